@@ -1,5 +1,5 @@
-//! Test devices: a zram device, a file in memory, a file on the root disk. Each is filled with incompressible data, and removed on drop, also
-//! after Ctrl-C.
+//! Test devices: a zram device, a file in memory, a file on the root disk. Each is filled with
+//! incompressible data, and removed on drop, also after Ctrl-C.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

@@ -70,7 +70,8 @@ impl Section {
         format!("\n## {}\n\n{}", self.title, self.body())
     }
 
-    /// Put between `<!-- KEY:begin -->` and `<!-- KEY:end -->` of the file, replacing what is there.
+    /// Put between `<!-- KEY:begin -->` and `<!-- KEY:end -->` of the file, replacing what is
+    /// there.
     pub fn write_into(&self, path: &Path, conditions: &str) -> Result<()> {
         let shown = path.display();
         let old = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
@@ -118,7 +119,8 @@ impl Table {
     }
 }
 
-/// One sentence on the conditions under which the figures are taken, read before anything is measured: the load is that of others.
+/// One sentence on the conditions under which the figures are taken, read before anything is
+/// measured: the load is that of others.
 pub fn conditions(bench: &Bench) -> String {
     let machine = host::HostInfo::read();
     let first_line = |program: &Path, argument: &str| {
@@ -139,11 +141,13 @@ pub fn conditions(bench: &Bench) -> String {
     }
     if load > 0.5 {
         remarks += &format!(
-            "; **the machine was busy** (load average {load:.1} before the first run), so these figures are orientation only"
+            "; **the machine was busy** (load average {load:.1} before the first run), so these \
+             figures are orientation only"
         );
     }
     format!(
-        "Taken {} on {} x {}, Linux {}; {}, {}; {} interleaved rounds, median (least-greatest){remarks}.",
+        "Taken {} on {} x {}, Linux {}; {}, {}; {} interleaved rounds, median \
+         (least-greatest){remarks}.",
         host::wall_clock(),
         machine.logical_cpus,
         machine.cpu_model.as_deref().unwrap_or("processor"),

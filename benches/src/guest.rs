@@ -1,4 +1,5 @@
-//! A Linux guest with an NVMe drive, for what this machine's kernel has no device for (scripts/guest-vm).
+//! A Linux guest with an NVMe drive, for what this machine's kernel has no device for
+//! (scripts/guest-vm).
 //!
 //! The processor is emulated: only the ratio of two programs' figures has a meaning.
 
@@ -19,7 +20,6 @@ use crate::child::Outcome;
 const GUEST_TIMEOUT: Duration = Duration::from_secs(240);
 /// How long QEMU may take to connect, which it does first.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(20_000);
-/// Of the drive.
 pub const DRIVE_BYTES: u64 = 1 << 30;
 
 pub struct Guest {
@@ -42,8 +42,9 @@ fn script(words: &[&str]) -> Result<String> {
 }
 
 impl Guest {
-    /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs' own cost weighs most, with `polled`
-    /// polled queues. Fails when QEMU and the kernel are not there (scripts/guest-vm fetches them), or the guest does not boot.
+    /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs'
+    /// own cost weighs most, with `polled` polled queues. Fails when QEMU and the kernel are not
+    /// there (scripts/guest-vm fetches them), or the guest does not boot.
     pub fn boot(bench: &Bench, polled: u32) -> Result<Guest> {
         let qemu = script(&["--qemu"])?;
         let mut qemu = qemu.lines();
@@ -62,7 +63,8 @@ impl Guest {
             .arg(&initramfs)
             .arg("-append")
             .arg(format!(
-                "console=ttyS0 quiet panic=-1 nvme.poll_queues={polled} assay_guest=serve assay_drives=1"
+                "console=ttyS0 quiet panic=-1 nvme.poll_queues={polled} assay_guest=serve \
+                 assay_drives=1"
             ))
             .args(["-serial", "null", "-chardev"])
             .arg(format!("socket,id=serial,path={}", socket.display()))
@@ -102,7 +104,8 @@ impl Guest {
         Ok(line)
     }
 
-    /// Run a program in the guest to its end. Processor time is the guest kernel's, in hundredths of a second; memory is not measured.
+    /// Run a program in the guest to its end. Processor time is the guest kernel's, in hundredths
+    /// of a second; memory is not measured.
     pub fn run(&mut self, command: &str) -> Result<Outcome> {
         let clock = Clock::monotonic();
         let begin = clock.now();

@@ -1,15 +1,18 @@
 //! Speed of assay against fio, and whether the two agree, measured side by side.
 //!
 //! # Purpose
-//! Every claim about speed in `docs/benchmarks.md` is measured by this program: it runs the `assay` binary and Debian's `fio` as child
-//! processes in turns (A B A B ...), so that other load falls on both, and prints medians with minimum and maximum. Goals are printed beside
-//! the results; a missed goal fails no build, because the machine may be busy.
+//! Every claim about speed in `docs/benchmarks.md` is measured by this program: it runs the `assay`
+//! binary and Debian's `fio` as child processes in turns (A B A B ...), so that other load falls on
+//! both, and prints medians with minimum and maximum. Goals are printed beside the results; a
+//! missed goal fails no build, because the machine may be busy.
 //!
 //! # Architecture
-//! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's kernel workers included). [`tools`] writes
-//! the command lines of both programs and reads both results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and
-//! removes what is read; [`guest`] is a Linux guest with an NVMe drive. [`sections`] are the benchmarks, each a [`document::Section`] of
-//! tables and goals; [`document`] prints them, and keeps them in a Markdown file between markers.
+//! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's
+//! kernel workers included). [`tools`] writes the command lines of both programs and reads both
+//! results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and removes what
+//! is read; [`guest`] is a Linux guest with an NVMe drive. [`sections`] are the benchmarks, each a
+//! [`document::Section`] of tables and goals; [`document`] prints them, and keeps them in a
+//! Markdown file between markers.
 //!
 //! # Non-goals
 //! No micro-benchmarks: only whole programs are compared. No thresholds in tests.
@@ -73,9 +76,11 @@ enum Benchmark {
     Agreement,
     /// The simulated drive on one core: rates, and cost against depth, capacity and run length
     Simulation,
-    /// A job on a simulated drive through the command line, against the model alone and fio's null engine
+    /// A job on a simulated drive through the command line, against the model alone and fio's null
+    /// engine
     SimulatedJob,
-    /// The simulated drive behind an NVMe controller: commands through queues in memory, against the bare drive
+    /// The simulated drive behind an NVMe controller: commands through queues in memory, against
+    /// the bare drive
     Controller,
     /// The stream's pattern: making and checking it, against copying memory
     Pattern,
@@ -152,7 +157,8 @@ fn run() -> Result<()> {
     let path = arguments.assay.display();
     let assay = arguments.assay.canonicalize().with_context(|| {
         format!(
-            "{path} is not there; build it (cargo build --release -p assay-cli) or name it with --assay"
+            "{path} is not there; build it (cargo build --release -p assay-cli) or name it with \
+             --assay"
         )
     })?;
     let bench = Bench {

@@ -46,7 +46,8 @@ impl Series {
         Spread::of(self.samples.iter().map(figure))
     }
 
-    /// This series' figure divided by another's, round by round: what disturbed a round disturbed both.
+    /// This series' figure divided by another's, round by round: what disturbed a round disturbed
+    /// both.
     pub fn ratio(&self, to: &Series, figure: impl Fn(&Sample) -> f64) -> Spread {
         let pairs = self.samples.iter().zip(&to.samples);
         Spread::of(pairs.map(|(a, b)| figure(a) / figure(b).max(f64::MIN_POSITIVE)))
@@ -102,7 +103,8 @@ pub fn cpu_s() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Processor time that a program spends before and after its job, seconds: the middle of several runs of a job too short for I/O.
+/// Processor time that a program spends before and after its job, seconds: the middle of several
+/// runs of a job too short for I/O.
 pub fn start_up_s(bench: &Bench, short: &Variant) -> Result<f64> {
     let cost = |_| Ok(short.outcome(&bench.runner)?.cpu_s());
     let costs = bench.repeat("start-up", bench.rounds(), cost)?;

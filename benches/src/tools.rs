@@ -12,8 +12,8 @@ pub struct Sample {
     pub ios: f64,
     /// I/Os per second, as the program reports.
     pub iops: f64,
-    /// Median latency, ns: assay from submission; fio `lat` (from before the submitting call) where that was asked for, else
-    /// `clat` (with io_uring from after the submitting call).
+    /// Median latency, ns: assay from submission; fio `lat` (from before the submitting call) where
+    /// that was asked for, else `clat` (with io_uring from after the submitting call).
     pub p50_ns: f64,
     /// 99th percentile likewise.
     pub p99_ns: f64,
@@ -23,7 +23,8 @@ pub struct Sample {
     pub cpu_s: f64,
     /// Of it spent in the kernel.
     pub system_s: f64,
-    /// Of it spent before and after the job, where that was measured; see [`crate::rounds::start_up_s`].
+    /// Of it spent before and after the job, where that was measured; see
+    /// [`crate::rounds::start_up_s`].
     pub start_up_s: f64,
     /// Bytes per second of a stream, as the program reports.
     pub bytes_per_s: f64,
@@ -40,8 +41,9 @@ impl Sample {
         }
     }
 
-    /// I/Os in flight on average, by Little's law: rate times mean latency. Below the depth asked for, the program spent the
-    /// difference between taking a completion and starting the next I/O, outside the latency that it reports.
+    /// I/Os in flight on average, by Little's law: rate times mean latency. Below the depth asked
+    /// for, the program spent the difference between taking a completion and starting the next I/O,
+    /// outside the latency that it reports.
     pub fn in_flight(&self) -> f64 {
         self.iops * self.mean_ns / 1e9
     }
@@ -75,7 +77,8 @@ pub struct Variant {
     pub start_up_s: f64,
 }
 
-/// A program and its first arguments that run another on one processor: util-linux's `taskset`, which becomes that other, the same process.
+/// A program and its first arguments that run another on one processor: util-linux's `taskset`,
+/// which becomes that other, the same process.
 pub fn on_processor(processor: &str, program: &Path) -> [String; 4] {
     let program = program.display().to_string();
     ["taskset", "-c", processor, &program].map(str::to_owned)
@@ -102,7 +105,8 @@ impl Variant {
         )
     }
 
-    /// fio with random 4 KiB reads and more options, for so long. Its job runs as a thread, which is its cheapest way.
+    /// fio with random 4 KiB reads and more options, for so long. Its job runs as a thread, which
+    /// is its cheapest way.
     pub fn fio(label: &str, file: Option<&str>, options: &str, span_ms: u64) -> Variant {
         // Opening must not write back or drop anything: the device was filled just before.
         let file = file.map(|file| format!("--filename={file} --direct=1 --invalidate=0"));
@@ -198,7 +202,8 @@ impl Variant {
             }
             Tool::Fio => {
                 sample.ios = number(&read["total_ios"]);
-                // `lat` has percentiles only where they were asked for; `clat`, fio's default, otherwise.
+                // `lat` has percentiles only where they were asked for; `clat`, fio's default,
+                // otherwise.
                 let has_lat = read["lat_ns"]["percentile"].is_object();
                 let kind = if has_lat { "lat_ns" } else { "clat_ns" };
                 let at = |p: &str| number(&read[kind]["percentile"][p]);

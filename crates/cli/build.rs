@@ -1,4 +1,5 @@
-//! Tells the binary which commit it was built from, so that every run folder can say so, and for what and how it was built.
+//! Tells the binary which commit it was built from, so that every run folder can say so, and for
+//! what and how it was built.
 
 use std::process::Command;
 

@@ -1,9 +1,11 @@
-//! Makes a model of `rtl/nvs_core.sv` for each configuration: SystemVerilog to C++ (Verilator), C++ to one static library.
+//! Makes a model of `rtl/nvs_core.sv` for each configuration: SystemVerilog to C++ (Verilator), C++
+//! to one static library.
 //!
-//! Without the feature `model`, `verilator`, a C++ compiler or the RTL the crate is built without models, and `CoreModel::new` says what is missing.
-//! With the feature `shared-model` there is one model, w128c16, in a shared library that `rtl/check coverage` and `rtl/check
-//! cosim-mutants` exchange for others without a new build of the tests.
-//! A model is made anew when the RTL, `csrc/` or its configuration have changed, by content.
+//! Without the feature `model`, `verilator`, a C++ compiler or the RTL the crate is built without
+//! models, and `CoreModel::new` says what is missing. With the feature `shared-model` there is one
+//! model, w128c16, in a shared library that `rtl/check coverage` and `rtl/check cosim-mutants`
+//! exchange for others without a new build of the tests. A model is made anew when the RTL, `csrc/`
+//! or its configuration have changed, by content.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write as _;
@@ -88,7 +90,8 @@ impl Builder {
         let root = text_of(Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]));
         let cxx = text_of(Command::new(&compiler).arg("--version"));
         let (Some(version), Some(root), Some(cxx)) = (version, root, cxx) else {
-            // Cargo runs this again while the file is missing, so a program that is installed later is found.
+            // Cargo runs this again while the file is missing, so a program that is installed later
+            // is found.
             println!("cargo:rerun-if-changed={}", out.join("missing").display());
             let install = "apt-get install verilator g++ zlib1g-dev";
             return Ok(Err(format!(

@@ -19,28 +19,34 @@ struct Case {
     name: String,
     assay: Variant,
     fio: Variant,
-    /// Why the figures are not those of the drive and no goal applies; `None`: both programs are held to one rate, or the drive limits them.
+    /// Why the figures are not those of the drive and no goal applies; `None`: both programs are
+    /// held to one rate, or the drive limits them.
     no_goal: Option<&'static str>,
 }
 
-/// Without a limit, a memory device shows what the programs themselves cost, which differs by design.
+/// Without a limit, a memory device shows what the programs themselves cost, which differs by
+/// design.
 const OWN_COST: &str = "the programs' own cost, not the drive";
 /// `ps -eL` shows a thread `iou-wrk` under both programs.
-const WORKER_THREAD: &str = "zram has no non-blocking I/O, so a worker thread of the kernel serves io_uring, and the latency is the time to wake that thread and, \
-     for fio, which sleeps until the completion, to wake the program too; assay looks at the completion queue while it waits for the next due I/O";
+const WORKER_THREAD: &str = "zram has no non-blocking I/O, so a worker thread of the kernel serves io_uring, and the \
+     latency is the time to wake that thread and, for fio, which sleeps until the completion, to \
+     wake the program too; assay looks at the completion queue while it waits for the next due I/O";
 
 /// Depth 1 with blocking reads and depth 32 with io_uring, on zram and on the root disk.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "agreement",
         "Agreement with fio",
-        "4 KiB random reads with O_DIRECT. fio is run twice in every round, and \"fio again\" is its second run divided by its first: the\n\
-         spread of a comparison of a program with itself. Latency is fio's `lat` (`clat` of io_uring begins only after the submitting\n\
-         call has returned, which leaves out what completed inside it); its buckets are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\n\
-         memory device shows the programs' own cost, which differs by design; there the valid comparison is the one at a fixed rate.\n\
-         \"In flight\" is rate times mean latency (Little's law): where it is below the depth, the program spent the difference between taking\n\
-         a completion and starting the next I/O, outside the latency that it reports. \"The same job file\" is one file that both programs\n\
-         run (`assay job --fio FILE`, `fio FILE`).",
+        "4 KiB random reads with O_DIRECT. fio is run twice in every round, and \"fio again\" is \
+         its second run divided by its first: the\nspread of a comparison of a program with \
+         itself. Latency is fio's `lat` (`clat` of io_uring begins only after the \
+         submitting\ncall has returned, which leaves out what completed inside it); its buckets \
+         are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\nmemory device shows the \
+         programs' own cost, which differs by design; there the valid comparison is the one at a \
+         fixed rate.\n\"In flight\" is rate times mean latency (Little's law): where it is below \
+         the depth, the program spent the difference between taking\na completion and starting \
+         the next I/O, outside the latency that it reports. \"The same job file\" is one file \
+         that both programs\nrun (`assay job --fio FILE`, `fio FILE`).",
     );
     let span_ms = bench.span_ms(1_000);
     let folder = tempfile::tempdir()?;
@@ -48,11 +54,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let disk = TestDevice::disk();
     let mut cases = Vec::new();
     const SYNC: (&str, &str) = ("--engine sync", "--ioengine=psync --iodepth=1");
-    // How many I/Os go with one notification of a virtual disk decides its rate (86 to 138 thousand IOPS here for fio alone), so it is
-    // the same in both.
+    // How many I/Os go with one notification of a virtual disk decides its rate (86 to 138 thousand
+    // IOPS here for fio alone), so it is the same in both.
     const URING: (&str, &str) = (
         "--engine uring --iodepth 32 --iodepth_batch_complete_min 8",
-        "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --iodepth_batch_complete_max=32",
+        "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=8 \
+         --iodepth_batch_complete_min=8 --iodepth_batch_complete_max=32",
     );
     const SYNC_RATE: (&str, &str) = (
         "--engine sync --rate_iops 20000",
@@ -107,7 +114,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// The same job file under both programs: blocking reads as fast as they go, and a queue at a fixed rate.
+/// The same job file under both programs: blocking reads as fast as they go, and a queue at a fixed
+/// rate.
 fn job_files(device: &TestDevice, folder: &Path, span_ms: u64) -> Result<Vec<Case>> {
     let limited = device.name == "zram";
     // A memory device without a limit shows the programs' own cost.
@@ -116,14 +124,16 @@ fn job_files(device: &TestDevice, folder: &Path, span_ms: u64) -> Result<Vec<Cas
         ("blocking", "ioengine=psync\n", None),
         (
             "io_uring, depth 32",
-            "ioengine=io_uring\niodepth=32\niodepth_batch=8\niodepth_batch_complete_min=8\niodepth_batch_complete_max=32\n",
+            "ioengine=io_uring\niodepth=32\niodepth_batch=8\niodepth_batch_complete_min=8\\
+             niodepth_batch_complete_max=32\n",
             limited.then_some(WORKER_THREAD),
         ),
     ];
     let case = |(how, engine, no_goal)| -> Result<Case> {
         let path = folder.join(format!("{}-{}.fio", device.name, how).replace([' ', ','], "-"));
         let text = format!(
-            "[reads]\nfilename={}\nrw=randread\nbs=4k\ndirect=1\ninvalidate=0\nthread\nnorandommap\nlat_percentiles=1\ntime_based\nruntime={span_ms}ms\n{engine}{rate}",
+            "[reads]\nfilename={}\nrw=randread\nbs=4k\ndirect=1\ninvalidate=0\nthread\\
+             nnorandommap\nlat_percentiles=1\ntime_based\nruntime={span_ms}ms\n{engine}{rate}",
             device.path
         );
         std::fs::write(&path, text)?;

@@ -1,8 +1,9 @@
-//! Cost of the NVMe controller: commands per second of one processor through registers, queues in host memory and data pointers, against the
-//! same commands given to the drive itself.
+//! Cost of the NVMe controller: commands per second of one processor through registers, queues in
+//! host memory and data pointers, against the same commands given to the drive itself.
 //!
-//! In this process and thread, driver included: it writes every submission queue entry whole, rings a doorbell per batch, and takes
-//! every completion by its phase tag, as a driver does. Processor time, not wall time, as in [`super::simulation`].
+//! In this process and thread, driver included: it writes every submission queue entry whole, rings
+//! a doorbell per batch, and takes every completion by its phase tag, as a driver does. Processor
+//! time, not wall time, as in [`super::simulation`].
 
 use anyhow::{Result, bail, ensure};
 use assay_nvme_ctrl::{Controller, ControllerOptions, FlatMemory, HostMemory};
@@ -191,9 +192,11 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "controller",
         "The NVMe controller",
-        "One core, in this process: 4 KiB random reads of a filled drive through a submission and a completion queue in host memory, PRPs, doorbells \
-         and phase tags, host included (*controller*), and the same commands submitted to the simulated drive directly (*drive*), in turns. The drive keeps no data. The last \
-         completion has the same virtual time in both cases.",
+        "One core, in this process: 4 KiB random reads of a filled drive through a submission and \
+         a completion queue in host memory, PRPs, doorbells and phase tags, host included \
+         (*controller*), and the same commands submitted to the simulated drive directly \
+         (*drive*), in turns. The drive keeps no data. The last completion has the same virtual \
+         time in both cases.",
     );
     let count = if bench.quick { 400_000 } else { 4_000_000 };
     let head = [
@@ -216,7 +219,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 controllers.push(rate);
                 ensure!(
                     end == same_end,
-                    "the last read of {name} at depth {depth} is done at {end} by the drive and at {same_end} through the controller"
+                    "the last read of {name} at depth {depth} is done at {end} by the drive and \
+                     at {same_end} through the controller"
                 );
                 Ok(())
             })?;

@@ -13,8 +13,8 @@ const GOAL: f64 = 1.2;
 
 const FIXED: &str = "--fixedbufs --registerfiles";
 
-/// Kept on one processor with the kernel's workers: no wake-ups on another, which saves processor time. A choice of where to run more
-/// than a setting of the engine, so shown apart.
+/// Kept on one processor with the kernel's workers: no wake-ups on another, which saves processor
+/// time. A choice of where to run more than a setting of the engine, so shown apart.
 fn is_pinned(variant: &Variant) -> bool {
     variant.option("--cpus_allowed").is_some()
 }
@@ -48,7 +48,8 @@ fn fio_fixed(path: &str, batch: u32, pinned: bool, span_ms: u64) -> Variant {
     let mut options = FIXED.to_owned();
     if batch > 1 {
         options += &format!(
-            " --iodepth_batch_submit={batch} --iodepth_batch_complete_min={batch} --iodepth_batch_complete_max=32"
+            " --iodepth_batch_submit={batch} --iodepth_batch_complete_min={batch} \
+             --iodepth_batch_complete_max=32"
         );
     }
     if pinned {
@@ -59,7 +60,8 @@ fn fio_fixed(path: &str, batch: u32, pinned: bool, span_ms: u64) -> Variant {
 
 fn variants(path: &str, span_ms: u64) -> Vec<Variant> {
     let submit = format!(
-        "{FIXED} --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32"
+        "{FIXED} --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 \
+         --iodepth_batch_complete_max=32"
     );
     let mut all = Vec::from([1, 8, 16, 32].map(|batch| assay(path, batch, false, span_ms)));
     all.extend([16, 32].map(|batch| assay(path, batch, true, span_ms)));
@@ -78,10 +80,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "efficiency",
         "I/Os per second of processor time",
-        "4 KiB random reads of incompressible data, one thread, 32 in flight, O_DIRECT, full latency recording in both programs.\n\
-         Processor time is that of the whole process (user and system, io_uring's kernel workers included) less the program's own\n\
-         start-up, measured in the same run; \"gross\" leaves it in. fio's `fixed` is `--fixedbufs --registerfiles`; *one processor* is\n\
-         `--cpus_allowed 0`, which keeps io_uring's kernel workers there too.",
+        "4 KiB random reads of incompressible data, one thread, 32 in flight, O_DIRECT, full \
+         latency recording in both programs.\nProcessor time is that of the whole process (user \
+         and system, io_uring's kernel workers included) less the program's own\nstart-up, \
+         measured in the same run; \"gross\" leaves it in. fio's `fixed` is `--fixedbufs \
+         --registerfiles`; *one processor* is\n`--cpus_allowed 0`, which keeps io_uring's kernel \
+         workers there too.",
     );
     for device in [TestDevice::zram, TestDevice::tmpfs] {
         match device() {

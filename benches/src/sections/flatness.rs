@@ -1,4 +1,5 @@
-//! Scaling of cost and memory: cost per I/O with depth, run length and number of drives; memory with run length.
+//! Scaling of cost and memory: cost per I/O with depth, run length and number of drives; memory
+//! with run length.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -8,7 +9,8 @@ use crate::document::{Section, Table};
 use crate::rounds::{Figure, Series, Spread, start_up_s, table, take_turns};
 use crate::tools::{Sample, Variant};
 
-/// A cost counts as flat within this share: the spread between rounds on a quiet machine is about half of it.
+/// A cost counts as flat within this share: the spread between rounds on a quiet machine is about
+/// half of it.
 const FLAT: f64 = 0.10;
 const SUITE: &str = include_str!("drives.toml");
 
@@ -16,7 +18,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "flatness",
         "Scaling of cost and memory",
-        "Processor time per I/O on the null target (whole process less start-up), and the greatest resident memory of the process.",
+        "Processor time per I/O on the null target (whole process less start-up), and the \
+         greatest resident memory of the process.",
     );
     depth(bench, &mut section)?;
     length(bench, &mut section)?;
@@ -80,7 +83,8 @@ fn depth(bench: &Bench, section: &mut Section) -> Result<()> {
     section
         .tables
         .push(table(&all, &[("ns of CPU per I/O", cost_ns, 1)]));
-    // A batch of one pays for the clock alone; from there on it can only get cheaper, until tables outgrow the caches.
+    // A batch of one pays for the clock alone; from there on it can only get cheaper, until tables
+    // outgrow the caches.
     let what = "cost per I/O does not grow with queue depth, 1 to 1024";
     flat(section, what, "depth 1", &costs);
     let batched = growth(&costs[1..]);
@@ -114,7 +118,8 @@ fn length(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// I/Os of the cells of one drive and of those of all drives together, and processor seconds, in a run of the suite.
+/// I/Os of the cells of one drive and of those of all drives together, and processor seconds, in a
+/// run of the suite.
 fn suite_run(
     bench: &Bench,
     drives: usize,
@@ -160,7 +165,8 @@ fn drives(bench: &Bench, section: &mut Section) -> Result<()> {
                 alone_s = (cpu_s - idle_s) / alone;
                 found[place].push(alone_s * 1e9);
             } else {
-                // What the drives cost one at a time is known from the run before; the rest is the cost together.
+                // What the drives cost one at a time is known from the run before; the rest is the
+                // cost together.
                 found[place].push((cpu_s - idle_s - alone * alone_s) / together * 1e9);
             }
         }

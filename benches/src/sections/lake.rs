@@ -35,8 +35,10 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "lake",
         "Tables of many runs",
         format!(
-            "{count} runs of a shortened `quick` on simulated drives ({MEASURED} measured, the others copies of them under names of their own), exported one by one and joined.\n\
-             The count is `SELECT model, outcome, count(*) ... GROUP BY ALL` over `runs`, in DuckDB, without its start."
+            "{count} runs of a shortened `quick` on simulated drives ({MEASURED} measured, the \
+             others copies of them under names of their own), exported one by one and \
+             joined.\nThe count is `SELECT model, outcome, count(*) ... GROUP BY ALL` over \
+             `runs`, in DuckDB, without its start."
         ),
     );
     let folder = tempfile::tempdir()?;
@@ -87,7 +89,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     }
     section.tables.push(table);
     section.notes.push(format!(
-        "Adding {few} runs to {} takes {:.2} s, finding that nothing is new among {count} {:.2} s; joining needs {:.0} MiB of memory.",
+        "Adding {few} runs to {} takes {:.2} s, finding that nothing is new among {count} {:.2} \
+         s; joining needs {:.0} MiB of memory.",
         count - few,
         added.wall_s,
         again.wall_s,

@@ -1,4 +1,5 @@
-//! What the live view and the metrics cost: a job on the null target with and without them, in a terminal of its own.
+//! What the live view and the metrics cost: a job on the null target with and without them, in a
+//! terminal of its own.
 
 use std::path::Path;
 
@@ -17,8 +18,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "live",
         "Live view and metrics",
-        "A job on the null target, full latency recording, with progress in lines, with the live view on a terminal of 160 x 50 (util-linux's \
-         `script`), and with metrics in a file once per second. The view takes a snapshot, draws and reads keys four times per second in a \
+        "A job on the null target, full latency recording, with progress in lines, with the live \
+         view on a terminal of 160 x 50 (util-linux's `script`), and with metrics in a file once \
+         per second. The view takes a snapshot, draws and reads keys four times per second in a \
          thread of its own. The ratio is to lines at the same depth, round by round.",
     );
     let folder = tempfile::tempdir()?;
@@ -79,7 +81,8 @@ fn commands(all: &[Series]) -> impl Iterator<Item = String> + '_ {
     all.iter().take(2).map(|series| series.variant.command())
 }
 
-/// Run assay with a terminal of its own as stderr and controlling terminal; its result goes to a file.
+/// Run assay with a terminal of its own as stderr and controlling terminal; its result goes to a
+/// file.
 fn in_terminal(bench: &Bench, variant: &Variant, folder: &Path) -> Result<Sample> {
     let result = folder.join("result.json");
     let command = format!(

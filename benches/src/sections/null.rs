@@ -42,8 +42,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "null",
         "I/O path on the null target",
-        "4 KiB random reads that complete at once, one thread, full latency recording in both programs (fio's default). The ratio is\n\
-         to fio's best setting at the same depth, round by round.",
+        "4 KiB random reads that complete at once, one thread, full latency recording in both \
+         programs (fio's default). The ratio is\nto fio's best setting at the same depth, round \
+         by round.",
     );
     let columns: [(_, Figure, _); 3] = [
         ("million IOPS", |s| s.iops / 1e6, 2),

@@ -22,14 +22,16 @@ fn assay(label: &str, options: &str, span_ms: u64) -> Variant {
 
 fn fio(label: &str, options: &str, span_ms: u64) -> Variant {
     let options = format!(
-        "--filename={DEVICE} --ioengine=io_uring_cmd --cmd_type=nvme --iodepth=32 --norandommap {options}"
+        "--filename={DEVICE} --ioengine=io_uring_cmd --cmd_type=nvme --iodepth=32 --norandommap \
+         {options}"
     );
     Variant::fio(label, None, &options, span_ms)
 }
 
 fn variants(span_ms: u64) -> Vec<Variant> {
     let batches = format!(
-        "{FIXED} --iodepth_batch_submit=16 --iodepth_batch_complete_min=16 --iodepth_batch_complete_max=32"
+        "{FIXED} --iodepth_batch_submit=16 --iodepth_batch_complete_min=16 \
+         --iodepth_batch_complete_max=32"
     );
     vec![
         assay("assay", "", span_ms),
@@ -51,9 +53,11 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "passthru",
         "NVMe commands through io_uring",
-        "Random 4 KiB reads as NVMe commands through `/dev/ng0n1` in one Linux guest, one thread, 32 in flight, full latency recording in both programs. The drive is QEMU's NVMe controller on a null backend. Processor time is that of the process as counted by the guest's kernel, less \
-         start-up, in hundredths of a second. The guest's processor is emulated: only the ratio of two programs is meaningful, \
-         not their rates.",
+        "Random 4 KiB reads as NVMe commands through `/dev/ng0n1` in one Linux guest, one thread, \
+         32 in flight, full latency recording in both programs. The drive is QEMU's NVMe \
+         controller on a null backend. Processor time is that of the process as counted by the \
+         guest's kernel, less start-up, in hundredths of a second. The guest's processor is \
+         emulated: only the ratio of two programs is meaningful, not their rates.",
     );
     match Guest::boot(bench, POLLED) {
         Ok(guest) => within(bench, guest, &mut section)?,
@@ -97,9 +101,13 @@ fn within(bench: &Bench, mut guest: Guest, section: &mut Section) -> Result<()> 
         let (our_label, their_label) = (&ours.variant.label, &theirs.variant.label);
         section.goal(
             format!(
-                "{how}, best with best: at least {GOAL} times the I/Os per CPU-second of fio's io_uring_cmd in the same guest"
+                "{how}, best with best: at least {GOAL} times the I/Os per CPU-second of fio's \
+                 io_uring_cmd in the same guest"
             ),
-            format!("{} times ({our_label} against {their_label})", ratio.show(2)),
+            format!(
+                "{} times ({our_label} against {their_label})",
+                ratio.show(2)
+            ),
             ratio.median >= GOAL,
         );
         section

@@ -1,7 +1,8 @@
 //! The stream's pattern: how fast one core makes and checks it, against how fast it copies memory.
 //!
-//! In this process and thread. Processor time, not wall time: nothing here waits, and other programs on the machine then disturb only
-//! through caches and memory. Copying, making and checking take turns, so that these disturbances fall on all.
+//! In this process and thread. Processor time, not wall time: nothing here waits, and other
+//! programs on the machine then disturb only through caches and memory. Copying, making and
+//! checking take turns, so that these disturbances fall on all.
 
 use std::hint::black_box;
 
@@ -24,9 +25,10 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "pattern",
         "The stream's pattern",
-        "One core, in this process: GB (10^9 bytes) of stream per second of processor time. *copy* is `memcpy` from one buffer of that size to another; *make* fills a buffer, \
-         *check* compares an intact one with the stream; *by chunks* restarts at every chunk of 128 KiB, as workers do that \
-         process chunks in any order.",
+        "One core, in this process: GB (10^9 bytes) of stream per second of processor time. \
+         *copy* is `memcpy` from one buffer of that size to another; *make* fills a buffer, \
+         *check* compares an intact one with the stream; *by chunks* restarts at every chunk of \
+         128 KiB, as workers do that process chunks in any order.",
     );
     let mut table = Table::new(&["buffer", "work", "GB/s", "of copy"]);
     for (label, bytes) in SIZES {
@@ -71,7 +73,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             });
             ensure!(
                 right,
-                "the pattern just generated does not match: an error of assay-integrity or of this machine's memory"
+                "the pattern just generated does not match: an error of assay-integrity or of \
+                 this machine's memory"
             );
             Ok(())
         })?;

@@ -31,13 +31,15 @@ const SEVEN_DRIVES: [&str; 7] = [
     "sim:plextor-m8pe-g",
 ];
 
-/// The suite `bandwidth` on seven simulated drives, its page opened in headless Chromium with everything drawn at once.
+/// The suite `bandwidth` on seven simulated drives, its page opened in headless Chromium with
+/// everything drawn at once.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "report",
         "The report of seven drives",
-        "Suite `bandwidth` on seven simulated drives, opened in headless Chromium with every chart drawn at once (`?draw=now`; a reader's\n\
-         page draws what is near the window first). Times are the page's own: spent drawing, and from opening to the last chart.",
+        "Suite `bandwidth` on seven simulated drives, opened in headless Chromium with every \
+         chart drawn at once (`?draw=now`; a reader's\npage draws what is near the window first). \
+         Times are the page's own: spent drawing, and from opening to the last chart.",
     );
     let command = format!("run bandwidth {} --scale 0.1 --out", SEVEN_DRIVES.join(" "));
     let folder = tempfile::tempdir()?;
@@ -74,8 +76,8 @@ const LAB_DRIVES: [&str; 5] = [
 ];
 /// Drawn within so many milliseconds of being opened.
 const LAB_GOAL_MS: f64 = 3_000.0;
-/// Every suite, shortened where its length does not show in the page: time series are as long as those of a whole run, sweeps have all of their
-/// points, each measured for a shorter time.
+/// Every suite, shortened where its length does not show in the page: time series are as long as
+/// those of a whole run, sweeps have all of their points, each measured for a shorter time.
 const LAB_RUNS: [&str; 15] = [
     "bandwidth --scale 0.02 --set soak=5m",
     "quick --scale 0.1",
@@ -99,9 +101,10 @@ pub fn measure_lab(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "lab-report",
         "The report of five drives and every suite",
-        "Every suite on five simulated drives, hours of `consistency`, `snia-saturation`, steady writes and `thermal` in intervals of one second; one page of all \
-         runs, opened in \
-         headless Chromium with every chart drawn at once (`?draw=now`). The time to render the page is that of the whole process.",
+        "Every suite on five simulated drives, hours of `consistency`, `snia-saturation`, steady \
+         writes and `thermal` in intervals of one second; one page of all runs, opened in \
+         headless Chromium with every chart drawn at once (`?draw=now`). The time to render the \
+         page is that of the whole process.",
     );
     let folder = tempfile::tempdir()?;
     let mut runs = String::new();

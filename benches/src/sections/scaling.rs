@@ -22,7 +22,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "scaling",
         "Two threads",
-        "The null target. Two threads can only be twice as fast as one when two processors are free for them.",
+        "The null target. Two threads can only be twice as fast as one when two processors are \
+         free for them.",
     );
     section
         .tables

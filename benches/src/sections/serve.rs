@@ -1,4 +1,5 @@
-//! A simulated drive served over NBD: rates against nbdkit's memory plugin, paced latencies against the model's.
+//! A simulated drive served over NBD: rates against nbdkit's memory plugin, paced latencies against
+//! the model's.
 
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
@@ -23,16 +24,19 @@ const GOAL_RATE: f64 = 1.0;
 const GOAL_AGREEMENT: f64 = 0.05;
 /// Area read and written.
 const AREA_BYTES: u64 = GIB;
-/// Paced rounds per other round, and their length: many short ones, because a 99th percentile varies from second to second by more than the goal
-/// allows, and each round-trip overhead belongs to its round.
+/// Paced rounds per other round, and their length: many short ones, because a 99th percentile
+/// varies from second to second by more than the goal allows, and each round-trip overhead belongs
+/// to its round.
 const PACED_ROUNDS: usize = 3;
 const PACED_MS: u64 = 1500;
 const RAMP_MS: u64 = 250;
-/// Processor of fio's main thread. It wakes a hundred times a second, as often as a 99th percentile of 8,000 reads a second is exceeded, so it must
-/// share neither the server's processor nor that of fio's reading thread.
+/// Processor of fio's main thread. It wakes a hundred times a second, as often as a 99th percentile
+/// of 8,000 reads a second is exceeded, so it must share neither the server's processor nor that of
+/// fio's reading thread.
 const HOUSEKEEPING_PROCESSOR: &str = "0";
-/// Processor of the paced server and of fio's reading thread, which wait for each other. Waking an idle processor of a virtual machine takes 15 to
-/// 40 us, varying by the minute, so that the overhead measured before would not be that of the reads.
+/// Processor of the paced server and of fio's reading thread, which wait for each other. Waking an
+/// idle processor of a virtual machine takes 15 to 40 us, varying by the minute, so that the
+/// overhead measured before would not be that of the reads.
 const SHARED_PROCESSOR: &str = "1";
 /// How long a server may take until it listens.
 const START_TIMEOUT: Nanos = Nanos::from_millis(20_000);
@@ -49,7 +53,8 @@ const DRIVES: [(&str, u32); 6] = [
 struct Serving {
     child: Child,
     uri: String,
-    /// Mean, median and 99th percentile of the round-trip overhead that the server reports, nanoseconds.
+    /// Mean, median and 99th percentile of the round-trip overhead that the server reports,
+    /// nanoseconds.
     overhead_ns: [f64; 3],
     _folder: tempfile::TempDir,
 }
@@ -118,7 +123,8 @@ impl Serving {
     /// Write all of the area, so that reads find data.
     fn fill(&self, bench: &Bench) -> Result<()> {
         let words = format!(
-            "--name=fill --thread --ioengine=nbd --uri={} --size={AREA_BYTES} --rw=write --bs=128k --iodepth=8 --refill_buffers",
+            "--name=fill --thread --ioengine=nbd --uri={} --size={AREA_BYTES} --rw=write \
+             --bs=128k --iodepth=8 --refill_buffers",
             self.uri
         );
         Variant::new(Tool::Fio, "fill", &words).outcome(&bench.runner)?;
@@ -135,8 +141,9 @@ impl Drop for Serving {
     }
 }
 
-/// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th percentile. Each completion takes
-/// `overhead_ns` to be seen, which counts as latency; the next command follows `between_ns` later, which does not.
+/// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th
+/// percentile. Each completion takes `overhead_ns` to be seen, which counts as latency; the next
+/// command follows `between_ns` later, which does not.
 fn in_process(
     profile: &str,
     depth: u32,
@@ -153,7 +160,8 @@ fn in_process(
         let offset_bytes = rng.below(AREA_BYTES / 4096) * 4096;
         drive.submit(at, command(tag, 0, Op::Read, offset_bytes, 4096));
     };
-    // Commands are submitted in order of time: what is due later waits here. One delay for all keeps that order.
+    // Commands are submitted in order of time: what is due later waits here. One delay for all
+    // keeps that order.
     let mut waiting: std::collections::VecDeque<(Nanos, u32)> =
         (0..depth).map(|tag| (Nanos::ZERO, tag)).collect();
     let mut now = Nanos::ZERO;
@@ -233,7 +241,8 @@ const FIGURES: [(&str, Figure); 3] = [
     ("p99 us", |s| s.p99_ns / 1e3),
 ];
 
-/// One round of one drive: the server's round-trip overhead, fio's figures, and the model's without and with that overhead.
+/// One round of one drive: the server's round-trip overhead, fio's figures, and the model's without
+/// and with that overhead.
 struct Paced {
     overhead_ns: [f64; 3],
     between_ns: f64,
@@ -269,7 +278,8 @@ impl Paced {
         })
     }
 
-    /// How far fio's figure is outside the range from the model to the model with overhead, percent.
+    /// How far fio's figure is outside the range from the model to the model with overhead,
+    /// percent.
     fn beyond(&self, figure: Figure) -> f64 {
         let (here, there) = (figure(&self.model), figure(&self.slowest));
         let (least, most) = (here.min(there), here.max(there));
@@ -336,7 +346,8 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
         let name = name.trim_end_matches(" us");
         section.goal(
             format!(
-                "paced {name} over NBD at most {:.0} % outside the range from the model's to the model's with the round-trip overhead",
+                "paced {name} over NBD at most {:.0} % outside the range from the model's to the \
+                 model's with the round-trip overhead",
                 100.0 * GOAL_AGREEMENT
             ),
             format!("worst {worst:+.1} %"),
@@ -351,15 +362,18 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "serve",
         "A simulated drive over NBD",
-        "fio's nbd engine on a Unix socket, random 4 KiB blocks of a previously written 1 GiB. *Unpaced*: virtual time runs as fast as it can, against nbdkit's memory plugin, which \
-         has no model. *Paced*: filled simulated drives in real time. *Model* is a closed loop on the model in this process; \
-         *model + round trip* adds to every I/O the round-trip overhead that the server measured at its start (its 99th \
-         percentile with that of the overhead; its rate with the mean overhead and with fio's time between a reply and the next \
-         request, from fio's own figures). Every round starts a new server, so the overhead is measured just before fio runs; \
-         there are three times as many paced rounds, each short. The paced server and fio's reading thread share one processor, \
-         so that no reply has to wake another processor; fio's main thread, which wakes a hundred times a second, has the \
-         other. With several I/Os in flight one wake-up serves several, and fio lies between the two. Unpaced, the kernel \
-         places server and fio.",
+        "fio's nbd engine on a Unix socket, random 4 KiB blocks of a previously written 1 GiB. \
+         *Unpaced*: virtual time runs as fast as it can, against nbdkit's memory plugin, which \
+         has no model. *Paced*: filled simulated drives in real time. *Model* is a closed loop on \
+         the model in this process; *model + round trip* adds to every I/O the round-trip \
+         overhead that the server measured at its start (its 99th percentile with that of the \
+         overhead; its rate with the mean overhead and with fio's time between a reply and the \
+         next request, from fio's own figures). Every round starts a new server, so the overhead \
+         is measured just before fio runs; there are three times as many paced rounds, each \
+         short. The paced server and fio's reading thread share one processor, so that no reply \
+         has to wake another processor; fio's main thread, which wakes a hundred times a second, \
+         has the other. With several I/Os in flight one wake-up serves several, and fio lies \
+         between the two. Unpaced, the kernel places server and fio.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;

@@ -1,4 +1,5 @@
-//! I/Os per processor-second of a job on a simulated drive through the command line, beside the model alone and beside fio's null engine.
+//! I/Os per processor-second of a job on a simulated drive through the command line, beside the
+//! model alone and beside fio's null engine.
 
 use anyhow::{Context, Result};
 use assay_ssd::InitialState;
@@ -38,10 +39,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "simulated-job",
         "A job on a simulated drive, through the command line",
         format!(
-            "4 KiB random reads at queue depth {QUEUE_DEPTH} on `sim:{PROFILE}`, which serves them in virtual time. *assay job*: user time of the whole process: \
-             start-up, self-audit, workload, host, drive, recording, run folder and report. *Model alone*: as many commands in the process of this benchmark, as \
-             in *The simulated drive*. *fio*: as many I/Os of its null engine, user time of the whole process; it simulates nothing. All with full latency \
-             recording but the model alone. In turns."
+            "4 KiB random reads at queue depth {QUEUE_DEPTH} on `sim:{PROFILE}`, which serves \
+             them in virtual time. *assay job*: user time of the whole process: start-up, \
+             self-audit, workload, host, drive, recording, run folder and report. *Model alone*: \
+             as many commands in the process of this benchmark, as in *The simulated drive*. \
+             *fio*: as many I/Os of its null engine, user time of the whole process; it simulates \
+             nothing. All with full latency recording but the model alone. In turns."
         ),
     );
     let mut rates = Rates::default();
@@ -91,7 +94,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 fn fio(ios: u64) -> Variant {
     let bytes = ios * 4096;
     let arguments = format!(
-        "--name=bench --thread --rw=randread --bs=4k --ioengine=null --size=16g --io_size={bytes} --iodepth={QUEUE_DEPTH} --output-format=json"
+        "--name=bench --thread --rw=randread --bs=4k --ioengine=null --size=16g --io_size={bytes} \
+         --iodepth={QUEUE_DEPTH} --output-format=json"
     );
     Variant::new(Tool::Fio, "fio, null engine", &arguments)
 }

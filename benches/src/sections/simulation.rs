@@ -1,7 +1,9 @@
-//! Speed of the simulated drive: commands per second of one processor, and cost per command against depth, capacity and run length.
+//! Speed of the simulated drive: commands per second of one processor, and cost per command against
+//! depth, capacity and run length.
 //!
-//! The model runs in this process and thread, the whole of it, submission and completion included. Processor time, not wall time: the
-//! model never waits, and other programs on the machine then disturb only through caches and memory.
+//! The model runs in this process and thread, the whole of it, submission and completion included.
+//! Processor time, not wall time: the model never waits, and other programs on the machine then
+//! disturb only through caches and memory.
 
 use anyhow::Result;
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile};
@@ -31,8 +33,8 @@ pub struct Load {
     count: u64,
     /// No command is sent from then on.
     until: Nanos,
-    /// Of the offsets. Consecutive loads on a drive need different ones: rewriting the same offsets would make them hot, and garbage collection
-    /// cheaper than under uniform writes.
+    /// Of the offsets. Consecutive loads on a drive need different ones: rewriting the same offsets
+    /// would make them hot, and garbage collection cheaper than under uniform writes.
     seed: u64,
     /// All commands in queue 0, else one queue per tag.
     pub one_queue: bool,
@@ -73,7 +75,8 @@ pub struct Cost {
     pub end: Nanos,
     programs: f64,
     host_writes: f64,
-    /// Of every completion's time and tag, in order: the same for the same load, whatever makes the model faster.
+    /// Of every completion's time and tag, in order: the same for the same load, whatever makes the
+    /// model faster.
     hash: u64,
 }
 
@@ -174,8 +177,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "simulation",
         "The simulated drive",
-        "The whole model on one core, in this process: 4 KiB commands at random addresses of the whole drive at queue depth 32 unless stated otherwise, on the profile samsung-951 scaled by \
-         dies to the given capacity. Processor time, including submission and completion.",
+        "The whole model on one core, in this process: 4 KiB commands at random addresses of the \
+         whole drive at queue depth 32 unless stated otherwise, on the profile samsung-951 scaled \
+         by dies to the given capacity. Processor time, including submission and completion.",
     );
     reads(bench, &mut section)?;
     writes(bench, &mut section)?;
@@ -292,22 +296,27 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
     }
     section.tables.push(table);
     section.notes.push(
-        "Processor time of a steady-state host write, by `perf record -e cpu-clock` on this class of machine (write \
-         amplification 8): about a fifth is memory latency, the rest is reservation and bookkeeping of about one page read and \
-         one program: some 2,200 instructions by `valgrind --tool=callgrind` (on a drive reduced to 8 GB). About 900 of them \
-         find and move a victim's valid data, 170 search gaps on channels and link, 230 are programs, and the rest is the path \
-         from submission to completion. The lower bound is memory: a moved unit needs its map entry (one DRAM miss), a host \
-         write its map entry and the stale bit of its old location (two). Overlapping misses cost 11 to 15 ns each here, a \
-         single one 140: garbage collection prefetches the entries of all units that it will move (about 57), and map updates \
-         of host writes are batched by 64. That is 9 to 10 misses or 110 to 130 ns per host write, 14 to 16 ns per program."
+        "Processor time of a steady-state host write, by `perf record -e cpu-clock` on this class \
+         of machine (write amplification 8): about a fifth is memory latency, the rest is \
+         reservation and bookkeeping of about one page read and one program: some 2,200 \
+         instructions by `valgrind --tool=callgrind` (on a drive reduced to 8 GB). About 900 of \
+         them find and move a victim's valid data, 170 search gaps on channels and link, 230 are \
+         programs, and the rest is the path from submission to completion. The lower bound is \
+         memory: a moved unit needs its map entry (one DRAM miss), a host write its map entry and \
+         the stale bit of its old location (two). Overlapping misses cost 11 to 15 ns each here, \
+         a single one 140: garbage collection prefetches the entries of all units that it will \
+         move (about 57), and map updates of host writes are batched by 64. That is 9 to 10 \
+         misses or 110 to 130 ns per host write, 14 to 16 ns per program."
             .to_owned(),
     );
     section.notes.push(
-        "A random read of a filled drive misses no cache: its 90 to 100 ns are some 1,170 instructions (this measurement's own 90 among them) \
-         and four or five unpredictable branches: whether a core is free, whether the die is free, which gap of the channel and of \
-         the data path is used. 570 of the instructions are the path from the core over map, die, channel, data path and link \
-         to the completion order, 150 the search for gaps, 70 queue arbitration, and 380 submission, events and this \
-         measurement. After random overwrites the map entry costs one more DRAM miss."
+        "A random read of a filled drive misses no cache: its 90 to 100 ns are some 1,170 \
+         instructions (this measurement's own 90 among them) and four or five unpredictable \
+         branches: whether a core is free, whether the die is free, which gap of the channel and \
+         of the data path is used. 570 of the instructions are the path from the core over map, \
+         die, channel, data path and link to the completion order, 150 the search for gaps, 70 \
+         queue arbitration, and 380 submission, events and this measurement. After random \
+         overwrites the map entry costs one more DRAM miss."
             .to_owned(),
     );
     Ok(())
@@ -336,7 +345,8 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// The drive of AnandTech's Plextor M8Pe review: filled, then an hour of random writes (a tenth of both when quick).
+/// The drive of AnandTech's Plextor M8Pe review: filled, then an hour of random writes (a tenth of
+/// both when quick).
 fn hour(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut drive = scaled(HOUR, 1, InitialState::Fresh)?;
     let load = Load::fill(commands(bench, drive.identity().capacity_bytes));
@@ -409,9 +419,9 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
     }
     section.tables.push(table);
     section.notes.push(
-        "The first writes to a large filled drive include the allocation of map memory by the operating system, once per 16 MiB \
-         of drive written. This causes the growth of the write cost with capacity; it ends when every part of the drive has \
-         been written."
+        "The first writes to a large filled drive include the allocation of map memory by the \
+         operating system, once per 16 MiB of drive written. This causes the growth of the write \
+         cost with capacity; it ends when every part of the drive has been written."
             .to_owned(),
     );
 

@@ -118,11 +118,13 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "stream",
         "Streams",
-        "Streams in chunks of 128 KiB, 1 GiB each (null target: 16 GiB), rates as each program reports them, processor time of the whole process including \
-         start-up. *record*: assay generates its pattern, fio generates new data for each write (`--refill_buffers`), because what a \
-         drive in memory does depends on the data. *replay*: raw, to `/dev/null`. *prove*: written, read back and checked, assay with an index and \
-         `assay verify`, fio with `--verify=crc32c`. On zram nearly all of \
-         assay's processor time is the kernel's, which compresses each page that is written, and so alone is more than a third of fio's.",
+        "Streams in chunks of 128 KiB, 1 GiB each (null target: 16 GiB), rates as each program \
+         reports them, processor time of the whole process including start-up. *record*: assay \
+         generates its pattern, fio generates new data for each write (`--refill_buffers`), \
+         because what a drive in memory does depends on the data. *replay*: raw, to `/dev/null`. \
+         *prove*: written, read back and checked, assay with an index and `assay verify`, fio \
+         with `--verify=crc32c`. On zram nearly all of assay's processor time is the kernel's, \
+         which compresses each page that is written, and so alone is more than a third of fio's.",
     );
     let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB", "of it kernel"]);
     let ring = "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles";

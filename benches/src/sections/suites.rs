@@ -21,13 +21,15 @@ struct WholeRun {
     goal_s: Option<f64>,
 }
 
-/// Where the steps of the suite `consistency` begin, the second half of them (purge, fill and hour with spare area), and its verdict.
+/// Where the steps of the suite `consistency` begin, the second half of them (purge, fill and hour
+/// with spare area), and its verdict.
 const STEPS: &str = "[[step]]";
 const SECOND_HALF: &str = "[[step]]\nid = \"purge-spare\"";
 const VERDICT: &str = "[verdict]";
 const CONSISTENCY: &str = include_str!("../../../suites/consistency.toml");
 
-/// Both client drives are of flash, one of 750 GB behind SATA and the other the fastest reader here per gigabyte.
+/// Both client drives are of flash, one of 750 GB behind SATA and the other the fastest reader here
+/// per gigabyte.
 fn whole_runs() -> Result<[WholeRun; 5]> {
     let halves = CONSISTENCY.split_once(SECOND_HALF);
     let (first_half, second_half) = halves.context("suites/consistency.toml has no second half")?;
@@ -67,12 +69,14 @@ fn whole_runs() -> Result<[WholeRun; 5]> {
 
 /// Entries of four bytes in a table as large as the L2P map of a drive of 512 GB.
 const TABLE_ENTRIES: u64 = 125_000_000;
-/// Loads in a batch whose addresses are all known before the first: as many as the model's map updates.
+/// Loads in a batch whose addresses are all known before the first: as many as the model's map
+/// updates.
 const INDEPENDENT_LOADS: u64 = 192;
 const LOADS: u64 = 4_000_000;
 
-/// What the simulation of random writes waits for on this machine: a load from a random place of such a table in nanoseconds, one of
-/// many that do not depend on each other, and one whose address depends on the load before.
+/// What the simulation of random writes waits for on this machine: a load from a random place of
+/// such a table in nanoseconds, one of many that do not depend on each other, and one whose address
+/// depends on the load before.
 fn memory_load_ns() -> (f64, f64) {
     let mut table = vec![0_u32; TABLE_ENTRIES as usize];
     assay_io::memory::prefer_huge_pages(&table);
@@ -101,11 +105,15 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "suites",
         "Whole suites on simulated drives",
-        "`assay run` from start to end, once each, with the suite's own durations: a fill of the whole drive and an hour of random writes (`consistency`; its \
-         second half repeats them with over-provisioning, where the drive is four times as fast and the simulation has four \
-         times the work), two overwrites and a hundred points of four minutes (`client`). The run folder records the simulated hours.\n\n\
-         Nearly every random write misses the processor's caches two to four times (L2P map, validity of the old address, relocation), so wall time follows the memory of the \
-         machine: the second table has what a load takes from a random place of a table as large as the L2P map of 512 GB, before the runs and after them.",
+        "`assay run` from start to end, once each, with the suite's own durations: a fill of the \
+         whole drive and an hour of random writes (`consistency`; its second half repeats them \
+         with over-provisioning, where the drive is four times as fast and the simulation has \
+         four times the work), two overwrites and a hundred points of four minutes (`client`). \
+         The run folder records the simulated hours.\n\nNearly every random write misses the \
+         processor's caches two to four times (L2P map, validity of the old address, relocation), \
+         so wall time follows the memory of the machine: the second table has what a load takes \
+         from a random place of a table as large as the L2P map of 512 GB, before the runs and \
+         after them.",
     );
     let mut memory = Table::new(&[
         "memory of this machine, ns per load",

@@ -1,10 +1,11 @@
 //! Attribution of rate changes: phases of a cell with their causes.
 //!
 //! # Mechanism
-//! [`assay_stats::change`] cuts the series of rates at its change points. Detectors, one per cause, evaluate what else was recorded
-//! in the same intervals (temperature, throttle status, bytes written by the host and to the flash, power, host load) and label what
-//! these data *prove*. Each [`RatePhase`] carries its evidence; a change that nothing proves is [`Cause::Unexplained`], no change is
-//! [`Cause::Steady`].
+//! [`assay_stats::change`] cuts the series of rates at its change points. Detectors, one per cause,
+//! evaluate what else was recorded in the same intervals (temperature, throttle status, bytes
+//! written by the host and to the flash, power, host load) and label what these data *prove*. Each
+//! [`RatePhase`] carries its evidence; a change that nothing proves is [`Cause::Unexplained`], no
+//! change is [`Cause::Steady`].
 //!
 //! | cause | evidence | detector |
 //! |---|---|---|
@@ -16,11 +17,13 @@
 //! | power-state limit | a lower power state, power at its maximum, nothing hot | `limits` |
 //! | host-limited | no idle processor, or a worker thread that uses all of its own; of a simulated host by its model | `limits` |
 //!
-//! Drives that report only their temperature (most, through hwmon) are labelled by the shape of the rate, bytes and temperature;
-//! drives with counters by those first. Precision and recall (`tests/scenarios.rs`) are listed in docs/attribution.md.
+//! Drives that report only their temperature (most, through hwmon) are labelled by the shape of the
+//! rate, bytes and temperature; drives with counters by those first. Precision and recall
+//! (`tests/scenarios.rs`) are listed in docs/attribution.md.
 //!
 //! # Non-goals
-//! Single slow I/Os (latency tails); cells without a series. Of two causes at once, the one that sets the rate or can be proven counts.
+//! Single slow I/Os (latency tails); cells without a series. Of two causes at once, the one that
+//! sets the rate or can be proven counts.
 
 use assay_store::series::IntervalSample;
 use serde::Serialize;
@@ -67,7 +70,6 @@ pub struct CellContext {
     pub write_share: f64,
     /// Random offsets?
     pub random: bool,
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
     /// Area of the workload, bytes.
     pub span_bytes: u64,
@@ -75,10 +77,11 @@ pub struct CellContext {
     pub written_before_bytes: Option<u64>,
     /// Maximum power of the power state it ran in, milliwatts, where known.
     pub power_cap_mw: Option<u64>,
-    /// Power (milliwatts) and rate (I/Os per second) of the same workload in power state 0, where this is another state.
+    /// Power (milliwatts) and rate (I/Os per second) of the same workload in power state 0, where
+    /// this is another state.
     pub unlimited: Option<(u64, f64)>,
-    /// Rate that the workload asks for, I/Os per second: the limit of a closed loop, or the rate offered by an open one. Where the rate is this
-    /// one, the drive did not set it.
+    /// Rate that the workload asks for, I/Os per second: the limit of a closed loop, or the rate
+    /// offered by an open one. Where the rate is this one, the drive did not set it.
     pub asked_iops: Option<f64>,
 }
 
@@ -123,10 +126,7 @@ pub enum Cause {
         period_s: Option<f64>,
     },
     /// Limit of the NVMe power state.
-    PowerLimited {
-        /// The state.
-        state: u8,
-    },
+    PowerLimited { state: u8 },
     /// The workload asks for no more.
     RateLimited {
         /// What it asks for, I/Os per second.
@@ -147,9 +147,7 @@ pub struct RatePhase {
     pub from_s: f64,
     /// Its end.
     pub to_s: f64,
-    /// Its cause.
     pub cause: Cause,
-    /// Mean rate in it, MiB/s.
     pub mean_mib_per_s: f64,
     /// Mean rate in it, completions per second.
     pub mean_iops: f64,
@@ -244,8 +242,9 @@ fn rates(observed: &ObservedCell) -> Vec<f64> {
     }
 }
 
-/// Causes of all intervals, in order: throttling first, because it overlays every other cause; then external limits; then effects
-/// of writing. Those are looked for in the whole cell, throttled spans bridged: a cache can fill while the drive throttles.
+/// Causes of all intervals, in order: throttling first, because it overlays every other cause; then
+/// external limits; then effects of writing. Those are looked for in the whole cell, throttled
+/// spans bridged: a cache can fill while the drive throttles.
 fn explain(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     if rates.is_empty() {
         return Vec::new();

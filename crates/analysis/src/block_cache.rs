@@ -1,11 +1,13 @@
 //! Hit rate of a block cache (bcache, dm-cache, that of a simulated disk) in a cell.
 //!
 //! # Definition
-//! Reads that the cache answered alone, over the reads that it saw, between the first and the last reading of its counters after the ramp. A read of
-//! which the cache had a part is a miss (Linux, Documentation/admin-guide/bcache.rst, and drivers/md/dm-cache-target.c).
+//! Reads that the cache answered alone, over the reads that it saw, between the first and the last
+//! reading of its counters after the ramp. A read of which the cache had a part is a miss (Linux,
+//! Documentation/admin-guide/bcache.rst, and drivers/md/dm-cache-target.c).
 //!
-//! bcache adds its counters up every 13.6 s (drivers/md/bcache/stats.c, `scale_accounting`: 22 times in five minutes), so that those of a short
-//! cell lack most of its reads. Where they have grown by less than [`MIN_COVERED`] of the reads of the cell, there is no figure.
+//! bcache adds its counters up every 13.6 s (drivers/md/bcache/stats.c, `scale_accounting`: 22
+//! times in five minutes), so that those of a short cell lack most of its reads. Where they have
+//! grown by less than [`MIN_COVERED`] of the reads of the cell, there is no figure.
 
 use crate::endurance::CounterSpan;
 

@@ -1,12 +1,14 @@
 //! Comparison of drives or runs, workload by workload.
 //!
 //! # Mechanism
-//! Runs are grouped by drive: a real one is identified by model and serial, a simulated one by its specification without the
-//! seed. Where all runs are of one drive, every run is a group, unless [`sides`] names those before and those after a change. The first
-//! group is the baseline, and every other is compared with it, workload by workload, by [`assay_stats::compare`].
+//! Runs are grouped by drive: a real one is identified by model and serial, a simulated one by its
+//! specification without the seed. Where all runs are of one drive, every run is a group, unless
+//! [`sides`] names those before and those after a change. The first group is the baseline, and
+//! every other is compared with it, workload by workload, by [`assay_stats::compare`].
 //!
-//! Workloads match when step, variant, figures and access options are the same; areas may differ, because drives differ in size,
-//! but not the lengths of streams. Of cells in rounds the last window counts, as one series.
+//! Workloads match when step, variant, figures and access options are the same; areas may differ,
+//! because drives differ in size, but not the lengths of streams. Of cells in rounds the last
+//! window counts, as one series.
 //!
 //! # Non-goals
 //! An overall winner: the relevance of a workload depends on the use.
@@ -82,7 +84,6 @@ impl Metric {
 pub struct DriveGroup {
     /// Short name, unique among the groups; without the word "simulated".
     pub name: String,
-    /// Is it simulated?
     pub simulated: bool,
     /// (run, index into its manifest's drives).
     pub members: Vec<(usize, usize)>,
@@ -117,7 +118,8 @@ pub struct MetricComparison {
 pub struct WorkloadComparison {
     /// The plan, as first met in the baseline.
     pub plan: CellPlan,
-    /// Label that distinguishes it from the step's other workloads: `4 KiB, depth 32`; empty when it is the only one.
+    /// Label that distinguishes it from the step's other workloads: `4 KiB, depth 32`; empty when
+    /// it is the only one.
     pub label: String,
     /// By metric, in the order of [`Metric::ALL`].
     pub metrics: Vec<MetricComparison>,
@@ -126,11 +128,8 @@ pub struct WorkloadComparison {
 /// Counts of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DifferenceCounts {
-    /// Faster.
     pub faster: usize,
-    /// Slower.
     pub slower: usize,
-    /// Same.
     pub same: usize,
     /// One run on each side: they differ.
     pub runs_differ: usize,
@@ -164,7 +163,8 @@ impl DifferenceCounts {
 pub struct ByChance {
     /// Comparisons with an interval, of distinct metrics.
     pub answers: usize,
-    /// Of them at most so many are expected to be different: one less the level of each interval. Nothing is corrected for their number.
+    /// Of them at most so many are expected to be different: one less the level of each interval.
+    /// Nothing is corrected for their number.
     pub different: f64,
 }
 
@@ -201,7 +201,8 @@ impl GroupComparison {
         }
     }
 
-    /// The metrics that say different things: IOPS only where block sizes are mixed, else they are proportional to bandwidth.
+    /// The metrics that say different things: IOPS only where block sizes are mixed, else they are
+    /// proportional to bandwidth.
     pub fn distinct_metrics(&self) -> Vec<Metric> {
         let redundant = |m: Metric| m == Metric::Iops && self.iops_follow_bandwidth();
         let mut metrics = Metric::ALL.to_vec();
@@ -354,11 +355,13 @@ fn notes(
         let unknown = match by {
             SideKind::Drive => "what a repetition would change is not known",
             SideKind::Run | SideKind::BeforeAfter => {
-                "the state of the drive (fill, temperature) may differ between runs as much as what was changed"
+                "the state of the drive (fill, temperature) may differ between runs as much as \
+                 what was changed"
             }
         };
         notes.push(format!(
-            "one run on each side: it says whether these runs differ, not which side is faster; {unknown}: repeat runs, at least three on each side"
+            "one run on each side: it says whether these runs differ, not which side is faster; \
+             {unknown}: repeat runs, at least three on each side"
         ));
     }
     let repeats = [a, b].into_iter().any(|side| {
@@ -369,7 +372,8 @@ fn notes(
         pairs.any(|(i, j)| is_same_simulation(run(i), run(j)))
     });
     if repeats {
-        let note = "simulated runs with the same seed repeat each other: they show no spread between runs; run with another --seed";
+        let note = "simulated runs with the same seed repeat each other: they show no spread \
+                    between runs; run with another --seed";
         notes.push(note.to_owned());
     }
     let members = a.members.iter().chain(&b.members);
@@ -379,7 +383,8 @@ fn notes(
     if scales.len() > 1 {
         let words: Vec<String> = scales.iter().map(f64::to_string).collect();
         notes.push(format!(
-            "runs of different lengths (--scale {}): a shorter one sees less of caches, heat and garbage collection",
+            "runs of different lengths (--scale {}): a shorter one sees less of caches, heat and \
+             garbage collection",
             words.join(", ")
         ));
     }

@@ -1,7 +1,9 @@
-//! Everything that is concluded from a run, as the rows of its tables ([`assay_store::export::table::Conclusions`]).
+//! Everything that is concluded from a run, as the rows of its tables
+//! ([`assay_store::export::table::Conclusions`]).
 //!
 //! # Mechanism
-//! Each kind comes from the module that reports and verdicts use for it, so that tables and reports cannot differ.
+//! Each kind comes from the module that reports and verdicts use for it, so that tables and reports
+//! cannot differ.
 //!
 //! # Non-goals
 //! Comparisons of runs and cohorts: they are about several.

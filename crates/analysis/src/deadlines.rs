@@ -1,16 +1,22 @@
 //! I/Os that missed a deadline.
 //!
 //! # Definition
-//! An I/O misses a deadline if its latency is longer, or if it fails. Latency counts as everywhere: in an open loop from the time at which the I/O was
-//! due, so that one that waited for others misses its deadline too. Misses per million are misses over all I/Os of the operation, times 10^6.
+//! An I/O misses a deadline if its latency is longer, or if it fails. Latency counts as everywhere:
+//! in an open loop from the time at which the I/O was due, so that one that waited for others
+//! misses its deadline too. Misses per million are misses over all I/Os of the operation, times
+//! 10^6.
 //!
 //! # Resolution
-//! Counts come from the raw histogram at the deadline ([`assay_store::read::CellDrive::distributions`] keeps the buckets on both sides of every planned
-//! deadline). An I/O in the bucket that the deadline divides counts as missed: at most 0.1 % of the deadline early, never late.
+//! Counts come from the raw histogram at the deadline
+//! ([`assay_store::read::CellDrive::distributions`] keeps the buckets on both sides of every
+//! planned deadline). An I/O in the bucket that the deadline divides counts as missed: at most 0.1
+//! % of the deadline early, never late.
 //!
 //! # Honesty
-//! Misses come in groups (one stall of a drive delays everything behind it), so counts of one run have no confidence interval that holds. Of no miss in `n`
-//! I/Os follows, even if they were independent, no rate below `3 / n` (95 %; the rule of three: Hanley and Lippman-Hand, JAMA 249, 1983).
+//! Misses come in groups (one stall of a drive delays everything behind it), so counts of one run
+//! have no confidence interval that holds. Of no miss in `n` I/Os follows, even if they were
+//! independent, no rate below `3 / n` (95 %; the rule of three: Hanley and Lippman-Hand, JAMA 249,
+//! 1983).
 
 use assay_store::read::CellDrive;
 use assay_units::{Nanos, Op};
@@ -23,7 +29,6 @@ const RULE_OF_THREE: f64 = 3.0;
 pub struct Misses {
     /// The operation.
     pub op: Op,
-    /// The deadline.
     pub deadline: Nanos,
     /// I/Os, failed ones included.
     pub ios: u64,
@@ -43,7 +48,8 @@ impl Misses {
     }
 }
 
-/// The misses of a deadline in a cell on a drive, by operation; of operations without any I/O nothing.
+/// The misses of a deadline in a cell on a drive, by operation; of operations without any I/O
+/// nothing.
 pub fn of(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
     let errors = |op: Op| {
         let result = drive.result.as_ref();

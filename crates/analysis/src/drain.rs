@@ -1,8 +1,9 @@
 //! Time to drain: how long a fixed amount of data takes to be on the drive.
 //!
 //! # Definition
-//! From the first I/O of a cell to the completion of its last flush: data that are in a volatile cache are not drained. The amount is what the cell wrote,
-//! ramp excluded; a cell that was interrupted, or had errors, drained nothing that could be compared.
+//! From the first I/O of a cell to the completion of its last flush: data that are in a volatile
+//! cache are not drained. The amount is what the cell wrote, ramp excluded; a cell that was
+//! interrupted, or had errors, drained nothing that could be compared.
 
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};

@@ -1,17 +1,20 @@
 //! Write amplification and endurance from the counters of the drives.
 //!
 //! # Definitions
-//! The write amplification of a cell is the growth of the media's counter over that of the host's, between the same two readings: the
-//! last one of the ramp (of a real drive without a ramp, one before the first I/O), and the last one. Both counters are about the whole
-//! drive: whatever else writes to it counts, as do data that the drive has not yet written to its media at the end.
+//! The write amplification of a cell is the growth of the media's counter over that of the host's,
+//! between the same two readings: the last one of the ramp (of a real drive without a ramp, one
+//! before the first I/O), and the last one. Both counters are about the whole drive: whatever else
+//! writes to it counts, as do data that the drive has not yet written to its media at the end.
 //!
 //! # Resolution
-//! A counter with steps of `u` bytes gives a growth to less than `u` bytes. Bounds of a write amplification follow from both steps;
-//! where they are further than [`MAX_ERROR_PCT`] from it there is no figure but the reason ([`NoAmplification`]).
+//! A counter with steps of `u` bytes gives a growth to less than `u` bytes. Bounds of a write
+//! amplification follow from both steps; where they are further than [`MAX_ERROR_PCT`] from it
+//! there is no figure but the reason ([`NoAmplification`]).
 //!
 //! # Endurance
-//! A drive's log states how many bytes may be written to its media (Endurance Estimate of log 09h, for a write amplification of 1; NVM
-//! Express Base Specification 2.0c, 5.16.1.10). Over the write amplification of a workload this is what the host may write with it.
+//! A drive's log states how many bytes may be written to its media (Endurance Estimate of log 09h,
+//! for a write amplification of 1; NVM Express Base Specification 2.0c, 5.16.1.10). Over the write
+//! amplification of a workload this is what the host may write with it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -67,7 +70,8 @@ impl fmt::Display for NoAmplification {
                 unit_bytes: (host, media),
             } => write!(
                 f,
-                "{} written are too few for counters with steps of {} (host) and {} (media): the error would exceed {MAX_ERROR_PCT} %",
+                "{} written are too few for counters with steps of {} (host) and {} (media): the \
+                 error would exceed {MAX_ERROR_PCT} %",
                 format_size(*host_bytes),
                 format_size(*host),
                 format_size(*media),
@@ -129,7 +133,8 @@ pub struct Origins {
     pub host: CounterOrigin,
 }
 
-/// Origins of a drive's counters. Run folders of earlier versions do not have them: then the only log was C0h.
+/// Origins of a drive's counters. Run folders of earlier versions do not have them: then the only
+/// log was C0h.
 pub fn origins(drive: &DriveRecord) -> Option<Origins> {
     let origin = |source, unit_bytes| CounterOrigin { source, unit_bytes };
     match drive.endurance {
@@ -306,7 +311,6 @@ fn over<'a>(
 /// Endurance of a drive under the workload of a step, or of the rounds of its measurement window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepEndurance {
-    /// The step.
     pub step: String,
     /// First and last round of the measurement window; none for all cells of the step.
     pub window: Option<(u32, u32)>,
@@ -329,7 +333,8 @@ pub struct WorkloadEndurance {
     pub source: CounterSource,
 }
 
-/// The steps in which a drive wrote, in the plan's order; of a step with rounds in steady state also its window.
+/// The steps in which a drive wrote, in the plan's order; of a step with rounds in steady state
+/// also its window.
 pub fn of_steps(run: &Run, drive: usize) -> Vec<StepEndurance> {
     let mut steps: Vec<&str> = Vec::new();
     for cell in &run.cells {

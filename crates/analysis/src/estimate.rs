@@ -1,12 +1,16 @@
 //! The figures of a cell with their confidence intervals.
 //!
 //! # Mechanism
-//! Results are ratios of sums: I/Os and bytes over time, latency over I/Os. [`assay_stats::confidence::ratio`] estimates their error from the
-//! contributions of the intervals, so the means here equal those of the results. Intervals in which nothing completed count as zero.
+//! Results are ratios of sums: I/Os and bytes over time, latency over I/Os.
+//! [`assay_stats::confidence::ratio`] estimates their error from the contributions of the
+//! intervals, so the means here equal those of the results. Intervals in which nothing completed
+//! count as zero.
 //!
-//! A percentile of merged histograms has no such decomposition, and has no interval within a run: docs/statistics.md, "Comparison".
+//! A percentile of merged histograms has no such decomposition, and has no interval within a run:
+//! docs/statistics.md, "Comparison".
 //!
-//! A figure without an interval says why ([`Missing`]): too short, too strongly correlated, or too few bursts.
+//! A figure without an interval says why ([`Missing`]): too short, too strongly correlated, or too
+//! few bursts.
 
 use std::fmt;
 
@@ -18,7 +22,6 @@ use assay_units::{MIB, median};
 /// Why a figure has no confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Missing {
-    /// The reason.
     pub reason: NoInterval,
     /// Length of the intervals of the series, seconds.
     pub step_s: f64,
@@ -87,7 +90,8 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
     of_operation(&samples, op)
 }
 
-/// Of cells as of [`of_several`], with the latencies of writes or of reads, whichever there was more of.
+/// Of cells as of [`of_several`], with the latencies of writes or of reads, whichever there was
+/// more of.
 pub fn of_several_with<'a>(
     drives: impl IntoIterator<Item = &'a CellDrive>,
     writes: bool,

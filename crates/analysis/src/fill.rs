@@ -1,12 +1,15 @@
-//! The same short workloads on a drive in several states of fill: empty, full, after idle time, deallocated.
+//! The same short workloads on a drive in several states of fill: empty, full, after idle time,
+//! deallocated.
 //!
 //! # Definitions
-//! The state of a cell is its variant. Its reference is the first cell of the run with the same workload on the same drive: that on the empty drive.
-//! The kept rate is the cell's rate relative to that of its reference, percent; the tail ratio is its 99th percentile latency over that of its
-//! reference.
+//! The state of a cell is its variant. Its reference is the first cell of the run with the same
+//! workload on the same drive: that on the empty drive. The kept rate is the cell's rate relative
+//! to that of its reference, percent; the tail ratio is its 99th percentile latency over that of
+//! its reference.
 //!
 //! # Sources
-//! AnandTech's reviews of NVMe drives run each burst on an empty and on a full drive (docs/sources.md, "AnandTech 660p").
+//! AnandTech's reviews of NVMe drives run each burst on an empty and on a full drive
+//! (docs/sources.md, "AnandTech 660p").
 
 use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellRecord, Run};
@@ -50,7 +53,8 @@ pub fn reference<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> 
     (first.plan.id != cell.plan.id).then_some(first)
 }
 
-/// What the state of fill costs the workload of a cell; `None` of other views, of the empty drive, and where either was not measured.
+/// What the state of fill costs the workload of a cell; `None` of other views, of the empty drive,
+/// and where either was not measured.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<FillEffect> {
     if cell.plan.view != Some(CellView::Fill) {
         return None;

@@ -1,14 +1,18 @@
-//! Health of a drive over its runs: how its counters grew from run to run, and when its rated life would be used.
+//! Health of a drive over its runs: how its counters grew from run to run, and when its rated life
+//! would be used.
 //!
 //! # Mechanism
-//! Runs of one serial and model are sorted by date. A run's health is that of its first and of its last reading. Counters over a life can
-//! only grow: where one decreases from one run to the next, it is another drive of that serial, or its log was reset, and growth is
-//! counted anew from there ([`TrendWarning`]).
+//! Runs of one serial and model are sorted by date. A run's health is that of its first and of its
+//! last reading. Counters over a life can only grow: where one decreases from one run to the next,
+//! it is another drive of that serial, or its log was reset, and growth is counted anew from there
+//! ([`TrendWarning`]).
 //!
 //! # Projection
-//! A line through Percentage Used over the dates (least squares), extended to 100 %. It assumes that the drive is used as it was from the
-//! first to the last of these runs. Percentage Used counts whole per cent, so its growth is known to less than one: that gives the
-//! earliest and the latest date. There is none of fewer than [`MIN_RUNS`] runs or a growth of less than [`MIN_GROWTH_PCT`].
+//! A line through Percentage Used over the dates (least squares), extended to 100 %. It assumes
+//! that the drive is used as it was from the first to the last of these runs. Percentage Used
+//! counts whole per cent, so its growth is known to less than one: that gives the earliest and the
+//! latest date. There is none of fewer than [`MIN_RUNS`] runs or a growth of less than
+//! [`MIN_GROWTH_PCT`].
 //!
 //! # Non-goals
 //! Simulated drives begin each run anew: there is no trend of them.
@@ -20,13 +24,14 @@ use assay_store::read::Run;
 
 /// Fewest runs of which a date is projected.
 pub const MIN_RUNS: usize = 4;
-/// Smallest growth of Percentage Used from which a date is projected, per cent of the rated life: its error is then at most a fifth.
+/// Smallest growth of Percentage Used from which a date is projected, per cent of the rated life:
+/// its error is then at most a fifth.
 pub const MIN_GROWTH_PCT: f64 = 5.0;
-/// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 /// Percentage Used counts whole per cent.
 const USED_STEP_PCT: f64 = 1.0;
-/// Farthest date that is projected, days from the last run: further ones say only that wear is slow.
+/// Farthest date that is projected, days from the last run: further ones say only that wear is
+/// slow.
 const FARTHEST_DAYS: f64 = 36_525.0;
 
 /// Health log of a drive at a time.
@@ -42,11 +47,9 @@ pub struct HealthReading {
     pub media_bytes: Option<u64>,
     /// Media and data integrity errors.
     pub media_errors: Option<u64>,
-    /// Bad blocks.
     pub bad_blocks: Option<u64>,
     /// Mean erases of a block of user data; of drives that do not report it, the most.
     pub erases: Option<u64>,
-    /// Hours with power.
     pub power_on_hours: Option<u64>,
 }
 
@@ -143,9 +146,7 @@ pub fn day(at_s: f64) -> Option<String> {
 /// The runs of one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HealthTrend {
-    /// Model.
     pub model: String,
-    /// Serial.
     pub serial: String,
     /// By date.
     pub points: Vec<HealthPoint>,
@@ -217,7 +218,8 @@ fn trend(model: &str, serial: &str, mut points: Vec<HealthPoint>) -> HealthTrend
                     after.date,
                     decreased.join(", ")
                 ),
-                advice: "counters over a life never decrease: check that both runs are of the same drive, and whether its log was reset (by a firmware update or a \
+                advice: "counters over a life never decrease: check that both runs are of the \
+                         same drive, and whether its log was reset (by a firmware update or a \
                          return to the factory); growth is counted anew from the later run",
             });
             continue;
@@ -255,7 +257,8 @@ fn project(points: &[HealthPoint]) -> Result<Projection, String> {
     let grown = last.1 - first.1;
     if grown < MIN_GROWTH_PCT {
         return Err(format!(
-            "no projection: Percentage Used grew by {grown:.0} %, at least {MIN_GROWTH_PCT:.0} are needed, because it counts whole per cent"
+            "no projection: Percentage Used grew by {grown:.0} %, at least {MIN_GROWTH_PCT:.0} \
+             are needed, because it counts whole per cent"
         ));
     }
     let count = used.len() as f64;

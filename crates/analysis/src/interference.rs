@@ -1,13 +1,15 @@
 //! What other jobs cost a workload on the same drive: the same reads alone and beside them.
 //!
 //! # Definitions
-//! The slowdown of a percentile is that percentile of the workload's latency beside the others over the percentile of the same workload alone, on
-//! the same drive, in the same run. The kept rate is its rate beside the others relative to that alone. Both workloads have the same options: the
+//! The slowdown of a percentile is that percentile of the workload's latency beside the others over
+//! the percentile of the same workload alone, on the same drive, in the same run. The kept rate is
+//! its rate beside the others relative to that alone. Both workloads have the same options: the
 //! plan names the cell that measured it alone ([`assay_store::model::JobPlan::alone`]).
 //!
 //! # Honesty
-//! A percentile with fewer samples than lie beyond it is the maximum and no percentile: it gives no slowdown. Tail percentiles have no interval
-//! within a run (docs/statistics.md), so a slowdown of one run has none either.
+//! A percentile with fewer samples than lie beyond it is the maximum and no percentile: it gives no
+//! slowdown. Tail percentiles have no interval within a run (docs/statistics.md), so a slowdown of
+//! one run has none either.
 
 use assay_stats::LatencySummary;
 use assay_store::model::CellResult;

@@ -1,8 +1,8 @@
 //! Analysis of runs: the conclusions that reports show and verdicts use.
 //!
 //! # Architecture
-//! Crate `stats` holds the statistics on plain series; here they are applied to [`assay_store::read::Run`]s. Everything is a pure function of
-//! runs.
+//! Crate `stats` holds the statistics on plain series; here they are applied to
+//! [`assay_store::read::Run`]s. Everything is a pure function of runs.
 //!
 //! - [`block_cache`]: hit rate of a block cache in front of a device.
 //! - [`estimate`]: figures of a cell with confidence intervals.

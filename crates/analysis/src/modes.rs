@@ -32,8 +32,8 @@ impl CellModes {
     }
 }
 
-/// The modes of the IOPS of a drive in a cell: of the scored part of a cell that is scored, else of all measured intervals. `None` where they are too few
-/// to tell.
+/// The modes of the IOPS of a drive in a cell: of the scored part of a cell that is scored, else of
+/// all measured intervals. `None` where they are too few to tell.
 pub fn of(plan: &CellPlan, drive: &CellDrive) -> Option<CellModes> {
     let samples = drive.measured_intervals();
     let samples = match plan.view {

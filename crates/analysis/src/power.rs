@@ -1,8 +1,8 @@
 //! Mean power of a drive over the measured span.
 //!
 //! # Mechanism
-//! Readings are means over their intervals, evenly spaced, so their mean is that of the span. Readings of the ramp count only where there
-//! are none after it.
+//! Readings are means over their intervals, evenly spaced, so their mean is that of the span.
+//! Readings of the ramp count only where there are none after it.
 //!
 //! # Non-goals
 //! Energy per operation.

@@ -1,21 +1,27 @@
 //! Parts of an open loop's latency: service, queueing, lateness.
 //!
 //! # Mechanism
-//! The mean latency from the intended start is the sum of three parts, because means add (percentiles do not):
+//! The mean latency from the intended start is the sum of three parts, because means add
+//! (percentiles do not):
 //!
 //! - *service*: what an I/O takes while no other is in flight;
-//! - *queueing*: completion minus submission minus service: the wait for the drive's own resources behind other I/Os, inside of the drive or the
-//!   kernel;
-//! - *lateness*: submission minus intended start: the I/O was due, but its worker had all of its I/Os in flight, or got no processor time.
+//! - *queueing*: completion minus submission minus service: the wait for the drive's own resources
+//!   behind other I/Os, inside of the drive or the kernel;
+//! - *lateness*: submission minus intended start: the I/O was due, but its worker had all of its
+//!   I/Os in flight, or got no processor time.
 //!
-//! A drive that is asked for more I/Os than a worker has slots is late; one with slots enough queues. So the difference between the two latencies that an
-//! open loop measures is the lateness alone, and can be zero while nearly all of the latency is queueing.
+//! A drive that is asked for more I/Os than a worker has slots is late; one with slots enough
+//! queues. So the difference between the two latencies that an open loop measures is the lateness
+//! alone, and can be zero while nearly all of the latency is queueing.
 //!
-//! The service time is estimated by the mean latency from submission of the same workload on the same drive in the same run: of the same step, in a
-//! closed loop with one I/O in flight, which has no queueing, or else at the lowest load of its curve, if that is at most [`UNLOADED_PCT`] of the
-//! saturated rate; then of other steps with one I/O in flight. A load `r` has queueing of its own in it: `r / (1 - r)` of the service time where one server
-//! works and service times are exponentially distributed, half of that where they are constant (M/M/1 and M/D/1; L. Kleinrock, "Queueing Systems,
-//! volume 1", 1975), less with more servers. Without such a cell the service time is not known.
+//! The service time is estimated by the mean latency from submission of the same workload on the
+//! same drive in the same run: of the same step, in a closed loop with one I/O in flight, which has
+//! no queueing, or else at the lowest load of its curve, if that is at most [`UNLOADED_PCT`] of the
+//! saturated rate; then of other steps with one I/O in flight. A load `r` has queueing of its own
+//! in it: `r / (1 - r)` of the service time where one server works and service times are
+//! exponentially distributed, half of that where they are constant (M/M/1 and M/D/1; L. Kleinrock,
+//! "Queueing Systems, volume 1", 1975), less with more servers. Without such a cell the service
+//! time is not known.
 //!
 //! # Non-goals
 //! Closed loops: their I/Os are never late, and how many wait is their depth.
@@ -25,7 +31,8 @@ use assay_store::read::{CellRecord, CellState, Run};
 
 use crate::knee::total_depth;
 
-/// Highest load whose latency from submission is an estimate of the service time, percent of the saturated rate.
+/// Highest load whose latency from submission is an estimate of the service time, percent of the
+/// saturated rate.
 pub const UNLOADED_PCT: f64 = 10.0;
 
 /// What an estimate of the service time is of.
@@ -43,7 +50,8 @@ impl ServiceBasis {
         match self {
             ServiceBasis::Depth1 => "mean latency with one I/O in flight".to_owned(),
             ServiceBasis::LowestLoad(percent) => format!(
-                "mean latency from submission at {percent} % load, up to {:.1} % of the service time too high by that load's own queueing",
+                "mean latency from submission at {percent} % load, up to {:.1} % of the service \
+                 time too high by that load's own queueing",
                 percent / (100.0 - percent) * 100.0
             ),
         }
@@ -53,7 +61,6 @@ impl ServiceBasis {
 /// An estimate of a service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
-    /// Mean, nanoseconds.
     pub mean_ns: f64,
     /// What it is of.
     pub basis: ServiceBasis,
@@ -66,14 +73,16 @@ pub struct LatencyParts {
     pub latency_ns: f64,
     /// Service time; `None` where it is not known.
     pub service: Option<Service>,
-    /// From submission to completion, less the service time; `None` where that is not known. Negative where I/Os took longer at the load that
-    /// stands for the service time, such as those of a drive that falls asleep between them.
+    /// From submission to completion, less the service time; `None` where that is not known.
+    /// Negative where I/Os took longer at the load that stands for the service time, such as those
+    /// of a drive that falls asleep between them.
     pub queueing_ns: Option<f64>,
     /// From intended start to submission.
     pub lateness_ns: f64,
 }
 
-/// The parts of the mean latency of a drive in an open-loop cell, of the operation there was more of; `None` of a closed loop or without a result.
+/// The parts of the mean latency of a drive in an open-loop cell, of the operation there was more
+/// of; `None` of a closed loop or without a result.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<LatencyParts> {
     let (latency_ns, from_submission) = mean_latencies(cell.drive(drive)?.result.as_ref()?);
     let from_submission_ns = from_submission?;

@@ -1,7 +1,9 @@
-//! Recovery of the write rate by idle time: bursts of writes with pauses between them (SNIA SSS PTS, host idle recovery test).
+//! Recovery of the write rate by idle time: bursts of writes with pauses between them (SNIA SSS
+//! PTS, host idle recovery test).
 //!
-//! While the host is idle a drive may collect garbage and fold its write cache. What that is worth is the rate of the bursts that follow
-//! idle time, relative to that of continuous writes before them.
+//! While the host is idle a drive may collect garbage and fold its write cache. What that is worth
+//! is the rate of the bursts that follow idle time, relative to that of continuous writes before
+//! them.
 
 use assay_store::model::{Bursts, CellKind, CellPlan};
 use assay_store::read::{CellDrive, CellRecord, Run};
@@ -14,7 +16,6 @@ const WHOLE_SHARE: f64 = 0.75;
 /// Part at the end of a cell of continuous writes whose rate is that before the bursts.
 const LAST_SHARE: f64 = 0.5;
 
-/// One burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
     /// Its start, seconds since the start of the cell.
@@ -50,7 +51,8 @@ impl IdleSegment {
     }
 }
 
-/// The bursts of a cell. None where its intervals are longer than half of the idle time: bursts cannot be told apart.
+/// The bursts of a cell. None where its intervals are longer than half of the idle time: bursts
+/// cannot be told apart.
 pub fn bursts(drive: &CellDrive, plan: Bursts) -> Vec<Burst> {
     let active_s = plan.active_ns as f64 / 1e9;
     let silence_s = SILENT_SHARE * plan.idle_ns as f64 / 1e9;
@@ -113,7 +115,8 @@ fn last_rate(drive: &CellDrive) -> Option<f64> {
     let intervals = drive.measured_intervals();
     let (first, last) = (intervals.first()?, intervals.last()?);
     let from_s = last.end_s() - LAST_SHARE * (last.end_s() - first.start_s());
-    // By their middles, so that the last interval is always among them, also where it is the only one.
+    // By their middles, so that the last interval is always among them, also where it is the only
+    // one.
     let middle = |i: &IntervalSample| (i.start_s() + i.end_s()) / 2.0;
     let inside = intervals.iter().filter(|i| middle(i) >= from_s - 1e-9);
     let (ios, span_s) = inside.fold((0, 0.0), |(ios, span_s), i| {

@@ -22,8 +22,8 @@ pub struct CellScore {
     pub shortened: bool,
 }
 
-/// The score over the last 400 s of an hour or more, and of a shorter cell over its last ninth (the same share). `None` with fewer than two
-/// intervals in that part.
+/// The score over the last 400 s of an hour or more, and of a shorter cell over its last ninth (the
+/// same share). `None` with fewer than two intervals in that part.
 pub fn of(drive: &CellDrive) -> Option<CellScore> {
     let samples = drive.measured_intervals();
     let (first, last) = (samples.first()?, samples.last()?);

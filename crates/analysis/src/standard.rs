@@ -1,9 +1,12 @@
-//! Whether a run is the test of a standard: its conditions, each with what is required and what was found.
+//! Whether a run is the test of a standard: its conditions, each with what is required and what was
+//! found.
 //!
 //! # Mechanism
-//! A suite names its standard, the parameters whose defaults are the standard's values, and the required state of the write cache
-//! ([`Standard`]). Everything else follows from the run: scale, purge, preconditioning, steady state of the rounds, failed and skipped cells. A
-//! run in which one condition does not hold deviates from the standard, and its figures are not figures of that test.
+//! A suite names its standard, the parameters whose defaults are the standard's values, and the
+//! required state of the write cache ([`Standard`]). Everything else follows from the run: scale,
+//! purge, preconditioning, steady state of the rounds, failed and skipped cells. A run in which one
+//! condition does not hold deviates from the standard, and its figures are not figures of that
+//! test.
 //!
 //! # Non-goals
 //! Judgement of the drive: that is the verdict.
@@ -24,13 +27,10 @@ use serde::Deserialize;
 pub struct Condition {
     /// Its name in exports.
     pub key: &'static str,
-    /// What it is about.
     pub about: String,
     /// What the standard requires.
     pub required: String,
-    /// What was found.
     pub found: String,
-    /// It holds.
     pub holds: bool,
 }
 
@@ -41,7 +41,6 @@ pub struct StandardReport {
     pub standard: Standard,
     /// Test set-up: group, name and value.
     pub setup: Vec<(&'static str, String, String)>,
-    /// All conditions.
     pub conditions: Vec<Condition>,
 }
 

@@ -1,18 +1,23 @@
 //! Steady-state check of a cell whose figures are declared steady.
 //!
 //! # Mechanism
-//! A cell whose step is `steady`, or that is scored (view `consistency`), declares steady state for a span: the scored part, or all measured
-//! intervals. The first of these conditions that holds rejects it:
+//! A cell whose step is `steady`, or that is scored (view `consistency`), declares steady state for
+//! a span: the scored part, or all measured intervals. The first of these conditions that holds
+//! rejects it:
 //!
 //! - fewer than [`LEAST_INTERVALS`] intervals;
 //! - attribution finds fresh flash or the onset of garbage collection in the span;
-//! - less was written than the area that is never written plus [`LEAST_WRITTEN`] of the capacity, however level the rate (a drive that was
-//!   filled sequentially first collects superblocks full of valid data, at a rate that is constant for minutes but is not the steady one);
-//! - the rate moves: SNIA's limits on range and excursion, over the span and (dwell) relative to the span before it.
+//! - less was written than the area that is never written plus [`LEAST_WRITTEN`] of the capacity,
+//!   however level the rate (a drive that was filled sequentially first collects superblocks full
+//!   of valid data, at a rate that is constant for minutes but is not the steady one);
+//! - the rate moves: SNIA's limits on range and excursion, over the span and (dwell) relative to
+//!   the span before it.
 //!
-//! SNIA's rule is defined for five rounds of a minute each. Applied to seconds it would reject drives whose rate alternates, such as one that
-//! throttles for ten seconds of every forty: so the excursion is that of the median slope between all pairs of intervals (P. K. Sen,
-//! "Estimates of the regression coefficient based on Kendall's tau", 1968), which is robust against alternation and outliers.
+//! SNIA's rule is defined for five rounds of a minute each. Applied to seconds it would reject
+//! drives whose rate alternates, such as one that throttles for ten seconds of every forty: so the
+//! excursion is that of the median slope between all pairs of intervals (P. K. Sen, "Estimates of
+//! the regression coefficient based on Kendall's tau", 1968), which is robust against alternation
+//! and outliers.
 //!
 //! # Non-goals
 //! Rounds: they are evaluated during the run (`suite::execute::rounds`) and have their own record.
@@ -30,8 +35,9 @@ use crate::score;
 
 /// Fewest intervals that can show a steady rate.
 pub const LEAST_INTERVALS: usize = 10;
-/// Garbage collection cannot be in steady state before this share of the capacity was written to a full drive. Simulated drives after
-/// AnandTech M8Pe, filled sequentially, are within SNIA's range of their steady rate from here on, and not before, however level the rate.
+/// Garbage collection cannot be in steady state before this share of the capacity was written to a
+/// full drive. Simulated drives after AnandTech M8Pe, filled sequentially, are within SNIA's range
+/// of their steady rate from here on, and not before, however level the rate.
 pub const LEAST_WRITTEN: f64 = 0.15;
 /// Phases that cover less than this share of the span are ignored: edges.
 const EDGE: f64 = 0.1;
@@ -43,8 +49,9 @@ pub fn claims_steady_state(plan: &CellPlan) -> bool {
     plan.steady || plan.view == Some(CellView::Consistency)
 }
 
-/// Reason why the figures of a drive in a cell are not steady although they are declared so; `None` where they are, where nothing declares
-/// them steady, or nothing was measured. `drive` is its index in [`Manifest::drives`](assay_store::model::Manifest::drives).
+/// Reason why the figures of a drive in a cell are not steady although they are declared so; `None`
+/// where they are, where nothing declares them steady, or nothing was measured. `drive` is its
+/// index in [`Manifest::drives`](assay_store::model::Manifest::drives).
 pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<String> {
     if !claims_steady_state(&cell.plan) {
         return None;
@@ -56,7 +63,8 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
     let intervals = intervals.filter(|i| i.sample.start_s() >= from_s).count();
     if intervals < LEAST_INTERVALS {
         return Some(format!(
-            "{intervals} intervals are too few, at least {LEAST_INTERVALS} are needed: use a longer runtime"
+            "{intervals} intervals are too few, at least {LEAST_INTERVALS} are needed: use a \
+             longer runtime"
         ));
     }
     transient(&observed, from_s, to_s)
@@ -64,7 +72,8 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
         .or_else(|| moving(&observed, from_s, to_s))
 }
 
-/// The span of the figure, seconds since the cell's start; half an interval of tolerance for edges that are not exactly on the second.
+/// The span of the figure, seconds since the cell's start; half an interval of tolerance for edges
+/// that are not exactly on the second.
 fn span(plan: &CellPlan, part: &CellDrive, observed: &ObservedCell) -> Option<(f64, f64)> {
     let (first, last) = (observed.intervals.first()?, observed.intervals.last()?);
     let end = last.sample.end_s();
@@ -104,7 +113,8 @@ fn too_little_written(part: &CellDrive, observed: &ObservedCell, from_s: f64) ->
     let share = |bytes: f64| bytes / context.capacity_bytes as f64 * 100.0;
     ((written as f64) < needed).then(|| {
         format!(
-            "only {:.1} % of the capacity was written before the evaluated span: garbage collection can reach steady state after {:.0} %",
+            "only {:.1} % of the capacity was written before the evaluated span: garbage \
+             collection can reach steady state after {:.0} %",
             share(written as f64),
             share(needed)
         )
@@ -132,7 +142,8 @@ fn moving(observed: &ObservedCell, from_s: f64, to_s: f64) -> Option<String> {
     let change_pct = (is - was).abs() / is.max(f64::MIN_POSITIVE) * 100.0;
     (change_pct > SNIA_RANGE_PCT).then(|| {
         format!(
-            "its mean differs by {change_pct:.0} % from that of the same span before, at most {SNIA_RANGE_PCT} %"
+            "its mean differs by {change_pct:.0} % from that of the same span before, at most \
+             {SNIA_RANGE_PCT} %"
         )
     })
 }
@@ -164,7 +175,8 @@ fn drifts(rates: &[f64]) -> Option<String> {
     let range_pct = (mean(second) - mean(first)).abs() / mean_of_all * 100.0;
     (range_pct > SNIA_RANGE_PCT).then(|| {
         format!(
-            "the means of its two halves differ by {range_pct:.0} % of the mean, at most {SNIA_RANGE_PCT} %"
+            "the means of its two halves differ by {range_pct:.0} % of the mean, at most \
+             {SNIA_RANGE_PCT} %"
         )
     })
 }

@@ -1,16 +1,20 @@
 //! Time until the rate of a long write is steady, and the capacities written until then.
 //!
 //! # Definition
-//! The cell is divided into rounds of a minute ([`ROUND_S`]), or into [`ROUNDS`] equal ones where it is shorter than an hour. It is steady from the first
-//! round on from which every window of five rounds until the end of the cell meets SNIA's rule (SNIA PTS 2.0.2, 2.1.24: range at most 20 % of the mean,
-//! rise or fall of the least-squares line at most 10 %), and has a mean within [`WITHIN_PCT`] of that of the last window.
+//! The cell is divided into rounds of a minute ([`ROUND_S`]), or into [`ROUNDS`] equal ones where
+//! it is shorter than an hour. It is steady from the first round on from which every window of five
+//! rounds until the end of the cell meets SNIA's rule (SNIA PTS 2.0.2, 2.1.24: range at most 20 %
+//! of the mean, rise or fall of the least-squares line at most 10 %), and has a mean within
+//! [`WITHIN_PCT`] of that of the last window.
 //!
 //! # Why every later window
-//! The first window that meets SNIA's rule is not enough. A drive that was filled sequentially collects superblocks full of valid data, at a rate that is
-//! constant for minutes and not the steady one, and fresh flash is written at a constant rate too.
+//! The first window that meets SNIA's rule is not enough. A drive that was filled sequentially
+//! collects superblocks full of valid data, at a rate that is constant for minutes and not the
+//! steady one, and fresh flash is written at a constant rate too.
 //!
 //! # Non-goals
-//! Whether the figures of a cell are steady (`steady_state`): that is about the part which is scored, and has conditions on what was written.
+//! Whether the figures of a cell are steady (`steady_state`): that is about the part which is
+//! scored, and has conditions on what was written.
 
 use assay_stats::mean;
 use assay_stats::steady::{SNIA_RANGE_PCT, SNIA_WINDOW, SteadyRule};
@@ -25,7 +29,8 @@ pub const ROUND_S: f64 = 60.0;
 pub const ROUNDS: usize = 60;
 /// Fewest rounds from which anything is concluded: two windows.
 pub const LEAST_ROUNDS: usize = 2 * SNIA_WINDOW;
-/// Means of windows within this share of the last one's are at its level, percent: half of the range that SNIA's rule allows.
+/// Means of windows within this share of the last one's are at its level, percent: half of the
+/// range that SNIA's rule allows.
 pub const WITHIN_PCT: f64 = SNIA_RANGE_PCT / 2.0;
 
 /// When a cell became steady.
@@ -43,8 +48,9 @@ pub struct TimeToSteady {
     pub level_iops: f64,
 }
 
-/// When the rate of a drive in a cell became steady; `Err` with the reason where it never did. `None` of other views than `consistency` and `saturation`,
-/// and with fewer than [`LEAST_ROUNDS`] rounds.
+/// When the rate of a drive in a cell became steady; `Err` with the reason where it never did.
+/// `None` of other views than `consistency` and `saturation`, and with fewer than [`LEAST_ROUNDS`]
+/// rounds.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Result<TimeToSteady, String>> {
     let views = [CellView::Consistency, CellView::Saturation];
     if !cell.plan.view.is_some_and(|view| views.contains(&view)) {

@@ -1,5 +1,5 @@
-//! Consecutive workloads without a pause: the level that each settles at, and how long the change takes (SNIA SSS PTS, cross stimulus
-//! recovery test).
+//! Consecutive workloads without a pause: the level that each settles at, and how long the change
+//! takes (SNIA SSS PTS, cross stimulus recovery test).
 
 use assay_store::model::CellView;
 use assay_store::read::{CellDrive, CellRecord, Run};
@@ -11,7 +11,8 @@ const BLOCKS: usize = 60;
 const MIN_BLOCKS: usize = 10;
 /// Share of the blocks, at the end, whose mean is the level.
 const LEVEL_SHARE: f64 = 0.2;
-/// A block within this share of the level belongs to it, percent: half of the range that SNIA's steady-state rule allows.
+/// A block within this share of the level belongs to it, percent: half of the range that SNIA's
+/// steady-state rule allows.
 pub const WITHIN_PCT: f64 = 10.0;
 
 /// One workload of a sequence.
@@ -23,7 +24,8 @@ pub struct Stimulus {
     pub lowest_mib_per_s: f64,
     /// Mean rate of its last fifth, MiB/s.
     pub level_mib_per_s: f64,
-    /// From when on every block is within [`WITHIN_PCT`] of the level, seconds since its start; `None`: not before the last fifth.
+    /// From when on every block is within [`WITHIN_PCT`] of the level, seconds since its start;
+    /// `None`: not before the last fifth.
     pub settled_s: Option<f64>,
     /// Length of a block, seconds: the resolution of the time above.
     pub block_s: f64,
@@ -64,7 +66,8 @@ pub fn of(drive: &CellDrive) -> Option<Stimulus> {
     })
 }
 
-/// The cell before in its sequence with the same workload: what a drive is compared with that has had another one since.
+/// The cell before in its sequence with the same workload: what a drive is compared with that has
+/// had another one since.
 pub fn same_before<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> {
     let at = run.cells.iter().position(|c| c.plan.id == cell.plan.id)?;
     let key = |c: &CellRecord| (c.plan.workload.rw.clone(), c.plan.workload.bs_bytes);

@@ -1,9 +1,11 @@
 //! Rates of streams of chunks by length: peak, continuous, and the cliffs between them.
 //!
 //! # Mechanism
-//! The rate is that of the mean time of the repetitions, as in MLE NVMe Streamer's sweep; idle time separates them, so its interval
-//! is that of independent values. A *cliff* is a length from which on the rate stays at least [`FALL_SHARE`] below that of shorter
-//! streams: a cache that held the shorter ones was full. Its size lies between the last length before the fall and the first after it.
+//! The rate is that of the mean time of the repetitions, as in MLE NVMe Streamer's sweep; idle time
+//! separates them, so its interval is that of independent values. A *cliff* is a length from which
+//! on the rate stays at least [`FALL_SHARE`] below that of shorter streams: a cache that held the
+//! shorter ones was full. Its size lies between the last length before the fall and the first after
+//! it.
 //!
 //! # Non-goals
 //! Causes of a fall within one stream ([`crate::attribution`]).
@@ -15,9 +17,11 @@ use assay_stats::mean;
 use assay_store::model::{CellPlan, CellResult};
 use assay_units::{MIB, Op};
 
-/// Least fall of a cliff, share of the rate: far more than repetitions differ, far less than a full cache costs.
+/// Least fall of a cliff, share of the rate: far more than repetitions differ, far less than a full
+/// cache costs.
 pub const FALL_SHARE: f64 = 0.2;
-/// Fall from length to length that continues a cliff: past the size of a cache the mean of a stream approaches the lower rate slowly.
+/// Fall from length to length that continues a cliff: past the size of a cache the mean of a stream
+/// approaches the lower rate slowly.
 pub const GOES_ON_SHARE: f64 = 0.1;
 /// A continuous stream holds the peak's rate when it has at least this share of it.
 pub const HOLDS_SHARE: f64 = 0.9;
@@ -27,9 +31,7 @@ pub const HOLDS_SHARE: f64 = 0.9;
 pub struct Stream {
     /// Written, or read.
     pub op: Op,
-    /// Its length.
     pub length_bytes: u64,
-    /// Of its chunks.
     pub chunk_bytes: u64,
     /// Repetitions measured.
     pub repeats: u32,
@@ -56,8 +58,8 @@ pub struct Cliff {
     pub to_mib_per_s: f64,
 }
 
-/// The streams among these cells of one drive, repetitions together, writes first and then by length. Cells in which nothing completed do
-/// not count.
+/// The streams among these cells of one drive, repetitions together, writes first and then by
+/// length. Cells in which nothing completed do not count.
 pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult)>) -> Vec<Stream> {
     // Times in seconds, and errors; writes before reads.
     let mut groups: BTreeMap<(bool, u64, u64), (Vec<f64>, u64)> = BTreeMap::new();

@@ -1,11 +1,12 @@
 //! Figures of a replayed trace by phase: data rate, latency of reads and of writes, energy.
 //!
-//! The figures are those of AnandTech's Storage Bench (docs/sources.md): average data rate, mean and 99th percentile latency, and energy of the
-//! whole replay; here of each phase too.
+//! The figures are those of AnandTech's Storage Bench (docs/sources.md): average data rate, mean
+//! and 99th percentile latency, and energy of the whole replay; here of each phase too.
 //!
 //! # Mechanism
-//! Energy is the sum over power readings of their power times their time within the phase. A reading is the mean since the one before. Where
-//! readings cover less than [`COVERED_SHARE`] of a phase it has no energy.
+//! Energy is the sum over power readings of their power times their time within the phase. A
+//! reading is the mean since the one before. Where readings cover less than [`COVERED_SHARE`] of a
+//! phase it has no energy.
 //!
 //! # Non-goals
 //! Energy of single requests; phases shorter than the distance of two readings share their power.
@@ -30,14 +31,10 @@ pub struct TracePhaseFigures {
     pub ios: u64,
     /// Data rate of reads and writes together, 10^6 bytes per second.
     pub mb_per_s: f64,
-    /// Reads.
     pub read: OpSummary,
-    /// Writes.
     pub write: OpSummary,
-    /// Discards.
     #[serde(skip_serializing_if = "OpSummary::is_unused")]
     pub discard: OpSummary,
-    /// Flushes.
     #[serde(skip_serializing_if = "OpSummary::is_unused")]
     pub flush: OpSummary,
     /// Energy, joules; `None` without power readings over the phase.
@@ -49,7 +46,6 @@ pub struct TracePhaseFigures {
 pub struct TraceFigures {
     /// Of the whole replay.
     pub total: TracePhaseFigures,
-    /// Of each phase.
     pub phases: Vec<TracePhaseFigures>,
 }
 

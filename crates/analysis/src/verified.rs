@@ -18,8 +18,8 @@ pub fn bad_blocks(summary: &VerifySummary) -> u64 {
     summary.found.values().sum()
 }
 
-/// The worst of several passes, of equal ones the one over most blocks. A block that two passes found mismatched is one block, so passes are
-/// not summed.
+/// The worst of several passes, of equal ones the one over most blocks. A block that two passes
+/// found mismatched is one block, so passes are not summed.
 pub fn worst_pass<'a>(passes: impl Iterator<Item = &'a VerifySummary>) -> Option<WorstPass<'a>> {
     let all: Vec<&VerifySummary> = passes.collect();
     let worst = |summary: &&&VerifySummary| (bad_blocks(summary), summary.blocks_checked);

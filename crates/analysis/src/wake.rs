@@ -1,15 +1,18 @@
 //! Wake-up latency: the first I/O after idle time, by the length of the idle time.
 //!
 //! # Mechanism
-//! A drive without commands for long enough enters a non-operational power state by itself (Autonomous Power State Transition, NVM Express Base
-//! Specification 2.0c, section 8.15.2), and the next command waits until the drive has left it: the exit latency (EXLAT), and what is left of the entry
-//! latency (ENLAT) where it arrives before the drive is in the state. Link power management (PCIe ASPM) and a host that halts its processors add to it
-//! in the same way, and cannot be told apart by latency alone.
+//! A drive without commands for long enough enters a non-operational power state by itself
+//! (Autonomous Power State Transition, NVM Express Base Specification 2.0c, section 8.15.2), and
+//! the next command waits until the drive has left it: the exit latency (EXLAT), and what is left
+//! of the entry latency (ENLAT) where it arrives before the drive is in the state. Link power
+//! management (PCIe ASPM) and a host that halts its processors add to it in the same way, and
+//! cannot be told apart by latency alone.
 //!
 //! # Definition
-//! Each cell is one I/O at a time, with the same idle time before every one. The reference is the cell of the same workload, drive and requested power
-//! state with the shortest idle time, none as a rule. The wake-up latency is the median of the cell less the median of its reference. The tail of the
-//! reference has no part in it: its first I/O follows whatever was before the cell.
+//! Each cell is one I/O at a time, with the same idle time before every one. The reference is the
+//! cell of the same workload, drive and requested power state with the shortest idle time, none as
+//! a rule. The wake-up latency is the median of the cell less the median of its reference. The tail
+//! of the reference has no part in it: its first I/O follows whatever was before the cell.
 
 use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellRecord, Run};

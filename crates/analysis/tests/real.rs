@@ -1,5 +1,6 @@
-//! Attribution of measured series: a file, and a zram device where the kernel has one (as root). Neither has an SLC cache,
-//! garbage collection or throttling, so only steady, host-limited and unexplained are correct labels.
+//! Attribution of measured series: a file, and a zram device where the kernel has one (as root).
+//! Neither has an SLC cache, garbage collection or throttling, so only steady, host-limited and
+//! unexplained are correct labels.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -48,7 +49,8 @@ impl RunObserver for Seen {
     }
 }
 
-/// Runs a workload for some seconds with five intervals per second; returns the data of a run folder.
+/// Runs a workload for some seconds with five intervals per second; returns the data of a run
+/// folder.
 fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> ObservedCell {
     let options = SessionOptions {
         will_write: rw.ends_with("write"),
@@ -175,7 +177,8 @@ impl Drop for Zram {
     fn drop(&mut self) {
         // udev may still hold the device open.
         let remove = format!(
-            "for n in 1 2 3 4 5 6 7 8 9; do echo {} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done; exit 1",
+            "for n in 1 2 3 4 5 6 7 8 9; do echo {} > /sys/class/zram-control/hot_remove && exit; \
+             sleep 0.2; done; exit 1",
             self.0
         );
         let removed = Command::new("sh").args(["-c", &remove]).status();

@@ -1,19 +1,25 @@
 //! A disk with a block cache on a cache device in front of it.
 //!
 //! # Mechanism
-//! - A read whose pages are all cached is read from the cache device (a hit). Any other block of it is read from the disk as a whole, which completes
-//!   the read, and is then written into the cache (promotion on the first access).
-//! - A write goes into the cache. *Write-back*: it completes when the cache device has it. *Write-through*: when the disk has it too.
-//! - The slot of a new block is a free one, else that of the least recently used block. Dirty pages of that block are read from the cache device and
-//!   written to the disk first; what waits for the slot waits for that.
-//! - When the disk has been idle for [`CLEANING_DELAY`], dirty blocks are written to it, the least recently used first.
+//! - A read whose pages are all cached is read from the cache device (a hit). Any other block of it
+//!   is read from the disk as a whole, which completes the read, and is then written into the cache
+//!   (promotion on the first access).
+//! - A write goes into the cache. *Write-back*: it completes when the cache device has it.
+//!   *Write-through*: when the disk has it too.
+//! - The slot of a new block is a free one, else that of the least recently used block. Dirty pages
+//!   of that block are read from the cache device and written to the disk first; what waits for the
+//!   slot waits for that.
+//! - When the disk has been idle for [`CLEANING_DELAY`], dirty blocks are written to it, the least
+//!   recently used first.
 //!
 //! # Durability
-//! The cache is not volatile, as those of bcache and dm-cache: a flush is a flush of the cache device. In write-back mode the disk does not
-//! have the dirty pages; losing the cache device loses them. In write-through mode the disk has every completed write.
+//! The cache is not volatile, as those of bcache and dm-cache: a flush is a flush of the cache
+//! device. In write-back mode the disk does not have the dirty pages; losing the cache device loses
+//! them. In write-through mode the disk has every completed write.
 //!
-//! Writes count in pages of [`PAGE_BYTES`]; a shorter one counts as its whole page. Only time is modelled: a block that is read again while it is on
-//! its way to the disk or into the cache is not held back.
+//! Writes count in pages of [`PAGE_BYTES`]; a shorter one counts as its whole page. Only time is
+//! modelled: a block that is read again while it is on its way to the disk or into the cache is not
+//! held back.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -49,7 +55,6 @@ impl CacheMode {
         (CacheMode::None, "none"),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         let known = CacheMode::ALL.iter().find(|(mode, _)| *mode == self);
         known.map_or("", |(_, name)| name)
@@ -88,7 +93,8 @@ enum CacheJob {
     Host(u32),
     /// A block that is promoted.
     Promote,
-    /// Dirty pages on their way to the disk: where they belong there, their bytes, and their write-back.
+    /// Dirty pages on their way to the disk: where they belong there, their bytes, and their
+    /// write-back.
     WriteBack {
         offset_bytes: u64,
         len_bytes: u64,
@@ -101,7 +107,8 @@ enum CacheJob {
 enum DiskJob {
     /// A part of a host read: the block is promoted afterwards.
     HostRead(u32, u64),
-    /// A part of a host command that does not touch the cache: a write in write-through mode, everything without a cache.
+    /// A part of a host command that does not touch the cache: a write in write-through mode,
+    /// everything without a cache.
     Host(u32),
     /// Dirty pages of this write-back.
     WriteBack(u64),
@@ -156,7 +163,8 @@ impl CachedDisk {
         if !block_bytes.is_power_of_two() || !(PAGE_BYTES..=64 * PAGE_BYTES).contains(&block_bytes)
         {
             return Err(format!(
-                "a block of the cache is a power of two from {PAGE_BYTES} to {} bytes, not {block_bytes}",
+                "a block of the cache is a power of two from {PAGE_BYTES} to {} bytes, not \
+                 {block_bytes}",
                 64 * PAGE_BYTES
             ));
         }
@@ -200,7 +208,6 @@ impl CachedDisk {
         self.map.dirty_pages() * PAGE_BYTES
     }
 
-    /// Its mode.
     pub fn mode(&self) -> CacheMode {
         self.mode
     }
@@ -210,7 +217,8 @@ impl CachedDisk {
         self.disk.is_idle() && self.free.len() == self.cache_jobs.len() && self.instant.is_empty()
     }
 
-    /// Drop all cached blocks, dirty ones included: the data are gone. Only while it [is idle](CachedDisk::is_idle).
+    /// Drop all cached blocks, dirty ones included: the data are gone. Only while it [is
+    /// idle](CachedDisk::is_idle).
     pub fn clear(&mut self) {
         assert!(
             self.is_idle(),
@@ -293,7 +301,8 @@ impl CachedDisk {
         }
     }
 
-    /// Read a block's dirty pages from the cache device, one command for each run of them, and write them to the disk.
+    /// Read a block's dirty pages from the cache device, one command for each run of them, and
+    /// write them to the disk.
     fn write_back(
         &mut self,
         at: Nanos,
@@ -469,7 +478,8 @@ impl CachedDisk {
         }
     }
 
-    /// The next instant at which something happens without the cache device; [`Nanos::MAX`] where nothing will.
+    /// The next instant at which something happens without the cache device; [`Nanos::MAX`] where
+    /// nothing will.
     pub fn next_event(&self) -> Nanos {
         let instant = self.instant.front().map_or(Nanos::MAX, |(at, _)| *at);
         let cleaning = self.next_cleaning().unwrap_or(Nanos::MAX);

@@ -1,13 +1,17 @@
-//! A disk with 7,200 revolutions per minute: seek, rotation, transfer by zone, command queuing, read-ahead.
+//! A disk with 7,200 revolutions per minute: seek, rotation, transfer by zone, command queuing,
+//! read-ahead.
 //!
-//! C. Ruemmler, J. Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994: the time of a seek grows with the square root of
-//! its distance (acceleration and braking), tracks are skewed so that a sequential transfer loses no revolution at their ends, the outer
-//! zones have more sectors per track. The disk serves one command at a time and chooses, among those queued, the one that it reaches first
-//! (seek and rotation together), but none waits longer than [`LONGEST_WAIT`]. Its write cache is off: a write is on the medium when it completes.
+//! C. Ruemmler, J. Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994: the
+//! time of a seek grows with the square root of its distance (acceleration and braking), tracks are
+//! skewed so that a sequential transfer loses no revolution at their ends, the outer zones have
+//! more sectors per track. The disk serves one command at a time and chooses, among those queued,
+//! the one that it reaches first (seek and rotation together), but none waits longer than
+//! [`LONGEST_WAIT`]. Its write cache is off: a write is on the medium when it completes.
 
 use assay_units::{Nanos, Op};
 
-/// Commands that are ordered by the disk (Serial ATA native command queuing: 32); others wait before it.
+/// Commands that are ordered by the disk (Serial ATA native command queuing: 32); others wait
+/// before it.
 pub const QUEUE_DEPTH: usize = 32;
 /// A command that has waited so long is next.
 pub const LONGEST_WAIT: Nanos = Nanos::from_millis(500);
@@ -15,9 +19,7 @@ pub const LONGEST_WAIT: Nanos = Nanos::from_millis(500);
 /// Numbers of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskProfile {
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
-    /// One revolution.
     pub revolution: Nanos,
     /// Seek to the next track.
     pub track_seek: Nanos,
@@ -35,9 +37,10 @@ pub struct DiskProfile {
     pub buffer_bytes: u64,
 }
 
-/// A desktop or near-line disk of 4 TB. Revolution, seeks: Western Digital, Ultrastar DC HC310 OEM specification, 4.5.1 (*published*: 8.33 ms, mean
-/// read seek 7.4 ms, single track 0.23 ms). Ratio of the zones' rates: Hitachi, Deskstar 7K500 specification, table 10 (*published*: 64.8 to
-/// 31.0 MB/s, 30 zones). Outer rate, overhead and buffer: *assumed*.
+/// A desktop or near-line disk of 4 TB. Revolution, seeks: Western Digital, Ultrastar DC HC310 OEM
+/// specification, 4.5.1 (*published*: 8.33 ms, mean read seek 7.4 ms, single track 0.23 ms). Ratio
+/// of the zones' rates: Hitachi, Deskstar 7K500 specification, table 10 (*published*: 64.8 to 31.0
+/// MB/s, 30 zones). Outer rate, overhead and buffer: *assumed*.
 pub const DISK_7200: DiskProfile = DiskProfile {
     capacity_bytes: 4_000_787_030_016,
     revolution: Nanos(8_333_333),
@@ -60,8 +63,9 @@ impl DiskProfile {
         (bytes as u64 / 512).max(1) * 512
     }
 
-    /// Time of a seek over `distance` of `tracks` tracks: `track + (full - track) sqrt(distance)`. Over random pairs of places the mean root of the
-    /// distance is 8/15, which gives the full stroke from the mean seek.
+    /// Time of a seek over `distance` of `tracks` tracks: `track + (full - track) sqrt(distance)`.
+    /// Over random pairs of places the mean root of the distance is 8/15, which gives the full
+    /// stroke from the mean seek.
     fn seek(&self, distance: u64, tracks: u64) -> Nanos {
         if distance == 0 {
             return Nanos::ZERO;
@@ -89,16 +93,13 @@ struct Place {
     track_bytes: u64,
 }
 
-/// A command of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskCommand {
     /// The caller's number for it.
     pub tag: u64,
     /// Read or write.
     pub op: Op,
-    /// Offset, bytes.
     pub offset_bytes: u64,
-    /// Length, bytes.
     pub len_bytes: u64,
 }
 
@@ -109,7 +110,6 @@ struct Active {
     done: Nanos,
 }
 
-/// A disk.
 #[derive(Clone, Debug)]
 pub struct Disk {
     profile: DiskProfile,

@@ -37,7 +37,6 @@ pub struct LruMap {
 pub struct Evicted {
     /// Its number.
     pub block: u64,
-    /// The slot that it was in.
     pub slot: u32,
     /// Pages of it that the disk does not have yet.
     pub dirty: u64,
@@ -167,7 +166,8 @@ impl LruMap {
         }
     }
 
-    /// The least recently used block with pages that the disk does not have yet, which count as written from now on.
+    /// The least recently used block with pages that the disk does not have yet, which count as
+    /// written from now on.
     pub fn clean_oldest(&mut self) -> Option<Evicted> {
         let (_, at) = self.dirty.pop_first()?;
         let slot = &mut self.slots[at as usize];

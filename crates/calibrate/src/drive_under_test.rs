@@ -1,7 +1,7 @@
 //! A simulated drive under a reference workload.
 //!
-//! Rates and latencies come from a [`ClosedLoop`]: threads with a fixed queue depth on the host of the profile's `bench`. A failed I/O is
-//! an error.
+//! Rates and latencies come from a [`ClosedLoop`]: threads with a fixed queue depth on the host of
+//! the profile's `bench`. A failed I/O is an error.
 
 use assay_sim_host::{ClosedLoop, HostProcessors};
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
@@ -14,7 +14,8 @@ use crate::measurement::{AccessPattern, CHUNK_BYTES, PriorState, ReferenceWorklo
 /// The area that the DragonFly tests use, in bytes.
 pub const AREA_BYTES: u64 = 16 * GIB;
 
-/// Queue depth of the random overwrites that precede the measurement of a [`PriorState::Overwritten`] drive.
+/// Queue depth of the random overwrites that precede the measurement of a
+/// [`PriorState::Overwritten`] drive.
 const OVERWRITE_DEPTH: u32 = 32;
 /// Chunk commands of a stream in flight. The brief of the MLE NVMe Streamer states only "several".
 const STREAM_DEPTH: u32 = 8;
@@ -74,8 +75,8 @@ impl Offsets {
 }
 
 impl DriveUnderTest {
-    /// A drive in the workload's prior state, and the workload's first I/Os; an error when the profile cannot make a drive, or the drive
-    /// fails an I/O of the preparation.
+    /// A drive in the workload's prior state, and the workload's first I/Os; an error when the
+    /// profile cannot make a drive, or the drive fails an I/O of the preparation.
     pub fn new(
         profile: &Profile,
         workload: ReferenceWorkload,
@@ -170,7 +171,8 @@ impl DriveUnderTest {
         self.drive().identity().capacity_bytes
     }
 
-    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A later call continues.
+    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A
+    /// later call continues.
     pub fn run(&mut self, ios: u64, until: Nanos) -> Result<u64, CalibrateError> {
         let (workload, mut completed, mut failed) = (self.workload, 0, None);
         while completed < ios {
@@ -228,8 +230,9 @@ impl DriveUnderTest {
         self.now = self.host.events().now();
     }
 
-    /// One stream: so many chunks from `first_bytes` on, several in flight; returns the time from the first submission to the last
-    /// completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added.
+    /// One stream: so many chunks from `first_bytes` on, several in flight; returns the time from
+    /// the first submission to the last completion. The MLE NVMe Streamer has no processor in its
+    /// data path: no host overhead is added.
     pub fn stream(
         &mut self,
         op: Op,

@@ -12,7 +12,6 @@ pub enum CalibrateError {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Its path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -22,7 +21,6 @@ pub enum CalibrateError {
     Table {
         /// The file's name.
         file: String,
-        /// Line, from 1.
         line: usize,
         /// The column, where it is one field.
         column: Option<String>,
@@ -43,7 +41,6 @@ pub enum CalibrateError {
     Simulation {
         /// The profile's name.
         drive: String,
-        /// The procedure.
         procedure: String,
         /// What happened.
         what: String,

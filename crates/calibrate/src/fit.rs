@@ -1,26 +1,32 @@
 //! Model calibration: a profile's free parameters fitted to measured figures.
 //!
 //! # Cost
-//! The mean over the targets of a loss of `x`, the error in units of the tolerance (relative errors as logarithms, so that half and
-//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`. Linear, as an absolute error, so that one figure that the model cannot
-//! meet does not dominate; steep near the tolerance, so that figures that can be met are met; linear again beyond 1.6 of it.
+//! The mean over the targets of a loss of `x`, the error in units of the tolerance (relative errors
+//! as logarithms, so that half and twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`.
+//! Linear, as an absolute error, so that one figure that the model cannot meet does not dominate;
+//! steep near the tolerance, so that figures that can be met are met; linear again beyond 1.6 of
+//! it.
 //!
 //! # Stages
-//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs a hundred times as much as a cell,
-//! and short runs are not sensitive to its parameters.
+//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs
+//! a hundred times as much as a cell, and short runs are not sensitive to its parameters.
 //!
-//! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no figure is sensitive
-//! (a program time where only reads were measured) keeps its value, and figures that are sensitive to none are left out of the cost.
+//! Before each stage, one step of each parameter in both directions shows the sensitivities. A
+//! parameter to which no figure is sensitive (a program time where only reads were measured) keeps
+//! its value, and figures that are sensitive to none are left out of the cost.
 //!
 //! # Starts
-//! One search can end in a local optimum. A fit from many starts is many fits, which differ in [`FitSettings::start`] alone, and whose result
-//! is the best by [`FitResult::cost`]. Start 0 begins at the profile's values, the others at a random point of the ranges; that point and the
-//! search's random numbers follow from seed and number of the start, so that starts can be computed anywhere, in any order.
+//! One search can end in a local optimum. A fit from many starts is many fits, which differ in
+//! [`FitSettings::start`] alone, and whose result is the best by [`FitResult::cost`]. Start 0
+//! begins at the profile's values, the others at a random point of the ranges; that point and the
+//! search's random numbers follow from seed and number of the start, so that starts can be computed
+//! anywhere, in any order.
 //!
 //! # Repeating and resuming
-//! A fit is a function of the profile's text, the targets, the free parameters, the seed and the number of evaluations, whatever the
-//! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation; the same fit reads
-//! them instead of simulating again, and continues.
+//! A fit is a function of the profile's text, the targets, the free parameters, the seed and the
+//! number of evaluations, whatever the number of threads. Its state file holds the costs of all
+//! candidates so far and is replaced after every generation; the same fit reads them instead of
+//! simulating again, and continues.
 
 mod state;
 
@@ -48,12 +54,12 @@ use state::StateLog;
 const MISSING_LOSS: f64 = 12.0;
 /// The heat stage gets one evaluation in this many.
 const HEAT_SHARE: u64 = 8;
-/// Random points that are tried as a start; where none is a valid drive, the search begins at the profile's values.
+/// Random points that are tried as a start; where none is a valid drive, the search begins at the
+/// profile's values.
 const START_DRAWS: usize = 100;
 /// Step of the sensitivity analysis, as a share of a parameter's range.
 const SENSITIVITY_STEP: f64 = 0.08;
 
-/// Settings of a fit.
 #[derive(Clone, Debug)]
 pub struct FitSettings {
     /// Free parameters; empty: [`free_by_default`].
@@ -84,7 +90,6 @@ impl FitSettings {
     }
 }
 
-/// Progress of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct FitProgress<'a> {
     /// `rates` or `heat`.
@@ -99,10 +104,8 @@ pub struct FitProgress<'a> {
     pub best_cost: f64,
 }
 
-/// A fitted number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedNumber {
-    /// Its path.
     pub path: String,
     /// Before, in the profiles' notation.
     pub from: String,
@@ -110,12 +113,12 @@ pub struct FittedNumber {
     pub to: String,
 }
 
-/// Result of a fit.
 #[derive(Clone, Debug)]
 pub struct FitResult {
     /// The fitted profile's text.
     pub text: String,
-    /// Every measurement, held-out ones included, and the fitted drive's figures at [`Effort::Full`]; none when stopped.
+    /// Every measurement, held-out ones included, and the fitted drive's figures at
+    /// [`Effort::Full`]; none when stopped.
     pub residuals: Residuals,
     /// Candidates tried.
     pub evaluations: u64,
@@ -134,7 +137,8 @@ pub struct FitResult {
 }
 
 impl FitResult {
-    /// The mean loss of all targets at [`Effort::Full`], which compares starts; lower is better. NaN when stopped.
+    /// The mean loss of all targets at [`Effort::Full`], which compares starts; lower is better.
+    /// NaN when stopped.
     pub fn cost(&self) -> f64 {
         let losses = self.residuals.of(Role::Target);
         let losses: Vec<f64> = losses.map(|r| loss(&r.measurement, r.simulated)).collect();
@@ -154,9 +158,10 @@ fn begin(space: &ParameterSpace, start: u64, rng: &mut Rng) -> Vec<f64> {
     valid.unwrap_or(centre)
 }
 
-/// Fit a profile (its text) to measurements. `progress` is called after every generation; when `stop` is set, the fit ends after the
-/// current generation with the best candidate so far. An error when there is no target, a parameter cannot be fitted, the profile is not
-/// valid, or the state file belongs to another fit.
+/// Fit a profile (its text) to measurements. `progress` is called after every generation; when
+/// `stop` is set, the fit ends after the current generation with the best candidate so far. An
+/// error when there is no target, a parameter cannot be fitted, the profile is not valid, or the
+/// state file belongs to another fit.
 pub fn fit(
     text: &str,
     measurements: &[Measurement],
@@ -325,13 +330,15 @@ fn stages(
         rates.evaluations = settings.evaluations - heat.evaluations;
     }
     if stages.is_empty() {
-        let why = "these figures do not depend on any free parameter of the profile; name some with --free";
+        let why = "these figures do not depend on any free parameter of the profile; name some \
+                   with --free";
         return Err(no_targets(settings, why));
     }
     Ok(stages)
 }
 
-/// Sensitivity analysis: the parameters of a stage that change some figure, and the figures that some parameter changes.
+/// Sensitivity analysis: the parameters of a stage that change some figure, and the figures that
+/// some parameter changes.
 fn sensitive(
     text: &str,
     stage: &Stage,
@@ -349,7 +356,8 @@ fn sensitive(
     }
     let all = figures_at(&space, &points, &stage.targets, settings.threads);
     let Some((Some(here), moved)) = all.split_first() else {
-        // The start point is not a valid drive, so there is nothing to compare with: keep everything.
+        // The start point is not a valid drive, so there is nothing to compare with: keep
+        // everything.
         return Ok((stage.free.clone(), stage.targets.clone()));
     };
     // A step to an invalid profile counts as a change.

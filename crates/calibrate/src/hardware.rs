@@ -1,7 +1,9 @@
-//! Hardware facts of the modelled drives (`reference/hardware.toml`, embedded), each with its source.
+//! Hardware facts of the modelled drives (`reference/hardware.toml`, embedded), each with its
+//! source.
 //!
-//! A drive's own fact precedes the one of its controller family or flash generation, see [`DriveFacts`]. What no source gives is absent.
-//! [`contradictions`] compares a profile with the facts of its drive. The file's head documents its keys and units.
+//! A drive's own fact precedes the one of its controller family or flash generation, see
+//! [`DriveFacts`]. What no source gives is absent. [`contradictions`] compares a profile with the
+//! facts of its drive. The file's head documents its keys and units.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +39,6 @@ pub struct Hardware {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Its title.
     pub title: String,
     /// Address, or publisher where it has none.
     #[serde(rename = "where")]
@@ -146,7 +147,8 @@ facts! {
         independent_plane_reads: bool,
         /// User data of a page of one plane in bytes.
         page_bytes: u64,
-        /// Shortest and longest time to read a page into the page register, mean over page types, in microseconds.
+        /// Shortest and longest time to read a page into the page register, mean over page types,
+        /// in microseconds.
         sense_us: [f64; 2],
         /// The same of writing it, in microseconds.
         program_us: [f64; 2],
@@ -274,7 +276,6 @@ pub enum Rating {
 /// What is known of a drive, of its own or by its parts.
 #[derive(Clone, Copy, Debug)]
 pub struct DriveFacts<'a> {
-    /// The drive.
     pub drive: &'a Drive,
     /// Its controller family, where known.
     pub controller: Option<&'a Controller>,
@@ -288,7 +289,8 @@ impl Hardware {
         Hardware::parse(FILE, TEXT)
     }
 
-    /// Parse a text and check it: known keys, ranges, sources and parts that exist, every source used, every profile's drive present.
+    /// Parse a text and check it: known keys, ranges, sources and parts that exist, every source
+    /// used, every profile's drive present.
     pub fn parse(file: &str, text: &str) -> Result<Hardware, CalibrateError> {
         let table: Hardware = toml::from_str(text).map_err(|error| {
             let before = text.bytes().take(error.span().map_or(0, |span| span.start));

@@ -1,8 +1,9 @@
 //! What the figures of a fit determine of its numbers, and which further figure would say most.
 //!
-//! Around the fitted numbers the posterior is approximated as in [`crate::inference`], with a log-normal prior of width [`PRIOR_WIDTH`]
-//! around each. Both ends of each number's 90 % interval are checked by the likelihood, the other numbers following as the approximation
-//! says: where the figures change less than it says, the interval is widened accordingly.
+//! Around the fitted numbers the posterior is approximated as in [`crate::inference`], with a
+//! log-normal prior of width [`PRIOR_WIDTH`] around each. Both ends of each number's 90 % interval
+//! are checked by the likelihood, the other numbers following as the approximation says: where the
+//! figures change less than it says, the interval is widened accordingly.
 
 use crate::CalibrateError;
 use crate::inference::identify::{SIGMAS_90, knowledge, next_figures, spectrum};
@@ -52,7 +53,8 @@ pub struct NextMeasurement {
     pub title: String,
     /// Options of `assay job` that run it.
     pub options: String,
-    /// Share of the predictive variance of all candidates that it and those before it remove, 0 to 1.
+    /// Share of the predictive variance of all candidates that it and those before it remove, 0 to
+    /// 1.
     pub removed: f64,
 }
 
@@ -70,7 +72,8 @@ fn candidates(known: &[Measurement]) -> (Vec<ReferenceWorkload>, Vec<Measurement
     figures.filter(|(_, figure)| is_new(figure)).unzip()
 }
 
-/// What the targets of a fit determine; empty when the fitted profile has no figure or no number to vary.
+/// What the targets of a fit determine; empty when the fitted profile has no figure or no number to
+/// vary.
 pub fn identify(
     text: &str,
     free: &[FreeParameter],
@@ -99,7 +102,8 @@ pub fn identify(
         let profiles = points.iter().map(|p| space.profile_at(p).ok());
         predictions_of(profiles.collect(), &asked, threads)
     };
-    // The residuals of the fit are not what is asked: the fitted drive's own figures are taken as observed.
+    // The residuals of the fit are not what is asked: the fitted drive's own figures are taken as
+    // observed.
     let Some(here) = model(std::slice::from_ref(&start)).pop().flatten() else {
         return Ok(Identification::default());
     };
@@ -145,7 +149,8 @@ pub fn identify(
     })
 }
 
-/// Per number, how much wider its interval is than the approximation says, by the likelihood at both ends.
+/// Per number, how much wider its interval is than the approximation says, by the likelihood at
+/// both ends.
 fn widened(
     mode: &Mode,
     prior: &Prior,

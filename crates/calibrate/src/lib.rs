@@ -1,25 +1,32 @@
 //! Model calibration and validation: simulated drives against measured and published figures.
 //!
 //! # Architecture
-//! - [`measurement`]: a figure that a procedure gave on a drive, with tolerance, source and role (fitting target or held out).
-//! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`, [`run_folder`] a run of assay.
-//! - [`hardware`]: facts of the drives (`reference/hardware.toml`) and the numbers of a profile that contradict them.
-//! - `drive_under_test`: a simulated drive and the host that runs a reference workload on it; `procedure`: the procedures;
-//!   `simulate`: the simulated figures of measurements, on several threads.
-//! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser; [`mod@fit`]: both together, resumable;
-//!   [`residual`]: the remaining errors.
-//! - [`prediction`]: predictions with intervals from facts and other drives, their cross-validation; [`identification`]: what a fit
-//!   leaves open.
+//! - [`measurement`]: a figure that a procedure gave on a drive, with tolerance, source and role
+//!   (fitting target or held out).
+//! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`,
+//!   [`run_folder`] a run of assay.
+//! - [`hardware`]: facts of the drives (`reference/hardware.toml`) and the numbers of a profile
+//!   that contradict them.
+//! - `drive_under_test`: a simulated drive and the host that runs a reference workload on it;
+//!   `procedure`: the procedures; `simulate`: the simulated figures of measurements, on several
+//!   threads.
+//! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser;
+//!   [`mod@fit`]: both together, resumable; [`residual`]: the remaining errors.
+//! - [`prediction`]: predictions with intervals from facts and other drives, their
+//!   cross-validation; [`identification`]: what a fit leaves open.
 //! - [`inference`]: priors that drives share, posteriors of parameters, identifiability.
 //! - [`predictive`]: 90 % predictive intervals of simulated figures.
-//! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the published figures.
+//! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the
+//!   published figures.
 //!
 //! # Non-goals
-//! No real drive, no workload engine, no printing. The model does not read figures: a profile's numbers are the only link between them.
+//! No real drive, no workload engine, no printing. The model does not read figures: a profile's
+//! numbers are the only link between them.
 //!
 //! # Key constants
-//! `AREA_BYTES` (16 GiB, the area of the DragonFly NVMe tests), the defaults of [`measurement::Tolerance`],
-//! [`parameter::DEFAULT_SPAN`] (a parameter without bounds varies by a factor of 4 either way).
+//! `AREA_BYTES` (16 GiB, the area of the DragonFly NVMe tests), the defaults of
+//! [`measurement::Tolerance`], [`parameter::DEFAULT_SPAN`] (a parameter without bounds varies by a
+//! factor of 4 either way).
 #![forbid(unsafe_code)]
 
 mod drive_under_test;

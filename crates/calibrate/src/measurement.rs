@@ -1,8 +1,8 @@
 //! Measurements: a figure that a procedure gave on a drive.
 //!
-//! A [`Procedure`] is what was run, on a real drive or a simulated one; a [`ReferenceMetric`] is which figure of it, in which unit. The
-//! [`Tolerance`] is part of the measurement: figures read off a plot, rounded to ten, or taken at the 99.999th percentile are not
-//! equally precise.
+//! A [`Procedure`] is what was run, on a real drive or a simulated one; a [`ReferenceMetric`] is
+//! which figure of it, in which unit. The [`Tolerance`] is part of the measurement: figures read
+//! off a plot, rounded to ten, or taken at the 99.999th percentile are not equally precise.
 
 use assay_units::text::{compact_size, format_size};
 use assay_units::{DataClass, Op};
@@ -51,7 +51,8 @@ impl Measurement {
         }
     }
 
-    /// Unit of an error: the metric's own for an absolute tolerance, else `percent` in the caller's spelling.
+    /// Unit of an error: the metric's own for an absolute tolerance, else `percent` in the caller's
+    /// spelling.
     pub fn error_unit(&self, percent: &'static str) -> &'static str {
         match self.tolerance {
             Tolerance::Relative(_) => percent,
@@ -88,7 +89,8 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// The default of a metric: 2 C, 25 % of a duration or 99.999th percentile, 10 % of anything else.
+    /// The default of a metric: 2 C, 25 % of a duration or 99.999th percentile, 10 % of anything
+    /// else.
     pub fn of(metric: ReferenceMetric) -> Tolerance {
         match metric {
             ReferenceMetric::Celsius => Tolerance::Absolute(2.0),
@@ -158,8 +160,9 @@ pub enum ReferenceMetric {
     Ratio,
 }
 
-/// What is constant about a metric: name in tables, unit, statistic of a latency distribution, parts per million of a percentile, and
-/// the I/Os without which it would be chance (some dozens beyond the percentile).
+/// What is constant about a metric: name in tables, unit, statistic of a latency distribution,
+/// parts per million of a percentile, and the I/Os without which it would be chance (some dozens
+/// beyond the percentile).
 type MetricRow = (
     ReferenceMetric,
     &'static str,
@@ -271,11 +274,9 @@ pub struct ReferenceWorkload {
     pub access: AccessPattern,
     /// Bytes per I/O.
     pub block_bytes: u32,
-    /// Threads.
     pub threads: u32,
     /// I/Os in flight per thread.
     pub queue_depth: u32,
-    /// Class of the data.
     pub data: DataClass,
     /// State of the drive before.
     pub state: PriorState,
@@ -286,7 +287,8 @@ pub struct ReferenceWorkload {
 }
 
 impl ReferenceWorkload {
-    /// Reads with one I/O in flight per thread on the area of the DragonFly NVMe tests, of incompressible data.
+    /// Reads with one I/O in flight per thread on the area of the DragonFly NVMe tests, of
+    /// incompressible data.
     pub const fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
         ReferenceWorkload {
             op: Op::Read,
@@ -371,7 +373,8 @@ pub enum FillFigure {
     Cache,
 }
 
-/// A figure of a read soak: random reads of 64 KiB by 64 threads for ten minutes (DragonFly NVMe tests).
+/// A figure of a read soak: random reads of 64 KiB by 64 threads for ten minutes (DragonFly NVMe
+/// tests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SoakFigure {
     /// Composite temperature after two minutes.
@@ -418,8 +421,8 @@ pub enum Procedure {
     ZeroedRead,
     /// A read soak with temperatures.
     Soak(SoakFigure),
-    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight, from first
-    /// submission to last completion.
+    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight,
+    /// from first submission to last completion.
     Chunks {
         /// Read or write.
         op: Op,
@@ -435,7 +438,6 @@ pub enum Procedure {
     Hour {
         /// Extra over-provisioning: share of the capacity that is never written, per cent.
         over_provisioning_percent: u8,
-        /// Which figure.
         figure: HourFigure,
     },
 }

@@ -1,9 +1,10 @@
 //! Free parameters of a profile: bounds, scales, and writing fitted values into its text.
 //!
-//! A parameter varies on a logarithmic scale (linear where the low bound is not above 0) between its bounds: those given with it, else
-//! its `range = [low, high]` in the profile, else its value divided and multiplied by [`DEFAULT_SPAN`]. Numbers of a list vary together,
-//! by one factor, unless one is named: `nand.read_ns[1]`. Values are rounded to four significant digits, and to integers where the
-//! profile has integers: no measurement is more precise.
+//! A parameter varies on a logarithmic scale (linear where the low bound is not above 0) between
+//! its bounds: those given with it, else its `range = [low, high]` in the profile, else its value
+//! divided and multiplied by [`DEFAULT_SPAN`]. Numbers of a list vary together, by one factor,
+//! unless one is named: `nand.read_ns[1]`. Values are rounded to four significant digits, and to
+//! integers where the profile has integers: no measurement is more precise.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,9 @@ use crate::CalibrateError;
 pub const DEFAULT_SPAN: f64 = 4.0;
 /// Significant digits of a fitted value.
 const DIGITS: i32 = 4;
-/// Suffixes of quantities, which are free by default when the profile marks them as fitted. Counts, sizes in bytes and switches are
-/// structure, which a search by small steps cannot vary: they are free only when named.
+/// Suffixes of quantities, which are free by default when the profile marks them as fitted. Counts,
+/// sizes in bytes and switches are structure, which a search by small steps cannot vary: they are
+/// free only when named.
 const QUANTITIES: [&str; 10] = [
     "_ns",
     "_per_second",
@@ -94,7 +96,8 @@ impl FreeParameter {
         }
     }
 
-    /// Whether it is one of heat and energy, to which short runs of bandwidths and latencies are not sensitive.
+    /// Whether it is one of heat and energy, to which short runs of bandwidths and latencies are
+    /// not sensitive.
     pub fn is_heat(&self) -> bool {
         self.path.starts_with("thermal.")
             || ["power.idle_mw", "power.core_mw"].contains(&self.path.as_str())
@@ -110,7 +113,8 @@ impl FreeParameter {
     }
 }
 
-/// The parameters that are free by default: quantities marked `fitted` that are not 0, and any number with a `range`.
+/// The parameters that are free by default: quantities marked `fitted` that are not 0, and any
+/// number with a `range`.
 pub fn free_by_default(text: &str) -> Result<Vec<FreeParameter>, ProfileError> {
     let mut document = parse(text)?;
     let mut numbers = Profile::numbers(text)?;
@@ -189,7 +193,8 @@ impl Numbers {
     }
 }
 
-/// A number in the profiles' notation: integers with an underscore per thousand, others with a point.
+/// A number in the profiles' notation: integers with an underscore per thousand, others with a
+/// point.
 fn notation(value: f64, whole: bool) -> String {
     if !whole {
         let point = if value.fract() == 0.0 { ".0" } else { "" };
@@ -318,8 +323,9 @@ pub struct ParameterSpace {
 }
 
 impl ParameterSpace {
-    /// The space of a profile's text and its free parameters. [`CalibrateError::Parameter`] when the profile has no such number or it
-    /// cannot vary; [`CalibrateError::Profile`] when the text is not TOML.
+    /// The space of a profile's text and its free parameters. [`CalibrateError::Parameter`] when
+    /// the profile has no such number or it cannot vary; [`CalibrateError::Profile`] when the text
+    /// is not TOML.
     pub fn new(text: &str, free: &[FreeParameter]) -> Result<ParameterSpace, CalibrateError> {
         let mut document = parse(text)?;
         let mut parameters: Vec<Parameter> = Vec::new();
@@ -348,7 +354,8 @@ impl ParameterSpace {
         coordinates.collect()
     }
 
-    /// Per coordinate, the logarithm of the ratio of its bounds; of a linear one, of the range to a tenth of it.
+    /// Per coordinate, the logarithm of the ratio of its bounds; of a linear one, of the range to a
+    /// tenth of it.
     pub fn log_spans(&self) -> Vec<f64> {
         let span = |p: &Parameter| match p.low > 0.0 {
             true => (p.high / p.low).ln(),
@@ -387,8 +394,9 @@ impl ParameterSpace {
         out
     }
 
-    /// The profile's text with the values of a point; comments, order and spacing stay. Each number is marked `fitted` to `to`; one
-    /// that was fitted before keeps its text when `keep_sources`. An error when a value is beyond the numbers of TOML.
+    /// The profile's text with the values of a point; comments, order and spacing stay. Each number
+    /// is marked `fitted` to `to`; one that was fitted before keeps its text when `keep_sources`.
+    /// An error when a value is beyond the numbers of TOML.
     pub fn write(
         &self,
         point: &[f64],
@@ -466,8 +474,9 @@ pub fn without(text: &str, paths: &[&str]) -> Result<String, CalibrateError> {
     Ok(document.to_string())
 }
 
-/// A profile's text with other values for some numbers, by path, each marked as `fitted` to `to`; one that the profile leaves out is added
-/// to its section. [`CalibrateError::Parameter`] where there is no such section or the value is none of a profile.
+/// A profile's text with other values for some numbers, by path, each marked as `fitted` to `to`;
+/// one that the profile leaves out is added to its section. [`CalibrateError::Parameter`] where
+/// there is no such section or the value is none of a profile.
 pub fn with_fitted(
     text: &str,
     values: &BTreeMap<String, toml::Value>,
@@ -516,8 +525,9 @@ pub fn renamed(text: &str, name: &str, title: &str) -> Result<String, CalibrateE
     Ok(document.to_string())
 }
 
-/// A profile's text with other values for some numbers, by path; nothing else changes, their sources neither.
-/// [`CalibrateError::Parameter`] when the profile has no such number, or the value has another type.
+/// A profile's text with other values for some numbers, by path; nothing else changes, their
+/// sources neither. [`CalibrateError::Parameter`] when the profile has no such number, or the value
+/// has another type.
 pub fn with_values(
     text: &str,
     values: &BTreeMap<String, toml::Value>,

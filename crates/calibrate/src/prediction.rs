@@ -1,6 +1,7 @@
 //! Predictions with intervals, and their cross-validation.
 //!
-//! - [`template`]: a drive's profile from hardware facts and from other drives, without what its own figures taught.
+//! - [`template`]: a drive's profile from hardware facts and from other drives, without what its
+//!   own figures taught.
 //! - [`alternatives`]: structural numbers of a profile, and other values of them.
 //! - [`anchor`]: figures of data sheets as soft observations.
 //! - [`learn`]: the posterior of one drive over starts and structures, and figures of its members.

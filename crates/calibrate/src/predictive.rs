@@ -1,10 +1,13 @@
-//! Predictive intervals of simulated figures: how far figures that no fit had seen were from their predictions.
+//! Predictive intervals of simulated figures: how far figures that no fit had seen were from their
+//! predictions.
 //!
-//! `reference/predictive_intervals.csv` (embedded; written by `make predictions`) has a row per kind of figure and [`Situation`]: in the
-//! cross-validation, 5 % of the true figures lay below `low` times the simulated one, 5 % above `high` times. It therefore contains
-//! everything that separates a simulated drive from the real one: numbers that the fitted figures leave undetermined, and what the model
-//! lacks. Sampling noise of a run is not in it and much smaller. A profile that was fitted to a run of the drive knows more: its
-//! intervals are multiples of its own distance from that run, tested with drives whose truth is known ([`crate::prediction::twins`]).
+//! `reference/predictive_intervals.csv` (embedded; written by `make predictions`) has a row per
+//! kind of figure and [`Situation`]: in the cross-validation, 5 % of the true figures lay below
+//! `low` times the simulated one, 5 % above `high` times. It therefore contains everything that
+//! separates a simulated drive from the real one: numbers that the fitted figures leave
+//! undetermined, and what the model lacks. Sampling noise of a run is not in it and much smaller. A
+//! profile that was fitted to a run of the drive knows more: its intervals are multiples of its own
+//! distance from that run, tested with drives whose truth is known ([`crate::prediction::twins`]).
 
 use crate::CalibrateError;
 use crate::measurement::{
@@ -32,7 +35,6 @@ pub enum FigureKind {
     RandomWrite,
     /// Percentile of a latency, the median among them.
     LatencyPercentile,
-    /// Temperature.
     Temperature,
     /// Rates and durations of a drive that its temperature slows down.
     Throttling,
@@ -162,13 +164,13 @@ impl Situation {
 /// A 90 % predictive interval relative to a simulated figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictiveInterval {
-    /// Kind of figure.
     pub kind: FigureKind,
     /// What the fit knew.
     pub situation: Situation,
     /// Held-out figures from which it is estimated.
     pub predictions: u32,
-    /// Added to a simulated temperature (kelvin), multiplied with any other figure: 5 % of the true figures are below.
+    /// Added to a simulated temperature (kelvin), multiplied with any other figure: 5 % of the true
+    /// figures are below.
     pub low: f64,
     /// 5 % are above.
     pub high: f64,
@@ -189,8 +191,8 @@ pub fn embedded() -> Result<Vec<PredictiveInterval>, CalibrateError> {
     parse(TEXT)
 }
 
-/// The interval of a kind in a situation, or in the next less informed one where that was never tested (it cannot be narrower);
-/// `None` where neither was.
+/// The interval of a kind in a situation, or in the next less informed one where that was never
+/// tested (it cannot be narrower); `None` where neither was.
 fn interval(
     all: &[PredictiveInterval],
     kind: FigureKind,
@@ -202,7 +204,8 @@ fn interval(
     found.next().copied()
 }
 
-/// The interval of a rate of this kind of a profile whose fit to a run of this drive has this spread; `None` where no twin's was tested.
+/// The interval of a rate of this kind of a profile whose fit to a run of this drive has this
+/// spread; `None` where no twin's was tested.
 fn of_fit(twins: &[TwinCell], kind: FigureKind, spread: f64) -> Option<PredictiveInterval> {
     let here: Vec<&TwinCell> = twins.iter().filter(|c| c.kind == kind).collect();
     let half_width = half_width(&here)? * spread;
@@ -215,10 +218,12 @@ fn of_fit(twins: &[TwinCell], kind: FigureKind, spread: f64) -> Option<Predictiv
     })
 }
 
-/// All intervals of a built-in profile's figures, with the numbers of I/Os in flight for which each holds; `None`: any other. Figures of
-/// profiles of other names are predicted from facts only, but for the kinds whose spread after a fit to a run of the drive `fitted` has
-/// ([`crate::spread`]). With `altered` (a drive whose options change what was measured, such as additional over-provisioning) no figure of
-/// the same kind counts as known. [`CalibrateError::Table`] where an embedded table is damaged.
+/// All intervals of a built-in profile's figures, with the numbers of I/Os in flight for which each
+/// holds; `None`: any other. Figures of profiles of other names are predicted from facts only, but
+/// for the kinds whose spread after a fit to a run of the drive `fitted` has ([`crate::spread`]).
+/// With `altered` (a drive whose options change what was measured, such as additional
+/// over-provisioning) no figure of the same kind counts as known. [`CalibrateError::Table`] where
+/// an embedded table is damaged.
 pub fn of_profile(
     profile: &str,
     altered: bool,
@@ -249,7 +254,8 @@ pub fn of_profile(
         out.extend(interval(situation(0)).map(|any| (None, any)));
         for depth in depths {
             let known = match situation(depth) {
-                // Where both depth and block sizes were fitted, neither is extrapolated: the narrower interval still holds.
+                // Where both depth and block sizes were fitted, neither is extrapolated: the
+                // narrower interval still holds.
                 Situation::AnotherBlock => narrower(
                     interval(Situation::AnotherBlock),
                     interval(Situation::AnotherDepth),

@@ -1,7 +1,9 @@
-//! The published figures of `reference/*.csv`, embedded, as measurements of a profile's drive. Their sources: docs/sources.md.
+//! The published figures of `reference/*.csv`, embedded, as measurements of a profile's drive.
+//! Their sources: docs/sources.md.
 //!
-//! Tolerances: 10 % of a bandwidth or latency, 25 % of a 99.999th percentile and of durations, 2 C, 5 % of sequential writes and of the
-//! hour's mean. The goal for the streamer's sweep is a median of 8 %; a single cell may be off by 20 %.
+//! Tolerances: 10 % of a bandwidth or latency, 25 % of a 99.999th percentile and of durations, 2 C,
+//! 5 % of sequential writes and of the hour's mean. The goal for the streamer's sweep is a median
+//! of 8 %; a single cell may be off by 20 %.
 
 use assay_units::{DataClass, Op};
 
@@ -32,7 +34,8 @@ const CONSISTENCY: EmbeddedTable = reference!("consistency.csv");
 const DRAGONFLY: &str = "DragonFly NVMe tests";
 const MLE_STREAMER: &str = "MLE NVMe Streamer";
 
-/// All published figures of the drive that a profile models, in the order of the files; an error when an embedded file is damaged.
+/// All published figures of the drive that a profile models, in the order of the files; an error
+/// when an embedded file is damaged.
 pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut out = Vec::new();
     for (table, access) in [
@@ -92,13 +95,14 @@ fn other(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError>
     Ok(())
 }
 
-/// The megabyte of the printed percentile tables, in MB: with 2^30 / 1000 bytes their rates agree with their own kIOPS to 0.2 %, with
-/// 10^6 or 2^20 bytes none does.
+/// The megabyte of the printed percentile tables, in MB: with 2^30 / 1000 bytes their rates agree
+/// with their own kIOPS to 0.2 %, with 10^6 or 2^20 bytes none does.
 const PRINTED_MB: f64 = 1.073_741_824;
 
-/// `drive,op,block_bytes,threads,queue_depth,mb_s,kiops,mean_us,median_us,p99_us,p99999_us,source`: empty where not published.
-/// Taken after two full random overwrites. Without writes no garbage collection runs, so for reads an overwritten area of 1 GiB is
-/// equivalent to an overwritten drive.
+/// `drive,op,block_bytes,threads,queue_depth,mb_s,kiops,mean_us,median_us,p99_us,p99999_us,source`:
+/// empty where not published. Taken after two full random overwrites. Without writes no garbage
+/// collection runs, so for reads an overwritten area of 1 GiB is equivalent to an overwritten
+/// drive.
 fn latencies(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
     let op = row.op("op")?;
     let workload = ReferenceWorkload {
@@ -128,7 +132,8 @@ fn latencies(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateEr
     Ok(())
 }
 
-/// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`. The rate is computed from the time, since the printed rate is rounded.
+/// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`. The rate is computed from the time, since
+/// the printed rate is rounded.
 fn streamer(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
     let op = row.op("operation")?;
     let (chunks, bytes): (u32, f64) = (row.number("chunks")?, row.figure("bytes")?);

@@ -86,12 +86,12 @@ impl Residuals {
         self.0.iter().filter(move |r| r.measurement.role == role)
     }
 
-    /// The summary of a role.
     pub fn summary(&self, role: Role) -> ErrorSummary {
         ErrorSummary::of(self.of(role))
     }
 
-    /// As comma-separated values: `role,measurement,measured,simulated,unit,error,error_unit,within`.
+    /// As comma-separated values:
+    /// `role,measurement,measured,simulated,unit,error,error_unit,within`.
     pub fn to_csv(&self) -> String {
         let mut out =
             String::from("role,measurement,measured,simulated,unit,error,error_unit,within\n");

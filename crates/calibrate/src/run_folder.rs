@@ -1,8 +1,9 @@
 //! The cells of a run of assay as measurements, to fit a custom profile to.
 //!
-//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate and, with enough I/Os, median and
-//! 99th percentile of latency. The mean is left out: it follows from rate, threads and depth (Little's law). Every other cell is listed
-//! with the reason why it gives none.
+//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate
+//! and, with enough I/Os, median and 99th percentile of latency. The mean is left out: it follows
+//! from rate, threads and depth (Little's law). Every other cell is listed with the reason why it
+//! gives none.
 
 use assay_store::Run;
 use assay_store::model::{CellKind, CellResult, WorkloadRecord};
@@ -35,8 +36,9 @@ pub struct FitTargets {
     pub left_out: Vec<(String, String)>,
 }
 
-/// The measurements of one drive of a run: of the one with this label, or of the only one. [`CalibrateError::NoTargets`] when the drive is
-/// not in the run, or several are and none is named.
+/// The measurements of one drive of a run: of the one with this label, or of the only one.
+/// [`CalibrateError::NoTargets`] when the drive is not in the run, or several are and none is
+/// named.
 pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, CalibrateError> {
     let drives = &run.manifest.drives;
     let labels: Vec<&str> = drives.iter().map(|d| d.label.as_str()).collect();

@@ -1,15 +1,18 @@
 //! CMA-ES: the covariance matrix adaptation evolution strategy in a unit box, with restarts.
 //!
-//! A profile's parameters interact (firmware time and channel time, read time and jitter), the figures are quantised to nanoseconds and
-//! noisy, and there is no gradient. CMA-ES uses only the ranking of its candidates, so neither scale nor noise of the cost matters.
-//! Formulae and default constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the
-//! weights and rates, (24) to (37) for the updates (without negative weights). A candidate outside the box is projected onto it, with a
-//! penalty for the distance.
+//! A profile's parameters interact (firmware time and channel time, read time and jitter), the
+//! figures are quantised to nanoseconds and noisy, and there is no gradient. CMA-ES uses only the
+//! ranking of its candidates, so neither scale nor noise of the cost matters. Formulae and default
+//! constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49)
+//! to (58) for the weights and rates, (24) to (37) for the updates (without negative weights). A
+//! candidate outside the box is projected onto it, with a penalty for the distance.
 //!
-//! When a search has converged, it restarts: every other time near the best point with small steps, otherwise at a random point with
-//! twice the candidates (A. Auger, N. Hansen, "A restart CMA evolution strategy with increasing population size", CEC 2005).
+//! When a search has converged, it restarts: every other time near the best point with small steps,
+//! otherwise at a random point with twice the candidates (A. Auger, N. Hansen, "A restart CMA
+//! evolution strategy with increasing population size", CEC 2005).
 //!
-//! Ask and tell: the same costs give the same candidates again, so a search is resumed by telling it the recorded costs.
+//! Ask and tell: the same costs give the same candidates again, so a search is resumed by telling
+//! it the recorded costs.
 
 use assay_units::Rng;
 

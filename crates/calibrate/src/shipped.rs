@@ -1,7 +1,8 @@
 //! Recipes of the shipped profiles' fits (`profiles/fits.toml`, embedded) and their last fidelity.
 //!
-//! A recipe has seed and evaluations, the free parameters and their start values, and the held-out figures. A fit begins at the start
-//! values, whatever the profile holds now, so that a shipped profile is a function of its recipe (`make fit`).
+//! A recipe has seed and evaluations, the free parameters and their start values, and the held-out
+//! figures. A fit begins at the start values, whatever the profile holds now, so that a shipped
+//! profile is a function of its recipe (`make fit`).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,8 @@ pub struct FitRecipe {
     pub seed: u64,
     /// Candidates tried.
     pub evaluations: u64,
-    /// Free parameters in the form of `--free`, beside those of `start`; none of either: those marked as fitted.
+    /// Free parameters in the form of `--free`, beside those of `start`; none of either: those
+    /// marked as fitted.
     #[serde(default)]
     pub free: Vec<String>,
     /// Figures whose names contain one of these are held out.
@@ -49,7 +51,8 @@ impl FitRecipe {
     }
 }
 
-/// The recipes in a text, a table per profile; [`CalibrateError::Table`] with the line when it cannot be parsed.
+/// The recipes in a text, a table per profile; [`CalibrateError::Table`] with the line when it
+/// cannot be parsed.
 pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, CalibrateError> {
     toml::from_str(text).map_err(|error| {
         let before = text.bytes().take(error.span().map_or(0, |span| span.start));
@@ -58,7 +61,8 @@ pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, Ca
     })
 }
 
-/// The published figures of a profile's drive, with the roles of its recipe; an error when an embedded table is damaged.
+/// The published figures of a profile's drive, with the roles of its recipe; an error when an
+/// embedded table is damaged.
 pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut all = published(profile)?;
     if let Some(recipe) = recipes("fits.toml", RECIPES)?.remove(profile) {
@@ -67,7 +71,8 @@ pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     Ok(all)
 }
 
-/// Hold out the measurements whose name contains one of these patterns; returns the patterns that match none.
+/// Hold out the measurements whose name contains one of these patterns; returns the patterns that
+/// match none.
 pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<String> {
     let mut unused = patterns.to_vec();
     for measurement in measurements {

@@ -1,7 +1,8 @@
 //! Simulated figures of measurements.
 //!
-//! Figures of the same run of a procedure share it (a soak gives eight, a workload gives rate and percentiles). Each run has a drive of
-//! its own, so runs are spread over threads; the figures do not depend on the number of threads.
+//! Figures of the same run of a procedure share it (a soak gives eight, a workload gives rate and
+//! percentiles). Each run has a drive of its own, so runs are spread over threads; the figures do
+//! not depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,9 +18,11 @@ use crate::procedure::{fill, hour, soak, steady, streams};
 /// Length of the simulated runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// For the candidates of a fit: enough I/Os for noise below 1 to 2 %; soaks, hours and whole-drive streams shortened.
+    /// For the candidates of a fit: enough I/Os for noise below 1 to 2 %; soaks, hours and
+    /// whole-drive streams shortened.
     Fit,
-    /// Eight times the I/Os, every procedure at full length: for a fit's result and the fidelity page.
+    /// Eight times the I/Os, every procedure at full length: for a fit's result and the fidelity
+    /// page.
     Full,
 }
 
@@ -128,7 +131,8 @@ fn run(
     Ok(figures.collect())
 }
 
-/// The figures of one drive; an error when the profile cannot make a drive, or the drive fails an I/O.
+/// The figures of one drive; an error when the profile cannot make a drive, or the drive fails an
+/// I/O.
 pub fn simulate(
     profile: &Profile,
     measurements: &[Measurement],
@@ -139,7 +143,8 @@ pub fn simulate(
     all.pop().expect("one result per profile")
 }
 
-/// The figures of the valid ones of some profiles; `None` for the others, and where [`simulate`] fails.
+/// The figures of the valid ones of some profiles; `None` for the others, and where [`simulate`]
+/// fails.
 pub fn simulate_valid(
     profiles: Vec<Option<Profile>>,
     measurements: &[Measurement],

@@ -1,8 +1,10 @@
-//! How far a fitted profile is from the rates to which it was fitted, as its predictive intervals need it.
+//! How far a fitted profile is from the rates to which it was fitted, as its predictive intervals
+//! need it.
 //!
-//! Per kind of figure the root mean square of the logarithms of simulated over measured rates, with the degrees of freedom that the free
-//! parameters take (residual variance of a regression: sum of squares over `n - p`). [`crate::prediction::twins`] measures how many of
-//! these spreads the errors at cells that were not measured have.
+//! Per kind of figure the root mean square of the logarithms of simulated over measured rates, with
+//! the degrees of freedom that the free parameters take (residual variance of a regression: sum of
+//! squares over `n - p`). [`crate::prediction::twins`] measures how many of these spreads the
+//! errors at cells that were not measured have.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,8 @@ const KEYS: [(FigureKind, &str); 2] = [
     (FigureKind::SequentialRead, "sequential_read_spread"),
 ];
 
-/// Spreads by kind, after a fit of so many parameters; none where the figures do not outnumber them.
+/// Spreads by kind, after a fit of so many parameters; none where the figures do not outnumber
+/// them.
 pub fn spreads(residuals: &Residuals, parameters: usize) -> BTreeMap<FigureKind, f64> {
     let targets: Vec<_> = residuals.of(Role::Target).collect();
     let free = targets.len().saturating_sub(parameters);
@@ -41,7 +44,8 @@ pub fn spreads(residuals: &Residuals, parameters: usize) -> BTreeMap<FigureKind,
     KEYS.iter().filter_map(|(kind, _)| of_kind(*kind)).collect()
 }
 
-/// A profile's text with these spreads in its section `fit`, in place of earlier ones; `label` says to what it was fitted.
+/// A profile's text with these spreads in its section `fit`, in place of earlier ones; `label` says
+/// to what it was fitted.
 pub fn with_spreads(
     text: &str,
     spreads: &BTreeMap<FigureKind, f64>,

@@ -1,7 +1,8 @@
-//! Tables of measurements: comma-separated values under a heading that names the columns (RFC 4180, without line breaks in fields).
+//! Tables of measurements: comma-separated values under a heading that names the columns (RFC 4180,
+//! without line breaks in fields).
 //!
-//! A user's table (`measurements.csv`) may leave out every column but `value`, see [`measurements`]. Empty lines and lines that begin
-//! with `#` are skipped.
+//! A user's table (`measurements.csv`) may leave out every column but `value`, see
+//! [`measurements`]. Empty lines and lines that begin with `#` are skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +21,8 @@ use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};
 /// Largest table that is read, in bytes: more than a hundred thousand measurements.
 const MAX_BYTES: u64 = 16 << 20;
 /// Columns that a user's table may have.
-const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, metric, value, tolerance, role, source";
+const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, \
+                       metric, value, tolerance, role, source";
 
 /// A parsed table.
 pub(crate) struct CsvTable {
@@ -37,7 +39,8 @@ pub(crate) struct CsvRow {
 }
 
 impl CsvTable {
-    /// Parse a text; `file` is its name in errors: a missing heading, a repeated column, an unclosed quote, a wrong number of fields.
+    /// Parse a text; `file` is its name in errors: a missing heading, a repeated column, an
+    /// unclosed quote, a wrong number of fields.
     pub fn parse(file: &str, text: &str) -> Result<CsvTable, CalibrateError> {
         let error = |line: usize, what: &str| CalibrateError::table(file, line, None, what);
         let fields_of =

@@ -1,9 +1,11 @@
-//! The twin of a measured drive: a profile whose structure and numbers are both chosen by the drive's own figures.
+//! The twin of a measured drive: a profile whose structure and numbers are both chosen by the
+//! drive's own figures.
 //!
-//! [`crate::fit`] varies the numbers of one profile; a drive of another structure (dies, planes, cores, paths) is then met only where it
-//! was measured. A twin starts from every shipped profile, keeps the ones that explain the figures best, tries alternative structures one at a
-//! time, then in pairs, and repeats that from the structure of the highest evidence while the evidence rises. Priors are log-normal around
-//! the shipped numbers.
+//! [`crate::fit`] varies the numbers of one profile; a drive of another structure (dies, planes,
+//! cores, paths) is then met only where it was measured. A twin starts from every shipped profile,
+//! keeps the ones that explain the figures best, tries alternative structures one at a time, then
+//! in pairs, and repeats that from the structure of the highest evidence while the evidence rises.
+//! Priors are log-normal around the shipped numbers.
 //!
 //! # Non-goals
 //! Heat, writes and power of the drive: they are those of the nearest profile, and so marked.
@@ -41,18 +43,19 @@ const STEPS: usize = 4;
 const SCREENING_STEPS: usize = 3;
 /// Climbs, one after the other, of a structure with another limit.
 const FAR_CLIMBS: usize = 3;
-/// A measured figure's error, as a share of its tolerance: noise of the measurement and what the model lacks.
+/// A measured figure's error, as a share of its tolerance: noise of the measurement and what the
+/// model lacks.
 const ERROR_SHARE: f64 = 0.3;
 /// Alternatives of which pairs are tried where none helps alone.
 const PAIRED: usize = 12;
-/// Mean difference of their figures, logarithms, below which a profile is no other starting point than a better one.
+/// Mean difference of their figures, logarithms, below which a profile is no other starting point
+/// than a better one.
 const ALIKE: f64 = 0.05;
 /// Evidence that another structure must gain, a logarithm: strong by H. Jeffreys' scale.
 const LEAST_EVIDENCE: f64 = 2.3;
 /// The median, in parts per million.
 const MEDIAN_PER_MILLION: u32 = 500_000;
 
-/// Settings of a twin.
 #[derive(Clone, Debug)]
 pub struct TwinSettings {
     /// Name of the profile.
@@ -77,11 +80,11 @@ pub struct TwinProgress<'a> {
     pub stage: &'a str,
     /// Simulated drives so far.
     pub evaluations: u64,
-    /// Evidence of the best structure so far: the difference of two is the logarithm of their ratio of probability.
+    /// Evidence of the best structure so far: the difference of two is the logarithm of their ratio
+    /// of probability.
     pub log_evidence: f64,
 }
 
-/// A twin.
 #[derive(Clone, Debug)]
 pub struct Twin {
     /// The shipped profile it began from.
@@ -159,7 +162,8 @@ impl Search<'_> {
         Some(at)
     }
 
-    /// The lowest cost of a candidate with each of these changes, at its point and after steps by the derivatives of the candidate, lowest first.
+    /// The lowest cost of a candidate with each of these changes, at its point and after steps by
+    /// the derivatives of the candidate, lowest first.
     fn screen(&self, from: &Candidate, changes: &[Change]) -> Vec<Screened> {
         let observations = self.observed.observations();
         let changed = |change: &Change| {
@@ -209,7 +213,8 @@ impl Search<'_> {
         all
     }
 
-    /// One round: the best of the alternative structures around a candidate, if it gains enough; where none does, of pairs of them.
+    /// One round: the best of the alternative structures around a candidate, if it gains enough;
+    /// where none does, of pairs of them.
     fn vary(&self, here: &Candidate) -> Option<Candidate> {
         let now = here.template.table_at(&Structure::new(), &here.mode.point);
         let all = changes(&now);
@@ -218,7 +223,8 @@ impl Search<'_> {
         if best.is_some() {
             return best;
         }
-        // Another limit explains the figures only once many numbers follow: screening ranks it too low.
+        // Another limit explains the figures only once many numbers follow: screening ranks it too
+        // low.
         let limits = core_limits(&now);
         let limits = self.screen(here, &limits);
         let climbed = limits.iter().take(TRIED);
@@ -285,8 +291,8 @@ fn gains(here: &Candidate, other: &Candidate) -> bool {
     evidence(other) - evidence(here) > LEAST_EVIDENCE
 }
 
-/// The twin of the drive with these figures. [`CalibrateError::NoTargets`] where all are held out, or no shipped profile has them. `None` when
-/// `stop` was set meanwhile.
+/// The twin of the drive with these figures. [`CalibrateError::NoTargets`] where all are held out,
+/// or no shipped profile has them. `None` when `stop` was set meanwhile.
 pub fn twin(
     measurements: &[Measurement],
     settings: &TwinSettings,
@@ -378,7 +384,8 @@ pub fn twin(
     finished(&best, measurements, &targets, settings, evaluations).map(Some)
 }
 
-/// Profiles by their cost, without those whose figures are those of a better one (the same drive with another heat sink).
+/// Profiles by their cost, without those whose figures are those of a better one (the same drive
+/// with another heat sink).
 fn distinct(ranked: Vec<Ranked<'_>>) -> Vec<Ranked<'_>> {
     let mut kept: Vec<Ranked<'_>> = Vec::new();
     for one in ranked {
@@ -394,8 +401,8 @@ fn distinct(ranked: Vec<Ranked<'_>>) -> Vec<Ranked<'_>> {
     kept
 }
 
-/// The figures that are searched: of percentiles above the median only those of the shortest reads or writes. They need many I/Os, and all
-/// lengths have the same causes.
+/// The figures that are searched: of percentiles above the median only those of the shortest reads
+/// or writes. They need many I/Os, and all lengths have the same causes.
 fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
     let block = |m: &Measurement| match m.procedure {
         Procedure::Steady(w) => w.block_bytes,

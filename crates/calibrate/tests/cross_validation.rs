@@ -1,6 +1,8 @@
-//! The cross-validation of this repository: complete, consistent, and no worse than what has been reached.
+//! The cross-validation of this repository: complete, consistent, and no worse than what has been
+//! reached.
 //!
-//! The goals are in the page's table; a fold that misses its goal is pinned at what is reached, so that it can only improve.
+//! The goals are in the page's table; a fold that misses its goal is pinned at what is reached, so
+//! that it can only improve.
 
 use assay_calibrate::prediction::score::{
     FoldScore, Scored, embedded, intervals, markdown, summary,
@@ -10,8 +12,8 @@ use assay_calibrate::predictive::{self, FigureKind};
 use assay_calibrate::published::published;
 use assay_units::median;
 
-/// Fold, kind, highest median and 90th percentile of the errors, range of the coverage, and whether the model beats 0.8 times the data sheet
-/// and the nearest figure.
+/// Fold, kind, highest median and 90th percentile of the errors, range of the coverage, and whether
+/// the model beats 0.8 times the data sheet and the nearest figure.
 type Reached = (&'static str, FigureKind, f64, f64, [f64; 2], [bool; 2]);
 const REACHED: [Reached; 10] = {
     use FigureKind::{

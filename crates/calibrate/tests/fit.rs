@@ -1,4 +1,5 @@
-//! Fits with known truth: a profile with changed parameters, fitted to measurements of the original one.
+//! Fits with known truth: a profile with changed parameters, fitted to measurements of the original
+//! one.
 
 #![allow(
     clippy::unwrap_used,
@@ -61,7 +62,8 @@ fn free() -> Vec<FreeParameter> {
         .collect()
 }
 
-/// The true profile with the free parameters changed by these factors, and with bounds that include the truth.
+/// The true profile with the free parameters changed by these factors, and with bounds that include
+/// the truth.
 fn pulled_away() -> String {
     let space = ParameterSpace::new(truth(), &free()).unwrap();
     let centre = space.start();

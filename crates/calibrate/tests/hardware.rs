@@ -4,18 +4,22 @@ use assay_calibrate::hardware::{Hardware, contradictions};
 use assay_ssd::Profile;
 
 /// Reasons, each with what would correct the number.
-const CEILING: &str = "cost fitted as time that occupies a core, which caps the rate below the data sheet's: refit with pipelined latency";
-const CORES: &str = "fitted with costs that add up as on fewer cores: refit with costs that occupy and costs that do not";
-const PIECES: &str = "a page of 16 KiB counts as four pieces with a cost each: refit with a cost per piece of a whole page";
+const CEILING: &str = "cost fitted as time that occupies a core, which caps the rate below the \
+                       data sheet's: refit with pipelined latency";
+const CORES: &str = "fitted with costs that add up as on fewer cores: refit with costs that \
+                     occupy and costs that do not";
+const PIECES: &str = "a page of 16 KiB counts as four pieces with a cost each: refit with a cost \
+                      per piece of a whole page";
 const GEOMETRY: &str = "geometry chosen for the fit of random reads: refit with that of its class";
-const PROGRAM: &str = "fitted to sequential writes with the planes and pages above, or a cache: refit with those of its class";
+const PROGRAM: &str = "fitted to sequential writes with the planes and pages above, or a cache: \
+                       refit with those of its class";
 const PLANES: &str = "program, fold and cache times are those of two planes: refit with four";
 const CACHE: &str = "includes the part of the cache that the drive takes from free user space";
 const PARTS: &str =
     "each die counts as four parts that read apart from each other; no source says so";
 
-/// Contradictions that remain: drive, number, why. The list may only become shorter: an entry that no longer contradicts fails the test
-/// too.
+/// Contradictions that remain: drive, number, why. The list may only become shorter: an entry that
+/// no longer contradicts fails the test too.
 const KNOWN: &[(&str, &str, &str)] = &[
     ("intel-600p", "firmware.read_command_ns", CEILING),
     ("samsung-960-evo", "firmware.read_command_ns", CEILING),

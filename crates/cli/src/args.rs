@@ -1,4 +1,5 @@
-//! Command-line arguments as typed. Each command converts its own into a plan; lower crates do not see them.
+//! Command-line arguments as typed. Each command converts its own into a plan; lower crates do not
+//! see them.
 
 mod fio;
 pub mod fleet;
@@ -32,21 +33,25 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 const AFTER: &str = "\
-DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, sim:intel-600p,seed=7,state=fresh,
+DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, \
+                     sim:intel-600p,seed=7,state=fresh,
 sim:./my-drive.toml), or null: (measures assay's own overhead).
 
 First steps:
   assay list                                  drives of this host, and simulated drives
   assay run quick sim:samsung-951             a short read-only test, under a minute
-  assay run bandwidth /dev/nvme0n1            the full procedure, read-only unless --destroy names the drive
+  assay run bandwidth /dev/nvme0n1            the full procedure, read-only unless --destroy names \
+                     the drive
   assay job FILE --rw randread --bs 4k --iodepth 32 --runtime 5s
   assay report RUN -o report.html             one self-contained page
-  producer | assay record DRIVE --index       record a stream; assay replay DRIVE > stream reads it back
+  producer | assay record DRIVE --index       record a stream; assay replay DRIVE > stream reads \
+                     it back
   assay fit samsung-951 --to RUN --name mine  fit a simulated drive to a measured one
   assay serve sim:samsung-951 --nbd unix:PATH a simulated drive for other programs
 
 A drive is written only if --destroy names it, and never while it is in use.
-Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 75 the run folder or the drive is in use
+Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, \
+                     75 the run folder or the drive is in use
 by another process (try again later), 130 interrupted by the user.";
 
 /// How the C library is linked.
@@ -96,7 +101,8 @@ Examples:
   assay list
   assay list --json | jq -r .simulated[].spec")]
     List,
-    /// Show identity, geometry, link, queues, scheduler and temperature of a drive, and whether it may be written.
+    /// Show identity, geometry, link, queues, scheduler and temperature of a drive, and whether it
+    /// may be written.
     Probe(ProbeArguments),
     /// List the suites: procedure, source, duration, and whether they destroy data.
     #[command(after_help = "\
@@ -110,7 +116,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Run(RunArguments),
     /// Run one workload, with fio's option names.
     Job(Box<JobArguments>),
-    /// Show what a block trace holds, or fit a synthetic workload to it; `assay job --trace` replays one.
+    /// Show what a block trace holds, or fit a synthetic workload to it; `assay job --trace`
+    /// replays one.
     Trace(trace::TraceArguments),
     /// Render one self-contained HTML page of one or several runs.
     Report(ReportArguments),
@@ -118,11 +125,13 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Compare(CompareArguments),
     /// Evaluate each drive over all runs by a policy, with reasons.
     Verdict(VerdictArguments),
-    /// Fit the parameters of a simulated drive to measured figures: a table, a run (custom profile), or the published ones.
+    /// Fit the parameters of a simulated drive to measured figures: a table, a run (custom
+    /// profile), or the published ones.
     Fit(Box<FitArguments>),
     /// Compare the simulated drives with published figures of the real ones, as one HTML page.
     Fidelity(FidelityArguments),
-    /// Export runs: Parquet, CSV, JSON, JSON in fio's layout, Open Compute's output, joined tables of many runs.
+    /// Export runs: Parquet, CSV, JSON, JSON in fio's layout, Open Compute's output, joined tables
+    /// of many runs.
     Export(ExportArguments),
     /// Record a stream onto a drive, with an index and checksums.
     Record(Box<stream::RecordArguments>),
@@ -172,7 +181,8 @@ namespace only, else discard. A discard is advisory, and reported as such. See d
 pub struct PurgeArguments {
     /// The drive.
     pub drive: String,
-    /// Allow erasing this drive: its serial (or a file's name); also the names of other affected namespaces (nvme0n2)
+    /// Allow erasing this drive: its serial (or a file's name); also the names of other affected
+    /// namespaces (nvme0n2)
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
     /// Method
@@ -190,7 +200,8 @@ fn purge_how() -> impl TypedValueParser<Value = PurgeHow> {
     })
 }
 
-/// Longest duration of `assay probe`: a drive that answers does so within its command timeout (CAP.TO of NVMe: at most 127.5 s).
+/// Longest duration of `assay probe`: a drive that answers does so within its command timeout
+/// (CAP.TO of NVMe: at most 127.5 s).
 const PROBE_LIMIT: Nanos = Nanos::from_secs(130);
 
 #[derive(Debug, Args)]
@@ -218,11 +229,12 @@ Examples:
 
 The parameters of a suite, for --set, are shown by `assay suites`.")]
 pub struct RunArguments {
-    /// The suite: a name from `assay suites`, the path of a suite file (.toml), or of a fio job file (.fio).
+    /// The suite: a name from `assay suites`, the path of a suite file (.toml), or of a fio job
+    /// file (.fio).
     #[arg(required_unless_present = "resume")]
     pub suite: Option<String>,
-    /// The drives; measured one after the other, and concurrently where the suite requires it. A fio job file names its own, and takes one
-    /// drive in place of all of them.
+    /// The drives; measured one after the other, and concurrently where the suite requires it. A
+    /// fio job file names its own, and takes one drive in place of all of them.
     #[arg(value_name = "DRIVE", required_unless_present_any = ["resume", "suite"])]
     pub drives: Vec<String>,
     /// The run folder to create [default: assay-runs/DATE-SUITE].
@@ -231,7 +243,8 @@ pub struct RunArguments {
     /// Also write the report of the run, one HTML page, as `assay report` does.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Also write Open Compute's Test & Validation output 2.0, a line per artifact as it happens, as `assay export --format ocp` does of a run folder.
+    /// Also write Open Compute's Test & Validation output 2.0, a line per artifact as it happens,
+    /// as `assay export --format ocp` does of a run folder.
     #[arg(long, value_name = "FILE")]
     pub ocp: Option<PathBuf>,
     /// Set a parameter of the suite.
@@ -248,15 +261,17 @@ pub struct RunArguments {
     /// Seed of the random number generators.
     #[arg(long, default_value_t = assay_workload::plan::DEFAULT_SEED)]
     pub seed: u64,
-    /// Allow overwriting this drive: its serial (or a file's name), once per drive. A file system or partition table on it
-    /// needs a further --destroy (the refusal names it).
+    /// Allow overwriting this drive: its serial (or a file's name), once per drive. A file system
+    /// or partition table on it needs a further --destroy (the refusal names it).
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
-    /// Program that prints the power of the drive in watts, one reading per line; replaces the drive's own readings (one drive only).
+    /// Program that prints the power of the drive in watts, one reading per line; replaces the
+    /// drive's own readings (one drive only).
     #[arg(long, value_name = "COMMAND")]
     pub power_meter: Option<String>,
-    /// Begin no cell that could end after this date (RFC 3339, with its zone) by its planned longest time; the run is then interrupted, and
-    /// --resume continues it. SIGUSR1 ends a run likewise, when its present cell has ended.
+    /// Begin no cell that could end after this date (RFC 3339, with its zone) by its planned
+    /// longest time; the run is then interrupted, and --resume continues it. SIGUSR1 ends a run
+    /// likewise, when its present cell has ended.
     #[arg(long, value_name = "DATE")]
     pub until: Option<Date>,
     #[command(flatten)]
@@ -264,8 +279,8 @@ pub struct RunArguments {
     /// Continue an interrupted run at its first unfinished cell.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
     pub resume: Option<PathBuf>,
-    /// With --resume: where a drive of the run is now, if it was moved or has another name; once per drive, in the order of the run. It must
-    /// be the same drive, by model, serial and size.
+    /// With --resume: where a drive of the run is now, if it was moved or has another name; once
+    /// per drive, in the order of the run. It must be the same drive, by model, serial and size.
     #[arg(long, value_name = "DRIVE", requires = "resume")]
     pub drive: Vec<String>,
 }
@@ -289,9 +304,11 @@ Examples:
   assay job --fio jobs.fio sim:samsung-951
   assay job sim:samsung-951 --trace server.csv --trace_time_scale 0.5
 
-Several --name, as with fio's, begin jobs that run at once on the drive: options of a workload before the first --name are those of all.
+Several --name, as with fio's, begin jobs that run at once on the drive: options of a workload \
+                        before the first --name are those of all.
 The first job is in the foreground.
-Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, m, h.
+Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, \
+                        m, h.
 Without --runtime or --io_size the job makes one pass over the area.")]
 pub struct JobArguments {
     /// The drive.
@@ -307,7 +324,8 @@ pub struct JobArguments {
     /// Allow overwriting this drive: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
-    /// Program that prints the power of the drive in watts, one reading per line; replaces the drive's own readings.
+    /// Program that prints the power of the drive in watts, one reading per line; replaces the
+    /// drive's own readings.
     #[arg(long, value_name = "COMMAND", help_heading = "Safety and output")]
     pub power_meter: Option<String>,
     /// Keep the run folder of the job, for reports and exports.
@@ -324,7 +342,8 @@ Examples:
   assay report old-drive new-drive -o both.html
   assay report old-drive new-drive -o both.html --summary
 
-Several runs give one page with their drives side by side. The page is self-contained and works offline.")]
+Several runs give one page with their drives side by side. The page is self-contained and works \
+                        offline.")]
 pub struct ReportArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -332,7 +351,8 @@ pub struct ReportArguments {
     /// The page to write.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Also write its scoreboard, as a picture (-summary.svg) and as a Markdown table (-summary.md) beside the page.
+    /// Also write its scoreboard, as a picture (-summary.svg) and as a Markdown table (-summary.md)
+    /// beside the page.
     #[arg(long)]
     pub summary: bool,
 }
@@ -345,8 +365,10 @@ Examples:
   assay compare before after --details       the answer for every workload
   assay compare --before run-1 run-2 run-3 --after run-4 run-5 run-6
 
-Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are compared with each other, or those --before a
-change with those --after it. Only workloads that both have are compared; each metric is reported as faster, slower, same or can't tell, with
+Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are \
+                        compared with each other, or those --before a
+change with those --after it. Only workloads that both have are compared; each metric is reported \
+                        as faster, slower, same or can't tell, with
 its confidence interval; of one run on each side, whether these runs differ (docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
@@ -373,10 +395,12 @@ Examples:
   assay verdict bandwidth-run consistency-run
   assay verdict bandwidth-run --policy mine.toml
   assay verdict run-of-seven-drives --against drives         each drive against the best of them
-  assay verdict quick-run --against datasheet                a simulated drive against its model's data sheet
+  assay verdict quick-run --against datasheet                a simulated drive against its model's \
+                        data sheet
   assay verdict quick-run --against datasheet --datasheet mine.toml
 
-The limits of a policy are opinions about the drives of one year; --against compares with other drives or with the data sheet instead.")]
+The limits of a policy are opinions about the drives of one year; --against compares with other \
+                        drives or with the data sheet instead.")]
 pub struct VerdictArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -384,10 +408,12 @@ pub struct VerdictArguments {
     /// Verdict rules, a TOML file like policies/client.toml [default: that file].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// What rates and latencies are compared with: the policy's limits, the best of the drives given, or each drive's data sheet.
+    /// What rates and latencies are compared with: the policy's limits, the best of the drives
+    /// given, or each drive's data sheet.
     #[arg(long, value_name = "REFERENCE", default_value = "limits", value_parser = ["limits", "drives", "datasheet"])]
     pub against: String,
-    /// Data sheets of drives: a TOML file of [[facts]] as in policies/client.toml, with `rated = { random_read_iops = 300000 }`.
+    /// Data sheets of drives: a TOML file of [[facts]] as in policies/client.toml, with
+    /// `rated = { random_read_iops = 300000 }`.
     #[arg(long, value_name = "FILE")]
     pub datasheet: Option<PathBuf>,
 }
@@ -397,19 +423,21 @@ pub struct VerdictArguments {
 Examples:
   assay export my-run --format parquet -o tables
   assay export my-run --format fio-json -o - | jq .jobs[0].read.iops
-  assay export assay-runs/* --format lake -o lake                 joined tables of many runs; docs/lake.md has queries")]
+  assay export assay-runs/* --format lake -o lake                 joined tables of many runs; \
+                        docs/lake.md has queries")]
 pub struct ExportArguments {
     /// The run folder; several with --format lake.
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
-    /// parquet, csv, json, fio-json, bench-fio, fio-logs, ocp (Open Compute's Test & Validation output), lake (joined Parquet tables of many runs).
+    /// parquet, csv, json, fio-json, bench-fio, fio-logs, ocp (Open Compute's Test & Validation
+    /// output), lake (joined Parquet tables of many runs).
     #[arg(long, default_value = "json")]
     pub format: String,
     /// With --format lake: the plan that the runs are of, by which their tables are partitioned.
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<String>,
-    /// File (json, fio-json, ocp; - for stdout) or folder (parquet, csv, bench-fio, fio-logs, lake) to write [default: named after the run;
-    /// lake].
+    /// File (json, fio-json, ocp; - for stdout) or folder (parquet, csv, bench-fio, fio-logs, lake)
+    /// to write [default: named after the run; lake].
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
@@ -417,27 +445,32 @@ pub struct ExportArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  assay fit auto --to assay-runs/my-run --name my-drive        a twin of the measured drive: structure and numbers
-  assay fit samsung-951 --to assay-runs/my-run --name my-drive  the numbers of a named structure only
+  assay fit auto --to assay-runs/my-run --name my-drive        a twin of the measured drive: \
+                        structure and numbers
+  assay fit samsung-951 --to assay-runs/my-run --name my-drive  the numbers of a named structure \
+                        only
   assay run bandwidth sim:./my-drive.toml                             runs a suite on it
   assay fit wd-black --to measurements.csv --hold-out 'threads=64' -o mine.toml
   assay fit samsung-951 --to published --free nand.read_ns=40000..90000 --evaluations 500
 
-docs/fit.md explains measurement tables, free parameters and residuals. The same command continues an interrupted fit.")]
+docs/fit.md explains measurement tables, free parameters and residuals. The same command continues \
+                        an interrupted fit.")]
 pub struct FitArguments {
-    /// Where the fit starts: a simulated drive's name, the path of a profile (.toml), or "auto" for the nearest ones and their
-    /// structure too.
+    /// Where the fit starts: a simulated drive's name, the path of a profile (.toml), or "auto" for
+    /// the nearest ones and their structure too.
     pub profile: String,
     /// Figures to fit to: a table of measurements (.csv), a run folder, or "published".
     #[arg(long, value_name = "WHAT", default_value = "published")]
     pub to: String,
-    /// Recipe file with this profile's seed, evaluations, free parameters, start values and held-out figures.
+    /// Recipe file with this profile's seed, evaluations, free parameters, start values and
+    /// held-out figures.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["free", "hold_out", "evaluations", "seed"])]
     pub recipe: Option<PathBuf>,
     /// Label of the drive, in a run of several.
     #[arg(long, value_name = "LABEL")]
     pub drive: Option<String>,
-    /// Free parameter, with its range: nand.read_ns=20000..90000 [default: the parameters marked as fitted]
+    /// Free parameter, with its range: nand.read_ns=20000..90000 [default: the parameters marked as
+    /// fitted]
     #[arg(long, value_name = "PATH[=LOW..HIGH]")]
     pub free: Vec<String>,
     /// Hold out the measurements whose name contains TEXT: they are predicted, not fitted.
@@ -467,9 +500,11 @@ Examples:
   assay fidelity samsung-951 -o 951.html
   assay fidelity --json | jq '.drives[] | [.name, .summary.median_error_pct]'
 
-Each published figure is simulated by the same procedure. Held-out figures, not used by any fit, are marked.")]
+Each published figure is simulated by the same procedure. Held-out figures, not used by any fit, \
+                        are marked.")]
 pub struct FidelityArguments {
-    /// Simulated drives, by name or as the path of a profile (.toml) of that name [default: all that are built in]
+    /// Simulated drives, by name or as the path of a profile (.toml) of that name [default: all
+    /// that are built in]
     #[arg(value_name = "NAME")]
     pub profiles: Vec<String>,
     /// The page to write.

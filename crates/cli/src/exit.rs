@@ -1,5 +1,6 @@
-//! Exit statuses (contract): 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 75 the run folder
-//! or the drive is in use by another process, 130 interrupted by the user.
+//! Exit statuses (contract): 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety,
+//! 4 I/O error, 75 the run folder or the drive is in use by another process, 130 interrupted by the
+//! user.
 
 use std::io::ErrorKind;
 use std::process::ExitCode;

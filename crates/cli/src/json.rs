@@ -55,7 +55,8 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
     })
 }
 
-/// The replay of a trace, of the cells that have one: how it went, and figures of the whole and of each phase.
+/// The replay of a trace, of the cells that have one: how it went, and figures of the whole and of
+/// each phase.
 fn trace(object: &mut Value, drive: &CellDrive) {
     let record = drive.result.as_ref().and_then(|r| r.trace.as_deref());
     let Some((record, figures)) = record.zip(trace_replay::figures(drive)) else {
@@ -100,7 +101,8 @@ fn host(run: &Run) -> Value {
     })
 }
 
-/// The rows of `conclusions`, `phases` and `modes`, of one drive or of all. The run is the document's.
+/// The rows of `conclusions`, `phases` and `modes`, of one drive or of all. The run is the
+/// document's.
 fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<String, Value>>; 3] {
     let tables = [
         conclusion_table(run, found),
@@ -242,7 +244,8 @@ fn record(run: &Run, drive: usize) -> Option<&DriveRecord> {
     run.manifest.drives.get(drive)
 }
 
-/// 90 % predictive intervals of a simulated drive's figures; null where there is none ([`DriveRecord::predictive`]).
+/// 90 % predictive intervals of a simulated drive's figures; null where there is none
+/// ([`DriveRecord::predictive`]).
 fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult) -> Value {
     let [rate, percentiles] = record.map_or([None; 2], |record| record.predictive(plan));
     let Some(rate) = rate else {
@@ -300,7 +303,8 @@ fn interval(estimate: MeanEstimate) -> Value {
     })
 }
 
-/// `assay compare --json`: the runs, and the comparison of each other side with the first, or of the two sides of each drive.
+/// `assay compare --json`: the runs, and the comparison of each other side with the first, or of
+/// the two sides of each drive.
 pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Value {
     let group = |group: &DriveGroup| {
         let member =

@@ -1,7 +1,8 @@
-//! The live view of `run` and `job`: a full screen instead of the progress bar, in a thread of its own.
+//! The live view of `run` and `job`: a full screen instead of the progress bar, in a thread of its
+//! own.
 //!
-//! The thread takes a snapshot of the run a few times per second, draws it, and passes keys on; the run does not wait for it. See [`tty`] for how the
-//! terminal is restored.
+//! The thread takes a snapshot of the run a few times per second, draws it, and passes keys on; the
+//! run does not wait for it. See [`tty`] for how the terminal is restored.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,13 +37,15 @@ const DEFAULT_ROWS: u16 = 30;
 /// How a run is watched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct LiveArguments {
-    /// Show the run on the whole screen [default: on a terminal of 100 x 30 or more, for runs of over 10 s].
+    /// Show the run on the whole screen [default: on a terminal of 100 x 30 or more, for runs of
+    /// over 10 s].
     #[arg(long, conflicts_with = "no_live", help_heading = "Safety and output")]
     pub live: bool,
     /// Show progress in one line.
     #[arg(long, help_heading = "Safety and output")]
     pub no_live: bool,
-    /// Write the figures as OpenMetrics, once per second into a file (for node_exporter), or serve them on a loopback address (127.0.0.1:9100).
+    /// Write the figures as OpenMetrics, once per second into a file (for node_exporter), or serve
+    /// them on a loopback address (127.0.0.1:9100).
     #[arg(long, value_name = "FILE|ADDRESS", help_heading = "Safety and output")]
     pub metrics: Option<String>,
 }

@@ -1,6 +1,8 @@
-//! `--metrics FILE|ADDRESS`: the live figures of a run as OpenMetrics, in a file for node_exporter's textfile collector or over HTTP.
+//! `--metrics FILE|ADDRESS`: the live figures of a run as OpenMetrics, in a file for
+//! node_exporter's textfile collector or over HTTP.
 //!
-//! A thread writes the file once per second, or answers requests; the run does not wait for it. The last figures stay in the file.
+//! A thread writes the file once per second, or answers requests; the run does not wait for it. The
+//! last figures stay in the file.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -33,7 +35,8 @@ enum Destination {
     Http(SocketAddr),
 }
 
-/// `127.0.0.1:9100`, `[::1]:9100` and `localhost:9100` are addresses; so is whatever else ends like a port, unless it has a slash.
+/// `127.0.0.1:9100`, `[::1]:9100` and `localhost:9100` are addresses; so is whatever else ends like
+/// a port, unless it has a slash.
 fn destination(text: &str) -> anyhow::Result<Destination> {
     if text.is_empty() {
         bail_usage!("--metrics: name a file, or an address like 127.0.0.1:9100");
@@ -47,11 +50,13 @@ fn destination(text: &str) -> anyhow::Result<Destination> {
     match local.parse::<SocketAddr>() {
         Ok(address) if is_loopback(address.ip()) => Ok(Destination::Http(address)),
         Ok(_) => bail_usage!(
-            "--metrics {text}: only a loopback address is served (127.0.0.1:PORT, [::1]:PORT), because the figures are sent to anyone who asks, \
-             without a password; for another host, use a file and node_exporter, or a proxy"
+            "--metrics {text}: only a loopback address is served (127.0.0.1:PORT, [::1]:PORT), \
+             because the figures are sent to anyone who asks, without a password; for another \
+             host, use a file and node_exporter, or a proxy"
         ),
         Err(_) => bail_usage!(
-            "--metrics {text}: this is no loopback address with a port (127.0.0.1:9100); write ./{text} for a file of that name"
+            "--metrics {text}: this is no loopback address with a port (127.0.0.1:9100); write \
+             ./{text} for a file of that name"
         ),
     }
 }

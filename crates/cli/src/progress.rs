@@ -43,7 +43,8 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
     bar
 }
 
-/// A message with the elapsed time, for work whose length is not known; hidden if stderr is no terminal.
+/// A message with the elapsed time, for work whose length is not known; hidden if stderr is no
+/// terminal.
 pub fn spinner(output: Output) -> ProgressBar {
     let bar = bar(output, 0);
     if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {wide_msg}") {
@@ -52,7 +53,8 @@ pub fn spinner(output: Output) -> ProgressBar {
     bar
 }
 
-/// Time left, share done, and the current cell with its rates; without a terminal, a line per finished cell and a heartbeat.
+/// Time left, share done, and the current cell with its rates; without a terminal, a line per
+/// finished cell and a heartbeat.
 pub struct RunProgress {
     pub bar: ProgressBar,
     /// Lines that wait while the live view has the terminal.

@@ -1,14 +1,18 @@
 //! Supervision: a command that does I/O on real drives does it in a child process.
 //!
-//! A thread that waits in the kernel for storage cannot be ended before the storage answers, not even by SIGKILL, and a process ends with its last
-//! thread. The process that the caller waits for therefore does no I/O itself. It passes signals on to the child, ends as the child ends, and leaves a
-//! child behind that has been told to end and cannot.
+//! A thread that waits in the kernel for storage cannot be ended before the storage answers, not
+//! even by SIGKILL, and a process ends with its last thread. The process that the caller waits for
+//! therefore does no I/O itself. It passes signals on to the child, ends as the child ends, and
+//! leaves a child behind that has been told to end and cannot.
 //!
-//! - Requests are real-time signals ([`requests`]): a terminal and a queue signal every process of a group, and a child that counted those too
-//!   would take one Ctrl-C for two. To end in order and to end at once are different requests: the first may reach a thread that waits for the
+//! - Requests are real-time signals ([`requests`]): a terminal and a queue signal every process of
+//!   a group, and a child that counted those too would take one Ctrl-C for two. To end in order and
+//!   to end at once are different requests: the first may reach a thread that waits for the
 //!   storage, and be seen together with the second.
-//! - Pipes to the caller end here, not in the child: a caller that reads to the end would otherwise wait for a child that is left behind.
-//! - A child is killed when its supervisor is (prctl(2), PR_SET_PDEATHSIG), so that ending the one ends both.
+//! - Pipes to the caller end here, not in the child: a caller that reads to the end would otherwise
+//!   wait for a child that is left behind.
+//! - A child is killed when its supervisor is (prctl(2), PR_SET_PDEATHSIG), so that ending the one
+//!   ends both.
 //! - Non-goals: simulated drives, which always answer, are not supervised.
 
 use std::io::Write;
@@ -36,9 +40,11 @@ use crate::commands::ending_signals;
 use crate::exit;
 use crate::terminal::Output;
 
-/// Environment variable of the child: process number of its supervisor. A process whose parent is another one is not supervised.
+/// Environment variable of the child: process number of its supervisor. A process whose parent is
+/// another one is not supervised.
 const SUPERVISOR: &str = "ASSAY_SUPERVISOR";
-/// From a signal to the real-time signal that requests the same: above those that C libraries keep for themselves (signal(7): 32 to 34).
+/// From a signal to the real-time signal that requests the same: above those that C libraries keep
+/// for themselves (signal(7): 32 to 34).
 const REQUEST_OFFSET: i32 = 40;
 /// The same of a request to end at once, which a second ending signal is.
 const AT_ONCE_OFFSET: i32 = 44;
@@ -46,7 +52,8 @@ const AT_ONCE_OFFSET: i32 = 44;
 const KILL_AFTER: Nanos = Nanos::from_millis(800);
 /// From the second signal until a child that cannot end is left behind.
 const ABANDON_AFTER: Nanos = Nanos::from_millis(1700);
-/// From the end of a child's work until it is left behind, without a signal: memory of many gigabytes takes seconds to free.
+/// From the end of a child's work until it is left behind, without a signal: memory of many
+/// gigabytes takes seconds to free.
 const END_AFTER: Nanos = Nanos::from_secs(10);
 /// Between two looks at a child.
 const LOOK: Duration = Duration::from_millis(100);
@@ -68,7 +75,8 @@ pub struct Supervised {
     pub streams_out: bool,
 }
 
-/// Note whether this process is the child of a supervisor, and prepare it. Called once, before any thread is started.
+/// Note whether this process is the child of a supervisor, and prepare it. Called once, before any
+/// thread is started.
 ///
 /// # Errors
 /// When the kernel refuses a signal handler.
@@ -84,7 +92,8 @@ pub fn begin() -> anyhow::Result<()> {
             // It ended before the request was made.
             std::process::exit(128 + SIGKILL);
         }
-        // Its supervisor tells it. A handler, unlike an ignored signal, is not inherited by programs that it starts.
+        // Its supervisor tells it. A handler, unlike an ignored signal, is not inherited by
+        // programs that it starts.
         for signal in ending_signals().into_iter().chain([SIGUSR1]) {
             signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
                 .context("cannot leave signals to the supervisor")?;
@@ -99,7 +108,8 @@ pub fn is_supervised() -> bool {
     IS_SUPERVISED.get().copied().unwrap_or_default()
 }
 
-/// The signals by which this process is asked for what `signals` ask for: themselves, or in the child of a supervisor the real-time signals in their place.
+/// The signals by which this process is asked for what `signals` ask for: themselves, or in the
+/// child of a supervisor the real-time signals in their place.
 pub fn requests(signals: &[i32]) -> Vec<i32> {
     if !is_supervised() {
         return signals.to_vec();
@@ -295,8 +305,9 @@ fn watch(pid: Pid, events: &Receiver<Event>, limit: Option<Nanos>) -> End {
     }
 }
 
-/// True for a process that is on its way out: its first thread has ended or is about to, or SIGKILL is pending. It ends for its caller when its last
-/// thread does. (proc(5), /proc/PID/stat: state and flags, of which 4 is PF_EXITING; /proc/PID/status: SigPnd and ShdPnd.)
+/// True for a process that is on its way out: its first thread has ended or is about to, or SIGKILL
+/// is pending. It ends for its caller when its last thread does. (proc(5), /proc/PID/stat: state
+/// and flags, of which 4 is PF_EXITING; /proc/PID/status: SigPnd and ShdPnd.)
 fn is_exiting(pid: Pid) -> bool {
     is_exiting_at(&PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero())))
 }
@@ -305,11 +316,13 @@ fn is_exiting_at(path: &Path) -> bool {
     state_of(path).is_some_and(|(state, flags)| state == 'Z' || flags & 4 != 0) || is_killed(path)
 }
 
-/// True while a process of this program is on its way out and still has threads, which can hold a drive or a run folder.
+/// True while a process of this program is on its way out and still has threads, which can hold a
+/// drive or a run folder.
 pub fn is_another_ending() -> bool {
     let name = |path: &Path| std::fs::read_to_string(path.join("comm")).ok();
     let own = name(Path::new("/proc/self"));
-    // A process that only waits for its parent to take its status has one thread left, and holds nothing.
+    // A process that only waits for its parent to take its status has one thread left, and holds
+    // nothing.
     let has_threads = |path: &Path| {
         let tasks = std::fs::read_dir(path.join("task")).map_or(0, Iterator::count);
         tasks > 1 || state_of(path).is_some_and(|(state, _)| state != 'Z')
@@ -335,7 +348,8 @@ fn is_killed(path: &Path) -> bool {
     pending("SigPnd:") || pending("ShdPnd:")
 }
 
-/// Whether a signal is in one of the masks (`SigIgn:`) of a process by its directory in /proc. Signal 1 is the lowest bit (proc(5)).
+/// Whether a signal is in one of the masks (`SigIgn:`) of a process by its directory in /proc.
+/// Signal 1 is the lowest bit (proc(5)).
 pub fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
     let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix(mask));
@@ -384,8 +398,9 @@ fn message(command: &Supervised, pid: Pid, reason: Reason) -> String {
         .as_deref()
         .map_or(String::new(), |kept| format!("; {kept}"));
     format!(
-        "{}: the storage does not answer: {threads} of process {} cannot be ended while the kernel waits for it{place}; {why}, and it is left behind: \
-         it ends when the storage answers or is removed, and holds the drive until then{kept}",
+        "{}: the storage does not answer: {threads} of process {} cannot be ended while the \
+         kernel waits for it{place}; {why}, and it is left behind: it ends when the storage \
+         answers or is removed, and holds the drive until then{kept}",
         command.drives.join(", "),
         pid.as_raw_nonzero(),
     )

@@ -21,7 +21,8 @@ const DEFAULT_COLUMNS: usize = 100;
 /// Narrower output would break words.
 const LEAST_COLUMNS: usize = 40;
 
-/// The environment variable COLUMNS (POSIX: the user's preferred width), if it is a positive number.
+/// The environment variable COLUMNS (POSIX: the user's preferred width), if it is a positive
+/// number.
 fn preferred_columns() -> Option<usize> {
     let columns: usize = std::env::var("COLUMNS").ok()?.trim().parse().ok()?;
     (columns > 0).then_some(columns)

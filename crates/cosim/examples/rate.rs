@@ -1,7 +1,7 @@
 //! Rates of the core with a drive without limits: cycles per chunk, recorded and replayed.
 //!
-//! Arguments: configuration, chunks, PCIe generation or 0 for a link without limits. For the speed of the simulation, take the time of the
-//! whole program.
+//! Arguments: configuration, chunks, PCIe generation or 0 for a link without limits. For the speed
+//! of the simulation, take the time of the whole program.
 
 use assay_cosim::config::Configuration;
 use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};

@@ -1,4 +1,5 @@
-//! Configurations of the core for which `build.rs` makes a model. One table for the build script and the crate.
+//! Configurations of the core for which `build.rs` makes a model. One table for the build script
+//! and the crate.
 
 /// Parameters of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,6 @@ pub struct Configuration {
     pub chunk_pages: u32,
     /// Chunks in flight per drive and direction.
     pub slots: u32,
-    /// Drives.
     pub drives: u32,
     /// Built without the feature `all-configurations`.
     pub default: bool,
@@ -40,7 +40,6 @@ impl Configuration {
         self.data_width as usize / 8
     }
 
-    /// Bytes of a chunk.
     pub fn chunk_bytes(&self) -> u32 {
         self.chunk_pages * 4096
     }
@@ -50,7 +49,6 @@ impl Configuration {
         1 + 2 + self.slots.ilog2() + self.chunk_pages.ilog2() + 12
     }
 
-    /// The configuration with this name.
     pub fn named(name: &str) -> Option<&'static Configuration> {
         CONFIGURATIONS.iter().find(|one| one.name == name)
     }
@@ -66,7 +64,8 @@ impl Configuration {
     }
 }
 
-/// All configurations. `w`: data width, `c`: KiB per chunk (without: 128), `d`: drives (without: 1).
+/// All configurations. `w`: data width, `c`: KiB per chunk (without: 128), `d`: drives (without:
+/// 1).
 pub const CONFIGURATIONS: [Configuration; 7] = [
     Configuration::new("w128", 128, 32, 32, 1).by_default(),
     Configuration::new("w128c16", 128, 4, 8, 1).by_default(),

@@ -1,4 +1,5 @@
-//! What is behind one drive's `dev_*` and `bar_*` ports: bridge, PCIe link, configuration space, and the drive.
+//! What is behind one drive's `dev_*` and `bar_*` ports: bridge, PCIe link, configuration space,
+//! and the drive.
 //!
 //! # Parts
 //! | module | what |
@@ -12,15 +13,18 @@
 //! | [`faults`], [`planned_faults`] | injected faults; those of the test bench |
 //!
 //! # Times
-//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is told of a submission queue entry when everything that
-//! it will read for it has come over the bus, and is given exactly those bytes, which are then dropped. So a write reaches the drive model
-//! with its data; [`FarEndOptions::staging_bytes`] limits how much is read before commands end. A read's data leave the drive when their
-//! transfer may begin ([`assay_ssd::DriveOptions::external_link_bytes_per_second`]), its completion entry behind them. What the link
-//! takes is simulated here, and in the drive model it takes no time.
+//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is told of a
+//! submission queue entry when everything that it will read for it has come over the bus, and is
+//! given exactly those bytes, which are then dropped. So a write reaches the drive model with its
+//! data; [`FarEndOptions::staging_bytes`] limits how much is read before commands end. A read's
+//! data leave the drive when their transfer may begin
+//! ([`assay_ssd::DriveOptions::external_link_bytes_per_second`]), its completion entry behind them.
+//! What the link takes is simulated here, and in the drive model it takes no time.
 //!
 //! # Limits
-//! Data pointers are PRPs; of admin commands, only Identify and Get Log Page transfer data. Requests of the drive are not ordered behind
-//! its posted writes. Back-pressure is a function of seed, channel and cycle.
+//! Data pointers are PRPs; of admin commands, only Identify and Get Log Page transfer data.
+//! Requests of the drive are not ordered behind its posted writes. Back-pressure is a function of
+//! seed, channel and cycle.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -126,7 +130,8 @@ pub struct FarEnd {
     downstream: VecDeque<(u64, Downstream)>,
     /// Register data that wait for the link.
     replies: VecDeque<Upstream>,
-    /// Bytes of posted writes on the link or in the bridge, and those that become free: cycle, bytes.
+    /// Bytes of posted writes on the link or in the bridge, and those that become free: cycle,
+    /// bytes.
     posted_bytes: u32,
     posted_returns: VecDeque<(u64, u32)>,
     is_up: bool,
@@ -149,7 +154,8 @@ impl std::fmt::Debug for FarEnd {
 }
 
 impl FarEnd {
-    /// A far end with a controller after power-on, whose drive must leave the link to the caller ([`FarEnd::drive`]).
+    /// A far end with a controller after power-on, whose drive must leave the link to the caller
+    /// ([`FarEnd::drive`]).
     pub fn new(controller: Controller, options: FarEndOptions) -> FarEnd {
         let link = &options.link;
         link.check();
@@ -211,7 +217,8 @@ impl FarEnd {
         Drive::new(profile, options)
     }
 
-    /// A far end with a drive of this profile. Its staging memory is its write buffer, or `options.staging_bytes` if that is larger.
+    /// A far end with a drive of this profile. Its staging memory is its write buffer, or
+    /// `options.staging_bytes` if that is larger.
     pub fn of_profile(
         profile: Profile,
         drive_options: DriveOptions,
@@ -223,7 +230,6 @@ impl FarEnd {
         Ok(FarEnd::new(controller, options))
     }
 
-    /// The options.
     pub fn options(&self) -> &FarEndOptions {
         &self.options
     }
@@ -275,13 +281,14 @@ impl FarEnd {
         self.is_up
     }
 
-    /// Next cycle in which the far end does something while the core's outputs do not change; `None` if there is none.
+    /// Next cycle in which the far end does something while the core's outputs do not change;
+    /// `None` if there is none.
     pub fn next_event_cycle(&self) -> Option<u64> {
         (self.wake_cycle != u64::MAX).then_some(self.wake_cycle)
     }
 
-    /// One clock cycle: sees the core's outputs and sets its inputs, before the edge. Cycles before [`FarEnd::next_event_cycle`] may be
-    /// left out while no valid of the core is set.
+    /// One clock cycle: sees the core's outputs and sets its inputs, before the edge. Cycles before
+    /// [`FarEnd::next_event_cycle`] may be left out while no valid of the core is set.
     pub fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
         let is_driven =
             outputs.dev_r_valid | outputs.dev_b_valid != 0 || BarPort::is_addressed(outputs);

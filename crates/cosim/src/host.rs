@@ -1,8 +1,11 @@
-//! The co-simulated core with simulated drives, as a [`StreamHost`]: what stream commands and test bench call `rtl:`.
+//! The co-simulated core with simulated drives, as a [`StreamHost`]: what stream commands and test
+//! bench call `rtl:`.
 //!
 //! # Drives
-//! Named `rtl:sim:PROFILE[,key=value...]`, as simulated drives are, with `rtl:` before. Several of them are striped by one core. The model is chosen by the
-//! number of drives, the chunk size and the width of the bus. The drives are connected for the life of the host: opening and closing them has no effect.
+//! Named `rtl:sim:PROFILE[,key=value...]`, as simulated drives are, with `rtl:` before. Several of
+//! them are striped by one core. The model is chosen by the number of drives, the chunk size and
+//! the width of the bus. The drives are connected for the life of the host: opening and closing
+//! them has no effect.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,18 +40,13 @@ const POWER_OFF_CYCLES: u64 = 10_000;
 pub enum CoreHostError {
     /// Not a simulated drive.
     #[error(
-        "{name}: the co-simulated core has simulated drives only; name one as rtl:sim:PROFILE, e.g. rtl:sim:mle-brief-960gb (`assay list` shows the profiles)"
+        "{name}: the co-simulated core has simulated drives only; name one as rtl:sim:PROFILE, \
+         e.g. rtl:sim:mle-brief-960gb (`assay list` shows the profiles)"
     )]
-    NotSimulated {
-        /// As named.
-        name: String,
-    },
+    NotSimulated { name: String },
     /// No NVMe drive.
     #[error("{name}: the core is an NVMe host, and this is a Serial ATA drive")]
-    NotNvme {
-        /// As named.
-        name: String,
-    },
+    NotNvme { name: String },
     /// Malformed name, unknown profile or option.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -58,9 +56,7 @@ pub enum CoreHostError {
         format_size(u64::from(*.chunk_bytes)), configurations()
     )]
     Configuration {
-        /// Drives.
         drives: usize,
-        /// Bytes per chunk.
         chunk_bytes: u32,
         /// Bits of the bus.
         data_width: u32,
@@ -68,7 +64,6 @@ pub enum CoreHostError {
     /// The simulated drive cannot be made.
     #[error("{name}: {source}")]
     Drive {
-        /// As named.
         name: String,
         /// Reason.
         source: DriveError,
@@ -98,7 +93,8 @@ fn configurations() -> String {
     let others = match others.as_str() {
         "" => String::new(),
         others => format!(
-            "; built with `cargo build --release -p assay-cli --features all-configurations`: {others}"
+            "; built with `cargo build --release -p assay-cli --features all-configurations`: \
+             {others}"
         ),
     };
     format!("this program has (drives x chunk): {built}{others}")
@@ -109,9 +105,7 @@ fn configurations() -> String {
 pub struct CoreDrive {
     /// As named, with `rtl:`.
     pub name: String,
-    /// Its profile.
     pub profile: Profile,
-    /// Its options.
     pub options: DriveOptions,
 }
 
@@ -146,7 +140,6 @@ impl CoreDrive {
 pub struct CoreHostOptions {
     /// Bits of the data buses: 128, 256 or 512.
     pub data_width: u32,
-    /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Generator of the drives' pages; of drives that keep data in regenerable form.
     pub pages: Option<Arc<PatternPages>>,
@@ -241,7 +234,6 @@ impl CoreHost {
         &self.infos
     }
 
-    /// The core.
     pub fn core(&mut self) -> &mut CoreStreamer<FarEnd> {
         &mut self.core
     }
@@ -356,7 +348,8 @@ impl StreamHost for CoreHost {
         )
     }
 
-    /// Planned faults drop what they hold, too. A failed bring-up is the error of the next [`StreamHost::streamer`].
+    /// Planned faults drop what they hold, too. A failed bring-up is the error of the next
+    /// [`StreamHost::streamer`].
     fn lose_power(&mut self) -> bool {
         for faults in &self.faults {
             faults.lose_power();

@@ -1,18 +1,25 @@
-//! Co-simulation of the RTL streaming core (`rtl/`) with the NVMe controller model and simulated drives.
+//! Co-simulation of the RTL streaming core (`rtl/`) with the NVMe controller model and simulated
+//! drives.
 //!
 //! # Purpose
-//! Runs the core clock cycle by clock cycle: Verilator translates `rtl/` into a C++ model, and this crate models everything around the core.
+//! Runs the core clock cycle by clock cycle: Verilator translates `rtl/` into a C++ model, and this
+//! crate models everything around the core.
 //!
 //! # Architecture
 //! - [`config`]: configurations of the core. `build.rs` makes a model of each.
 //! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
-//! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]: the rules of AXI on all of them.
-//! - [`world`]: the cycle loop over all of these. [`timeline`]: when something happened on its ports.
-//! - [`streamer`]: the core as a streamer, by its registers. [`host`]: a core with simulated drives, for the stream commands and the test bench.
-//! - [`far_end`]: what is behind a drive's ports: PCIe link, configuration space, controller and drive.
+//! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]:
+//!   the rules of AXI on all of them.
+//! - [`world`]: the cycle loop over all of these. [`timeline`]: when something happened on its
+//!   ports.
+//! - [`streamer`]: the core as a streamer, by its registers. [`host`]: a core with simulated
+//!   drives, for the stream commands and the test bench.
+//! - [`far_end`]: what is behind a drive's ports: PCIe link, configuration space, controller and
+//!   drive.
 //!
 //! # Non-goals
-//! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory controller's internals are not modelled.
+//! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory
+//! controller's internals are not modelled.
 //!
 //! # Key constants
 //! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).

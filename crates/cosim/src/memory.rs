@@ -1,8 +1,9 @@
 //! The memory behind the core's `mem_*` port: the ring of chunk buffers.
 //!
 //! # Purpose
-//! As late as AXI4 allows: a write is in memory when its response is offered, not before; a read takes the bytes that memory holds when its
-//! address is accepted. So a core that reads before a write was acknowledged gets old bytes. Memory begins with [`POISON`].
+//! As late as AXI4 allows: a write is in memory when its response is offered, not before; a read
+//! takes the bytes that memory holds when its address is accepted. So a core that reads before a
+//! write was acknowledged gets old bytes. Memory begins with [`POISON`].
 
 use std::collections::VecDeque;
 
@@ -123,7 +124,6 @@ impl RingMemory {
         }
     }
 
-    /// All bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

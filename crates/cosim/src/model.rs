@@ -1,6 +1,7 @@
 //! Safe wrapper of a verilated core: one call per clock cycle.
 //!
-//! The only file of this crate with `unsafe`: the model is C++, called through the table of functions of `csrc/shim.h`.
+//! The only file of this crate with `unsafe`: the model is C++, called through the table of
+//! functions of `csrc/shim.h`.
 #![allow(
     unsafe_code,
     reason = "the verilated model is C++; nothing else in the crate calls foreign functions"
@@ -31,12 +32,10 @@ pub enum ModelError {
     },
     /// This configuration was not built.
     #[error(
-        "the configuration {name} was not built; build with the feature `all-configurations` of assay-cosim"
+        "the configuration {name} was not built; build with the feature `all-configurations` of \
+         assay-cosim"
     )]
-    Configuration {
-        /// Its name.
-        name: String,
-    },
+    Configuration { name: String },
     /// An assertion of the RTL failed.
     #[error("the core at {time_ns} ns: {text}")]
     Assertion {
@@ -56,7 +55,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// The reason to skip a test: tools or RTL are missing, or the configuration is not built by default. A broken model is no reason.
+    /// The reason to skip a test: tools or RTL are missing, or the configuration is not built by
+    /// default. A broken model is no reason.
     pub fn skip_reason(&self) -> Option<String> {
         match self {
             ModelError::Missing { .. } | ModelError::Configuration { .. } => Some(self.to_string()),
@@ -81,8 +81,9 @@ mod verilated {
     struct Shim {
         inputs_bytes: u64,
         outputs_bytes: u64,
-        // SAFETY: of all functions: the first argument is a living result of `create`, used by one thread; other pointers are valid for
-        // what they point to. SAFETY: of `create`: none is needed.
+        // SAFETY: of all functions: the first argument is a living result of `create`, used by one
+        // thread; other pointers are valid for what they point to. SAFETY: of `create`: none is
+        // needed.
         create: unsafe extern "C" fn(u32) -> *mut c_void,
         // SAFETY: ends the life of the instance.
         destroy: unsafe extern "C" fn(*mut c_void),
@@ -127,14 +128,16 @@ mod verilated {
         /// When this model was not built.
         pub fn new(configuration: &Configuration, seed: u32) -> Result<CoreModel, ModelError> {
             let name = CString::new(configuration.name).expect("a name without zero bytes");
-            // SAFETY: `name` is a string that ends with zero; the result is null or a constant of the program.
+            // SAFETY: `name` is a string that ends with zero; the result is null or a constant of
+            // the program.
             let shim = unsafe { assay_cosim_shim(name.as_ptr()) };
             let shim = shim.ok_or_else(|| ModelError::Configuration {
                 name: configuration.name.to_owned(),
             })?;
             assert_eq!(shim.inputs_bytes, size_of::<Inputs>() as u64);
             assert_eq!(shim.outputs_bytes, size_of::<Outputs>() as u64);
-            // SAFETY: takes a plain number. Null is impossible for the address of a C++ object, and checked.
+            // SAFETY: takes a plain number. Null is impossible for the address of a C++ object, and
+            // checked.
             let instance = NonNull::new(unsafe { (shim.create)(seed) }).expect("an object");
             let mut model = CoreModel {
                 shim,
@@ -162,8 +165,8 @@ mod verilated {
         /// # Errors
         /// When an assertion fails.
         pub fn reset(&mut self) -> Result<(), ModelError> {
-            // SAFETY: `instance` is alive until `drop`, not shared (`CoreModel` is neither `Send` nor `Sync`), and `outputs` has the layout
-            // that `new` compared.
+            // SAFETY: `instance` is alive until `drop`, not shared (`CoreModel` is neither `Send`
+            // nor `Sync`), and `outputs` has the layout that `new` compared.
             let failed = unsafe {
                 (self.shim.reset)(self.instance.as_ptr(), RESET_CYCLES, &raw mut self.outputs)
             };
@@ -202,7 +205,8 @@ mod verilated {
         /// Write all signals to an FST wave file from now on.
         ///
         /// # Errors
-        /// When the file cannot be created, one is being written, or zlib was missing when the model was built.
+        /// When the file cannot be created, one is being written, or zlib was missing when the
+        /// model was built.
         pub fn trace_start(&mut self, path: &Path) -> Result<(), ModelError> {
             let wave = |reason| ModelError::Wave {
                 path: path.display().to_string(),

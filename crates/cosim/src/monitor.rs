@@ -1,8 +1,10 @@
-//! Checks of the AXI rules on every interface of the core, in every cycle: of the core, and of what surrounds it.
+//! Checks of the AXI rules on every interface of the core, in every cycle: of the core, and of what
+//! surrounds it.
 //!
 //! # Rules
-//! An offer stays, unchanged, until it is taken. A burst stays within 4 KiB; its last beat, and no other, is marked. Every request gets one
-//! answer, with its identifier, and after it. Bytes of a stream's beat begin at byte 0, and only the last beat of a packet may be partial.
+//! An offer stays, unchanged, until it is taken. A burst stays within 4 KiB; its last beat, and no
+//! other, is marked. Every request gets one answer, with its identifier, and after it. Bytes of a
+//! stream's beat begin at byte 0, and only the last beat of a packet may be partial.
 
 mod axi;
 mod lite;
@@ -21,7 +23,6 @@ use crate::signals::{Inputs, Outputs};
 pub struct Violation {
     /// Clock cycle.
     pub cycle: u64,
-    /// Interface.
     pub interface: String,
     /// What was broken.
     pub rule: String,

@@ -1,6 +1,7 @@
 //! Pauses of a handshake: when a `valid` or `ready` is held back at random.
 
-/// A pattern of pauses. It depends on seed and cycle only, so a cycle that is not evaluated changes nothing.
+/// A pattern of pauses. It depends on seed and cycle only, so a cycle that is not evaluated changes
+/// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
     /// Cycles of 256 in which to pause; 0: full rate.

@@ -11,7 +11,6 @@ enum Access {
     Write { address_sent: bool, data_sent: bool },
 }
 
-/// The port.
 #[derive(Debug, Default)]
 pub struct RegisterPort {
     access: Option<Access>,

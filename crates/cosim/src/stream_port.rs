@@ -13,7 +13,6 @@ pub const MIN_WAIT_CYCLES: u64 = crate::TICK_CYCLES;
 pub struct Wait {
     /// First cycle.
     pub at_cycle: u64,
-    /// Cycles.
     pub cycles: u64,
     /// Bytes taken before.
     pub at_bytes: u64,
@@ -54,7 +53,8 @@ impl SourcePort {
         self.bytes.extend(bytes);
     }
 
-    /// The stream ends here: `tlast` with the last byte, or with an empty beat when all bytes are taken.
+    /// The stream ends here: `tlast` with the last byte, or with an empty beat when all bytes are
+    /// taken.
     pub fn end(&mut self) {
         self.last = true;
     }

@@ -1,8 +1,9 @@
-//! The core as an [`assay_stream::streamer::Streamer`]: sessions by its registers, streams by its stream ports.
+//! The core as an [`assay_stream::streamer::Streamer`]: sessions by its registers, streams by its
+//! stream ports.
 //!
 //! # Time
-//! A stream's time is that of the core: from `START` to the end of the session, by the register `CYCLES`. While a source or a sink works,
-//! no cycle passes: both are as fast as the bus.
+//! A stream's time is that of the core: from `START` to the end of the session, by the register
+//! `CYCLES`. While a source or a sink works, no cycle passes: both are as fast as the bus.
 
 mod record;
 mod replay;
@@ -31,7 +32,8 @@ const POLL_CYCLES: u64 = 1000;
 /// Longest bring-up: 5 s. The sequencer gives up earlier, except where a link never comes up.
 const READY_LIMIT_CYCLES: u64 = 5_000_000_000 / CYCLE_NS;
 
-/// Longest time without any progress of a session, 60 s: the core must have ended it by its command timeout.
+/// Longest time without any progress of a session, 60 s: the core must have ended it by its command
+/// timeout.
 const SESSION_LIMIT_CYCLES: u64 = 60_000_000_000 / CYCLE_NS;
 
 /// Why the core cannot be used.
@@ -43,7 +45,6 @@ pub enum CoreError {
     /// The register map is not the one of this crate.
     #[error("register {address:#05x} reads {value:#x}, expected {expected:#x}")]
     Map {
-        /// Its address.
         address: u32,
         /// As read.
         value: u32,
@@ -75,12 +76,12 @@ pub enum CoreError {
     Stuck {
         /// Simulated time, milliseconds.
         ms: u64,
-        /// `STATUS`.
         status: StatusBits,
     },
     /// The range is for another number of drives or another chunk size.
     #[error(
-        "the core has {drives} drives and chunks of {chunk_bytes} bytes; the range is for {wanted_drives} and {wanted_chunk_bytes}"
+        "the core has {drives} drives and chunks of {chunk_bytes} bytes; the range is for \
+         {wanted_drives} and {wanted_chunk_bytes}"
     )]
     Range {
         /// Of the core.
@@ -104,7 +105,8 @@ pub struct CoreStreamer<D> {
 }
 
 impl<D: DriveSide> CoreStreamer<D> {
-    /// Over a world, with a name for each of its drives. Checks that the registers are those of this crate.
+    /// Over a world, with a name for each of its drives. Checks that the registers are those of
+    /// this crate.
     ///
     /// # Errors
     /// When they are not.
@@ -330,7 +332,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(bytes)
     }
 
-    /// Take what is left of the stream off the core's input, so that nothing of it remains for the next session.
+    /// Take what is left of the stream off the core's input, so that nothing of it remains for the
+    /// next session.
     fn discard_rest(&mut self) -> Result<(), CoreError> {
         let address = map::WRITE_BANK + map::FLUSH_CONTROL;
         self.world.source.clear();

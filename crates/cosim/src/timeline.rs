@@ -25,7 +25,6 @@ pub enum PortEvent {
     DriveRead {
         /// Number of the drive.
         drive: usize,
-        /// Identifier.
         id: u8,
         /// Bus address.
         address: u64,
@@ -34,7 +33,6 @@ pub enum PortEvent {
     DriveReadEnded {
         /// Number of the drive.
         drive: usize,
-        /// Identifier.
         id: u8,
     },
 }

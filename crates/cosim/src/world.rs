@@ -1,12 +1,14 @@
 //! The core and everything around it, clock cycle by clock cycle.
 //!
 //! # A cycle
-//! In cycle *t* the outputs of the core are known (no output depends on an input of the same cycle). Memory, drives, register host and stream
-//! ports look at them and choose their inputs; then comes the clock edge. A transfer happens when valid and ready of the same cycle are set.
+//! In cycle *t* the outputs of the core are known (no output depends on an input of the same
+//! cycle). Memory, drives, register host and stream ports look at them and choose their inputs;
+//! then comes the clock edge. A transfer happens when valid and ready of the same cycle are set.
 //!
 //! # Skipped cycles
-//! While the core shows `quiet`, nothing is offered but a beat of the stream that it does not take, and no part of the world has something to do, nothing can change before the next
-//! tick, and the cycles up to it are counted without being evaluated.
+//! While the core shows `quiet`, nothing is offered but a beat of the stream that it does not take,
+//! and no part of the world has something to do, nothing can change before the next tick, and the
+//! cycles up to it are counted without being evaluated.
 
 use std::path::Path;
 
@@ -52,7 +54,8 @@ pub enum WorldError {
 
 /// What is connected to the ports of one drive.
 pub trait DriveSide {
-    /// Choose the inputs of the core in this cycle; called once per evaluated cycle, before the edge.
+    /// Choose the inputs of the core in this cycle; called once per evaluated cycle, before the
+    /// edge.
     fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs);
 
     /// No work before this cycle unless an output of the core changes; `None`: no work.
@@ -101,7 +104,8 @@ impl Default for WorldOptions {
     }
 }
 
-/// `quiet` is a register behind others: it says nothing about what the core was given in the cycles before.
+/// `quiet` is a register behind others: it says nothing about what the core was given in the cycles
+/// before.
 const SETTLE_CYCLES: u32 = 8;
 
 /// Cycles in which a register access must be answered.
@@ -122,7 +126,6 @@ pub struct World<D> {
     settled_cycles: u32,
     registers: RegisterPort,
     monitors: Option<Monitors>,
-    /// Memory of the ring.
     pub memory: RingMemory,
     /// The stream to record.
     pub source: SourcePort,
@@ -194,8 +197,8 @@ impl<D: DriveSide> World<D> {
         self.skips = Vec::new();
     }
 
-    /// Cycles from the mark to the end of `evaluated` evaluated ones. So a counter in the core, which stands still in skipped cycles,
-    /// becomes a time.
+    /// Cycles from the mark to the end of `evaluated` evaluated ones. So a counter in the core,
+    /// which stands still in skipped cycles, becomes a time.
     pub fn elapsed_cycles(&self, evaluated: u64) -> u64 {
         let count = self.skips.partition_point(|skip| skip.0 < evaluated);
         let skipped = count.checked_sub(1).map_or(0, |last| self.skips[last].1);
@@ -259,7 +262,8 @@ impl<D: DriveSide> World<D> {
         links
     }
 
-    /// In the last evaluated cycle something was offered to the core, or the core offers something now.
+    /// In the last evaluated cycle something was offered to the core, or the core offers something
+    /// now.
     fn is_offering(&self) -> bool {
         let (i, o) = (&self.inputs, self.model.outputs());
         let source = i.s_valid & u8::from(!self.is_source_held());
@@ -276,7 +280,8 @@ impl<D: DriveSide> World<D> {
         drives.fold(top | memory | core, |all, drive| all | drive) != 0
     }
 
-    /// The stream offers a beat that the core takes neither in the last evaluated cycle nor in the current one.
+    /// The stream offers a beat that the core takes neither in the last evaluated cycle nor in the
+    /// current one.
     fn is_source_held(&self) -> bool {
         self.source.is_held() && self.model.outputs().s_ready == 0
     }

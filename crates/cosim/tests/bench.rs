@@ -1,4 +1,5 @@
-//! The twelve tests of the test bench on the core, and each planned fault at its far end: detected and named by the test meant for it.
+//! The twelve tests of the test bench on the core, and each planned fault at its far end: detected
+//! and named by the test meant for it.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use assay_testbench::{
     BenchObserver, BenchReport, FaultsInTest, TestOutcome, TestResult, render, run, software_host,
 };
 
-/// Reads of the software streamer in test 01 until its replay is stopped: 16 chunks delivered, 7 read ahead.
+/// Reads of the software streamer in test 01 until its replay is stopped: 16 chunks delivered, 7
+/// read ahead.
 const SOFTWARE_STOPPED_READS: u64 = 23;
 
 /// A core with a drive, or `None` if its model is not built.
@@ -122,7 +124,8 @@ fn twelve_tests_pass_on_the_core() {
     }
 }
 
-/// Reads of test 01 until its replay has stopped: those of the software, and what one of both reads ahead more.
+/// Reads of test 01 until its replay has stopped: those of the software, and what one of both reads
+/// ahead more.
 fn stopped_reads() -> Option<u64> {
     let counts = |host: &mut dyn StreamHost, faults: &Faults| {
         let mut until = Until::new(faults, "01", "01");

@@ -1,5 +1,5 @@
-//! The verilated core under its register words alone: what the other tests of the core do not reach, as `rtl/check coverage` and
-//! `rtl/check cosim-mutants` showed.
+//! The verilated core under its register words alone: what the other tests of the core do not
+//! reach, as `rtl/check coverage` and `rtl/check cosim-mutants` showed.
 
 mod common;
 
@@ -101,7 +101,8 @@ fn round_trip(world: &mut World<FarEnd>, chunks: u64) {
     );
 }
 
-/// The generator records a pattern and the checker accepts it, without the stream ports; a changed seed is an error at beat 0.
+/// The generator records a pattern and the checker accepts it, without the stream ports; a changed
+/// seed is an error at beat 0.
 #[test]
 fn the_core_makes_and_checks_patterns() {
     let Some(mut world) = ready_world() else {
@@ -216,7 +217,8 @@ fn drives_are_shut_down_and_brought_up_again() {
     world.check_idle().expect("all is answered");
 }
 
-/// The link goes down in a recording and in a replay: the session ends with an error that names no command, and the next one is right.
+/// The link goes down in a recording and in a replay: the session ends with an error that names no
+/// command, and the next one is right.
 #[test]
 fn sessions_end_when_the_link_goes_down() {
     let Some(mut world) = ready_world() else {
@@ -252,7 +254,8 @@ fn sessions_end_when_the_link_goes_down() {
     }
 }
 
-/// A command that never completes ends its session after COMMAND_TIMEOUT, and the drive is brought up again.
+/// A command that never completes ends its session after COMMAND_TIMEOUT, and the drive is brought
+/// up again.
 #[test]
 fn a_command_without_completion_times_out() {
     let Some(mut world) = ready_world() else {
@@ -282,7 +285,8 @@ fn a_command_without_completion_times_out() {
     round_trip(&mut world, 20);
 }
 
-/// Completions for no command, and accesses outside the core's addresses, are counted; a session under way says so.
+/// Completions for no command, and accesses outside the core's addresses, are counted; a session
+/// under way says so.
 #[test]
 fn broken_rules_are_counted() {
     let Some(mut world) = ready_world() else {
@@ -345,7 +349,8 @@ fn late_completions_are_not_counted() {
     }
 }
 
-/// STOP gives up the bytes of an open chunk, and DROPPED_BEATS counts them; what FLUSH_CONTROL drops is counted, too.
+/// STOP gives up the bytes of an open chunk, and DROPPED_BEATS counts them; what FLUSH_CONTROL
+/// drops is counted, too.
 #[test]
 fn dropped_beats_are_counted() {
     let Some(mut world) = ready_world() else {

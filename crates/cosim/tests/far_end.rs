@@ -148,7 +148,8 @@ fn rates_are_those_of_the_link() {
             let expected = link.payload_bytes_per_second(packet) as f64;
             let ratio = measured / expected;
             println!(
-                "{}.0 x{} {data_width} bits, read {is_read}: {:.1} MB/s, link {:.1} MB/s, {ratio:.4}",
+                "{}.0 x{} {data_width} bits, read {is_read}: {:.1} MB/s, link {:.1} MB/s, \
+                 {ratio:.4}",
                 link.generation,
                 link.lanes,
                 measured / 1e6,

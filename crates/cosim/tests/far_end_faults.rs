@@ -365,7 +365,8 @@ fn planned_faults_of_the_test_bench() {
     const LEN: u64 = 16 << 10;
     let old = pattern(1, 4 * LEN);
     let new = pattern(2, LEN);
-    // What blocks 0 to 3 of LEN bytes hold after the second write goes to block 1, and what a read of block 1 gets.
+    // What blocks 0 to 3 of LEN bytes hold after the second write goes to block 1, and what a read
+    // of block 1 gets.
     let run = |fault| {
         let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
         host.bring_up();

@@ -1,5 +1,5 @@
-//! The core with drives that break rules or are lost: what its registers say, and that the next session works. Pattern generator and
-//! checker, discarding, and a recording beside a replay.
+//! The core with drives that break rules or are lost: what its registers say, and that the next
+//! session works. Pattern generator and checker, discarding, and a recording beside a replay.
 
 mod common;
 #[path = "faults/raw.rs"]
@@ -81,7 +81,8 @@ fn completions_that_break_a_rule_end_the_session() {
             let seen = raw.drive32(drive::PROTOCOL_ERRORS) - errors;
             assert_eq!(seen > 0, is_seen, "{what}: PROTOCOL_ERRORS");
             if fault == CompletionFault::Doubled {
-                // Nothing is missing: what was completed before counts, and what was outstanding is awaited.
+                // Nothing is missing: what was completed before counts, and what was outstanding is
+                // awaited.
                 let status = raw.status(is_replay);
                 let expected = [StatusBits::DEVICE_ERROR, StatusBits::PROTOCOL_ERROR];
                 assert!(status.has(bits(&expected)), "{what}: {status:?}");
@@ -185,7 +186,8 @@ fn lost_drives_end_the_session_and_come_back() {
     }
 }
 
-/// COMMAND_TIMEOUT is that of its drive, for data commands and flushes; only the drive whose command is late is brought up again.
+/// COMMAND_TIMEOUT is that of its drive, for data commands and flushes; only the drive whose
+/// command is late is brought up again.
 #[test]
 fn each_drive_has_its_own_timeout() {
     let Some(mut raw) = Raw::new("w128c16d2", TIMEOUT_US) else {
@@ -281,7 +283,8 @@ fn a_restart_ends_a_session() {
     }
 }
 
-/// The generator's stream is that of the software; the checker finds a wrong byte and a wrong length.
+/// The generator's stream is that of the software; the checker finds a wrong byte and a wrong
+/// length.
 #[test]
 fn pattern_generator_and_checker() {
     for name in ["w128c16", "w256", "w512"] {
@@ -371,7 +374,8 @@ fn beats_are_discarded() {
     );
     assert!(finished(raw.read32(bank, stream::FLUSH_STATUS)));
     raw.check_next("after discarding behind a session");
-    // Behind a session with the pattern generator, which takes nothing of the stream; an ABORT of it drops nothing.
+    // Behind a session with the pattern generator, which takes nothing of the stream; an ABORT of
+    // it drops nothing.
     raw.load_pattern(Pattern::new(5));
     let after_write = stream::FLUSH_CONTROL_AFTER_WRITE.mask() as u32;
     let abort = ControlBits::ABORT.to_raw();
@@ -424,7 +428,8 @@ fn a_recording_runs_beside_a_replay() {
     }
 }
 
-/// An ABORT behind a STOP makes the stopped stream an aborted one: durable, and the rest of the stream is discarded.
+/// An ABORT behind a STOP makes the stopped stream an aborted one: durable, and the rest of the
+/// stream is discarded.
 #[test]
 fn an_abort_behind_a_stop_flushes() {
     let Some(mut raw) = Raw::new("w128c16", TIMEOUT_US) else {

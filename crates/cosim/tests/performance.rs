@@ -1,5 +1,5 @@
-//! Performance of the verilated core, in clock cycles. The cycles are the same in every run, so the limits are exact. Longer streams and
-//! tables: `examples/performance`.
+//! Performance of the verilated core, in clock cycles. The cycles are the same in every run, so the
+//! limits are exact. Longer streams and tables: `examples/performance`.
 
 mod measure;
 
@@ -85,8 +85,8 @@ fn the_first_command_comes_within_200_cycles() {
     }
 }
 
-/// A replay waits for its first chunk, and for each one that comes slower than the stream takes the one before. STALL_TIME is the time
-/// beyond that of the beats.
+/// A replay waits for its first chunk, and for each one that comes slower than the stream takes the
+/// one before. STALL_TIME is the time beyond that of the beats.
 #[test]
 fn a_replay_stalls_where_its_drive_is_slower() {
     const STALL_CHUNKS: u64 = 16;
@@ -111,7 +111,8 @@ fn a_replay_stalls_where_its_drive_is_slower() {
     }
 }
 
-/// A source that cannot wait loses data on the core above the rate that the streamer's model finds for its ring, and below it does not.
+/// A source that cannot wait loses data on the core above the rate that the streamer's model finds
+/// for its ring, and below it does not.
 #[test]
 fn core_and_model_need_the_same_buffer() {
     const PLAN_CHUNKS: u64 = 128;

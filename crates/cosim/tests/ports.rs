@@ -1,5 +1,6 @@
-//! What no other stream brings: every bit of the writable registers, accesses of the drive anywhere, errors of the memory, the largest
-//! payloads, packets of any length, ranges that cannot be, failed flushes.
+//! What no other stream brings: every bit of the writable registers, accesses of the drive
+//! anywhere, errors of the memory, the largest payloads, packets of any length, ranges that cannot
+//! be, failed flushes.
 
 mod common;
 
@@ -84,7 +85,8 @@ fn complete() -> StatusBits {
     StatusBits::FINISHED.with(StatusBits::LAST_VALID)
 }
 
-/// Registers keep each byte that is written, and nothing else; an address that is no register reads as 0 and does nothing.
+/// Registers keep each byte that is written, and nothing else; an address that is no register reads
+/// as 0 and does nothing.
 #[test]
 fn registers_keep_what_is_written() {
     for name in ["w128c16", "w128c16d2"] {
@@ -136,7 +138,8 @@ fn registers_keep_what_is_written() {
     }
 }
 
-/// Whatever a drive asks for outside its part of the ring and of the queues is answered and counted, and harms nothing.
+/// Whatever a drive asks for outside its part of the ring and of the queues is answered and
+/// counted, and harms nothing.
 #[test]
 fn accesses_anywhere_are_answered() {
     let mut link = LinkOptions::new(3, 4);
@@ -167,7 +170,8 @@ fn check_accesses(mut world: World<FarEnd>) {
         };
         let began = requests(&world);
         for _ in 0..60 {
-            // Above the ring and beside the root port's window; above the queues, the Identify data and the PRP lists.
+            // Above the ring and beside the root port's window; above the queues, the Identify data
+            // and the PRP lists.
             let low = random.next_u64() & 0x7f_ffff_ffff;
             let address = match random.below(2) {
                 0 => low | 1 << 32,
@@ -196,7 +200,8 @@ fn check_accesses(mut world: World<FarEnd>) {
     world.check_idle().expect("all is answered");
 }
 
-/// A chunk that memory did not take is not recorded, one that memory did not give is not delivered without an error.
+/// A chunk that memory did not take is not recorded, one that memory did not give is not delivered
+/// without an error.
 #[test]
 fn errors_of_the_memory_end_the_session() {
     for name in ["w128c16", "w128c16d2"] {
@@ -226,7 +231,8 @@ fn errors_of_the_memory_end_the_session() {
                     run(&mut world, 100);
                 }
             }
-            // What a drive writes, and what the stream reads of it. The media are whole again first.
+            // What a drive writes, and what the stream reads of it. The media are whole again
+            // first.
             for read in [false, true] {
                 assert_eq!(record(&mut world, &stream), complete(), "round {round}");
                 world.memory.write_errors = u32::from(!read);

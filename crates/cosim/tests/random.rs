@@ -1,4 +1,5 @@
-//! The verilated core with every handshake held back at random, answers out of order, and all configurations.
+//! The verilated core with every handshake held back at random, answers out of order, and all
+//! configurations.
 
 mod common;
 
@@ -122,7 +123,8 @@ fn streams_take_the_same_time_with_skipped_cycles() {
     assert_eq!(none, 0);
     assert!(some > 10_000, "{some} cycles skipped");
     for (whole, skipping) in whole.into_iter().zip(skipping) {
-        // Polls of STATUS come at other times, and so does the start of the session within a microsecond.
+        // Polls of STATUS come at other times, and so does the start of the session within a
+        // microsecond.
         let difference = whole.abs_diff(skipping);
         assert!(difference < 2000, "{whole} and {skipping} ns");
     }
@@ -181,7 +183,8 @@ fn skipped_cycles_of_a_waiting_stream_change_nothing() {
     assert!(waiting > 10_000, "{waiting} cycles skipped");
 }
 
-/// A world in which idle cycles are skipped goes the same way as one in which every cycle is evaluated, cycle by cycle.
+/// A world in which idle cycles are skipped goes the same way as one in which every cycle is
+/// evaluated, cycle by cycle.
 #[test]
 fn skipped_cycles_change_nothing() {
     let worlds = [false, true].map(|skip_quiet| {

@@ -1,9 +1,11 @@
-//! 1,000 random sequences of commands: the core and the software streamer agree on what is on the media and on their registers.
+//! 1,000 random sequences of commands: the core and the software streamer agree on what is on the
+//! media and on their registers.
 //!
 //! # Compared
-//! After every operation: `STATUS`, `LAST_ADDRESS_WRITTEN` (where `LAST_VALID`), `BYTES`, `BEATS`, `DURABLE_BYTES` as words of the core's
-//! registers, as the result of both streamers, and as their [`assay_stream::registers::Registers`]; the first failed command; the bytes of a
-//! region around the range on both drives; the bytes that a replay delivers.
+//! After every operation: `STATUS`, `LAST_ADDRESS_WRITTEN` (where `LAST_VALID`), `BYTES`, `BEATS`,
+//! `DURABLE_BYTES` as words of the core's registers, as the result of both streamers, and as their
+//! [`assay_stream::registers::Registers`]; the first failed command; the bytes of a region around
+//! the range on both drives; the bytes that a replay delivers.
 //!
 //! # Exempt
 //! | what | why |

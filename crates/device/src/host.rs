@@ -1,8 +1,10 @@
 //! The measuring host: description, processor times, wall clock.
 //!
 //! # Architecture
-//! - [`HostInfo`]: stored once per run, in its manifest; without host name, because reports get published.
-//! - `CpuTimes`: processor times from `/proc/stat`, in ticks whose length cancels out of every share.
+//! - [`HostInfo`]: stored once per run, in its manifest; without host name, because reports get
+//!   published.
+//! - `CpuTimes`: processor times from `/proc/stat`, in ticks whose length cancels out of every
+//!   share.
 //! - [`ProcessUsage`]: processor time and context switches of this process, from getrusage(2).
 //! - [`wall_clock`]: the only reader of the date; never used for timing.
 
@@ -107,7 +109,8 @@ fn virtualised(
         "Microsoft Corporation",
         "Parallels",
     ];
-    // "Microsoft Corporation" and "Google" also sell bare metal: the vendor counts only together with the processor flag.
+    // "Microsoft Corporation" and "Google" also sell bare metal: the vendor counts only together
+    // with the processor flag.
     let vendor = vendor.filter(|v| VENDORS.iter().any(|known| v.contains(known)));
     match (hypervisor, flag) {
         (Some(kind), _) => Some(kind.to_owned()),
@@ -119,22 +122,23 @@ fn virtualised(
     }
 }
 
-/// The date and time now, in UTC, as RFC 3339 writes it with whole seconds: `2026-11-21T03:25:00Z`. For manifests only: spans
-/// are measured with a target's clock.
+/// The date and time now, in UTC, as RFC 3339 writes it with whole seconds: `2026-11-21T03:25:00Z`.
+/// For manifests only: spans are measured with a target's clock.
 #[allow(
     clippy::disallowed_methods,
     reason = "the one place that reads the wall clock; everything else times with the target's"
 )]
 pub fn wall_clock() -> String {
     let now = jiff::Timestamp::now();
-    // Rounding to the second below; out of range only at the very ends of jiff's ten thousand years.
+    // Rounding to the second below; out of range only at the very ends of jiff's ten thousand
+    // years.
     jiff::Timestamp::from_second(now.as_second())
         .unwrap_or(now)
         .to_string()
 }
 
-/// A date in RFC 3339 (`2027-02-01T06:00:00Z`, `2027-02-01T07:00:00+01:00`) as whole seconds since 1970, UTC; 0 before 1970. The fraction
-/// of a second is cut off.
+/// A date in RFC 3339 (`2027-02-01T06:00:00Z`, `2027-02-01T07:00:00+01:00`) as whole seconds since
+/// 1970, UTC; 0 before 1970. The fraction of a second is cut off.
 ///
 /// # Errors
 /// What is wrong with the text.
@@ -143,8 +147,8 @@ pub fn parse_date(text: &str) -> Result<u64, String> {
     Ok(u64::try_from(date.as_second()).unwrap_or(0))
 }
 
-/// Random bits of the kernel, for names that must differ between hosts; never for a workload. Early in the boot, where the kernel has none yet,
-/// the process number.
+/// Random bits of the kernel, for names that must differ between hosts; never for a workload. Early
+/// in the boot, where the kernel has none yet, the process number.
 pub fn random_id() -> u64 {
     let mut bytes = [0; 8];
     let flags = rustix::rand::GetRandomFlags::NONBLOCK;
@@ -159,7 +163,8 @@ pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Whole seconds since 1970, UTC: [`wall_clock`] for formats that have no room for text. 0 before 1970.
+/// Whole seconds since 1970, UTC: [`wall_clock`] for formats that have no room for text. 0 before
+/// 1970.
 #[allow(
     clippy::disallowed_methods,
     reason = "as wall_clock: for what is written into a header, never for a span"

@@ -1,12 +1,15 @@
 //! Drive identification from statx and sysfs.
 //!
-//! All reads go through [`SystemRoot`], so that tests supply a `/sys` and `/proc` of their own and cover NVMe without an NVMe drive.
+//! All reads go through [`SystemRoot`], so that tests supply a `/sys` and `/proc` of their own and
+//! cover NVMe without an NVMe drive.
 //!
-//! The **serial** in a [`DriveInfo`] is what `--destroy` must name: the drive's own serial number; for a device that has
-//! none, its kernel name (`zram0`, `loop3`); for a regular file, its file name. All namespaces and partitions of a
-//! drive share its serial: `--destroy` confirms the drive, the path on the command line selects the part.
+//! The **serial** in a [`DriveInfo`] is what `--destroy` must name: the drive's own serial number;
+//! for a device that has none, its kernel name (`zram0`, `loop3`); for a regular file, its file
+//! name. All namespaces and partitions of a drive share its serial: `--destroy` confirms the drive,
+//! the path on the command line selects the part.
 //!
-//! Sources: Linux Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
+//! Sources: Linux Documentation/ABI/stable/sysfs-block,
+//! Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +35,6 @@ pub(crate) use block_cache::block_cache_at;
 pub(crate) use file::split_device_number;
 pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps};
 
-/// Kind of a drive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriveKind {
@@ -43,16 +45,13 @@ pub enum DriveKind {
     /// The null target.
     #[default]
     Null,
-    /// A simulated drive.
     Simulated,
 }
 
 /// Device number of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceNumber {
-    /// Major number.
     pub major: u32,
-    /// Minor number.
     pub minor: u32,
 }
 
@@ -71,7 +70,6 @@ pub struct PcieLink {
     pub speed: Option<String>,
     /// Current link width, lanes.
     pub width: Option<u32>,
-    /// Maximum link speed.
     pub max_speed: Option<String>,
     /// Maximum link width, lanes.
     pub max_width: Option<u32>,
@@ -83,8 +81,9 @@ pub fn gt_per_s(speed: &str) -> Option<f64> {
 }
 
 impl PcieLink {
-    /// Most that the current link carries in a direction, bytes per second: its line rate less the line code, 8b/10b up to 5 GT/s and 128b/130b
-    /// above (PCI Express Base Specification 5.0, 4.2.1 and 4.2.2). Headers of packets take part of it.
+    /// Most that the current link carries in a direction, bytes per second: its line rate less the
+    /// line code, 8b/10b up to 5 GT/s and 128b/130b above (PCI Express Base Specification 5.0,
+    /// 4.2.1 and 4.2.2). Headers of packets take part of it.
     pub fn max_bytes_per_s(&self) -> Option<u64> {
         let gt_per_s = gt_per_s(self.speed.as_ref()?)?;
         let code = if gt_per_s <= 5.0 { 0.8 } else { 128.0 / 130.0 };
@@ -98,7 +97,6 @@ impl PcieLink {
 pub struct Filesystem {
     /// Type, e.g. `ext4`, `tmpfs`.
     pub fs_type: String,
-    /// Mount point.
     pub mount_point: String,
     /// Kernel name of the block device under it, where there is one.
     pub backing: Option<String>,
@@ -111,7 +109,6 @@ pub struct Filesystem {
 pub struct DriveInfo {
     /// The text of the command line: a path, `null:...` or `sim:...`.
     pub spec: String,
-    /// Kind.
     pub kind: DriveKind,
     /// Path to open, symbolic links resolved; none for null and simulated drives.
     #[serde(serialize_with = "path_as_text")]
@@ -126,7 +123,6 @@ pub struct DriveInfo {
     pub firmware: Option<String>,
     /// Transport: `nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`, `loop`, `zram`, `md`, `dm`, ...
     pub transport: Option<String>,
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
     /// Logical block size, bytes.
     pub logical_block_bytes: u32,
@@ -140,9 +136,7 @@ pub struct DriveInfo {
     pub direct_io: bool,
     /// Largest request that is not split, bytes.
     pub max_io_bytes: Option<u64>,
-    /// Rotational.
     pub rotational: Option<bool>,
-    /// Read-only.
     pub read_only: bool,
     /// Active I/O scheduler.
     pub scheduler: Option<String>,
@@ -156,7 +150,6 @@ pub struct DriveInfo {
     pub write_cache: Option<String>,
     /// NUMA node, where known and where there are several.
     pub numa_node: Option<u32>,
-    /// PCIe link, for a drive that has one.
     pub pcie: Option<PcieLink>,
     /// For a partition: the kernel name of its drive.
     pub partition_of: Option<String>,
@@ -175,7 +168,8 @@ pub struct DriveInfo {
     pub queue_pairs: Option<u16>,
     /// Profile of a simulated drive.
     pub profile: Option<String>,
-    /// Of a simulated drive that was fitted to a run of a drive: spread of the fit by kind of figure (`assay_ssd::profile::FitProfile`).
+    /// Of a simulated drive that was fitted to a run of a drive: spread of the fit by kind of
+    /// figure (`assay_ssd::profile::FitProfile`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fit_spreads: Vec<(String, f64)>,
 }
@@ -191,7 +185,8 @@ fn path_as_text<S: serde::Serializer>(
 }
 
 impl DriveInfo {
-    /// A record of only kind, specification text, name (also the serial) and capacity in bytes; blocks are 512 bytes.
+    /// A record of only kind, specification text, name (also the serial) and capacity in bytes;
+    /// blocks are 512 bytes.
     pub fn new(
         kind: DriveKind,
         spec: impl Into<String>,
@@ -215,9 +210,10 @@ impl DriveInfo {
         }
     }
 
-    /// The active I/O scheduler of a solid-state drive, where there is one: it costs processor time and a lock on every I/O, for an order of
-    /// requests that only rotating media gain from (Linux, Documentation/block/switching-sched.rst and blk-mq.rst; `noop` is the name of
-    /// `none` before blk-mq). `None` also where it is not known.
+    /// The active I/O scheduler of a solid-state drive, where there is one: it costs processor time
+    /// and a lock on every I/O, for an order of requests that only rotating media gain from (Linux,
+    /// Documentation/block/switching-sched.rst and blk-mq.rst; `noop` is the name of `none` before
+    /// blk-mq). `None` also where it is not known.
     pub fn costly_scheduler(&self) -> Option<&str> {
         let is_solid_state =
             self.transport.as_deref() == Some("nvme") || self.rotational == Some(false);
@@ -248,50 +244,43 @@ pub enum IdentityError {
         similar = simulated_name(.0)
     )]
     Missing(PathBuf),
-    /// A directory.
     #[error("{0} is a directory; name a file in it or the block device under it")]
     Directory(PathBuf),
     /// An NVMe generic character device without its block device.
     #[error(
-        "{path} is the NVMe generic device of {block}, which does not exist; check that the namespace is attached and has a format that the kernel supports"
+        "{path} is the NVMe generic device of {block}, which does not exist; check that the \
+         namespace is attached and has a format that the kernel supports"
     )]
     NvmeGeneric {
-        /// Path.
         path: PathBuf,
         /// Its block device.
         block: PathBuf,
     },
     /// A character device, FIFO or socket.
     #[error(
-        "{path} is a {what}, not a drive; name a block device such as /dev/nvme0n1 or a regular file"
+        "{path} is a {what}, not a drive; name a block device such as /dev/nvme0n1 or a regular \
+         file"
     )]
     NotADrive {
-        /// Path.
         path: PathBuf,
         /// Kind.
         what: &'static str,
     },
-    /// Zero size.
     #[error("{path} has zero size; {advice}")]
-    ZeroSize {
-        /// Path.
-        path: PathBuf,
-        /// Advice.
-        advice: &'static str,
-    },
+    ZeroSize { path: PathBuf, advice: &'static str },
     /// Permission denied.
     #[error(
-        "{0}: permission denied; run as root, or add yourself to the group that owns the device (often `disk`)"
+        "{0}: permission denied; run as root, or add yourself to the group that owns the device \
+         (often `disk`)"
     )]
     PermissionDenied(PathBuf),
     /// A block device that is missing in sysfs.
     #[error(
-        "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted and the device still attached"
+        "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted \
+         and the device still attached"
     )]
     NotInSysfs {
-        /// Path.
         path: PathBuf,
-        /// Device number.
         device: DeviceNumber,
         /// Missing path.
         sysfs: PathBuf,
@@ -299,7 +288,6 @@ pub enum IdentityError {
     /// Other system error.
     #[error("{path}: cannot {doing}: {source}")]
     Io {
-        /// Path.
         path: PathBuf,
         /// Failed action.
         doing: &'static str,
@@ -316,8 +304,8 @@ pub fn identify(path: &Path) -> Result<DriveInfo, IdentityError> {
     identify_at(&SystemRoot::host(), path)
 }
 
-/// The drives of this machine: whole drives (no partitions) of non-zero size, without RAM disks. Drives that cannot be identified
-/// are left out.
+/// The drives of this machine: whole drives (no partitions) of non-zero size, without RAM disks.
+/// Drives that cannot be identified are left out.
 pub fn list_drives() -> Vec<DriveInfo> {
     list_drives_at(&SystemRoot::host())
 }

@@ -1,27 +1,32 @@
 //! Destruction interlock: authorisation of writes to a drive.
 //!
 //! # Architecture
-//! [`authorise`] is the only constructor of a [`WritePermit`]; code that opens a drive for writing needs one and
-//! [`check`](WritePermit::check)s the opened descriptor with it. The rules:
+//! [`authorise`] is the only constructor of a [`WritePermit`]; code that opens a drive for writing
+//! needs one and [`check`](WritePermit::check)s the opened descriptor with it. The rules:
 //! 1. Null and simulated drives need no authorisation: they hold no user data.
 //! 2. A real drive must be **named**: `--destroy SERIAL` equal to [`DriveInfo::serial`].
-//! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition is mounted, has holders (LVM, md, dm,
-//!    bcache), is active swap, backs a loop device, or cannot be claimed exclusively; also by another path to it (a block device with an
-//!    equal `wwid`; for a partition, its partitions that overlap); a file likewise (loop, swap, locked). The file or device under a loop
-//!    device too.
-//! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside its partitions, must be named
-//!    as well: `--destroy ext4`. A word counts once: a file called `ext4` that holds an ext4 filesystem needs it twice.
+//! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition
+//!    is mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot
+//!    be claimed exclusively; also by another path to it (a block device with an equal `wwid`; for
+//!    a partition, its partitions that overlap); a file likewise (loop, swap, locked). The file or
+//!    device under a loop device too.
+//! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside
+//!    its partitions, must be named as well: `--destroy ext4`. A word counts once: a file called
+//!    `ext4` that holds an ext4 filesystem needs it twice.
 //! 5. A failed check counts as a refusal.
 //!
-//! For a block device the permit *holds* the exclusive claim (`O_EXCL`, open(2)) on every path: while it exists, the kernel rejects mounts,
-//! swapon and RAID assembly. The claim on the named path is taken before the checks, so that nothing changes between check and claim.
-//! Drop the permit when the run is over, before `losetup -d` or a zram reset.
+//! For a block device the permit *holds* the exclusive claim (`O_EXCL`, open(2)) on every path:
+//! while it exists, the kernel rejects mounts, swapon and RAID assembly. The claim on the named
+//! path is taken before the checks, so that nothing changes between check and claim. Drop the
+//! permit when the run is over, before `losetup -d` or a zram reset.
 //!
 //! # Not detected
-//! A program that has a file or device open without claiming or locking it: a virtual machine started without image locking, a
-//! database on the raw device, an iSCSI or NVMe export. Locks on *files*, such as QEMU's on images, are detected (`/proc/locks`). Locks of programs in
-//! other PID namespaces are hidden. A partition that is missing on another path (its table was read at another time) cannot be claimed
-//! on that path. Data without a signature (a raw recording) is protected by rule 2 alone.
+//! A program that has a file or device open without claiming or locking it: a virtual machine
+//! started without image locking, a database on the raw device, an iSCSI or NVMe export. Locks on
+//! *files*, such as QEMU's on images, are detected (`/proc/locks`). Locks of programs in other PID
+//! namespaces are hidden. A partition that is missing on another path (its table was read at
+//! another time) cannot be claimed on that path. Data without a signature (a raw recording) is
+//! protected by rule 2 alone.
 //!
 //! # Non-goals
 //! Nothing is unmounted, wiped or written here.
@@ -53,7 +58,8 @@ enum Subject {
     },
 }
 
-/// Proof that one drive may be overwritten; only [`authorise`] constructs it. While it exists, a block device stays claimed.
+/// Proof that one drive may be overwritten; only [`authorise`] constructs it. While it exists, a
+/// block device stays claimed.
 #[derive(Debug)]
 #[must_use = "a block device stays claimed only while its permit exists"]
 pub struct WritePermit {
@@ -68,7 +74,8 @@ pub struct WritePermit {
 pub enum PermitError {
     /// Another drive or file.
     #[error(
-        "the permit is for {0}, but another file or device was opened; nothing was written. The path was replaced meanwhile: run again"
+        "the permit is for {0}, but another file or device was opened; nothing was written. The \
+         path was replaced meanwhile: run again"
     )]
     OtherDrive(String),
     /// fstat failed.
@@ -87,11 +94,12 @@ impl WritePermit {
         &self.drive
     }
 
-    /// Checks that `opened` is the drive of this permit. To be called on every descriptor opened for writing, before the first
-    /// write.
+    /// Checks that `opened` is the drive of this permit. To be called on every descriptor opened
+    /// for writing, before the first write.
     ///
     /// # Errors
-    /// [`PermitError`] when it is another drive (always, for a permit of a null or simulated one) or cannot be examined.
+    /// [`PermitError`] when it is another drive (always, for a permit of a null or simulated one)
+    /// or cannot be examined.
     pub fn check(&self, opened: impl AsFd) -> Result<(), PermitError> {
         let stat = rustix::fs::fstat(opened).map_err(|e| PermitError::Io {
             permitted: self.drive.clone(),
@@ -107,7 +115,8 @@ impl WritePermit {
 /// Authorises overwriting a drive, given the values of `--destroy`.
 ///
 /// # Errors
-/// [`Refusal`] with every reason and the `--destroy` values that would resolve those that can be resolved.
+/// [`Refusal`] with every reason and the `--destroy` values that would resolve those that can be
+/// resolved.
 pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> {
     let root = &SystemRoot::host();
     let drive = info.spec.clone();

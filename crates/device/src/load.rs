@@ -36,7 +36,8 @@ impl HostSampler {
         }
     }
 
-    /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or no tick has passed.
+    /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or
+    /// no tick has passed.
     pub fn sample(&mut self) -> Option<HostLoad> {
         let (at, cpu, process) = (self.clock.now(), CpuTimes::read()?, ProcessUsage::read());
         // A kernel counter that decreases counts as unchanged.

@@ -1,10 +1,12 @@
 //! NVMe admin commands: identification, health, power states, erasure.
 //!
 //! # Architecture
-//! [`AdminPort`] sends an admin command with its data. `device` implements it by the kernel's `ioctl`, the session for simulated
-//! controllers. Written against the trait: `commands` (Identify, log pages, features, Format, Sanitize), [`probe`] (all of it as
-//! one record), [`health`] (SMART and telemetry), `endurance` (logs of media writes and wear), `power` (setting and restoring a power state), [`purge`](mod@purge). [`location`]
-//! finds controller and namespace in sysfs; `registers` reads the controller registers; [`display`] formats a probe.
+//! [`AdminPort`] sends an admin command with its data. `device` implements it by the kernel's
+//! `ioctl`, the session for simulated controllers. Written against the trait: `commands` (Identify,
+//! log pages, features, Format, Sanitize), [`probe`] (all of it as one record), [`health`] (SMART
+//! and telemetry), `endurance` (logs of media writes and wear), `power` (setting and restoring a
+//! power state), [`purge`](mod@purge). [`location`] finds controller and namespace in sysfs;
+//! `registers` reads the controller registers; [`display`] formats a probe.
 //!
 //! # Non-goals
 //! No fabrics-specific commands, no firmware, no namespace management.
@@ -32,8 +34,8 @@ pub trait AdminPort {
     /// The controller, for messages: `/dev/nvme0`.
     fn name(&self) -> &str;
 
-    /// Sends one admin command and waits for it. `data` is sent or filled as bits 1:0 of the opcode say (Base 2.0c, 3.3.3.1). Returns
-    /// dword 0 of the completion.
+    /// Sends one admin command and waits for it. `data` is sent or filled as bits 1:0 of the opcode
+    /// say (Base 2.0c, 3.3.3.1). Returns dword 0 of the completion.
     ///
     /// # Errors
     /// When it cannot be sent, or completes with an error status.
@@ -51,32 +53,25 @@ pub enum CommandError {
     /// Completed with an error status.
     #[error("{controller}: {command}: status {code:#x}: {name}", code = status.0, name = status.name().unwrap_or("unknown status code"))]
     Status {
-        /// The controller.
         controller: String,
-        /// Command.
         command: String,
-        /// Status.
         status: StatusCode,
     },
-    /// System error.
     #[error("{controller}: {command}: {source}{advice}")]
     System {
-        /// The controller.
         controller: String,
-        /// Command.
         command: String,
         /// System error.
         source: std::io::Error,
-        /// Advice.
         advice: &'static str,
     },
     /// The controller is not that of the drive any more.
     #[error(
-        "{controller}: this is not the controller of {drive} any more: its serial is {found:?}, not {serial:?}; nothing was changed on it. Drives are \
-         renumbered when one is removed or added: check `assay list` and run again"
+        "{controller}: this is not the controller of {drive} any more: its serial is {found:?}, \
+         not {serial:?}; nothing was changed on it. Drives are renumbered when one is removed or \
+         added: check `assay list` and run again"
     )]
     OtherDrive {
-        /// The controller.
         controller: String,
         /// Intended drive, as named.
         drive: String,
@@ -87,12 +82,11 @@ pub enum CommandError {
     },
     /// Malformed data.
     #[error(
-        "{controller}: {command}: the returned data is malformed: {what}; `nvme {command}` shows it raw"
+        "{controller}: {command}: the returned data is malformed: {what}; `nvme {command}` shows \
+         it raw"
     )]
     Nonsense {
-        /// The controller.
         controller: String,
-        /// Command.
         command: String,
         /// Defect.
         what: String,

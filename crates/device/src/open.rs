@@ -15,16 +15,13 @@ use crate::interlock::{PermitError, WritePermit};
 /// A drive that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// System error.
     #[error("{drive}: cannot open it {how}: {source}{advice}")]
     System {
-        /// The drive.
         drive: String,
         /// Access mode.
         how: &'static str,
         /// System error.
         source: io::Error,
-        /// Advice.
         advice: &'static str,
     },
     /// The opened file is not the drive of the permit.
@@ -36,16 +33,19 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether another process has the device open exclusively (EBUSY): the same command can succeed when that has ended.
+    /// Whether another process has the device open exclusively (EBUSY): the same command can
+    /// succeed when that has ended.
     pub fn is_temporary(&self) -> bool {
         matches!(self, OpenError::System { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
     }
 }
 
-/// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page cache (O_DIRECT).
+/// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page
+/// cache (O_DIRECT).
 ///
-/// The permit itself holds a block device's exclusive claim (O_EXCL) until it is dropped, so that nothing can be mounted from it meanwhile;
-/// here the opened descriptor is checked to be that device or file.
+/// The permit itself holds a block device's exclusive claim (O_EXCL) until it is dropped, so that
+/// nothing can be mounted from it meanwhile; here the opened descriptor is checked to be that
+/// device or file.
 ///
 /// # Errors
 /// When the system refuses, or the permit is for another drive.
@@ -98,8 +98,9 @@ pub fn make_file(path: &Path, bytes: u64) -> io::Result<()> {
     })
 }
 
-/// Adds the generic character device of an NVMe namespace to its open drive, with the same rights and only if it is the same namespace.
-/// No effect on a drive without one, nor on a partition, which is not a whole namespace: its addresses are others.
+/// Adds the generic character device of an NVMe namespace to its open drive, with the same rights
+/// and only if it is the same namespace. No effect on a drive without one, nor on a partition,
+/// which is not a whole namespace: its addresses are others.
 pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> DriveHandle {
     let nvme = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
     let Some((nvme, path)) = nvme.and_then(|nvme| Some((nvme, nvme.generic.as_ref()?))) else {
@@ -118,9 +119,10 @@ pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> DriveHandle {
     drive.with_passthru(node)
 }
 
-/// Checks that a generic character device is the namespace of a block device: same controller or subsystem in sysfs, same name but for
-/// its prefix, same namespace identifier. The device numbers are those of the open descriptors, which the kernel does not reuse while
-/// they are open, so that a renumbering of drives between two openings is found.
+/// Checks that a generic character device is the namespace of a block device: same controller or
+/// subsystem in sysfs, same name but for its prefix, same namespace identifier. The device numbers
+/// are those of the open descriptors, which the kernel does not reuse while they are open, so that
+/// a renumbering of drives between two openings is found.
 fn check_same_namespace(
     root: &SystemRoot,
     block: &File,
@@ -139,8 +141,8 @@ fn check_same_namespace(
     check_same_sysfs_parent(root, device(block)?, device(generic)?)
 }
 
-/// In sysfs, both device nodes of a namespace lie in the directory of one controller (or of one subsystem, with multipath): `nvme0n1`
-/// and `ng0n1`.
+/// In sysfs, both device nodes of a namespace lie in the directory of one controller (or of one
+/// subsystem, with multipath): `nvme0n1` and `ng0n1`.
 fn check_same_sysfs_parent(
     root: &SystemRoot,
     block: DeviceNumber,
@@ -168,7 +170,8 @@ fn check_same_sysfs_parent(
 
 fn renumbered(what: String) -> io::Error {
     io::Error::other(format!(
-        "the generic device is not this namespace: {what}; drives are renumbered when one is removed or added: check `assay list` and run again"
+        "the generic device is not this namespace: {what}; drives are renumbered when one is \
+         removed or added: check `assay list` and run again"
     ))
 }
 
@@ -187,7 +190,8 @@ fn advice(error: &io::Error, direct: bool) -> &'static str {
             "; it is in use on this machine: unmount it or stop its user first"
         }
         io::ErrorKind::InvalidInput if direct => {
-            "; its file system does not support O_DIRECT: use --direct 0 and state that with the result"
+            "; its file system does not support O_DIRECT: use --direct 0 and state that with the \
+             result"
         }
         _ => "",
     }

@@ -1,8 +1,9 @@
 //! Discarding all blocks of a drive.
 //!
-//! `BLKDISCARD` over a whole block device (include/uapi/linux/fs.h) becomes NVMe Deallocate, ATA TRIM, SCSI UNMAP, freed pages of zram, or
-//! holes in a loop device's file. For a drive that is a hint: it may keep and return its data. A file gets one hole of its whole length (fallocate(2), `FALLOC_FL_PUNCH_HOLE`), which its file system may or may
-//! not pass on to the drive under it.
+//! `BLKDISCARD` over a whole block device (include/uapi/linux/fs.h) becomes NVMe Deallocate, ATA
+//! TRIM, SCSI UNMAP, freed pages of zram, or holes in a loop device's file. For a drive that is a
+//! hint: it may keep and return its data. A file gets one hole of its whole length (fallocate(2),
+//! `FALLOC_FL_PUNCH_HOLE`), which its file system may or may not pass on to the drive under it.
 //!
 //! # Non-goals
 //! NVMe Format and Sanitize, which guarantee erasure: [`crate::nvme::purge`].
@@ -22,21 +23,21 @@ pub enum PurgeError {
     ReadOnly(String),
     /// Not supported by the device.
     #[error(
-        "{drive}: cannot discard its blocks ({what} is not supported), so this program cannot purge it; purge it by other means before the \
-         run (nvme format, nvme sanitize, hdparm --security-erase), or run without a purge and state that with the result"
+        "{drive}: cannot discard its blocks ({what} is not supported), so this program cannot \
+         purge it; purge it by other means before the run (nvme format, nvme sanitize, hdparm \
+         --security-erase), or run without a purge and state that with the result"
     )]
     Unsupported {
-        /// The drive.
         drive: String,
         /// The call.
         what: &'static str,
     },
     /// System error.
     #[error(
-        "{drive}: {what} failed: {source}; part of it may be erased; check the kernel log before continuing"
+        "{drive}: {what} failed: {source}; part of it may be erased; check the kernel log before \
+         continuing"
     )]
     Failed {
-        /// The drive.
         drive: String,
         /// The call.
         what: &'static str,
@@ -45,8 +46,8 @@ pub enum PurgeError {
     },
 }
 
-/// Discards the first `len_bytes` of a block device, or the whole of a file, which keeps its length. The descriptor was checked against
-/// its permit when it was opened.
+/// Discards the first `len_bytes` of a block device, or the whole of a file, which keeps its
+/// length. The descriptor was checked against its permit when it was opened.
 ///
 /// # Errors
 /// When it is open read-only, does not support it, or fails.

@@ -1,4 +1,5 @@
-//! Drive sessions: a drive is identified and authorised once per run, and opened per job with the rights that the job needs.
+//! Drive sessions: a drive is identified and authorised once per run, and opened per job with the
+//! rights that the job needs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,7 +81,8 @@ pub enum SessionError {
     Refused(#[from] Refusal),
     /// A job writes without authorisation.
     #[error(
-        "{drive}: this would overwrite its data, which needs authorisation: if all of it may be lost, add --destroy {serial}"
+        "{drive}: this would overwrite its data, which needs authorisation: if all of it may be \
+         lost, add --destroy {serial}"
     )]
     NoPermit {
         /// As named.
@@ -103,7 +105,8 @@ pub enum SessionError {
     },
     /// No such power state.
     #[error(
-        "{drive}: it has no power state {state}, only {states}; use one of those, or leave power_states out"
+        "{drive}: it has no power state {state}, only {states}; use one of those, or leave \
+         power_states out"
     )]
     NoSuchPowerState {
         /// As named.
@@ -124,7 +127,6 @@ pub enum SessionError {
     Controller {
         /// As named.
         drive: String,
-        /// The controller.
         controller: String,
         /// System error.
         source: std::io::Error,
@@ -162,13 +164,10 @@ pub enum Holds {
 
 /// A drive that a job can run on.
 pub enum OpenTarget {
-    /// The null target.
     Null,
     /// A block device or file.
     Real {
-        /// The open handle.
         open: DriveHandle,
-        /// Its telemetry.
         telemetry: Arc<TelemetryMonitor>,
     },
     /// A simulated drive; keeps its state and its virtual time from job to job.
@@ -178,7 +177,6 @@ pub enum OpenTarget {
 /// What a job needs of a drive beside reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenMode {
-    /// Writing.
     pub writes: bool,
     /// Bypassing the page cache (O_DIRECT).
     pub direct: bool,
@@ -202,7 +200,6 @@ pub struct DriveSession {
     simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
 
-/// Options of sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
     /// Values of `--destroy`.
@@ -213,14 +210,16 @@ pub struct SessionOptions {
     pub keep_data: bool,
     /// External power meter, for a single real drive.
     pub power_meter: Option<Arc<PowerMeter>>,
-    /// Regenerates the pages that will be written, so that a simulated drive need not keep them whole.
+    /// Regenerates the pages that will be written, so that a simulated drive need not keep them
+    /// whole.
     pub generator: Option<Arc<dyn Generator>>,
 }
 
 impl DriveSession {
     /// Opens a session.
     ///
-    /// A real drive gets its permit here, if `--destroy` names it, so that refusals come before any measurement.
+    /// A real drive gets its permit here, if `--destroy` names it, so that refusals come before any
+    /// measurement.
     ///
     /// # Errors
     /// When it does not exist, is not a drive, or may not be written.
@@ -318,7 +317,8 @@ impl DriveSession {
         }
     }
 
-    /// Opens the drive for one job. To be released with [`DriveSession::release`]: a simulated drive keeps its state from job to job.
+    /// Opens the drive for one job. To be released with [`DriveSession::release`]: a simulated
+    /// drive keeps its state from job to job.
     ///
     /// # Errors
     /// When it cannot be opened, or would be written without a permit.
@@ -357,8 +357,9 @@ impl DriveSession {
         }
     }
 
-    /// Probe of an NVMe controller, read once; `None` for other drives. For a simulated drive a second instance is probed, because probing
-    /// takes virtual time, which must not pass on the measured one.
+    /// Probe of an NVMe controller, read once; `None` for other drives. For a simulated drive a
+    /// second instance is probed, because probing takes virtual time, which must not pass on the
+    /// measured one.
     ///
     /// # Errors
     /// When the controller cannot be opened (root is required) or does not respond.
@@ -370,7 +371,8 @@ impl DriveSession {
         }
     }
 
-    /// Origins of its counters of bytes written; `None` of a drive without such counters, or one that cannot be probed.
+    /// Origins of its counters of bytes written; `None` of a drive without such counters, or one
+    /// that cannot be probed.
     pub fn endurance(&self) -> Option<EnduranceCounters> {
         match &self.kind {
             Kind::Sim(target, _) => Some(target.endurance()),
@@ -415,7 +417,8 @@ fn write_permit(
     Ok(permit.transpose()?)
 }
 
-/// Simulated drives built by sessions of this process: the measured ones, and the reference instances of their probes.
+/// Simulated drives built by sessions of this process: the measured ones, and the reference
+/// instances of their probes.
 static SIMULATED_DRIVES: AtomicU64 = AtomicU64::new(0);
 
 /// Simulated drives built by sessions of this process; each can take gigabytes and seconds.
@@ -446,7 +449,8 @@ fn simulated(
         false => profile.fit.spreads(),
     };
     let (state, own_power_state) = (options.state, options.power_state);
-    // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice. A block cache is no NVMe controller.
+    // Before the drive is created: the tables of a large one take a gigabyte and should not exist
+    // twice. A block cache is no NVMe controller.
     let simulated_probe = match is_cached {
         true => None,
         false => simulated::probe(spec, &profile, &options),

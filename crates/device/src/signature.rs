@@ -1,8 +1,9 @@
 //! Detection of signatures: filesystems, partition tables, RAID, LVM, encryption, swap.
 //!
-//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them; [`wipefs()`] runs util-linux,
-//! which detects more kinds, where it is installed; [`union`] combines both. Type names are those of `wipefs` and `blkid`.
-//! Two-byte signatures are accepted only together with other fields, because measured drives hold random data.
+//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them;
+//! [`wipefs()`] runs util-linux, which detects more kinds, where it is installed; [`union`]
+//! combines both. Type names are those of `wipefs` and `blkid`. Two-byte signatures are accepted
+//! only together with other fields, because measured drives hold random data.
 //!
 //! # Non-goals
 //! No UUIDs or labels, no reading of file contents, no backup superblocks beyond the last MiB.
@@ -19,7 +20,8 @@ mod wipefs;
 
 pub use wipefs::wipefs;
 
-/// Length read at each end, bytes. The farthest primary signature (btrfs, 64 KiB) and all ZFS labels lie inside.
+/// Length read at each end, bytes. The farthest primary signature (btrfs, 64 KiB) and all ZFS
+/// labels lie inside.
 pub const WINDOW_BYTES: u64 = 1 << 20;
 
 /// A detected signature.

@@ -1,10 +1,11 @@
 //! Drive specifications on the command line.
 //!
-//! Forms: `null:` and `null:size=16g` (the null target), `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a
-//! name, or the path of a file that ends in `.toml`, see `assay_sim_host::profile_file`),
-//! anything else is a path: a block device, a symbolic link to one (`/dev/disk/by-id/...`), a regular file, or an NVMe
-//! generic character device (`/dev/ng0n1`). A file whose name begins with `null:`, `sim:` or `rtl:` is written `./null:...`.
-//! `rtl:` is no drive but a streaming core in front of one: an error here.
+//! Forms: `null:` and `null:size=16g` (the null target), `sim:PROFILE[,key=value...]` (a simulated
+//! drive; PROFILE is a name, or the path of a file that ends in `.toml`, see
+//! `assay_sim_host::profile_file`), anything else is a path: a block device, a symbolic link to one
+//! (`/dev/disk/by-id/...`), a regular file, or an NVMe generic character device (`/dev/ng0n1`). A
+//! file whose name begins with `null:`, `sim:` or `rtl:` is written `./null:...`. `rtl:` is no
+//! drive but a streaming core in front of one: an error here.
 //!
 //! # Non-goals
 //! Nothing is opened ([`crate::identity::identify`] does that); profile names are not checked.
@@ -24,7 +25,8 @@ const REPEATABLE_KEY: &str = "fault";
 pub enum SpecError {
     /// The text is empty.
     #[error(
-        "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay list` shows the drives)"
+        "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay \
+         list` shows the drives)"
     )]
     Empty,
     /// A `null:` or `sim:` form is malformed.
@@ -64,7 +66,8 @@ impl DriveSpec {
     /// Parses a specification.
     ///
     /// # Errors
-    /// [`SpecError`] when the text is empty or a `null:`/`sim:` form is malformed. A path is never refused here.
+    /// [`SpecError`] when the text is empty or a `null:`/`sim:` form is malformed. A path is never
+    /// refused here.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let kind = if text.trim().is_empty() {
             return Err(SpecError::Empty);
@@ -74,7 +77,9 @@ impl DriveSpec {
             parse_sim(text, rest)?
         } else if text.starts_with("rtl:") {
             return Err(SpecError::Malformed(format!(
-                "{text:?} is a co-simulated streaming core, which records and replays streams: it is for assay record, replay and testbench; here, name the drive itself, as sim:PROFILE"
+                "{text:?} is a co-simulated streaming core, which records and replays streams: it \
+                 is for assay record, replay and testbench; here, name the drive itself, as \
+                 sim:PROFILE"
             )));
         } else {
             classify_path(Path::new(text))
@@ -85,7 +90,6 @@ impl DriveSpec {
         })
     }
 
-    /// Kind.
     pub fn kind(&self) -> &SpecKind {
         &self.kind
     }
@@ -126,7 +130,8 @@ fn parse_sim(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
     };
     if profile.is_empty() || profile.contains('=') {
         return Err(SpecError::Malformed(format!(
-            "{spec:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles) or sim:./my-drive.toml"
+            "{spec:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` \
+             shows the profiles) or sim:./my-drive.toml"
         )));
     }
     Ok(SpecKind::Sim {
@@ -154,8 +159,9 @@ fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
     Ok(found)
 }
 
-/// A path whose last component reads `ngXnY` directly under `/dev` is an NVMe generic device (Linux, drivers/nvme/host/core.c,
-/// `nvme_add_ns_cdev`); the file type is checked when it is opened.
+/// A path whose last component reads `ngXnY` directly under `/dev` is an NVMe generic device
+/// (Linux, drivers/nvme/host/core.c, `nvme_add_ns_cdev`); the file type is checked when it is
+/// opened.
 fn classify_path(path: &Path) -> SpecKind {
     let name = path.file_name().and_then(|name| name.to_str());
     let generic = name.and_then(nvme_generic_block_name);

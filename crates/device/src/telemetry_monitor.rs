@@ -1,8 +1,9 @@
 //! Telemetry of a real drive during a run: health, temperature, power, hits of a block cache.
 //!
-//! A separate thread reads, so that a slow or unresponsive drive does not delay the run. Sources in order of preference: the health log of
-//! an NVMe drive ([`crate::nvme::health`]), else the temperature sensor of the kernel
-//! ([`crate::identity::temperature_celsius`]); for power an external meter ([`power_meter`]), else the drive's power sensor.
+//! A separate thread reads, so that a slow or unresponsive drive does not delay the run. Sources in
+//! order of preference: the health log of an NVMe drive ([`crate::nvme::health`]), else the
+//! temperature sensor of the kernel ([`crate::identity::temperature_celsius`]); for power an
+//! external meter ([`power_meter`]), else the drive's power sensor.
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,8 @@ pub mod power_meter;
 
 use power_meter::PowerMeter;
 
-/// Timeout of a reading: the health log takes less than a millisecond on most drives, up to about ten on others.
+/// Timeout of a reading: the health log takes less than a millisecond on most drives, up to about
+/// ten on others.
 const READING_TIMEOUT: Duration = Duration::from_millis(15);
 
 /// Timeout of a reading while nothing is measured.
@@ -52,7 +54,8 @@ impl TelemetryMonitor {
                 let _ = reply.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
-        // Without the thread there are no readings; the measurement is not affected. It ends when the request channel closes.
+        // Without the thread there are no readings; the measurement is not affected. It ends when
+        // the request channel closes.
         let _ = std::thread::Builder::new()
             .name("health".to_owned())
             .stack_size(256 << 10)
@@ -63,7 +66,8 @@ impl TelemetryMonitor {
         }
     }
 
-    /// A current reading: `None` without a source or after a timeout so short that it does not delay a measurement.
+    /// A current reading: `None` without a source or after a timeout so short that it does not
+    /// delay a measurement.
     pub fn telemetry(&self) -> Option<Telemetry> {
         self.telemetry_within(READING_TIMEOUT)
     }
@@ -92,7 +96,8 @@ impl TelemetryMonitor {
     }
 }
 
-/// A reading from the health log, if available, the kernel's sensors, and the counters of a block cache.
+/// A reading from the health log, if available, the kernel's sensors, and the counters of a block
+/// cache.
 fn reading(root: &SystemRoot, info: &DriveInfo, health: Option<Health>) -> Option<Telemetry> {
     let of_drive = reading_of_drive(root, info, health);
     match block_cache_at(root, info) {

@@ -1,4 +1,5 @@
-//! The interlock on regular files and on files that are not drives; signature detection compared with `wipefs`.
+//! The interlock on regular files and on files that are not drives; signature detection compared
+//! with `wipefs`.
 //!
 //! Tests that need root or a missing program print the reason and pass.
 #![allow(
@@ -82,7 +83,8 @@ fn a_file_is_confirmed_by_name_and_may_hold_a_disk_image() {
         );
     }
     allowed(&device, &[&name(&device), "ext2"]);
-    // A second loop device on the same file: the first is no longer free to write, even though nothing is mounted from it.
+    // A second loop device on the same file: the first is no longer free to write, even though
+    // nothing is mounted from it.
     let Some(second) = fixture.attach(&image, &[]) else {
         return;
     };
@@ -138,8 +140,9 @@ fn a_file_locked_by_another_program_is_never_written() {
     };
     let image = fixture.image("vm.img", 1);
     // A record lock, as of a virtual machine, held until the end of the process.
-    let script = "use Fcntl; open(F, '+<', $ARGV[0]) or die; my $lock = pack('s s x4 q q l', F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $lock) or die; \
-                  $| = 1; print \"locked\\n\"; <STDIN>;";
+    let script = "use Fcntl; open(F, '+<', $ARGV[0]) or die; my $lock = pack('s s x4 q q l', \
+                  F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $lock) or die; $| = 1; print \
+                  \"locked\\n\"; <STDIN>;";
     let child = std::process::Command::new("perl")
         .args(["-e", script])
         .arg(&image)
@@ -302,7 +305,8 @@ fn an_unattached_loop_device_is_rejected_with_advice() {
     assert!(!list_drives().iter().any(|d| d.name == name(&free)));
 }
 
-/// Built-in detection and libblkid must use the same names; otherwise a user would confirm one signature twice.
+/// Built-in detection and libblkid must use the same names; otherwise a user would confirm one
+/// signature twice.
 #[test]
 fn signature_names_are_those_of_wipefs() {
     let Some(fixture) = InterlockFixture::new() else {

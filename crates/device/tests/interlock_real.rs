@@ -1,6 +1,8 @@
-//! The interlock on real block devices: zram, loop devices, filesystems, swap, partition tables, LVM, RAID.
+//! The interlock on real block devices: zram, loop devices, filesystems, swap, partition tables,
+//! LVM, RAID.
 //!
-//! Needs root; otherwise prints the reason and passes. Every refused drive is compared byte for byte with its previous content.
+//! Needs root; otherwise prints the reason and passes. Every refused drive is compared byte for
+//! byte with its previous content.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose fixture cannot be set up panics"

@@ -39,7 +39,8 @@ impl Tree {
         self
     }
 
-    /// A link with an absolute target inside the tree; the real sysfs uses relative ones, which resolve alike.
+    /// A link with an absolute target inside the tree; the real sysfs uses relative ones, which
+    /// resolve alike.
     fn link(&self, path: &str, target: &str) -> &Self {
         let path = self.dir.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

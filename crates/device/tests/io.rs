@@ -191,7 +191,8 @@ fn sqpoll_and_plain_rings_agree() {
     }
 }
 
-/// An open loop only polls while no I/O is due: one poll must start submitted I/Os, whether or not the kernel's thread slept.
+/// An open loop only polls while no I/O is due: one poll must start submitted I/Os, whether or not
+/// the kernel's thread slept.
 #[test]
 fn a_poll_wakes_a_sleeping_sqpoll_thread() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
 //! Sections and options of a job file, as text.
 //!
-//! As `__parse_jobs_ini` in fio's init.c: a line is an option (`name=value` or `name`), a section (`[name]`), an include, empty or a
-//! comment. `;` and `#` begin a comment anywhere in a line. A section whose name begins with `global` sets options of all later ones.
+//! As `__parse_jobs_ini` in fio's init.c: a line is an option (`name=value` or `name`), a section
+//! (`[name]`), an include, empty or a comment. `;` and `#` begin a comment anywhere in a line. A
+//! section whose name begins with `global` sets options of all later ones.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ use crate::substitute::{Substitution, substitute};
 
 /// Includes within includes; deeper ones are taken for a cycle.
 pub const MAX_INCLUDE_DEPTH: usize = 16;
-/// Most options of all sections together, included files counted each time: an include that multiplies itself ends here.
+/// Most options of all sections together, included files counted each time: an include that
+/// multiplies itself ends here.
 pub const MAX_OPTIONS: usize = 100_000;
 
 /// A line of a file.
@@ -44,7 +46,8 @@ pub struct FileOption {
     pub place: Place,
 }
 
-/// One section with the options in force in it: those of the `[global]` sections before it, then its own.
+/// One section with the options in force in it: those of the `[global]` sections before it, then
+/// its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Name between the brackets.

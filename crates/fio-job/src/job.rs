@@ -27,7 +27,6 @@ pub const MAX_JOBS: usize = 1000;
 pub struct FioJob {
     /// The section's name, or its `name=`; unique within the file.
     pub name: String,
-    /// Its section.
     pub section: String,
     /// Line of its section.
     pub place: Place,
@@ -58,10 +57,12 @@ pub struct Conversion {
     pub notes: Vec<String>,
 }
 
-/// Convert a job file. `drive` is the one named on the command line: it replaces every file of the job file.
+/// Convert a job file. `drive` is the one named on the command line: it replaces every file of the
+/// job file.
 ///
 /// # Errors
-/// The first option that is not supported, or has a value that cannot be read or contradicts another.
+/// The first option that is not supported, or has a value that cannot be read or contradicts
+/// another.
 pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFileError> {
     let mut conversion = Conversion {
         jobs: Vec::new(),
@@ -181,7 +182,8 @@ fn file_wide(given: &Given<'_>, name: &str, section: &Section) -> bool {
 }
 
 impl FioJob {
-    /// An error about options of `assay job` that the job was converted into, at the option of the file that they are from.
+    /// An error about options of `assay job` that the job was converted into, at the option of the
+    /// file that they are from.
     pub fn error(&self, job_options: &[&str], message: &str) -> JobFileError {
         let from = |job_option: &&str| {
             let is_from = |name: &str| options::find(name).is_some_and(|o| o.becomes(job_option));
@@ -211,7 +213,8 @@ impl FioJob {
         end.checked_add(size)
     }
 
-    /// Limit its area to a drive of this capacity, as fio limits `size` to the file. Returns what was limited.
+    /// Limit its area to a drive of this capacity, as fio limits `size` to the file. Returns what
+    /// was limited.
     pub fn limit_to(&mut self, capacity_bytes: u64) -> Option<String> {
         let bytes = |text: &Option<String>| number::bytes(text.as_deref()?, 1024);
         let offset = bytes(&self.options.offset).unwrap_or(0);

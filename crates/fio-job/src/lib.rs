@@ -1,16 +1,19 @@
 //! fio job files: parsing, and conversion into assay's workloads.
 //!
 //! # Architecture
-//! [`ini`] reads the text of a file, with its includes, into sections of options; [`substitute`] replaces `${VARIABLE}` and `$keyword`;
-//! [`number`] reads fio's integers, sizes, times and arithmetic. [`job::convert`] checks each section against [`options`], the one table
-//! of what is supported, and returns jobs whose workload is [`assay_workload::options::JobOptions`]: what `assay job` takes.
+//! [`ini`] reads the text of a file, with its includes, into sections of options; [`substitute`]
+//! replaces `${VARIABLE}` and `$keyword`; [`number`] reads fio's integers, sizes, times and
+//! arithmetic. [`job::convert`] checks each section against [`options`], the one table of what is
+//! supported, and returns jobs whose workload is [`assay_workload::options::JobOptions`]: what
+//! `assay job` takes.
 //!
-//! The format is that of fio 3.33: HOWTO.rst, "Job file format" and "Parameter types"; `init.c` (`__parse_jobs_ini`) and `parse.c` where
-//! the document leaves a question open.
+//! The format is that of fio 3.33: HOWTO.rst, "Job file format" and "Parameter types"; `init.c`
+//! (`__parse_jobs_ini`) and `parse.c` where the document leaves a question open.
 //!
 //! # Non-goals
-//! No file is opened here: the caller passes a function that reads one. No drive is opened, and nothing is printed.
-//! An option that is neither supported nor without effect is an error that names it; none is ignored.
+//! No file is opened here: the caller passes a function that reads one. No drive is opened, and
+//! nothing is printed. An option that is neither supported nor without effect is an error that
+//! names it; none is ignored.
 //!
 //! # Key constants
 //! [`ini::MAX_INCLUDE_DEPTH`], [`ini::MAX_OPTIONS`], [`job::MAX_JOBS`].

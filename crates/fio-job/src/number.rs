@@ -1,15 +1,15 @@
 //! fio's numbers: sizes, times, arithmetic.
 //!
-//! As `str_to_decimal`, `get_mult_bytes` and `get_mult_time` in fio's parse.c: digits (0x for hexadecimal), then a unit in any case. With
-//! `kb_base=1024`, fio's default, `k`, `kb` and `ki` are 1024 and `kib` is 1000; with `kb_base=1000` they are the other way round, but for
-//! `ki`, which follows `k`. A number in parentheses is arithmetic. Unlike fio, which ignores it, an unknown unit is an error.
+//! As `str_to_decimal`, `get_mult_bytes` and `get_mult_time` in fio's parse.c: digits (0x for
+//! hexadecimal), then a unit in any case. With `kb_base=1024`, fio's default, `k`, `kb` and `ki`
+//! are 1024 and `kib` is 1000; with `kb_base=1000` they are the other way round, but for `ki`,
+//! which follows `k`. A number in parentheses is arithmetic. Unlike fio, which ignores it, an
+//! unknown unit is an error.
 
 /// A size, or a share of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Bytes.
     Bytes(u64),
-    /// Percent.
     Percent(u64),
 }
 
@@ -26,7 +26,6 @@ impl Size {
 /// Nesting of parentheses.
 const MAX_DEPTH: usize = 32;
 
-/// The factor of a unit of size.
 pub fn size_factor(unit: &str, kb_base: u64) -> Option<f64> {
     let unit = unit.to_ascii_lowercase();
     if unit.is_empty() || unit == "b" {
@@ -121,7 +120,8 @@ pub fn micros(text: &str, default_us: f64) -> Option<u64> {
     value.try_into().ok()
 }
 
-/// The value of an expression of numbers with units, `+ - * / %`, powers (`^`) and parentheses; `None` when it is none.
+/// The value of an expression of numbers with units, `+ - * / %`, powers (`^`) and parentheses;
+/// `None` when it is none.
 pub fn arithmetic(text: &str, unit: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let mut rest = text.trim();
     let value = sum(&mut rest, unit, 0)?;

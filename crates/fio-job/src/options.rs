@@ -13,7 +13,6 @@ pub enum Support {
     Unsupported(&'static [&'static str]),
 }
 
-/// One option of fio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FioOption {
     /// Its names; the first is the main one.
@@ -26,12 +25,15 @@ use Support::{Converted, NoEffect, Unsupported};
 
 const OFF: &[&str] = &["0"];
 const REPORTING: &str = "changes fio's own report only";
-const LAYOUT: &str = "how fio creates the files it measures; assay writes every byte of a new file before it measures it";
+const LAYOUT: &str = "how fio creates the files it measures; assay writes every byte of a new \
+                      file before it measures it";
 const BUFFERS: &str =
     "how fio allocates buffers; assay allocates aligned ones, written before measuring";
 const NEW_DATA: &str = "every write has new data";
-const RING: &str = "a saving of processor time within the ring; assay uses registered files and fixed buffers by itself";
-const CHECKER: &str = "how fio's checker proceeds; assay checks in the worker, counts every bad block, prints the first ones and goes on";
+const RING: &str = "a saving of processor time within the ring; assay uses registered files and \
+                    fixed buffers by itself";
+const CHECKER: &str = "how fio's checker proceeds; assay checks in the worker, counts every bad \
+                       block, prints the first ones and goes on";
 const LOG_FORM: &str = "the form of a log; docs/fio.md says which columns assay writes";
 
 macro_rules! options {

@@ -1,8 +1,9 @@
 //! Variables and keywords in the values of a job file.
 //!
-//! HOWTO.rst, "Environment variables" and "Reserved keywords": `${VARIABLE}` is the environment's, `$pagesize`, `$mb_memory` and `$ncpus`
-//! are numbers, and a value with a keyword may be arithmetic (`size=8*$mb_memory`). fio replaces a variable that is not set by nothing;
-//! here that is an error, because `filename=${DISK}` would name another file.
+//! HOWTO.rst, "Environment variables" and "Reserved keywords": `${VARIABLE}` is the environment's,
+//! `$pagesize`, `$mb_memory` and `$ncpus` are numbers, and a value with a keyword may be arithmetic
+//! (`size=8*$mb_memory`). fio replaces a variable that is not set by nothing; here that is an
+//! error, because `filename=${DISK}` would name another file.
 
 use crate::number;
 

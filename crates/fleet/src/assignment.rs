@@ -1,8 +1,8 @@
 //! Which drive of a plan is measured on which host, in which order, and what is left out.
 //!
-//! Serials are looked up in the inventories of the hosts. What the plan may choose, the order on a host, is random: drives of one
-//! model and lot are shuffled, seeded by the plan id, and drives of several models and lots alternate, so that neither group nor lot is
-//! confounded with time.
+//! Serials are looked up in the inventories of the hosts. What the plan may choose, the order on a
+//! host, is random: drives of one model and lot are shuffled, seeded by the plan id, and drives of
+//! several models and lots alternate, so that neither group nor lot is confounded with time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,6 @@ pub struct Assignment {
 /// A drive of a plan on its host.
 #[derive(Clone, Debug)]
 pub struct AssignedDrive {
-    /// The drive.
     pub drive: InventoryDrive,
     /// Its group, where the plan has groups.
     pub group: Option<String>,
@@ -39,9 +38,7 @@ pub struct AssignedDrive {
 /// A drive that is not measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its serial.
     pub serial: Serial,
-    /// Why.
     pub why: WhyLeftOut,
 }
 
@@ -77,7 +74,8 @@ impl fmt::Display for WhyLeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WhyLeftOut::NotFound => f.write_str(
-                "no inventory has it; check the drive, and run `assay fleet inventory --store` on its host",
+                "no inventory has it; check the drive, and run `assay fleet inventory --store` on \
+                 its host",
             ),
             WhyLeftOut::OtherModel(model) => {
                 write!(f, "it is a {model:?}, not the plan's model, and left alone")
@@ -86,7 +84,9 @@ impl fmt::Display for WhyLeftOut {
                 let hosts: Vec<&str> = hosts.iter().map(HostName::as_str).collect();
                 write!(
                     f,
-                    "refused: the hosts {} show this serial; find out which one has the drive, and take the inventory of the others again, or remove it (`assay fleet inventory --remove`)",
+                    "refused: the hosts {} show this serial; find out which one has the drive, \
+                     and take the inventory of the others again, or remove it (`assay fleet \
+                     inventory --remove`)",
                     hosts.join(" and ")
                 )
             }
@@ -210,8 +210,8 @@ fn group(plan: &Plan, host: &HostName, drive: &InventoryDrive) -> Option<String>
     }
 }
 
-/// The order in which a plan measures the drives of a host: each model and lot shuffled, models and lots alternating. It follows from plan id
-/// and host alone.
+/// The order in which a plan measures the drives of a host: each model and lot shuffled, models and
+/// lots alternating. It follows from plan id and host alone.
 pub fn order<T>(
     items: Vec<T>,
     drive: impl Fn(&T) -> &InventoryDrive,

@@ -1,14 +1,18 @@
-//! Chunks: work that is divided by index, computed anywhere, and joined in the order of its indices.
+//! Chunks: work that is divided by index, computed anywhere, and joined in the order of its
+//! indices.
 //!
 //! # Mechanism
-//! A computation has so many units (points of a sweep, starts of a fit, folds of a cross-validation). What a unit gives follows from its index
-//! alone. A task computes a chunk of consecutive units and stores its text as one document of the shared store, which appears complete or not
-//! at all. Two tasks that compute the same chunk write the same bytes, so a chunk needs no claim; bytes that differ are an error, because
-//! then the hosts do not compute alike. A task that dies loses its chunk. The name of a document has the units, so that chunks of another
+//! A computation has so many units (points of a sweep, starts of a fit, folds of a
+//! cross-validation). What a unit gives follows from its index alone. A task computes a chunk of
+//! consecutive units and stores its text as one document of the shared store, which appears
+//! complete or not at all. Two tasks that compute the same chunk write the same bytes, so a chunk
+//! needs no claim; bytes that differ are an error, because then the hosts do not compute alike. A
+//! task that dies loses its chunk. The name of a document has the units, so that chunks of another
 //! length are other documents.
 //!
 //! # Format
-//! The first line of a document is [`FORMAT`], a space and the CRC-32C of the text after that line, in eight hexadecimal digits.
+//! The first line of a document is [`FORMAT`], a space and the CRC-32C of the text after that line,
+//! in eight hexadecimal digits.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -36,12 +40,12 @@ pub enum ChunkError {
         id: PlanId,
         /// The number asked for.
         chunk: u64,
-        /// The last one.
         last: u64,
     },
     /// Chunks have no result yet.
     #[error(
-        "{missing} of {all} chunks have no result yet, the first of them chunk {first}; `assay fleet sweep FILE` computes them"
+        "{missing} of {all} chunks have no result yet, the first of them chunk {first}; `assay \
+         fleet sweep FILE` computes them"
     )]
     Incomplete {
         /// Chunks without a result.
@@ -53,8 +57,9 @@ pub enum ChunkError {
     },
     /// Another task stored other bytes.
     #[error(
-        "{key} in the shared store differs from the result of this host for the same chunk: the hosts do not compute alike; compare their \
-         versions of assay and of the system, and delete the document of the one that is wrong"
+        "{key} in the shared store differs from the result of this host for the same chunk: the \
+         hosts do not compute alike; compare their versions of assay and of the system, and \
+         delete the document of the one that is wrong"
     )]
     Differs {
         /// Key of the document.
@@ -72,7 +77,8 @@ pub enum ChunkError {
     },
     /// The directory of the store cannot be made.
     #[error(
-        "cannot make the directory {path} of the shared store: {source}; create it on the file system that all hosts mount there"
+        "cannot make the directory {path} of the shared store: {source}; create it on the file \
+         system that all hosts mount there"
     )]
     Directory {
         /// The directory.
@@ -95,8 +101,9 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Chunks of `length` units, both at least 1; `unit` names them in the keys of documents (`points`). `at` is a directory (made where its
-    /// parent exists; a relative path is one of the current directory) or `s3://BUCKET/PREFIX`.
+    /// Chunks of `length` units, both at least 1; `unit` names them in the keys of documents
+    /// (`points`). `at` is a directory (made where its parent exists; a relative path is one of the
+    /// current directory) or `s3://BUCKET/PREFIX`.
     ///
     /// # Errors
     /// [`ChunkError::Directory`], [`ChunkError::Store`].
@@ -142,7 +149,6 @@ impl Chunks {
         self.units
     }
 
-    /// Number of chunks.
     pub fn count(&self) -> u64 {
         self.units.div_ceil(self.length)
     }
@@ -186,7 +192,8 @@ impl Chunks {
     /// Stores the text of a chunk, durably.
     ///
     /// # Errors
-    /// [`ChunkError::Differs`] where the chunk has a result that is not this one; [`ChunkError::NoSuchChunk`], [`ChunkError::Store`].
+    /// [`ChunkError::Differs`] where the chunk has a result that is not this one;
+    /// [`ChunkError::NoSuchChunk`], [`ChunkError::Store`].
     pub fn put(&self, chunk: u64, text: &str) -> Result<(), ChunkError> {
         let key = self.key(chunk)?;
         let sum = crc32c::crc32c(text.as_bytes());
@@ -228,7 +235,8 @@ impl Chunks {
     /// The texts of all chunks, one after another in the order of the units.
     ///
     /// # Errors
-    /// [`ChunkError::Incomplete`] while results are missing; [`ChunkError::Damaged`], [`ChunkError::Store`].
+    /// [`ChunkError::Incomplete`] while results are missing; [`ChunkError::Damaged`],
+    /// [`ChunkError::Store`].
     pub fn join(&self) -> Result<String, ChunkError> {
         let mut joined = String::new();
         let mut missing = Vec::new();
@@ -249,7 +257,8 @@ impl Chunks {
     }
 }
 
-/// The directory as an absolute path; made where only its last component is missing, so that a file system that is not mounted is noticed.
+/// The directory as an absolute path; made where only its last component is missing, so that a file
+/// system that is not mounted is noticed.
 fn directory(at: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(at)?;
     match std::fs::create_dir(&path) {

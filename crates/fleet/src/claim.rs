@@ -1,13 +1,15 @@
 //! Claims: which attempt may measure a drive for a plan, and how far it is.
 //!
 //! # Mechanism
-//! The document `claims/PLAN/SERIAL.json` is replaced by compare and swap only. Taking the claim adds one to its attempt. Each later
-//! write of the holder is conditional on the version that it wrote last, so that the write of an older attempt is refused
-//! ([`ClaimError::Fenced`]): it stops. No clocks are compared, and no claim expires: a claim of a dead host is taken like any other, and
-//! the locks of run folder and device decide on one host.
+//! The document `claims/PLAN/SERIAL.json` is replaced by compare and swap only. Taking the claim
+//! adds one to its attempt. Each later write of the holder is conditional on the version that it
+//! wrote last, so that the write of an older attempt is refused ([`ClaimError::Fenced`]): it stops.
+//! No clocks are compared, and no claim expires: a claim of a dead host is taken like any other,
+//! and the locks of run folder and device decide on one host.
 //!
-//! Of each suite the claim records from which length of its journal each attempt goes on ([`Base`]). Shipped pieces name their attempt, so
-//! that pieces which an older attempt ships late count for nothing.
+//! Of each suite the claim records from which length of its journal each attempt goes on
+//! ([`Base`]). Shipped pieces name their attempt, so that pieces which an older attempt ships late
+//! count for nothing.
 
 use std::sync::Arc;
 
@@ -22,7 +24,6 @@ pub const FORMAT: u32 = 1;
 /// The task that holds a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Host.
     pub host: HostName,
     /// The kernel's boot id.
     pub boot_id: Option<String>,
@@ -63,7 +64,6 @@ pub enum SuiteOutcome {
 /// From where an attempt goes on with a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The attempt.
     pub attempt: u64,
     /// Length of the journal that was shipped before, bytes.
     pub bytes: u64,
@@ -87,11 +87,8 @@ pub struct SuiteClaim {
 /// The claim of a drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// [`FORMAT`].
     pub format: u32,
-    /// Plan.
     pub plan: PlanId,
-    /// Serial.
     pub serial: Serial,
     /// Rises by one with each taker.
     pub attempt: u64,
@@ -99,7 +96,6 @@ pub struct Claim {
     pub sequence: u64,
     /// The task that took it last.
     pub holder: Holder,
-    /// State.
     pub state: ClaimState,
     /// Why it is interrupted or refused.
     pub reason: Option<String>,
@@ -122,19 +118,17 @@ pub enum ClaimError {
         "{serial}: attempt {attempt} on host {host} has taken this drive over; this attempt stops"
     )]
     Fenced {
-        /// Serial.
         serial: Serial,
         /// The newer attempt.
         attempt: u64,
-        /// Its host.
         host: HostName,
     },
     /// The document is no claim.
     #[error(
-        "{key} in the shared store is damaged: {why}; compare it with its run folders, and delete it to begin anew"
+        "{key} in the shared store is damaged: {why}; compare it with its run folders, and delete \
+         it to begin anew"
     )]
     Damaged {
-        /// Key.
         key: String,
         /// What is wrong.
         why: String,
@@ -184,8 +178,8 @@ pub struct HeldClaim {
 }
 
 impl HeldClaim {
-    /// Take the claim of a drive. `begin` completes the claim as it is to be written, with the new attempt and holder already in it; it is called
-    /// again when another process was faster.
+    /// Take the claim of a drive. `begin` completes the claim as it is to be written, with the new
+    /// attempt and holder already in it; it is called again when another process was faster.
     ///
     /// # Errors
     /// [`ClaimError`], and the errors of `begin`.
@@ -243,8 +237,8 @@ impl HeldClaim {
     /// Change the claim.
     ///
     /// # Errors
-    /// [`ClaimError::Fenced`] when another attempt took it. After [`ClaimError::Store`] the change may have been written or not; the next call settles
-    /// it.
+    /// [`ClaimError::Fenced`] when another attempt took it. After [`ClaimError::Store`] the change
+    /// may have been written or not; the next call settles it.
     pub fn change(&mut self, change: impl Fn(&mut Claim)) -> Result<(), ClaimError> {
         let key = key(&self.claim.plan, &self.claim.serial);
         loop {

@@ -1,9 +1,10 @@
 //! Collecting: the run folders of a plan from the shared store into a local directory.
 //!
 //! # Mechanism
-//! `DIR/SERIAL/NN-SUITE/` per drive and suite. A folder that has all that was shipped is left as it is; another one is fetched anew and then put in
-//! its place, so that a folder is always whole. Every piece is checked, and complete runs by their `SHA256SUMS`. A folder that cannot be
-//! fetched is reported and does not keep others from being collected.
+//! `DIR/SERIAL/NN-SUITE/` per drive and suite. A folder that has all that was shipped is left as it
+//! is; another one is fetched anew and then put in its place, so that a folder is always whole.
+//! Every piece is checked, and complete runs by their `SHA256SUMS`. A folder that cannot be fetched
+//! is reported and does not keep others from being collected.
 
 use std::fs;
 use std::io;
@@ -18,16 +19,17 @@ use crate::shared_store::{SharedStore, SharedStoreError};
 use crate::ship::{self, Chain, ShipError};
 use crate::{PlanId, Serial};
 
-/// Name of a drive's claim beside its run folders: host, slot and attempt, which a run folder does not know.
+/// Name of a drive's claim beside its run folders: host, slot and attempt, which a run folder does
+/// not know.
 pub const CLAIM_FILE: &str = "claim.json";
 
-/// The claim that was collected with a run folder; none where the folder was not collected, or the file is damaged.
+/// The claim that was collected with a run folder; none where the folder was not collected, or the
+/// file is damaged.
 pub fn claim_of(run_folder: &Path) -> Option<Claim> {
     let bytes = fs::read(run_folder.parent()?.join(CLAIM_FILE)).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
-/// What was collected.
 #[derive(Debug, Default, Serialize)]
 pub struct Collected {
     /// All folders, old and new.

@@ -1,4 +1,5 @@
-//! The control document of a plan, `plans/PLAN/control.json`: whether its tasks go on. Only operators write it; tasks obey it.
+//! The control document of a plan, `plans/PLAN/control.json`: whether its tasks go on. Only
+//! operators write it; tasks obey it.
 
 use assay_device::host::wall_clock;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,6 @@ pub enum ControlState {
 /// The document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
-    /// State.
     pub state: ControlState,
     /// Who wrote it: `USER@HOST`.
     pub by: String,

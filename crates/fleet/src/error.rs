@@ -37,10 +37,10 @@ pub enum FleetError {
     Claim(#[from] ClaimError),
     /// A document of the shared store is damaged.
     #[error(
-        "{key} in the shared store is damaged: {why}; delete it if it is not needed, or restore it from a backup"
+        "{key} in the shared store is damaged: {why}; delete it if it is not needed, or restore \
+         it from a backup"
     )]
     Document {
-        /// Key.
         key: String,
         /// What is wrong.
         why: String,
@@ -53,7 +53,8 @@ pub enum FleetError {
     NoPlan(PlanId),
     /// A stored plan was changed.
     #[error(
-        "plan {id} in the shared store was changed and is now {now}; submit the plan again from its file"
+        "plan {id} in the shared store was changed and is now {now}; submit the plan again from \
+         its file"
     )]
     ChangedPlan {
         /// Its key.
@@ -61,9 +62,12 @@ pub enum FleetError {
         /// The id of its content.
         now: PlanId,
     },
-    /// A plan that finds nothing: a typing error, or hosts that have not published their inventories.
+    /// A plan that finds nothing: a typing error, or hosts that have not published their
+    /// inventories.
     #[error(
-        "plan {plan} finds no drive: drives.model must be how the model begins in `assay fleet inventory`; without --here, drives are looked for in the inventories of the shared store, which `assay fleet inventory --store {at}` writes on each host"
+        "plan {plan} finds no drive: drives.model must be how the model begins in `assay fleet \
+         inventory`; without --here, drives are looked for in the inventories of the shared \
+         store, which `assay fleet inventory --store {at}` writes on each host"
     )]
     NoDrives {
         /// Name of the plan.
@@ -74,7 +78,6 @@ pub enum FleetError {
     /// The plan was cancelled.
     #[error("plan {plan} was cancelled by {by} at {at}; to continue it, submit it with --resume")]
     Cancelled {
-        /// The plan.
         plan: PlanId,
         /// User and host.
         by: String,
@@ -84,9 +87,7 @@ pub enum FleetError {
     /// A task on this host ended with an error, which it has printed.
     #[error("the task of host {host} ended with {status}; its message is above")]
     Task {
-        /// The host.
         host: HostName,
-        /// Exit status.
         status: std::process::ExitStatus,
     },
 }

@@ -1,8 +1,9 @@
 //! The drives of a host.
 //!
-//! Found in `/sys`, and in a list of further drives, the file `$ASSAY_FLEET_DRIVES/HOST`: one per line, as on the command line of
-//! `assay run` (files, loop devices, `sim:NAME,lot=N`), with `#` comments. A drive is known by its serial: a device path may name another
-//! drive after each boot, so a task looks serials up here each time it starts.
+//! Found in `/sys`, and in a list of further drives, the file `$ASSAY_FLEET_DRIVES/HOST`: one per
+//! line, as on the command line of `assay run` (files, loop devices, `sim:NAME,lot=N`), with `#`
+//! comments. A drive is known by its serial: a device path may name another drive after each boot,
+//! so a task looks serials up here each time it starts.
 
 use std::path::{Path, PathBuf};
 
@@ -26,15 +27,14 @@ pub const FORMAT: u32 = 1;
 /// Environment variable with the folder of the lists of further drives.
 pub const DRIVES_VARIABLE: &str = "ASSAY_FLEET_DRIVES";
 
-/// Most that a SATA link carries, bytes per second: 6 Gbit/s less the line code 8b/10b (Serial ATA revision 3.0, section 9).
+/// Most that a SATA link carries, bytes per second: 6 Gbit/s less the line code 8b/10b (Serial ATA
+/// revision 3.0, section 9).
 const SATA_BYTES_PER_S: u64 = 600_000_000;
 
 /// The drives of a host at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostInventory {
-    /// [`FORMAT`].
     pub format: u32,
-    /// The host.
     pub host: HostName,
     /// The kernel's boot id, which changes with each boot.
     pub boot_id: Option<String>,
@@ -52,13 +52,10 @@ pub struct HostInventory {
 /// A drive of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InventoryDrive {
-    /// Serial.
     pub serial: Serial,
-    /// Model.
     pub model: String,
     /// Firmware revision.
     pub firmware: String,
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
     /// What `assay run` takes for it: valid on this host until it boots again.
     pub spec: String,
@@ -70,13 +67,13 @@ pub struct InventoryDrive {
     pub slot: Option<String>,
     /// PCIe link, as `8.0 GT/s PCIe x4`.
     pub link: Option<String>,
-    /// Most that its interface carries in a direction, bytes per second; none where it is not known.
+    /// Most that its interface carries in a direction, bytes per second; none where it is not
+    /// known.
     #[serde(default)]
     pub interface_bytes_per_s: Option<u64>,
     /// Wear, where it was read.
     #[serde(default)]
     pub wear: Option<Wear>,
-    /// NUMA node.
     pub numa_node: Option<u32>,
     /// Production lot, where known: that of a simulated drive (`lot=N`).
     pub lot: Option<String>,
@@ -98,14 +95,15 @@ pub struct Wear {
 pub struct Unusable {
     /// Name or specification.
     pub spec: String,
-    /// Why.
     pub why: String,
 }
 
-/// The drives of this host, under the name `host`. `lists` is the folder of the lists of further drives.
+/// The drives of this host, under the name `host`. `lists` is the folder of the lists of further
+/// drives.
 ///
 /// # Errors
-/// When the list exists and cannot be read. A drive that cannot be identified is listed as unusable.
+/// When the list exists and cannot be read. A drive that cannot be identified is listed as
+/// unusable.
 pub fn take(
     root: &SystemRoot,
     host: &HostName,
@@ -118,7 +116,8 @@ pub fn take(
         Err(reason) => unusable.push(reason),
     };
     for info in list_drives_at(root) {
-        // Without a serial of its own a drive has its kernel name, which may be another drive's after a boot.
+        // Without a serial of its own a drive has its kernel name, which may be another drive's
+        // after a boot.
         if info.serial != info.name {
             add(of_info(&info, None));
         }
@@ -141,8 +140,9 @@ pub fn take(
 }
 
 impl HostInventory {
-    /// Reads the wear of real drives. Needs root; without, it stays unknown. A task that looks its drives up does without: a drive that does not
-    /// answer holds an admin command until the kernel's time limit.
+    /// Reads the wear of real drives. Needs root; without, it stays unknown. A task that looks its
+    /// drives up does without: a drive that does not answer holds an admin command until the
+    /// kernel's time limit.
     pub fn read_wear(&mut self) {
         std::thread::scope(|scope| {
             for drive in self.drives.iter_mut().filter(|drive| !drive.simulated) {
@@ -178,7 +178,8 @@ fn key(host: &HostName) -> String {
     format!("inventory/{host}.json")
 }
 
-/// Writes an inventory into the shared store, in place of the host's earlier one, whose rack and wear of drives stay where this one has none.
+/// Writes an inventory into the shared store, in place of the host's earlier one, whose rack and
+/// wear of drives stay where this one has none.
 ///
 /// # Errors
 /// [`FleetError::SharedStore`].
@@ -202,7 +203,8 @@ pub fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(),
     Ok(())
 }
 
-/// Removes the inventory of a host that is gone, so that its drives can be found on others; false without one.
+/// Removes the inventory of a host that is gone, so that its drives can be found on others; false
+/// without one.
 ///
 /// # Errors
 /// [`FleetError::SharedStore`].
@@ -216,7 +218,8 @@ pub fn remove(store: &dyn SharedStore, host: &HostName) -> Result<bool, FleetErr
 /// The inventories in the shared store, by host.
 ///
 /// # Errors
-/// [`FleetError::SharedStore`], or [`FleetError::Document`] for one that is damaged or of another format.
+/// [`FleetError::SharedStore`], or [`FleetError::Document`] for one that is damaged or of another
+/// format.
 pub fn published(store: &dyn SharedStore) -> Result<Vec<HostInventory>, FleetError> {
     let mut inventories = Vec::new();
     for key in store.list("inventory/")? {
@@ -238,8 +241,9 @@ pub fn published(store: &dyn SharedStore) -> Result<Vec<HostInventory>, FleetErr
 }
 
 impl HostInventory {
-    /// The configuration line of a dynamic node of Slurm with a GRES type per serial (slurmd(8), -Z and --conf). It has no `File=`: one dead drive
-    /// would keep the daemon of the whole host from starting.
+    /// The configuration line of a dynamic node of Slurm with a GRES type per serial (slurmd(8), -Z
+    /// and --conf). It has no `File=`: one dead drive would keep the daemon of the whole host from
+    /// starting.
     pub fn slurm_node(&self) -> String {
         let types = self.drives.iter().map(|drive| {
             let serial = drive.serial.gres_type();
@@ -351,7 +355,8 @@ fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unus
     })
 }
 
-/// Drives whose serial occurs once; of others, such as several namespaces of a drive, a serial selects none.
+/// Drives whose serial occurs once; of others, such as several namespaces of a drive, a serial
+/// selects none.
 fn with_unique_serials(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec<Unusable>) {
     let mut unusable = Vec::new();
     let is_single = |drive: &InventoryDrive| {
@@ -361,7 +366,8 @@ fn with_unique_serials(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec
     let (single, duplicates): (Vec<_>, Vec<_>) = drives.iter().cloned().partition(is_single);
     for duplicate in duplicates {
         let why = format!(
-            "its serial {} is that of another device of this host (another namespace, or listed twice); a plan cannot tell them apart",
+            "its serial {} is that of another device of this host (another namespace, or listed \
+             twice); a plan cannot tell them apart",
             duplicate.serial
         );
         unusable.push(Unusable {

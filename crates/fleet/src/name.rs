@@ -1,12 +1,14 @@
 //! Serials, host names and plan ids.
 //!
-//! They are parts of keys in the shared store, of file names, and of arguments of the queue's programs. So they are checked once, here.
+//! They are parts of keys in the shared store, of file names, and of arguments of the queue's
+//! programs. So they are checked once, here.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest serial, bytes. NVMe serial numbers have 20 (Base Specification 2.0, figure 275); those of files and simulated drives more.
+/// Longest serial, bytes. NVMe serial numbers have 20 (Base Specification 2.0, figure 275); those
+/// of files and simulated drives more.
 pub const MAX_SERIAL_BYTES: usize = 96;
 /// Longest host name, bytes (RFC 1035, section 2.3.4).
 pub const MAX_HOST_BYTES: usize = 255;
@@ -89,21 +91,23 @@ name!(
     check_host
 );
 name!(
-    /// `NAME-` and the first [`PLAN_HASH_DIGITS`] hexadecimal digits of the SHA-256 of the plan's canonical text.
+    /// `NAME-` and the first [`PLAN_HASH_DIGITS`] hexadecimal digits of the SHA-256 of the plan's
+    /// canonical text.
     PlanId,
     check_plan_id
 );
 
 impl Serial {
-    /// The serial as a part of keys and file names: letters, digits, `.`, `_` and `-` as they are, other bytes as `%XX`. Injective.
+    /// The serial as a part of keys and file names: letters, digits, `.`, `_` and `-` as they are,
+    /// other bytes as `%XX`. Injective.
     pub fn key(&self) -> String {
         escaped(&self.0, '%', |first, byte| {
             byte.is_ascii_alphanumeric() || b"_-".contains(&byte) || (byte == b'.' && !first)
         })
     }
 
-    /// The serial as a GRES type of Slurm (gres.conf(5)), which takes letters, digits, `.` and `-` as they are; other bytes as `_XX`.
-    /// Injective.
+    /// The serial as a GRES type of Slurm (gres.conf(5)), which takes letters, digits, `.` and `-`
+    /// as they are; other bytes as `_XX`. Injective.
     pub fn gres_type(&self) -> String {
         escaped(&self.0, '_', |_, byte| {
             byte.is_ascii_alphanumeric() || b".-".contains(&byte)
@@ -111,7 +115,8 @@ impl Serial {
     }
 }
 
-/// `text` with each byte that is not `plain` (given whether it is the first) as `mark` and two hexadecimal digits.
+/// `text` with each byte that is not `plain` (given whether it is the first) as `mark` and two
+/// hexadecimal digits.
 fn escaped(text: &str, mark: char, plain: impl Fn(bool, u8) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, byte) in text.bytes().enumerate() {
@@ -137,14 +142,16 @@ fn check_serial(text: &str) -> Result<(), NameError> {
     }
     if text.trim() != text || text.chars().any(char::is_control) {
         return Err(error(
-            "begins or ends with a blank, or has control characters; write it as `assay fleet inventory` shows it"
+            "begins or ends with a blank, or has control characters; write it as `assay fleet \
+             inventory` shows it"
                 .to_owned(),
         ));
     }
     // A list of serials has columns and comments.
     if text.contains([',', '#']) {
         return Err(error(
-            "has a comma or `#`, which a list of serials cannot hold; such a drive cannot be in a plan"
+            "has a comma or `#`, which a list of serials cannot hold; such a drive cannot be in a \
+             plan"
                 .to_owned(),
         ));
     }
@@ -158,7 +165,8 @@ fn check_serial(text: &str) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Error unless the text has 1 to `max` letters, digits, `.`, `_`, `-`, the first of them a letter or digit.
+/// Error unless the text has 1 to `max` letters, digits, `.`, `_`, `-`, the first of them a letter
+/// or digit.
 pub(crate) fn check_word(what: &'static str, text: &str, max: usize) -> Result<(), NameError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let begins = |byte: &u8| byte.is_ascii_alphanumeric();
@@ -170,7 +178,8 @@ pub(crate) fn check_word(what: &'static str, text: &str, max: usize) -> Result<(
         what,
         text: text.to_owned(),
         why: format!(
-            "cannot be used; write 1 to {max} letters, digits, `.`, `_` or `-`, the first of them a letter or digit"
+            "cannot be used; write 1 to {max} letters, digits, `.`, `_` or `-`, the first of them \
+             a letter or digit"
         ),
     })
 }
@@ -190,7 +199,8 @@ fn check_plan_id(text: &str) -> Result<(), NameError> {
         what: "plan id",
         text: text.to_owned(),
         why: format!(
-            "is none; it is the plan's name, `-` and {PLAN_HASH_DIGITS} hexadecimal digits, as `assay fleet plan FILE` shows it"
+            "is none; it is the plan's name, `-` and {PLAN_HASH_DIGITS} hexadecimal digits, as \
+             `assay fleet plan FILE` shows it"
         ),
     })
 }

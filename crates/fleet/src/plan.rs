@@ -1,10 +1,12 @@
 //! Plans: which suites run on which drives, and how.
 //!
 //! # Mechanism
-//! A TOML file becomes a checked [`Plan`]; `keys` is the one table of its keys, from which the parser, the canonical text and the JSON
-//! schema follow. The [`PlanId`] is a hash of what determines the results: suites with their texts and parameters, selection of drives with the list of
-//! serials, and what a drive shares while it is measured. Where and until when jobs run (`place`, `attempts`, `until`, `[store]`,
-//! `[slurm]`), and which drives may wear how much, is not part of it, so that these can be changed while a plan runs.
+//! A TOML file becomes a checked [`Plan`]; `keys` is the one table of its keys, from which the
+//! parser, the canonical text and the JSON schema follow. The [`PlanId`] is a hash of what
+//! determines the results: suites with their texts and parameters, selection of drives with the
+//! list of serials, and what a drive shares while it is measured. Where and until when jobs run
+//! (`place`, `attempts`, `until`, `[store]`, `[slurm]`), and which drives may wear how much, is not
+//! part of it, so that these can be changed while a plan runs.
 
 use std::path::{Path, PathBuf};
 
@@ -52,11 +54,9 @@ pub const SERIALS_FILE: &str = "serials.txt";
 /// A checked plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Its name.
     pub name: String,
     /// What runs on each drive, in this order.
     pub suites: Vec<PlanSuite>,
-    /// On which drives.
     pub drives: DriveSelection,
     /// How.
     pub run: RunRules,
@@ -70,14 +70,12 @@ pub struct Plan {
     given: Table,
 }
 
-/// A suite of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanSuite {
     /// A built-in suite, or the path of a suite file as given.
     pub name: String,
     /// Name without folder and extension: for keys and folders.
     pub label: String,
-    /// The suite.
     pub suite: Suite,
     /// Text of a suite file; none for a built-in suite.
     pub text: Option<String>,
@@ -137,7 +135,6 @@ pub struct RunRules {
     pub until: Option<(String, u64)>,
     /// Factor on durations.
     pub scale: f64,
-    /// Seed.
     pub seed: u64,
     /// Folder of each host for the live figures of its task.
     pub metrics: Option<PathBuf>,
@@ -171,7 +168,8 @@ pub struct SlurmRules {
 }
 
 impl Plan {
-    /// Reads the plan in a file, with its list of serials and suite files, whose paths are relative to the plan's folder.
+    /// Reads the plan in a file, with its list of serials and suite files, whose paths are relative
+    /// to the plan's folder.
     ///
     /// # Errors
     /// [`PlanError`]: names the file, the key, the value, and what to write.
@@ -334,7 +332,6 @@ impl Plan {
         Ok(())
     }
 
-    /// Settings of a suite of this plan.
     pub fn settings(&self, suite: &PlanSuite) -> RunSettings {
         RunSettings {
             set: suite.set.clone(),
@@ -343,12 +340,14 @@ impl Plan {
         }
     }
 
-    /// The canonical text: the keys that were given, in the order of the schema, without comments. Parsing it gives the same plan.
+    /// The canonical text: the keys that were given, in the order of the schema, without comments.
+    /// Parsing it gives the same plan.
     pub fn canonical(&self) -> String {
         read::canonical(&self.given, &|_, _| true)
     }
 
-    /// The text of `plan.toml` in the shared store: as [`Plan::canonical`], with the list of serials and suite files beside it.
+    /// The text of `plan.toml` in the shared store: as [`Plan::canonical`], with the list of
+    /// serials and suite files beside it.
     pub fn stored_text(&self) -> String {
         let mut given = self.given.clone();
         let drives = given.get_mut("drives").and_then(Value::as_table_mut);
@@ -397,7 +396,8 @@ impl Plan {
     }
 }
 
-/// Name of a suite file beside a stored plan. The label stays the file's, as it is part of the plan id.
+/// Name of a suite file beside a stored plan. The label stays the file's, as it is part of the plan
+/// id.
 fn suite_file(suite: &PlanSuite) -> String {
     format!("{}.toml", suite.label)
 }

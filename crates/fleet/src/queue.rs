@@ -1,7 +1,7 @@
 //! Queues: what starts tasks on hosts, and when.
 //!
-//! The seam to schedulers. Nothing above the trait [`Queue`] names one. Jobs have names that follow from plan, host and drive, so that a
-//! repeated `submit` finds the jobs that are already there.
+//! The seam to schedulers. Nothing above the trait [`Queue`] names one. Jobs have names that follow
+//! from plan, host and drive, so that a repeated `submit` finds the jobs that are already there.
 
 use std::fmt;
 
@@ -16,7 +16,6 @@ pub use slurm::{JOB_SCRIPT, SlurmQueue, requeue};
 /// A job: the task of a plan on a host, for all its drives or for one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobSpec {
-    /// The plan.
     pub plan: PlanId,
     /// The host; of a job for one drive, where the drive is now.
     pub host: HostName,
@@ -27,7 +26,8 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
-    /// Name of the job in the queue: `assay:PLAN:HOST`, or `assay:PLAN::SERIAL` for one drive, which can move to another host.
+    /// Name of the job in the queue: `assay:PLAN:HOST`, or `assay:PLAN::SERIAL` for one drive,
+    /// which can move to another host.
     pub fn name(&self) -> String {
         match &self.serial {
             None => format!("assay:{}:{}", self.plan, self.host),
@@ -57,7 +57,6 @@ pub enum JobState {
     Waiting,
     /// It runs.
     Running,
-    /// It is ending.
     Ending,
 }
 
@@ -78,7 +77,6 @@ pub struct Job {
     pub id: String,
     /// [`JobSpec::name`].
     pub name: String,
-    /// State.
     pub state: JobState,
     /// Host on which it runs.
     pub host: Option<String>,
@@ -91,10 +89,10 @@ pub struct Job {
 pub enum QueueError {
     /// A program of the queue cannot be started.
     #[error(
-        "cannot start {program}: {source}; install Slurm's client programs on this host, or run the plan on this host alone with --here"
+        "cannot start {program}: {source}; install Slurm's client programs on this host, or run \
+         the plan on this host alone with --here"
     )]
     Start {
-        /// The program.
         program: &'static str,
         /// The system's error.
         source: std::io::Error,
@@ -102,7 +100,6 @@ pub enum QueueError {
     /// A program of the queue failed.
     #[error("{program} failed with {status}{}: {message}", of_job(.job))]
     Failed {
-        /// The program.
         program: &'static str,
         /// The job, where it concerns one.
         job: Option<String>,
@@ -114,23 +111,16 @@ pub enum QueueError {
     /// A program of the queue printed something else than expected.
     #[error("{program} printed {line:?}, which is not {expected}; check that it is Slurm's")]
     Output {
-        /// The program.
         program: &'static str,
-        /// The line.
         line: String,
-        /// What was expected.
         expected: &'static str,
     },
     /// A partition that depends on the rack, and a host without one.
     #[error(
-        "slurm.partition is {partition:?} and the inventory of host {host} names no rack; take it again with `assay fleet inventory --rack NAME`"
+        "slurm.partition is {partition:?} and the inventory of host {host} names no rack; take it \
+         again with `assay fleet inventory --rack NAME`"
     )]
-    NoRack {
-        /// The partition.
-        partition: String,
-        /// The host.
-        host: HostName,
-    },
+    NoRack { partition: String, host: HostName },
     /// The queue cannot do it.
     #[error("{0}")]
     Unsupported(String),
@@ -144,7 +134,8 @@ fn of_job(job: &Option<String>) -> String {
 
 /// A queue of jobs.
 pub trait Queue {
-    /// Makes a job; returns the queue's id for it. The caller has checked that there is none of that name.
+    /// Makes a job; returns the queue's id for it. The caller has checked that there is none of
+    /// that name.
     ///
     /// # Errors
     /// [`QueueError`].

@@ -1,13 +1,16 @@
-//! The shared store: one place for plans, claims and shipped run folders, that every host of a fleet reaches.
+//! The shared store: one place for plans, claims and shipped run folders, that every host of a
+//! fleet reaches.
 //!
 //! # Mechanism
-//! A store holds documents by key. A document is replaced as a whole, on condition of the version that the writer has read (compare and
-//! swap), so that two hosts never lose each other's change. Clocks and locks of shared file systems play no part. Two adapters:
-//! [`DirectoryStore`] and `ObjectStore` (S3; cargo feature `s3`). Both block, with a limit on the time of each call; nothing above them
-//! is asynchronous.
+//! A store holds documents by key. A document is replaced as a whole, on condition of the version
+//! that the writer has read (compare and swap), so that two hosts never lose each other's change.
+//! Clocks and locks of shared file systems play no part. Two adapters: [`DirectoryStore`] and
+//! `ObjectStore` (S3; cargo feature `s3`). Both block, with a limit on the time of each call;
+//! nothing above them is asynchronous.
 //!
 //! # Non-goals
-//! No transactions over several keys, no listing by content, no streaming: the largest document is a piece of a journal of a few MiB.
+//! No transactions over several keys, no listing by content, no streaming: the largest document is
+//! a piece of a journal of a few MiB.
 
 use std::path::Path;
 
@@ -71,7 +74,6 @@ pub enum SharedStoreError {
     /// A key that no store takes.
     #[error("{key:?} is no key of a shared store: {why}")]
     Key {
-        /// The key.
         key: String,
         /// What is wrong.
         why: &'static str,
@@ -86,7 +88,6 @@ pub enum SharedStoreError {
         at: String,
         /// What was tried.
         action: &'static str,
-        /// The key.
         key: String,
         /// The cause.
         why: String,
@@ -104,8 +105,8 @@ pub trait SharedStore: Send + Sync {
     /// Write a document durably, if the condition holds.
     ///
     /// # Errors
-    /// [`SharedStoreError::Key`], [`SharedStoreError::Empty`], or [`SharedStoreError::Io`]: then the document may have been written all
-    /// the same, and a reader must look.
+    /// [`SharedStoreError::Key`], [`SharedStoreError::Empty`], or [`SharedStoreError::Io`]: then
+    /// the document may have been written all the same, and a reader must look.
     fn put(
         &self,
         key: &str,
@@ -126,11 +127,12 @@ pub trait SharedStore: Send + Sync {
     fn delete(&self, key: &str) -> Result<(), SharedStoreError>;
 }
 
-/// The store at `at`: the path of a directory, or `s3://BUCKET/PREFIX` with endpoint and credentials of the `AWS_*` environment variables.
+/// The store at `at`: the path of a directory, or `s3://BUCKET/PREFIX` with endpoint and
+/// credentials of the `AWS_*` environment variables.
 ///
 /// # Errors
-/// [`SharedStoreError::Location`] for another scheme, a relative path, a directory that does not exist, or an object store in a build
-/// without the feature `s3`.
+/// [`SharedStoreError::Location`] for another scheme, a relative path, a directory that does not
+/// exist, or an object store in a build without the feature `s3`.
 pub fn open(at: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
     let wrong = |why: String| SharedStoreError::Location {
         at: at.to_owned(),
@@ -138,14 +140,18 @@ pub fn open(at: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
     };
     match at.split_once("://") {
         None if !Path::new(at).is_absolute() => Err(wrong(
-            "a relative path is another directory on each host; write an absolute one, or s3://BUCKET/PREFIX".to_owned(),
+            "a relative path is another directory on each host; write an absolute one, or \
+             s3://BUCKET/PREFIX"
+                .to_owned(),
         )),
         None => Ok(Box::new(DirectoryStore::open(Path::new(at))?)),
         #[cfg(feature = "s3")]
         Some(("s3", _)) => Ok(Box::new(ObjectStore::open(at)?)),
         #[cfg(not(feature = "s3"))]
         Some(("s3", _)) => Err(wrong(
-            "this build has no object stores; name a shared directory, or build with `cargo build --release -p assay-cli --features s3`".to_owned(),
+            "this build has no object stores; name a shared directory, or build with `cargo build \
+             --release -p assay-cli --features s3`"
+                .to_owned(),
         )),
         Some((scheme, _)) => Err(wrong(format!(
             "{scheme}:// is no kind of shared store; write an absolute path, or s3://BUCKET/PREFIX"

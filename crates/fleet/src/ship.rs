@@ -1,11 +1,12 @@
 //! Shipping: run folders into the shared store while they are written, and back onto any host.
 //!
 //! # Mechanism
-//! `runs/PLAN/SERIAL/NN-SUITE/` holds `manifest.json`, `journal/ATTEMPT-OFFSET-LENGTH-CRC` and, of a complete run, `SHA256SUMS`. A piece is part
-//! of the journal, whole lines only, and never changes. Its CRC-32C is that of the journal from its beginning to the end of the piece, so
-//! pieces fit together only as they were written. [`chain`] finds from the names of the pieces and the claim's [`Base`]s those that make
-//! the journal: what an older attempt ships after it was superseded lies beyond the base of the next and is left out. `SHA256SUMS`
-//! checks the whole.
+//! `runs/PLAN/SERIAL/NN-SUITE/` holds `manifest.json`, `journal/ATTEMPT-OFFSET-LENGTH-CRC` and, of
+//! a complete run, `SHA256SUMS`. A piece is part of the journal, whole lines only, and never
+//! changes. Its CRC-32C is that of the journal from its beginning to the end of the piece, so
+//! pieces fit together only as they were written. [`chain`] finds from the names of the pieces and
+//! the claim's [`Base`]s those that make the journal: what an older attempt ships after it was
+//! superseded lies beyond the base of the next and is left out. `SHA256SUMS` checks the whole.
 //!
 //! # Non-goals
 //! No deletion, no change, no compression of what was shipped.
@@ -50,22 +51,22 @@ pub enum ShipError {
     },
     /// The local folder is not the one that was shipped.
     #[error(
-        "{path} is not the folder that was shipped to {key}: {why}; the next attempt goes on from what was shipped"
+        "{path} is not the folder that was shipped to {key}: {why}; the next attempt goes on from \
+         what was shipped"
     )]
     Diverged {
         /// Local folder.
         path: PathBuf,
-        /// Key.
         key: String,
         /// What differs.
         why: &'static str,
     },
     /// A piece is missing or damaged.
     #[error(
-        "{key} in the shared store is {what}; restore it from a backup, or delete the claim and the keys beside it to measure anew"
+        "{key} in the shared store is {what}; restore it from a backup, or delete the claim and \
+         the keys beside it to measure anew"
     )]
     Damaged {
-        /// Key.
         key: String,
         /// `missing`, or what is wrong.
         what: String,
@@ -100,7 +101,8 @@ pub struct Shipper {
     manifest_sent: bool,
     sent_bytes: u64,
     crc: u32,
-    /// A piece whose put had no answer: it is put again before any other, so that one offset has one piece.
+    /// A piece whose put had no answer: it is put again before any other, so that one offset has
+    /// one piece.
     pending: Option<(Piece, Vec<u8>)>,
     drive_state: Vec<u8>,
 }
@@ -126,7 +128,8 @@ impl Shipper {
         metadata.map_or(0, |m| m.len().saturating_sub(self.sent_bytes))
     }
 
-    /// Ship what the folder has beyond what was shipped: the manifest, and whole lines of the journal. Nothing without a manifest.
+    /// Ship what the folder has beyond what was shipped: the manifest, and whole lines of the
+    /// journal. Nothing without a manifest.
     ///
     /// # Errors
     /// [`ShipError`]; it can be called again.

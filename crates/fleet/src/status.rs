@@ -1,4 +1,5 @@
-//! How far a plan is, per drive: from claims and shipped journals, independent of the queue that runs the tasks.
+//! How far a plan is, per drive: from claims and shipped journals, independent of the queue that
+//! runs the tasks.
 
 use std::collections::BTreeMap;
 
@@ -65,13 +66,10 @@ impl DriveState {
 /// A drive of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct DriveStatus {
-    /// Serial.
     pub serial: Serial,
-    /// State.
     pub state: DriveState,
     /// Host of the last attempt, else of the inventory.
     pub host: Option<HostName>,
-    /// Attempts.
     pub attempts: u64,
     /// Complete suites.
     pub suites_done: usize,
@@ -87,7 +85,6 @@ pub struct DriveStatus {
     pub reason: Option<String>,
 }
 
-/// A plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanStatus {
     /// Its id.

@@ -1,6 +1,7 @@
 //! Plans in the shared store: `plans/PLAN/plan.toml`, its list of serials, and its suite files.
 //!
-//! `serials.txt` has the plan's list, or, of a plan without one, the drives of its model that were found; each `submit` adds those found since.
+//! `serials.txt` has the plan's list, or, of a plan without one, the drives of its model that were
+//! found; each `submit` adds those found since.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +12,7 @@ use crate::{FleetError, Plan, PlanId, Serial};
 /// A plan as tasks read it.
 #[derive(Clone, Debug)]
 pub struct StoredPlan {
-    /// Its id.
     pub id: PlanId,
-    /// The plan.
     pub plan: Plan,
     /// The drives it is for.
     pub serials: BTreeSet<Serial>,
@@ -71,8 +70,8 @@ fn serials(store: &dyn SharedStore, id: &PlanId) -> Result<Option<BTreeSet<Seria
 /// Reads a plan.
 ///
 /// # Errors
-/// [`FleetError::NoPlan`] without one; [`FleetError::Plan`] if it cannot be read by this version of assay, or was changed;
-/// [`FleetError::SharedStore`].
+/// [`FleetError::NoPlan`] without one; [`FleetError::Plan`] if it cannot be read by this version of
+/// assay, or was changed; [`FleetError::SharedStore`].
 pub fn read(store: &dyn SharedStore, id: &PlanId) -> Result<StoredPlan, FleetError> {
     let name = key(id, "plan.toml");
     let Some((bytes, _)) = store.get(&name)? else {

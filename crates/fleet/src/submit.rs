@@ -14,7 +14,6 @@ use crate::{FleetError, HostName, Plan, PlanId, claim, stored_plan};
 /// How to submit.
 #[derive(Clone, Debug, Default)]
 pub struct SubmitOptions {
-    /// `--destroy-count`.
     pub destroy_count: Option<usize>,
     /// Continue a plan that was cancelled.
     pub resume: bool,
@@ -31,7 +30,6 @@ pub struct SubmitOptions {
 pub struct Submitted {
     /// Where the drives are.
     pub assignment: Assignment,
-    /// Jobs.
     pub jobs: Completed,
     /// Drives that were finished already.
     pub finished: usize,
@@ -52,10 +50,13 @@ struct Record {
     left_out: Vec<(String, String)>,
 }
 
-/// Submits a plan. Repeating it makes only what is missing: jobs are found by name, finished drives by their claims.
+/// Submits a plan. Repeating it makes only what is missing: jobs are found by name, finished drives
+/// by their claims.
 ///
 /// # Errors
-/// [`FleetError::Destroy`] without a confirmation, [`FleetError::Cancelled`] for a plan that was cancelled, [`FleetError::NoDrives`] where no inventory has one; those of the shared store and the queue.
+/// [`FleetError::Destroy`] without a confirmation, [`FleetError::Cancelled`] for a plan that was
+/// cancelled, [`FleetError::NoDrives`] where no inventory has one; those of the shared store and
+/// the queue.
 pub fn submit(
     plan: &Plan,
     id: &PlanId,

@@ -1,4 +1,5 @@
-//! Sweep files: what is computed in chunks on many hosts. One of three sections says what the units are.
+//! Sweep files: what is computed in chunks on many hosts. One of three sections says what the units
+//! are.
 //!
 //! | section | unit | result |
 //! |---|---|---|
@@ -7,11 +8,13 @@
 //! | `[predictions]` | a fold of a drive, a twin, or the ensemble of a profile | their tables |
 //!
 //! # Mechanism
-//! A file becomes a checked [`SweepFile`]. What a unit gives follows from its index alone: a [`Point`] of a [`Sweep`] has its seed from it,
-//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins.
+//! A file becomes a checked [`SweepFile`]. What a unit gives follows from its index alone: a
+//! [`Point`] of a [`Sweep`] has its seed from it, a start of a [`Fit`] too. [`crate::chunks`]
+//! divides, stores and joins.
 //!
 //! # Non-goals
-//! Computing a unit: the command measures a point by `assay run` and calls `assay_calibrate` for the others.
+//! Computing a unit: the command measures a point by `assay run` and calls `assay_calibrate` for
+//! the others.
 
 mod file;
 
@@ -45,7 +48,6 @@ pub enum SweepError {
         /// What to write.
         why: String,
     },
-    /// Its name.
     #[error(transparent)]
     Name(#[from] NameError),
     /// The file cannot be read.
@@ -62,7 +64,6 @@ pub enum SweepError {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// Its name.
     pub name: String,
     /// What measures each point, in this order.
     pub suites: Vec<SweepSuite>,
@@ -75,7 +76,6 @@ pub struct Sweep {
     pub store: SweepStore,
 }
 
-/// A suite of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSuite {
@@ -111,7 +111,6 @@ pub struct Matrix {
 pub struct SweepRun {
     /// Factor on durations.
     pub scale: f64,
-    /// Seed of the sweep.
     pub seed: u64,
 }
 
@@ -229,8 +228,8 @@ impl Sweep {
         }
     }
 
-    /// Its id: the name and a hash of what its results depend on, which are the points but not their chunks, the text of the profile,
-    /// and the version of the tool.
+    /// Its id: the name and a hash of what its results depend on, which are the points but not
+    /// their chunks, the text of the profile, and the version of the tool.
     ///
     /// # Errors
     /// Never: the name was checked.
@@ -252,7 +251,6 @@ impl Sweep {
         line + ",figure,unit,value,no_drive_because\n"
     }
 
-    /// The rows of a point.
     pub fn rows(&self, point: &Point, results: &[PointResult]) -> String {
         let mut start = format!("{},{}", point.index, point.seed);
         for value in point.values.values() {

@@ -1,16 +1,19 @@
-//! Fuzz targets: for each parser of foreign bytes one function of bytes, which asserts what the parser promises.
+//! Fuzz targets: for each parser of foreign bytes one function of bytes, which asserts what the
+//! parser promises.
 //!
 //! # Architecture
-//! [`TARGETS`] names the functions of [`targets`]. `tests/corpora.rs` replays the inputs in `corpus/NAME/` and mutations of them, as part of
-//! `make test`; the program `assay-fuzz` (feature `libfuzzer`) drives one target by coverage, as `make fuzz` does. An input that
-//! failed is kept in the corpus.
+//! [`TARGETS`] names the functions of [`targets`]. `tests/corpora.rs` replays the inputs in
+//! `corpus/NAME/` and mutations of them, as part of `make test`; the program `assay-fuzz` (feature
+//! `libfuzzer`) drives one target by coverage, as `make fuzz` does. An input that failed is kept in
+//! the corpus.
 //!
-//! A target returns for every input: it does not panic, abort, hang or use memory out of proportion to its input. Where more is promised (what is
-//! encoded is decoded again, decoding does not depend on how bytes are split), it asserts that.
+//! A target returns for every input: it does not panic, abort, hang or use memory out of proportion
+//! to its input. Where more is promised (what is encoded is decoded again, decoding does not depend
+//! on how bytes are split), it asserts that.
 //!
 //! # Non-goals
-//! Parsers of the crates that assay depends on (TOML, JSON, clap); their own projects fuzz them. State machines with
-//! time, which property tests of their own crates drive.
+//! Parsers of the crates that assay depends on (TOML, JSON, clap); their own projects fuzz them.
+//! State machines with time, which property tests of their own crates drive.
 //!
 //! # Key constants
 //! [`MAX_INPUT_BYTES`].

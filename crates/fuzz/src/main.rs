@@ -1,4 +1,5 @@
-//! Drives one target by libFuzzer: `ASSAY_FUZZ_TARGET=NAME assay-fuzz [libFuzzer's options] CORPUS`. `scripts/fuzz` builds it.
+//! Drives one target by libFuzzer:
+//! `ASSAY_FUZZ_TARGET=NAME assay-fuzz [libFuzzer's options] CORPUS`. `scripts/fuzz` builds it.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -25,7 +25,8 @@ fn inputs(target: &Target) -> Vec<(String, Vec<u8>)> {
     paths.into_iter().map(read).collect()
 }
 
-/// An input with a few changes: bytes flipped, removed, repeated, or exchanged with a part of another input.
+/// An input with a few changes: bytes flipped, removed, repeated, or exchanged with a part of
+/// another input.
 fn mutated(rng: &mut Rng, inputs: &[(String, Vec<u8>)]) -> Vec<u8> {
     let any = |rng: &mut Rng| inputs[rng.below(inputs.len() as u64) as usize].1.clone();
     let mut bytes = any(rng);

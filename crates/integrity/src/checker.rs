@@ -1,4 +1,5 @@
-//! Verification by one worker of a job: stamps writes, checks reads, and reads back what was written.
+//! Verification by one worker of a job: stamps writes, checks reads, and reads back what was
+//! written.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,8 +7,8 @@ use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
 use crate::finding::{Expected, VerifyReport};
 
-/// Seed and pattern of the first intact block found by any worker of a read-only job; blocks of other seeds are
-/// findings. Clones are shared.
+/// Seed and pattern of the first intact block found by any worker of a read-only job; blocks of
+/// other seeds are findings. Clones are shared.
 #[derive(Clone, Debug, Default)]
 pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
 
@@ -26,7 +27,8 @@ impl LearnedSeed {
 /// Options of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckerOptions {
-    /// Seed of the blocks; `None`, for a job that only reads: that of the first intact block that is read.
+    /// Seed of the blocks; `None`, for a job that only reads: that of the first intact block that
+    /// is read.
     pub seed: Option<u64>,
     /// Payload of the blocks.
     pub pattern: DataPattern,
@@ -48,7 +50,8 @@ pub struct CheckerOptions {
 #[derive(Debug)]
 pub struct JobChecker {
     options: CheckerOptions,
-    /// Until a read-only job has learned its seed, with one that no block has: every block is a finding.
+    /// Until a read-only job has learned its seed, with one that no block has: every block is a
+    /// finding.
     verifier: Verifier,
     learned: LearnedSeed,
     /// Expected blocks of a job that writes.
@@ -139,8 +142,8 @@ impl JobChecker {
 
     /// The next extent to read back, in address order. `None` at the end.
     ///
-    /// Nothing is in flight, and each block is read once. Blocks whose write never completed have no defined content;
-    /// they are counted as unreadable.
+    /// Nothing is in flight, and each block is read once. Blocks whose write never completed have
+    /// no defined content; they are counted as unreadable.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
         loop {
             let map = self.map.as_mut()?;
@@ -153,8 +156,8 @@ impl JobChecker {
         }
     }
 
-    /// Start reading back an extent that was written; false where its write never completed, which counts as unreadable. Nothing else than
-    /// reads is in flight.
+    /// Start reading back an extent that was written; false where its write never completed, which
+    /// counts as unreadable. Nothing else than reads is in flight.
     pub fn begin_read_back(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
         let is_written = self.begin(false, offset_bytes, len_bytes);
         if !is_written {

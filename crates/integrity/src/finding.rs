@@ -10,8 +10,8 @@ use crate::mismatch::MismatchClass;
 pub enum Expected {
     /// This generation: its write was acknowledged and none followed.
     Generation(u64),
-    /// A write of this generation failed: the block may hold it, an older one, a mixture, or its content before the
-    /// job.
+    /// A write of this generation failed: the block may hold it, an older one, a mixture, or its
+    /// content before the job.
     Uncertain {
         /// The newest generation submitted.
         newest: u64,
@@ -25,7 +25,6 @@ pub enum Expected {
 /// Content found in place of a lost write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FoundInstead {
-    /// Zeroes.
     #[error("are zeroes")]
     Zeroes,
     /// Bytes without a valid header.
@@ -37,7 +36,8 @@ pub enum FoundInstead {
     /// An intact block of the same seed and offset with this generation, not written yet.
     #[error("is write {0}, not yet issued: an earlier run with the same seed")]
     FutureGeneration(u64),
-    /// A valid header of the same seed and offset, with this block length, or with another data pattern.
+    /// A valid header of the same seed and offset, with this block length, or with another data
+    /// pattern.
     #[error("is a block of {0} bytes of an earlier run with the same seed and other options")]
     OtherLayout(u32),
 }
@@ -65,12 +65,10 @@ pub enum FindingKind {
     Misplaced {
         /// Byte offset it was written for.
         belongs_to_bytes: u64,
-        /// Its generation.
         found_generation: u64,
     },
     /// An intact, older block of this offset.
     Stale {
-        /// Generation found.
         found_generation: u64,
         /// Seed found, if not this job's.
         found_seed: Option<u64>,
@@ -86,14 +84,12 @@ pub struct Finding {
     pub kind: FindingKind,
     /// Byte offset on the target.
     pub offset_bytes: u64,
-    /// Length, bytes.
     pub len_bytes: u32,
     /// Expected content.
     pub expected: Expected,
 }
 
 impl Finding {
-    /// Class of the mismatch.
     pub fn class(&self) -> MismatchClass {
         match self.kind {
             FindingKind::Corrupt { .. } => MismatchClass::Corrupt,
@@ -134,7 +130,8 @@ impl fmt::Display for Finding {
                     older.map_or("the content before it".to_owned(), |g| format!("write {g}"));
                 write!(
                     f,
-                    "torn: write {newer} arrived in part; from sector {sector} of the block on there is {other}"
+                    "torn: write {newer} arrived in part; from sector {sector} of the block on \
+                     there is {other}"
                 )
             }
             FindingKind::Misplaced {
@@ -167,7 +164,6 @@ impl fmt::Display for Finding {
 /// Result of verification by one worker or, merged, of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// Blocks checked.
     pub blocks_checked: u64,
     /// Number of findings by class.
     pub counts: BTreeMap<MismatchClass, u64>,

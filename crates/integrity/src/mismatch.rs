@@ -1,7 +1,8 @@
 //! Classification of mismatches: one decision table for both data formats.
 //!
-//! A format divides the data it read (a block, a chunk) into runs of granules (sectors, beats) that differ from what was written, and names the
-//! origin of each run. [`classify`] derives the class from these:
+//! A format divides the data it read (a block, a chunk) into runs of granules (sectors, beats) that
+//! differ from what was written, and names the origin of each run. [`classify`] derives the class
+//! from these:
 //!
 //! | runs | class |
 //! |---|---|
@@ -14,7 +15,6 @@
 
 use std::ops::Range;
 
-/// Class of a mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MismatchClass {
     /// Written data with wrong bytes.

@@ -1,19 +1,24 @@
-//! Planned faults of a drive that break the integrity of data without an error status, to test what must detect them.
+//! Planned faults of a drive that break the integrity of data without an error status, to test what
+//! must detect them.
 //!
 //! # Purpose
-//! A plan selects commands by operation and ordinal; [`Faults::begin`] says how each command is to be executed: not at all, shortened, elsewhere, later, or
-//! with old data. It needs no more of the drive than [`FaultMedia`], so the same plan serves a layer between software and drive, and the NVMe controller model
-//! behind a hardware core.
+//! A plan selects commands by operation and ordinal; [`Faults::begin`] says how each command is to
+//! be executed: not at all, shortened, elsewhere, later, or with old data. It needs no more of the
+//! drive than [`FaultMedia`], so the same plan serves a layer between software and drive, and the
+//! NVMe controller model behind a hardware core.
 //!
 //! # State
-//! [`Faults`] holds counters and old data (before the last write, before the last flush). Clones share it, and it outlives the drive's being opened and closed.
+//! [`Faults`] holds counters and old data (before the last write, before the last flush). Clones
+//! share it, and it outlives the drive's being opened and closed.
 //!
 //! # Power loss
-//! With [`Faults::volatile`], the data before every write since the last flush are saved, and [`Faults::lose_power`] lets the next command restore all of them:
-//! the worst case that the specification permits. A lost flush is acknowledged without effect.
+//! With [`Faults::volatile`], the data before every write since the last flush are saved, and
+//! [`Faults::lose_power`] lets the next command restore all of them: the worst case that the
+//! specification permits. A lost flush is acknowledged without effect.
 //!
 //! # Non-goals
-//! No error status: simulated drives have those (`fault=write-error@N`). Not for measurements: old data are read before each write.
+//! No error status: simulated drives have those (`fault=write-error@N`). Not for measurements: old
+//! data are read before each write.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,12 +30,12 @@ use crate::pattern;
 /// Granularity of saved data, bytes.
 pub const BLOCK_BYTES: u64 = 512;
 
-/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchFault {
     /// The write is acknowledged and nothing is stored.
     DroppedWrite,
-    /// The write is acknowledged and only this many bytes of it, whole blocks of the drive, are stored.
+    /// The write is acknowledged and only this many bytes of it, whole blocks of the drive, are
+    /// stored.
     TornWrite(u32),
     /// This bit of the write's data, modulo the length, is flipped.
     BitFlip(u64),
@@ -71,11 +76,8 @@ pub enum Trigger {
 /// Reads, writes and flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Reads.
     pub reads: u64,
-    /// Writes.
     pub writes: u64,
-    /// Flushes.
     pub flushes: u64,
 }
 
@@ -99,7 +101,6 @@ pub enum Execution {
     Execute {
         /// First byte.
         offset_bytes: u64,
-        /// Length, bytes.
         len_bytes: u32,
     },
     /// A read, as submitted. Its data are then replaced by [`Faults::make_stale`].
@@ -108,7 +109,8 @@ pub enum Execution {
 
 /// The drive of a command that begins, and the command's data.
 ///
-/// Reads and writes of the medium are synchronous, and no commands themselves: no fault strikes them.
+/// Reads and writes of the medium are synchronous, and no commands themselves: no fault strikes
+/// them.
 pub trait FaultMedia {
     /// Failure of the drive as a whole.
     type Error;
@@ -131,7 +133,6 @@ pub trait FaultMedia {
 
 type Block = [u8; BLOCK_BYTES as usize];
 
-/// A delayed write.
 #[derive(Debug)]
 struct DelayedWrite {
     left_ios: u64,
@@ -205,7 +206,8 @@ impl Faults {
         state.volatile
     }
 
-    /// A command begins: count it, and do on the medium what is due before it and because of its fault.
+    /// A command begins: count it, and do on the medium what is due before it and because of its
+    /// fault.
     ///
     /// # Errors
     /// When the medium fails as a whole.
@@ -380,7 +382,6 @@ impl FaultState {
         std::mem::take(&mut self.before_flush)
     }
 
-    /// Delayed writes that are due.
     fn take_due(&mut self) -> Vec<DelayedWrite> {
         for late in &mut self.late {
             // A delay of 0 is due at once.

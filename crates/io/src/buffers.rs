@@ -1,4 +1,5 @@
-//! I/O memory: page-aligned, huge-page friendly, one equal buffer per slot, guarded against use while in flight.
+//! I/O memory: page-aligned, huge-page friendly, one equal buffer per slot, guarded against use
+//! while in flight.
 
 use std::io;
 use std::ptr::NonNull;
@@ -10,13 +11,16 @@ use crate::TargetError;
 /// Alignment of every buffer, bytes: a page, which satisfies every O_DIRECT requirement.
 pub const ALIGN_BYTES: u64 = 4096;
 
-/// A huge page of x86-64 and of ARM with pages of 4 KiB, bytes. Since Linux 6.7 a mapping of that size is aligned to it.
+/// A huge page of x86-64 and of ARM with pages of 4 KiB, bytes. Since Linux 6.7 a mapping of that
+/// size is aligned to it.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// Smallest buffer memory for which a huge page is used, bytes; below, most of the page would be unused.
+/// Smallest buffer memory for which a huge page is used, bytes; below, most of the page would be
+/// unused.
 const HUGE_FROM_BYTES: u64 = 256 << 10;
 
-/// Equal buffers in one mapping. A slot marked in flight belongs to the kernel and cannot be borrowed.
+/// Equal buffers in one mapping. A slot marked in flight belongs to the kernel and cannot be
+/// borrowed.
 #[derive(Debug)]
 pub struct Buffers {
     base: NonNull<u8>,
@@ -25,8 +29,8 @@ pub struct Buffers {
     in_flight: Vec<bool>,
 }
 
-// SAFETY: the mapping is owned by this value alone (no aliases are handed out beyond borrows of it), so it may move to the
-// thread that will do the I/O.
+// SAFETY: the mapping is owned by this value alone (no aliases are handed out beyond borrows of
+// it), so it may move to the thread that will do the I/O.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
@@ -38,7 +42,8 @@ impl Buffers {
         let slot_bytes = u64::from(slot_bytes.max(1)).next_multiple_of(ALIGN_BYTES);
         let bytes = slot_bytes * u64::from(slots.max(1));
         let failed = |source: io::Error| TargetError::Buffers { bytes, source };
-        // The buffers of a stream fit into one huge page: the kernel then sees one segment per I/O instead of 32.
+        // The buffers of a stream fit into one huge page: the kernel then sees one segment per I/O
+        // instead of 32.
         let mapped = if (HUGE_FROM_BYTES..HUGE_PAGE_BYTES).contains(&bytes) {
             HUGE_PAGE_BYTES
         } else {
@@ -46,7 +51,8 @@ impl Buffers {
         };
         let length =
             usize::try_from(mapped).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice touches no existing memory.
+        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice touches no
+        // existing memory.
         let pointer = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -58,8 +64,8 @@ impl Buffers {
         .map_err(|errno| failed(errno.into()))?;
         let base = NonNull::new(pointer.cast::<u8>())
             .ok_or_else(|| failed(io::ErrorKind::OutOfMemory.into()))?;
-        // Fewer page-table entries to pin and walk. Only advice: its failure changes nothing but speed.
-        // SAFETY: the range is the mapping made above; the advice changes no contents.
+        // Fewer page-table entries to pin and walk. Only advice: its failure changes nothing but
+        // speed. SAFETY: the range is the mapping made above; the advice changes no contents.
         let _ = unsafe { madvise(base.as_ptr().cast(), length, Advice::LinuxHugepage) };
         Ok(Buffers {
             base,
@@ -89,8 +95,8 @@ impl Buffers {
             !self.in_flight[slot as usize],
             "slot {slot} is in flight and owned by the kernel"
         );
-        // SAFETY: the slot exists (checked by the index above) and lies inside the mapping; it is not in flight, so the
-        // kernel does not touch it; `&mut self` excludes every other borrow.
+        // SAFETY: the slot exists (checked by the index above) and lies inside the mapping; it is
+        // not in flight, so the kernel does not touch it; `&mut self` excludes every other borrow.
         unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), self.slot_bytes) }
     }
 
@@ -133,7 +139,8 @@ impl Buffers {
 impl Drop for Buffers {
     fn drop(&mut self) {
         if self.mapped_bytes > 0 {
-            // SAFETY: the mapping was made in `new` with this length and is unmapped once; no borrow outlives `self`.
+            // SAFETY: the mapping was made in `new` with this length and is unmapped once; no
+            // borrow outlives `self`.
             let _ = unsafe { munmap(self.base.as_ptr().cast(), self.mapped_bytes) };
         }
     }

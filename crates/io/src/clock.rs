@@ -1,12 +1,13 @@
 //! Monotonic clock of real targets, read from the time-stamp counter where the kernel trusts it.
 //!
-//! Latency recording reads the clock for every batch, so its cost is part of every result. Where the kernel itself keeps time by
-//! the processor's time-stamp counter (clock source `tsc`, which it only chooses when the counter is invariant and
-//! synchronised between processors), this clock reads the counter directly: about 12 ns instead of about 31 ns for
-//! `clock_gettime` (measured on x86-64 virtual machines). Elsewhere it calls `clock_gettime`.
+//! Latency recording reads the clock for every batch, so its cost is part of every result. Where
+//! the kernel itself keeps time by the processor's time-stamp counter (clock source `tsc`, which it
+//! only chooses when the counter is invariant and synchronised between processors), this clock
+//! reads the counter directly: about 12 ns instead of about 31 ns for `clock_gettime` (measured on
+//! x86-64 virtual machines). Elsewhere it calls `clock_gettime`.
 //!
-//! The counter's rate is measured once per process against the kernel's monotonic clock; [`Clock::drift_ppm`] is the
-//! drift since, which every run's audit shows.
+//! The counter's rate is measured once per process against the kernel's monotonic clock;
+//! [`Clock::drift_ppm`] is the drift since, which every run's audit shows.
 
 use std::sync::OnceLock;
 // With `host::wall_clock`, the only reader of a system clock.
@@ -48,8 +49,8 @@ fn kernel_now() -> Instant {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn read_tsc() -> u64 {
-    // SAFETY: RDTSC exists on every x86-64 processor and only reads a counter; where the kernel traps it for user code
-    // (PR_SET_TSC), its own vDSO clock would fault too.
+    // SAFETY: RDTSC exists on every x86-64 processor and only reads a counter; where the kernel
+    // traps it for user code (PR_SET_TSC), its own vDSO clock would fault too.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
@@ -89,8 +90,8 @@ fn calibrate() -> Clock {
     if !kernel_uses_tsc() {
         return clock;
     }
-    // Sleeping instead of spinning: a short command should not cost 40 ms of processor time. A sleep that a signal ended is
-    // continued.
+    // Sleeping instead of spinning: a short command should not cost 40 ms of processor time. A
+    // sleep that a signal ended is continued.
     let mut left = CALIBRATION;
     while !left.is_zero() {
         sleep(Nanos(left.as_nanos() as u64));
@@ -131,10 +132,12 @@ impl Clock {
         Nanos(u64::try_from((at - self.base).as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Drift against the kernel's clock since start, parts per million; positive when ahead; 0 for the kernel's clock itself.
+    /// Drift against the kernel's clock since start, parts per million; positive when ahead; 0 for
+    /// the kernel's clock itself.
     pub fn drift_ppm(&self) -> f64 {
         let Some(tsc) = self.tsc else { return 0.0 };
-        // Read as a pair: a preemption between two separate reads would count as drift (20 us in 100 ms are 200 ppm).
+        // Read as a pair: a preemption between two separate reads would count as drift (20 us in
+        // 100 ms are 200 ppm).
         let (ticks, at) = read_both();
         let (fast, kernel) = (tsc.since_base(ticks), self.since_base(at));
         if kernel == Nanos::ZERO {
@@ -152,8 +155,8 @@ impl Clock {
         }
     }
 
-    /// Waits until an instant: sleeps while it is far, spins for the last `SPIN`, so that open-loop I/Os start when they
-    /// are due and not a timer slack later.
+    /// Waits until an instant: sleeps while it is far, spins for the last `SPIN`, so that open-loop
+    /// I/Os start when they are due and not a timer slack later.
     pub fn wait_until(&self, until: Nanos) {
         loop {
             let left = until - self.now();
@@ -181,7 +184,8 @@ fn sleep(span: Nanos) {
     let _ = rustix::thread::nanosleep(&spec);
 }
 
-/// Cost and resolution of the clock, for a run's audit: (mean cost in ns, smallest step seen in ns).
+/// Cost and resolution of the clock, for a run's audit: (mean cost in ns, smallest step seen in
+/// ns).
 pub fn self_test() -> (f64, u64) {
     const READS: u64 = 200_000;
     let clock = Clock::monotonic();

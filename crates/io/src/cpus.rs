@@ -16,7 +16,8 @@ pub struct CpuList(Vec<u32>);
 pub enum CpuListError {
     /// Not a list.
     #[error(
-        "{0:?} is not a list of processors; write numbers and ranges with commas between, e.g. 0-3,8"
+        "{0:?} is not a list of processors; write numbers and ranges with commas between, e.g. \
+         0-3,8"
     )]
     Text(String),
     /// A number beyond what Linux masks hold.

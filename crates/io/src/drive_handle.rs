@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 /// A block device or file, open. Clones share the descriptor.
 ///
-/// The crate `device` opens drives and checks write permits; `clippy.toml` bans [`DriveHandle::new`] elsewhere.
+/// The crate `device` opens drives and checks write permits; `clippy.toml` bans
+/// [`DriveHandle::new`] elsewhere.
 #[derive(Clone, Debug)]
 pub struct DriveHandle {
     name: String,
@@ -29,7 +30,8 @@ pub struct PassthruNode {
 }
 
 impl DriveHandle {
-    /// A handle on an open file. Whether it is writable or a block device is read from the descriptor.
+    /// A handle on an open file. Whether it is writable or a block device is read from the
+    /// descriptor.
     ///
     /// # Errors
     /// When the descriptor's flags or metadata cannot be read.
@@ -47,7 +49,8 @@ impl DriveHandle {
         })
     }
 
-    /// Adds the NVMe generic character device of the same namespace, or why it could not be opened: only passthrough I/O fails for that.
+    /// Adds the NVMe generic character device of the same namespace, or why it could not be opened:
+    /// only passthrough I/O fails for that.
     #[must_use]
     pub fn with_passthru(mut self, node: io::Result<PassthruNode>) -> DriveHandle {
         self.passthru = Some(Arc::new(node));
@@ -89,15 +92,15 @@ impl DriveHandle {
                 .is_ok_and(|fs| matches!(fs.f_type as u64 & 0xffff_ffff, TMPFS | RAMFS))
     }
 
-    /// Sets `O_NONBLOCK` on the shared descriptor: io_uring then attempts every I/O inline, even where the file system does not
-    /// announce `RWF_NOWAIT`.
+    /// Sets `O_NONBLOCK` on the shared descriptor: io_uring then attempts every I/O inline, even
+    /// where the file system does not announce `RWF_NOWAIT`.
     pub(crate) fn mark_nonblocking(&self) -> io::Result<()> {
         let flags = rustix::fs::fcntl_getfl(&*self.file)? | rustix::fs::OFlags::NONBLOCK;
         Ok(rustix::fs::fcntl_setfl(&*self.file, flags)?)
     }
 
-    /// Drops the file's pages from the page cache, so that a buffered read measures the drive. Best effort: `true` when the kernel took
-    /// the advice.
+    /// Drops the file's pages from the page cache, so that a buffered read measures the drive. Best
+    /// effort: `true` when the kernel took the advice.
     pub fn drop_cached(&self) -> bool {
         self.file.sync_data().is_ok()
             && rustix::fs::fadvise(&*self.file, 0, None, rustix::fs::Advice::DontNeed).is_ok()

@@ -2,8 +2,8 @@
 
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
-/// `struct nvme_passthru_cmd` of the ioctls and `struct nvme_uring_cmd` of io_uring: 72 bytes, the same but for the last word, which only the
-/// ioctls fill.
+/// `struct nvme_passthru_cmd` of the ioctls and `struct nvme_uring_cmd` of io_uring: 72 bytes, the
+/// same but for the last word, which only the ioctls fill.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct KernelCommand {
@@ -61,7 +61,8 @@ impl KernelCommand {
     }
 }
 
-/// The status in a positive return value of the kernel: without the bits for More, Do Not Retry and the like (Base 3.3.3.2, Status Field).
+/// The status in a positive return value of the kernel: without the bits for More, Do Not Retry and
+/// the like (Base 3.3.3.2, Status Field).
 pub(crate) fn status_of(answer: i32) -> StatusCode {
     StatusCode(answer as u16 & 0x7ff)
 }

@@ -1,20 +1,25 @@
-//! I/O targets: submission and completion of reads and writes, by io_uring, blocking calls, NVMe passthrough, or nothing at all.
+//! I/O targets: submission and completion of reads and writes, by io_uring, blocking calls, NVMe
+//! passthrough, or nothing at all.
 //!
 //! # Architecture
-//! - [`Target`] is the interface between workloads and drives: submit a batch, reap completions, read the clock. *Time belongs to the
-//!   target*: a real one reads the monotonic clock, a simulated one advances to its next event.
-//! - Implementations: [`uring::UringTarget`] (io_uring), [`passthru::PassthruTarget`] (NVMe commands by io_uring),
-//!   [`sync::SyncTarget`] (one blocking call at a time), [`null::NullTarget`] (completes at once: measures the engine itself).
-//! - [`drive_handle::DriveHandle`] is the open file that real targets share. The crate `device` decides whether a drive may be written.
+//! - [`Target`] is the interface between workloads and drives: submit a batch, reap completions,
+//!   read the clock. *Time belongs to the target*: a real one reads the monotonic clock, a
+//!   simulated one advances to its next event.
+//! - Implementations: [`uring::UringTarget`] (io_uring), [`passthru::PassthruTarget`] (NVMe
+//!   commands by io_uring), [`sync::SyncTarget`] (one blocking call at a time),
+//!   [`null::NullTarget`] (completes at once: measures the engine itself).
+//! - [`drive_handle::DriveHandle`] is the open file that real targets share. The crate `device`
+//!   decides whether a drive may be written.
 //! - [`system_calls`] wraps the system calls that no crate wraps.
 //!
 //! # Non-goals
 //! No workload, no statistics, no discovery, no permissions.
 //!
 //! # Unsafe
-//! This is the one crate that may use `unsafe` (`stream` has one hot kernel): for memory that the kernel or another process writes
-//! ([`buffers`], [`uring`], [`passthru`], [`shared_memory`]), for the time-stamp counter ([`clock`]), for `madvise` ([`memory`]), and for
-//! ioctls and register mappings ([`system_calls`]). Each use states why it is sound.
+//! This is the one crate that may use `unsafe` (`stream` has one hot kernel): for memory that the
+//! kernel or another process writes ([`buffers`], [`uring`], [`passthru`], [`shared_memory`]), for
+//! the time-stamp counter ([`clock`]), for `madvise` ([`memory`]), and for ioctls and register
+//! mappings ([`system_calls`]). Each use states why it is sound.
 //!
 //! # Key constants
 //! [`MAX_IO_BYTES`] (4 MiB, the largest I/O), [`MAX_SLOTS`].
@@ -77,8 +82,9 @@ impl Completion {
     }
 }
 
-/// Longest time without a completion on a real drive. Linux aborts an NVMe command after 30 s, resets the controller after 30 s more,
-/// which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each.
+/// Longest time without a completion on a real drive. Linux aborts an NVMe command after 30 s,
+/// resets the controller after 30 s more, which may take 127.5 s (CAP.TO), and gives a SCSI command
+/// five retries of 30 s each.
 pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 
 /// Failure of a target as a whole. Errors of single I/Os are reported in their [`Completion`].
@@ -86,7 +92,8 @@ pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 pub enum TargetError {
     /// I/O buffers could not be allocated.
     #[error(
-        "cannot allocate {bytes} bytes of I/O buffers: {source}; lower --iodepth, --numjobs or --bs"
+        "cannot allocate {bytes} bytes of I/O buffers: {source}; lower --iodepth, --numjobs or \
+         --bs"
     )]
     Buffers {
         /// Requested size, bytes.
@@ -153,23 +160,24 @@ pub enum TargetError {
 
 /// Asynchronous I/O on one drive. Monomorphised in the hot loop.
 ///
-/// One thread owns a target. A simulated target serves all workers of a job from one thread, so that virtual time has one
-/// owner; a real one serves the worker of its thread.
+/// One thread owns a target. A simulated target serves all workers of a job from one thread, so
+/// that virtual time has one owner; a real one serves the worker of its thread.
 pub trait Target {
     /// The time on this target's clock.
     fn now(&mut self) -> Nanos;
 
     /// Submits a batch. The target starts it now or, at the latest, in the next [`Target::reap`].
     ///
-    /// Each slot must be free (never submitted, or reaped since) and below the number the target was made with.
+    /// Each slot must be free (never submitted, or reaped since) and below the number the target
+    /// was made with.
     ///
     /// # Errors
     /// Only when the target as a whole cannot go on; an I/O that fails completes with its error.
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError>;
 
-    /// Starts what was submitted and appends completions to `out`: returns when at least `min` have been appended or the clock
-    /// has reached `until`, whichever is first. `min` of 0 does not wait. With nothing in flight and a `min` of at least 1, it
-    /// waits until `until`.
+    /// Starts what was submitted and appends completions to `out`: returns when at least `min` have
+    /// been appended or the clock has reached `until`, whichever is first. `min` of 0 does not
+    /// wait. With nothing in flight and a `min` of at least 1, it waits until `until`.
     ///
     /// # Errors
     /// As for [`Target::submit`].
@@ -180,7 +188,8 @@ pub trait Target {
         out: &mut Vec<Completion>,
     ) -> Result<(), TargetError>;
 
-    /// The buffer of a slot that is not in flight; `None` where the target transfers no data (null, most simulations).
+    /// The buffer of a slot that is not in flight; `None` where the target transfers no data (null,
+    /// most simulations).
     fn buffer(&mut self, slot: u32) -> Option<&mut [u8]>;
 
     /// Current telemetry, where reading it does not disturb the measurement (simulated drives).
@@ -255,7 +264,8 @@ pub struct Telemetry {
     pub power_state: Option<u8>,
     /// Data units read over the lifetime, bytes.
     pub host_bytes_read: Option<u64>,
-    /// Data units written over the lifetime, bytes, of the part of the drive that [`Telemetry::nand_bytes_written`] is about.
+    /// Data units written over the lifetime, bytes, of the part of the drive that
+    /// [`Telemetry::nand_bytes_written`] is about.
     pub host_bytes_written: Option<u64>,
     /// Bytes written to NAND over the lifetime.
     pub nand_bytes_written: Option<u64>,

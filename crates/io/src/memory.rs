@@ -7,8 +7,8 @@ const WORTH_BYTES: usize = 4 << 20;
 /// Granularity of advice, bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// Advises the kernel to use huge pages for a large table. To be called before the table is filled: present pages are not
-/// replaced.
+/// Advises the kernel to use huge pages for a large table. To be called before the table is filled:
+/// present pages are not replaced.
 pub fn prefer_huge_pages<T>(table: &[T]) {
     let bytes = size_of_val(table);
     if bytes < WORTH_BYTES {
@@ -17,8 +17,9 @@ pub fn prefer_huge_pages<T>(table: &[T]) {
     let start = table.as_ptr().cast::<u8>();
     let skipped = start.align_offset(PAGE_BYTES);
     let length = bytes.saturating_sub(skipped) & !(PAGE_BYTES - 1);
-    // SAFETY: the range lies within the table, which is borrowed, and this advice changes neither what memory holds nor whether it can
-    // be accessed. The result does not matter: a kernel without huge pages rejects it.
+    // SAFETY: the range lies within the table, which is borrowed, and this advice changes neither
+    // what memory holds nor whether it can be accessed. The result does not matter: a kernel
+    // without huge pages rejects it.
     let _ = unsafe {
         madvise(
             start.wrapping_add(skipped).cast_mut().cast(),

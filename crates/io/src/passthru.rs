@@ -1,11 +1,14 @@
-//! NVMe passthrough target: commands sent by io_uring to the generic character device `/dev/ngXnY`, bypassing the block layer.
+//! NVMe passthrough target: commands sent by io_uring to the generic character device `/dev/ngXnY`,
+//! bypassing the block layer.
 //!
-//! Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with `NVME_URING_CMD_IO`, include/uapi/linux/nvme_ioctl.h; Linux
-//! 5.19, registered buffers 6.1). Commands are not split, merged or scheduled: a transfer larger than the controller's
-//! maximum is rejected.
+//! Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with
+//! `NVME_URING_CMD_IO`, include/uapi/linux/nvme_ioctl.h; Linux 5.19, registered buffers 6.1).
+//! Commands are not split, merged or scheduled: a transfer larger than the controller's maximum is
+//! rejected.
 //!
 //! # Performance
-//! One system call per batch (`ring`); the file and the buffers are registered. Polled where the driver has polling queues.
+//! One system call per batch (`ring`); the file and the buffers are registered. Polled where the
+//! driver has polling queues.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -39,10 +42,12 @@ pub struct NvmeCommands {
 pub type PassthruTarget = RingTarget<NvmeCommands>;
 
 impl PassthruTarget {
-    /// A ring for `slots` commands in flight with a buffer of `slot_bytes` each, on the generic device of an opened drive, writable if that is.
+    /// A ring for `slots` commands in flight with a buffer of `slot_bytes` each, on the generic
+    /// device of an opened drive, writable if that is.
     ///
     /// # Errors
-    /// When the drive has no generic device, a command of this size is too large for it, or the kernel refuses the ring or the memory.
+    /// When the drive has no generic device, a command of this size is too large for it, or the
+    /// kernel refuses the ring or the memory.
     pub fn new(
         drive: &DriveHandle,
         slots: u32,
@@ -67,7 +72,8 @@ impl PassthruTarget {
             .filter(|&most| u64::from(slot_bytes) > most)
         {
             let what = format!(
-                "one command transfers at most {most} bytes here, and passthrough commands are not split; lower --bs or use --engine uring"
+                "one command transfers at most {most} bytes here, and passthrough commands are \
+                 not split; lower --bs or use --engine uring"
             );
             return Err(invalid(io::ErrorKind::InvalidInput, what));
         }
@@ -83,8 +89,9 @@ impl PassthruTarget {
     }
 }
 
-// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the ring (for ever, where the ring abandoned what was in
-// flight) and is changed only when the slot is submitted again; the registered file is kept open.
+// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the
+// ring (for ever, where the ring abandoned what was in flight) and is changed only when the slot is
+// submitted again; the registered file is kept open.
 unsafe impl Encode for NvmeCommands {
     type Submission = squeue::Entry128;
     type Completion = cqueue::Entry32;
@@ -140,13 +147,15 @@ unsafe impl Encode for NvmeCommands {
         }
     }
 
-    /// A drive may read a range until its command completes: freed memory could make it deallocate other blocks.
+    /// A drive may read a range until its command completes: freed memory could make it deallocate
+    /// other blocks.
     fn abandon(&mut self) {
         std::mem::take(&mut self.ranges).leak();
     }
 }
 
-/// The error number that the block layer would give for a status (drivers/nvme/host/core.c, `nvme_error_status`; block/blk-core.c).
+/// The error number that the block layer would give for a status (drivers/nvme/host/core.c,
+/// `nvme_error_status`; block/blk-core.c).
 fn errno_of(status: StatusCode) -> i32 {
     match status {
         StatusCode::CAPACITY_EXCEEDED => libc::ENOSPC,

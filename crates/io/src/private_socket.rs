@@ -10,8 +10,8 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socke
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
-/// Listens at a path with mode 0600, from its first moment: Linux gives a socket's file the mode that the socket had before (unix(7) does not say
-/// so; `unix_bind_bsd` in net/unix/af_unix.c).
+/// Listens at a path with mode 0600, from its first moment: Linux gives a socket's file the mode
+/// that the socket had before (unix(7) does not say so; `unix_bind_bsd` in net/unix/af_unix.c).
 ///
 /// # Errors
 /// Those of socket(2), bind(2) and listen(2).

@@ -2,7 +2,8 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// First and last signal that can be sent: C libraries keep those from 32 on for themselves, glibc two and musl three (signal(7), sigaction(2)).
+/// First and last signal that can be sent: C libraries keep those from 32 on for themselves, glibc
+/// two and musl three (signal(7), sigaction(2)).
 pub const SENDABLE: std::ops::RangeInclusive<i32> = 35..=64;
 
 /// Send a real-time signal.
@@ -17,7 +18,8 @@ pub fn send(process: Pid, signal: i32) -> std::io::Result<()> {
         SENDABLE.contains(&signal),
         "not a real-time signal: {signal}"
     );
-    // SAFETY: the number is a signal of the kernel that no C library uses; it is only sent, and no handler is installed for it here.
+    // SAFETY: the number is a signal of the kernel that no C library uses; it is only sent, and no
+    // handler is installed for it here.
     let signal = unsafe { Signal::from_raw_unchecked(signal) };
     Ok(kill_process(process, signal)?)
 }

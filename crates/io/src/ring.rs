@@ -1,8 +1,10 @@
-//! io_uring submission and completion, shared by the engines: one system call per batch, waiting with a deadline.
+//! io_uring submission and completion, shared by the engines: one system call per batch, waiting
+//! with a deadline.
 //!
 //! # Performance
-//! Submitting only writes submission-queue entries; [`Ring::reap`] enters the kernel once, to submit and to wait together. `SINGLE_ISSUER |
-//! DEFER_TASKRUN`: completion work runs in this thread inside `reap`, not in interrupts.
+//! Submitting only writes submission-queue entries; [`Ring::reap`] enters the kernel once, to
+//! submit and to wait together. `SINGLE_ISSUER | DEFER_TASKRUN`: completion work runs in this
+//! thread inside `reap`, not in interrupts.
 //!
 //! Source for flags: Linux `io_uring_setup(2)`, `io_uring_enter(2)`.
 
@@ -19,7 +21,8 @@ use crate::{Completion, Io, MAX_SLOTS, Target, TargetError};
 /// Set-up flags of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UringOptions {
-    /// Poll the device for completions instead of waiting for interrupts; needs O_DIRECT and a device with polling queues.
+    /// Poll the device for completions instead of waiting for interrupts; needs O_DIRECT and a
+    /// device with polling queues.
     pub iopoll: bool,
     /// A kernel thread takes submissions, so that submitting needs no system call.
     pub sqpoll: bool,
@@ -37,14 +40,15 @@ const ENTER_GETEVENTS: u32 = 1;
 /// `IORING_ENTER_SQ_WAKEUP` of `io_uring_enter(2)`.
 const ENTER_SQ_WAKEUP: u32 = 2;
 
-/// How long a dropped ring waits for I/Os in flight; after that their memory is leaked instead of freed.
+/// How long a dropped ring waits for I/Os in flight; after that their memory is leaked instead of
+/// freed.
 const DRAIN_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// Encoding of I/Os into submission entries and of completion entries into completions.
 ///
 /// # Safety
-/// An entry makes the kernel access only `buffer`, or memory that stays valid and unchanged until the slot's completion was reaped. The
-/// low 32 bits of the user data are the slot.
+/// An entry makes the kernel access only `buffer`, or memory that stays valid and unchanged until
+/// the slot's completion was reaped. The low 32 bits of the user data are the slot.
 // SAFETY: the requirements are above; each implementation states why it meets them.
 pub unsafe trait Encode {
     /// Submission entry type.
@@ -52,7 +56,8 @@ pub unsafe trait Encode {
     /// Completion entry type.
     type Completion: cqueue::EntryMarker;
 
-    /// The entry of an I/O on the slot's buffer, which may be registered with the kernel under the slot's number.
+    /// The entry of an I/O on the slot's buffer, which may be registered with the kernel under the
+    /// slot's number.
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Submission;
 
     /// Decodes user data and result.
@@ -64,7 +69,8 @@ pub unsafe trait Encode {
 
 /// The io_uring of one worker.
 pub struct RingTarget<E: Encode> {
-    // Declared before the encoder, so dropped first: no reaped I/O is in flight when the encoder's memory is freed.
+    // Declared before the encoder, so dropped first: no reaped I/O is in flight when the encoder's
+    // memory is freed.
     ring: Ring<E::Submission, E::Completion>,
     encoder: E,
 }
@@ -131,7 +137,8 @@ impl<E: Encode> Target for RingTarget<E> {
 
 /// A ring and the buffers that its I/Os move.
 pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
-    // Declared before `buffers`, so dropped first: the kernel releases the memory before it is unmapped.
+    // Declared before `buffers`, so dropped first: the kernel releases the memory before it is
+    // unmapped.
     ring: IoUring<S, C>,
     buffers: Buffers,
     drive: String,
@@ -174,8 +181,9 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             iov_len: buffers.slot_bytes(),
         };
         let iovecs: Vec<libc::iovec> = (0..slots).map(iovec).collect();
-        // Registering pins the memory, which a small RLIMIT_MEMLOCK can forbid: then every I/O pins its own, correct but slower.
-        // SAFETY: every iovec lies inside `buffers`, which the ring keeps mapped until after it is gone itself.
+        // Registering pins the memory, which a small RLIMIT_MEMLOCK can forbid: then every I/O pins
+        // its own, correct but slower. SAFETY: every iovec lies inside `buffers`, which the ring
+        // keeps mapped until after it is gone itself.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&iovecs) }.is_ok();
         Ok(Ring {
             ring,
@@ -193,12 +201,13 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     /// Queues an entry on the slot's buffer and marks the slot as owned by the kernel.
     ///
     /// # Safety
-    /// The entry makes the kernel access only the slot's buffer, or memory that stays valid until the completion was reaped.
+    /// The entry makes the kernel access only the slot's buffer, or memory that stays valid until
+    /// the completion was reaped.
     // SAFETY: the requirements are above; each caller states why it meets them.
     pub(crate) unsafe fn push(&mut self, slot: u32, entry: &S) -> Result<(), TargetError> {
         self.buffers.mark_in_flight(slot);
-        // SAFETY: the caller's guarantee; the slot's buffer stays mapped as long as the ring exists, and is owned by the kernel until its
-        // completion is reaped.
+        // SAFETY: the caller's guarantee; the slot's buffer stays mapped as long as the ring
+        // exists, and is owned by the kernel until its completion is reaped.
         let pushed = unsafe { self.ring.submission().push(entry) };
         if pushed.is_err() {
             // Impossible while slots <= entries; a full queue is flushed.
@@ -236,15 +245,16 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         let queue = self.ring.submission();
         let queued = queue.len();
         let mut flags = ENTER_GETEVENTS;
-        // A sleeping SQPOLL thread must be woken. Checked after `queued` was published: `need_wakeup` has the fence that this order needs.
+        // A sleeping SQPOLL thread must be woken. Checked after `queued` was published:
+        // `need_wakeup` has the fence that this order needs.
         if self.polled_by_kernel && queue.need_wakeup() {
             flags |= ENTER_SQ_WAKEUP;
         }
         drop(queue);
         let submitter = self.ring.submitter();
         let answer = match timeout {
-            // No wait, but deferred completion work must run, which the crate's `submit` does not request.
-            // SAFETY: no argument is passed; entries queued were made by `entry`.
+            // No wait, but deferred completion work must run, which the crate's `submit` does not
+            // request. SAFETY: no argument is passed; entries queued were made by `entry`.
             None if want == 0 => unsafe {
                 submitter.enter::<libc::sigset_t>(queued as u32, 0, flags, None)
             },
@@ -261,7 +271,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
                 self.queued = 0;
                 Ok(())
             }
-            // Timed out, a signal arrived, or the completion queue must be emptied first: the caller retries.
+            // Timed out, a signal arrived, or the completion queue must be emptied first: the
+            // caller retries.
             Err(error)
                 if matches!(
                     error.raw_os_error(),
@@ -357,7 +368,8 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
-    /// Waits for I/Os in flight, [`DRAIN_TIMEOUT`] at most and only once; `false` when some did not complete.
+    /// Waits for I/Os in flight, [`DRAIN_TIMEOUT`] at most and only once; `false` when some did not
+    /// complete.
     fn drain(&mut self) -> bool {
         let deadline = self.clock.now() + DRAIN_TIMEOUT;
         let mut drained = Vec::new();

@@ -1,7 +1,7 @@
 //! Memory shared with another process through a file descriptor, such as guest memory.
 //!
-//! Both sides access it at any time, so no Rust reference to it exists: bytes are copied in and out, whole or not at all, within checked
-//! bounds.
+//! Both sides access it at any time, so no Rust reference to it exists: bytes are copied in and
+//! out, whole or not at all, within checked bounds.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,8 @@ use std::sync::atomic::{Ordering, fence};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Copies up to this length go word by word, in order of address: a reader that polls the last word of an entry finds the others written.
+/// Copies up to this length go word by word, in order of address: a reader that polls the last word
+/// of an entry finds the others written.
 const ORDERED_BYTES: usize = 64;
 
 /// A mapped part of a file.
@@ -20,15 +21,15 @@ pub struct SharedMemory {
     writable: bool,
 }
 
-// SAFETY: the mapping belongs to this value alone and stays until it is dropped; which thread copies makes no difference, and writing needs
-// `&mut self`.
+// SAFETY: the mapping belongs to this value alone and stays until it is dropped; which thread
+// copies makes no difference, and writing needs `&mut self`.
 unsafe impl Send for SharedMemory {}
 
 impl SharedMemory {
     /// Map `len_bytes` of a file from `offset_bytes` on.
     ///
-    /// A process that truncates the file afterwards terminates this one on the next access (SIGBUS), as with any shared memory: map only
-    /// files of processes that are trusted with that.
+    /// A process that truncates the file afterwards terminates this one on the next access
+    /// (SIGBUS), as with any shared memory: map only files of processes that are trusted with that.
     ///
     /// # Errors
     /// When the file is shorter than that, or the system refuses.
@@ -47,8 +48,8 @@ impl SharedMemory {
         }
         let mut protection = ProtFlags::READ;
         protection.set(ProtFlags::WRITE, writable);
-        // SAFETY: the kernel chooses an address range that is free, so that no memory of this process is replaced; nothing but this value
-        // knows the address.
+        // SAFETY: the kernel chooses an address range that is free, so that no memory of this
+        // process is replaced; nothing but this value knows the address.
         let start = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -82,8 +83,9 @@ impl SharedMemory {
         let Some(from) = self.address_of(at, bytes.len()) else {
             return false;
         };
-        // SAFETY: `address_of` checked that all bytes lie in the mapping, which is readable and lives as long as `self`; `bytes` is memory of
-        // our own, so that they do not overlap. That another process may write at the same time is true of any device's memory: the bytes are
+        // SAFETY: `address_of` checked that all bytes lie in the mapping, which is readable and
+        // lives as long as `self`; `bytes` is memory of our own, so that they do not overlap. That
+        // another process may write at the same time is true of any device's memory: the bytes are
         // plain numbers, and any mixture of old and new ones is a valid value.
         unsafe {
             std::ptr::copy_nonoverlapping(from.cast_const(), bytes.as_mut_ptr(), bytes.len())
@@ -109,7 +111,8 @@ impl SharedMemory {
                 let mut value = [0; 4];
                 value.copy_from_slice(word);
                 fence(Ordering::Release);
-                // SAFETY: as for the copy below; the word is aligned, and within since all bytes are.
+                // SAFETY: as for the copy below; the word is aligned, and within since all bytes
+                // are.
                 unsafe {
                     to.cast::<u32>()
                         .add(index)
@@ -118,8 +121,8 @@ impl SharedMemory {
             }
             return true;
         }
-        // SAFETY: `address_of` checked that all bytes lie in the mapping, which is writable and lives as long as `self`; no reference to it exists,
-        // and `bytes` is memory of our own.
+        // SAFETY: `address_of` checked that all bytes lie in the mapping, which is writable and
+        // lives as long as `self`; no reference to it exists, and `bytes` is memory of our own.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         true
     }

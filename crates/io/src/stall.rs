@@ -28,7 +28,8 @@ impl StallTimer {
         self.was_expired = false;
     }
 
-    /// Two checks in a row past the timeout: after a suspend the clock is far ahead at the first check and the completions are still to be reaped.
+    /// Two checks in a row past the timeout: after a suspend the clock is far ahead at the first
+    /// check and the completions are still to be reaped.
     #[inline]
     pub fn has_expired(&mut self, now: Nanos) -> bool {
         let before = self.was_expired;

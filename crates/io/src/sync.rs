@@ -1,4 +1,5 @@
-//! Synchronous I/O: one `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech PBlaze5 tests does.
+//! Synchronous I/O: one `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech
+//! PBlaze5 tests does.
 
 use std::io::IoSlice;
 use std::os::unix::fs::FileExt;
@@ -37,8 +38,8 @@ impl SyncTarget {
         })
     }
 
-    /// The same target, whose flushes write the metadata of a file too (fsync(2), not fdatasync(2)), or not; and so its writes with FUA
-    /// (RWF_SYNC, not RWF_DSYNC).
+    /// The same target, whose flushes write the metadata of a file too (fsync(2), not
+    /// fdatasync(2)), or not; and so its writes with FUA (RWF_SYNC, not RWF_DSYNC).
     #[must_use]
     pub fn with_metadata(self, flush_metadata: bool, fua_metadata: bool) -> SyncTarget {
         SyncTarget {

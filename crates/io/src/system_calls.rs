@@ -9,7 +9,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::kernel_command::{KernelCommand, status_of};
 
-/// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_admin_cmd)`, include/uapi/linux/nvme_ioctl.h.
+/// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_admin_cmd)`,
+/// include/uapi/linux/nvme_ioctl.h.
 const NVME_IOCTL_ADMIN_CMD: libc::c_ulong = 0xc048_4e41;
 /// `NVME_IOCTL_ID`, `_IO('N', 0x40)`.
 const NVME_IOCTL_ID: libc::c_ulong = 0x4e40;
@@ -27,8 +28,8 @@ pub enum AdminCommandError {
     System(io::Error),
 }
 
-/// Sends an NVMe admin command through a controller's or namespace's device file and waits for it; `data` is sent or filled as the
-/// opcode specifies. Returns dword 0 of the completion.
+/// Sends an NVMe admin command through a controller's or namespace's device file and waits for it;
+/// `data` is sent or filled as the opcode specifies. Returns dword 0 of the completion.
 ///
 /// # Errors
 /// When the kernel does not send it, or the controller completes it with an error status.
@@ -46,8 +47,9 @@ pub fn nvme_admin_command(
     };
     let mut raw = KernelCommand::of(command, address, data_len);
     raw.timeout_ms = timeout_ms;
-    // SAFETY: `raw` is the structure this request is defined with and outlives the call; `address` and `data_len` are those of `data`,
-    // which is borrowed exclusively for the call, and the kernel copies no more than that to or from it.
+    // SAFETY: `raw` is the structure this request is defined with and outlives the call; `address`
+    // and `data_len` are those of `data`, which is borrowed exclusively for the call, and the
+    // kernel copies no more than that to or from it.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut raw) };
     match result {
         0 => Ok(raw.result),
@@ -71,14 +73,16 @@ pub fn nvme_namespace_id(file: &File) -> io::Result<u32> {
 /// # Errors
 /// The kernel's, as rustix gives it.
 pub fn block_discard(file: &File, len_bytes: u64) -> rustix::io::Result<()> {
-    // SAFETY: BLKDISCARD reads exactly two u64, start and length, and writes to no memory of this process.
+    // SAFETY: BLKDISCARD reads exactly two u64, start and length, and writes to no memory of this
+    // process.
     unsafe {
         let range = rustix::ioctl::Setter::<BLKDISCARD, [u64; 2]>::new([0, len_bytes]);
         rustix::ioctl::ioctl(file, range)
     }
 }
 
-/// `struct loop_info64` of include/uapi/linux/loop.h: the inode that a loop device is backed by, as `stat` numbers.
+/// `struct loop_info64` of include/uapi/linux/loop.h: the inode that a loop device is backed by, as
+/// `stat` numbers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LoopInfo64 {
@@ -95,7 +99,8 @@ const _: () = assert!(size_of::<LoopInfo64>() == 232);
 
 /// What an open loop device is backed by; `None` for other devices and for unbound loop devices.
 pub fn loop_backing(file: &File) -> Option<LoopInfo64> {
-    // SAFETY: LOOP_GET_STATUS64 fills exactly one `struct loop_info64` (size asserted above), for which any bytes are valid.
+    // SAFETY: LOOP_GET_STATUS64 fills exactly one `struct loop_info64` (size asserted above), for
+    // which any bytes are valid.
     unsafe {
         let getter = rustix::ioctl::Getter::<LOOP_GET_STATUS64, LoopInfo64>::new();
         rustix::ioctl::ioctl(file, getter).ok()
@@ -110,8 +115,9 @@ const DM_NOFLUSH: u32 = 1 << 11;
 const DM_HEADER_BYTES: usize = 312;
 const DM_BUFFER_BYTES: usize = 16 << 10;
 
-/// Status of the targets of a device-mapper device, through `/dev/mapper/control`: `struct dm_target_spec`s, each with its text, as the kernel wrote
-/// them, and their number. Root is required.
+/// Status of the targets of a device-mapper device, through `/dev/mapper/control`:
+/// `struct dm_target_spec`s, each with its text, as the kernel wrote them, and their number. Root
+/// is required.
 ///
 /// # Errors
 /// The kernel's; [`io::ErrorKind::InvalidData`] for an answer outside of its buffer.
@@ -125,8 +131,9 @@ pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Resul
     // `new_encode_dev` of include/linux/kdev_t.h.
     let device = (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12);
     put(40, &u64::from(device).to_ne_bytes());
-    // SAFETY: the request reads and writes `struct dm_ioctl` and what follows it up to its `data_size`, which is the length of `buffer`; any
-    // bytes are valid for it, and it is borrowed exclusively for the call.
+    // SAFETY: the request reads and writes `struct dm_ioctl` and what follows it up to its
+    // `data_size`, which is the length of `buffer`; any bytes are valid for it, and it is borrowed
+    // exclusively for the call.
     let result = unsafe {
         libc::ioctl(
             control.as_raw_fd(),
@@ -150,15 +157,16 @@ pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Resul
 /// Resource usage of this process, all threads (getrusage(2), `RUSAGE_SELF`).
 pub fn process_resource_usage() -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage writes one `struct rusage` to the pointer, which is valid for it; all-zero bytes are a valid one too, should the
-    // call fail (it cannot: both arguments are valid).
+    // SAFETY: getrusage writes one `struct rusage` to the pointer, which is valid for it; all-zero
+    // bytes are a valid one too, should the call fail (it cannot: both arguments are valid).
     unsafe {
         libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         usage.assume_init()
     }
 }
 
-/// Reads 32-bit registers of a PCI device's memory window (`resource0` in sysfs), in the order of `offsets`, little-endian.
+/// Reads 32-bit registers of a PCI device's memory window (`resource0` in sysfs), in the order of
+/// `offsets`, little-endian.
 ///
 /// # Errors
 /// When the window cannot be mapped.
@@ -174,7 +182,8 @@ pub fn read_registers<const COUNT: usize>(
             "register offset {offset:#x} is not within the mapped page"
         );
     }
-    // SAFETY: a new mapping at an address of the kernel's choice, for reading; it is unmapped below and no reference into it is made.
+    // SAFETY: a new mapping at an address of the kernel's choice, for reading; it is unmapped below
+    // and no reference into it is made.
     let base = unsafe {
         mmap(
             std::ptr::null_mut(),
@@ -186,7 +195,8 @@ pub fn read_registers<const COUNT: usize>(
         )
     }?;
     let values = offsets.map(|offset| {
-        // SAFETY: every offset is a multiple of 4 within the mapped page (asserted); registers change at any time, hence volatile.
+        // SAFETY: every offset is a multiple of 4 within the mapped page (asserted); registers
+        // change at any time, hence volatile.
         u32::from_le(unsafe {
             base.cast::<u8>()
                 .add(offset as usize)

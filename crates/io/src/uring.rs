@@ -2,10 +2,12 @@
 //!
 //! # Performance
 //! - One system call per batch (`ring`).
-//! - The file and the buffers are registered, so the kernel neither looks up the file nor pins the buffers for each I/O.
-//! - A device or file that does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every I/O to an
-//!   io-wq worker thread. A file in memory never blocks: read through a handle marked `O_NONBLOCK` it is read inline, at half the
-//!   processor time. `IOSQE_ASYNC`, which skips the attempt, costs more than it saves (measured on zram and tmpfs).
+//! - The file and the buffers are registered, so the kernel neither looks up the file nor pins the
+//!   buffers for each I/O.
+//! - A device or file that does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every
+//!   I/O to an io-wq worker thread. A file in memory never blocks: read through a handle marked
+//!   `O_NONBLOCK` it is read inline, at half the processor time. `IOSQE_ASYNC`, which skips the
+//!   attempt, costs more than it saves (measured on zram and tmpfs).
 //! - `IOPOLL` where the device has polling queues, `SQPOLL` on request.
 
 use std::os::fd::AsRawFd;
@@ -45,7 +47,8 @@ impl UringTarget {
         options: UringOptions,
     ) -> Result<UringTarget, TargetError> {
         if drive.is_in_memory() && !drive.is_writable() {
-            // For writes it stays as it is: a nonblocking one may fail instead of waiting for a lock.
+            // For writes it stays as it is: a nonblocking one may fail instead of waiting for a
+            // lock.
             let failed = |source| TargetError::Ring {
                 drive: drive.name().to_owned(),
                 what: "O_NONBLOCK",
@@ -104,7 +107,8 @@ unsafe impl Encode for FileCalls {
                     .build()
             }
         };
-        // For operations that complete with 0, the length is returned with the slot in the user data.
+        // For operations that complete with 0, the length is returned with the slot in the user
+        // data.
         let length = match io.op {
             Op::Read | Op::Write => 0,
             Op::Flush | Op::Discard | Op::WriteZeroes => u64::from(io.len_bytes),

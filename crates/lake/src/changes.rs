@@ -101,8 +101,8 @@ impl Changes {
     }
 }
 
-/// Of two folders of one run name, the one with the higher rank is joined, whatever their order: the run that the lake has, and of copies of
-/// one run the longest.
+/// Of two folders of one run name, the one with the higher rank is joined, whatever their order:
+/// the run that the lake has, and of copies of one run the longest.
 fn rank<'a>(
     name: &str,
     candidate: &'a Candidate,

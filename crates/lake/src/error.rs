@@ -8,7 +8,6 @@ use assay_store::StoreError;
 /// Why runs could not be joined, or rows not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LakeError {
-    /// I/O error.
     #[error("cannot {action} {path}: {source}; the tables are as they were before", path = .path.display())]
     Io {
         /// The action, as a verb.

@@ -1,6 +1,7 @@
 //! The table `figures`: the observations of runs, as statistics on cohorts take them.
 //!
-//! What a figure is, and how headline metrics are computed, is defined above this crate; the rows are what the caller of [`crate::Lake::join`] observes.
+//! What a figure is, and how headline metrics are computed, is defined above this crate; the rows
+//! are what the caller of [`crate::Lake::join`] observes.
 
 use assay_analysis::cohort::Observation;
 use assay_analysis::cohort::observe::{Origin, serial_of};
@@ -48,7 +49,6 @@ pub(crate) fn columns() -> Vec<Column> {
     .to_vec()
 }
 
-/// The rows of a run.
 pub(crate) fn rows(run: &Run, joined: &JoinedRun, observe: Observe<'_>) -> Vec<Row> {
     let known = |text: &Option<String>| text.clone().unwrap_or_default();
     let facts = &joined.facts;
@@ -95,7 +95,6 @@ pub(crate) fn rows(run: &Run, joined: &JoinedRun, observe: Observe<'_>) -> Vec<R
     observe(run, &origin).into_iter().map(row).collect()
 }
 
-/// The observation of a row.
 fn observation(plan: &str, row: &Row) -> Observation {
     let text = |at: usize| row[at].text().unwrap_or_default().to_owned();
     Observation {
@@ -126,7 +125,8 @@ fn observation(plan: &str, row: &Row) -> Observation {
 }
 
 impl Lake {
-    /// All observations, of all plans or of one: in order of plan, month, run, and of what was observed.
+    /// All observations, of all plans or of one: in order of plan, month, run, and of what was
+    /// observed.
     ///
     /// # Errors
     /// When a file cannot be read.

@@ -13,7 +13,6 @@ pub const NO_PLAN: &str = "none";
 /// A plan and a month.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Partition {
-    /// The plan, or [`NO_PLAN`].
     pub plan: String,
     /// Month in which the runs were created, UTC: `2026-11`.
     pub month: String,

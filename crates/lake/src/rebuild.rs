@@ -1,7 +1,8 @@
-//! A partition, written anew: the rows that stay are copied from its tables, those of new runs come from their run folders.
+//! A partition, written anew: the rows that stay are copied from its tables, those of new runs come
+//! from their run folders.
 //!
-//! Run folders are read by several threads, some at a time, so that memory is bounded; rows are written in the order of the runs' names by
-//! one.
+//! Run folders are read by several threads, some at a time, so that memory is bounded; rows are
+//! written in the order of the runs' names by one.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -308,7 +309,8 @@ impl After {
         synced.map_err(|e| LakeError::io("write", &path, e))
     }
 
-    /// The names of the files; one without rows where there are none, so that every query finds the table.
+    /// The names of the files; one without rows where there are none, so that every query finds the
+    /// table.
     fn finish(mut self) -> Result<Vec<String>, LakeError> {
         let writer = match self.writer.take() {
             Some(writer) => Some(writer),

@@ -55,7 +55,8 @@ pub(crate) fn install(root: &Path, target: &Path) -> Result<(), LakeError> {
     if target.exists() {
         match renameat_with(CWD, &staged, CWD, target, RenameFlags::EXCHANGE) {
             Ok(()) => {}
-            // File systems without it, NFS among them: each file is replaced as a whole, the set of them is not.
+            // File systems without it, NFS among them: each file is replaced as a whole, the set of
+            // them is not.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => replace_each(&staged, target)?,
             Err(error) => return Err(LakeError::io("replace", target, error.into())),
         }

@@ -17,7 +17,8 @@ use assay_store::{Destination, Run, RunWriter};
 
 use fixtures::SMALL;
 
-/// A run folder under `dir` of this name and date; its journal ends before the `Finish` where `whole` is false.
+/// A run folder under `dir` of this name and date; its journal ends before the `Finish` where
+/// `whole` is false.
 fn run(dir: &Path, run_id: &str, created: &str, whole: bool) -> PathBuf {
     let mut manifest = fixtures::manifest(SMALL);
     run_id.clone_into(&mut manifest.run_id);

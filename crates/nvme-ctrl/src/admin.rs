@@ -33,7 +33,8 @@ pub(crate) enum AdminOutcome {
 
 pub(crate) type AdminResult = Result<AdminOutcome, StatusCode>;
 
-/// An admin command with the time at which it was fetched. Memory is accessed dynamically: admin commands are rare.
+/// An admin command with the time at which it was fetched. Memory is accessed dynamically: admin
+/// commands are rare.
 pub(crate) struct AdminCommand<'a> {
     pub(crate) now_ns: u64,
     pub(crate) entry: SubmissionEntry,
@@ -68,7 +69,8 @@ pub(crate) enum CommandEffects {
     NoChange,
     /// Changes logical block content.
     Content,
-    /// Changes logical block content; alone in its namespace; changes capabilities of the namespace.
+    /// Changes logical block content; alone in its namespace; changes capabilities of the
+    /// namespace.
     FormatNamespace,
     /// Changes logical block content; alone in the subsystem.
     EraseSubsystem,
@@ -105,7 +107,8 @@ const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 13] = {
 };
 
 impl Controller {
-    /// Executes an admin command. State changes at once; the completion follows after the firmware's time.
+    /// Executes an admin command. State changes at once; the completion follows after the
+    /// firmware's time.
     pub(crate) fn start_admin<M: HostMemory>(
         &mut self,
         now_ns: u64,
@@ -141,7 +144,8 @@ impl Controller {
         execute(self, command)
     }
 
-    /// Abort (Base 5.1) of an Asynchronous Event Request. Commands in the drive cannot be aborted: bit 0 of dword 0 is then set.
+    /// Abort (Base 5.1) of an Asynchronous Event Request. Commands in the drive cannot be aborted:
+    /// bit 0 of dword 0 is then set.
     fn abort(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         const NOT_ABORTED: u32 = 1;
         let abort: Abort = command.view();

@@ -39,7 +39,8 @@ pub const PAGE_BYTES: u64 = 4096;
 
 /// LBA formats of every drive, as powers of two of bytes: 512 bytes and 4 KiB.
 const LBA_SIZES: [u8; 2] = [9, 12];
-/// Times of the caller are limited to this, 146 years after power-on, so that sums of times do not overflow.
+/// Times of the caller are limited to this, 146 years after power-on, so that sums of times do not
+/// overflow.
 const MAX_TIME_NS: u64 = 1 << 62;
 
 /// Properties of the PCIe function that Identify reports.
@@ -64,8 +65,8 @@ struct Registers {
 
 /// NVMe controller with one namespace.
 ///
-/// The caller owns time and memory. Registers can be accessed at any time; their effects happen in [`Controller::advance`]. A time
-/// before that of the previous call counts as the latter.
+/// The caller owns time and memory. Registers can be accessed at any time; their effects happen in
+/// [`Controller::advance`]. A time before that of the previous call counts as the latter.
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub(crate) drive: Drive,
@@ -91,7 +92,8 @@ pub struct Controller {
     /// Time at which CSTS.RDY is set, `u64::MAX` if it is not being enabled.
     ready_ns: u64,
     pub(crate) interrupts: Interrupts,
-    /// Buffers, kept to avoid allocation: completions of the drive, transferred data, data to compare with it.
+    /// Buffers, kept to avoid allocation: completions of the drive, transferred data, data to
+    /// compare with it.
     completions: Vec<Completion>,
     buffer: Vec<u8>,
     compared: Vec<u8>,
@@ -188,7 +190,6 @@ impl Controller {
         controller
     }
 
-    /// The drive.
     pub fn drive(&self) -> &Drive {
         &self.drive
     }
@@ -208,15 +209,16 @@ impl Controller {
         self.slots.used() > 0
     }
 
-    /// State of the interrupt pin, for hosts without MSI-X: a completion queue with interrupts has entries that were not consumed, on a
-    /// vector that INTMS does not mask.
+    /// State of the interrupt pin, for hosts without MSI-X: a completion queue with interrupts has
+    /// entries that were not consumed, on a vector that INTMS does not mask.
     pub fn is_pin_asserted(&self) -> bool {
         let queues = self.cqs.iter().flatten();
         let mut waiting = queues.filter(|queue| queue.interrupts && queue.has_entries());
         waiting.any(|queue| queue.vector >= 32 || self.registers.mask >> queue.vector & 1 == 0)
     }
 
-    /// Time of the next event, for [`Controller::advance`]; `None` if there is none until a register is written.
+    /// Time of the next event, for [`Controller::advance`]; `None` if there is none until a
+    /// register is written.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
         if !self.drive.is_present() {
@@ -233,7 +235,8 @@ impl Controller {
         (next != u64::MAX).then_some(Nanos(next))
     }
 
-    /// Advances to `until`: fetches commands, transfers data, writes completion entries. Returns the interrupt vectors raised.
+    /// Advances to `until`: fetches commands, transfers data, writes completion entries. Returns
+    /// the interrupt vectors raised.
     #[inline]
     pub fn advance<M: HostMemory>(&mut self, until: Nanos, memory: &mut M) -> VectorSet {
         let until_ns = until.0.min(MAX_TIME_NS).max(self.now_ns);
@@ -250,7 +253,8 @@ impl Controller {
         }
         loop {
             self.fetch(until_ns, memory);
-            // Commands with several steps submit the next one at the time of the completion, whatever the steps of the caller.
+            // Commands with several steps submit the next one at the time of the completion,
+            // whatever the steps of the caller.
             let step_ns = match self.drive.next_event() {
                 Some(event) if self.multi_step_commands > 0 => event.0.min(until_ns),
                 _ => until_ns,
@@ -338,7 +342,8 @@ impl Controller {
 
     /// Controller busy time until `now_ns`, in nanoseconds.
     pub(crate) fn busy_ns_until(&self, now_ns: u64) -> u64 {
-        // Saturating: scheduled completions are processed after those of the drive, so the last one of a call may be earlier.
+        // Saturating: scheduled completions are processed after those of the drive, so the last one
+        // of a call may be earlier.
         let busy_since = self.busy_since_ns;
         self.busy_ns + busy_since.map_or(0, |since_ns| now_ns.saturating_sub(since_ns))
     }

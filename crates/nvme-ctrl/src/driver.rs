@@ -1,7 +1,9 @@
-//! A minimal NVMe driver with queue depth 1, to probe a simulated controller and to measure the round-trip overhead of a served one.
+//! A minimal NVMe driver with queue depth 1, to probe a simulated controller and to measure the
+//! round-trip overhead of a served one.
 //!
-//! [`Transport`] is the access to the controller; [`InProcessTransport`] is one in this process, whose time advances to the next event.
-//! The driver has an admin queue pair and at most one I/O queue pair of [`ENTRIES`] entries each. It handles no asynchronous events.
+//! [`Transport`] is the access to the controller; [`InProcessTransport`] is one in this process,
+//! whose time advances to the next event. The driver has an admin queue pair and at most one I/O
+//! queue pair of [`ENTRIES`] entries each. It handles no asynchronous events.
 
 use assay_nvme_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
 use assay_nvme_spec::register::{
@@ -18,7 +20,8 @@ use crate::memory::{FlatMemory, HostMemory, Unmapped};
 pub const ENTRIES: u32 = 16;
 /// Most data of one command in bytes.
 pub const DATA_BYTES: usize = 16 * PAGE_BYTES as usize;
-/// Memory of the driver from [`Transport::base`] on, in bytes: one page per queue, one for a PRP list, then data.
+/// Memory of the driver from [`Transport::base`] on, in bytes: one page per queue, one for a PRP
+/// list, then data.
 pub const MEMORY_BYTES: usize = DATA as usize + DATA_BYTES;
 /// Offset of the PRP list from [`Transport::base`].
 const PRP_LIST: u64 = 4 * PAGE_BYTES;
@@ -49,7 +52,8 @@ pub trait Transport {
     /// Writes driver memory.
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Waits for an interrupt of the vector, or for any event with `None`. `false` after a timeout, or if none can follow.
+    /// Waits for an interrupt of the vector, or for any event with `None`. `false` after a timeout,
+    /// or if none can follow.
     fn wait(&mut self, vector: Option<u16>) -> Result<bool, Self::Error>;
 }
 
@@ -64,7 +68,8 @@ pub enum DriverError<E: std::error::Error + 'static> {
     NotReady(u32),
     /// The controller rejected a queue with this status.
     #[error(
-        "the controller rejected an I/O queue with status {0:#x}; the queue exists already or is not supported"
+        "the controller rejected an I/O queue with status {0:#x}; the queue exists already or is \
+         not supported"
     )]
     QueueRefused(u16),
     /// A command with this opcode does not complete.
@@ -155,7 +160,8 @@ pub struct Driver<B> {
 }
 
 impl<B: Transport> Driver<B> {
-    /// Initializes the controller (Base 3.5.1): disable, set the admin queues, enable, wait until ready.
+    /// Initializes the controller (Base 3.5.1): disable, set the admin queues, enable, wait until
+    /// ready.
     pub fn new(mut transport: B) -> DriverResult<B, Driver<B>> {
         let base = transport.base();
         let admin = QueuePair::new(0, base);
@@ -227,7 +233,8 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Writes pending completion queue doorbells. The next command does it as well; call it first to keep it out of a measured latency.
+    /// Writes pending completion queue doorbells. The next command does it as well; call it first
+    /// to keep it out of a measured latency.
     pub fn acknowledge(&mut self) -> DriverResult<B, ()> {
         let pairs = [Some(&mut self.admin), self.io.as_mut()];
         for pair in pairs.into_iter().flatten() {
@@ -236,8 +243,8 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Executes an admin command. `data` is sent and received as bits 1:0 of the opcode specify (Base 3.3.3.1).
-    /// A command that fails is not an error: see the status of its completion.
+    /// Executes an admin command. `data` is sent and received as bits 1:0 of the opcode specify
+    /// (Base 3.3.3.1). A command that fails is not an error: see the status of its completion.
     pub fn admin(&mut self, entry: SubmissionEntry, data: &mut [u8]) -> DriverResult<B> {
         self.execute(false, entry, data)
     }
@@ -292,7 +299,6 @@ impl<B: Transport> Driver<B> {
 /// A controller in this process with its own memory and model time.
 #[derive(Debug)]
 pub struct InProcessTransport {
-    /// The controller.
     pub controller: Controller,
     memory: FlatMemory,
     now: Nanos,

@@ -1,13 +1,15 @@
 //! NVMe controller model around the simulated drive.
 //!
 //! # Purpose
-//! Presents [`assay_ssd::Drive`] as an NVMe controller: registers, queues in host memory, commands, interrupts. The caller (a PCIe
-//! function of a virtual machine, a driver in the same process) provides memory and time. "Host" in this crate is the host of the NVMe
-//! specification: the side of the driver.
+//! Presents [`assay_ssd::Drive`] as an NVMe controller: registers, queues in host memory, commands,
+//! interrupts. The caller (a PCIe function of a virtual machine, a driver in the same process)
+//! provides memory and time. "Host" in this crate is the host of the NVMe specification: the side
+//! of the driver.
 //!
 //! # Architecture
-//! Sans-IO and single-threaded, like the drive. [`Controller::next_event`] is the time at which to call [`Controller::advance`], which
-//! fetches commands, transfers data through [`HostMemory`], writes completion entries, and returns the interrupt vectors raised.
+//! Sans-IO and single-threaded, like the drive. [`Controller::next_event`] is the time at which to
+//! call [`Controller::advance`], which fetches commands, transfers data through [`HostMemory`],
+//! writes completion entries, and returns the interrupt vectors raised.
 //!
 //! | module | contents | NVMe Base 2.0c |
 //! |---|---|---|
@@ -19,26 +21,29 @@
 //! | [`memory`] | access to host memory | |
 //! | [`driver`] | a minimal driver with queue depth 1 | 3.5.1 |
 //!
-//! A doorbell write only records the tail. `advance` fetches entries in batches, validates each command (an invalid one completes after
-//! the firmware's time), stores it in a slot and submits it to the drive under the slot's number at the time of the doorbell. No memory
-//! is allocated per command, and at most [`MAX_IN_FLIGHT`] commands are outstanding.
+//! A doorbell write only records the tail. `advance` fetches entries in batches, validates each
+//! command (an invalid one completes after the firmware's time), stores it in a slot and submits it
+//! to the drive under the slot's number at the time of the doorbell. No memory is allocated per
+//! command, and at most [`MAX_IN_FLIGHT`] commands are outstanding.
 //!
-//! Data is transferred if the drive stores it ([`assay_ssd::DriveOptions::keep_data`]). Otherwise data pointers are validated, host memory
-//! is not accessed, and Compare is not supported.
+//! Data is transferred if the drive stores it ([`assay_ssd::DriveOptions::keep_data`]). Otherwise
+//! data pointers are validated, host memory is not accessed, and Compare is not supported.
 //!
-//! Injected faults complete with their statuses: media errors as Unrecovered Read Error and Write Fault (with Do Not Retry), loss of
-//! power as Commands Aborted due to Power Loss Notification. After surprise removal nothing completes and registers read as ones.
+//! Injected faults complete with their statuses: media errors as Unrecovered Read Error and Write
+//! Fault (with Do Not Retry), loss of power as Commands Aborted due to Power Loss Notification.
+//! After surprise removal nothing completes and registers read as ones.
 //!
 //! # Choices
-//! Where the specification leaves a choice: Format and Sanitize are both the model's purge (a block erase), Format in the foreground,
-//! Sanitize in the background; Force Unit Access, and every write while the volatile write cache is disabled, is followed by a flush
-//! of the drive; Dataset Management deallocates its ranges in sequence; deleting a submission queue implicitly completes its
-//! commands; Abort never stops a command that the drive has started; features cannot be saved.
+//! Where the specification leaves a choice: Format and Sanitize are both the model's purge (a block
+//! erase), Format in the foreground, Sanitize in the background; Force Unit Access, and every write
+//! while the volatile write cache is disabled, is followed by a flush of the drive; Dataset
+//! Management deallocates its ranges in sequence; deleting a submission queue implicitly completes
+//! its commands; Abort never stops a command that the drive has started; features cannot be saved.
 //!
 //! # Non-goals
-//! No PCI configuration space and no MSI-X table (both belong to the PCIe function), no sockets, no clock. No namespace management,
-//! firmware update, security commands, reservations, metadata or protection information, fabrics, controller memory buffer, weighted
-//! arbitration.
+//! No PCI configuration space and no MSI-X table (both belong to the PCIe function), no sockets, no
+//! clock. No namespace management, firmware update, security commands, reservations, metadata or
+//! protection information, fabrics, controller memory buffer, weighted arbitration.
 //!
 //! # Key constants
 //! [`MAX_IN_FLIGHT`] (65,536), [`READY_NS`] (1 ms), [`MAX_SGL_DESCRIPTORS`] (8192).

@@ -5,12 +5,11 @@ use assay_nvme_spec::StatusCode;
 /// An access to memory that is not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "host memory has no {len_bytes} bytes at {address:#x}: map them before passing the address to the controller"
+    "host memory has no {len_bytes} bytes at {address:#x}: map them before passing the address to \
+     the controller"
 )]
 pub struct Unmapped {
-    /// Address.
     pub address: u64,
-    /// Length.
     pub len_bytes: u64,
 }
 
@@ -20,13 +19,14 @@ impl From<Unmapped> for StatusCode {
     }
 }
 
-/// Host memory. The only order of accesses that a host may rely on: data before its completion entry, completion entry before its
-/// interrupt.
+/// Host memory. The only order of accesses that a host may rely on: data before its completion
+/// entry, completion entry before its interrupt.
 pub trait HostMemory {
     /// Reads all of `bytes`, which is unspecified after an error: the range is not mapped entirely.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped>;
 
-    /// Writes all of `bytes`, of which some may have been written after an error: the range is not mapped entirely.
+    /// Writes all of `bytes`, of which some may have been written after an error: the range is not
+    /// mapped entirely.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped>;
 
     /// Whether the whole range is mapped.

@@ -77,8 +77,8 @@ pub(crate) struct CompletionQueue {
     pub(crate) phase: bool,
     pub(crate) vector: u16,
     pub(crate) interrupts: bool,
-    /// Entries that wait for the queue to have room, with their times in nanoseconds. Bounded by the outstanding commands of its
-    /// submission queues.
+    /// Entries that wait for the queue to have room, with their times in nanoseconds. Bounded by
+    /// the outstanding commands of its submission queues.
     pub(crate) backlog: VecDeque<(u64, CompletionEntry)>,
 }
 

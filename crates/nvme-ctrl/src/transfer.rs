@@ -1,4 +1,5 @@
-//! Data transfer by PRPs and SGLs (Base 4.1). Lists are walked in host memory, one segment at a time, and never stored.
+//! Data transfer by PRPs and SGLs (Base 4.1). Lists are walked in host memory, one segment at a
+//! time, and never stored.
 
 use assay_nvme_spec::data_pointer::{PRP_ENTRY_BYTES, SglDescriptor, SglType};
 use assay_nvme_spec::wire::Wire;
@@ -6,7 +7,8 @@ use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use crate::memory::HostMemory;
 
-/// Most SGL descriptors of one command: enough for 4 MiB in segments of 512 bytes, and a bound for lists that form a loop.
+/// Most SGL descriptors of one command: enough for 4 MiB in segments of 512 bytes, and a bound for
+/// lists that form a loop.
 pub const MAX_SGL_DESCRIPTORS: u32 = 8192;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -192,8 +194,8 @@ impl Segments {
         Ok(self.take(address, self.page_bytes))
     }
 
-    /// The page of the list entry at `at`. The last entry of a list page points to the next list page if more than one page of
-    /// data is left.
+    /// The page of the list entry at `at`. The last entry of a list page points to the next list
+    /// page if more than one page of data is left.
     fn next_of_list<M: HostMemory + ?Sized>(
         &mut self,
         memory: &M,

@@ -1,4 +1,5 @@
-//! The driver of `assay_nvme_ctrl::driver` on controllers in this process, and after surprise removal.
+//! The driver of `assay_nvme_ctrl::driver` on controllers in this process, and after surprise
+//! removal.
 
 use assay_nvme_ctrl::driver::{DATA_BYTES, Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};

@@ -257,7 +257,8 @@ fn log_pages_are_read_in_parts_and_padded() {
     assert_eq!(driver.run(0, unknown).status(), StatusCode::INVALID_OPCODE);
 }
 
-/// A threshold above the temperature is crossed as the drive heats up: one event, and the log page reports it.
+/// A threshold above the temperature is crossed as the drive heats up: one event, and the log page
+/// reports it.
 #[test]
 fn a_crossed_threshold_raises_an_event() {
     let mut driver = TestDriver::new("samsung-951", &[]);
@@ -321,7 +322,8 @@ fn a_crossed_threshold_raises_an_event() {
     );
 }
 
-/// Thermal management temperatures of the driver keep the drive cooler, and the health log counts the transitions.
+/// Thermal management temperatures of the driver keep the drive cooler, and the health log counts
+/// the transitions.
 #[test]
 fn host_controlled_thermal_management_throttles() {
     let heat = |limits: Option<(u16, u16)>| {

@@ -84,7 +84,8 @@ fn drives_with_dram_have_no_host_memory_buffer() {
     assert_eq!(lend(&mut driver, true, 8, &[8]), StatusCode::INVALID_FIELD);
 }
 
-/// Random reads over the drive: the lent memory holds the map pages that the controller's own cannot.
+/// Random reads over the drive: the lent memory holds the map pages that the controller's own
+/// cannot.
 #[test]
 fn lent_memory_saves_fetches_of_map_pages() {
     let fetched = |lends: bool| {

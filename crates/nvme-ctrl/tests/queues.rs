@@ -109,7 +109,8 @@ fn queues_are_created_and_deleted_as_specified() {
     assert_eq!(again.status(), StatusCode::COMMAND_SEQUENCE_ERROR);
 }
 
-/// More commands than the completion queue has entries, over many wraps: all complete, with correct phase tags.
+/// More commands than the completion queue has entries, over many wraps: all complete, with correct
+/// phase tags.
 #[test]
 fn queues_wrap_and_completion_queues_fill_up() {
     let mut driver = TestDriver::new("samsung-951", &[]);

@@ -5,11 +5,13 @@ use crate::status::StatusCode;
 use crate::wire::{Wire, wire};
 
 wire! {
-    /// Submission queue entry (Base 3.3.3.1). [`crate::admin`] and [`crate::nvm`] have views per command.
+    /// Submission queue entry (Base 3.3.3.1). [`crate::admin`] and [`crate::nvm`] have views per
+    /// command.
     pub struct SubmissionEntry[64] {
         opcode / set_opcode: u8 = 0, "Opcode (OPC), see [`crate::opcode`].";
         fused / set_fused: u8 = 1, u8[0..=1], "Fused Operation (FUSE): 0 for a normal operation.";
-        /// PRP or SGL for Data Transfer (PSDT): 0 for PRPs, 1 for SGLs with a contiguous metadata buffer, 2 for SGLs with a metadata SGL.
+        /// PRP or SGL for Data Transfer (PSDT): 0 for PRPs, 1 for SGLs with a contiguous metadata
+        /// buffer, 2 for SGLs with a metadata SGL.
         psdt / set_psdt: u8 = 1, u8[6..=7];
         cid / set_cid: u16 = 2, "Command Identifier (CID), unique among the commands outstanding in its queue.";
         nsid / set_nsid: u32 = 4, "Namespace Identifier (NSID).";

@@ -1,9 +1,11 @@
-//! Flexible Data Placement (Base 2.1; TP4146): log pages of an endurance group, the feature, and reclaim unit handle status.
+//! Flexible Data Placement (Base 2.1; TP4146): log pages of an endurance group, the feature, and
+//! reclaim unit handle status.
 
 use crate::opcode::NvmOpcode;
 use crate::wire::{codes, commands, wire};
 
-/// Directive Type of a write with a placement identifier in its Directive Specific field: Data Placement (Base 2.1).
+/// Directive Type of a write with a placement identifier in its Directive Specific field: Data
+/// Placement (Base 2.1).
 pub const DATA_PLACEMENT: u8 = 2;
 /// Reclaim unit handle type: initially isolated.
 pub const INITIALLY_ISOLATED: u8 = 1;
@@ -58,7 +60,8 @@ wire! {
         enabled / set_enabled: bool = 1, u8[0..=0], "FDP Event Enabled (FDPEE).";
     }
 
-    /// Flexible Data Placement feature: of Get Features and Set Features, dword 12 of the latter (Base 2.1, feature 1Dh).
+    /// Flexible Data Placement feature: of Get Features and Set Features, dword 12 of the latter
+    /// (Base 2.1, feature 1Dh).
     pub struct FdpFeature[4] as u32 {
         enabled / set_enabled: bool = 0, u32[0..=0], "Flexible Data Placement Enable (FDPE).";
         configuration / set_configuration: u8 = 1, "FDP Configuration Index (FDPCIDX).";
@@ -106,7 +109,8 @@ wire! {
         erased_bytes / set_erased_bytes: u128 = 32, "Media Bytes Erased (MBE).";
     }
 
-    /// Head of Reclaim Unit Handle Status (Base 2.1, I/O Management Receive); [`HandleStatus`] follow.
+    /// Head of Reclaim Unit Handle Status (Base 2.1, I/O Management Receive); [`HandleStatus`]
+    /// follow.
     pub struct HandleStatusHead[16] {
         descriptors / set_descriptors: u16 = 14, "Number of Reclaim Unit Handle Status Descriptors (NRUHSD).";
     }

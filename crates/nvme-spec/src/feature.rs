@@ -1,4 +1,5 @@
-//! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in Command Dword 11 and completion dword 0, data structures.
+//! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in Command Dword 11 and completion dword
+//! 0, data structures.
 
 use assay_units::constants;
 
@@ -38,8 +39,9 @@ codes! {
 }
 
 wire! {
-    /// Features of one enable bit: Volatile Write Cache (WCE; Base 5.27.1.4), Autonomous Power State Transition (APSTE; 5.27.1.9) and
-    /// Non-Operational Power State Config (NOPPME; 5.27.1.14).
+    /// Features of one enable bit: Volatile Write Cache (WCE; Base 5.27.1.4), Autonomous Power
+    /// State Transition (APSTE; 5.27.1.9) and Non-Operational Power State Config (NOPPME;
+    /// 5.27.1.14).
     pub struct FeatureSwitch[4] as u32 {
         enabled / set_enabled: bool = 0, u32[0..=0], "Whether the feature is enabled.";
     }
@@ -102,7 +104,8 @@ wire! {
 
     /// Asynchronous Event Configuration (Base 5.27.1.8).
     pub struct AsyncEventConfig[4] as u32 {
-        /// SMART / Health Critical Warnings: bits of [`crate::log::CriticalWarning`] that raise events.
+        /// SMART / Health Critical Warnings: bits of [`crate::log::CriticalWarning`] that raise
+        /// events.
         critical_warnings / set_critical_warnings: u8 = 0;
     }
 

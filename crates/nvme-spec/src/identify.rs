@@ -77,7 +77,8 @@ wire! {
         oacs / set_oacs: u16 = 256, "Optional Admin Command Support (OACS), see [`oacs`].";
         abort_limit / set_abort_limit: u8 = 258, "Abort Command Limit (ACL), less one.";
         async_event_limit / set_async_event_limit: u8 = 259, "Asynchronous Event Request Limit (AERL), less one.";
-        /// Firmware Updates (FRMW): bit 0 first slot read-only, bits 3:1 slots, bit 4 activation without reset.
+        /// Firmware Updates (FRMW): bit 0 first slot read-only, bits 3:1 slots, bit 4 activation
+        /// without reset.
         firmware_updates / set_firmware_updates: u8 = 260;
         log_page_attributes / set_log_page_attributes: u8 = 261, "Log Page Attributes (LPA), see [`lpa`].";
         error_log_entries / set_error_log_entries: u8 = 262, "Error Log Page Entries (ELPE), less one.";
@@ -100,7 +101,8 @@ wire! {
         cqes / set_cqes: u8 = 513, "Completion Queue Entry Size (CQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         namespaces / set_namespaces: u32 = 516, "Number of Namespaces (NN): the highest namespace identifier.";
         oncs / set_oncs: u16 = 520, "Optional NVM Command Support (ONCS), see [`oncs`].";
-        /// Format NVM Attributes (FNA): bit 0 format and bit 1 secure erase of all namespaces, bit 2 cryptographic erase.
+        /// Format NVM Attributes (FNA): bit 0 format and bit 1 secure erase of all namespaces, bit
+        /// 2 cryptographic erase.
         format_attributes / set_format_attributes: u8 = 524;
         /// Volatile Write Cache (VWC): bit 0 present, bits 2:1 what Flush with all namespaces does.
         volatile_write_cache / set_volatile_write_cache: u8 = 525;
@@ -121,12 +123,14 @@ wire! {
         size_blocks / set_size_blocks: u64 = 0, "Namespace Size (NSZE) in logical blocks.";
         capacity_blocks / set_capacity_blocks: u64 = 8, "Namespace Capacity (NCAP) in logical blocks.";
         used_blocks / set_used_blocks: u64 = 16, "Namespace Utilization (NUSE) in logical blocks.";
-        /// Namespace Features (NSFEAT): bit 0 thin provisioning, bit 2 errors of deallocated blocks, bit 4 the fields of optimal I/O.
+        /// Namespace Features (NSFEAT): bit 0 thin provisioning, bit 2 errors of deallocated
+        /// blocks, bit 4 the fields of optimal I/O.
         features / set_features: u8 = 24;
         lba_format_count / set_lba_format_count: u8 = 25, "Number of LBA Formats (NLBAF), less one.";
         formatted / set_formatted: u8 = 26, "Formatted LBA Size (FLBAS), index in bits 3:0 (and 6:5 above).";
         protection_settings / set_protection_settings: u8 = 29, "End-to-end Data Protection Type Settings (DPS).";
-        /// Deallocate Logical Block Features (DLFEAT): bits 2:0 how deallocated blocks read (1 zeroes), bit 3 DEAC of Write Zeroes.
+        /// Deallocate Logical Block Features (DLFEAT): bits 2:0 how deallocated blocks read (1
+        /// zeroes), bit 3 DEAC of Write Zeroes.
         deallocate_features / set_deallocate_features: u8 = 33;
         capacity_bytes / set_capacity_bytes: u128 = 48, "NVM Capacity (NVMCAP) in bytes.";
         write_granularity / set_write_granularity: u16 = 64, "Namespace Preferred Write Granularity (NPWG) in logical blocks, less one.";
@@ -149,7 +153,8 @@ wire! {
         status / set_status: u8 = 14, "Namespace Status (NSTAT): bit 0 ready.";
     }
 
-    /// I/O Command Set specific Identify Controller data structure of the NVM command set (CNS 06h, CSI 00h; NVM 4.1.5.4).
+    /// I/O Command Set specific Identify Controller data structure of the NVM command set (CNS 06h,
+    /// CSI 00h; NVM 4.1.5.4).
     pub struct NvmController[4096] {
         verify_limit / set_verify_limit: u8 = 0, "Verify Size Limit (VSL) as a power of two of minimum memory pages, 0 for no limit.";
     }
@@ -194,7 +199,8 @@ fn scaled_uw(value: u16, scale: u8) -> Option<u64> {
     }
 }
 
-/// Milliwatts in units of 0.1 mW (`true`) if they fit, else of 10 mW, limited to the range of the field.
+/// Milliwatts in units of 0.1 mW (`true`) if they fit, else of 10 mW, limited to the range of the
+/// field.
 fn power_units(milliwatts: u32) -> (u16, bool) {
     match u16::try_from(u64::from(milliwatts) * 10) {
         Ok(tenths) => (tenths, true),
@@ -227,7 +233,8 @@ impl IdentifyController {
         self.descriptors().into_iter().take(count)
     }
 
-    /// Largest transfer of one command in bytes, with CAP.MPSMIN of the controller; `None` for no limit, or one beyond 2^63.
+    /// Largest transfer of one command in bytes, with CAP.MPSMIN of the controller; `None` for no
+    /// limit, or one beyond 2^63.
     pub fn max_transfer_bytes(&self, mps_min: u8) -> Option<u64> {
         match self.mdts() {
             0 => None,

@@ -70,7 +70,8 @@ wire! {
         supported / set_supported: bool = 0, u32[0..=0], "Command Supported (CSUPP).";
         content_change / set_content_change: bool = 0, u32[1..=1], "Logical Block Content Change (LBCC).";
         namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2], "Namespace Capability Change (NCC).";
-        /// Command Submission and Execution (CSE): 0 no restriction, 1 alone in its namespace, 2 alone in the subsystem.
+        /// Command Submission and Execution (CSE): 0 no restriction, 1 alone in its namespace, 2
+        /// alone in the subsystem.
         execution / set_execution: u8 = 0, u32[16..=18];
         scope / set_scope: u16 = 0, u32[20..=31], "Command Scope (CSP).";
     }
@@ -81,7 +82,8 @@ wire! {
         io / set_io: [CommandEffect; 256] = 1024, "I/O commands by opcode.";
     }
 
-    /// Header of both telemetry log pages (Base 5.16.1.8 and 5.16.1.9); data blocks of 512 bytes follow.
+    /// Header of both telemetry log pages (Base 5.16.1.8 and 5.16.1.9); data blocks of 512 bytes
+    /// follow.
     pub struct TelemetryHeader[512] {
         lid / set_lid: u8 = 0, "Log Identifier.";
         ieee_oui / set_ieee_oui: [u8; 3] = 5, "IEEE OUI Identifier, least significant byte first.";
@@ -99,7 +101,8 @@ wire! {
         passes / set_passes: u8 = 2, u16[3..=7], "Completed passes of an overwrite.";
         erased / set_erased: bool = 2, u16[8..=8], "Global Data Erased: no write since the last sanitize.";
         command / set_command: u32 = 4, "Sanitize Command Dword 10 Information (SCDW10).";
-        /// Estimated Times in seconds For Overwrite, Block Erase and Crypto Erase, then With No-Deallocate; FFFFFFFFh if not reported.
+        /// Estimated Times in seconds For Overwrite, Block Erase and Crypto Erase, then With
+        /// No-Deallocate; FFFFFFFFh if not reported.
         estimates_s / set_estimates_s: [u32; 6] = 8;
     }
 

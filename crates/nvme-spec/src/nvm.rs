@@ -1,4 +1,5 @@
-//! I/O commands of the NVM command set (NVM 3.2, Flush: Base 7.1): views of a submission queue entry.
+//! I/O commands of the NVM command set (NVM 3.2, Flush: Base 7.1): views of a submission queue
+//! entry.
 
 use crate::opcode::NvmOpcode;
 use crate::wire::{commands, wire};

@@ -1,4 +1,5 @@
-//! Opcodes (Base 5 and 7, NVM 3.2). Bits 1:0 are the data transfer direction (Base 3.3.3.1): bit 0 from host memory, bit 1 to it.
+//! Opcodes (Base 5 and 7, NVM 3.2). Bits 1:0 are the data transfer direction (Base 3.3.3.1): bit 0
+//! from host memory, bit 1 to it.
 
 use crate::wire::codes;
 

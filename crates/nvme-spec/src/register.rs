@@ -24,7 +24,8 @@ wire! {
     pub struct Capabilities[8] as u64 {
         mqes / set_mqes: u16 = 0, "Maximum Queue Entries Supported (MQES), less one.";
         contiguous_queues / set_contiguous_queues: bool = 0, u64[16..=16], "Contiguous Queues Required (CQR).";
-        /// Arbitration Mechanism Supported (AMS): bit 0 weighted round robin with urgent class, bit 1 vendor specific.
+        /// Arbitration Mechanism Supported (AMS): bit 0 weighted round robin with urgent class, bit
+        /// 1 vendor specific.
         ams / set_ams: u8 = 0, u64[17..=18];
         timeout / set_timeout: u8 = 0, u64[24..=31], "Timeout (TO): the longest wait for CSTS.RDY, in units of 500 ms.";
         doorbell_stride / set_doorbell_stride: u8 = 0, u64[32..=35], "Doorbell Stride (DSTRD): doorbells are 4 << this bytes apart.";

@@ -1,8 +1,9 @@
-//! Structures as byte arrays with accessors: fields are decoded on access, unknown bits are kept, and any bytes of the right length are
-//! valid, so parsing untrusted data cannot fail.
+//! Structures as byte arrays with accessors: fields are decoded on access, unknown bits are kept,
+//! and any bytes of the right length are valid, so parsing untrusted data cannot fail.
 //!
-//! Bit fields are declared with their word, as in the specification. The layout of each field is checked against the size of the
-//! structure at compile time, and against the other fields by the tests.
+//! Bit fields are declared with their word, as in the specification. The layout of each field is
+//! checked against the size of the structure at compile time, and against the other fields by the
+//! tests.
 
 /// A value with a little-endian byte representation.
 pub trait Wire: Copy {
@@ -113,9 +114,10 @@ pub struct FieldLayout {
     pub bits: usize,
 }
 
-/// Declares structures with their fields: `get / set: type = byte offset, "doc";`, or for bits of a little-endian word at that
-/// offset `get / set: type = byte offset, word[low..=high], "doc";`. `as u32` after the size declares conversions from and to a number,
-/// for registers and dwords of commands and completions.
+/// Declares structures with their fields: `get / set: type = byte offset, "doc";`, or for bits of a
+/// little-endian word at that offset `get / set: type = byte offset, word[low..=high], "doc";`.
+/// `as u32` after the size declares conversions from and to a number, for registers and dwords of
+/// commands and completions.
 macro_rules! wire {
     ($(
         $(#[$meta:meta])*
@@ -183,7 +185,8 @@ macro_rules! wire {
                 }
             )*
 
-            /// Copies each field to another structure by its accessors, in the order of [`Self::FIELDS`].
+            /// Copies each field to another structure by its accessors, in the order of
+            /// [`Self::FIELDS`].
             #[cfg(test)]
             pub(crate) fn field_copies() -> Vec<fn(&$name, &mut $name)> {
                 vec![$(|from, to| _ = to.$set(from.$get())),*]
@@ -290,7 +293,8 @@ macro_rules! codes {
 }
 pub(crate) use codes;
 
-/// Declares views of a submission queue entry, one per command: common fields and those of the command.
+/// Declares views of a submission queue entry, one per command: common fields and those of the
+/// command.
 macro_rules! commands {
     ($(
         $(#[$meta:meta])*
@@ -335,7 +339,8 @@ macro_rules! commands {
 }
 pub(crate) use commands;
 
-/// Text of an ASCII field without its padding: spaces (Base 1.4.2), or zeroes on some drives. Other bytes than printable ASCII become `?`.
+/// Text of an ASCII field without its padding: spaces (Base 1.4.2), or zeroes on some drives. Other
+/// bytes than printable ASCII become `?`.
 pub fn text(bytes: &[u8]) -> String {
     let last = bytes.iter().rposition(|&byte| byte != b' ' && byte != 0);
     let end = last.map_or(0, |last| last + 1);

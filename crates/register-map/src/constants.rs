@@ -6,10 +6,13 @@ use std::fmt::Write as _;
 /// The file's text.
 pub(crate) fn module(description: &Description) -> String {
     let mut out = "\
-//! Registers of a streaming core: addresses and bits. Made from `rtl/registers.toml` by `make registers`; do not edit.
+//! Registers of a streaming core: addresses and bits. Made from `rtl/registers.toml` by
+//! `make registers`; do not edit.
 //!
-//! An address is that of the bank plus the register's offset. Registers are little-endian; those of 64 bits are read as two 32-bit halves, low
-//! half first. [`Registers`](super::Registers) holds those that act on a software stream or change while it runs.
+//! An address is that of the bank plus the register's offset. Registers are little-endian; those \
+                   of
+//! 64 bits are read as two 32-bit halves, low half first. [`Registers`](super::Registers) holds
+//! those that act on a software stream or change while it runs.
 //!
 "
     .to_owned();
@@ -42,7 +45,8 @@ pub(crate) fn module(description: &Description) -> String {
         if bank.is_per_drive() {
             let _ = writeln!(
                 out,
-                "/// Distance of the banks of two drives.\npub const {name}_BANK_STRIDE: u32 = {:#05x};",
+                "/// Distance of the banks of two drives.\npub const {name}_BANK_STRIDE: u32 = \
+                 {:#05x};",
                 bank.stride
             );
             let _ = writeln!(

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 const BEGIN: &str = "<!-- registers -->\n";
 const END: &str = "<!-- /registers -->\n";
 
-/// The document with the map of this description.
 pub(crate) fn with_map(document: &str, description: &Description) -> anyhow::Result<String> {
     let (before, rest) = document
         .split_once(BEGIN)
@@ -21,8 +20,10 @@ pub(crate) fn with_map(document: &str, description: &Description) -> anyhow::Res
 
 fn map(description: &Description) -> String {
     let mut out = "\
-Made from `rtl/registers.toml` by `make registers`. Little-endian words of 32 bits at AXI4-Lite addresses. Reading the low half of a 64-bit `ro` register
-keeps its high half for the next read. `rw` registers are kept, and byte strobes count; `w1p` registers act on each bit written as 1, and read as 0.
+Made from `rtl/registers.toml` by `make registers`. Little-endian words of 32 bits at AXI4-Lite \
+                   addresses. Reading the low half of a 64-bit `ro` register
+keeps its high half for the next read. `rw` registers are kept, and byte strobes count; `w1p` \
+                   registers act on each bit written as 1, and read as 0.
 What is no register reads as 0.
 "
     .to_owned();
@@ -67,7 +68,8 @@ fn table(out: &mut String, registers: &[Register], banks: &[&Bank]) {
         .filter(|register| banks.iter().any(|bank| inside(register, bank)))
         .collect();
     registers.sort_by_key(|register| register.offset);
-    *out += "| offset | name | bits | access | reset | what | MLE NVMe Streamer |\n|---|---|---|---|---|---|---|\n";
+    *out += "| offset | name | bits | access | reset | what | MLE NVMe Streamer \
+             |\n|---|---|---|---|---|---|---|\n";
     for register in &registers {
         let (access, reset) = match register.access {
             Access::Constant => ("ro", format!("{:#x}", register.value)),

@@ -1,12 +1,14 @@
 //! Makes three files from the description of the hardware core's registers (`make registers`).
 //!
 //! # Purpose
-//! `rtl/registers.toml` is the one description of the registers. From it come the register file in RTL, the constants of `assay-stream`, and the
-//! register map in docs/hardware-core.md. A test fails while one of them differs from the description.
+//! `rtl/registers.toml` is the one description of the registers. From it come the register file in
+//! RTL, the constants of `assay-stream`, and the register map in docs/hardware-core.md. A test
+//! fails while one of them differs from the description.
 //!
 //! # Architecture
 //! - [`description`]: the description, read and checked.
-//! - [`rtl`], [`constants`], [`document`]: one generator per file. The same description gives the same bytes.
+//! - [`rtl`], [`constants`], [`document`]: one generator per file. The same description gives the
+//!   same bytes.
 //!
 //! # Non-goals
 //! No general register generator: the data width is 32 bits, the bus AXI4-Lite.

@@ -6,25 +6,28 @@ use std::fmt::Write as _;
 const HEADER: &str = "\
 // Registers of the streaming core. Made from registers.toml by `make registers`; do not edit.
 //
-// Purpose: AXI4-Lite slave with the registers of both stream directions and of every drive. What they do is done elsewhere; the addresses,
-// names and bits are in docs/hardware-core.md.
+// Purpose: AXI4-Lite slave with the registers of both stream directions and of every drive. What
+// they do is done elsewhere; the addresses, names and bits are in docs/hardware-core.md.
 //
 // Interface:
-//   s_reg_*              AXI4-Lite. One write and one read at a time; they do not wait for each other. Byte strobes count. Every response
+//   s_reg_*              AXI4-Lite. One write and one read at a time; they do not wait for each
+//   other. Byte strobes count. Every response
 //                        is OKAY; what is no register reads as zero
-//   BANK_REGISTER_i      value of a read-only register
-//   BANK_REGISTER_o      value of a register that is kept; changes in the cycle in which the write response appears
-//   BANK_REGISTER_valid_o  pulse: the word in BANK_REGISTER_o was written; bytes without strobe are zero. Such a register reads as zero
-//   drive_*              one part per drive, drive 0 lowest
-// Reading the low half of a 64-bit read-only register keeps the high half for the next read: if that is the register's high half, it
-// gets the value of the same cycle.
+//   BANK_REGISTER_i      value of a read-only register BANK_REGISTER_o      value of a register
+//   that is kept; changes in the cycle in which the write response appears BANK_REGISTER_valid_o
+//   pulse: the word in BANK_REGISTER_o was written; bytes without strobe are zero. Such a register
+//   reads as zero drive_*              one part per drive, drive 0 lowest
+// Reading the low half of a 64-bit read-only register keeps the high half for the next read: if
+// that is the register's high half, it gets the value of the same cycle.
 //
 // No output depends on an input of the same cycle.
 //
 // Invariants, proven in formal/nvs_registers.svh:
 //   - one response per request, stable until it is taken; it follows within two cycles;
-//   - a kept register is what was last written, byte by byte, and its reset value before; a read returns it;
-//   - a read returns the value of its register in the cycle before the response appears, or the kept high half;
+//   - a kept register is what was last written, byte by byte, and its reset value before; a read
+//     returns it;
+//   - a read returns the value of its register in the cycle before the response appears, or the
+//     kept high half;
 //   - a write to a register that acts gives exactly one pulse with the written word.
 ";
 
@@ -150,11 +153,14 @@ const BUS_PORTS: [(&str, &str); 19] = [
     ("output logic [1:0]", "s_reg_r_resp_o"),
 ];
 
-const BUS: &str = "  // Registers are addressed by word: bits 9:6 are the bank. A pair of words is a row.
+const BUS: &str = "  // Registers are addressed by word: bits 9:6 are the bank. A pair of words \
+                   is a row.
   logic unused_address;
   assign unused_address = &{s_reg_aw_addr_i[1:0], s_reg_ar_addr_i[1:0]};
 
-  // Writes: address and data are taken each on its own. A write happens when both are there and the response before it was taken.
+  // Writes: address and data are taken each on its own. A write happens when both are there and \
+                   the
+  // response before it was taken.
   logic        aw_full_q, w_full_q, b_valid_q, write;
   logic [9:0]  aw_word_q;
   logic [31:0] w_data_q;
@@ -191,8 +197,8 @@ const BUS: &str = "  // Registers are addressed by word: bits 9:6 are the bank. 
     end
   end
 
-  // Reads: each bank's row is looked up in the cycle after the address was taken, and the bank chosen in the next one, unless the high half
-  // is there from the read before.
+  // Reads: each bank's row is looked up in the cycle after the address was taken, and the bank
+  // chosen in the next one, unless the high half is there from the read before.
   logic        ar_full_q, looked_q, r_valid_q, keep_q, keep;
   logic [9:0]  ar_word_q;
   logic [63:0] row_q, row;
@@ -230,7 +236,8 @@ fn writes(out: &mut String, description: &Description) {
     *out += "
   // Registers that act.
   logic [31:0] written;
-  always_comb for (int unsigned b = 0; b < 4; b++) written[8*b +: 8] = w_strb_q[b] ? w_data_q[8*b +: 8] : 8'h00;
+  always_comb for (int unsigned b = 0; b < 4; b++) written[8*b +: 8] = w_strb_q[b] ? w_data_q[8*b \
+             +: 8] : 8'h00;
 ";
     for bank in &description.banks {
         let registers = description.of_bank(bank);
@@ -288,7 +295,8 @@ fn writes(out: &mut String, description: &Description) {
         if !set.is_empty() {
             body += "always_ff @(posedge clk_i or negedge rst_ni) begin\n  if (!rst_ni) begin\n";
             body += &indented(&reset, 4);
-            body += "  end else if (write) begin\n    for (int unsigned b = 0; b < 4; b++) if (w_strb_q[b]) begin\n";
+            body += "  end else if (write) begin\n    for (int unsigned b = 0; b < 4; b++) if \
+                     (w_strb_q[b]) begin\n";
             body += &indented(&set, 6);
             body += "    end\n  end\nend\n";
         }
@@ -403,7 +411,8 @@ fn reads(out: &mut String, description: &Description) {
         held.push((bank, number, rows));
     }
     let _ = writeln!(out, "\n  always_comb begin\n    row = '0;\n{select}  end\n");
-    *out += "  // The last read was of the low half of a 64-bit read-only register.\n  always_comb begin\n    keep = 1'b0;\n";
+    *out += "  // The last read was of the low half of a 64-bit read-only register.\n  \
+             always_comb begin\n    keep = 1'b0;\n";
     for (bank, number, rows) in held {
         let rows: Vec<_> = rows.iter().map(|row| format!("5'h{row:02x}")).collect();
         let hit = match bank.is_per_drive() {
@@ -414,7 +423,8 @@ fn reads(out: &mut String, description: &Description) {
         };
         let _ = writeln!(
             out,
-            "    if ({hit}) case (ar_word_q[5:1])\n      {}: keep = !ar_word_q[0];\n      default: ;\n    endcase",
+            "    if ({hit}) case (ar_word_q[5:1])\n      {}: keep = !ar_word_q[0];\n      \
+             default: ;\n    endcase",
             rows.join(", ")
         );
     }
@@ -425,7 +435,9 @@ fn reads(out: &mut String, description: &Description) {
 fn properties(out: &mut String, description: &Description) {
     *out += "
 `ifdef FORMAL
-  // The chosen word by the description: kept, acts, half of a 64-bit read-only register; its value; its pulse.
+  // The chosen word by the description: kept, acts, half of a 64-bit read-only register; its \
+             value;
+  // its pulse.
   logic        f_chosen_q = 1'b0;
   logic [9:0]  f_word_q, f_choice, f_word;
   assign f_word = f_chosen_q ? f_word_q : f_choice;

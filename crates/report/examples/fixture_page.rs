@@ -1,5 +1,5 @@
-//! Writes the page of a fixture run: `cargo run --example fixture_page -- page.html`. Second argument: `job` for a single
-//! workload, `both` for two runs on one page.
+//! Writes the page of a fixture run: `cargo run --example fixture_page -- page.html`. Second
+//! argument: `job` for a single workload, `both` for two runs on one page.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

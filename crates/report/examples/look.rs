@@ -1,5 +1,6 @@
 //! Writes the pages of fixture runs and prints time and size of each:
-//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. With run folders instead of numbers, the page of those runs.
+//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. With run folders instead of numbers,
+//! the page of those runs.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a development tool
 

@@ -66,7 +66,6 @@ pub const MAIN: [Axis; 15] = [
 /// Axes that are shown only where the main ones do not distinguish two cells.
 pub const SECONDARY: [Axis; 4] = [Axis::Rate, Axis::Engine, Axis::Span, Axis::Offset];
 
-/// A value on an axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AxisValue {
     /// Position on a numeric axis; `None` on an axis of text, ordered by first occurrence.
@@ -201,7 +200,8 @@ impl Axis {
     }
 }
 
-/// Which jobs run at once with a cell, or that it is alone; empty of cells that have nothing to do with that.
+/// Which jobs run at once with a cell, or that it is alone; empty of cells that have nothing to do
+/// with that.
 pub fn jobs_text(plan: &CellPlan) -> String {
     match (&plan.job, plan.view) {
         (Some(job), _) => joined([text_or(&plan.title, &plan.step), &job.matrix], ", "),

@@ -1,7 +1,8 @@
-//! Charts as plotly's JSON: traces and layouts, embedded in the page and drawn there by `page/page.js`.
+//! Charts as plotly's JSON: traces and layouts, embedded in the page and drawn there by
+//! `page/page.js`.
 //!
-//! Colours are named `@0`, `@1`, ...: the script replaces them by the palette of the light or dark theme. A drive has the
-//! same colour in every chart.
+//! Colours are named `@0`, `@1`, ...: the script replaces them by the palette of the light or dark
+//! theme. A drive has the same colour in every chart.
 
 pub mod consistency;
 pub mod draw;
@@ -97,7 +98,6 @@ impl Chart {
     }
 }
 
-/// One view of a chart.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ChartView {
     /// Its name on the switch, plain text.
@@ -159,8 +159,9 @@ pub fn is_apart(section: &Section<'_>) -> bool {
     section.drives.len() > 1 && (2..=MAX_APART).contains(&section.columns.len())
 }
 
-/// Colour and line style of a point's series: drives differ by both where only drives are compared (a single column, or
-/// columns `apart`), else by colour, and columns by style; with a single drive, columns differ by both.
+/// Colour and line style of a point's series: drives differ by both where only drives are compared
+/// (a single column, or columns `apart`), else by colour, and columns by style; with a single
+/// drive, columns differ by both.
 pub fn style(section: &Section<'_>, point: &Point<'_>, apart: bool) -> (String, usize) {
     match section.drives.len() {
         0 | 1 => (colour(point.drive + point.column), point.column),
@@ -180,7 +181,8 @@ pub fn series_name(section: &Section<'_>, point: &Point<'_>, apart: bool) -> Str
     )
 }
 
-/// All charts of a section, with ids that start with `prefix`; marked where the section has simulated drives.
+/// All charts of a section, with ids that start with `prefix`; marked where the section has
+/// simulated drives.
 pub fn of_section(section: &Section<'_>, prefix: &str) -> Vec<Chart> {
     let mut charts = numbered((section.descriptor().charts)(section), prefix);
     let simulated = section
@@ -193,7 +195,8 @@ pub fn of_section(section: &Section<'_>, prefix: &str) -> Vec<Chart> {
     charts
 }
 
-/// Charts with ids of `prefix` and the end of their titles, so that links stay valid; a number follows where two are equal.
+/// Charts with ids of `prefix` and the end of their titles, so that links stay valid; a number
+/// follows where two are equal.
 pub fn numbered(mut charts: Vec<Chart>, prefix: &str) -> Vec<Chart> {
     let mut taken: Vec<String> = Vec::new();
     for chart in &mut charts {

@@ -1,5 +1,6 @@
-//! Reports of a cohort: many drives that ran the same suites. The conclusions are those of `assay_analysis::cohort`; here they are shown
-//! on a page ([`html()`]) and in the terminal ([`text()`]).
+//! Reports of a cohort: many drives that ran the same suites. The conclusions are those of
+//! `assay_analysis::cohort`; here they are shown on a page ([`html()`]) and in the terminal
+//! ([`text()`]).
 
 mod drift;
 mod html;
@@ -28,8 +29,9 @@ use crate::grid;
 use crate::html::suites;
 use crate::scoreboard::Scoreboard;
 
-/// All figures of a run: the headline metrics of its suite, then those of its cells ([`observe::of_run`]). A headline metric of a cell that
-/// was interrupted, or not steady where it should be, is left out.
+/// All figures of a run: the headline metrics of its suite, then those of its cells
+/// ([`observe::of_run`]). A headline metric of a cell that was interrupted, or not steady where it
+/// should be, is left out.
 pub fn observations(run: &Run, origin: &Origin) -> Vec<Observation> {
     let mut found = headlines(run, origin);
     found.extend(observe::of_run(run, origin));
@@ -207,7 +209,8 @@ fn audit_of(cohort: &Cohort, host: &str) -> Option<String> {
     (!own.is_empty()).then(|| own.join(", "))
 }
 
-/// What the self-audits say about hosts of which no figure is off; nothing where they cannot be compared.
+/// What the self-audits say about hosts of which no figure is off; nothing where they cannot be
+/// compared.
 fn audits(cohort: &Cohort) -> Vec<String> {
     let Some(first) = cohort.audits.first() else {
         return Vec::new();

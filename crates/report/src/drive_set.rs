@@ -8,7 +8,8 @@ use crate::table::Heading;
 /// A drive of one run, or of several runs of different suites.
 #[derive(Clone, Debug)]
 pub struct ReportDrive<'a> {
-    /// Runs that measured it, with its index in each run's manifest. Never empty; no suite occurs twice.
+    /// Runs that measured it, with its index in each run's manifest. Never empty; no suite occurs
+    /// twice.
     pub origins: Vec<(usize, usize)>,
     /// Its entry in the first manifest.
     pub info: &'a DriveRecord,
@@ -66,7 +67,8 @@ impl<'a> DriveSet<'a> {
         DriveSet { runs, drives }
     }
 
-    /// Position of a run's drive; `None` for an index that the manifest does not have (a damaged folder).
+    /// Position of a run's drive; `None` for an index that the manifest does not have (a damaged
+    /// folder).
     pub fn position(&self, run: usize, drive: usize) -> Option<usize> {
         let mut drives = self.drives.iter();
         drives.position(|d| d.origins.contains(&(run, drive)))
@@ -77,7 +79,8 @@ impl<'a> DriveSet<'a> {
         self.drives[position].heading.to_string()
     }
 
-    /// Its name in charts: as [`DriveSet::full_name`], unless every drive is simulated and the chart is marked instead.
+    /// Its name in charts: as [`DriveSet::full_name`], unless every drive is simulated and the
+    /// chart is marked instead.
     pub fn chart_name(&self, position: usize) -> String {
         match self.all_simulated() {
             true => self.drives[position].heading.text.clone(),

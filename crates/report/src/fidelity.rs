@@ -1,7 +1,8 @@
-//! Model fidelity: published figures of drives beside those of their simulation, as Markdown and as a self-contained HTML
-//! page.
+//! Model fidelity: published figures of drives beside those of their simulation, as Markdown and as
+//! a self-contained HTML page.
 //!
-//! The input is a list of plain figures ([`FidelityPage`]), independent of drives and of the origin of the figures.
+//! The input is a list of plain figures ([`FidelityPage`]), independent of drives and of the origin
+//! of the figures.
 
 mod html;
 mod markdown;
@@ -29,7 +30,6 @@ pub struct FidelityDrive {
     pub name: String,
     /// Name of the real drive.
     pub title: String,
-    /// Its figures.
     pub figures: Vec<FidelityFigure>,
 }
 
@@ -54,9 +54,7 @@ pub enum FigureKind {
 pub struct FidelityFigure {
     /// Its category.
     pub kind: FigureKind,
-    /// Its title.
     pub title: String,
-    /// As published.
     pub published: f64,
     /// As simulated; `None` where the simulation gives none.
     pub simulated: Option<f64>,
@@ -144,7 +142,14 @@ impl FidelityPage {
 }
 
 /// Method of the comparison, for the head of the page.
-const ABOUT: &str = "Each published figure of a real drive is listed beside the result of the same procedure on the simulated drive. Errors are relative to the published figure; those of temperatures are in kelvin. Figures marked \"predicted\" were held out when the parameters of the profile were fitted. The mechanisms of a drive (channels, caches, firmware costs) were chosen with all figures in view, and a figure became a fitting target where the fit without it showed that one was missing. All other figures were fitting targets: their errors show how closely one set of parameters meets all of them.";
+const ABOUT: &str = "Each published figure of a real drive is listed beside the result of the \
+                     same procedure on the simulated drive. Errors are relative to the published \
+                     figure; those of temperatures are in kelvin. Figures marked \"predicted\" \
+                     were held out when the parameters of the profile were fitted. The mechanisms \
+                     of a drive (channels, caches, firmware costs) were chosen with all figures \
+                     in view, and a figure became a fitting target where the fit without it \
+                     showed that one was missing. All other figures were fitting targets: their \
+                     errors show how closely one set of parameters meets all of them.";
 /// Reproducibility.
 const SAME: &str = "Simulated with seed 0; deterministic, with identical figures on every machine.";
 

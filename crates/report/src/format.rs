@@ -1,7 +1,7 @@
 //! Number formatting common to the page and the terminal.
 //!
-//! Rates and latencies (microseconds) have three significant digits below 100 and whole units with grouped thousands
-//! above, at least the three significant digits that histograms resolve.
+//! Rates and latencies (microseconds) have three significant digits below 100 and whole units with
+//! grouped thousands above, at least the three significant digits that histograms resolve.
 
 use assay_units::text::{format_size, group_digits};
 
@@ -163,7 +163,8 @@ pub fn text_or<'t>(text: &'t str, substitute: &'t str) -> &'t str {
     if text.is_empty() { substitute } else { text }
 }
 
-/// A title up to its first colon or comma, where that leaves at least two words: details follow in the section.
+/// A title up to its first colon or comma, where that leaves at least two words: details follow in
+/// the section.
 pub fn short_title(title: &str) -> &str {
     let cut = title.match_indices([':', ',']).map(|(at, _)| &title[..at]);
     let mut words = cut.filter(|short| short.trim().contains(' '));

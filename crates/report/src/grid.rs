@@ -50,7 +50,8 @@ fn specificity(kind: CellKind) -> u8 {
     }
 }
 
-/// The sections of all runs, in the order in which their steps first occur, without [`preparations`].
+/// The sections of all runs, in the order in which their steps first occur, without
+/// [`preparations`].
 pub fn sections<'a>(set: &'a DriveSet<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for (run, r) in set.runs.iter().enumerate() {
@@ -130,7 +131,8 @@ fn points<'a>(
 }
 
 impl<'a> Section<'a> {
-    /// True when a cell belongs to this section: the same step of the same suite, or the same test of another variant.
+    /// True when a cell belongs to this section: the same step of the same suite, or the same test
+    /// of another variant.
     fn takes(&self, suite: &str, plan: &CellPlan) -> bool {
         let rule = |view| views::of(view, CellKind::Measure).merge_rule;
         let (own, other) = (rule(self.view), rule(plan.view));
@@ -407,7 +409,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The number of I/Os in flight, all threads together, where all cells have the same and divide it among different numbers of threads.
+    /// The number of I/Os in flight, all threads together, where all cells have the same and divide
+    /// it among different numbers of threads.
     fn in_flight(&self) -> Option<u32> {
         let mut totals = self.points.iter().map(|p| total_depth(&p.plan().workload));
         let first = totals.next()?;
@@ -423,7 +426,8 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// True when it varies within the cells of one drive; what differs only between drives is no axis of a table.
+    /// True when it varies within the cells of one drive; what differs only between drives is no
+    /// axis of a table.
     fn varies(&self, axis: Axis) -> bool {
         self.drives.iter().any(|drive| {
             let mut values = self.of_drive(*drive).map(|p| axis.value(p.plan()));
@@ -432,7 +436,8 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// True when two cells of a drive coincide on these axes; concurrent cells and rounds are kept apart.
+    /// True when two cells of a drive coincide on these axes; concurrent cells and rounds are kept
+    /// apart.
     fn has_duplicates(&self, axes: &[Axis]) -> bool {
         let mut seen = std::collections::HashSet::new();
         self.points.iter().any(|p| {
@@ -442,8 +447,9 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The axis of the rows: as the view defines it, else the numeric axis with most values (the first of equals), else the
-    /// first other axis but not the data, which are compared side by side.
+    /// The axis of the rows: as the view defines it, else the numeric axis with most values (the
+    /// first of equals), else the first other axis but not the data, which are compared side by
+    /// side.
     fn choose_rows(&self, axes: &[Axis]) -> Option<Axis> {
         let count = |axis: Axis| {
             let values = self.points.iter().map(|p| axis.value(p.plan()));

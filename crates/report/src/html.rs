@@ -1,11 +1,13 @@
 //! One self-contained HTML page for one or several runs.
 //!
 //! # Architecture
-//! [`render`] arranges the cells of all runs in sections (`grid`), writes them with `maud` as their descriptors (`views`)
-//! define, and embeds CSS, scripts and the charts' JSON. The first screen is the head (`header`), the scoreboard of each suite
-//! (`board`) and the two charts that the suite names. Ids of sections and charts follow from suite, step and content, so that
-//! links to them stay valid. plotly's JavaScript (`library`) is embedded once, compressed. The page's Content-Security-Policy forbids
-//! every request, so that it cannot load anything whatever a drive's name contains.
+//! [`render`] arranges the cells of all runs in sections (`grid`), writes them with `maud` as their
+//! descriptors (`views`) define, and embeds CSS, scripts and the charts' JSON. The first screen is
+//! the head (`header`), the scoreboard of each suite (`board`) and the two charts that the suite
+//! names. Ids of sections and charts follow from suite, step and content, so that links to them
+//! stay valid. plotly's JavaScript (`library`) is embedded once, compressed. The page's
+//! Content-Security-Policy forbids every request, so that it cannot load anything whatever a
+//! drive's name contains.
 
 mod appendix;
 pub(crate) mod board;
@@ -169,7 +171,8 @@ fn section_titles<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
 /// Charts on the first screen.
 const FIRST_CHARTS: usize = 2;
 
-/// The charts that a suite names, drawn a second time on the first screen; without any, its first ones.
+/// The charts that a suite names, drawn a second time on the first screen; without any, its first
+/// ones.
 fn first_charts(charts: &[Chart], declared: &[String], suite: &str) -> Vec<Chart> {
     let find = |name: &String| {
         let (step, chart) = name.split_once('/')?;
@@ -235,7 +238,8 @@ impl PageTemplate<'_> {
     /// # Errors
     /// When the charts cannot be embedded.
     pub fn page(&self) -> Result<String, ReportError> {
-        // In JSON a `<` is always inside a string, where \u003c is equivalent: no name can end the script element.
+        // In JSON a `<` is always inside a string, where \u003c is equivalent: no name can end the
+        // script element.
         let charts = serde_json::to_string(self.charts)?.replace('<', "\\u003c");
         let head = [include_str!("page/page.css"), include_str!("page/theme.js")].map(PreEscaped);
         // A page without charts does without plotly, which is most of it.
@@ -256,13 +260,15 @@ impl PageTemplate<'_> {
             include_str!("page/board.js"),
         ]
         .map(PreEscaped);
-        let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+        let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+                      img-src data: blob:";
         let page = html! {
             (DOCTYPE)
             html lang="en" {
                 head {
                     meta charset="utf-8";
-                    // No effect, but found at once: without it plotly searches the whole page for a base before every drawing.
+                    // No effect, but found at once: without it plotly searches the whole page for a
+                    // base before every drawing.
                     base target="_self";
                     meta http-equiv="Content-Security-Policy" content=(policy);
                     meta name="viewport" content="width=device-width, initial-scale=1";
@@ -304,7 +310,8 @@ impl PageTemplate<'_> {
     }
 }
 
-/// Markup without control characters, which HTML does not allow, and without those that change the order of a line.
+/// Markup without control characters, which HTML does not allow, and without those that change the
+/// order of a line.
 fn sanitised(markup: Markup) -> Markup {
     let forbidden = |c: char| is_unprintable(c) && c != '\n' && c != '\t';
     PreEscaped(markup.into_string().replace(forbidden, "\u{fffd}"))

@@ -1,7 +1,8 @@
 //! HTML and terminal reports of measured runs.
 //!
 //! # Architecture
-//! Every report is a pure function of [`assay_store::read::Run`]s: the same runs give the same bytes.
+//! Every report is a pure function of [`assay_store::read::Run`]s: the same runs give the same
+//! bytes.
 //!
 //! ```text
 //! runs -> drive_set (drives, each with a unique name) -> grid (cells of a step, along the axes that vary)
@@ -10,11 +11,14 @@
 //! ```
 //! - `axis`, `grid`: which workload properties differ within a step, and thus its rows and columns;
 //! - `metric`, `format`: the figures of a result, and their notation;
-//! - `views`: one descriptor per kind of section: title, row axis, alarms, tables, charts, key figures;
+//! - `views`: one descriptor per kind of section: title, row axis, alarms, tables, charts, key
+//!   figures;
 //! - `table`, `tables`: tables independent of the output medium;
-//! - `charts`, `thin`: traces and layouts as plotly takes them; long series are thinned, extremes kept;
+//! - `charts`, `thin`: traces and layouts as plotly takes them; long series are thinned, extremes
+//!   kept;
 //! - [`html`]: one self-contained page; its CSS and JavaScript are in `page/`;
-//! - `scoreboard`: drives by the headline metrics that each suite names; [`summary`]: the scoreboards as SVG and Markdown;
+//! - `scoreboard`: drives by the headline metrics that each suite names; [`summary`]: the
+//!   scoreboards as SVG and Markdown;
 //! - [`terminal`]: tables of a given width;
 //! - [`cohort`]: figures, tables and page of many drives;
 //! - [`fidelity`]: a page of published figures beside those of simulated drives.
@@ -23,8 +27,8 @@
 //! No access to drives, files or clocks. No conclusions: verdicts are part of the runs.
 //!
 //! # Key constants
-//! `thin::MAX_POINTS` (a drawn line has at most 1000 points), `tables::concurrent::MAX_ROWS` (a table of intervals has
-//! at most 120 rows).
+//! `thin::MAX_POINTS` (a drawn line has at most 1000 points), `tables::concurrent::MAX_ROWS` (a
+//! table of intervals has at most 120 rows).
 #![forbid(unsafe_code)]
 
 mod axis;

@@ -144,7 +144,8 @@ impl ResultMetric {
         }
     }
 
-    /// The figure of a distribution, microseconds; `None` for rates, and where too little completed.
+    /// The figure of a distribution, microseconds; `None` for rates, and where too little
+    /// completed.
     pub fn of_latency(self, latency: &LatencySummary) -> Option<f64> {
         match self.source {
             Source::Latency(of, needed) if latency.samples >= needed => Some(of(latency) / 1e3),

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use assay_store::read::Run;
 
-/// Options of `assay run` that a resumed run needs again, because a run folder grants no permission and starts no program.
+/// Options of `assay run` that a resumed run needs again, because a run folder grants no permission
+/// and starts no program.
 const NEEDED_AGAIN: [&str; 2] = ["--destroy", "--power-meter"];
 
 /// The command for a run of a suite; a single job cannot be continued.

@@ -1,12 +1,15 @@
 //! The scoreboard of a suite: drives as rows, its headline metrics as columns.
 //!
-//! A suite's text names the metrics ([`Headlines`]); where it names none (a single job, a folder of an earlier version), the
-//! rates of its sections take their place. Whether a drive can be told from the best of a column is decided on the
-//! logarithm of both values: their difference must exceed the half-widths of the two intervals, added in quadrature as those
-//! of independent errors (JCGM 100:2008, 5.1.2), and [`MINIMUM_EFFECT`].
+//! A suite's text names the metrics ([`Headlines`]); where it names none (a single job, a folder of
+//! an earlier version), the rates of its sections take their place. Whether a drive can be told
+//! from the best of a column is decided on the logarithm of both values: their difference must
+//! exceed the half-widths of the two intervals, added in quadrature as those of independent errors
+//! (JCGM 100:2008, 5.1.2), and [`MINIMUM_EFFECT`].
 //!
-//! A row is one run of a drive. The ranking is of these runs: how much runs of one drive differ, a single run does not show. Tail percentiles are not
-//! ranked, except where every value has the predictive interval of a simulated drive, for one run has no interval of them (docs/statistics.md, "Comparison").
+//! A row is one run of a drive. The ranking is of these runs: how much runs of one drive differ, a
+//! single run does not show. Tail percentiles are not ranked, except where every value has the
+//! predictive interval of a simulated drive, for one run has no interval of them
+//! (docs/statistics.md, "Comparison").
 
 mod values;
 
@@ -50,7 +53,8 @@ pub struct Score {
     pub value: f64,
     /// Where the true value is expected, in the same unit.
     pub interval: Option<[f64; 2]>,
-    /// True for a predictive interval of the real drive, false for a confidence interval of the mean.
+    /// True for a predictive interval of the real drive, false for a confidence interval of the
+    /// mean.
     pub predictive: bool,
     /// Marks a partial result: `unfinished`, `not steady`.
     pub mark: Option<String>,
@@ -74,14 +78,16 @@ pub enum Standing {
     Unranked,
 }
 
-/// The headline metrics and first charts that the suite's text declares; empty where it declares none.
+/// The headline metrics and first charts that the suite's text declares; empty where it declares
+/// none.
 pub fn declared(set: &DriveSet<'_>, suite: &str) -> Headlines {
     let mut runs = set.runs.iter().map(|run| &run.manifest.suite);
     let text = runs.find(|s| s.name == suite).map_or("", |s| &s.text);
     toml::from_str(text).unwrap_or_default()
 }
 
-/// The metrics of a suite that declares none: rates of its sections; of a single cell its rates and latencies.
+/// The metrics of a suite that declares none: rates of its sections; of a single cell its rates and
+/// latencies.
 fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
     use HeadlineFigure::{Iops, MibPerS, P50Us, P99Us, P999Us, P9999Us, TemperatureMaxC};
     let metric = |section: &Section<'_>, title: &str, figure: HeadlineFigure| HeadlineMetric {
@@ -191,7 +197,8 @@ impl<'a> Scoreboard<'a> {
         Scoreboard { columns, rows }
     }
 
-    /// How often each drive is best, most often first: (drive, columns, columns in which no other drive is as good).
+    /// How often each drive is best, most often first: (drive, columns, columns in which no other
+    /// drive is as good).
     pub fn leaders(&self) -> Vec<(usize, usize, usize)> {
         let count = |row: &ScoreRow<'a>| {
             let best = |column: &usize| {

@@ -1,4 +1,5 @@
-//! One-page summaries of runs, to paste into a ticket or a README: the scoreboards as an SVG picture and as Markdown.
+//! One-page summaries of runs, to paste into a ticket or a README: the scoreboards as an SVG
+//! picture and as Markdown.
 
 use assay_store::read::Run;
 use assay_units::text::is_unprintable;
@@ -48,7 +49,9 @@ fn sign(row: &ScoreRow<'_>) -> &'static str {
 
 /// What the marks mean, and which limits apply to the figures.
 fn legend<'a>(set: &DriveSet<'_>, mut boards: impl Iterator<Item = &'a Scoreboard<'a>>) -> String {
-    let mut text = "bold: best of these runs; \u{2248}: can't be told from the best (difference within the intervals or under 1 %)".to_owned();
+    let mut text = "bold: best of these runs; \u{2248}: can't be told from the best (difference \
+                    within the intervals or under 1 %)"
+        .to_owned();
     if boards.any(Scoreboard::has_unranked) {
         text.push_str("; ");
         text.push_str(NO_TAILS);

@@ -16,7 +16,8 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// A plain-text heading of a row or group; as text, that of a simulated drive is marked "(simulated)".
+/// A plain-text heading of a row or group; as text, that of a simulated drive is marked
+/// "(simulated)".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
     pub text: String,
@@ -39,7 +40,6 @@ impl std::fmt::Display for Heading {
     }
 }
 
-/// One column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     /// Common heading of this column and its neighbours of the same group.
@@ -86,7 +86,6 @@ impl Column {
     }
 }
 
-/// One row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub name: Heading,
@@ -101,12 +100,10 @@ impl Row {
     }
 }
 
-/// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum TableCell {
     /// A figure.
     Number(Number),
-    /// Text.
     Text(String),
     /// A figure that is missing, and why: short, and in full.
     Missing(&'static str, String),
@@ -175,7 +172,6 @@ impl TableCell {
         }
     }
 
-    /// Text.
     pub fn text(text: impl Into<String>) -> TableCell {
         TableCell::Text(text.into())
     }

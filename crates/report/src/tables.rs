@@ -3,19 +3,23 @@
 //! - [`matrix`]: rows and columns are the axes that vary, drives side by side;
 //! - [`figures`]: every figure of every cell;
 //! - [`concurrent`]: drives alone and together, and interval by interval as `iostat` prints them;
-//! - [`published`]: published figures beside those of the simulation; [`predictive`]: where the real drive's figures are expected;
+//! - [`published`]: published figures beside those of the simulation; [`predictive`]: where the
+//!   real drive's figures are expected;
 //! - [`soak`]: a long run;
-//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`], [`stimulus`], [`thermal`], [`capacity`], [`stream`], [`trace_replay`]: results
-//!   of the views;
+//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`],
+//!   [`stimulus`], [`thermal`], [`capacity`], [`stream`], [`trace_replay`]: results of the views;
 //! - [`standard`]: conditions of the test of a standard;
 //! - [`amplification`]: write amplification by size, alignment and order;
-//! - [`deadlines`]: I/Os that missed their deadlines; [`drain`]: time until an amount of data is on the drive;
-//! - [`fill`]: short workloads on an empty and on a full drive; [`wake`]: latency of the first I/O after idle time;
+//! - [`deadlines`]: I/Os that missed their deadlines; [`drain`]: time until an amount of data is on
+//!   the drive;
+//! - [`fill`]: short workloads on an empty and on a full drive; [`wake`]: latency of the first I/O
+//!   after idle time;
 //! - [`jobs`]: jobs that run at once on a drive, and what they cost one of them;
 //! - [`queues`]: rate by the depth per I/O queue; [`host`]: the host's processors beside a rate;
 //! - [`temperature`]: temperatures and warnings under load;
 //! - [`phases`]: causes of the rate;
-//! - [`power`], [`health`], [`endurance`]: power, idle power, health logs, write amplification and wear; [`trend`]: health over several runs;
+//! - [`power`], [`health`], [`endurance`]: power, idle power, health logs, write amplification and
+//!   wear; [`trend`]: health over several runs;
 //! - [`inspect`]: contents of the medium, and its preparation.
 
 pub mod amplification;
@@ -186,7 +190,8 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
             .sum();
         if overflow > 0 {
             notes.push(format!(
-                "{subject}: {overflow} latencies were beyond the histogram's range (over 73 minutes); mean and maximum include them"
+                "{subject}: {overflow} latencies were beyond the histogram's range (over 73 \
+                 minutes); mean and maximum include them"
             ));
         }
         for gap in point.data.iter().flat_map(|data| &data.gaps) {

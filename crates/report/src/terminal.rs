@@ -1,6 +1,7 @@
 //! Terminal tables of one run, or of several runs compared.
 //!
-//! The text is never wider than requested, coloured only on request, and marks every simulated drive.
+//! The text is never wider than requested, coloured only on request, and marks every simulated
+//! drive.
 
 mod answers;
 pub(crate) mod text;
@@ -35,8 +36,8 @@ pub enum Style {
 /// Smallest width, columns.
 const MIN_WIDTH: usize = 40;
 
-/// A run as tables, at most `width` columns wide (not under 40): the drives, the tables of every step, verdicts,
-/// warnings. A run of a single measured cell is shown with all its figures instead.
+/// A run as tables, at most `width` columns wide (not under 40): the drives, the tables of every
+/// step, verdicts, warnings. A run of a single measured cell is shown with all its figures instead.
 pub fn render(run: &Run, width: usize, style: Style) -> String {
     let runs = std::slice::from_ref(run);
     let set = DriveSet::new(runs);
@@ -78,8 +79,9 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
 /// Details of a comparison of at most this many workloads are shown without being requested.
 const FEW_WORKLOADS: usize = 6;
 
-/// Several runs compared, at most `width` columns wide: a summary of each pair of sides over the workloads that both have. With `details`
-/// (and of few workloads, or without a pair) also bandwidth and p99 latency side by side, and the answer for every workload.
+/// Several runs compared, at most `width` columns wide: a summary of each pair of sides over the
+/// workloads that both have. With `details` (and of few workloads, or without a pair) also
+/// bandwidth and p99 latency side by side, and the answer for every workload.
 pub fn compare(
     runs: &[Run],
     compared: &Comparisons,
@@ -123,7 +125,8 @@ pub fn compare(
     page.finish()
 }
 
-/// Every workload of a section as a row, every drive as a column; with `only_common`, workloads of at least two drives.
+/// Every workload of a section as a row, every drive as a column; with `only_common`, workloads of
+/// at least two drives.
 fn comparison(section: &Section<'_>, metric: ResultMetric, only_common: bool) -> Table {
     let drives = section.drives.iter();
     let names = drives.clone().map(|d| section.set.full_name(*d));
@@ -175,7 +178,8 @@ fn comparison(section: &Section<'_>, metric: ResultMetric, only_common: bool) ->
     }
 }
 
-/// A drive's figure in a table cell; of rounds and repetitions, the mean over the measurement window.
+/// A drive's figure in a table cell; of rounds and repetitions, the mean over the measurement
+/// window.
 fn steady_value(
     rounds: &[rounds::DriveRounds<'_, '_>],
     section: &Section<'_>,

@@ -3,10 +3,12 @@
 /// Largest number of points of a drawn series.
 pub const MAX_POINTS: usize = 1000;
 
-/// Min-max decimation: indices of the points to draw, ascending, so that every peak and dip stays visible.
+/// Min-max decimation: indices of the points to draw, ascending, so that every peak and dip stays
+/// visible.
 ///
-/// The series is cut into `most / 2` equal groups; of each the smallest and the largest value are kept, in their
-/// order. The first and the last point are always kept. A series of at most `most` points is kept whole.
+/// The series is cut into `most / 2` equal groups; of each the smallest and the largest value are
+/// kept, in their order. The first and the last point are always kept. A series of at most `most`
+/// points is kept whole.
 pub fn min_max(values: &[f64], most: usize) -> Vec<usize> {
     let n = values.len();
     if n <= most || most < 4 {
@@ -35,8 +37,8 @@ pub fn min_max(values: &[f64], most: usize) -> Vec<usize> {
     kept
 }
 
-/// Thinning of a rising curve: the first and the last point of each of `most / 2` equal steps of `x`, so that the drawn
-/// curve deviates by at most one step. Indices, ascending, ends included.
+/// Thinning of a rising curve: the first and the last point of each of `most / 2` equal steps of
+/// `x`, so that the drawn curve deviates by at most one step. Indices, ascending, ends included.
 pub fn rising(x: &[f64], most: usize) -> Vec<usize> {
     let n = x.len();
     if n <= most || most < 4 {
@@ -55,8 +57,9 @@ pub fn rising(x: &[f64], most: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Thinning of a scatter plot: of the points on the same dot of a drawing of `columns` by `rows` dots, the first.
-/// `log`: the vertical axis is logarithmic and has no place for points that are not positive. Indices, ascending.
+/// Thinning of a scatter plot: of the points on the same dot of a drawing of `columns` by `rows`
+/// dots, the first. `log`: the vertical axis is logarithmic and has no place for points that are
+/// not positive. Indices, ascending.
 pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> Vec<usize> {
     let height = |y: f64| if log { y.log10() } else { y };
     let shown = |p: &(f64, f64)| !log || p.1 > 0.0;

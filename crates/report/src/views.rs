@@ -1,7 +1,7 @@
 //! Section descriptors: one per kind of section, with everything that a report shows of it.
 //!
-//! [`of`] selects the descriptor of a section by the view that its suite declares, else by the kind of its cells. No other
-//! part of the report distinguishes views.
+//! [`of`] selects the descriptor of a section by the view that its suite declares, else by the kind
+//! of its cells. No other part of the report distinguishes views.
 
 mod amplification;
 mod cache;
@@ -155,7 +155,8 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
     }
 }
 
-/// The charts of a view, or those of the section's kind where the view has too little data for its own.
+/// The charts of a view, or those of the section's kind where the view has too little data for its
+/// own.
 fn or_by_kind(charts: Vec<Chart>, section: &Section<'_>) -> Vec<Chart> {
     if charts.is_empty() {
         (of(None, section.kind).charts)(section)

@@ -26,7 +26,8 @@ impl WarningOfCells<'_> {
     }
 }
 
-/// Warnings of one drive with one code, message and advice as one, in the order of their first occurrence.
+/// Warnings of one drive with one code, message and advice as one, in the order of their first
+/// occurrence.
 pub fn by_cells(warnings: &[Warning]) -> Vec<WarningOfCells<'_>> {
     let mut out: Vec<WarningOfCells<'_>> = Vec::new();
     for warning in warnings {

@@ -1,4 +1,5 @@
-//! The page in Chromium: every chart is drawn, the console is empty, switches work, hostile names run nothing.
+//! The page in Chromium: every chart is drawn, the console is empty, switches work, hostile names
+//! run nothing.
 //!
 //! Needs `/usr/bin/chromium`; without it the tests print a notice and check nothing.
 
@@ -62,7 +63,8 @@ const probe = async () => {
   say('legend', legend.join());
   const still = picture.querySelectorAll('.modebar-btn').length;
   await drawn();
-  // Axis titles are the page's own in a still chart and plotly's in a live one, at the same positions.
+  // Axis titles are the page's own in a still chart and plotly's in a live one, at the same
+  // positions.
   const titles = own => [...picture.querySelectorAll(own ? '.axis-title' : '.xtitle, .ytitle')].filter(title => title.textContent).map(title => {
     const box = title.getBoundingClientRect();
     return [title.textContent, box.x + box.width / 2, box.y + box.height / 2];
@@ -79,7 +81,8 @@ const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
 wait();
 </script></body>"#;
 
-/// The root element's attributes after opening the page, and the console output; `None` without a browser.
+/// The root element's attributes after opening the page, and the console output; `None` without a
+/// browser.
 fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
     if !Path::new(CHROMIUM).exists() {
         eprintln!("skipped: {CHROMIUM} is not installed, so the page was not opened in a browser");
@@ -198,7 +201,8 @@ const probe = () => {
   say('after', blank());
   setTimeout(clouds, 0);
 };
-// Scatter plots are one element in a still chart and separate dots in a live one; the axes do not move.
+// Scatter plots are one element in a still chart and separate dots in a live one; the axes do not
+// move.
 const clouds = () => {
   const lines = () => document.querySelectorAll('[class*=tracedots] .js-line');
   const seen = [];
@@ -261,7 +265,8 @@ fn a_phone_needs_no_sideways_scrolling() {
     runs.extend(common::views::all(2, 120));
     let inner = page(&runs).replace(
         "</body>",
-        "<script>parent.postMessage([document.documentElement.scrollWidth, innerWidth, document.documentElement.dataset.drawn], '*')</script></body>",
+        "<script>parent.postMessage([document.documentElement.scrollWidth, innerWidth, \
+         document.documentElement.dataset.drawn], '*')</script></body>",
     );
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inner.html");
@@ -284,7 +289,8 @@ fn a_phone_needs_no_sideways_scrolling() {
     assert!(drawn.parse::<usize>().unwrap() >= 12);
 }
 
-/// Measures the first screen and the whole page, sorts the scoreboard, and copies a table and a chart.
+/// Measures the first screen and the whole page, sorts the scoreboard, and copies a table and a
+/// chart.
 const GOALS_PROBE: &str = r#"<script>
 const root = document.documentElement;
 const say = (key, value) => { root.dataset[key] = String(value); };
@@ -362,7 +368,8 @@ fn the_first_screen_answers_and_the_page_is_short() {
 #[test]
 fn a_hostile_name_runs_nothing() {
     let mut run = common::bandwidth();
-    let attack = "</script><script>document.documentElement.dataset.pwned=1</script><img src=x onerror=document.documentElement.dataset.pwned=2>\"'";
+    let attack = "</script><script>document.documentElement.dataset.pwned=1</script><img src=x \
+                  onerror=document.documentElement.dataset.pwned=2>\"'";
     for drive in &mut run.manifest.drives {
         drive.model = attack.to_owned();
         drive.label.push_str(attack);
@@ -378,8 +385,8 @@ fn a_hostile_name_runs_nothing() {
     assert!(!root.contains("data-errors"), "{root}");
     let drawn: usize = value(&root, "drawn").parse().unwrap();
     assert!(drawn >= 12);
-    // The page records its own times. The aim is 2 s on a quiet machine of two processors; the bound only catches a
-    // page that has become unusable.
+    // The page records its own times. The aim is 2 s on a quiet machine of two processors; the
+    // bound only catches a page that has become unusable.
     let at: f64 = value(&root, "drawn-at-ms").parse().unwrap();
     let drawing: f64 = value(&root, "draw-ms").parse().unwrap();
     println!("drawn {at} ms after opening, {drawing} ms of them drawing {drawn} charts");

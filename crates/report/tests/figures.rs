@@ -277,7 +277,8 @@ fn published_figures_are_compared_with_the_same_workload() {
         .iter()
         .filter(|t| t.0.contains("published and simulated"))
         .collect();
-    // The first is of the sweep; the comparison with a zeroed area measures the same workload again.
+    // The first is of the sweep; the comparison with a zeroed area measures the same workload
+    // again.
     let Some((caption, rows)) = found.first() else {
         panic!("no table");
     };

@@ -1,4 +1,5 @@
-//! The page: well formed, self-contained, safe for any name of a drive, with limitations before the figures.
+//! The page: well formed, self-contained, safe for any name of a drive, with limitations before the
+//! figures.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
@@ -63,8 +64,9 @@ fn nothing_is_loaded_from_anywhere() {
     }
 }
 
-const HOSTILE: &str = "</script></title></style><script>document.documentElement.dataset.pwned=1</script>\
-    <img src=x onerror=\"alert(1)\">\" onmouseover='x' {{charts}} %{y} <b>&amp;\u{1b}[31m]]>-->";
+const HOSTILE: &str = "</script></title></style><script>document.documentElement.dataset.pwned=1</\
+                       script><img src=x onerror=\"alert(1)\">\" onmouseover='x' {{charts}} %{y} \
+                       <b>&amp;\u{1b}[31m]]>-->";
 
 /// A probed real drive whose counters increase during the measurement.
 fn with_health() -> Run {

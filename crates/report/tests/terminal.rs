@@ -116,7 +116,8 @@ fn simulated_drives_are_marked() {
     }
 }
 
-/// Two runs of each of two drives, with one significant difference and one that is not; and one run of each.
+/// Two runs of each of two drives, with one significant difference and one that is not; and one run
+/// of each.
 #[test]
 fn drives_are_compared_with_answers() {
     let run = |label: &str, mib_per_s: f64, seed: u64| {
@@ -222,7 +223,8 @@ fn rounds_are_compared_by_the_measurement_window() {
     assert!(text.contains("means of the measurement window"), "{text}");
 }
 
-/// Two runs of different suites: the summary is a few lines, with the reason why there is no answer.
+/// Two runs of different suites: the summary is a few lines, with the reason why there is no
+/// answer.
 #[test]
 fn runs_of_different_suites_are_compared_in_a_few_lines() {
     let mut other = common::job();

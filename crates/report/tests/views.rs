@@ -155,7 +155,8 @@ fn unsteady_rounds_are_marked_everywhere() {
     assert!((number(shown) - mean).abs() < 1.0, "{shown} is not {mean}");
 }
 
-/// SNIA's plots: a figure over block sizes with a line per mix, and convergence and window of every figure.
+/// SNIA's plots: a figure over block sizes with a line per mix, and convergence and window of every
+/// figure.
 #[test]
 fn rounds_are_drawn_by_size_and_in_every_figure() {
     let run = common::views::snia(2);
@@ -194,7 +195,8 @@ fn rounds_are_drawn_by_size_and_in_every_figure() {
         .unwrap();
     near(&of_mix["y"][at], mean);
     assert_eq!(sizes[0]["layout"]["xaxis"]["type"], "log");
-    // Round by round: the evaluated figure in every mix of both drives and in one view; of the four others the tracked cells.
+    // Round by round: the evaluated figure in every mix of both drives and in one view; of the four
+    // others the tracked cells.
     assert_eq!(views(1).len(), 1 + 7 * 2 + 4 * (1 + 2));
     // The window of all five figures of both drives; only the evaluated one has limits.
     let windows = views(2);
@@ -228,7 +230,8 @@ fn unsustained_loads_are_marked() {
     assert_eq!(over, ["100", "105"]);
 }
 
-/// The fixture's latency from submission is 90 us times 1 + load, that from the intended start is longer by a quarter of load / (1 - load).
+/// The fixture's latency from submission is 90 us times 1 + load, that from the intended start is
+/// longer by a quarter of load / (1 - load).
 #[test]
 fn service_queueing_and_lateness_are_told_apart() {
     let page = page(&common::views::load(1));
@@ -251,7 +254,10 @@ fn service_queueing_and_lateness_are_told_apart() {
             );
         }
     }
-    assert!(page.contains("service: mean latency from submission at 10 % load, up to 11.1 % of the service time too high"));
+    assert!(page.contains(
+        "service: mean latency from submission at 10 % load, up to 11.1 % of the service time too \
+         high"
+    ));
     assert!(!page.contains("time in the queue"));
 }
 
@@ -402,7 +408,8 @@ fn the_report_of_a_standard_names_every_deviation() {
     );
 }
 
-/// DragonFly: threads share a drive's queues. Sixty-four I/Os in flight are 64 in one queue of one thread, and 8 in each of eight queues of many.
+/// DragonFly: threads share a drive's queues. Sixty-four I/Os in flight are 64 in one queue of one
+/// thread, and 8 in each of eight queues of many.
 #[test]
 fn the_depth_per_queue_follows_from_threads_and_queues() {
     let run = common::views::queues();

@@ -59,8 +59,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Has room made for a contiguous message of `bytes` bytes, as it arrives: a client that announces a message and does not send it
-    /// takes no memory.
+    /// Has room made for a contiguous message of `bytes` bytes, as it arrives: a client that
+    /// announces a message and does not send it takes no memory.
     pub fn reserve(&mut self, bytes: usize) {
         self.wanted = bytes;
         if self.start > 0 && self.start + bytes > self.buffer.len() {

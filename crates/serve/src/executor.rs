@@ -11,8 +11,8 @@ use crate::pacer::Pacer;
 /// Largest write of zeroes in bytes.
 const ZEROES_BYTES: u32 = 1 << 20;
 static ZEROES: [u8; ZEROES_BYTES as usize] = [0; ZEROES_BYTES as usize];
-/// Most extents of one block status reply; the client requests the rest again (proto, "Structured reply types",
-/// `NBD_REPLY_TYPE_BLOCK_STATUS`).
+/// Most extents of one block status reply; the client requests the rest again (proto, "Structured
+/// reply types", `NBD_REPLY_TYPE_BLOCK_STATUS`).
 const MAX_EXTENTS: usize = 128;
 
 /// Identity of a connection.
@@ -29,7 +29,6 @@ pub struct ConnectionId {
 pub struct ActiveRequest {
     /// Connection that sent it.
     pub connection: ConnectionId,
-    /// The request.
     pub request: Request,
     /// Share of the limit of bytes in flight.
     pub cost_bytes: u64,
@@ -107,7 +106,8 @@ impl CommandExecutor {
         }
     }
 
-    /// Starts a request that arrived at model time `now`. Returns the reply if it needs no command of the drive.
+    /// Starts a request that arrived at model time `now`. Returns the reply if it needs no command
+    /// of the drive.
     pub fn start(
         &mut self,
         now: Nanos,
@@ -160,7 +160,8 @@ impl CommandExecutor {
         self.completed.reverse();
     }
 
-    /// The next request finished by the completions that [`CommandExecutor::collect`] took, with its reply.
+    /// The next request finished by the completions that [`CommandExecutor::collect`] took, with
+    /// its reply.
     pub fn next_finished(&mut self) -> Option<(ActiveRequest, Reply)> {
         loop {
             let completion = self.completed.pop()?;
@@ -170,7 +171,8 @@ impl CommandExecutor {
         }
     }
 
-    /// Copies the data of a read that was replied to with [`Reply::Data`]. A drive without stored data leaves the zeroes in `bytes`.
+    /// Copies the data of a read that was replied to with [`Reply::Data`]. A drive without stored
+    /// data leaves the zeroes in `bytes`.
     pub fn read(&self, completion: &Completion, offset_bytes: u64, bytes: &mut [u8]) {
         let drive = self.pacer.drive();
         drive.read_data(completion, offset_bytes, bytes);

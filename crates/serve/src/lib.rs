@@ -1,27 +1,31 @@
 //! Simulated drives as block devices and PCIe functions for other programs.
 //!
-//! Exports a simulated drive to fio, qemu-img, a file system or a virtual machine, with the model's latencies on the wall clock and
-//! its faults.
+//! Exports a simulated drive to fio, qemu-img, a file system or a virtual machine, with the model's
+//! latencies on the wall clock and its faults.
 //!
 //! # Architecture
-//! [`pacer`] maps the model's time to the wall clock, for all protocols. [`nbd`] is the NBD protocol, sans-IO; [`executor`] turns its
-//! requests into drive commands and completions into replies; [`server`] is the event loop on the sockets of [`listen`]. [`vfio`] is the
-//! drive as a PCIe function of a virtual machine. [`round_trip`] measures the overhead of the server on this machine.
+//! [`pacer`] maps the model's time to the wall clock, for all protocols. [`nbd`] is the NBD
+//! protocol, sans-IO; [`executor`] turns its requests into drive commands and completions into
+//! replies; [`server`] is the event loop on the sockets of [`listen`]. [`vfio`] is the drive as a
+//! PCIe function of a virtual machine. [`round_trip`] measures the overhead of the server on this
+//! machine.
 //!
 //! # Bounds
-//! Clients are untrusted. Limits: [`server::MAX_CONNECTIONS`] connections; one received message per connection; requests in flight
-//! and unsent replies of [`server::MAX_IN_FLIGHT_BYTES`] in all (a connection with nothing in flight may always have one request). A
-//! client that does not read its replies is not read from; one whose handshake takes longer than [`server::HANDSHAKE_TIMEOUT`] is
-//! disconnected. The drive takes 8 bytes per 4 KiB of its flash and the data written
-//! to it, 4 bytes for a page of one repeated byte.
+//! Clients are untrusted. Limits: [`server::MAX_CONNECTIONS`] connections; one received message per
+//! connection; requests in flight and unsent replies of [`server::MAX_IN_FLIGHT_BYTES`] in all (a
+//! connection with nothing in flight may always have one request). A client that does not read its
+//! replies is not read from; one whose handshake takes longer than [`server::HANDSHAKE_TIMEOUT`] is
+//! disconnected. The drive takes 8 bytes per 4 KiB of its flash and the data written to it, 4 bytes
+//! for a page of one repeated byte.
 //!
 //! # Non-goals
-//! No TLS, no authentication: Unix sockets and loopback unless permitted otherwise. One drive per server. No backing file: written
-//! data ends with the server. The controller model itself is crate `assay_nvme_ctrl`.
+//! No TLS, no authentication: Unix sockets and loopback unless permitted otherwise. One drive per
+//! server. No backing file: written data ends with the server. The controller model itself is crate
+//! `assay_nvme_ctrl`.
 //!
 //! # Key constants
-//! [`nbd::protocol::MAX_PAYLOAD_BYTES`] (32 MiB), [`server::MAX_CONNECTIONS`], [`server::MAX_IN_FLIGHT_BYTES`],
-//! [`server::HANDSHAKE_TIMEOUT`], [`server::SPIN`].
+//! [`nbd::protocol::MAX_PAYLOAD_BYTES`] (32 MiB), [`server::MAX_CONNECTIONS`],
+//! [`server::MAX_IN_FLIGHT_BYTES`], [`server::HANDSHAKE_TIMEOUT`], [`server::SPIN`].
 #![forbid(unsafe_code)]
 
 mod connection;

@@ -18,8 +18,8 @@ use rustix::net::{SocketFlags, accept_with};
 
 /// Default port of NBD (proto, "Newstyle negotiation").
 pub const NBD_PORT: u16 = 10809;
-/// Silence after which the host of a TCP client is asked whether it is there, and the interval of the three questions (tcp(7),
-/// `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
+/// Silence after which the host of a TCP client is asked whether it is there, and the interval of
+/// the three questions (tcp(7), `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// The server cannot listen.
@@ -27,25 +27,25 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 pub enum ListenError {
     /// Not an address.
     #[error(
-        "{0:?} is not an address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or tcp:127.0.0.1:10809"
+        "{0:?} is not an address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or \
+         tcp:127.0.0.1:10809"
     )]
     Malformed(String),
     /// Reachable from other machines without permission.
     #[error(
-        "{0} can be reached from other machines, and NBD has no passwords: any client may read and write the simulated drive; \
-         use unix:PATH or tcp:127.0.0.1:PORT, or allow it with --allow-remote"
+        "{0} can be reached from other machines, and NBD has no passwords: any client may read \
+         and write the simulated drive; use unix:PATH or tcp:127.0.0.1:PORT, or allow it with \
+         --allow-remote"
     )]
     Remote(Address),
     /// Another server uses the socket file.
     #[error("{}: another server listens on this socket; stop it, or choose another path", .0.display())]
     Live(PathBuf),
-    /// The path is not a socket.
     #[error("{}: exists and is not a socket, so it is left alone; choose another path", .0.display())]
     NotASocket(PathBuf),
     /// A system call failed.
     #[error("cannot listen on {address}: {source}")]
     System {
-        /// The address.
         address: String,
         /// Its error.
         source: io::Error,

@@ -1,11 +1,13 @@
 //! Virtual time paced by the wall clock.
 //!
-//! *Real*: virtual time is the wall clock's since power-on. A command that arrives at wall time `t` is submitted to the model at `t`,
-//! and its completion is delivered as soon as the wall clock has reached the model's completion time, never before. *Free*: the clock
-//! jumps. What is in flight completes at once, in the model's order and at the model's times.
+//! *Real*: virtual time is the wall clock's since power-on. A command that arrives at wall time `t`
+//! is submitted to the model at `t`, and its completion is delivered as soon as the wall clock has
+//! reached the model's completion time, never before. *Free*: the clock jumps. What is in flight
+//! completes at once, in the model's order and at the model's times.
 //!
-//! A client sees the model's latency and the server's round-trip overhead. The overhead of the host that measured the published figures
-//! (`assay_ssd::profile::BenchProfile`) is not added: a client's own host has one.
+//! A client sees the model's latency and the server's round-trip overhead. The overhead of the host
+//! that measured the published figures (`assay_ssd::profile::BenchProfile`) is not added: a
+//! client's own host has one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,8 +37,8 @@ pub enum Wait {
     For(Nanos),
 }
 
-/// A virtual clock that threads can share: copies are the same clock. At [`Pace::Free`] it advances with the wall clock too, and
-/// also jumps ahead.
+/// A virtual clock that threads can share: copies are the same clock. At [`Pace::Free`] it advances
+/// with the wall clock too, and also jumps ahead.
 #[derive(Clone, Debug)]
 pub struct ModelClock {
     clock: Clock,
@@ -82,7 +84,8 @@ impl ModelClock {
     }
 }
 
-/// How late completions were delivered, or a controller's events processed, against the model's times.
+/// How late completions were delivered, or a controller's events processed, against the model's
+/// times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Completions, or events.
@@ -103,7 +106,6 @@ impl Lateness {
         self.max_ns = self.max_ns.max(late_ns);
     }
 
-    /// The mean, in nanoseconds.
     pub fn mean_ns(&self) -> u64 {
         self.total_ns.checked_div(self.count).unwrap_or(0)
     }
@@ -132,7 +134,6 @@ impl Pacer {
         }
     }
 
-    /// The drive.
     pub fn drive(&self) -> &Drive {
         self.events.drive()
     }
@@ -179,7 +180,8 @@ impl Pacer {
         }
     }
 
-    /// Append what has completed by now, in the drive's order; at [`Pace::Free`], everything that is in flight.
+    /// Append what has completed by now, in the drive's order; at [`Pace::Free`], everything that
+    /// is in flight.
     pub fn take(&mut self, out: &mut Vec<Completion>) {
         if self.in_flight == 0 {
             return;

@@ -1,9 +1,10 @@
 //! Round-trip overhead of the NBD server: latency of a client less the model's latency.
 //!
-//! A second drive of the same profile, without faults, is served over a socket pair to a client that reads random 4 KiB blocks of a
-//! filled drive at queue depth 1. The measurement covers the whole server (sleep, wake-up, polling, receive, decode, send) and the
-//! client's wake-up, not the time between a reply and the next request. The idle times are those of the served drive, because a
-//! processor that was idle for longer takes longer to wake.
+//! A second drive of the same profile, without faults, is served over a socket pair to a client
+//! that reads random 4 KiB blocks of a filled drive at queue depth 1. The measurement covers the
+//! whole server (sleep, wake-up, polling, receive, decode, send) and the client's wake-up, not the
+//! time between a reply and the next request. The idle times are those of the served drive, because
+//! a processor that was idle for longer takes longer to wake.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -23,12 +24,14 @@ use crate::server::{NbdServer, ServeError};
 /// Measured reads; 50 of them lie above the 99th percentile.
 const READS: usize = 5000;
 const BLOCK_BYTES: u32 = 4096;
-/// Sizes in bytes: greeting (proto, "Newstyle negotiation"), reply to `NBD_OPT_EXPORT_NAME` without zeroes.
+/// Sizes in bytes: greeting (proto, "Newstyle negotiation"), reply to `NBD_OPT_EXPORT_NAME` without
+/// zeroes.
 const GREETING_BYTES: usize = 18;
 const EXPORT_NAME_REPLY_BYTES: usize = 10;
 /// Reply to `NBD_OPT_STRUCTURED_REPLY`, in bytes.
 const OPTION_REPLY_BYTES: usize = 20;
-/// Sizes in bytes: header of a simple reply, remainder of a structured reply's header, offset before its data.
+/// Sizes in bytes: header of a simple reply, remainder of a structured reply's header, offset
+/// before its data.
 const SIMPLE_HEADER_BYTES: usize = 16;
 const HEADER_REMAINDER_BYTES: usize = 4;
 const OFFSET_BYTES: usize = 8;
@@ -36,7 +39,8 @@ const OFFSET_BYTES: usize = 8;
 /// Latency of a read beyond the model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTripOverhead {
-    /// Difference of the means in nanoseconds; it determines the rate of a closed loop (Little's law).
+    /// Difference of the means in nanoseconds; it determines the rate of a closed loop (Little's
+    /// law).
     pub mean_ns: u64,
     /// Difference of the medians in nanoseconds.
     pub p50_ns: u64,
@@ -66,7 +70,8 @@ impl RoundTripOverhead {
     }
 }
 
-/// Measures the overhead; takes most of a second. At [`Pace::Free`] the model's latency counts as 0.
+/// Measures the overhead; takes most of a second. At [`Pace::Free`] the model's latency counts as
+/// 0.
 ///
 /// # Errors
 /// When the server's event loop fails. `Ok(None)` without a second drive, socket pair or thread.
@@ -172,7 +177,8 @@ fn read_latencies(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>>
         request[16..24].copy_from_slice(&offset_bytes.to_be_bytes());
         let sent = clock.now();
         stream.write_all(&request)?;
-        // Receives as libnbd does (used by fio, qemu and nbdcopy): poll, shorter header, remainder, offset, data.
+        // Receives as libnbd does (used by fio, qemu and nbdcopy): poll, shorter header, remainder,
+        // offset, data.
         poll(&mut [PollFd::new(&stream, PollFlags::IN)], None)?;
         stream.read_exact(&mut header)?;
         stream.read_exact(&mut remainder)?;

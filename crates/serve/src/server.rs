@@ -1,10 +1,12 @@
 //! NBD server event loop: one thread, one epoll instance, one drive, many connections.
 //!
 //! # Waiting
-//! Without requests in flight the thread sleeps until a socket is readable. While the model holds completions back it sleeps until
-//! [`SPIN`] before the next is due and then polls, because a wake-up takes tens of microseconds. After activity it polls for
-//! [`BUSY_POLL`] before it sleeps, since a reply is mostly followed by the next request; on a machine with one processor it does not,
-//! because the client needs the processor. The thread's timer slack is set to the minimum, so that sleeps end in time.
+//! Without requests in flight the thread sleeps until a socket is readable. While the model holds
+//! completions back it sleeps until [`SPIN`] before the next is due and then polls, because a
+//! wake-up takes tens of microseconds. After activity it polls for [`BUSY_POLL`] before it sleeps,
+//! since a reply is mostly followed by the next request; on a machine with one processor it does
+//! not, because the client needs the processor. The thread's timer slack is set to the minimum, so
+//! that sleeps end in time.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -28,17 +30,19 @@ use crate::pacer::{Lateness, Pace, Pacer, Wait};
 pub const MAX_CONNECTIONS: usize = 64;
 /// Limit of reply bytes in flight or not sent, over all connections.
 pub const MAX_IN_FLIGHT_BYTES: u64 = 256 << 20;
-/// Time in which a client must finish the handshake: so a silent one holds no connection. That of qemu-nbd
-/// (`NBD_DEFAULT_HANDSHAKE_MAX_SECS`, QEMU, include/block/nbd.h).
+/// Time in which a client must finish the handshake: so a silent one holds no connection. That of
+/// qemu-nbd (`NBD_DEFAULT_HANDSHAKE_MAX_SECS`, QEMU, include/block/nbd.h).
 pub const HANDSHAKE_TIMEOUT: Nanos = Nanos::from_millis(10_000);
-/// Time before a deadline that is spent polling instead of sleeping: longer than a wake-up on a virtual machine takes (measured:
-/// median 50 to 90 us, 99th percentile 130 to 160 us).
+/// Time before a deadline that is spent polling instead of sleeping: longer than a wake-up on a
+/// virtual machine takes (measured: median 50 to 90 us, 99th percentile 130 to 160 us).
 pub const SPIN: Nanos = Nanos::from_micros(150);
-/// Polling time after activity before the thread sleeps: about the time a client takes to wake and send its next request.
+/// Polling time after activity before the thread sleeps: about the time a client takes to wake and
+/// send its next request.
 pub const BUSY_POLL: Nanos = Nanos::from_micros(200);
 /// Cost of a request without data, counted towards [`MAX_IN_FLIGHT_BYTES`].
 const REQUEST_COST_BYTES: u64 = 512;
-/// After a stop request: time limit for requests in flight to complete and connections to receive the replies.
+/// After a stop request: time limit for requests in flight to complete and connections to receive
+/// the replies.
 const DRAIN_TIMEOUT: Nanos = Nanos::from_millis(2000);
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
@@ -148,7 +152,6 @@ impl NbdServer {
         Ok(())
     }
 
-    /// The drive.
     pub fn drive(&self) -> &Drive {
         self.executor.pacer.drive()
     }
@@ -239,13 +242,15 @@ impl NbdServer {
         if is_busy {
             self.busy_poll_until = self.clock.now() + self.busy_poll;
         } else {
-            // Lets other threads, such as a client just woken, use this processor before the time slice (some milliseconds) ends.
+            // Lets other threads, such as a client just woken, use this processor before the time
+            // slice (some milliseconds) ends.
             rustix::thread::sched_yield();
         }
         Ok(())
     }
 
-    /// Sleeps until a socket is ready, at most `span`. `ppoll` has nanosecond timeouts, `epoll_wait` milliseconds.
+    /// Sleeps until a socket is ready, at most `span`. `ppoll` has nanosecond timeouts,
+    /// `epoll_wait` milliseconds.
     fn sleep(&self, span: Nanos) -> Result<(), ServeError> {
         let timeout = Timespec {
             tv_sec: (span.0 / 1_000_000_000).min(3600) as i64,
@@ -415,14 +420,16 @@ impl NbdServer {
         self.mark_for_flush(slot);
     }
 
-    /// Sends replies, closes finished connections, resumes stalled ones and updates their epoll events.
+    /// Sends replies, closes finished connections, resumes stalled ones and updates their epoll
+    /// events.
     fn flush(&mut self) {
         loop {
             self.flush_marked();
             let full = self.held_bytes + REQUEST_COST_BYTES > MAX_IN_FLIGHT_BYTES;
             let waits = |c: &Connection| c.stalled && !c.closing && (!full || c.held_bytes() == 0);
             let resumable = |slot: &Option<Connection>| slot.as_ref().is_some_and(waits);
-            // A connection that stays stalled although bytes are left is resumed after the next reply was sent.
+            // A connection that stays stalled although bytes are left is resumed after the next
+            // reply was sent.
             let Some(slot) = self.connections.iter().position(resumable) else {
                 return;
             };

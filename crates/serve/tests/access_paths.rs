@@ -1,5 +1,5 @@
-//! One command trace on equal drives: the model itself, behind an NVMe controller, over NBD and over vfio-user. All must end in
-//! the same state: map, counters and data.
+//! One command trace on equal drives: the model itself, behind an NVMe controller, over NBD and
+//! over vfio-user. All must end in the same state: map, counters and data.
 #![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 mod support;

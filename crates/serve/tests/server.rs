@@ -267,7 +267,8 @@ fn real_pace_is_never_ahead_of_the_model() {
         let before = clock.now();
         assert_eq!(client.ask(0, command::READ, 4096 * n, 4096, &[]).error, 0);
         let took = clock.now() - before;
-        // The medium of this drive takes some microseconds; the delayed read takes at least its fault.
+        // The medium of this drive takes some microseconds; the delayed read takes at least its
+        // fault.
         let least = if n == 2 {
             Nanos::from_millis(30)
         } else {
@@ -282,7 +283,8 @@ fn real_pace_is_never_ahead_of_the_model() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Many commands in flight on several connections, each with its own blocks: every read returns the last write.
+    /// Many commands in flight on several connections, each with its own blocks: every read returns
+    /// the last write.
     #[test]
     fn reads_return_the_last_write_with_many_commands_in_flight(seed: u64, structured: bool, real: bool) {
         let pace = if real { Pace::Real } else { Pace::Free };
@@ -294,7 +296,8 @@ proptest! {
             let mut arrays = vec![vec![0_u8; BLOCKS as usize * 4096]; clients.len()];
             for (index, client) in clients.iter_mut().enumerate() {
                 let base = (turn * 3 + index as u64) * BLOCKS * 4096;
-                // All blocks in flight together, completed in any order, then overwritten or trimmed.
+                // All blocks in flight together, completed in any order, then overwritten or
+                // trimmed.
                 for _ in 0..4 {
                     let mut sent = Vec::new();
                     for block in 0..BLOCKS {

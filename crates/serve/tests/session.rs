@@ -1,5 +1,5 @@
-//! NBD session without a socket: no input makes it panic or request more than the limit, and decoding does not depend on how the bytes
-//! are split.
+//! NBD session without a socket: no input makes it panic or request more than the limit, and
+//! decoding does not depend on how the bytes are split.
 
 #![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
@@ -30,7 +30,8 @@ fn export() -> Export {
 /// Cookie, command, offset, length, FUA, payload.
 type DecodedRequest = (u64, NbdCommand, u64, u32, bool, Vec<u8>);
 
-/// Feeds bytes in pieces of these lengths, cyclically: requests, output, and whether the session ended.
+/// Feeds bytes in pieces of these lengths, cyclically: requests, output, and whether the session
+/// ended.
 fn feed(bytes: &[u8], pieces: &[usize]) -> (Vec<DecodedRequest>, Vec<u8>, bool) {
     let mut out = Vec::new();
     let mut session = NbdSession::new(export(), &mut out);

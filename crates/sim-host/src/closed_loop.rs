@@ -1,12 +1,14 @@
 //! Closed-loop load: threads that keep a fixed number of I/Os in flight each.
 //!
-//! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then, as assay's engine
-//! counts it: the host overhead on the way to the drive is part of what a program sees.
+//! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then,
+//! as assay's engine counts it: the host overhead on the way to the drive is part of what a program
+//! sees.
 //!
-//! An I/O longer than the host's longest command ([`BenchProfile::max_io_bytes`]) is sent in pieces, each when the one before has
-//! completed and at the host overhead again, as DragonFly BSD does with reads and writes of a raw device (`physio` in
-//! `sys/kern/kern_physio.c`: `dev_dstrategy`, then `biowait`, per piece of `si_iosize_max`, which `sys/dev/disk/nvme/nvme_disk.c` sets
-//! to MAXPHYS, 128 KiB).
+//! An I/O longer than the host's longest command ([`BenchProfile::max_io_bytes`]) is sent in
+//! pieces, each when the one before has completed and at the host overhead again, as DragonFly BSD
+//! does with reads and writes of a raw device (`physio` in `sys/kern/kern_physio.c`:
+//! `dev_dstrategy`, then `biowait`, per piece of `si_iosize_max`, which
+//! `sys/dev/disk/nvme/nvme_disk.c` sets to MAXPHYS, 128 KiB).
 //!
 //! [`BenchProfile::max_io_bytes`]: assay_ssd::profile::BenchProfile::max_io_bytes
 
@@ -18,8 +20,8 @@ use crate::processors::HostProcessors;
 
 /// Between the first I/Os of two slots, in nanoseconds: threads do not start in the same instant.
 const STAGGER_NS: u64 = 100;
-/// The same where long I/Os are sent in pieces: about the time to fork a process. Threads that start together would send all first pieces,
-/// then all second ones, for ever.
+/// The same where long I/Os are sent in pieces: about the time to fork a process. Threads that
+/// start together would send all first pieces, then all second ones, for ever.
 const FORK_NS: u64 = 100_000;
 
 /// The pieces of long I/Os.
@@ -102,8 +104,8 @@ impl ClosedLoop {
         }
     }
 
-    /// Process events up to the next completions, if they come by `until`: `command` makes a slot's next I/O, `completed`
-    /// takes its last completion and its latency.
+    /// Process events up to the next completions, if they come by `until`: `command` makes a slot's
+    /// next I/O, `completed` takes its last completion and its latency.
     #[inline]
     pub fn step(
         &mut self,
@@ -145,9 +147,10 @@ impl ClosedLoop {
         self.events.idle_until(self.events.now() + span);
     }
 
-    /// Submit commands past the host's processors, the next at a completion, with at most `depth` in flight, until
-    /// `command` has no more. The drive must be drained. `completed` takes completions; returns the time from the first
-    /// submission to the last completion, or `None` when commands are in flight that never complete.
+    /// Submit commands past the host's processors, the next at a completion, with at most `depth`
+    /// in flight, until `command` has no more. The drive must be drained. `completed` takes
+    /// completions; returns the time from the first submission to the last completion, or `None`
+    /// when commands are in flight that never complete.
     pub fn stream(
         &mut self,
         depth: u32,

@@ -1,8 +1,9 @@
 //! Discrete-event simulation of a drive and its host.
 //!
-//! Virtual time jumps from event to event. An I/O passes the host's processors ([`EventLoop::submit`]), waits in the
-//! arrival queue until it reaches the drive, and completes there. At one instant, processors come first, then arrivals,
-//! then the drive. The caller decides what is submitted when.
+//! Virtual time jumps from event to event. An I/O passes the host's processors
+//! ([`EventLoop::submit`]), waits in the arrival queue until it reaches the drive, and completes
+//! there. At one instant, processors come first, then arrivals, then the drive. The caller decides
+//! what is submitted when.
 
 use std::collections::VecDeque;
 
@@ -16,13 +17,13 @@ use crate::HostProcessors;
 /// The order of I/Os that reach the drive at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieOrder {
-    /// In order of submission.
     Submission,
     /// By slot number.
     Slot,
 }
 
-/// I/Os on their way to the drive, by arrival, then by tie order: a sorted ring, nearly always appended to.
+/// I/Os on their way to the drive, by arrival, then by tie order: a sorted ring, nearly always
+/// appended to.
 #[derive(Clone, Debug)]
 struct Arrivals {
     ring: VecDeque<(Nanos, u32)>,
@@ -99,14 +100,13 @@ impl EventLoop {
         self.arrivals.ring.clear();
     }
 
-    /// Whether I/Os may be submitted to the drive as soon as their arrival is known: none that is queued later arrives earlier, and the
-    /// drive does the same.
+    /// Whether I/Os may be submitted to the drive as soon as their arrival is known: none that is
+    /// queued later arrives earlier, and the drive does the same.
     #[inline]
     pub fn runs_ahead(&self) -> bool {
         self.in_order && self.drive.accepts_ahead()
     }
 
-    /// The drive.
     pub fn drive(&self) -> &Drive {
         &self.drive
     }
@@ -152,7 +152,8 @@ impl EventLoop {
         self.arrivals.add(at, slot);
     }
 
-    /// The next instant at which something happens in host or drive; [`Nanos::MAX`] when nothing will.
+    /// The next instant at which something happens in host or drive; [`Nanos::MAX`] when nothing
+    /// will.
     #[inline]
     pub fn next_event(&self) -> Nanos {
         self.arrivals
@@ -161,9 +162,9 @@ impl EventLoop {
             .min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
-    /// Process events in order of time, none after `until`, up to the first at which the drive completes something;
-    /// returns whether there was one. `start` submits. An I/O that reaches the drive completes nothing, so the drive is
-    /// advanced at its own events only.
+    /// Process events in order of time, none after `until`, up to the first at which the drive
+    /// completes something; returns whether there was one. `start` submits. An I/O that reaches the
+    /// drive completes nothing, so the drive is advanced at its own events only.
     #[inline]
     pub fn advance_to_completion(
         &mut self,
@@ -196,8 +197,9 @@ impl EventLoop {
         }
     }
 
-    /// [`EventLoop::advance_to_completion`] of a loop that [runs ahead](EventLoop::runs_ahead): `completed` takes the completions of one
-    /// instant. No branch depends on whether an arrival or a completion comes first, which no processor predicts.
+    /// [`EventLoop::advance_to_completion`] of a loop that [runs ahead](EventLoop::runs_ahead):
+    /// `completed` takes the completions of one instant. No branch depends on whether an arrival or
+    /// a completion comes first, which no processor predicts.
     #[inline]
     pub fn advance_ahead(
         &mut self,
@@ -220,7 +222,8 @@ impl EventLoop {
         true
     }
 
-    /// [`EventLoop::advance_to_completion`] of a drive that is the cache of a disk: I/Os of the host reach the cache, `command` is that of a slot.
+    /// [`EventLoop::advance_to_completion`] of a drive that is the cache of a disk: I/Os of the
+    /// host reach the cache, `command` is that of a slot.
     pub fn advance_cached(
         &mut self,
         until: Nanos,
@@ -264,7 +267,8 @@ impl EventLoop {
         self.drive.advance(self.now, out);
     }
 
-    /// Process the drive's events until `out` has `count` more completions or none is left. No I/O may be on its way.
+    /// Process the drive's events until `out` has `count` more completions or none is left. No I/O
+    /// may be on its way.
     pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
         let before = out.len();
         while out.len() - before < count

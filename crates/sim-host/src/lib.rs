@@ -1,16 +1,18 @@
 //! A simulated drive with the host that uses it.
 //!
 //! # Architecture
-//! - [`event_loop`]: [`EventLoop`], virtual time: a drive, the host's processors and the commands between the two. The
-//!   engine's simulated target, fits and the server run on it.
+//! - [`event_loop`]: [`EventLoop`], virtual time: a drive, the host's processors and the commands
+//!   between the two. The engine's simulated target, fits and the server run on it.
 //! - [`closed_loop`]: [`ClosedLoop`], threads with a fixed queue depth on an event loop.
-//! - [`processors`]: what an I/O costs the host's processors, and the scheduler (CFS) where threads share them.
+//! - [`processors`]: what an I/O costs the host's processors, and the scheduler (CFS) where threads
+//!   share them.
 //! - [`shared_host`]: one host for several drives that are simulated at once.
 //! - [`target`]: [`SimTarget`], a simulated drive as an [`assay_io::Target`].
 //! - [`profile_file`]: a profile by its built-in name or from a TOML file.
 //!
 //! # Non-goals
-//! Workloads: callers decide what a thread does next. NVMe controller (`assay-nvme-ctrl`), wall clock (`assay-serve`).
+//! Workloads: callers decide what a thread does next. NVMe controller (`assay-nvme-ctrl`), wall
+//! clock (`assay-serve`).
 //!
 //! # Key constants
 //! [`profile_file::MAX_BYTES`] (1 MiB, the largest profile file), [`shared_host::WINDOW`].

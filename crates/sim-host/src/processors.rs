@@ -1,25 +1,29 @@
 //! Processors of the measuring host: submission overhead and CPU scheduling.
 //!
-//! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`]. With fewer processors than
-//! threads, threads share them as Linux 4.14 (the kernel of the published measurements' years) schedules them:
-//! - Each processor has a run queue and runs the thread with the least virtual runtime (CFS, the Completely Fair
-//!   Scheduler: `Documentation/scheduler/sched-design-CFS.txt`). The work of one I/O is never interrupted: a waking
-//!   thread preempts only one that is `sched_wakeup_granularity_ns` (4 ms on 8 processors or more) ahead of it.
-//! - A waking thread keeps the virtual runtime that it is behind, up to half of `sched_latency_ns` (6 ms, times 1 +
-//!   log2 of the processors, at most of 8: `place_entity` with `GENTLE_FAIR_SLEEPERS`); a migrating one keeps its
-//!   offset from the run queue's minimum (`migrate_task_rq_fair`).
-//! - A thread wakes on the processor where it ran last when that is idle, else on the one that takes the drive's
-//!   interrupt (`wake_affine`). Searches for an idle processor give up where processors are idle for microseconds only
-//!   (`select_idle_cpu` with `SIS_AVG_CPU`; `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
+//! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`]. With
+//! fewer processors than threads, threads share them as Linux 4.14 (the kernel of the published
+//! measurements' years) schedules them:
+//! - Each processor has a run queue and runs the thread with the least virtual runtime (CFS, the
+//!   Completely Fair Scheduler: `Documentation/scheduler/sched-design-CFS.txt`). The work of one
+//!   I/O is never interrupted: a waking thread preempts only one that is
+//!   `sched_wakeup_granularity_ns` (4 ms on 8 processors or more) ahead of it.
+//! - A waking thread keeps the virtual runtime that it is behind, up to half of `sched_latency_ns`
+//!   (6 ms, times 1 + log2 of the processors, at most of 8: `place_entity` with
+//!   `GENTLE_FAIR_SLEEPERS`); a migrating one keeps its offset from the run queue's minimum
+//!   (`migrate_task_rq_fair`).
+//! - A thread wakes on the processor where it ran last when that is idle, else on the one that
+//!   takes the drive's interrupt (`wake_affine`). Searches for an idle processor give up where
+//!   processors are idle for microseconds only (`select_idle_cpu` with `SIS_AVG_CPU`;
+//!   `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
 //!
-//! So rates end near `processors / overhead` (AnandTech PBlaze5: "CPU-limited"). While processors are saturated, some
-//! run queues are long by chance for milliseconds: the latency tail that vanished when a power limit made the drive the
-//! bottleneck.
+//! So rates end near `processors / overhead` (AnandTech PBlaze5: "CPU-limited"). While processors
+//! are saturated, some run queues are long by chance for milliseconds: the latency tail that
+//! vanished when a power limit made the drive the bottleneck.
 //!
 //! # Non-goals
-//! No other load, no time slices, no periodic load balancing. Interrupts are assumed to fall on processors at random
-//! (as `irqbalance` leaves them); bound to the submitting processors, threads would not migrate and the tail would be
-//! short.
+//! No other load, no time slices, no periodic load balancing. Interrupts are assumed to fall on
+//! processors at random (as `irqbalance` leaves them); bound to the submitting processors, threads
+//! would not migrate and the tail would be short.
 
 mod cfs;
 
@@ -51,7 +55,8 @@ impl HostProcessors {
         HostProcessors { shared, ..own }
     }
 
-    /// The same with a processor for every thread, whatever the profile says: a [shared host](crate::shared_host) divides its processors itself.
+    /// The same with a processor for every thread, whatever the profile says: a [shared
+    /// host](crate::shared_host) divides its processors itself.
     pub fn unscheduled(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
         HostProcessors {
             overhead: Nanos(bench.host_overhead_ns.value),
@@ -73,8 +78,9 @@ impl HostProcessors {
         *free
     }
 
-    /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the drive, or `None`
-    /// when that depends on other threads and [`HostProcessors::pop`] will return it.
+    /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the
+    /// drive, or `None` when that depends on other threads and [`HostProcessors::pop`] will return
+    /// it.
     #[inline]
     pub fn submit(&mut self, thread: u32, io: u32, now: Nanos) -> Option<Nanos> {
         if let Some(shared) = &mut self.shared {

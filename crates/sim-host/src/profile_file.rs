@@ -28,7 +28,8 @@ pub fn is_file(name: &str) -> bool {
     name.ends_with(EXTENSION)
 }
 
-/// The text of a profile and the parsed profile; `name` is a built-in one's name, or a path that ends in `.toml`.
+/// The text of a profile and the parsed profile; `name` is a built-in one's name, or a path that
+/// ends in `.toml`.
 ///
 /// # Errors
 /// When there is none, it cannot be read, or it is not valid.
@@ -45,12 +46,14 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
     Ok((text, profile))
 }
 
-/// The profile of a drive with these options: the one of that name, or the member of its ensemble ([`DriveOptions::member`]), which has
-/// other numbers that explain the published figures of its drive about as well. Of a drive of a lot ([`DriveOptions::lot`]), with the
-/// factors of that drive.
+/// The profile of a drive with these options: the one of that name, or the member of its ensemble
+/// ([`DriveOptions::member`]), which has other numbers that explain the published figures of its
+/// drive about as well. Of a drive of a lot ([`DriveOptions::lot`]), with the factors of that
+/// drive.
 ///
 /// # Errors
-/// As [`load`]; and when a built-in profile has no ensemble or no such member. Profiles in files have none.
+/// As [`load`]; and when a built-in profile has no ensemble or no such member. Profiles in files
+/// have none.
 pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFileError> {
     let invalid = |error| match is_file(name) {
         true => ProfileFileError::Content(PathBuf::from(name), error),

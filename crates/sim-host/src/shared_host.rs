@@ -1,38 +1,45 @@
 //! One host for several simulated drives: its processors and its PCIe uplink.
 //!
 //! # Mechanism
-//! Each drive is simulated in a thread of its own and in virtual time of its own, which begins with the job. Time is cut into windows of [`WINDOW`].
-//! At the end of each the threads exchange what their drives wanted of the host in it (a barrier in virtual time), arrivals and what still waits; that
-//! decides what a drive may use in the next one.
+//! Each drive is simulated in a thread of its own and in virtual time of its own, which begins with
+//! the job. Time is cut into windows of [`WINDOW`]. At the end of each the threads exchange what
+//! their drives wanted of the host in it (a barrier in virtual time), arrivals and what still
+//! waits; that decides what a drive may use in the next one.
 //! - *Processors*: an I/O takes a processor for the time that the drive's profile says.
-//! - *Uplink*: a rate that all drives share, such as the link between a PCIe switch or chipset and the processor. The wait for it comes before the
-//!   drive, which gives the rate and the latency of one behind it.
+//! - *Uplink*: a rate that all drives share, such as the link between a PCIe switch or chipset and
+//!   the processor. The wait for it comes before the drive, which gives the rate and the latency of
+//!   one behind it.
 //!
-//! Both are divided by max-min fairness (D. Bertsekas, R. Gallager, Data Networks, 1992, 6.5.2; what round-robin arbitration of the ports of a switch gives): while
-//! all wants fit, each drive can use what the others leave, else no drive more than the level at which they fill it. Drives with less than that level get what they want.
+//! Both are divided by max-min fairness (D. Bertsekas, R. Gallager, Data Networks, 1992, 6.5.2;
+//! what round-robin arbitration of the ports of a switch gives): while all wants fit, each drive
+//! can use what the others leave, else no drive more than the level at which they fill it. Drives
+//! with less than that level get what they want.
 //!
-//! All quantities are integers and drives are sorted by them, so the results do not depend on how the threads are scheduled.
+//! All quantities are integers and drives are sorted by them, so the results do not depend on how
+//! the threads are scheduled.
 //!
 //! # Limits
-//! A drive meets the load of the others a window late. Run queues are not modelled one by one, as [`crate::processors`] does for a single drive, and
-//! processors are shared by drives, not by threads.
+//! A drive meets the load of the others a window late. Run queues are not modelled one by one, as
+//! [`crate::processors`] does for a single drive, and processors are shared by drives, not by
+//! threads.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use assay_units::Nanos;
 
-/// Length of a window of virtual time: a few I/Os of a fast drive's thread, and far below an interval.
+/// Length of a window of virtual time: a few I/Os of a fast drive's thread, and far below an
+/// interval.
 pub const WINDOW: Nanos = Nanos::from_micros(200);
 
 /// Windows over which the wants of a drive are averaged.
 const SMOOTHING: u64 = 8;
 
-/// A host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostProfile {
     /// Processors (hardware threads).
     pub processors: u32,
-    /// Rate of the uplink that all drives share, bytes per second; none where each drive has lanes of its own.
+    /// Rate of the uplink that all drives share, bytes per second; none where each drive has lanes
+    /// of its own.
     pub uplink_bytes_per_second: Option<u64>,
 }
 
@@ -93,7 +100,8 @@ impl SharedHost {
         self.barrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Add a drive's wants of its present window, wait for those of the others, and return them all.
+    /// Add a drive's wants of its present window, wait for those of the others, and return them
+    /// all.
     fn exchange(&self, own: Wants) -> Arc<[Wants]> {
         let mut barrier = self.lock();
         barrier.arrived.push(own);
@@ -130,7 +138,8 @@ struct Pipe {
     free: Nanos,
     /// Units admitted in this window.
     admitted: u64,
-    /// Mean of the units admitted per window, the latest with a weight of 1 in [`SMOOTHING`]: a drive with an I/O in every second window wants half of it in each.
+    /// Mean of the units admitted per window, the latest with a weight of 1 in [`SMOOTHING`]: a
+    /// drive with an I/O in every second window wants half of it in each.
     mean_admitted: u64,
 }
 
@@ -217,7 +226,8 @@ pub struct HostShare {
 }
 
 impl HostShare {
-    /// When an I/O of `bytes` that arrives at `now`, not before that of the last call, and costs `work` of a processor may reach the drive.
+    /// When an I/O of `bytes` that arrives at `now`, not before that of the last call, and costs
+    /// `work` of a processor may reach the drive.
     pub fn admit(&mut self, now: Nanos, bytes: u64, work: Nanos) -> Nanos {
         let mut window_end = self.window_end.unwrap_or(now + WINDOW);
         while now >= window_end {
@@ -250,7 +260,6 @@ impl HostShare {
         Nanos(self.busy_ns)
     }
 
-    /// Processors of the host.
     pub fn processors(&self) -> u32 {
         self.host.profile.processors
     }

@@ -1,7 +1,8 @@
 //! A simulated drive as an I/O target: virtual time, one thread, all workers of a job.
 //!
-//! The clock jumps to the next event in [`Target::reap`]. It continues from job to job, so a drive that was heated by
-//! one job begins the next one warm. Host overhead ([`crate::processors`]) is part of every latency, as on a real host.
+//! The clock jumps to the next event in [`Target::reap`]. It continues from job to job, so a drive
+//! that was heated by one job begins the next one warm. Host overhead ([`crate::processors`]) is
+//! part of every latency, as on a real host.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
 use crate::processors::HostProcessors;
 use crate::shared_host::HostShare;
 
-/// The `errno` of a failed command, as Linux maps NVMe status codes (`nvme_error_status`, then `blk_status_to_errno`).
+/// The `errno` of a failed command, as Linux maps NVMe status codes (`nvme_error_status`, then
+/// `blk_status_to_errno`).
 #[cold]
 fn errno_of(status: Status) -> i32 {
     match status {
@@ -136,7 +138,8 @@ impl SimTarget {
         })
     }
 
-    /// The same drive as the cache of a disk, whose capacity both together have. Temperature, power and wear are those of the drive.
+    /// The same drive as the cache of a disk, whose capacity both together have. Temperature, power
+    /// and wear are those of the drive.
     ///
     /// # Errors
     /// When the drive keeps data, which a cached disk does not.
@@ -214,8 +217,8 @@ impl SimTarget {
         self.simulation.drive_mut().set_generator(generator);
     }
 
-    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be
-    /// in flight.
+    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most
+    /// `slot_bytes`. Nothing may be in flight.
     ///
     /// # Errors
     /// When buffers are needed (the drive keeps data) and cannot be had.
@@ -245,7 +248,8 @@ impl SimTarget {
         self.host = Some((share, self.simulation.now()));
     }
 
-    /// Return to a host of its own. Returns the share of the host's processors that the drive's I/Os took, percent; `None` where no time has passed.
+    /// Return to a host of its own. Returns the share of the host's processors that the drive's
+    /// I/Os took, percent; `None` where no time has passed.
     pub fn leave_host(&mut self) -> Option<f64> {
         let (share, began) = self.host.take()?;
         let elapsed = (self.simulation.now() - began).as_secs_f64();
@@ -261,7 +265,8 @@ impl SimTarget {
         self.simulation.idle_until(until);
     }
 
-    /// Format the drive, which erases everything on it, see [`Drive::purge`]. Virtual time advances to its end.
+    /// Format the drive, which erases everything on it, see [`Drive::purge`]. Virtual time advances
+    /// to its end.
     ///
     /// # Errors
     /// When the drive has been removed.
@@ -279,7 +284,8 @@ impl SimTarget {
         Ok(())
     }
 
-    /// Cut the drive's power and restore it at once, see [`Drive::power_loss`]. Nothing may be in flight.
+    /// Cut the drive's power and restore it at once, see [`Drive::power_loss`]. Nothing may be in
+    /// flight.
     pub fn lose_power(&mut self) {
         self.finish_cache_commands();
         let now = self.simulation.now();
@@ -287,12 +293,10 @@ impl SimTarget {
         self.simulation.idle_until(now);
     }
 
-    /// Its link.
     pub fn link(&self) -> &LinkProfile {
         &self.drive().profile().link
     }
 
-    /// The power state it is in.
     pub fn power_state(&mut self) -> u8 {
         self.drive_telemetry().power_state
     }
@@ -312,7 +316,8 @@ impl SimTarget {
         self.simulation.drive_mut().telemetry(now)
     }
 
-    /// Mean power in milliwatts since the last sample, that of the last thermal step when none has passed.
+    /// Mean power in milliwatts since the last sample, that of the last thermal step when none has
+    /// passed.
     fn mean_power_mw(&mut self, telemetry: &assay_ssd::Telemetry) -> u64 {
         let sample = (telemetry.energy_uj, telemetry.energy_until);
         let (energy_uj, at) = std::mem::replace(&mut self.metered, sample);
@@ -325,7 +330,8 @@ impl SimTarget {
         }
     }
 
-    /// [`SimTarget::advance_to_completion`] of an event loop that runs ahead. Its drive keeps no data, so there are no buffers.
+    /// [`SimTarget::advance_to_completion`] of an event loop that runs ahead. Its drive keeps no
+    /// data, so there are no buffers.
     #[inline]
     fn advance_ahead(&mut self, until: Nanos, out: &mut Vec<Completion>) -> bool {
         let slots = &self.slots;
@@ -373,7 +379,8 @@ impl SimTarget {
         };
         let simulation = &mut self.simulation;
         let has_completed = simulation.advance_to_completion(until, start, &mut self.finished);
-        // By reference: a copy would load at once what was stored in parts a moment ago, and wait for it.
+        // By reference: a copy would load at once what was stored in parts a moment ago, and wait
+        // for it.
         for finished in &self.finished {
             let command = &self.slots[finished.tag as usize].command;
             if finished.status.is_ok()
@@ -427,7 +434,8 @@ impl Target for SimTarget {
     ) -> Result<(), TargetError> {
         let before = out.len();
         let now = self.simulation.now();
-        // Whatever is due has happened already, but for I/Os that reach the drive when they are submitted.
+        // Whatever is due has happened already, but for I/Os that reach the drive when they are
+        // submitted.
         let until = if min == 0 { now } else { until.max(now) };
         while self.advance_to_completion(until, out) {
             if out.len() - before >= min {
@@ -435,8 +443,8 @@ impl Target for SimTarget {
             }
         }
         if until == Nanos::MAX {
-            let message = "the model has I/Os in flight and nothing that would ever complete them: a defect of the model, \
-                           please report it with the command line";
+            let message = "the model has I/Os in flight and nothing that would ever complete \
+                           them: a defect of the model, please report it with the command line";
             return Err(failure(&self.name, message.to_owned()));
         }
         self.simulation.wait_until(until);

@@ -1,8 +1,10 @@
-//! AnandTech PBlaze5: the relations between enterprise drives that the review states (`reference/README.md`).
+//! AnandTech PBlaze5: the relations between enterprise drives that the review states
+//! (`reference/README.md`).
 //!
-//! The procedure is the review's: 4 KiB random reads, one in flight per synchronous thread, swept up to 512 threads, figures at the lowest
-//! thread count that reaches 95 % of the best rate. The threads share the processors of the host that the profile's `bench`
-//! describes. Writes go to a drive in steady state; for that the drives are scaled down (see [`scaled`]).
+//! The procedure is the review's: 4 KiB random reads, one in flight per synchronous thread, swept
+//! up to 512 threads, figures at the lowest thread count that reaches 95 % of the best rate. The
+//! threads share the processors of the host that the profile's `bench` describes. Writes go to a
+//! drive in steady state; for that the drives are scaled down (see [`scaled`]).
 
 use assay_sim_host::{ClosedLoop, HostProcessors};
 use assay_ssd::{Command, Drive, DriveOptions, Profile};
@@ -36,7 +38,8 @@ fn in_state(name: &str, power_state: u8) -> ClosedLoop {
     ClosedLoop::new(Drive::new(profile, options).expect("a drive"))
 }
 
-/// Random I/Os of `block` bytes by synchronous threads over the whole drive; `commands` are measured after a tenth as many.
+/// Random I/Os of `block` bytes by synchronous threads over the whole drive; `commands` are
+/// measured after a tenth as many.
 fn cell(host: &mut ClosedLoop, op: Op, threads: u32, block: u32, commands: usize) -> Cell {
     let drive = host.events().drive();
     let blocks = drive.identity().capacity_bytes / u64::from(block);
@@ -183,7 +186,8 @@ fn depth_1_order_of_the_983_dct_p4510_c916_and_c900() {
     assert!(c916.p9999_us < c900.p9999_us.min(p4510.p9999_us) * 0.95);
 }
 
-/// "983 ZET and Optane far ahead on random read": at depth 1 on one machine, that of the TLC drives.
+/// "983 ZET and Optane far ahead on random read": at depth 1 on one machine, that of the TLC
+/// drives.
 #[test]
 fn the_983_zet_and_optane_are_far_ahead_at_depth_1() {
     let bench = Profile::builtin(TLC[0]).expect("a built-in profile").bench;
@@ -215,8 +219,8 @@ fn the_pblaze5_keep_their_rate_below_four_kib() {
     }
 }
 
-/// A drive with blocks of six pages, which changes only the capacity: over-provisioning share, dies, rates and number of superblocks are unchanged,
-/// and so is the share of the time for erases.
+/// A drive with blocks of six pages, which changes only the capacity: over-provisioning share,
+/// dies, rates and number of superblocks are unchanged, and so is the share of the time for erases.
 fn scaled(name: &str) -> ClosedLoop {
     let mut profile = Profile::builtin(name).expect("a built-in profile");
     let scale = u64::from(profile.nand.pages_per_block.value / 6);

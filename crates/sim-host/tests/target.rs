@@ -97,7 +97,8 @@ fn failures_are_linux_errnos() {
     );
 }
 
-/// I/Os of one thread arrive at the drive one host overhead apart; those of several threads arrive together.
+/// I/Os of one thread arrive at the drive one host overhead apart; those of several threads arrive
+/// together.
 #[test]
 fn the_simulated_host_adds_cpu_time_per_thread() {
     let span = |workers: u32, depth: u32| {
@@ -155,7 +156,8 @@ fn power_is_metered_between_readings_and_follows_the_power_state() {
     );
 }
 
-/// Commands aborted by a loss of power are I/O errors and the drive continues; a removed drive returns only errors.
+/// Commands aborted by a loss of power are I/O errors and the drive continues; a removed drive
+/// returns only errors.
 #[test]
 fn power_loss_and_surprise_removal_are_io_errors() {
     let mut target = target(&[("fault", "power-loss@3"), ("fault", "vanish@4")]);

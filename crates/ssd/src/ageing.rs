@@ -1,7 +1,8 @@
 //! Ageing of flash: raw bit error rate, read retries, times, and failing blocks.
 //!
 //! # Raw bit error rate
-//! Relative to a new page that was just programmed, `x` being the program/erase cycles of its block over the rated ones,
+//! Relative to a new page that was just programmed, `x` being the program/erase cycles of its block
+//! over the rated ones,
 //!
 //! ```text
 //! growth = 1 + wear x^2                                        oxide damage
@@ -10,27 +11,32 @@
 //! ```
 //!
 //! - A power law of cycles: N. Mielke et al., "Bit error rate in NAND flash memories", IRPS 2008.
-//! - Retention errors exceed all others and grow with wear (Y. Cai et al., "Error characterization, mitigation, and recovery in
-//!   flash-memory-based solid-state drives", Proceedings of the IEEE 105(9), 2017); the logarithm of the rate is linear in that of
-//!   the time, and much is lost in the first hours in 3D flash (Y. Luo et al., "Improving 3D NAND flash memory lifetime by
-//!   tolerating early retention loss and process variation", SIGMETRICS 2018): hence its smaller exponent. Time at another
-//!   temperature counts by Arrhenius' law with 1.1 eV (JESD218: one year at 30 C, 500 hours at 52 C).
-//! - Read disturb: errors per read of planar MLC at 2,000 to 15,000 cycles (Y. Cai et al., "Read disturb errors in MLC NAND flash
-//!   memory", DSN 2015) follow about the power 1.5 of the cycles; 3D flash has few (Luo et al.).
+//! - Retention errors exceed all others and grow with wear (Y. Cai et al., "Error characterization,
+//!   mitigation, and recovery in flash-memory-based solid-state drives", Proceedings of the IEEE
+//!   105(9), 2017); the logarithm of the rate is linear in that of the time, and much is lost in
+//!   the first hours in 3D flash (Y. Luo et al., "Improving 3D NAND flash memory lifetime by
+//!   tolerating early retention loss and process variation", SIGMETRICS 2018): hence its smaller
+//!   exponent. Time at another temperature counts by Arrhenius' law with 1.1 eV (JESD218: one year
+//!   at 30 C, 500 hours at 52 C).
+//! - Read disturb: errors per read of planar MLC at 2,000 to 15,000 cycles (Y. Cai et al., "Read
+//!   disturb errors in MLC NAND flash memory", DSN 2015) follow about the power 1.5 of the cycles;
+//!   3D flash has few (Luo et al.).
 //!
 //! # Read retries
-//! The error rates of the pages of a block are log-normally distributed with [`PAGE_SIGMA`]. A page that the hard decision of
-//! the error correction cannot correct is sensed again with shifted read references; each retry corrects [`RETRY_GAIN`] times the
-//! error rate of the one before. Decoding takes longer with more errors. After the last one the page is rebuilt from its parity
-//! group. Shares of reads per level follow from `growth` and the class alone and are tabulated by the logarithm of `growth`. No page
-//! becomes unreadable ([`crate::faults`] does that).
+//! The error rates of the pages of a block are log-normally distributed with [`PAGE_SIGMA`]. A page
+//! that the hard decision of the error correction cannot correct is sensed again with shifted read
+//! references; each retry corrects [`RETRY_GAIN`] times the error rate of the one before. Decoding
+//! takes longer with more errors. After the last one the page is rebuilt from its parity group.
+//! Shares of reads per level follow from `growth` and the class alone and are tabulated by the
+//! logarithm of `growth`. No page becomes unreadable ([`crate::faults`] does that).
 //!
 //! # Times and failures
-//! Programming becomes faster with wear and erasing slower, by [`PROGRAM_FALL`] and [`ERASE_RISE`] at the rated cycles. Up to
-//! `x`, a share [`FAILED_AT_RATED`]` x^3` of the blocks has failed.
+//! Programming becomes faster with wear and erasing slower, by [`PROGRAM_FALL`] and [`ERASE_RISE`]
+//! at the rated cycles. Up to `x`, a share [`FAILED_AT_RATED`]` x^3` of the blocks has failed.
 //!
 //! # Non-goals
-//! Dependence of the rate on layer, page type and neighbours' data; open blocks. Wear by SLC mode: [`crate::wear`].
+//! Dependence of the rate on layer, page type and neighbours' data; open blocks. Wear by SLC mode:
+//! [`crate::wear`].
 
 use std::sync::OnceLock;
 
@@ -41,8 +47,9 @@ use crate::options::Age;
 use crate::profile::NandProfile;
 use crate::timeline::ByteTime;
 
-/// Standard deviation of the logarithm of the error rate among pages of a block; assumed: three of them to either side span a
-/// factor of 20, about that of the layers of 3D flash (Luo et al., SIGMETRICS 2018).
+/// Standard deviation of the logarithm of the error rate among pages of a block; assumed: three of
+/// them to either side span a factor of 20, about that of the layers of 3D flash (Luo et al.,
+/// SIGMETRICS 2018).
 pub const PAGE_SIGMA: f64 = 0.5;
 /// Error rate that a further retry corrects, over the one before; assumed.
 pub const RETRY_GAIN: f64 = 1.5;
@@ -50,22 +57,25 @@ pub const RETRY_GAIN: f64 = 1.5;
 pub const RETRIES: usize = 6;
 /// Levels of a read that is not decoded at once: retries, and rebuilding.
 pub const LEVELS: usize = RETRIES + 1;
-/// Decoding time per 16 KiB in nanoseconds, added to each retry: 20 us (J. Park et al., "Reducing solid-state drive read
-/// latency by optimizing read-retry", ASPLOS 2021).
+/// Decoding time per 16 KiB in nanoseconds, added to each retry: 20 us (J. Park et al., "Reducing
+/// solid-state drive read latency by optimizing read-retry", ASPLOS 2021).
 const DECODE_16K_NS: u64 = 20_000;
-/// Time to rebuild a page from its parity group in nanoseconds: as fitted for the P3700 (`profiles/intel-p3700.toml`).
+/// Time to rebuild a page from its parity group in nanoseconds: as fitted for the P3700
+/// (`profiles/intel-p3700.toml`).
 const REBUILD_NS: u64 = 2_400_000;
-/// Programming time at the rated cycles is shorter by this share, 1/1024ths; assumed 10 %: "decreases slightly" (EP 1 850 348 A1);
-/// L. Grupp et al., "Characterizing flash memory", MICRO 2009, measured it.
+/// Programming time at the rated cycles is shorter by this share, 1/1024ths; assumed 10 %:
+/// "decreases slightly" (EP 1 850 348 A1); L. Grupp et al., "Characterizing flash memory", MICRO
+/// 2009, measured it.
 const PROGRAM_FALL: u64 = 102;
-/// Erase time at the rated cycles is longer by this share, 1/1024ths; assumed 30 %; direction as Grupp et al. measured.
+/// Erase time at the rated cycles is longer by this share, 1/1024ths; assumed 30 %; direction as
+/// Grupp et al. measured.
 const ERASE_RISE: u64 = 307;
 /// Wear in times of the rated cycles beyond which times do not change any more; assumed.
 const LAST_CHANGE: u64 = 2;
 /// Share of the blocks that has failed at the rated cycles; assumed: a tenth of [`SPARE_SHARE`].
 pub const FAILED_AT_RATED: f64 = 0.002;
-/// Blocks kept as replacements, as a share of those in use: data sheets of flash allow 2 % of the blocks to be or to become bad
-/// (`NVB`, 2008 of 2048), and profiles count the others only.
+/// Blocks kept as replacements, as a share of those in use: data sheets of flash allow 2 % of the
+/// blocks to be or to become bad (`NVB`, 2008 of 2048), and profiles count the others only.
 pub const SPARE_SHARE: f64 = 0.02;
 /// Boltzmann's constant in eV per kelvin, and JESD218's activation energy in eV.
 const BOLTZMANN_EV_PER_K: f64 = 8.617_333e-5;
@@ -107,8 +117,9 @@ pub enum FlashClass {
 /// How many classes there are; [`FlashClass::Qlc3d`] is the last.
 const CLASSES: usize = FlashClass::Qlc3d as usize + 1;
 
-/// Law of a class. All numbers are assumed unless a source is given; they place the class between a new drive that needs no retries
-/// and the end of JESD218's retention at the rated cycles, when its data are still readable.
+/// Law of a class. All numbers are assumed unless a source is given; they place the class between a
+/// new drive that needs no retries and the end of JESD218's retention at the rated cycles, when its
+/// data are still readable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ClassLaw {
     rated_cycles: u32,
@@ -135,7 +146,8 @@ impl FlashClass {
 
     fn law(self) -> ClassLaw {
         match self {
-            // Samsung gives no cycles of Z-NAND; 10 drive writes per day for five years (DS983ZET) need 18,250.
+            // Samsung gives no cycles of Z-NAND; 10 drive writes per day for five years (DS983ZET)
+            // need 18,250.
             FlashClass::Slc3d => ClassLaw {
                 rated_cycles: 50_000,
                 margin: 10_000.0,
@@ -145,8 +157,9 @@ impl FlashClass {
                 retention_exponent: 0.35,
                 disturb: 0.2,
             },
-            // Cycles: data sheet L95B. Disturb: 1.6e-9 errors per bit and read at 3,000 cycles (Cai et al., DSN 2015) over 2.5e-6,
-            // a thousandth of the 2.5e-3 that 40 bits per KiB correct.
+            // Cycles: data sheet L95B. Disturb: 1.6e-9 errors per bit and read at 3,000 cycles (Cai
+            // et al., DSN 2015) over 2.5e-6, a thousandth of the 2.5e-3 that 40 bits per KiB
+            // correct.
             FlashClass::PlanarMlc => ClassLaw {
                 rated_cycles: 3_000,
                 margin: 1_000.0,
@@ -174,9 +187,10 @@ impl FlashClass {
                 retention_exponent: 0.6,
                 disturb: 20.0,
             },
-            // Cycles: KIOXIA's and WD's reliability reports of BiCS flash (Silicon Power, "NAND flash products data retention",
-            // 2025). Retention: three retries per read at 3,000 cycles and high retention time (M. Ye et al., "Achieving near-zero
-            // read retry for 3D NAND flash memory", ASPLOS 2024).
+            // Cycles: KIOXIA's and WD's reliability reports of BiCS flash (Silicon Power, "NAND
+            // flash products data retention", 2025). Retention: three retries per read at 3,000
+            // cycles and high retention time (M. Ye et al., "Achieving near-zero read retry for 3D
+            // NAND flash memory", ASPLOS 2024).
             FlashClass::Tlc3d => ClassLaw {
                 rated_cycles: 3_000,
                 margin: 24.0,
@@ -266,7 +280,8 @@ impl AgeingLaw {
         cycles as f64 / f64::from(self.rated_cycles)
     }
 
-    /// Error rate of pages of a block over that of new ones: its cycles, years at 30 C since it was programmed, reads since then.
+    /// Error rate of pages of a block over that of new ones: its cycles, years at 30 C since it was
+    /// programmed, reads since then.
     pub fn growth(&self, cycles: u64, years: f64, reads: f64) -> f64 {
         let (law, x) = (&self.law, self.wear_of(cycles));
         let held = law.retention_new + (1.0 - law.retention_new) * x;
@@ -342,7 +357,8 @@ impl AgeingLaw {
     }
 }
 
-/// Iterations of the decoder grow with the errors, to [`DECODE_16K_NS`] in all at the limit of the hard decision; linear is assumed.
+/// Iterations of the decoder grow with the errors, to [`DECODE_16K_NS`] in all at the limit of the
+/// hard decision; linear is assumed.
 fn decode_ns_of(margin: f64, row: usize) -> u64 {
     let growth = exp(row as f64 / STEPS_PER_E);
     let share = ((growth - 1.0) / (margin - 1.0)).min(1.0);

@@ -1,8 +1,10 @@
-//! Counterfeit capacity: fewer bytes than claimed, with addresses that wrap around (`fault=wrap:SIZE`).
+//! Counterfeit capacity: fewer bytes than claimed, with addresses that wrap around
+//! (`fault=wrap:SIZE`).
 //!
-//! Forged firmware drops the upper address bits, so writes beyond the true end overwrite other data. Content stays
-//! stored under the address it was *written* to ([`crate::regenerate`] needs it); this records which of the pages that
-//! share a true page that is. Timing is that of the claimed capacity.
+//! Forged firmware drops the upper address bits, so writes beyond the true end overwrite other
+//! data. Content stays stored under the address it was *written* to ([`crate::regenerate`] needs
+//! it); this records which of the pages that share a true page that is. Timing is that of the
+//! claimed capacity.
 
 use crate::sparse::SparseTable;
 

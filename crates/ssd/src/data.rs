@@ -1,7 +1,8 @@
 //! Sparse store for the bytes of a simulated drive. Timing never depends on it.
 //!
-//! Unwritten pages read as the initial state defines: zeroes on a fresh drive, a function of seed and address on a
-//! filled one. Pages are kept whole or in regenerable form ([`crate::regenerate`]).
+//! Unwritten pages read as the initial state defines: zeroes on a fresh drive, a function of seed
+//! and address on a filled one. Pages are kept whole or in regenerable form
+//! ([`crate::regenerate`]).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -32,7 +33,8 @@ pub struct DataStore {
     pages: BTreeMap<u64, Page>,
     /// Pages kept in regenerable form, if enabled; disjoint from `pages`.
     regenerated: Option<Regenerated>,
-    /// Page ranges that read as zeroes unless in `pages`: start to end (exclusive), disjoint, not touching.
+    /// Page ranges that read as zeroes unless in `pages`: start to end (exclusive), disjoint, not
+    /// touching.
     zeroed: BTreeMap<u64, u64>,
     /// Each page before its last write, kept when stale reads are planned.
     previous: Option<BTreeMap<u64, Page>>,
@@ -41,7 +43,8 @@ pub struct DataStore {
 }
 
 impl DataStore {
-    /// Store at power-on. `keep_previous` also keeps each page's previous content (twice the memory).
+    /// Store at power-on. `keep_previous` also keeps each page's previous content (twice the
+    /// memory).
     pub fn new(seed: u64, state: InitialState, keep_previous: bool) -> DataStore {
         DataStore {
             seed,
@@ -201,7 +204,8 @@ impl DataStore {
             + aliases.map_or(0, AddressAliases::resident_bytes)
     }
 
-    /// End of the extent at `page` (or an earlier one), up to `end`, and whether it is a hole of zeroes.
+    /// End of the extent at `page` (or an earlier one), up to `end`, and whether it is a hole of
+    /// zeroes.
     pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
         let hole_end = self.hole_end(page, end);
         if hole_end > page {
@@ -212,7 +216,8 @@ impl DataStore {
         (kept.unwrap_or(far.max(page + 1)), false)
     }
 
-    /// End of the hole beginning at `page`, at most `end`; `page` where there is none, or with aliased addresses.
+    /// End of the hole beginning at `page`, at most `end`; `page` where there is none, or with
+    /// aliased addresses.
     fn hole_end(&self, page: u64, end: u64) -> u64 {
         let mut until = end;
         if self.state == InitialState::Filled {

@@ -49,9 +49,10 @@ const MAP_PREFETCH_BATCH: usize = 4;
 /// Latest submission time, 146 years after power-on: sums of times still fit.
 const MAX_TIME_NS: u64 = 1 << 62;
 
-/// A simulated drive. Timing does not depend on data. With [`DriveOptions::keep_data`], written bytes are visible from
-/// submission ([`Drive::submit_write`]), and read bytes are taken after completion ([`Drive::read_data`]): a read sees
-/// every write submitted before it completed, one of the orders NVMe permits. A failed command leaves data unchanged.
+/// A simulated drive. Timing does not depend on data. With [`DriveOptions::keep_data`], written
+/// bytes are visible from submission ([`Drive::submit_write`]), and read bytes are taken after
+/// completion ([`Drive::read_data`]): a read sees every write submitted before it completed, one of
+/// the orders NVMe permits. A failed command leaves data unchanged.
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,
@@ -104,7 +105,8 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Power a drive on at time 0; an error if its flash, or a map or power state that the options need, does not fit.
+    /// Power a drive on at time 0; an error if its flash, or a map or power state that the options
+    /// need, does not fit.
     pub fn new(mut profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         if options.external_link_bytes_per_second.is_some() {
             profile.link.fetch_ns.value = 0;
@@ -273,14 +275,16 @@ impl Drive {
         &self.identity
     }
 
-    /// Queue a command at `now` (not before the last call's time); it completes once. Data: [`Drive::submit_write`].
+    /// Queue a command at `now` (not before the last call's time); it completes once. Data:
+    /// [`Drive::submit_write`].
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: Command) {
         let (ok, _) = self.enqueue(now, command);
         self.update_journal(&command, ok);
     }
 
-    /// Next internal event, `None` if idle: call [`Drive::advance`] then or later. It need not complete a command.
+    /// Next internal event, `None` if idle: call [`Drive::advance`] then or later. It need not
+    /// complete a command.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
         let done_ns = self.completions.next_ns;
@@ -292,7 +296,8 @@ impl Drive {
         (next != u64::MAX).then_some(Nanos(next))
     }
 
-    /// Advance to `until` and append the completions up to and including it, by time, then by submission.
+    /// Advance to `until` and append the completions up to and including it, by time, then by
+    /// submission.
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         // What cannot complete by then is started later.
@@ -321,7 +326,8 @@ impl Drive {
         coalescer.expire(until_ns.saturating_add(1), out);
     }
 
-    /// Let commands start and background work happen up to `now`, limited to the model's time; returns that.
+    /// Let commands start and background work happen up to `now`, limited to the model's time;
+    /// returns that.
     fn catch_up(&mut self, now: Nanos) -> u64 {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
@@ -368,7 +374,8 @@ impl Drive {
 
     #[inline(never)]
     fn start_general(&mut self, start_ns: u64, number: u32) {
-        // With command slots the core waits for one; SATA has one queue, so commands are admitted in order.
+        // With command slots the core waits for one; SATA has one queue, so commands are admitted
+        // in order.
         let start_ns = match &mut self.slots {
             Some(slots) => slots.admit(start_ns),
             None => start_ns,

@@ -1,7 +1,9 @@
-//! Elementary functions from additions, multiplications and divisions alone, which IEEE 754 rounds the same everywhere; those of
-//! the platform's library differ in the last bit. Relative errors are below 1e-12 over the ranges that the model uses.
+//! Elementary functions from additions, multiplications and divisions alone, which IEEE 754 rounds
+//! the same everywhere; those of the platform's library differ in the last bit. Relative errors are
+//! below 1e-12 over the ranges that the model uses.
 
-/// Natural logarithm of a positive finite number: exponent, and `2 artanh((m - 1) / (m + 1))` of the mantissa.
+/// Natural logarithm of a positive finite number: exponent, and `2 artanh((m - 1) / (m + 1))` of
+/// the mantissa.
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52 & 0x7ff) as i64 - 1023;
@@ -19,7 +21,8 @@ pub fn ln(x: f64) -> f64 {
     exponent as f64 * std::f64::consts::LN_2 + 2.0 * ratio * series
 }
 
-/// `e^x`, limited to exponents of a finite normal number: Taylor series of the part below `ln 2`, times a power of two.
+/// `e^x`, limited to exponents of a finite normal number: Taylor series of the part below `ln 2`,
+/// times a power of two.
 pub fn exp(x: f64) -> f64 {
     let x = x.clamp(-700.0, 700.0);
     let twos = (x / std::f64::consts::LN_2).round();
@@ -36,8 +39,8 @@ pub fn power(x: f64, y: f64) -> f64 {
     if x <= 0.0 { 0.0 } else { exp(y * ln(x)) }
 }
 
-/// Probability that a standard normal variable exceeds `z`: series of the integral (Abramowitz and Stegun, 26.2.11) up to 3,
-/// continued fraction (26.2.14) beyond.
+/// Probability that a standard normal variable exceeds `z`: series of the integral (Abramowitz and
+/// Stegun, 26.2.11) up to 3, continued fraction (26.2.14) beyond.
 pub fn normal_tail(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - normal_tail(-z);

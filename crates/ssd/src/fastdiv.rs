@@ -2,10 +2,10 @@
 
 /// A divisor prepared for fast division.
 ///
-/// Source: the round-down method with a 64-bit reciprocal: with `m = floor((2^64 - 1) / d)`, `n / d == ((n + 1) * m) >>
-/// 64` for all `n, d < 2^32` (A. D. Robison, "N-bit unsigned division via N-bit multiply-add", 2005). The product is
-/// `(n + 1) / d` reduced by less than `2^-32` of itself, which is at most `1 / d`, so it stays at or above the
-/// quotient.
+/// Source: the round-down method with a 64-bit reciprocal: with `m = floor((2^64 - 1) / d)`,
+/// `n / d == ((n + 1) * m) >> 64` for all `n, d < 2^32` (A. D. Robison, "N-bit unsigned division
+/// via N-bit multiply-add", 2005). The product is `(n + 1) / d` reduced by less than `2^-32` of
+/// itself, which is at most `1 / d`, so it stays at or above the quotient.
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     pub divisor: u32,

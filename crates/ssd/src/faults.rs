@@ -36,7 +36,8 @@ pub struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// A plan; `seed` selects the bits flipped. Panics with a latency spike above [`MAX_LATENCY_SPIKE`].
+    /// A plan; `seed` selects the bits flipped. Panics with a latency spike above
+    /// [`MAX_LATENCY_SPIKE`].
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
         let is_too_long = |fault: &Fault| matches!(fault.kind, FaultKind::LatencySpike(spike) if spike > MAX_LATENCY_SPIKE);
         assert!(

@@ -1,8 +1,8 @@
 //! NVMe front end: submission queues, round-robin arbitration and controller cores.
 //!
-//! A free core takes the head of the next non-empty queue (round robin with a burst of one: NVM Express Base
-//! Specification 1.4, section 4.13.1). Cores are identical, so only the sorted times at which they become free are
-//! kept.
+//! A free core takes the head of the next non-empty queue (round robin with a burst of one: NVM
+//! Express Base Specification 1.4, section 4.13.1). Cores are identical, so only the sorted times
+//! at which they become free are kept.
 
 use crate::fastdiv::FastDiv;
 
@@ -60,7 +60,8 @@ impl Frontend {
         }
     }
 
-    /// Whether an idle core takes the command on arrival, as [`Frontend::push`] and [`Frontend::take`] would.
+    /// Whether an idle core takes the command on arrival, as [`Frontend::push`] and
+    /// [`Frontend::take`] would.
     #[inline]
     pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> bool {
         if self.at_once_ns > arrival_ns {
@@ -85,7 +86,8 @@ impl Frontend {
         }
     }
 
-    /// Queue a command by its number (memory is kept up to the largest). Arrivals come in order of time.
+    /// Queue a command by its number (memory is kept up to the largest). Arrivals come in order of
+    /// time.
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, number: u32) {
         let index = self.granted(queue);

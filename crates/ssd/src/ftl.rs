@@ -1,25 +1,30 @@
 //! Flash translation layer: placement of writes, garbage collection, SLC cache.
 //!
-//! Host, folded and garbage-collected data each fill their own open superblock, so that data of different lifetime is
-//! kept apart. A program group is programmed when it is full, or when a flush pads it.
+//! Host, folded and garbage-collected data each fill their own open superblock, so that data of
+//! different lifetime is kept apart. A program group is programmed when it is full, or when a flush
+//! pads it.
 //!
 //! # Garbage collection
-//! Collection runs from below `gc_low_superblocks` free ones to the high mark ([`crate::profile::VictimPolicy`]).
-//! *Even* pace: each group written scans as many victim units as free one group (`group / (1 - valid share)`); with a
-//! surplus, the drive then writes without collection from the high mark to the low one: the rare seconds at several
-//! times the usual rate of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One
-//! superblock is reserved as destination. Static wear levelling occasionally picks the least worn superblock as victim.
+//! Collection runs from below `gc_low_superblocks` free ones to the high mark
+//! ([`crate::profile::VictimPolicy`]). *Even* pace: each group written scans as many victim units
+//! as free one group (`group / (1 - valid share)`); with a surplus, the drive then writes without
+//! collection from the high mark to the low one: the rare seconds at several times the usual rate
+//! of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One
+//! superblock is reserved as destination. Static wear levelling occasionally picks the least worn
+//! superblock as victim.
 //!
 //! # Cost
-//! Memory latency dominates: each map entry is a cache miss. So map updates of host data are batched
-//! ([`Ftl::apply_map_updates`]), and collection reads one bit per unit and fetches all entries it will change at once.
+//! Memory latency dominates: each map entry is a cache miss. So map updates of host data are
+//! batched ([`Ftl::apply_map_updates`]), and collection reads one bit per unit and fetches all
+//! entries it will change at once.
 //!
 //! # SLC cache
-//! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free multi-bit
-//! superblocks (AT10833p1, VORTEZ: the cache shrinks as the drive fills) and return it when folded. When none is free,
-//! each group written first folds as much of the oldest one (Intel 600p: AT10850p1, AT10850p10, DVH65150), or host
-//! writes go directly to multi-bit flash (Samsung 960 EVO: AT10833p1) and folding waits for idle time or until the host
-//! needs borrowed flash. Keys: docs/sources.md.
+//! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of
+//! free multi-bit superblocks (AT10833p1, VORTEZ: the cache shrinks as the drive fills) and return
+//! it when folded. When none is free, each group written first folds as much of the oldest one
+//! (Intel 600p: AT10850p1, AT10850p10, DVH65150), or host writes go directly to multi-bit flash
+//! (Samsung 960 EVO: AT10833p1) and folding waits for idle time or until the host needs borrowed
+//! flash. Keys: docs/sources.md.
 
 use std::collections::VecDeque;
 
@@ -92,7 +97,8 @@ pub struct MapTables<'a> {
 pub enum FlashError {
     /// Too little flash for the capacity.
     #[error(
-        "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity and over-provisioning for garbage collection: {need} are needed"
+        "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity and \
+         over-provisioning for garbage collection: {need} are needed"
     )]
     TooSmall {
         /// Multi-bit superblocks available.
@@ -104,7 +110,8 @@ pub enum FlashError {
     },
     /// More than can be addressed.
     #[error(
-        "{superblocks} superblocks of {superblock_mib} MiB (rounded up to a power of two) exceed 32-bit addresses of mapping units"
+        "{superblocks} superblocks of {superblock_mib} MiB (rounded up to a power of two) exceed \
+         32-bit addresses of mapping units"
     )]
     TooLarge {
         /// Superblocks requested.
@@ -162,7 +169,8 @@ pub struct Ftl {
 }
 
 impl Ftl {
-    /// A drive with that many user units, filled sequentially or fresh; an error when the flash cannot hold them.
+    /// A drive with that many user units, filled sequentially or fresh; an error when the flash
+    /// cannot hold them.
     pub fn new(
         profile: &Profile,
         user_units: u32,
@@ -260,7 +268,8 @@ impl Ftl {
         self.mapped_run(unit, physical, self.nand.units_ahead(physical, limit))
     }
 
-    /// How many units from `unit` on, at most `limit` and at least one, lie one after the other from `physical` on.
+    /// How many units from `unit` on, at most `limit` and at least one, lie one after the other
+    /// from `physical` on.
     #[inline]
     fn mapped_run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
         let mut run = 1;
@@ -270,14 +279,15 @@ impl Ftl {
         run
     }
 
-    /// Read `sectors` sectors of a run of one sense; returns when they are in the controller. Unprogrammed data comes from
-    /// the buffer at once.
+    /// Read `sectors` sectors of a run of one sense; returns when they are in the controller.
+    /// Unprogrammed data comes from the buffer at once.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, extent: (u32, u32)) -> u64 {
         self.read_located(now_ns, issue_ns, physical, extent, Nand::locate_read)
     }
 
-    /// As [`Ftl::read`] for read-ahead, which takes the stripes of a page with one sense, see [`crate::nand`].
+    /// As [`Ftl::read`] for read-ahead, which takes the stripes of a page with one sense, see
+    /// [`crate::nand`].
     #[inline]
     pub fn read_ahead(
         &mut self,
@@ -348,8 +358,8 @@ impl Ftl {
         });
     }
 
-    /// Unmap and erase everything; returns when the last erase is done. Wear and counters continue. Buffered data of an
-    /// incomplete group is dropped; programs under way end first.
+    /// Unmap and erase everything; returns when the last erase is done. Wear and counters continue.
+    /// Buffered data of an incomplete group is dropped; programs under way end first.
     pub fn purge(&mut self, now_ns: u64) -> u64 {
         self.apply_map_updates();
         self.is_full_open = false;
@@ -448,7 +458,8 @@ impl Ftl {
         self.slc.as_ref()?.lender_of(superblock)
     }
 
-    /// An erased multi-bit superblock is free, or goes out of use in place of those that lost too many blocks.
+    /// An erased multi-bit superblock is free, or goes out of use in place of those that lost too
+    /// many blocks.
     fn add_free(&mut self, superblock: u32) {
         let lost = self.nand.wear.lost_superblocks();
         if u64::from(self.retired) < lost && self.retired < self.spare_superblocks {
@@ -472,7 +483,8 @@ impl Ftl {
         self.nand.wear.lost_superblocks() > u64::from(self.spare_superblocks)
     }
 
-    /// Invalidate `units` valid units among the `count` from `physical` on, of which `moved` were relocated.
+    /// Invalidate `units` valid units among the `count` from `physical` on, of which `moved` were
+    /// relocated.
     #[inline]
     fn invalidate_moved(&mut self, physical: u32, count: u32, units: usize, moved: usize) {
         if moved == units {

@@ -1,11 +1,13 @@
 //! Media written in place: 3D XPoint.
 //!
-//! Units are striped over *die groups*, dies that work as one (a P4800X has 7 channels and spreads 4 KiB over
-//! several dies: AT11930p1 in docs/sources.md). A read looks up the indirection table (units move for wear levelling)
-//! and occupies its die group until its data has left over the channel. Without a buffer, a write passes the shared write
-//! current (one serial resource) and its channel, and occupies its die group. One that begins or ends inside a granule reads
-//! the old content first; the single merge engine makes each such end cost a full read and write: hence slow unaligned
-//! large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth 1) and slow writes below 4 KiB.
+//! Units are striped over *die groups*, dies that work as one (a P4800X has 7 channels and spreads
+//! 4 KiB over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection table
+//! (units move for wear levelling) and occupies its die group until its data has left over the
+//! channel. Without a buffer, a write passes the shared write current (one serial resource) and its
+//! channel, and occupies its die group. One that begins or ends inside a granule reads the old
+//! content first; the single merge engine makes each such end cost a full read and write: hence
+//! slow unaligned large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth 1) and slow
+//! writes below 4 KiB.
 //!
 //! # Non-goals
 //! Wear levelling moves: too rare to observe. Deallocation: units are read and written as before.
@@ -81,7 +83,8 @@ impl InPlace {
         moved_ns
     }
 
-    /// Write bytes, each unit `unit_ns` before the next, the last at `arrival_ns`; returns when they are stored.
+    /// Write bytes, each unit `unit_ns` before the next, the last at `arrival_ns`; returns when
+    /// they are stored.
     pub fn write(
         &mut self,
         now_ns: u64,
@@ -97,8 +100,8 @@ impl InPlace {
             let from = offset.max(start);
             let bytes = end.min(start + MAP_UNIT_BYTES) - from;
             let early_ns = (last - unit) * unit_ns;
-            // The merge engine blocks later writes. Rounding up `unit_ns` may reach before time 0; not before `now_ns`
-            // in any case.
+            // The merge engine blocks later writes. Rounding up `unit_ns` may reach before time 0;
+            // not before `now_ns` in any case.
             let sent_ns = arrival_ns.saturating_sub(early_ns).max(now_ns);
             let ready_ns = sent_ns.max(self.merge_free_ns);
             let whole = (from | (from + bytes)).is_multiple_of(self.granule_bytes);

@@ -1,12 +1,14 @@
 //! Simulated SSD: link, NVMe front end, flash translation layer, NAND, power and thermal model.
 //!
 //! # Purpose
-//! Behaves like a given real drive (rates per block size and depth, buffer, SLC cache, garbage collection, throttling)
-//! by *mechanisms with parameters*, so that behaviour that was not fitted is predicted.
+//! Behaves like a given real drive (rates per block size and depth, buffer, SLC cache, garbage
+//! collection, throttling) by *mechanisms with parameters*, so that behaviour that was not fitted
+//! is predicted.
 //!
 //! # Architecture
-//! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant, [`Drive::next_event`] for the
-//! next time to act, [`Drive::advance`] to collect completions up to an instant. A command passes, in this order:
+//! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant,
+//! [`Drive::next_event`] for the next time to act, [`Drive::advance`] to collect completions up to
+//! an instant. A command passes, in this order:
 //!
 //! | module | concept | computed |
 //! |---|---|---|
@@ -19,21 +21,24 @@
 //! | [`coalescing`] | interrupt coalescing | in order of time |
 //! | [`power`], [`thermal`] | power states and governor; energy, temperature, throttling | at events; in time steps |
 //!
-//! Reservation ([`timeline`]): docs/model.md, Time. [`data`] keeps written bytes on request, [`faults`] injects
-//! errors, [`volatile`] reverts data at power loss, [`counterfeit`] models forged capacity. A [`Profile`] holds a
-//! drive's numbers with provenance, [`DriveOptions`] a run's.
+//! Reservation ([`timeline`]): docs/model.md, Time. [`data`] keeps written bytes on request,
+//! [`faults`] injects errors, [`volatile`] reverts data at power loss, [`counterfeit`] models
+//! forged capacity. A [`Profile`] holds a drive's numbers with provenance, [`DriveOptions`] a
+//! run's.
 //!
 //! # Determinism
-//! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no
-//! thread, no default hasher. Floating point only in [`thermal`] and [`ageing`], with IEEE operations that round the same everywhere.
+//! Integer nanoseconds; ties in order of submission; every random number from a named stream of the
+//! seed; no clock, no thread, no default hasher. Floating point only in [`thermal`] and [`ageing`],
+//! with IEEE operations that round the same everywhere.
 //!
 //! # Non-goals
-//! The NVMe wire format, sockets and files; the measuring computer ([`profile::BenchProfile`], applied by
-//! `assay-sim-host`).
+//! The NVMe wire format, sockets and files; the measuring computer ([`profile::BenchProfile`],
+//! applied by `assay-sim-host`).
 //!
 //! # Key constants
 //! [`profile::MAP_UNIT_BYTES`] (4096), [`thermal::STEP_NS`] (50 ms).
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 #![allow(
     rustdoc::private_intra_doc_links,
     reason = "the documentation is built with private items"

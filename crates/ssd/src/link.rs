@@ -1,10 +1,11 @@
 //! Host link (PCIe or SATA) and the controller's internal data path.
 //!
-//! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then 128b/130b) and
-//! packet overhead. Source: PCI Express Base Specification 3.0, sections 2.1 and 4.2; measured 3.23-3.41 GB/s for
-//! generation 3 x4 with 128-byte payloads correspond to 20 to 28 bytes of overhead. Data path: everything between
-//! channels and link as one serial resource; long reads are staged in DRAM at their own rate, as are those that find
-//! the fast memory exceeded ([`crate::read_cache`]).
+//! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then
+//! 128b/130b) and packet overhead. Source: PCI Express Base Specification 3.0, sections 2.1 and
+//! 4.2; measured 3.23-3.41 GB/s for generation 3 x4 with 128-byte payloads correspond to 20 to 28
+//! bytes of overhead. Data path: everything between channels and link as one serial resource; long
+//! reads are staged in DRAM at their own rate, as are those that find the fast memory exceeded
+//! ([`crate::read_cache`]).
 
 use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{FrameOverhead, line_bytes_per_second};
@@ -113,7 +114,8 @@ impl Link {
         self.routes[route as usize].duration_ns(bytes)
     }
 
-    /// Move read data through the data path as `path` (bytes, extra nanoseconds) and on to the host; returns the end.
+    /// Move read data through the data path as `path` (bytes, extra nanoseconds) and on to the
+    /// host; returns the end.
     #[inline(always)]
     pub fn deliver(
         &mut self,
@@ -158,7 +160,8 @@ impl Link {
         self.to_drive.reserve(now_ns, ready_ns, duration_ns)
     }
 
-    /// How long before the data behind `bytes` bytes of a command are ready its transfer over an external link may begin.
+    /// How long before the data behind `bytes` bytes of a command are ready its transfer over an
+    /// external link may begin.
     #[inline]
     pub fn lead_ns(&self, bytes: u64) -> u64 {
         self.external.map_or(0, |rate| rate.duration_ns(bytes))

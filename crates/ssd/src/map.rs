@@ -1,9 +1,10 @@
 //! Page map (L2P): logical to physical unit, 4 bytes per unit, sparse in memory.
 //!
-//! One flat table in chunks. A chunk starts *sequential* (filled drive) or *unmapped* (fresh). Written sequentially
-//! from its start it becomes a *run* before its old content. Any other write converts it to a table. The operating
-//! system backs table pages on first write, so unwritten or sequential chunks cost address space only; clearing that
-//! memory would be half the cost of a fill.
+//! One flat table in chunks. A chunk starts *sequential* (filled drive) or *unmapped* (fresh).
+//! Written sequentially from its start it becomes a *run* before its old content. Any other write
+//! converts it to a table. The operating system backs table pages on first write, so unwritten or
+//! sequential chunks cost address space only; clearing that memory would be half the cost of a
+//! fill.
 
 use crate::fastdiv::FastDiv;
 
@@ -26,7 +27,8 @@ enum Chunk {
 struct Run {
     base: u32,
     count: u32,
-    /// Address of the first unit before the run, valid for units from `count` on; [`UNMAPPED`] if none.
+    /// Address of the first unit before the run, valid for units from `count` on; [`UNMAPPED`] if
+    /// none.
     rest: u32,
 }
 
@@ -114,8 +116,8 @@ impl PageMap {
         superblock << self.shift | unit
     }
 
-    /// Address of a unit. Small enough to be inlined, so that the loads of a loop over units overlap: after random writes
-    /// each is a cache miss.
+    /// Address of a unit. Small enough to be inlined, so that the loads of a loop over units
+    /// overlap: after random writes each is a cache miss.
     #[inline(always)]
     pub fn get(&self, logical: u32) -> u32 {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
@@ -143,7 +145,8 @@ impl PageMap {
         std::mem::replace(&mut self.table[logical as usize], physical)
     }
 
-    /// Map units to consecutive addresses from `physical` on: stores only, which do not wait for memory.
+    /// Map units to consecutive addresses from `physical` on: stores only, which do not wait for
+    /// memory.
     #[inline]
     pub fn move_to(&mut self, logical: &[u32], physical: u32) {
         if !self.is_all_table() {
@@ -174,7 +177,8 @@ impl PageMap {
             && self.continue_run(first, count, physical).is_some()
     }
 
-    /// Map units to consecutive addresses; `gone` receives runs of old ones (start, count, in one superblock).
+    /// Map units to consecutive addresses; `gone` receives runs of old ones (start, count, in one
+    /// superblock).
     #[inline]
     pub fn set_run(
         &mut self,
@@ -205,7 +209,8 @@ impl PageMap {
         }
     }
 
-    /// Map units of one chunk if it remains a run; returns their old address (consecutive, or [`UNMAPPED`]).
+    /// Map units of one chunk if it remains a run; returns their old address (consecutive, or
+    /// [`UNMAPPED`]).
     #[inline]
     fn continue_run(&mut self, logical: u32, count: u32, physical: u32) -> Option<u32> {
         let index = (logical >> CHUNK_SHIFT) as usize;
@@ -286,7 +291,8 @@ impl PageMap {
         });
     }
 
-    /// Unmap a range; `gone` receives each run of old addresses (start and count, within a superblock).
+    /// Unmap a range; `gone` receives each run of old addresses (start and count, within a
+    /// superblock).
     pub fn unmap(&mut self, first: u32, end: u32, mut gone: impl FnMut(u32, u32)) {
         let mut at = first;
         while at < end.min(self.units) {

@@ -1,9 +1,11 @@
 //! L2P map on flash with a cache: DRAM-less drives and Host Memory Buffer.
 //!
-//! DFTL, see docs/model.md (Map on flash). Gathered, unwritten and fully deallocated pages cost nothing to fetch.
+//! DFTL, see docs/model.md (Map on flash). Gathered, unwritten and fully deallocated pages cost
+//! nothing to fetch.
 //!
 //! # Non-goals
-//! Those in docs/model.md; a restart rebuilds the map at once. While host memory is lent, the controller's own memory caches nothing.
+//! Those in docs/model.md; a restart rebuilds the map at once. While host memory is lent, the
+//! controller's own memory caches nothing.
 
 mod pages;
 
@@ -19,8 +21,9 @@ const UNWRITTEN: u16 = u16::MAX;
 const GATHERED: u16 = u16::MAX - 1;
 /// Host memory read per entry: a cache line.
 const ENTRY_BYTES: u64 = 64;
-/// Time of a read of an entry in host memory without `host_access_ns`. R. Neugebauer et al., "Understanding PCIe performance for end
-/// host networking" (SIGCOMM 2018): about 550 ns for 64 bytes on servers of their time.
+/// Time of a read of an entry in host memory without `host_access_ns`. R. Neugebauer et al.,
+/// "Understanding PCIe performance for end host networking" (SIGCOMM 2018): about 550 ns for 64
+/// bytes on servers of their time.
 const HOST_ACCESS_NS: u64 = 550;
 
 /// Map cache counters since power-on.
@@ -120,15 +123,16 @@ impl MapCache {
         self.page_bytes
     }
 
-    /// From now on the cache is in `bytes` of host memory, or in the controller; it begins empty. Returns the changed pages that it held.
+    /// From now on the cache is in `bytes` of host memory, or in the controller; it begins empty.
+    /// Returns the changed pages that it held.
     pub fn move_to(&mut self, host_bytes: Option<u64>) -> Vec<u32> {
         self.host_ns = host_bytes.map(|_| self.lent_ns);
         let bytes = host_bytes.unwrap_or(self.own_bytes);
         self.pages.resize(bytes / self.page_bytes)
     }
 
-    /// As [`MapCache::move_to`] of a working drive: changed pages are programmed first, or wait in the controller for a program group.
-    /// Returns when they are in the controller.
+    /// As [`MapCache::move_to`] of a working drive: changed pages are programmed first, or wait in
+    /// the controller for a program group. Returns when they are in the controller.
     pub(crate) fn relocate(
         &mut self,
         resources: &mut MapResources<'_>,
@@ -148,7 +152,8 @@ impl MapCache {
         self.page_locations.len() as u64 * 2 + self.pages.resident_bytes()
     }
 
-    /// Access the entries of units `first..=last`, changing them or not; returns when they are known.
+    /// Access the entries of units `first..=last`, changing them or not; returns when they are
+    /// known.
     #[inline(never)]
     pub(crate) fn access(
         &mut self,

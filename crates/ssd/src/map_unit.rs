@@ -1,10 +1,12 @@
 //! Indirection unit: what one entry of the L2P map covers.
 //!
-//! Usually one sector of 4 KiB ([`MAP_UNIT_BYTES`]), four bytes of map for each: a thousandth of the capacity in DRAM. Drives of
-//! high capacity take a coarser unit to save DRAM (16 KiB in the Solidigm D5-P5336, 64 KiB in the Intel D5-P5316; sources in
-//! `reference/hardware.toml`). Writes that cover part of a unit then read its other sectors first and program the whole unit, so
-//! that random 4 KiB writes to units of 16 KiB are amplified four times before garbage collection. Reads sense and transfer
-//! only the sectors asked for: a sector is a codeword of the error correction code.
+//! Usually one sector of 4 KiB ([`MAP_UNIT_BYTES`]), four bytes of map for each: a thousandth of
+//! the capacity in DRAM. Drives of high capacity take a coarser unit to save DRAM (16 KiB in the
+//! Solidigm D5-P5336, 64 KiB in the Intel D5-P5316; sources in `reference/hardware.toml`). Writes
+//! that cover part of a unit then read its other sectors first and program the whole unit, so that
+//! random 4 KiB writes to units of 16 KiB are amplified four times before garbage collection. Reads
+//! sense and transfer only the sectors asked for: a sector is a codeword of the error correction
+//! code.
 
 use std::ops::Range;
 
@@ -62,8 +64,8 @@ impl MapUnit {
         u64::from(unit) << self.shift
     }
 
-    /// The whole units of a range, empty if there are none; the last unit of a drive may be cut by its capacity. Units of
-    /// one sector: the range itself.
+    /// The whole units of a range, empty if there are none; the last unit of a drive may be cut by
+    /// its capacity. Units of one sector: the range itself.
     pub(crate) fn whole(self, bytes: Range<u64>, capacity_bytes: u64) -> Range<u64> {
         if self.is_sector() {
             return bytes;
@@ -101,7 +103,8 @@ impl NandProfile {
 }
 
 impl Profile {
-    /// Bytes of one entry of the L2P map: writes below it, or not aligned to it, read the rest first.
+    /// Bytes of one entry of the L2P map: writes below it, or not aligned to it, read the rest
+    /// first.
     pub fn indirection_unit_bytes(&self) -> u64 {
         self.nand.unit_bytes()
     }

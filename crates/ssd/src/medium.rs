@@ -20,7 +20,8 @@ pub enum Medium {
     InPlace(InPlace),
 }
 
-/// Delegates to a method of the translation layer or its parts; other media return the value after `else`.
+/// Delegates to a method of the translation layer or its parts; other media return the value after
+/// `else`.
 macro_rules! flash_only {
     ($($(#[$doc:meta])* [$($mutable:tt)?] $name:ident($($arg:ident: $type:ty),*) -> $out:ty, $($method:ident).+, else $value:expr;)+) => {
         impl Medium {
@@ -55,7 +56,8 @@ flash_only! {
     [mut] flush(now_ns: u64) -> u64, flush, else now_ns;
     [mut] track_durability() -> (), buffer.track, else ();
     [] accepted_units() -> u64, accepted_units, else 0;
-    /// Accepted units, from the first, that are on flash; in order of time. Without a buffer all are at once.
+    /// Accepted units, from the first, that are on flash; in order of time. Without a buffer all
+    /// are at once.
     [mut] durable_units(now_ns: u64) -> u64, buffer.durable_units, else u64::MAX;
     [mut] restart(now_ns: u64) -> (), pad, else ();
     /// See [`Ftl::background_after_ns`].
@@ -171,7 +173,8 @@ impl Medium {
         }
     }
 
-    /// Bytes that may be programmed at the rated cycles of the multi-bit superblocks; `None` for media written in place.
+    /// Bytes that may be programmed at the rated cycles of the multi-bit superblocks; `None` for
+    /// media written in place.
     pub fn rated_bytes(&self) -> Option<u64> {
         match self {
             Medium::Flash(ftl) => {
@@ -229,8 +232,9 @@ fn write_units(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -
     (latest_ns, all)
 }
 
-/// Write part of a unit: its other sectors are read first, unless it is still in the buffer as part of the open group, where
-/// it is completed. So sequential small writes cost no read-modify-write. Returns as [`Ftl::write`].
+/// Write part of a unit: its other sectors are read first, unless it is still in the buffer as part
+/// of the open group, where it is completed. So sequential small writes cost no read-modify-write.
+/// Returns as [`Ftl::write`].
 ///
 /// Units of one sector are not completed in the buffer.
 fn write_part(

@@ -1,28 +1,34 @@
 //! NAND flash: geometry, dies, channels and operation timing.
 //!
-//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all planes of a die) and
-//! *groups* (one program operation: one sense, or all pages of a word line with one-shot programming). Consecutive
-//! groups go to consecutive dies, dies to consecutive channels.
+//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all
+//! planes of a die) and *groups* (one program operation: one sense, or all pages of a word line
+//! with one-shot programming). Consecutive groups go to consecutive dies, dies to consecutive
+//! channels.
 //!
-//! With a shorter stripe (`stripe_bytes`), the units of a row of groups lie on the dies in turn, stripe by stripe: with stripes of
-//! one page, planes come last, as by the default of MQSim (`Plane_Allocation_Scheme` CWDP: channel, way, die, plane; the schemes are those
-//! of A. Tavakkol et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs", ACM TOMPECS, 2016, pages 7:1 to 7:33).
-//! Reads then occupy one die per stripe. Programs and garbage collection, which take whole rows, do not depend on it. Nor does
-//! read-ahead where stripes are shorter than a page: over a window of many rows the stripes of a page are read with one sense,
-//! which is counted as if they lay side by side.
+//! With a shorter stripe (`stripe_bytes`), the units of a row of groups lie on the dies in turn,
+//! stripe by stripe: with stripes of one page, planes come last, as by the default of MQSim
+//! (`Plane_Allocation_Scheme` CWDP: channel, way, die, plane; the schemes are those of A. Tavakkol
+//! et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs", ACM TOMPECS,
+//! 2016, pages 7:1 to 7:33). Reads then occupy one die per stripe. Programs and garbage collection,
+//! which take whole rows, do not depend on it. Nor does read-ahead where stripes are shorter than a
+//! page: over a window of many rows the stripes of a page are read with one sense, which is counted
+//! as if they lay side by side.
 //!
-//! With `single_plane_bytes`, the host's reads sense one plane of a die after the other: a multi-plane read needs pages of the same address
-//! (ELETT-SMP, SETMP), and firmware that reads page by page what the host asks for, and all planes together when it reads ahead, need not
-//! look for them. Consecutive parts of that length lie on the planes in turn; a part's sense reads that part alone. That the RD400 and the
-//! SM951 do so is inferred from their rates (`profiles/`). Keys: docs/sources.md.
+//! With `single_plane_bytes`, the host's reads sense one plane of a die after the other: a
+//! multi-plane read needs pages of the same address (ELETT-SMP, SETMP), and firmware that reads
+//! page by page what the host asks for, and all planes together when it reads ahead, need not look
+//! for them. Consecutive parts of that length lie on the planes in turn; a part's sense reads that
+//! part alone. That the RD400 and the SM951 do so is inferred from their rates (`profiles/`). Keys:
+//! docs/sources.md.
 //!
 //! # Timing
-//! A read occupies its die (with [`crate::planes`], its planes) for the page type's read time (and, without a cache register, until its data has left); the
-//! transfer takes the first gap of the channel. A program transfers page by page, then occupies the die. An erase
-//! occupies all dies. Reads have priority over waiting programs and erases; within a class, first come first served. Of
-//! waiting programs only the sum is kept; as equally long ones, the one under way has `sum mod length` left. Each read
-//! delays them by its own time, but end times already returned stay (early by those reads: tens of microseconds against
-//! milliseconds).
+//! A read occupies its die (with [`crate::planes`], its planes) for the page type's read time (and,
+//! without a cache register, until its data has left); the transfer takes the first gap of the
+//! channel. A program transfers page by page, then occupies the die. An erase occupies all dies.
+//! Reads have priority over waiting programs and erases; within a class, first come first served.
+//! Of waiting programs only the sum is kept; as equally long ones, the one under way has
+//! `sum mod length` left. Each read delays them by its own time, but end times already returned
+//! stay (early by those reads: tens of microseconds against milliseconds).
 
 use crate::fastdiv::FastDiv;
 use crate::map_unit::MapUnit;
@@ -57,7 +63,8 @@ pub struct Sense {
     read_ns: u64,
     group: u32,
     row: u32,
-    /// First sector of a page of all planes that is asked for, where planes read independently; `None` for all planes.
+    /// First sector of a page of all planes that is asked for, where planes read independently;
+    /// `None` for all planes.
     first_sector: Option<u32>,
 }
 
@@ -224,8 +231,8 @@ impl Nand {
         limit.min(units.divisor - within)
     }
 
-    /// Pages (of single planes) that `units` units from `physical` touch; of units longer than a page, those that hold
-    /// `sectors` sectors.
+    /// Pages (of single planes) that `units` units from `physical` touch; of units longer than a
+    /// page, those that hold `sectors` sectors.
     #[inline]
     pub fn pages_touched(&self, physical: u32, units: u32, sectors: u32) -> u32 {
         if self.unit.sectors() > self.page_sectors {
@@ -309,7 +316,8 @@ impl Nand {
         }
     }
 
-    /// Whether the sense's data is still in the controller at `at_ns` because its program has not ended.
+    /// Whether the sense's data is still in the controller at `at_ns` because its program has not
+    /// ended.
     #[inline]
     pub fn is_being_programmed(&self, sense: Sense, at_ns: u64) -> bool {
         let die = &self.dies[sense.die as usize];
@@ -422,7 +430,8 @@ impl Nand {
         self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)
     }
 
-    /// Erase a superblock, which may borrow the flash of another: every die is busy for the erase time.
+    /// Erase a superblock, which may borrow the flash of another: every die is busy for the erase
+    /// time.
     pub fn erase(&mut self, superblock: u32, lender: Option<u32>, issue_ns: u64) {
         let erase_ns = match lender {
             Some(lender) => {
@@ -443,7 +452,8 @@ impl Nand {
     }
 }
 
-/// Superblocks of which wear is kept: the multi-bit ones, and those of an SLC cache with flash of its own.
+/// Superblocks of which wear is kept: the multi-bit ones, and those of an SLC cache with flash of
+/// its own.
 fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> (u32, u32) {
     let all = nand.blocks_per_plane.value;
     let multi = first_slc.min(all);

@@ -45,7 +45,8 @@ pub enum FaultKind {
     CorruptWrite,
     /// The write is acknowledged and nothing is stored.
     DropWrite,
-    /// The write is stored at the next address of its length (the previous one at the end of the drive).
+    /// The write is stored at the next address of its length (the previous one at the end of the
+    /// drive).
     MisdirectWrite,
     /// The read returns each 4 KiB unit as before its last write.
     StaleRead,
@@ -61,14 +62,16 @@ pub enum FaultKind {
     PowerLoss,
     /// Surprise removal just before the command ([`crate::Drive::surprise_removal`]).
     SurpriseRemoval,
-    /// Reads of these bytes fail with Unrecovered Read Error until they are written, zeroed or deallocated.
+    /// Reads of these bytes fail with Unrecovered Read Error until they are written, zeroed or
+    /// deallocated.
     MediaError {
         /// First byte.
         offset_bytes: u64,
         /// Length.
         len_bytes: u64,
     },
-    /// Counterfeit capacity: addresses beyond these bytes wrap around ([`crate::counterfeit`]). Matters with kept data.
+    /// Counterfeit capacity: addresses beyond these bytes wrap around ([`crate::counterfeit`]).
+    /// Matters with kept data.
     Counterfeit {
         /// True capacity; whole 4 KiB units.
         bytes: u64,
@@ -80,16 +83,21 @@ pub enum FaultKind {
 pub struct Fault {
     /// What.
     pub kind: FaultKind,
-    /// Ordinal from 1: among writes for write faults, reads for read faults, flushes for a dropped one, reads and
-    /// writes for latency spike, power loss and surprise removal. 0 for media errors and counterfeit capacity.
+    /// Ordinal from 1: among writes for write faults, reads for read faults, flushes for a dropped
+    /// one, reads and writes for latency spike, power loss and surprise removal. 0 for media errors
+    /// and counterfeit capacity.
     pub ordinal: u64,
 }
 
 /// Longest injected latency: 10 years, so that times do not overflow.
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
-const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
-const KEYS: &str = "seed, lot, member, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, hmb, fdp, data, cycles, retention, fault";
+const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, \
+                           read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
+                           power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
+                           wrap:SIZE";
+const KEYS: &str = "seed, lot, member, state, op, ambient, heatsink, ps, apst, coalescing, \
+                    map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -117,11 +125,11 @@ pub enum OptionError {
 pub struct DriveOptions {
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Seed of the lot that the drive belongs to ([`crate::profile::lot`]); `None`: its numbers are those of the profile. It chooses the
-    /// profile, as `member` does.
+    /// Seed of the lot that the drive belongs to ([`crate::profile::lot`]); `None`: its numbers are
+    /// those of the profile. It chooses the profile, as `member` does.
     pub lot: Option<u64>,
-    /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself. It chooses the profile, so it has no
-    /// effect on a drive that is already made from one.
+    /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself.
+    /// It chooses the profile, so it has no effect on a drive that is already made from one.
     pub member: Option<usize>,
     /// Content at power-on.
     pub state: InitialState,
@@ -141,7 +149,8 @@ pub struct DriveOptions {
     pub map_cache_bytes: Option<u64>,
     /// A Host Memory Buffer of this many bytes holds the cache of a map on flash.
     pub host_memory_bytes: Option<u64>,
-    /// Flexible Data Placement with so many reclaim unit handles ([`crate::Drive::select_placement`]); `None`: off.
+    /// Flexible Data Placement with so many reclaim unit handles
+    /// ([`crate::Drive::select_placement`]); `None`: off.
     pub placement_handles: Option<u16>,
     /// Keep written data (memory grows with what is written).
     pub keep_data: bool,
@@ -149,22 +158,23 @@ pub struct DriveOptions {
     pub regenerate_data: bool,
     /// Power loss is impossible: no undo journal, so kept data is written faster.
     pub no_power_loss: bool,
-    /// Age of the flash: read retries, times and failures of blocks, Percentage Used and Available Spare (see [`crate::ageing`]).
-    /// Refused for media without such ageing.
+    /// Age of the flash: read retries, times and failures of blocks, Percentage Used and Available
+    /// Spare (see [`crate::ageing`]). Refused for media without such ageing.
     pub age: Age,
-    /// The caller simulates the host link, at this payload rate in bytes per second: in the drive, transfers over the link
-    /// and the profile's `fetch_ns` and `completion_ns` take no time. A write is submitted when its data are in the drive; a
-    /// read completes when its transfer, at this rate and without a gap, may begin. For the rate of an unlimited link,
-    /// `u64::MAX`.
+    /// The caller simulates the host link, at this payload rate in bytes per second: in the drive,
+    /// transfers over the link and the profile's `fetch_ns` and `completion_ns` take no time. A
+    /// write is submitted when its data are in the drive; a read completes when its transfer, at
+    /// this rate and without a gap, may begin. For the rate of an unlimited link, `u64::MAX`.
     pub external_link_bytes_per_second: Option<u64>,
     /// Injected faults.
     pub faults: Vec<Fault>,
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `lot=1`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`,
-    /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`,
-    /// `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
+    /// Set one option: `seed=7`, `lot=1`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`,
+    /// `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m`
+    /// (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`, `retention=90d`
+    /// (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
     /// `fault=latency-spike@100=50ms`. Errors name known keys or accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
@@ -176,7 +186,8 @@ impl DriveOptions {
             "ps" => "the number of a power state, such as 2",
             "apst" | "heatsink" => "on or off",
             "coalescing" => {
-                "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, such as 100us/4"
+                "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, \
+                 such as 100us/4"
             }
             "map_cache" => {
                 "off or the size of a cache for a map on flash, from 4k to 16g, such as 1m"
@@ -186,7 +197,8 @@ impl DriveOptions {
             "data" => "keep, checksum or drop",
             "cycles" => "program/erase cycles as a whole number, such as 1500",
             "retention" => {
-                "the age of the data from 0 to 100 years, such as 90d or 12h, and optionally its temperature from -40 to 125 C, such as 90d@55C"
+                "the age of the data from 0 to 100 years, such as 90d or 12h, and optionally its \
+                 temperature from -40 to 125 C, such as 90d@55C"
             }
             "fault" => FAULT_FORMS,
             _ => {

@@ -1,15 +1,20 @@
-//! Independent plane reads: the planes of a die sense different pages at the same time, each begun at its own time.
+//! Independent plane reads: the planes of a die sense different pages at the same time, each begun
+//! at its own time.
 //!
-//! Without them the planes of a die sense together, and only pages of the same address in their blocks (ELETT-SMP; SETMP), so that
-//! reads of different addresses follow one another whatever their planes. Dies of three generations have independent reads: Micron's of
-//! 176 layers by the title of its paper (ISSCC2022-MU), Intel's of 144 (FMR40, on ISSCC2021), and about the sixth of V-NAND
-//! (SSDBOOK2). Programs and erases take all planes of a die still: they share its pumps (SSDBOOK2). Keys: docs/sources.md.
+//! Without them the planes of a die sense together, and only pages of the same address in their
+//! blocks (ELETT-SMP; SETMP), so that reads of different addresses follow one another whatever
+//! their planes. Dies of three generations have independent reads: Micron's of 176 layers by the
+//! title of its paper (ISSCC2022-MU), Intel's of 144 (FMR40, on ISSCC2021), and about the sixth of
+//! V-NAND (SSDBOOK2). Programs and erases take all planes of a die still: they share its pumps
+//! (SSDBOOK2). Keys: docs/sources.md.
 //!
-//! Reads of a die whose times overlap are a *period*: it begins when the die has ended or suspended what it did, and programs wait for
-//! its end. So a read that comes during a period waits for its planes alone.
+//! Reads of a die whose times overlap are a *period*: it begins when the die has ended or suspended
+//! what it did, and programs wait for its end. So a read that comes during a period waits for its
+//! planes alone.
 //!
 //! # Non-goals
-//! A longer sense beside other senses (shared pumps and sources of current); a limit on planes that sense at once.
+//! A longer sense beside other senses (shared pumps and sources of current); a limit on planes that
+//! sense at once.
 
 use std::ops::Range;
 
@@ -36,7 +41,8 @@ impl PlaneReads {
         }
     }
 
-    /// The planes of a die that `sectors` sectors from sector `first` of its multi-plane page on touch; all for `None`.
+    /// The planes of a die that `sectors` sectors from sector `first` of its multi-plane page on
+    /// touch; all for `None`.
     #[inline]
     pub fn span(&self, die: usize, first: Option<u32>, sectors: u32) -> Range<usize> {
         let (from, to) = match first {
@@ -50,8 +56,8 @@ impl PlaneReads {
         die * self.planes + from..die * self.planes + to
     }
 
-    /// When a read of these planes begins that is issued in the period of its die, which ends at `period_ends_ns`; `None` when it is
-    /// issued later.
+    /// When a read of these planes begins that is issued in the period of its die, which ends at
+    /// `period_ends_ns`; `None` when it is issued later.
     #[inline]
     pub fn begin(
         &self,

@@ -1,16 +1,18 @@
 //! NVMe power states, autonomous transitions and the power governor.
 //!
-//! With Autonomous Power State Transitions an idle drive (no command outstanding) enters non-operational states after
-//! their idle times. A command then waits for the rest of the entry and the exit latency, and the drive returns to the
-//! last operational state. Source: NVM Express Base Specification 1.4, section 8.4 and figure 248. Linux sets the
-//! idle time to 50 times entry plus exit latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15).
-//! Background work continues (Non-Operational Power State Permissive Mode).
+//! With Autonomous Power State Transitions an idle drive (no command outstanding) enters
+//! non-operational states after their idle times. A command then waits for the rest of the entry
+//! and the exit latency, and the drive returns to the last operational state. Source: NVM Express
+//! Base Specification 1.4, section 8.4 and figure 248. Linux sets the idle time to 50 times entry
+//! plus exit latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15). Background
+//! work continues (Non-Operational Power State Permissive Mode).
 //!
 //! # Governor
-//! In an operational state other than 0 (the maximum that the hardware can draw) the mean power stays below the state's
-//! maximum: each command advances a *power timeline* by `energy / (max - idle)`, and its core takes no other until the
-//! timeline is at most [`BURST_NS`] ahead (leaky bucket, ITU-T I.371, virtual scheduling). Evenly spaced commands have
-//! no latency tails (AnandTech PBlaze5). Energy includes garbage collection.
+//! In an operational state other than 0 (the maximum that the hardware can draw) the mean power
+//! stays below the state's maximum: each command advances a *power timeline* by
+//! `energy / (max - idle)`, and its core takes no other until the timeline is at most [`BURST_NS`]
+//! ahead (leaky bucket, ITU-T I.371, virtual scheduling). Evenly spaced commands have no latency
+//! tails (AnandTech PBlaze5). Energy includes garbage collection.
 //!
 //! # Non-goals
 //! Transition energy; limits below a state's maximum.
@@ -19,7 +21,8 @@ use assay_units::Nanos;
 
 use crate::profile::Profile;
 
-/// Permitted lead of the power timeline in nanoseconds: at a few watts tens of microjoules, a few commands.
+/// Permitted lead of the power timeline in nanoseconds: at a few watts tens of microjoules, a few
+/// commands.
 pub const BURST_NS: u64 = 10_000;
 
 /// One power state, as the identity reports it.
@@ -103,8 +106,8 @@ impl PowerStates {
         }
     }
 
-    /// Set the autonomous transitions: idle time (shorter than any drive's time) and non-operational state; others are
-    /// ignored.
+    /// Set the autonomous transitions: idle time (shorter than any drive's time) and
+    /// non-operational state; others are ignored.
     pub fn set_autonomous(&mut self, transitions: &[(Nanos, u8)]) {
         let fits = |&(idle, _): &(Nanos, u8)| idle.0 < 1 << 62;
         assert!(transitions.iter().all(fits), "idle times fit the model");
@@ -155,7 +158,8 @@ impl PowerStates {
         }
     }
 
-    /// A command arrives at `now_ns`, others `waiting` to start or not. Returns when the drive can take it.
+    /// A command arrives at `now_ns`, others `waiting` to start or not. Returns when the drive can
+    /// take it.
     pub fn wake(&mut self, now_ns: u64, waiting: bool) -> u64 {
         if !waiting {
             self.observe(now_ns);
@@ -171,7 +175,8 @@ impl PowerStates {
         now_ns.max(self.ready_ns)
     }
 
-    /// Select a state; `false` if there is none. A new operational one delays commands by exit and entry latency.
+    /// Select a state; `false` if there is none. A new operational one delays commands by exit and
+    /// entry latency.
     pub fn set(&mut self, now_ns: u64, state: usize) -> bool {
         let Some(&chosen) = self.states.get(state) else {
             return false;

@@ -1,7 +1,8 @@
 //! Sequential read-ahead.
 //!
-//! A read that starts where an earlier one ended continues its stream. After enough of those, the drive reads ahead
-//! into its buffer; data read ahead needs neither per-page firmware time nor flash.
+//! A read that starts where an earlier one ended continues its stream. After enough of those, the
+//! drive reads ahead into its buffer; data read ahead needs neither per-page firmware time nor
+//! flash.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,12 @@
 //! Fast memory for the data of reads in flight.
 //!
-//! A controller gives each read a buffer when it begins and takes it back when its data has left. The buffers lie in DRAM, behind a
-//! fast memory. While they fit into that, data passes at the full rate of the data path; beyond, it goes to DRAM and back. As buffers
-//! are used in turn, hits end all at once, as in any cache that a cyclic scan exceeds. So long reads of many threads are slower than
-//! those of few. Source: US 12,596,501 B2 (a controller with two memories that holds reads back so that their buffers do not exceed
-//! the faster one); that the modelled drives have it is inferred from their rates with 16 and 64 threads.
+//! A controller gives each read a buffer when it begins and takes it back when its data has left.
+//! The buffers lie in DRAM, behind a fast memory. While they fit into that, data passes at the full
+//! rate of the data path; beyond, it goes to DRAM and back. As buffers are used in turn, hits end
+//! all at once, as in any cache that a cyclic scan exceeds. So long reads of many threads are
+//! slower than those of few. Source: US 12,596,501 B2 (a controller with two memories that holds
+//! reads back so that their buffers do not exceed the faster one); that the modelled drives have it
+//! is inferred from their rates with 16 and 64 threads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,7 +32,8 @@ impl ReadCache {
         }
     }
 
-    /// Give a read of `bytes` its buffer; whether all buffers then exceed the memory. Calls come in order of time.
+    /// Give a read of `bytes` its buffer; whether all buffers then exceed the memory. Calls come in
+    /// order of time.
     pub fn begin(&mut self, now_ns: u64, bytes: u64) -> bool {
         while let Some(&Reverse((end_ns, held))) = self.ends.peek()
             && end_ns <= now_ns

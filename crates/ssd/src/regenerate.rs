@@ -1,8 +1,9 @@
 //! Regenerable pages: kept data stored as the parameters of its generator.
 //!
-//! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`] can recreate them:
-//! four bytes per 4 KiB instead of the content (24 bits of serial number, 254 families at once), as for pages of one
-//! repeated byte. Every byte is compared with the regenerated page first; anything else is kept whole.
+//! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`]
+//! can recreate them: four bytes per 4 KiB instead of the content (24 bits of serial number, 254
+//! families at once), as for pages of one repeated byte. Every byte is compared with the
+//! regenerated page first; anything else is kept whole.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! Read retry.
 //!
-//! When error correction fails, the controller senses again with shifted thresholds, decodes softly, then rebuilds the
-//! page from its parity group: levels ever slower and rarer, one random draw per read. A profile gives what a new drive
-//! shows; to that come the retries of aged flash, whose shares the row of the superblock in [`crate::ageing`]'s table gives.
+//! When error correction fails, the controller senses again with shifted thresholds, decodes
+//! softly, then rebuilds the page from its parity group: levels ever slower and rarer, one random
+//! draw per read. A profile gives what a new drive shows; to that come the retries of aged flash,
+//! whose shares the row of the superblock in [`crate::ageing`]'s table gives.
 //!
 //! # Non-goals
 //! State per page; unreadable data ([`crate::faults`]).
@@ -53,7 +54,8 @@ impl ReadVariation {
         read_ns
     }
 
-    /// Time of a read that takes this long without retries, of flash in this row of the law's table.
+    /// Time of a read that takes this long without retries, of flash in this row of the law's
+    /// table.
     #[inline]
     pub fn of_flash_ns(&mut self, read_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
         if row == 0 {
@@ -83,7 +85,8 @@ impl ReadVariation {
 
 #[derive(Clone, Debug)]
 pub struct ReadRetry {
-    /// Cumulative probability (of [`WHOLE`]) and additional time in nanoseconds, rarest level first.
+    /// Cumulative probability (of [`WHOLE`]) and additional time in nanoseconds, rarest level
+    /// first.
     levels: Vec<(u64, u64)>,
 }
 

@@ -1,11 +1,13 @@
 //! Serial ATA: frame overhead and native command queuing.
 //!
-//! Commands and data travel in frames (FIS), half duplex. Data FISes carry at most 8 KiB, each with a handshake (X_RDY,
-//! R_RDY, R_OK), after a DMA Setup FIS. Line coding is 8b/10b. Source: Serial ATA revision 3.0, sections 9 (link), 10
-//! (transport) and 13.6 (NCQ, at most 32 commands; the host holds further ones back).
+//! Commands and data travel in frames (FIS), half duplex. Data FISes carry at most 8 KiB, each with
+//! a handshake (X_RDY, R_RDY, R_OK), after a DMA Setup FIS. Line coding is 8b/10b. Source: Serial
+//! ATA revision 3.0, sections 9 (link), 10 (transport) and 13.6 (NCQ, at most 32 commands; the host
+//! holds further ones back).
 //!
 //! # Non-goals
-//! Port multipliers, interface power states, non-queued commands: a flush takes a slot like any other command.
+//! Port multipliers, interface power states, non-queued commands: a flush takes a slot like any
+//! other command.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -58,7 +60,8 @@ impl CommandSlots {
         }
     }
 
-    /// When a command that could start at `start_ns` has a slot. Follow with [`CommandSlots::hold`].
+    /// When a command that could start at `start_ns` has a slot. Follow with
+    /// [`CommandSlots::hold`].
     #[inline]
     pub fn admit(&mut self, start_ns: u64) -> u64 {
         if self.ends_ns.len() < self.depth {

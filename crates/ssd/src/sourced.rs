@@ -81,7 +81,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
             (None, None, Some(s)) => (Provenance::Assumed, s),
             _ => {
                 return Err(D::Error::custom(
-                    "a number needs exactly one of `published`, `fitted` or `assumed`, naming its source",
+                    "a number needs exactly one of `published`, `fitted` or `assumed`, naming its \
+                     source",
                 ));
             }
         };

@@ -1,12 +1,13 @@
 //! Distribution of sense and program times.
 //!
-//! Times vary about normally around those of the page type: between word lines, which differ by layer and block in 3D flash (Y. Shim
-//! et al., "Exploiting process similarity of 3D flash memory for high performance SSDs", MICRO 2019: word lines of a layer alike,
-//! layers not, so that programs take different numbers of pulses), and a little between reads of the same page. A word line keeps
-//! its deviation, a hash of its address and the seed. Means are those of the profile.
+//! Times vary about normally around those of the page type: between word lines, which differ by
+//! layer and block in 3D flash (Y. Shim et al., "Exploiting process similarity of 3D flash memory
+//! for high performance SSDs", MICRO 2019: word lines of a layer alike, layers not, so that
+//! programs take different numbers of pulses), and a little between reads of the same page. A word
+//! line keeps its deviation, a hash of its address and the seed. Means are those of the profile.
 //!
-//! Normal numbers are sums of four uniform ones (Irwin and Hall, 1927): exact in integers, one random word, limited to 3.46 standard
-//! deviations; rarer events belong to [`crate::retry`].
+//! Normal numbers are sums of four uniform ones (Irwin and Hall, 1927): exact in integers, one
+//! random word, limited to 3.46 standard deviations; rarer events belong to [`crate::retry`].
 
 use assay_units::Rng;
 use assay_units::rng::mix;
@@ -15,11 +16,12 @@ use assay_units::rng::mix;
 const SUM_SIGMA: i64 = 37_837;
 /// Twice the mean of that sum: `4 * 65535`.
 const SUM_LIMIT: i64 = 4 * 65_535;
-/// Standard deviation of sense times between word lines without `nand.read_sigma_ns`, `nand.read_jitter_ns` included, and of program
-/// times, per mille; assumed: "a few per cent". Profiles that give the former were fitted to a published p99 (P3700: 6 %) or assume a
-/// tenth.
+/// Standard deviation of sense times between word lines without `nand.read_sigma_ns`,
+/// `nand.read_jitter_ns` included, and of program times, per mille; assumed: "a few per cent".
+/// Profiles that give the former were fitted to a published p99 (P3700: 6 %) or assume a tenth.
 const WORD_LINE_PERMILLE: u64 = 40;
-/// Standard deviation between reads of the same page, per mille; assumed: a quarter of that between word lines.
+/// Standard deviation between reads of the same page, per mille; assumed: a quarter of that between
+/// word lines.
 const REPEAT_PERMILLE: u64 = 10;
 /// Longest deviation computed, so that products do not overflow.
 const LONGEST_SIGMA_NS: u64 = 1_000_000_000_000;
@@ -93,8 +95,9 @@ pub struct WordLineSpread {
 }
 
 impl WordLineSpread {
-    /// With this standard deviation of sense times (0: every page has its mean), and a uniform addition. Without the former, both together
-    /// deviate by [`WORD_LINE_PERMILLE`] of sense times of about `mean_ns`, or by the addition alone where that deviates by more.
+    /// With this standard deviation of sense times (0: every page has its mean), and a uniform
+    /// addition. Without the former, both together deviate by [`WORD_LINE_PERMILLE`] of sense times
+    /// of about `mean_ns`, or by the addition alone where that deviates by more.
     pub fn new(sigma_ns: Option<u64>, jitter_ns: u64, mean_ns: u64, seed: u64) -> WordLineSpread {
         // A uniform number deviates by its range over the root of 12.
         let jitter_permille = jitter_ns.saturating_mul(1000) / (mean_ns + jitter_ns / 2).max(1);
@@ -159,7 +162,8 @@ impl WordLineSpread {
     }
 }
 
-/// A mean and this part, of [`FACTOR_BITS`] fractional bits, of a time; never less than half of the mean.
+/// A mean and this part, of [`FACTOR_BITS`] fractional bits, of a time; never less than half of the
+/// mean.
 #[inline]
 fn relatively(mean_ns: u64, of_ns: u64, part: i64) -> u64 {
     let of_ns = of_ns.min(LONGEST_VARYING_NS) as i64;

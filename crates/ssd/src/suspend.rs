@@ -1,13 +1,14 @@
 //! Program/erase suspend for reads.
 //!
-//! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu and X. He, "Reducing
-//! SSD read latency via NAND flash program and erase suspension", FAST 2012). The operation ends later by the
-//! interruption, shared by the reads during it. Suspensions per operation are limited, and none takes longer than the
-//! rest of it. The operation under way is identified by its end, which moves with delays.
+//! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu
+//! and X. He, "Reducing SSD read latency via NAND flash program and erase suspension", FAST 2012).
+//! The operation ends later by the interruption, shared by the reads during it. Suspensions per
+//! operation are limited, and none takes longer than the rest of it. The operation under way is
+//! identified by its end, which moves with delays.
 //!
 //! # Non-goals
-//! Buffer slots keep their release time when the program is suspended later: writes are early by at most the reads'
-//! time.
+//! Buffer slots keep their release time when the program is suspended later: writes are early by at
+//! most the reads' time.
 
 use crate::profile::SuspendProfile;
 
@@ -41,7 +42,8 @@ impl Suspender {
         self.suspend_ns + self.resume_ns
     }
 
-    /// When the die, with its operation suspended and counted, is ready for a read; `None` if it cannot be.
+    /// When the die, with its operation suspended and counted, is ready for a read; `None` if it
+    /// cannot be.
     #[inline]
     pub fn interrupt(&mut self, die: usize, issue_ns: u64, end_ns: u64) -> Option<u64> {
         let ready_ns = issue_ns + self.suspend_ns;

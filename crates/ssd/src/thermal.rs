@@ -1,17 +1,20 @@
-//! Thermal model: controller and flash as coupled thermal nodes, throttling with hysteresis, health log counters.
+//! Thermal model: controller and flash as coupled thermal nodes, throttling with hysteresis, health
+//! log counters.
 //!
-//! Both nodes ([`nodes`]) advance by the exact solution every [`STEP_NS`] with the step's mean powers. The composite
-//! temperature is that of the node which the drive's sensor measures; throttling follows it.
+//! Both nodes ([`nodes`]) advance by the exact solution every [`STEP_NS`] with the step's mean
+//! powers. The composite temperature is that of the node which the drive's sensor measures;
+//! throttling follows it.
 //!
 //! # Throttling
-//! A level starts at one temperature and ends at a lower one. A wide gap gives on/off cycles (M8Pe(G): 177 MiB/s for 10
-//! s, full speed for 30 s; DragonFly NVMe tests), a narrow one holds a temperature (600p). Several levels (BPX: at 80
-//! and 100 C) stretch firmware times in a share of the steps, their duty, spread evenly.
+//! A level starts at one temperature and ends at a lower one. A wide gap gives on/off cycles
+//! (M8Pe(G): 177 MiB/s for 10 s, full speed for 30 s; DragonFly NVMe tests), a narrow one holds a
+//! temperature (600p). Several levels (BPX: at 80 and 100 C) stretch firmware times in a share of
+//! the steps, their duty, spread evenly.
 //!
 //! # Power
-//! Idle power plus the energy of commands at their start and of background work, per step in integer picojoules. The
-//! controller node takes idle power, cores, link and transfers to and from flash; the flash node takes senses, programs
-//! and erases.
+//! Idle power plus the energy of commands at their start and of background work, per step in
+//! integer picojoules. The controller node takes idle power, cores, link and transfers to and from
+//! flash; the flash node takes senses, programs and erases.
 
 use std::collections::VecDeque;
 use std::iter::{Sum, zip};

@@ -1,7 +1,8 @@
 //! Serial resources reserved ahead by arithmetic instead of events.
 //!
-//! Paths are computed in order of firmware start, but shared buses are reached in another order. [`Timeline`] keeps the
-//! busy intervals ahead and places a reservation into the first gap that holds it.
+//! Paths are computed in order of firmware start, but shared buses are reached in another order.
+//! [`Timeline`] keeps the busy intervals ahead and places a reservation into the first gap that
+//! holds it.
 
 /// Fixed-point nanoseconds per byte: a duration costs one multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,8 @@ impl ByteTime {
     }
 }
 
-/// Intervals examined from the far end before binary search. At least as many always exist, some empty or past.
+/// Intervals examined from the far end before binary search. At least as many always exist, some
+/// empty or past.
 const SEARCHED: usize = 16;
 /// Moving up to this many later intervals is preferred over moving more earlier ones.
 const FEW: usize = 8;
@@ -54,8 +56,8 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end. No later call has a `ready_ns`
-    /// before the model time `now_ns`.
+    /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end. No later
+    /// call has a `ready_ns` before the model time `now_ns`.
     #[inline(always)]
     pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if duration_ns > 0
@@ -67,7 +69,8 @@ impl Timeline {
         self.reserve_train(now_ns, ready_ns, duration_ns, 1)
     }
 
-    /// [`Timeline::reserve`] before the last end, searched from the far end: most intervals end before `ready_ns`.
+    /// [`Timeline::reserve`] before the last end, searched from the far end: most intervals end
+    /// before `ready_ns`.
     #[inline(never)]
     fn reserve_piece(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         self.drop_past_batches(now_ns);
@@ -98,7 +101,8 @@ impl Timeline {
         end
     }
 
-    /// [`Timeline::first_ending_after`], counted in fours and ones among the last, without unpredictable branches.
+    /// [`Timeline::first_ending_after`], counted in fours and ones among the last, without
+    /// unpredictable branches.
     #[inline(always)]
     fn near_end_ending_after(&self, at_ns: u64) -> usize {
         if let Some(last) = self.busy.last_chunk::<SEARCHED>() {
@@ -128,7 +132,8 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the last; returns the end.
+    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the last;
+    /// returns the end.
     #[inline]
     pub fn reserve_train(
         &mut self,
@@ -274,8 +279,9 @@ impl Timeline {
 
 /// A [`Timeline`] that mostly serves the output of another serial resource.
 ///
-/// Output arrives no faster than that serves. While nothing takes longer here than anything took there, each item is
-/// gone before the next arrives: such items are only recorded, until another source reserves.
+/// Output arrives no faster than that serves. While nothing takes longer here than anything took
+/// there, each item is gone before the next arrives: such items are only recorded, until another
+/// source reserves.
 #[derive(Clone, Debug, Default)]
 pub struct DownstreamTimeline {
     line: Timeline,
@@ -294,7 +300,8 @@ impl DownstreamTimeline {
         DownstreamTimeline::default()
     }
 
-    /// As [`Timeline::reserve`], for an item that occupied the upstream resource for `before_ns` until `ready_ns`.
+    /// As [`Timeline::reserve`], for an item that occupied the upstream resource for `before_ns`
+    /// until `ready_ns`.
     #[inline(always)]
     pub fn reserve_downstream(
         &mut self,

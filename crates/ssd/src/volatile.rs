@@ -1,11 +1,12 @@
 //! Undo journal for power loss: what was written and is not yet on the medium.
 //!
-//! A write is durable when its program has ended, or earlier with power-loss protection. Until then the journal keeps
-//! each 4 KiB unit's previous content, to which it reverts; units of one command may differ (a torn write), as the
-//! atomic write unit at power fail is one unit (NVM Express Base Specification 1.4, section 6.4, AWUPF). Units become
-//! durable in the order in which they entered the buffer, as map updates are logged in that order. Deallocated and
-//! zeroed ranges only change the map and are durable at once. The model's map keeps the new addresses: no observable
-//! timing depends on it.
+//! A write is durable when its program has ended, or earlier with power-loss protection. Until then
+//! the journal keeps each 4 KiB unit's previous content, to which it reverts; units of one command
+//! may differ (a torn write), as the atomic write unit at power fail is one unit (NVM Express Base
+//! Specification 1.4, section 6.4, AWUPF). Units become durable in the order in which they entered
+//! the buffer, as map updates are logged in that order. Deallocated and zeroed ranges only change
+//! the map and are durable at once. The model's map keeps the new addresses: no observable timing
+//! depends on it.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +50,8 @@ impl UndoJournal {
         }
     }
 
-    /// Command `seq` writes a unit that holds `before`. Call in order of submission, then [`UndoJournal::catch_up`].
+    /// Command `seq` writes a unit that holds `before`. Call in order of submission, then
+    /// [`UndoJournal::catch_up`].
     pub fn record(&mut self, seq: u64, unit: u64, before: Page) {
         self.entries += 1;
         self.units.entry(unit).or_default().push(Entry {
@@ -59,7 +61,8 @@ impl UndoJournal {
         });
     }
 
-    /// A unit of command `seq` is accepted into the buffer as number `place`, or durable at once (`None`).
+    /// A unit of command `seq` is accepted into the buffer as number `place`, or durable at once
+    /// (`None`).
     pub fn accept(&mut self, seq: u64, unit: u64, place: Option<u64>) {
         let progress = place.map_or(WriteProgress::Safe, WriteProgress::Buffered);
         if !self.apply(seq, unit, progress) {
@@ -100,7 +103,8 @@ impl UndoJournal {
         self.limit = FEW.max(2 * self.entries);
     }
 
-    /// Units that revert, and their content, when `durable_units` (all with `capacitors`) are on the medium.
+    /// Units that revert, and their content, when `durable_units` (all with `capacitors`) are on
+    /// the medium.
     pub fn power_loss(&mut self, durable_units: u64, capacitors: bool) -> Vec<(u64, Page)> {
         self.catch_up();
         let durable_units = if capacitors { u64::MAX } else { durable_units };
@@ -114,7 +118,8 @@ impl UndoJournal {
     }
 }
 
-/// Number of writes up to the last durable one (the first `durable_units` are), which supersedes those before it.
+/// Number of writes up to the last durable one (the first `durable_units` are), which supersedes
+/// those before it.
 fn after_last_safe(writes: &[Entry], durable_units: u64) -> usize {
     let is_safe = |entry: &Entry| match entry.progress {
         WriteProgress::Submitted => false,

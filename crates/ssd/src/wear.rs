@@ -1,20 +1,23 @@
 //! Wear and error rates of the superblocks of a drive, and its spare blocks.
 //!
-//! Per superblock: erases, reads since it was opened, and when that was. From these the row of [`crate::ageing`]'s table
-//! follows, which a read looks up. It is computed again when the superblock is opened, when it has been read so often that the row
-//! may change, and when patrol visits it: not with every read, and not as time passes.
+//! Per superblock: erases, reads since it was opened, and when that was. From these the row of
+//! [`crate::ageing`]'s table follows, which a read looks up. It is computed again when the
+//! superblock is opened, when it has been read so often that the row may change, and when patrol
+//! visits it: not with every read, and not as time passes.
 //!
-//! A superblock is *due* for refresh when more than [`DUE_SHARE`] of its reads need retries, and its error rate is at least
-//! [`DUE_FACTOR`] times what it would be directly after programming.
+//! A superblock is *due* for refresh when more than [`DUE_SHARE`] of its reads need retries, and
+//! its error rate is at least [`DUE_FACTOR`] times what it would be directly after programming.
 //!
-//! Blocks fail when they are erased, at the rate of the law; spare blocks replace them, and after those every superblock's worth of
-//! failed blocks takes a superblock out of use.
+//! Blocks fail when they are erased, at the rate of the law; spare blocks replace them, and after
+//! those every superblock's worth of failed blocks takes a superblock out of use.
 //!
 //! # SLC mode
-//! Flash that is rated for 3,000 cycles with three bits per cell endures 30,000 with one (Swissbit, "4 reasons to use industrial 3D TLC NAND
-//! flash as pseudo-SLC", 2023): [`SLC_MODE_CYCLES`] times as many, assumed of other classes too. The superblocks of an SLC cache with flash
-//! of its own have cycles, spare blocks and failures of their own, at power-on to the same share of their rated cycles as the others
-//! (assumed). An erase in SLC mode of borrowed flash is that part of a cycle of the superblock that lends it. Neither needs retries.
+//! Flash that is rated for 3,000 cycles with three bits per cell endures 30,000 with one (Swissbit,
+//! "4 reasons to use industrial 3D TLC NAND flash as pseudo-SLC", 2023): [`SLC_MODE_CYCLES`] times
+//! as many, assumed of other classes too. The superblocks of an SLC cache with flash of its own
+//! have cycles, spare blocks and failures of their own, at power-on to the same share of their
+//! rated cycles as the others (assumed). An erase in SLC mode of borrowed flash is that part of a
+//! cycle of the superblock that lends it. Neither needs retries.
 //!
 //! # Non-goals
 //! Which block of a superblock failed; reads by garbage collection, one per page.
@@ -25,7 +28,8 @@ use crate::ageing::{AgeingLaw, SPARE_SHARE, WHOLE};
 use crate::options::Age;
 use crate::profile::NandProfile;
 
-/// Share of reads with retries above which a superblock is refreshed, of [`WHOLE`]; assumed: one in sixteen.
+/// Share of reads with retries above which a superblock is refreshed, of [`WHOLE`]; assumed: one in
+/// sixteen.
 const DUE_SHARE: u64 = WHOLE / 16;
 /// Least gain of a refresh; assumed.
 const DUE_FACTOR: f64 = 2.0;
@@ -254,7 +258,8 @@ impl Wear {
         }
     }
 
-    /// A multi-bit superblock, or one of an SLC cache with flash of its own, is erased: blocks may fail.
+    /// A multi-bit superblock, or one of an SLC cache with flash of its own, is erased: blocks may
+    /// fail.
     pub fn erase(&mut self, superblock: u32) {
         let index = superblock as usize;
         let Some(history) = self.histories.get_mut(index) else {

@@ -1,5 +1,5 @@
-//! Directions of age: cycles, retention and temperature lengthen the tail and change no data; refresh shortens it again and costs
-//! writes; the health log follows.
+//! Directions of age: cycles, retention and temperature lengthen the tail and change no data;
+//! refresh shortens it again and costs writes; the health log follows.
 
 mod common;
 
@@ -178,7 +178,8 @@ fn the_health_log_follows_wear() {
     assert_eq!(read.status, Status::Ok);
 }
 
-/// Erases of a run count: a drive at its rated cycles is beyond them after two overwrites, and blocks fail.
+/// Erases of a run count: a drive at its rated cycles is beyond them after two overwrites, and
+/// blocks fail.
 #[test]
 fn wear_accumulates_in_a_run() {
     let mut profile = Profile::builtin("samsung-951").unwrap();

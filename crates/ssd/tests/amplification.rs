@@ -1,19 +1,24 @@
-//! Write amplification of greedy garbage collection under uniform random writes, against the analytic result.
+//! Write amplification of greedy garbage collection under uniform random writes, against the
+//! analytic result.
 //!
 //! # The formula
-//! The limit of many superblocks (mean field) of greedy collection: W. Bux, I. Iliadis, "Performance of greedy garbage collection
-//! in flash-based solid-state drives" (Performance Evaluation 67, 2010); the same fixed point as B. Van Houdt, "A mean field model
-//! for a class of garbage collection algorithms in flash-based solid state drives" (SIGMETRICS 2013), whose `d`-choices policy
-//! becomes greedy as `d` grows. Derived here in the form that is solved:
+//! The limit of many superblocks (mean field) of greedy collection: W. Bux, I. Iliadis,
+//! "Performance of greedy garbage collection in flash-based solid-state drives" (Performance
+//! Evaluation 67, 2010); the same fixed point as B. Van Houdt, "A mean field model for a class of
+//! garbage collection algorithms in flash-based solid state drives" (SIGMETRICS 2013), whose
+//! `d`-choices policy becomes greedy as `d` grows. Derived here in the form that is solved:
 //!
-//! Let `b` be the units of a superblock, `U` the units of the drive, `N` the closed superblocks, `f` the superblocks collected per
-//! host write. Each host write makes one of the `U` valid units stale, each with the same chance, so that a superblock with `j`
-//! valid units goes to `j - 1` at the rate `j / U` per host write. Greedy collection takes superblocks as they reach some level:
-//! all that come to `k`, and a share `p` of those at `k + 1`. In the steady state the flow through each level above is `f`, so
-//! `m(j) = f U / j` superblocks are at level `j > k + 1` and `(1 - p) f U / (k + 1)` at `k + 1`. They are `N` in all, and a victim
-//! with `v = k + p` valid units makes room for `b - v` host writes, so `f (b - v) = 1`:
+//! Let `b` be the units of a superblock, `U` the units of the drive, `N` the closed superblocks,
+//! `f` the superblocks collected per host write. Each host write makes one of the `U` valid units
+//! stale, each with the same chance, so that a superblock with `j` valid units goes to `j - 1` at
+//! the rate `j / U` per host write. Greedy collection takes superblocks as they reach some level:
+//! all that come to `k`, and a share `p` of those at `k + 1`. In the steady state the flow through
+//! each level above is `f`, so `m(j) = f U / j` superblocks are at level `j > k + 1` and
+//! `(1 - p) f U / (k + 1)` at `k + 1`. They are `N` in all, and a victim with `v = k + p` valid
+//! units makes room for `b - v` host writes, so `f (b - v) = 1`:
 //!
-//! `sum(1 / j, j = k + 2 ..= b) + (1 - p) / (k + 1) = N (b - k - p) / U`, and the write amplification is `b / (b - v)`.
+//! `sum(1 / j, j = k + 2 ..= b) + (1 - p) / (k + 1) = N (b - k - p) / U`, and the write
+//! amplification is `b / (b - v)`.
 
 use assay_ssd::Profile;
 use assay_ssd::ftl::Ftl;
@@ -74,7 +79,8 @@ fn simulated(user_units: u32) -> f64 {
 fn greedy_garbage_collection_amplifies_as_the_mean_field() {
     for percent in [7.0, 10.0, 15.0, 28.0, 50.0] {
         let user_units = (f64::from(SUPERBLOCKS * UNITS) / (1.0 + percent / 100.0)) as u32;
-        // Not closed: the free ones, the two open ones (half full on average, so counting half) and the victim.
+        // Not closed: the free ones, the two open ones (half full on average, so counting half) and
+        // the victim.
         let closed = f64::from(SUPERBLOCKS - LOW) - 1.0;
         let expected = analytic(closed, f64::from(user_units));
         let got = simulated(user_units);
@@ -90,9 +96,11 @@ fn greedy_garbage_collection_amplifies_as_the_mean_field() {
     }
 }
 
-/// The solver against the closed form for superblocks of unlimited size, `1 / A = 1 + W(-a exp(-a)) / a` with `a` the flash per
-/// unit of user data (P. Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012), that is `ln(v) = -a (1 - v)` for
-/// the valid share `v` of a victim: his correction for finite ones, `a (1 + 1 / (2 b))`, is good to a percent.
+/// The solver against the closed form for superblocks of unlimited size,
+/// `1 / A = 1 + W(-a exp(-a)) / a` with `a` the flash per unit of user data (P. Desnoyers,
+/// "Analytic modeling of SSD write performance", SYSTOR 2012), that is `ln(v) = -a (1 - v)` for the
+/// valid share `v` of a victim: his correction for finite ones, `a (1 + 1 / (2 b))`, is good to a
+/// percent.
 #[test]
 fn the_solver_agrees_with_desnoyers() {
     for a in [1.07, 1.15, 1.28, 1.5] {

@@ -1,8 +1,8 @@
-//! AnandTech M8Pe (performance consistency): an hour of 4 KiB random writes at depth 32, scaled to an eighth of
-//! size and time.
+//! AnandTech M8Pe (performance consistency): an hour of 4 KiB random writes at depth 32, scaled to
+//! an eighth of size and time.
 //!
-//! Superblock, dies and over-provisioning share are unchanged, and so are rates and amplification; full hours
-//! are in `docs/fidelity.md`.
+//! Superblock, dies and over-provisioning share are unchanged, and so are rates and amplification;
+//! full hours are in `docs/fidelity.md`.
 
 mod common;
 
@@ -129,9 +129,9 @@ fn hour_with(name: &str, set: impl Fn(&mut DriveOptions)) -> Run {
     run
 }
 
-/// Begin of the steady state. Once over-provisioning is used up, victims are nearly full, then emptier than
-/// usual (from the sequential fill): the transition ends with the last three consecutive seconds well above the
-/// final rate (outliers are shorter).
+/// Begin of the steady state. Once over-provisioning is used up, victims are nearly full, then
+/// emptier than usual (from the sequential fill): the transition ends with the last three
+/// consecutive seconds well above the final rate (outliers are shorter).
 fn settled_s(run: &Run, steady_iops: f64) -> usize {
     let above = |iops: &f64| (1.1..1.5).contains(&(iops / steady_iops));
     let last = run
@@ -180,8 +180,8 @@ fn the_m8pe_gn_alternates_between_two_rates_mostly_the_fast_one() {
     assert!(later > soon && later < soon * 3, "{soon} s and {later} s");
 }
 
-/// Over-provisioning alone changes: fewer units moved per write, and a rate bound by core time per unit written
-/// and moved.
+/// Over-provisioning alone changes: fewer units moved per write, and a rate bound by core time per
+/// unit written and moved.
 #[test]
 fn more_over_provisioning_gives_the_rate_predicted_by_write_amplification() {
     let mut rates = Vec::new();
@@ -209,7 +209,8 @@ fn throttled_share(run: &Run) -> f64 {
     share_of(&run.iops, |iops| iops < 0.3 * fast)
 }
 
-/// Less relocation outweighs more host writes: less time is throttled, and each byte written needs a third of the energy.
+/// Less relocation outweighs more host writes: less time is throttled, and each byte written needs
+/// a third of the energy.
 #[test]
 fn over_provisioning_reduces_the_time_throttled() {
     for ambient in [25.0, 30.0] {

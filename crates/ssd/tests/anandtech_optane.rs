@@ -1,7 +1,8 @@
-//! AnandTech Optane Memory: statements of the review, and the published percentiles (latency_percentiles.csv).
+//! AnandTech Optane Memory: statements of the review, and the published percentiles
+//! (latency_percentiles.csv).
 //!
-//! The review preconditions with two full random 4 KiB overwrites. Here only the tested area is overwritten
-//! twice, on a filled drive, which fragments it as much in a fraction of the time.
+//! The review preconditions with two full random 4 KiB overwrites. Here only the tested area is
+//! overwritten twice, on a filled drive, which fragments it as much in a fraction of the time.
 
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::{GIB, Nanos, Op};
@@ -13,8 +14,8 @@ mod common;
 const HOST: Nanos = Nanos(900);
 const SEQUENTIAL: u32 = 131_072;
 
-/// A drive whose first `area` bytes were overwritten twice at random, and the time when its programs have
-/// ended.
+/// A drive whose first `area` bytes were overwritten twice at random, and the time when its
+/// programs have ended.
 struct Conditioned {
     drive: Drive,
     now: Nanos,
@@ -51,8 +52,8 @@ fn near(name: &str, simulated: f64, published: f64, percent: f64) {
     );
 }
 
-/// Rows of latency_percentiles.csv. `mb_s` matches neither MB/s nor MiB/s of `kiops` (4 KiB each); compared as
-/// decimal megabytes.
+/// Rows of latency_percentiles.csv. `mb_s` matches neither MB/s nor MiB/s of `kiops` (4 KiB each);
+/// compared as decimal megabytes.
 #[test]
 fn published_percentiles() {
     let optane = Conditioned::new("intel-optane-p4800x", GIB);
@@ -142,8 +143,8 @@ fn the_mx300_gains_nothing_from_depth_one_to_two_in_writes() {
     near("the same at depth 64", more.kiops, full.kiops, 1.0);
 }
 
-/// Specifications and measurements of Optane drives: AT11930p1, TH5030p6, AT11930ts, N3DOPT and AT11953p7 in
-/// docs/sources.md.
+/// Specifications and measurements of Optane drives: AT11930p1, TH5030p6, AT11930ts, N3DOPT and
+/// AT11953p7 in docs/sources.md.
 #[test]
 fn optane_rates() {
     let drive = Conditioned::new("intel-optane-p4800x", GIB);
@@ -230,7 +231,8 @@ fn the_983_zet_reads_best_at_four_kib() {
     assert!(best.p99999 < 60.0, "{}", best.p99999);
 }
 
-/// A worn P3700 after JESD218's retention of enterprise drives has read retries, visible only in the tail.
+/// A worn P3700 after JESD218's retention of enterprise drives has read retries, visible only in
+/// the tail.
 #[test]
 fn wear_lengthens_the_tail() {
     let profile = Profile::builtin("intel-p3700").unwrap();

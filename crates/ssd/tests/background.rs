@@ -136,7 +136,8 @@ fn reading_telemetry_changes_nothing() {
     }
 }
 
-/// Selecting a power state, the current one or another, does not end the preceding idle period early.
+/// Selecting a power state, the current one or another, does not end the preceding idle period
+/// early.
 #[test]
 fn idle_work_is_kept_across_power_state_changes_and_power_loss() {
     let (rested, end) = written("samsung-960-evo", &[], GIB);

@@ -1,4 +1,5 @@
-//! Published behaviour of the modelled drives (DragonFly NVMe tests), within this version's tolerances.
+//! Published behaviour of the modelled drives (DragonFly NVMe tests), within this version's
+//! tolerances.
 
 mod common;
 
@@ -71,7 +72,8 @@ fn sequential_read_bandwidth_is_within_ten_percent_of_the_published() {
     }
 }
 
-/// "170 at first, then 20 for long periods once the SLC front end is full": 16 GiB of sequential writing, one in flight.
+/// "170 at first, then 20 for long periods once the SLC front end is full": 16 GiB of sequential
+/// writing, one in flight.
 #[test]
 fn the_600p_slows_down_when_its_slc_cache_is_full() {
     let mut drive = drive("intel-600p", DriveOptions::default());
@@ -132,7 +134,8 @@ fn the_600p_throttles_within_forty_seconds() {
     let at = throttled_at.expect("it throttles");
     assert!((20..=40).contains(&at), "throttled after {at} s");
     assert!((74..=75).contains(&hottest), "{hottest} C");
-    // The published sweep ran for longer than 40 s and does not show it: throttling must cost little on average.
+    // The published sweep ran for longer than 40 s and does not show it: throttling must cost
+    // little on average.
     let cool: f64 = rates[..20].iter().sum::<f64>() / 20.0;
     let hot: f64 = rates[60..].iter().sum::<f64>() / 20.0;
     assert!(
@@ -213,8 +216,9 @@ fn writes_are_acknowledged_early_and_a_flush_waits_for_flash() {
     assert!(again < Nanos::from_micros(50), "nothing left: {again}");
 }
 
-/// A write with FUA takes as long as the write and the flush of it, less the second command; under capacitors, and in media written in place, as long as any write. Of Write
-/// Zeroes, what is deallocated needs no program.
+/// A write with FUA takes as long as the write and the flush of it, less the second command; under
+/// capacitors, and in media written in place, as long as any write. Of Write Zeroes, what is
+/// deallocated needs no program.
 #[test]
 fn a_write_with_fua_waits_for_flash() {
     let fua = |io| Command { fua: true, ..io };
@@ -255,7 +259,8 @@ fn a_write_with_fua_waits_for_flash() {
     assert_eq!(one(&mut fresh(), Nanos::ZERO, fua(zeroes)).at, plain);
 }
 
-/// Assumed for the 951 (half the 950 PRO 256 GB): 450 MB/s of sequential writing, bound by its dies.
+/// Assumed for the 951 (half the 950 PRO 256 GB): 450 MB/s of sequential writing, bound by its
+/// dies.
 #[test]
 fn sequential_writing_is_bound_by_the_dies() {
     let mut drive = drive("samsung-951", DriveOptions::default());

@@ -1,4 +1,5 @@
-//! A drive whose host link is simulated by the caller ([`DriveOptions::external_link_bytes_per_second`]).
+//! A drive whose host link is simulated by the caller
+//! ([`DriveOptions::external_link_bytes_per_second`]).
 
 mod common;
 
@@ -82,14 +83,16 @@ fn with_an_external_link_the_caller_adds_what_the_link_takes() {
                 let whole_ns = latency_ns(name, None, op, bytes);
                 let inside_ns = latency_ns(name, Some(rate), op, bytes);
                 let difference_ns = whole_ns.abs_diff(inside_ns + link_ns);
-                // Every piece is rounded; the firmware's time per unit of a write may overlap its transfer.
+                // Every piece is rounded; the firmware's time per unit of a write may overlap its
+                // transfer.
                 let tolerance_ns = match op {
                     Op::Read => 40,
                     _ => link_ns - fixed_ns + 40,
                 };
                 assert!(
                     difference_ns <= tolerance_ns,
-                    "{name}, {op:?} of {bytes} bytes: {whole_ns} ns with the link, {inside_ns} ns without, link {link_ns} ns"
+                    "{name}, {op:?} of {bytes} bytes: {whole_ns} ns with the link, {inside_ns} ns \
+                     without, link {link_ns} ns"
                 );
                 assert!(inside_ns + fixed_ns <= whole_ns);
             }

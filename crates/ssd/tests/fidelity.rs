@@ -1,5 +1,5 @@
-//! Agreement with published results (`reference/`; in full in `docs/fidelity.md`). The bounds are what has been
-//! reached: a less accurate model fails here.
+//! Agreement with published results (`reference/`; in full in `docs/fidelity.md`). The bounds are
+//! what has been reached: a less accurate model fails here.
 
 mod common;
 
@@ -112,7 +112,8 @@ fn read_bandwidth_errors_do_not_grow() {
     }
 }
 
-/// MB/s of sequential writing, one 128 KiB write in flight, from `first` on for `bytes`; and when it ended.
+/// MB/s of sequential writing, one 128 KiB write in flight, from `first` on for `bytes`; and when
+/// it ended.
 fn write(drive: &mut Drive, now: Nanos, first: u64, bytes: u64) -> (f64, Nanos) {
     let job = Job {
         op: Op::Write,
@@ -163,8 +164,8 @@ fn the_960_evo_writes_into_its_cache_and_then_at_the_rate_of_its_flash() {
     assert!((285.0..315.0).contains(&full), "{full} MB/s");
 }
 
-/// "960 EVO gives about 3215 MiB/s (102,900 reads/s of 32 KiB) where incompressible data gives about 1030": the
-/// number of threads is not stated; 64 for both.
+/// "960 EVO gives about 3215 MiB/s (102,900 reads/s of 32 KiB) where incompressible data gives
+/// about 1030": the number of threads is not stated; 64 for both.
 #[test]
 fn zeroed_data_never_touches_the_960_evos_flash() {
     let mut drive = drive("samsung-960-evo", DriveOptions::default());
@@ -218,7 +219,8 @@ fn near(what: &str, value: f64, published: f64, share: f64) {
     );
 }
 
-/// "62 C (second sensor 88 C), full speed"; "81 C, not flagged, not throttled"; "slow ramp to 72 C, no throttling".
+/// "62 C (second sensor 88 C), full speed"; "81 C, not flagged, not throttled"; "slow ramp to 72 C,
+/// no throttling".
 #[test]
 fn unthrottled_drives_reach_the_published_temperature() {
     for (name, seconds, celsius, second_sensor) in [
@@ -242,7 +244,8 @@ fn unthrottled_drives_reach_the_published_temperature() {
     }
 }
 
-/// "slow ramp to 72 C, no throttling after 10 min at 1.4 GB/s": the ramp's first minutes, against the exponential they imply.
+/// "slow ramp to 72 C, no throttling after 10 min at 1.4 GB/s": the ramp's first minutes, against
+/// the exponential they imply.
 #[test]
 fn the_wd_black_warms_slowly() {
     let soaked = soak("wd-black", 150);
@@ -259,7 +262,8 @@ fn the_wd_black_warms_slowly() {
     near("MiB/s", last.0, 1.4e9 / MIB as f64, 0.10);
 }
 
-/// "At 77 C falls from ~1400 to 177 MiB/s for ~10 s, back for ~30 s, repeating", after a slow ramp and below its warning.
+/// "At 77 C falls from ~1400 to 177 MiB/s for ~10 s, back for ~30 s, repeating", after a slow ramp
+/// and below its warning.
 #[test]
 fn the_m8pe_g_falls_to_177_for_ten_seconds_and_recovers_for_thirty() {
     let soaked = soak("plextor-m8pe-g", 270);

@@ -1,5 +1,5 @@
-//! Guarantees of the drive: every command completes once, in order of time, deterministically, and data is
-//! stored at its address.
+//! Guarantees of the drive: every command completes once, in order of time, deterministically, and
+//! data is stored at its address.
 
 mod common;
 
@@ -214,8 +214,8 @@ fn stream_hash(seed: u64) -> u64 {
     })
 }
 
-/// The pinned hash changes with model or profile only: not from run to run, with the optimisation level, or
-/// between machines.
+/// The pinned hash changes with model or profile only: not from run to run, with the optimisation
+/// level, or between machines.
 #[test]
 fn the_same_seed_gives_the_pinned_completions() {
     assert_eq!(stream_hash(7), stream_hash(7));

@@ -6,7 +6,8 @@ use assay_ssd::{Drive, DriveError, DriveOptions, Profile, Telemetry};
 use assay_units::{GIB, Nanos, Op, Rng};
 use common::{Job, command, drive, run};
 
-/// The smaller drive of the M8Pe family with its over-provisioning share, at a sixteenth of its size.
+/// The smaller drive of the M8Pe family with its over-provisioning share, at a sixteenth of its
+/// size.
 fn small(spare_percent: Option<u8>) -> Drive {
     let mut profile = Profile::builtin("plextor-m8pe-gn").expect("a built-in profile");
     let capacity = &mut profile.identity.capacity_bytes.value;

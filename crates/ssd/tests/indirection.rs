@@ -1,5 +1,5 @@
-//! Indirection units of more than 4 KiB: read-modify-write, write amplification, memory of the map, data and power loss
-//! against naive implementations.
+//! Indirection units of more than 4 KiB: read-modify-write, write amplification, memory of the map,
+//! data and power loss against naive implementations.
 
 mod common;
 
@@ -145,7 +145,8 @@ fn the_map_of_a_coarser_unit_is_smaller() {
     assert!((3.5..4.5).contains(&(fine / coarse)), "{fine} {coarse}");
 }
 
-/// Under garbage collection the factors multiply: the flash sees random writes of whole units, as of 16 KiB ones.
+/// Under garbage collection the factors multiply: the flash sees random writes of whole units, as
+/// of 16 KiB ones.
 #[test]
 fn read_modify_write_multiplies_garbage_collection() {
     let steady = |block: u32| {
@@ -223,7 +224,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The naive implementation: bytes, every version of each page since the last that must have survived, and which must.
+/// The naive implementation: bytes, every version of each page since the last that must have
+/// survived, and which must.
 struct Naive {
     unit: u64,
     content: Vec<u8>,
@@ -302,8 +304,9 @@ impl Naive {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Every page reads as some write left it, no older than what a flush (or FUA, or capacitors) made durable, and exactly as the
-    /// last write left it while power lasts. Commands are in flight on several queues.
+    /// Every page reads as some write left it, no older than what a flush (or FUA, or capacitors)
+    /// made durable, and exactly as the last write left it while power lasts. Commands are in
+    /// flight on several queues.
     #[test]
     fn data_and_power_loss_equal_a_naive_implementation(
         unit in prop_oneof![Just(4 * KIB), Just(8 * KIB), Just(16 * KIB), Just(64 * KIB)],

@@ -60,8 +60,8 @@ fn curves_have_neither_plateaus_nor_steps() {
     }
 }
 
-/// Published of the class: the P3700's p99 is 1.26 times its median, at depth 1 (latency_percentiles.csv, MLC). Three page types
-/// of TLC lie further apart.
+/// Published of the class: the P3700's p99 is 1.26 times its median, at depth 1
+/// (latency_percentiles.csv, MLC). Three page types of TLC lie further apart.
 #[test]
 fn tails_of_single_reads_are_as_long_as_published() {
     for (name, mut drive) in flash_drives() {

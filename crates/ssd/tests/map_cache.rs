@@ -92,7 +92,8 @@ throttle_percent     = { value = 100, assumed = "a test" }
 host_overhead_ns = { value = 1_000, assumed = "a test" }
 "#;
 
-/// Command fetched, firmware, sense, channel at 1 GB/s, data path at 4.096 GB/s, link at 3.93846 GB/s (1040.0004 ns), completion.
+/// Command fetched, firmware, sense, channel at 1 GB/s, data path at 4.096 GB/s, link at 3.93846
+/// GB/s (1040.0004 ns), completion.
 const READ_NS: u64 = 1_000 + 5_000 + 50_000 + 4_096 + 1_000 + 1_041 + 1_000;
 /// Sense and transfer of a map page.
 const FETCH_NS: u64 = 40_000 + 4_096;

@@ -94,7 +94,8 @@ fn unmapped_data_has_the_latency_too() {
     assert_eq!(fresh(&pipelined), fresh(&plain).map(|ns| ns + LATENCY_NS));
 }
 
-/// The direction of the published columns: with long reads, 64 threads are slower than 16 (SM951 3 %, BPX 4 %), with short ones faster.
+/// The direction of the published columns: with long reads, 64 threads are slower than 16 (SM951 3
+/// %, BPX 4 %), with short ones faster.
 #[test]
 fn long_reads_of_many_threads_exceed_the_fast_memory() {
     let [mut profile, ..] = variants();

@@ -22,8 +22,8 @@ fn small(handles: Option<u16>) -> Drive {
     Drive::new(profile, options).expect("a drive")
 }
 
-/// Write amplification of a cache: small objects overwritten at random in a tenth of the drive, large ones as a circular log in the rest;
-/// each by its handle.
+/// Write amplification of a cache: small objects overwritten at random in a tenth of the drive,
+/// large ones as a circular log in the rest; each by its handle.
 fn amplification(drive: &mut Drive, [small, large]: [u16; 2]) -> f64 {
     let capacity = drive.identity().capacity_bytes;
     let hot = capacity / 10 / MIB * MIB;
@@ -174,7 +174,8 @@ fn drives_that_cannot_place_data_refuse_it() {
     assert!(options.set("fdp", "0").is_err());
 }
 
-/// A host that leaves its reclaim units early wastes their rest: more superblocks are erased for the same writes, and no data is lost.
+/// A host that leaves its reclaim units early wastes their rest: more superblocks are erased for
+/// the same writes, and no data is lost.
 #[test]
 fn reclaim_units_left_early_cost_erases() {
     let erased = |renews: bool| {

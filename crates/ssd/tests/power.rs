@@ -24,7 +24,8 @@ fn read(drive: &mut Drive, at: Nanos, place: u64) -> Nanos {
 
 #[test]
 fn the_first_command_after_idle_time_has_the_exit_latency() {
-    // The 951 leaves state 3 in 5 ms and state 4 in 22 ms. The flash's own read time varies by its jitter.
+    // The 951 leaves state 3 in 5 ms and state 4 in 22 ms. The flash's own read time varies by its
+    // jitter.
     let near = |latency: Nanos, expected_ms: u64| {
         let more = latency.0.checked_sub(expected_ms * 1_000_000);
         assert!(more.is_some_and(|ns| ns < 200_000), "{latency}");
@@ -69,7 +70,8 @@ fn every_power_state_has_its_idle_power() {
     assert_eq!(with("samsung-951", &[]).identity().power_states.len(), 5);
 }
 
-/// 1000 reads of 4 KiB, each of one page: the integral of the power is their energy and the idle power's.
+/// 1000 reads of 4 KiB, each of one page: the integral of the power is their energy and the idle
+/// power's.
 #[test]
 fn energy_is_conserved() {
     let mut drive = with("samsung-951", &[]);
@@ -106,8 +108,8 @@ fn energy_is_conserved() {
     );
 }
 
-/// Mean power in milliwatts and I/Os per second of a job of 32 threads on a cold Samsung SM951 in power state `state`,
-/// for 2 s after a tenth of a second.
+/// Mean power in milliwatts and I/Os per second of a job of 32 threads on a cold Samsung SM951 in
+/// power state `state`, for 2 s after a tenth of a second.
 fn governed(state: &str, op: Op, block: u32) -> (u64, u64) {
     let seconds = 2;
     let mut drive = with("samsung-951", &[("ps", state), ("ambient", "-40")]);
@@ -153,7 +155,8 @@ fn a_lower_power_state_caps_power_and_reduces_speed() {
     }
 }
 
-/// Energy of a random 4 KiB read in nanojoules, by the numbers of a profile: command, sense, transfers, decoding and core time.
+/// Energy of a random 4 KiB read in nanojoules, by the numbers of a profile: command, sense,
+/// transfers, decoding and core time.
 fn read_nj(profile: &Profile) -> f64 {
     let (power, firmware) = (&profile.power, &profile.firmware);
     let or_zero = |nj: &Option<Sourced<u64>>| nj.as_ref().map_or(0, |nj| nj.value);
@@ -169,7 +172,8 @@ fn read_nj(profile: &Profile) -> f64 {
         + core_ns as f64 * f64::from(core_mw) / 1e3
 }
 
-/// What a limit leaves above idle power pays for so many reads: nothing else decides their rate where the drive could do more.
+/// What a limit leaves above idle power pays for so many reads: nothing else decides their rate
+/// where the drive could do more.
 #[test]
 fn a_power_limit_allows_the_reads_that_it_pays_for() {
     for (name, state) in [
@@ -254,8 +258,8 @@ fn coalesced_completions_wait_for_each_other() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Power stays between the deepest state's and a plausible maximum, energy grows by at least the deepest
-    /// state's, and every command completes.
+    /// Power stays between the deepest state's and a plausible maximum, energy grows by at least
+    /// the deepest state's, and every command completes.
     #[test]
     fn power_is_never_negative(seed: u64, apst: bool, coalescing: bool, steps in prop::collection::vec((0_u64..2_000, 0_u8..8), 1..80)) {
         let settings = [("apst", if apst { "on" } else { "off" }), ("coalescing", if coalescing { "200us/3" } else { "off" })];

@@ -210,8 +210,9 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// After power loss every unit is what some write left, no older than the last flushed one (acknowledged
-    /// one, with power-loss protection), never a mixture. Commands may be in flight on several queues.
+    /// After power loss every unit is what some write left, no older than the last flushed one
+    /// (acknowledged one, with power-loss protection), never a mixture. Commands may be in flight
+    /// on several queues.
     #[test]
     fn after_power_loss_data_is_old_or_new_and_flushed_data_is_new(protected: bool, fresh: bool, steps in prop::collection::vec(step(), 1..150)) {
         let mut drive = keeping(&[("state", if fresh { "fresh" } else { "filled" })], protected);

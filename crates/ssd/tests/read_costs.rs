@@ -1,4 +1,5 @@
-//! Firmware time of reads by length: single commands on an idle drive, so that the cost shows in the latency.
+//! Firmware time of reads by length: single commands on an idle drive, so that the cost shows in
+//! the latency.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Reads that a controller works on at a time; PRP lists; planes that read one after the other; read-ahead over stripes shorter than a page.
+//! Reads that a controller works on at a time; PRP lists; planes that read one after the other;
+//! read-ahead over stripes shorter than a page.
 
 mod common;
 
@@ -65,7 +66,8 @@ fn rate(profile: &Profile, job: Job, commands: u64) -> f64 {
 
 #[test]
 fn slots_limit_the_reads_in_flight() {
-    // Little's law: 8 slots give 64 threads the rate of 8 threads, but for the time that a read spends outside the controller.
+    // Little's law: 8 slots give 64 threads the rate of 8 threads, but for the time that a read
+    // spends outside the controller.
     let eight = rate(&plain(), job(true, 8, 4096), 6_000);
     let limited = rate(&with_slots(8), job(true, 64, 4096), 6_000);
     assert!(

@@ -1,4 +1,5 @@
-//! Drives of the 2020s, made of hardware facts alone: what their mechanisms and their data sheets imply. No figure is fitted.
+//! Drives of the 2020s, made of hardware facts alone: what their mechanisms and their data sheets
+//! imply. No figure is fitted.
 
 mod common;
 
@@ -27,7 +28,8 @@ fn rate(name: &str, op: Op, random: bool, threads: u32, block: u32, count: u64) 
     bytes as f64 / end.as_secs_f64()
 }
 
-/// Payload of the link: raw rate, less line coding and packet overhead (PCIe Base Specification 5.0, sections 4.2 and 2.1).
+/// Payload of the link: raw rate, less line coding and packet overhead (PCIe Base Specification
+/// 5.0, sections 4.2 and 2.1).
 fn link_bytes_per_second(profile: &Profile) -> f64 {
     let link = &profile.link;
     let gt_per_s = 2.5 * f64::from(1 << (link.generation.value - 1)) * 8.0 / 10.0;
@@ -73,7 +75,8 @@ fn sequential_reads_stay_within_the_link_and_near_the_data_sheet() {
     assert!(pcie_5 > 1.5 * pcie_4, "{pcie_5:.3e} and {pcie_4:.3e}");
 }
 
-/// With many in flight the cores, made to serve the rated reads, or the planes, with one sense each at a time, are the limit.
+/// With many in flight the cores, made to serve the rated reads, or the planes, with one sense each
+/// at a time, are the limit.
 #[test]
 fn random_reads_are_limited_by_cores_or_dies_and_by_latency_at_depth_1() {
     for name in DRIVES {
@@ -101,7 +104,8 @@ fn random_reads_are_limited_by_cores_or_dies_and_by_latency_at_depth_1() {
     }
 }
 
-/// 4 KiB random writes program four times what the host writes, 16 KiB ones once; the TLC drives write 4 KiB as they are.
+/// 4 KiB random writes program four times what the host writes, 16 KiB ones once; the TLC drives
+/// write 4 KiB as they are.
 #[test]
 fn the_write_amplification_of_the_qlc_drive_is_its_indirection_unit() {
     let amplification = |name: &str, block: u32| {
@@ -128,7 +132,8 @@ fn the_write_amplification_of_the_qlc_drive_is_its_indirection_unit() {
     assert_eq!(profile.indirection_unit_bytes(), 16 * KIB);
 }
 
-/// Small random writes cost the QLC drive a read and a program of a whole unit each: fewer of them per second than of 16 KiB.
+/// Small random writes cost the QLC drive a read and a program of a whole unit each: fewer of them
+/// per second than of 16 KiB.
 #[test]
 fn small_writes_to_the_qlc_drive_are_slower_than_whole_units() {
     let name = "solidigm-d5-p5336";
@@ -143,7 +148,8 @@ fn small_writes_to_the_qlc_drive_are_slower_than_whole_units() {
     assert!(sequential > 4.0 * small * 4096.0, "{sequential:.3e}");
 }
 
-/// The client drive writes into its SLC cache first, then directly to TLC: about the data sheet's 5,000 and 2,000 MB/s.
+/// The client drive writes into its SLC cache first, then directly to TLC: about the data sheet's
+/// 5,000 and 2,000 MB/s.
 #[test]
 fn the_client_drive_falls_from_slc_to_tlc_rate() {
     let mut drive = drive(

@@ -1,4 +1,5 @@
-//! Prints the table of simulated error rates in docs/cohorts.md, from ten times as many cohorts as the test `cohort_rates`.
+//! Prints the table of simulated error rates in docs/cohorts.md, from ten times as many cohorts as
+//! the test `cohort_rates`.
 //!
 //! ```sh
 //! cargo run --release -p assay-stats --example cohort-error-rates

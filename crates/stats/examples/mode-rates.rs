@@ -1,4 +1,5 @@
-//! Rates of false and of found modes, of simulated series: the tables of docs/statistics.md, "Modes".
+//! Rates of false and of found modes, of simulated series: the tables of docs/statistics.md,
+//! "Modes".
 //!
 //! ```text
 //! cargo run --release -p assay-stats --example mode-rates
@@ -12,7 +13,8 @@ const SERIES: u64 = 1000;
 /// Lengths, values.
 const LENGTHS: [usize; 3] = [60, 400, 2000];
 
-/// Noise of first order with this memory around 1,000, relative standard deviation 0.2; with `white`, half of its variance has no memory.
+/// Noise of first order with this memory around 1,000, relative standard deviation 0.2; with
+/// `white`, half of its variance has no memory.
 fn with_memory(memory: f64, white: bool, length: usize, rng: &mut Rng) -> Vec<f64> {
     let mut value = rng.normal();
     let mut next = || {
@@ -25,8 +27,8 @@ fn with_memory(memory: f64, white: bool, length: usize, rng: &mut Rng) -> Vec<f6
     (0..length).map(|_| 1000.0 + 200.0 * next()).collect()
 }
 
-/// Two levels, the lower with this share of the time, `apart` standard deviations of their normal noise from each other; dwell times are geometric with
-/// this mean of a cycle.
+/// Two levels, the lower with this share of the time, `apart` standard deviations of their normal
+/// noise from each other; dwell times are geometric with this mean of a cycle.
 fn two_levels(share: f64, apart: f64, cycle: f64, length: usize, rng: &mut Rng) -> Vec<f64> {
     let mut low = rng.unit_f64() < share;
     let mut next = || {

@@ -1,10 +1,12 @@
-//! Prints `crates/stats/src/cohort/limits.rs`: the 95th percentile of the largest distance from the median over Q_n in clean cohorts.
+//! Prints `crates/stats/src/cohort/limits.rs`: the 95th percentile of the largest distance from the
+//! median over Q_n in clean cohorts.
 //!
 //! ```sh
 //! cargo run --release -p assay-stats --example outlier-limits > crates/stats/src/cohort/limits.rs
 //! ```
 //!
-//! Cohorts are normal and seeded by their size: the output is the same on every machine with the same mathematical library.
+//! Cohorts are normal and seeded by their size: the output is the same on every machine with the
+//! same mathematical library.
 
 use std::io::Write as _;
 
@@ -37,9 +39,9 @@ fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "//! Outlier limits by number of drives. Generated: `cargo run --release -p assay-stats --example outlier-limits`.\n\n\
-         /// (drives, limit in units of Q_n): 95 % of clean cohorts have no drive beyond it.\n\
-         pub const LIMITS: [(usize, f64); {}] = [",
+        "//! Outlier limits by number of drives. Generated: `cargo run --release -p assay-stats \
+         --example outlier-limits`.\n\n/// (drives, limit in units of Q_n): 95 % of clean cohorts \
+         have no drive beyond it.\npub const LIMITS: [(usize, f64); {}] = [",
         sizes().len()
     )?;
     for drives in sizes() {

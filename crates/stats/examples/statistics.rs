@@ -1,5 +1,6 @@
-//! Regenerates the simulated tables of docs/statistics.md (`make statistics`): coverage of intervals, and answers of comparisons with and
-//! without a difference. The test `interval_rates` asserts bounds with fewer series.
+//! Regenerates the simulated tables of docs/statistics.md (`make statistics`): coverage of
+//! intervals, and answers of comparisons with and without a difference. The test `interval_rates`
+//! asserts bounds with fewer series.
 //!
 //! ```sh
 //! cargo run --release -p assay-stats --example statistics -- docs/statistics.md
@@ -83,7 +84,8 @@ fn coverage() -> String {
     table
 }
 
-/// `95.1 (98)`: coverage and share with an interval, percent; in italics where under half have one, without coverage of under a twentieth.
+/// `95.1 (98)`: coverage and share with an interval, percent; in italics where under half have one,
+/// without coverage of under a twentieth.
 fn cell(family: Family, n: usize) -> String {
     let found = Coverage::of(family, n, SERIES);
     let printed = found.printed_pct();
@@ -97,9 +99,9 @@ fn cell(family: Family, n: usize) -> String {
 }
 
 fn false_answers() -> String {
-    let mut table =
-        "| sides without a difference | faster or slower, % | these runs differ, % | with an interval, % |\n|---|---:|---:|---:|\n"
-            .to_owned();
+    let mut table = "| sides without a difference | faster or slower, % | these runs differ, % | \
+                     with an interval, % |\n|---|---:|---:|---:|\n"
+        .to_owned();
     for sides in answers::without_difference() {
         let found = sides.answers(comparisons(&sides));
         let _ = writeln!(
@@ -115,7 +117,9 @@ fn false_answers() -> String {
 }
 
 fn true_answers() -> String {
-    let mut table = "| sides with a difference | true ratio | found, % | with the wrong sign, % |\n|---|---:|---:|---:|\n".to_owned();
+    let mut table = "| sides with a difference | true ratio | found, % | with the wrong sign, % \
+                     |\n|---|---:|---:|---:|\n"
+        .to_owned();
     for (sides, _) in answers::with_difference() {
         let found = sides.answers(comparisons(&sides));
         let _ = writeln!(

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Linux error numbers of I/Os: number, name, meaning (include/uapi/asm-generic/errno-base.h and errno.h; the mapping
-/// from block layer status is in block/blk-core.c, `blk_errors`).
+/// Linux error numbers of I/Os: number, name, meaning (include/uapi/asm-generic/errno-base.h and
+/// errno.h; the mapping from block layer status is in block/blk-core.c, `blk_errors`).
 const KNOWN: [(i32, &str, &str); 21] = [
     (SHORT, "short", "came back short"),
     (5, "EIO", "I/O error"),
@@ -33,7 +33,8 @@ const KNOWN: [(i32, &str, &str); 21] = [
 /// A short I/O: completed without an error, but moved fewer bytes than requested.
 const SHORT: i32 = 0;
 
-/// Counts of failed I/Os by cause. In JSON an object of the numbers' names: `{"ENODATA": 3, "short": 1}`.
+/// Counts of failed I/Os by cause. In JSON an object of the numbers' names:
+/// `{"ENODATA": 3, "short": 1}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "BTreeMap<String, u64>", from = "BTreeMap<String, u64>")]
 pub struct ErrorCauses(BTreeMap<i32, u64>);

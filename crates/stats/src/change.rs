@@ -1,24 +1,30 @@
-//! Change-point detection (PELT) for series of rates, and detection of rates that alternate between two levels.
+//! Change-point detection (PELT) for series of rates, and detection of rates that alternate between
+//! two levels.
 //!
-//! Everything is computed on logarithms of rates. Hampel's filter replaces single outliers by the median of their
-//! neighbours. PELT (R. Killick, P. Fearnhead, I. A. Eckley, JASA 107, 2012) finds the segmentation of least cost: the
-//! squared deviations from each segment's mean, in units of the noise variance, and a penalty per segment. The noise is
-//! the median absolute difference of neighbours, robust against steps and trends. [`alternation`]: two classes by Otsu's
-//! threshold (N. Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
+//! Everything is computed on logarithms of rates. Hampel's filter replaces single outliers by the
+//! median of their neighbours. PELT (R. Killick, P. Fearnhead, I. A. Eckley, JASA 107, 2012) finds
+//! the segmentation of least cost: the squared deviations from each segment's mean, in units of the
+//! noise variance, and a penalty per segment. The noise is the median absolute difference of
+//! neighbours, robust against steps and trends. [`alternation`]: two classes by Otsu's threshold
+//! (N. Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
 
 use crate::moments::{mean, slope};
 
-/// Least noise, as natural logarithm of a ratio (1 %): noiseless series have no changes of a per mille.
+/// Least noise, as natural logarithm of a ratio (1 %): noiseless series have no changes of a per
+/// mille.
 pub const NOISE_FLOOR: f64 = 0.01;
-/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for a level and a
-/// position is 3 (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because successive rates are correlated.
+/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for
+/// a level and a position is 3 (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because
+/// successive rates are correlated.
 pub const PENALTY: f64 = 5.0;
-/// Least difference between the levels of neighbouring segments, as natural logarithm of a ratio (5 %).
+/// Least difference between the levels of neighbouring segments, as natural logarithm of a ratio (5
+/// %).
 pub const LEAST_STEP: f64 = 0.05;
 /// Least length of a segment, points.
 pub const LEAST_LEN: usize = 3;
-/// Most points that are segmented as they are; a longer series is taken as medians of so many neighbours that no more are left, because the
-/// time for a series without changes grows with the square of its length.
+/// Most points that are segmented as they are; a longer series is taken as medians of so many
+/// neighbours that no more are left, because the time for a series without changes grows with the
+/// square of its length.
 pub const MOST_POINTS: usize = 1 << 14;
 
 /// Deviations from its neighbours' median beyond which a point is an outlier.
@@ -63,8 +69,9 @@ impl Segment {
     }
 }
 
-/// Segments of a series between its changes, covering it all; what is not a positive number counts as the least rate. Changes of a series of
-/// more than [`MOST_POINTS`] are found to within one median of neighbours.
+/// Segments of a series between its changes, covering it all; what is not a positive number counts
+/// as the least rate. Changes of a series of more than [`MOST_POINTS`] are found to within one
+/// median of neighbours.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
     // An odd number, so that the median at a step is of one of its sides.
@@ -85,7 +92,8 @@ pub fn segments(rates: &[f64]) -> Vec<Segment> {
     describe_all(rates, &logs, &cuts)
 }
 
-/// Standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]; `None` below four points.
+/// Standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]; `None`
+/// below four points.
 pub fn noise(rates: &[f64]) -> Option<f64> {
     noise_of(&logarithms(rates))
 }
@@ -130,8 +138,8 @@ fn without_outliers(logs: &[f64], noise: f64) -> Vec<f64> {
     logs.iter().enumerate().map(kept).collect()
 }
 
-/// Squared deviations from the mean of a segment `from..to`, in units of the noise's variance: by prefix sums of
-/// deviations from the mean (for numerical precision) and of their squares.
+/// Squared deviations from the mean of a segment `from..to`, in units of the noise's variance: by
+/// prefix sums of deviations from the mean (for numerical precision) and of their squares.
 fn segment_costs(values: &[f64], noise: f64) -> impl Fn(usize, usize) -> f64 {
     let mean = mean(values);
     let mut sums = vec![(0.0, 0.0)];
@@ -167,8 +175,8 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
                 before[to] = from;
             }
         }
-        // A candidate that is worse than a cut here even without the penalty is pruned as soon as a segment that begins
-        // here can be long enough.
+        // A candidate that is worse than a cut here even without the penalty is pruned as soon as a
+        // segment that begins here can be long enough.
         for ((_, until), cost) in open.iter_mut().zip(costs) {
             if cost > best[to] {
                 *until = (*until).min(to + LEAST_LEN);
@@ -192,7 +200,8 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
     cuts
 }
 
-/// Remove cuts between levels that differ by less than [`LEAST_STEP`], the smallest difference first.
+/// Remove cuts between levels that differ by less than [`LEAST_STEP`], the smallest difference
+/// first.
 fn joined(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
     loop {
         let smallest = (1..cuts.len().saturating_sub(1))
@@ -249,7 +258,8 @@ pub struct Alternation {
     pub period: f64,
 }
 
-/// Alternation between two levels; `None` for one level, a single step, or levels that are not distinct.
+/// Alternation between two levels; `None` for one level, a single step, or levels that are not
+/// distinct.
 pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     let logs = logarithms(rates);
     let split = split_in_two(&logs)?;

@@ -1,16 +1,21 @@
-//! Comparison of runs: faster, slower, same or can't tell; of single runs, whether they differ (results, sources and limits:
-//! docs/statistics.md, "Comparison").
+//! Comparison of runs: faster, slower, same or can't tell; of single runs, whether they differ
+//! (results, sources and limits: docs/statistics.md, "Comparison").
 //!
-//! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything
-//! is computed on logarithms, so exchanging the sides inverts the ratio exactly. Of three errors the widest counts:
-//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom;
-//! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to
-//!   both sides, with Student's t for all runs less two;
-//! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be wrong.
+//! A side has one value per run, with the interval of [`crate::confidence`] where the run was long
+//! enough. Everything is computed on logarithms, so exchanging the sides inverts the ratio exactly.
+//! Of three errors the widest counts:
+//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of
+//!   freedom;
+//! - *between runs*, from two runs on either side: the spread of the runs' values around their
+//!   side's mean, common to both sides, with Student's t for all runs less two;
+//! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be
+//!   wrong.
 //!
-//! One run on each side says nothing of the spread between runs, so it never says faster or slower, only that these runs differ or agree.
-//! A tail percentile ([`Quantity::TailPercentile`]) has no error within a run: its values depend on the few slowest operations, which come in
-//! groups, and on where the run's data happen to lie. Runs are its unit, from [`FEWEST_TAIL_RUNS`] on each side on.
+//! One run on each side says nothing of the spread between runs, so it never says faster or slower,
+//! only that these runs differ or agree. A tail percentile ([`Quantity::TailPercentile`]) has no
+//! error within a run: its values depend on the few slowest operations, which come in groups, and
+//! on where the run's data happen to lie. Runs are its unit, from [`FEWEST_TAIL_RUNS`] on each side
+//! on.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +25,8 @@ use crate::student;
 /// Differences smaller than this are irrelevant, as a share of 1.
 pub const MINIMUM_EFFECT: f64 = 0.01;
 
-/// Fewest runs on each side with an answer on a tail percentile: from three values on, one of them cannot be the whole spread.
+/// Fewest runs on each side with an answer on a tail percentile: from three values on, one of them
+/// cannot be the whole spread.
 pub const FEWEST_TAIL_RUNS: usize = 3;
 
 /// What is compared.
@@ -44,7 +50,8 @@ pub enum Difference {
     Slower,
     /// Different by less than the minimum effect.
     Same,
-    /// One run on each side: different, significantly and by the minimum effect; whether other runs are is not known.
+    /// One run on each side: different, significantly and by the minimum effect; whether other runs
+    /// are is not known.
     RunsDiffer,
     /// One run on each side: different by less than the minimum effect.
     RunsAgree,
@@ -97,10 +104,8 @@ pub enum Basis {
     BetweenRuns,
 }
 
-/// Value of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunValue {
-    /// The value.
     pub value: f64,
     /// Its interval, where the run was long enough for one.
     pub estimate: Option<Estimate>,
@@ -115,7 +120,6 @@ impl From<Estimate> for RunValue {
     }
 }
 
-/// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonSettings {
     /// Confidence level, as a share of 1.
@@ -138,13 +142,15 @@ impl Default for ComparisonSettings {
 pub struct Comparison {
     /// The result.
     pub answer: Difference,
-    /// The other side's value over the baseline's (geometric means of runs); `None` where a side has none.
+    /// The other side's value over the baseline's (geometric means of runs); `None` where a side
+    /// has none.
     pub ratio: Option<f64>,
     /// Its interval; `None` without an error estimate.
     pub interval: Option<(f64, f64)>,
     /// Confidence level of the interval, as a share of 1.
     pub level: f64,
-    /// Logarithm of the ratio over the relative spread of single intervals (Cohen's d); `None` without variation.
+    /// Logarithm of the ratio over the relative spread of single intervals (Cohen's d); `None`
+    /// without variation.
     pub effect_size: Option<f64>,
     /// Error that determined the width of the interval.
     pub basis: Option<Basis>,
@@ -161,7 +167,8 @@ struct Side {
     mean: f64,
     /// Sum of squares of the runs around their mean.
     squares: f64,
-    /// Variance of the side's mean from errors within runs, and its degrees of freedom, if all runs have estimates.
+    /// Variance of the side's mean from errors within runs, and its degrees of freedom, if all runs
+    /// have estimates.
     within: Option<(f64, f64)>,
     /// Mean relative variance of single values within runs, where known.
     spread: f64,
@@ -254,7 +261,8 @@ fn pooled(a: &Side, b: &Side) -> Option<f64> {
     (degrees >= 1.0).then(|| (a.squares + b.squares) / degrees)
 }
 
-/// Compare `other` with `baseline`. Of a tail percentile only the values count, not their intervals.
+/// Compare `other` with `baseline`. Of a tail percentile only the values count, not their
+/// intervals.
 pub fn compare(
     baseline: &[RunValue],
     other: &[RunValue],
@@ -285,7 +293,8 @@ pub fn compare(
     let fewest = baseline.len().min(other.len());
     if quantity == Quantity::TailPercentile && fewest < FEWEST_TAIL_RUNS {
         comparison.why = Some(format!(
-            "a tail percentile is compared between runs: at least {FEWEST_TAIL_RUNS} runs on each side"
+            "a tail percentile is compared between runs: at least {FEWEST_TAIL_RUNS} runs on each \
+             side"
         ));
         return comparison;
     }

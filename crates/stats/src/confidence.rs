@@ -1,13 +1,15 @@
-//! Confidence intervals of means of autocorrelated series, or the reason why there is none (formulas, sources and simulated
-//! coverage: docs/statistics.md, "Confidence intervals of means").
+//! Confidence intervals of means of autocorrelated series, or the reason why there is none
+//! (formulas, sources and simulated coverage: docs/statistics.md, "Confidence intervals of means").
 //!
-//! - Error of the mean: [`long_run`], an autoregression at the time scale beyond which the variance grows no further.
-//! - An interval needs [`FEWEST_EFFECTIVE`] effective values: independent values with the same error. Of a series whose variance lies in
-//!   rare bursts, the bursts are the values ([`bursts`]).
-//! - Never below s / sqrt(n): an alternating series would otherwise appear better known than its spread suggests.
+//! - Error of the mean: [`long_run`], an autoregression at the time scale beyond which the variance
+//!   grows no further.
+//! - An interval needs [`FEWEST_EFFECTIVE`] effective values: independent values with the same
+//!   error. Of a series whose variance lies in rare bursts, the bursts are the values ([`bursts`]).
+//! - Never below s / sqrt(n): an alternating series would otherwise appear better known than its
+//!   spread suggests.
 //!
-//! A series with a trend has no mean: apply [`crate::steady`] first. No intervals of percentiles of merged histograms:
-//! they need the latencies in order.
+//! A series with a trend has no mean: apply [`crate::steady`] first. No intervals of percentiles of
+//! merged histograms: they need the latencies in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +24,13 @@ use long_run::LongRun;
 
 /// Default confidence level.
 pub const LEVEL: f64 = 0.95;
-/// Fewest effective values of a series with an interval: below, the correlation of a series cannot be told from its variation, and intervals
-/// cover less than they state (a rule of thumb of the same size for batches: Schmeiser, Operations Research 30, 1982).
+/// Fewest effective values of a series with an interval: below, the correlation of a series cannot
+/// be told from its variation, and intervals cover less than they state (a rule of thumb of the
+/// same size for batches: Schmeiser, Operations Research 30, 1982).
 pub const FEWEST_EFFECTIVE: f64 = 30.0;
-/// Widening of an interval of exactly [`FEWEST_EFFECTIVE`] values: series are selected by their estimated correlation, and those of a length at
-/// which few have an interval are the ones whose correlation appears too weak. By simulation (docs/statistics.md).
+/// Widening of an interval of exactly [`FEWEST_EFFECTIVE`] values: series are selected by their
+/// estimated correlation, and those of a length at which few have an interval are the ones whose
+/// correlation appears too weak. By simulation (docs/statistics.md).
 const WIDENING: f64 = 0.2;
 /// The widening falls with this power of the effective values.
 const WIDENING_POWER: i32 = 4;
@@ -88,7 +92,8 @@ pub enum NoInterval {
     Dependent {
         /// Values in the series.
         samples: u64,
-        /// Values over which they depend on each other: long-run variance over variance (Sokal's integrated autocorrelation time, twice).
+        /// Values over which they depend on each other: long-run variance over variance (Sokal's
+        /// integrated autocorrelation time, twice).
         memory: f64,
     },
     /// The variance lies in bursts, of which the series has too few.
@@ -118,7 +123,8 @@ impl NoInterval {
                 format!("too short: {samples} {of}, at least {least} are needed")
             }
             NoInterval::Dependent { samples, memory } => format!(
-                "successive intervals depend on each other over {}: {} hold about {:.0} independent values, and {least} are needed",
+                "successive intervals depend on each other over {}: {} hold about {:.0} \
+                 independent values, and {least} are needed",
                 time(memory),
                 time(samples as f64),
                 samples as f64 / memory
@@ -141,7 +147,8 @@ impl Estimate {
 /// Mean of evenly spaced values.
 ///
 /// # Errors
-/// The reason why there is no interval; [`NoInterval::NoValues`] also where `level` is not in (0, 1).
+/// The reason why there is no interval; [`NoInterval::NoValues`] also where `level` is not in (0,
+/// 1).
 pub fn mean(values: &[f64], level: f64) -> Result<Estimate, NoInterval> {
     let independent = independent(values, level).ok_or(NoInterval::NoValues)?;
     let (samples, count) = (independent.samples, values.len() as f64);
@@ -191,8 +198,9 @@ pub fn mean(values: &[f64], level: f64) -> Result<Estimate, NoInterval> {
     })
 }
 
-/// Mean of independent values, such as repetitions separated by idle time: Student's t times s / sqrt(n). `None` of fewer than two values, of
-/// values that are not finite, and where `level` is not in (0, 1).
+/// Mean of independent values, such as repetitions separated by idle time: Student's t times s /
+/// sqrt(n). `None` of fewer than two values, of values that are not finite, and where `level` is
+/// not in (0, 1).
 pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !(level > 0.0 && level < 1.0) {
         return None;
@@ -219,12 +227,13 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Ratio of two sums (I/Os over seconds, latency over I/Os), from each interval's contributions to both. By
-/// linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator - ratio * denominator)
-/// / mean denominator`.
+/// Ratio of two sums (I/Os over seconds, latency over I/Os), from each interval's contributions to
+/// both. By linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of
+/// `ratio + (numerator - ratio * denominator) / mean denominator`.
 ///
 /// # Errors
-/// As of [`mean`]; [`NoInterval::NoValues`] also where a denominator is negative, or where all are zero.
+/// As of [`mean`]; [`NoInterval::NoValues`] also where a denominator is negative, or where all are
+/// zero.
 pub fn ratio(parts: &[(f64, f64)], level: f64) -> Result<Estimate, NoInterval> {
     let numerators: f64 = parts.iter().map(|p| p.0).sum();
     let denominators: f64 = parts.iter().map(|p| p.1).sum();

@@ -1,5 +1,6 @@
-//! Consistency score of a rate, with minimum, modes and outliers: AnandTech's mean over standard deviation does not
-//! distinguish one deep dip from general variation, nor from two levels (sources: docs/statistics.md, "Consistency").
+//! Consistency score of a rate, with minimum, modes and outliers: AnandTech's mean over standard
+//! deviation does not distinguish one deep dip from general variation, nor from two levels
+//! (sources: docs/statistics.md, "Consistency").
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,8 @@ use crate::change::MAD_TO_SIGMA;
 use crate::modes::{Mode, modes};
 use crate::moments::moments;
 
-/// Standard deviations from the median (of a series of one mode robust ones), or from the nearest mode, at which an outlier begins.
+/// Standard deviations from the median (of a series of one mode robust ones), or from the nearest
+/// mode, at which an outlier begins.
 pub const OUTLIER_SCORE: f64 = 3.5;
 /// Robust standard deviation at least, as a share of the median.
 pub const LEAST_SPREAD: f64 = 0.002;
@@ -17,24 +19,20 @@ pub const LEAST_SPREAD: f64 = 0.002;
 pub struct Score {
     /// Number of values.
     pub samples: u64,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation (over n - 1).
     pub stddev: f64,
     /// Mean over standard deviation; `None` when all values are equal.
     pub consistency: Option<f64>,
-    /// Smallest.
     pub min: f64,
-    /// Median.
     pub median: f64,
-    /// Largest.
     pub max: f64,
     /// Outliers above, percent of the values: above the highest mode.
     pub outliers_above_pct: f64,
     /// Outliers below, percent of the values: below the lowest mode.
     pub outliers_below_pct: f64,
-    /// The levels between which the values alternate, in ascending order: one where they have a single level, none where there are too few
-    /// values to tell.
+    /// The levels between which the values alternate, in ascending order: one where they have a
+    /// single level, none where there are too few values to tell.
     pub modes: Vec<Mode>,
 }
 

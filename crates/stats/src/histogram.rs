@@ -1,8 +1,9 @@
 //! A log-linear latency histogram.
 //!
-//! Same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns have a bucket each;
-//! above, every power of two is cut into 1024 buckets, so a bucket is at most 0.1 % of its value wide. Reported
-//! percentiles are the highest value of their bucket (never understated), at most 0.1 % above the truth.
+//! Same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns
+//! have a bucket each; above, every power of two is cut into 1024 buckets, so a bucket is at most
+//! 0.1 % of its value wide. Reported percentiles are the highest value of their bucket (never
+//! understated), at most 0.1 % above the truth.
 
 use std::fmt;
 use std::ops::Range;
@@ -97,7 +98,6 @@ impl Histogram {
         }
     }
 
-    /// Record one latency.
     #[inline]
     pub fn record(&mut self, latency: Nanos) {
         let ns = latency.0;
@@ -149,7 +149,8 @@ impl Histogram {
         self.sum_ns as f64 / self.count as f64
     }
 
-    /// Population standard deviation in ns, from bucket middles (within 0.1 %); overflow counts at the maximum.
+    /// Population standard deviation in ns, from bucket middles (within 0.1 %); overflow counts at
+    /// the maximum.
     pub fn stddev_ns(&self) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -162,7 +163,8 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The latency that `per_million` of a million values do not exceed (nearest rank); zero when empty.
+    /// The latency that `per_million` of a million values do not exceed (nearest rank); zero when
+    /// empty.
     pub fn percentile(&self, per_million: u32) -> Nanos {
         if self.is_empty() {
             return Nanos::ZERO;
@@ -195,7 +197,8 @@ impl Histogram {
         bucket_of(self.min_ns).min(BUCKETS)..(bucket_of(self.max_ns) + 1).min(BUCKETS)
     }
 
-    /// Points of the cumulative distribution for drawing: (highest value of a bucket, values up to it).
+    /// Points of the cumulative distribution for drawing: (highest value of a bucket, values up to
+    /// it).
     pub fn cumulative(&self) -> Vec<(Nanos, u64)> {
         let mut seen = 0;
         let point = |(bucket, count)| {
@@ -231,8 +234,8 @@ impl Histogram {
         *self = Histogram::with_counts(std::mem::take(&mut self.counts));
     }
 
-    /// A compact text: base64 of LEB128 numbers `count, overflow, sum (two words), min, max`, then for each occupied
-    /// bucket `gap to the one before, count`.
+    /// A compact text: base64 of LEB128 numbers `count, overflow, sum (two words), min, max`, then
+    /// for each occupied bucket `gap to the one before, count`.
     pub fn encode(&self) -> String {
         let mut bytes = Vec::with_capacity(64);
         let [low, high] = [self.sum_ns as u64, (self.sum_ns >> 64) as u64];
@@ -255,7 +258,8 @@ impl Histogram {
         BASE64.encode(bytes)
     }
 
-    /// Read what [`Histogram::encode`] wrote; an error if it is not such an encoding, or its counts do not add up.
+    /// Read what [`Histogram::encode`] wrote; an error if it is not such an encoding, or its counts
+    /// do not add up.
     pub fn decode(text: &str) -> Result<Histogram, DecodeError> {
         let bytes = BASE64
             .decode(text.trim())

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct HostAudit {
     /// I/Os per second of one thread on the null target at depth 1, with full latency recording.
     pub null_iops_per_thread: f64,
-    /// Nanoseconds per I/O of that.
     pub engine_ns_per_io: f64,
     /// Mean cost of reading the clock, nanoseconds.
     pub clock_ns: f64,
@@ -26,7 +25,8 @@ pub struct ProcessLoad {
     pub cpu_system_pct: f64,
 }
 
-/// Processor time of all processors, percent of their total time, in the split of iostat(1) and DragonFly 2018.
+/// Processor time of all processors, percent of their total time, in the split of iostat(1) and
+/// DragonFly 2018.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostLoad {
     /// User code, nice included.
@@ -37,7 +37,6 @@ pub struct HostLoad {
     pub irq_pct: f64,
     /// Idle with I/O outstanding.
     pub iowait_pct: f64,
-    /// Idle.
     pub idle_pct: f64,
     /// Taken by the hypervisor.
     pub steal_pct: f64,

@@ -1,5 +1,5 @@
-//! Knees: the lowest sufficient queue depth, and the highest sustainable load. A knee is a measured load (rules and
-//! sources: docs/statistics.md, "Knees").
+//! Knees: the lowest sufficient queue depth, and the highest sustainable load. A knee is a measured
+//! load (rules and sources: docs/statistics.md, "Knees").
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,12 @@ pub const SHARE: f64 = 0.95;
 pub const LATENCY_FACTOR: f64 = 2.0;
 /// Least share of the offered rate that is done at a sustainable load.
 pub const KEEPS_UP: f64 = 0.98;
-/// Standard deviations of a Poisson count that are attributed to chance (beyond three: one in a thousand).
+/// Standard deviations of a Poisson count that are attributed to chance (beyond three: one in a
+/// thousand).
 const CHANCE: f64 = 3.0;
 
-/// Statistical uncertainty of the arrivals, as a share: a Poisson count of mean n has the standard deviation sqrt(n).
+/// Statistical uncertainty of the arrivals, as a share: a Poisson count of mean n has the standard
+/// deviation sqrt(n).
 pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
     let arrivals = offered_per_s * seconds;
     if arrivals > 0.0 {
@@ -35,11 +37,13 @@ pub struct DepthKnee {
     pub best: f64,
     /// The lowest depth with that rate.
     pub best_depth: u32,
-    /// The best rate is at the deepest point, well above the one before: the sweep may have ended too early.
+    /// The best rate is at the deepest point, well above the one before: the sweep may have ended
+    /// too early.
     pub still_rising: bool,
 }
 
-/// The lowest depth whose rate is at least `share` of the best; points without a positive rate are ignored.
+/// The lowest depth whose rate is at least `share` of the best; points without a positive rate are
+/// ignored.
 pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthKnee> {
     let usable = || {
         let all = points.iter().copied().enumerate();
@@ -99,8 +103,9 @@ pub struct LoadKnee {
     pub beyond: Option<f64>,
 }
 
-/// The highest load sustainable together with every lower one: latency at most `factor` times that of the lowest load,
-/// and [`LoadPoint::is_kept_up_with`]. `None` with fewer than two usable points, or when the lowest is not sustainable.
+/// The highest load sustainable together with every lower one: latency at most `factor` times that
+/// of the lowest load, and [`LoadPoint::is_kept_up_with`]. `None` with fewer than two usable
+/// points, or when the lowest is not sustainable.
 pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
     let is_rate = |v: f64| v.is_finite() && v > 0.0;
     let is_usable = |p: &LoadPoint| [p.offered, p.done, p.latency_ns].into_iter().all(is_rate);

@@ -1,16 +1,19 @@
-//! Statistics of I/O measurements. Input is numbers: no I/O, clocks, threads, run folders, drives or suites.
+//! Statistics of I/O measurements. Input is numbers: no I/O, clocks, threads, run folders, drives
+//! or suites.
 //!
 //! # Architecture
-//! [`Recorder`] records completed I/Os (one array increment each) in [`Histogram`]s and hands over an [`Interval`] per
-//! second; [`JobTotals`] are their sum, [`OpSummary`] is a job's result. Every result can be computed again from the
-//! intervals in a run folder. The other modules are rules on plain numbers, all described in docs/statistics.md.
+//! [`Recorder`] records completed I/Os (one array increment each) in [`Histogram`]s and hands over
+//! an [`Interval`] per second; [`JobTotals`] are their sum, [`OpSummary`] is a job's result. Every
+//! result can be computed again from the intervals in a run folder. The other modules are rules on
+//! plain numbers, all described in docs/statistics.md.
 //!
 //! # Non-goals
 //! Causes of what is found (crate `analysis`) and limits for it (policies).
 //!
 //! # Key constants
-//! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide), [`histogram::MAX_TRACKABLE_NS`]
-//! (73 minutes; longer latencies are counted as overflow, and are exact in count, sum and maximum).
+//! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide),
+//! [`histogram::MAX_TRACKABLE_NS`] (73 minutes; longer latencies are counted as overflow, and are
+//! exact in count, sum and maximum).
 #![forbid(unsafe_code)]
 
 pub mod causes;

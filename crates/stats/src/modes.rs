@@ -1,19 +1,26 @@
 //! Modes of a series: the levels between which a rate alternates, their shares and dwell times.
 //!
 //! # Method
-//! Two models of the series are compared by the Bayesian information criterion (G. Schwarz, "Estimating the dimension of a model", 1978):
+//! Two models of the series are compared by the Bayesian information criterion (G. Schwarz,
+//! "Estimating the dimension of a model", 1978):
 //!
-//! - *one mode*: a linear trend with noise that has a memory, an autoregression of first order, fitted by least squares;
-//! - *several levels*: a hidden Markov model with two to [`MOST_LEVELS`] normally distributed levels (L. R. Rabiner, "A tutorial on hidden
-//!   Markov models", 1989), fitted by segmental k-means (B.-H. Juang, L. R. Rabiner, 1990), beginning with the best partition of the values.
+//! - *one mode*: a linear trend with noise that has a memory, an autoregression of first order,
+//!   fitted by least squares;
+//! - *several levels*: a hidden Markov model with two to [`MOST_LEVELS`] normally distributed
+//!   levels (L. R. Rabiner, "A tutorial on hidden Markov models", 1989), fitted by segmental
+//!   k-means (B.-H. Juang, L. R. Rabiner, 1990), beginning with the best partition of the values.
 //!
-//! Noise with a memory visits high and low values for long, so that the distribution of its values alone shows several modes by chance; the
-//! first model is what a test against independent values lacks. Levels that win are modes only where they are
+//! Noise with a memory visits high and low values for long, so that the distribution of its values
+//! alone shows several modes by chance; the first model is what a test against independent values
+//! lacks. Levels that win are modes only where they are
 //!
-//! - *resolved*: the middle third between neighbours has at most [`MOST_VALLEY`] of the values that equal widths at either level have, which
-//!   chance explains in at most [`CHANCE`] of unimodal series (a binomial test of the excess mass: D. W. Müller, G. Sawitzki, "Excess mass
-//!   estimates and tests for multimodality", 1991), and differ by [`LEAST_DIFFERENCE`] at least. Others are one level;
-//! - *recurring*: visited [`LEAST_VISITS`] times at least. A slow trend and a cliff pass each level once;
+//! - *resolved*: the middle third between neighbours has at most [`MOST_VALLEY`] of the values that
+//!   equal widths at either level have, which chance explains in at most [`CHANCE`] of unimodal
+//!   series (a binomial test of the excess mass: D. W. Müller, G. Sawitzki, "Excess mass estimates
+//!   and tests for multimodality", 1991), and differ by [`LEAST_DIFFERENCE`] at least. Others are
+//!   one level;
+//! - *recurring*: visited [`LEAST_VISITS`] times at least. A slow trend and a cliff pass each level
+//!   once;
 //! - *common*: with [`LEAST_SHARE`] of the values at least. Rarer ones are outliers.
 //!
 //! The rates of false and of missed modes are in docs/statistics.md, "Modes".
@@ -45,7 +52,8 @@ pub const LEAST_SHARE: f64 = 0.05;
 pub const MOST_VALLEY: f64 = 0.5;
 /// Probability of an emptier middle third in a unimodal series.
 pub const CHANCE: f64 = 0.01;
-/// Difference of the criterion from which on evidence is "very strong" (R. E. Kass, A. E. Raftery, "Bayes factors", 1995).
+/// Difference of the criterion from which on evidence is "very strong" (R. E. Kass, A. E. Raftery,
+/// "Bayes factors", 1995).
 const STRONG: f64 = 10.0;
 
 /// A level to which a series returns.
@@ -59,15 +67,15 @@ pub struct Mode {
     pub share_pct: f64,
     /// How often the series came to it, or began in it.
     pub visits: u64,
-    /// Mean length of a visit, in values: of those that neither begin nor end the series, which are cut off. The length of the series where it
-    /// never leaves.
+    /// Mean length of a visit, in values: of those that neither begin nor end the series, which are
+    /// cut off. The length of the series where it never leaves.
     pub dwell: f64,
     /// Longest visit, in values.
     pub longest: f64,
 }
 
-/// The modes of a series in ascending order: one of a series that has a single level; `None` with fewer than [`LEAST_VALUES`] values, or one
-/// that is not finite.
+/// The modes of a series in ascending order: one of a series that has a single level; `None` with
+/// fewer than [`LEAST_VALUES`] values, or one that is not finite.
 pub fn modes(values: &[f64]) -> Option<Vec<Mode>> {
     if values.len() < LEAST_VALUES || !values.iter().all(|v| v.is_finite()) {
         return None;
@@ -134,8 +142,9 @@ fn distinct(series: &[f64], path: &[usize]) -> Vec<Mode> {
     }
 }
 
-/// Values in the middle third between two levels, as a share of those in as wide a span around the less frequent level; infinite where a
-/// unimodal series can have as few by chance, or the levels hardly differ.
+/// Values in the middle third between two levels, as a share of those in as wide a span around the
+/// less frequent level; infinite where a unimodal series can have as few by chance, or the levels
+/// hardly differ.
 fn valley(series: &[f64], low: f64, high: f64) -> f64 {
     let difference = high - low;
     if difference < LEAST_DIFFERENCE * high.abs().max(low.abs()) {

@@ -12,7 +12,8 @@ pub struct OpInterval {
     pub ios: u64,
     /// Bytes moved by them.
     pub bytes: u64,
-    /// Completed with an error, or short. They have no latency here: a fast error must not count as low latency.
+    /// Completed with an error, or short. They have no latency here: a fast error must not count as
+    /// low latency.
     pub errors: u64,
     /// The cause, if the target reported it.
     #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
@@ -77,7 +78,8 @@ impl Interval {
         merge_ops(&mut self.ops, &other.ops);
     }
 
-    /// Set all counts to zero, keeping the storage for [`Recorder::recycle`]. Costs only the buckets in use.
+    /// Set all counts to zero, keeping the storage for [`Recorder::recycle`]. Costs only the
+    /// buckets in use.
     pub fn clear(&mut self) {
         self.ops.iter_mut().for_each(|(_, counts)| counts.clear());
     }
@@ -101,7 +103,8 @@ pub(crate) fn merge_ops(mine: &mut Vec<(Op, OpInterval)>, others: &[(Op, OpInter
 
 const OPS: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::WriteZeroes];
 
-/// Recording side of one I/O loop. Storage circulates ([`Recorder::preallocate`], [`Recorder::recycle`]).
+/// Recording side of one I/O loop. Storage circulates ([`Recorder::preallocate`],
+/// [`Recorder::recycle`]).
 #[derive(Debug)]
 pub struct Recorder {
     start: Nanos,
@@ -117,8 +120,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Record from `start` in intervals of this length; what is before `start + ramp` belongs to the ramp.
-    /// `keep_service` keeps a second histogram of submission to completion.
+    /// Record from `start` in intervals of this length; what is before `start + ramp` belongs to
+    /// the ramp. `keep_service` keeps a second histogram of submission to completion.
     pub fn new(start: Nanos, interval: Nanos, ramp: Nanos, keep_service: bool) -> Recorder {
         assert!(interval > Nanos::ZERO, "an interval has a length");
         let mut recorder = Recorder {
@@ -137,7 +140,8 @@ impl Recorder {
         recorder
     }
 
-    /// Allocate storage for two intervals in which these operations occur: one being recorded, one handed over.
+    /// Allocate storage for two intervals in which these operations occur: one being recorded, one
+    /// handed over.
     pub fn preallocate(&mut self, ops: &[Op]) {
         self.spare_ops.reserve(4 * OPS.len());
         self.spare_lists.reserve(4);
@@ -149,7 +153,8 @@ impl Recorder {
         }
     }
 
-    /// The interval's end, or the ramp's, where that comes first. Saturates: what is due after 584 years is never due.
+    /// The interval's end, or the ramp's, where that comes first. Saturates: what is due after 584
+    /// years is never due.
     fn boundary_after(&self, from: Nanos) -> Nanos {
         let next = ((from - self.start).0 / self.interval.0 + 1).saturating_mul(self.interval.0);
         let next = self.start + Nanos(next);
@@ -182,7 +187,8 @@ impl Recorder {
         }
     }
 
-    /// Record an I/O that failed or came back short: `result` is a negated error number, or the bytes that it moved.
+    /// Record an I/O that failed or came back short: `result` is a negated error number, or the
+    /// bytes that it moved.
     #[cold]
     pub fn record_error(&mut self, op: Op, result: i32) {
         let counts = self.op(op);
@@ -190,8 +196,9 @@ impl Recorder {
         counts.causes.count(result);
     }
 
-    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` if earlier. Recording goes on in
-    /// the interval that holds `now`: those that passed without a completion are left out.
+    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` if earlier.
+    /// Recording goes on in the interval that holds `now`: those that passed without a completion
+    /// are left out.
     pub fn roll(&mut self, now: Nanos) -> Interval {
         let end = now.min(self.boundary);
         let spare = self.spare_lists.pop();

@@ -1,8 +1,9 @@
-//! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate` (limits, sources and reading:
-//! docs/statistics.md, "Steady state").
+//! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate` (limits,
+//! sources and reading: docs/statistics.md, "Steady state").
 //!
-//! A slow oscillation passes any rule of one window at its extremum; [`SteadyRule::evaluate_with_dwell`] requires
-//! several. Not here: the start of steady state in a series (see [`crate::change`]).
+//! A slow oscillation passes any rule of one window at its extremum;
+//! [`SteadyRule::evaluate_with_dwell`] requires several. Not here: the start of steady state in a
+//! series (see [`crate::change`]).
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,7 +14,8 @@ use crate::moments::{mean, slope};
 pub const SNIA_WINDOW: usize = 5;
 /// Largest range (largest less smallest) by the SNIA rule, percent of the mean.
 pub const SNIA_RANGE_PCT: f64 = 20.0;
-/// Largest rise or fall of the least-squares line across the window by the SNIA rule, percent of the mean.
+/// Largest rise or fall of the least-squares line across the window by the SNIA rule, percent of
+/// the mean.
 pub const SNIA_EXCURSION_PCT: f64 = 10.0;
 
 /// Tolerance for rounding, as a share of the limit.
@@ -66,7 +68,6 @@ pub enum SteadyLimit {
 /// Rate that fio's option applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioFigure {
-    /// I/Os per second.
     Iops,
     /// Bytes per second.
     Bandwidth,
@@ -75,11 +76,13 @@ pub enum FioFigure {
 /// A text that is not a steady-state option of fio.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is not a steady-state rule: use one of iops, bw, iops_slope, bw_slope, a colon, and a limit above zero, such as `iops_slope:0.3%`"
+    "`{0}` is not a steady-state rule: use one of iops, bw, iops_slope, bw_slope, a colon, and a \
+     limit above zero, such as `iops_slope:0.3%`"
 )]
 pub struct NoSuchRule(String);
 
-/// Result of a rule. Values that cannot be computed are 0, with the reason in [`SteadyEvaluation::why`].
+/// Result of a rule. Values that cannot be computed are 0, with the reason in
+/// [`SteadyEvaluation::why`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyEvaluation {
     /// The rule holds.
@@ -90,7 +93,8 @@ pub struct SteadyEvaluation {
     pub mean: f64,
     /// Largest less smallest, percent of the mean.
     pub range_pct: f64,
-    /// Size of the rise or fall of the least-squares line across the window, percent of the mean; never negative.
+    /// Size of the rise or fall of the least-squares line across the window, percent of the mean;
+    /// never negative.
     pub excursion_pct: f64,
     /// Slope of that line, units of the value per round.
     pub slope_per_step: f64,
@@ -109,7 +113,8 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`): the rate and its rule. `window` is a count of samples.
+    /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`): the rate and its rule. `window` is a count
+    /// of samples.
     pub fn from_fio(text: &str, window: usize) -> Result<(FioFigure, SteadyRule), NoSuchRule> {
         let no_such = || NoSuchRule(text.to_owned());
         let (name, limit) = text.split_once(':').ok_or_else(no_such)?;
@@ -167,8 +172,9 @@ impl SteadyRule {
                 range_pct,
                 excursion_pct,
             } => format!(
-                "SNIA SSS PTS: over the last {window} rounds, largest less smallest at most {range_pct} % of the mean, and rise of the \
-                 least-squares line at most {excursion_pct} % of the mean"
+                "SNIA SSS PTS: over the last {window} rounds, largest less smallest at most \
+                 {range_pct} % of the mean, and rise of the least-squares line at most \
+                 {excursion_pct} % of the mean"
             ),
             SteadyRule::Fio {
                 criterion,
@@ -244,7 +250,8 @@ impl SteadyRule {
                     let moves = if slope < 0.0 { "falls" } else { "rises" };
                     let by = figure(excursion_pct, excursion_most);
                     failed.push(format!(
-                        "least-squares line {moves} by {by} % of the mean across the window, at most {excursion_most} %"
+                        "least-squares line {moves} by {by} % of the mean across the window, at \
+                         most {excursion_most} %"
                     ));
                 }
                 (!failed.is_empty()).then(|| failed.join("; "))
@@ -278,7 +285,8 @@ impl SteadyRule {
         }
     }
 
-    /// As [`SteadyRule::evaluate`] of the last window; the rule must have held for the `dwell` windows before it too.
+    /// As [`SteadyRule::evaluate`] of the last window; the rule must have held for the `dwell`
+    /// windows before it too.
     pub fn evaluate_with_dwell(&self, values: &[f64], dwell: usize) -> SteadyEvaluation {
         let mut result = self.evaluate(values);
         if result.achieved {

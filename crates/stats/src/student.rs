@@ -1,8 +1,9 @@
 //! Student's t distribution: probabilities and quantiles for real degrees of freedom.
 //!
-//! The distribution function is the regularised incomplete beta function (DLMF 8.17), by its continued fraction (DLMF
-//! 8.17.22) in Lentz's form, with the logarithm of the gamma function by Stirling's series (DLMF 5.11.1); quantiles by
-//! bisection. Accurate to about nine digits (tests compare with printed tables).
+//! The distribution function is the regularised incomplete beta function (DLMF 8.17), by its
+//! continued fraction (DLMF 8.17.22) in Lentz's form, with the logarithm of the gamma function by
+//! Stirling's series (DLMF 5.11.1); quantiles by bisection. Accurate to about nine digits (tests
+//! compare with printed tables).
 
 /// Degrees of freedom from which the distribution equals the normal one to six digits.
 const NORMAL_DEGREES: f64 = 1e5;
@@ -38,12 +39,14 @@ pub fn quantile(probability: f64, degrees: f64) -> Option<f64> {
     Some(if probability < 0.5 { -size } else { size })
 }
 
-/// Half-width of a two-sided interval in standard errors: 1.96 at a `level` of 0.95 and many degrees of freedom.
+/// Half-width of a two-sided interval in standard errors: 1.96 at a `level` of 0.95 and many
+/// degrees of freedom.
 pub fn two_sided(level: f64, degrees: f64) -> Option<f64> {
     quantile(f64::midpoint(level, 1.0), degrees)
 }
 
-/// Probability of a value at least as far from zero as `t`, in either direction; 1 of a `t` that is not a number.
+/// Probability of a value at least as far from zero as `t`, in either direction; 1 of a `t` that is
+/// not a number.
 pub fn two_sided_probability(t: f64, degrees: f64) -> f64 {
     if t.is_nan() {
         return 1.0;
@@ -51,8 +54,8 @@ pub fn two_sided_probability(t: f64, degrees: f64) -> f64 {
     2.0 * tail(t.abs(), degrees)
 }
 
-/// Probability of a ratio of variances above `f`, with these degrees of freedom of numerator and denominator (F distribution, DLMF
-/// 8.17 with x = denominator / (denominator + numerator f)).
+/// Probability of a ratio of variances above `f`, with these degrees of freedom of numerator and
+/// denominator (F distribution, DLMF 8.17 with x = denominator / (denominator + numerator f)).
 pub fn f_probability(f: f64, numerator: f64, denominator: f64) -> f64 {
     if f.is_nan() || f <= 0.0 {
         return 1.0;

@@ -17,17 +17,15 @@ pub const PERCENTILES: [(&str, u32); 8] = [
     ("p99_9999", 999_999),
 ];
 
-/// A latency distribution in nanoseconds; percentiles to three significant digits, never understated. One that needs
-/// more samples than there are equals the maximum.
+/// A latency distribution in nanoseconds; percentiles to three significant digits, never
+/// understated. One that needs more samples than there are equals the maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// How many latencies.
     pub samples: u64,
     /// Arithmetic mean.
     pub mean: f64,
-    /// Smallest.
     pub min: u64,
-    /// Largest.
     pub max: u64,
     /// Standard deviation.
     pub stddev: f64,
@@ -74,7 +72,6 @@ impl LatencySummary {
         }
     }
 
-    /// The percentile of a key in [`PERCENTILES`].
     pub fn percentile(&self, key: &str) -> Option<Nanos> {
         let index = PERCENTILES.iter().position(|(known, _)| *known == key)?;
         let middle = [self.p50, self.p90, self.p95, self.p99];
@@ -101,7 +98,8 @@ pub struct OpSummary {
     pub mib_per_s: f64,
     /// From the intended start (open loop) or the submission (closed loop).
     pub latency_ns: LatencySummary,
-    /// From the submission, in open-loop jobs: without the lateness of the submission, and with the queueing in the drive.
+    /// From the submission, in open-loop jobs: without the lateness of the submission, and with the
+    /// queueing in the drive.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub service_ns: Option<LatencySummary>,
 }

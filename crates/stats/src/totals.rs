@@ -24,7 +24,8 @@ impl JobTotals {
         merge_ops(&mut self.ops, &interval.ops);
     }
 
-    /// Add the totals of a later part that was measured by itself: the measured span is the sum of both.
+    /// Add the totals of a later part that was measured by itself: the measured span is the sum of
+    /// both.
     pub fn append(&mut self, later: &JobTotals) {
         let elapsed = self.elapsed() + later.elapsed();
         if let Some(start) = self.start.or(later.start) {

@@ -35,7 +35,8 @@ pub enum StoreError {
     Exists(PathBuf),
     /// A run id that would leave the parent folder.
     #[error(
-        "{0:?} cannot be a folder's name; use letters, digits, '-', '_' and '.' only, and begin with a letter or digit"
+        "{0:?} cannot be a folder's name; use letters, digits, '-', '_' and '.' only, and begin \
+         with a letter or digit"
     )]
     BadRunId(String),
     /// Made by a newer version.
@@ -84,7 +85,8 @@ pub enum StoreError {
     },
     /// Not an export format.
     #[error(
-        "{0:?} is not an export format; choose parquet, json, csv, fio-json, bench-fio, fio-logs or ocp; of many runs, lake"
+        "{0:?} is not an export format; choose parquet, json, csv, fio-json, bench-fio, fio-logs \
+         or ocp; of many runs, lake"
     )]
     UnknownFormat(String),
     /// Error of the Parquet library.
@@ -124,7 +126,8 @@ impl StoreError {
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "the disk that holds the run folder is full: free some space and continue with --resume; everything written before is kept"
+            "the disk that holds the run folder is full: free some space and continue with \
+             --resume; everything written before is kept"
         }
         io::ErrorKind::PermissionDenied => {
             "choose a folder you may write to with --out, or change its permissions"
@@ -137,7 +140,8 @@ fn advice(error: &io::Error) -> &'static str {
             "a file is in the way: choose another folder (--out, or --output of an export)"
         }
         _ if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
-            "the disk that holds the run folder reports an I/O error: check it (dmesg), copy the folder elsewhere and continue with --resume; everything written before is kept"
+            "the disk that holds the run folder reports an I/O error: check it (dmesg), copy the \
+             folder elsewhere and continue with --resume; everything written before is kept"
         }
         _ => "check the disk that holds the folder; everything written before is kept",
     }

@@ -1,10 +1,12 @@
 //! Append-only journal: one line per event, each with its own checksum.
 //!
-//! A line is `<8 lower-case hex digits: CRC-32C of the JSON> <JSON>\n`. CRC-32C (Castagnoli, RFC 3720 appendix B.4)
-//! finds every error of up to five bits and every burst up to 32 bits in lines of the length that occur here.
+//! A line is `<8 lower-case hex digits: CRC-32C of the JSON> <JSON>\n`. CRC-32C (Castagnoli, RFC
+//! 3720 appendix B.4) finds every error of up to five bits and every burst up to 32 bits in lines
+//! of the length that occur here.
 //!
-//! Lines are appended with one `write(2)` each, so a process that dies (kill -9, crash) tears at most the line being
-//! written; a machine that dies loses at most what was appended since the last [`JournalWriter::sync`].
+//! Lines are appended with one `write(2)` each, so a process that dies (kill -9, crash) tears at
+//! most the line being written; a machine that dies loses at most what was appended since the last
+//! [`JournalWriter::sync`].
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
@@ -48,11 +50,12 @@ impl JournalWriter {
         Ok(journal)
     }
 
-    /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks only its
-    /// line end, by its checksum, is completed.
+    /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks
+    /// only its line end, by its checksum, is completed.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be opened or repaired.
+    /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be
+    /// opened or repaired.
     pub fn open(path: &Path) -> Result<JournalWriter, StoreError> {
         let mut writer = JournalWriter::locked(path, "open", &mut OpenOptions::new())?;
         let metadata = writer.file.metadata();
@@ -112,9 +115,10 @@ impl JournalWriter {
     /// Append several events with one write, so that they stay together.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when the system refuses (disk full, I/O error): nothing before is lost, nothing of this batch
-    /// is kept, and the writer may be used again. [`StoreError::Unwritable`] for an entry with a figure that is not a
-    /// number, which JSON cannot hold; nothing is written then.
+    /// [`StoreError::Io`] when the system refuses (disk full, I/O error): nothing before is lost,
+    /// nothing of this batch is kept, and the writer may be used again. [`StoreError::Unwritable`]
+    /// for an entry with a figure that is not a number, which JSON cannot hold; nothing is written
+    /// then.
     pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         self.buffer.clear();
         for entry in entries {
@@ -135,11 +139,12 @@ impl JournalWriter {
 
     fn write_buffer(&mut self) -> Result<(), StoreError> {
         self.cut_torn_tail()?;
-        // `write_all` is one write(2) unless the system takes less than offered, which a nearly full disk does.
+        // `write_all` is one write(2) unless the system takes less than offered, which a nearly
+        // full disk does.
         if let Err(error) = self.file.write_all(&self.buffer) {
             self.torn = true;
-            // Truncating works on a full disk. Should it fail too, the next append or the next `open` tries again, and
-            // readers recognise the torn line by its checksum.
+            // Truncating works on a full disk. Should it fail too, the next append or the next
+            // `open` tries again, and readers recognise the torn line by its checksum.
             let _ = self.cut_torn_tail();
             return Err(StoreError::io("append to", &self.path)(error));
         }
@@ -167,8 +172,8 @@ pub(crate) fn encode(entry: &Entry, path: &Path, buffer: &mut Vec<u8>) -> Result
     buffer.extend_from_slice(b"00000000 ");
     serde_json::to_writer(&mut *buffer, entry).map_err(|e| unwritable(e.to_string()))?;
     let json = &buffer[start + HEAD_BYTES..];
-    // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold integers only; every other entry
-    // is read back before it is written.
+    // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold
+    // integers only; every other entry is read back before it is written.
     if !matches!(entry, Entry::Interval(_)) {
         serde_json::from_slice::<Entry>(json)
             .map_err(|e| unwritable(format!("{e} in {}", String::from_utf8_lossy(json))))?;
@@ -267,7 +272,8 @@ pub fn parse_line(line: &[u8]) -> LineContent {
         })
 }
 
-/// Reads a journal line by line, holding one line at a time. Damage is reported as content, not as an error.
+/// Reads a journal line by line, holding one line at a time. Damage is reported as content, not as
+/// an error.
 #[derive(Debug)]
 pub struct JournalReader<R> {
     input: R,
@@ -335,7 +341,8 @@ impl<R: BufRead> JournalReader<R> {
 }
 
 impl<R: BufRead + Seek> JournalReader<R> {
-    /// The next line that is whole; `None` where the journal ends for now: ask again when it has grown.
+    /// The next line that is whole; `None` where the journal ends for now: ask again when it has
+    /// grown.
     ///
     /// # Errors
     /// When the bytes themselves cannot be read.
@@ -351,7 +358,8 @@ impl<R: BufRead + Seek> JournalReader<R> {
         Ok(line)
     }
 
-    /// The line that begins at this offset (of an earlier [`Line`]); its number is not known here and reads 1.
+    /// The line that begins at this offset (of an earlier [`Line`]); its number is not known here
+    /// and reads 1.
     pub(crate) fn line_at(&mut self, offset: u64) -> io::Result<Option<Line>> {
         self.input.seek(SeekFrom::Start(offset))?;
         self.offset = offset;

@@ -2,25 +2,30 @@
 //!
 //! # Architecture
 //! A run folder holds
-//! - `manifest.json`: the plan and its environment, with build, suite text and seed ([`model::Manifest`]);
-//! - `journal.log`: one line per event, appended as it happens ([`model::Entry`]), each with its own CRC-32C, so that a line torn by a crash
-//!   is detected and everything before it is kept;
+//! - `manifest.json`: the plan and its environment, with build, suite text and seed
+//!   ([`model::Manifest`]);
+//! - `journal.log`: one line per event, appended as it happens ([`model::Entry`]), each with its
+//!   own CRC-32C, so that a line torn by a crash is detected and everything before it is kept;
 //! - `SHA256SUMS`: written when the run finishes, for `sha256sum -c SHA256SUMS`.
 //!
-//! [`run`] creates, resumes and finishes folders; [`read`] folds a journal into [`Run`], the input of reports, analysis and
-//! [`mod@export`]; [`series`] defines the interval series.
+//! [`run`] creates, resumes and finishes folders; [`read`] folds a journal into [`Run`], the input
+//! of reports, analysis and [`mod@export`]; [`series`] defines the interval series.
 //!
-//! A run survives a kill at any time (at most the line being written is lost), a full disk or I/O error (nothing written before is lost,
-//! and the writer continues once there is space), flipped bits (the line is left out and reported), a second writer (refused), and events
-//! of a newer version (left out and reported). Also reported: a result that is not the sum of its intervals; a changed manifest.
+//! A run survives a kill at any time (at most the line being written is lost), a full disk or I/O
+//! error (nothing written before is lost, and the writer continues once there is space), flipped
+//! bits (the line is left out and reported), a second writer (refused), and events of a newer
+//! version (left out and reported). Also reported: a result that is not the sum of its intervals; a
+//! changed manifest.
 //!
 //! # Non-goals
-//! Access to drives; figures that were not measured: a result is the sum of its intervals. No database: the journal can be read with
-//! `cat`, `cut -c10-` and `jq`.
+//! Access to drives; figures that were not measured: a result is the sum of its intervals. No
+//! database: the journal can be read with `cat`, `cut -c10-` and `jq`.
 //!
 //! # Key constants
-//! [`model::SCHEMA`], the version of the layout; [`journal::MAX_LINE_BYTES`], the longest valid line.
+//! [`model::SCHEMA`], the version of the layout; [`journal::MAX_LINE_BYTES`], the longest valid
+//! line.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod error;
 pub mod export;

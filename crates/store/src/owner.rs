@@ -1,4 +1,5 @@
-//! Files for the user who called assay through sudo(8): root makes them, and the user must be able to read, move and remove them.
+//! Files for the user who called assay through sudo(8): root makes them, and the user must be able
+//! to read, move and remove them.
 
 use std::fs;
 use std::io;
@@ -6,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Gid, Uid, chownat};
 
-/// The user and group that sudo(8) names (SUDO_UID, SUDO_GID), if this process is root's through it.
+/// The user and group that sudo(8) names (SUDO_UID, SUDO_GID), if this process is root's through
+/// it.
 fn caller() -> Option<(Uid, Gid)> {
     let id = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
     let (user, group) = (id("SUDO_UID")?, id("SUDO_GID")?);
@@ -16,8 +18,8 @@ fn caller() -> Option<(Uid, Gid)> {
     (is_root && is_id && user != 0).then(|| (Uid::from_raw(user), Gid::from_raw(group)))
 }
 
-/// Gives a file or folder that this process has just made to the caller of sudo(8); nothing without. Where the file system refuses, the file
-/// stays root's.
+/// Gives a file or folder that this process has just made to the caller of sudo(8); nothing
+/// without. Where the file system refuses, the file stays root's.
 pub fn give_to_caller(path: &Path) {
     if let Some((user, group)) = caller() {
         let _ = chownat(

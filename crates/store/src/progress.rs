@@ -1,6 +1,8 @@
-//! A run in progress, read by another process: figures from its growing journal, for views of many runs.
+//! A run in progress, read by another process: figures from its growing journal, for views of many
+//! runs.
 //!
-//! Each look reads what was appended since the last one. Needs no lock, and works on a folder of any process.
+//! Each look reads what was appended since the last one. Needs no lock, and works on a folder of
+//! any process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -84,7 +86,8 @@ impl RunProgress {
         })
     }
 
-    /// Read what was appended since the last look, and return the figures. Damaged lines are left out.
+    /// Read what was appended since the last look, and return the figures. Damaged lines are left
+    /// out.
     ///
     /// # Errors
     /// When the journal cannot be read.

@@ -43,8 +43,9 @@ impl RunWriter {
     /// Make the folder and write the manifest durably.
     ///
     /// # Errors
-    /// When the folder holds something already, cannot be made or written, when the run id is no file name, or the plan
-    /// contradicts itself (a cell twice, a drive that is not there, a figure that is not a number).
+    /// When the folder holds something already, cannot be made or written, when the run id is no
+    /// file name, or the plan contradicts itself (a cell twice, a drive that is not there, a figure
+    /// that is not a number).
     pub fn create(destination: &Destination, manifest: &Manifest) -> Result<RunWriter, StoreError> {
         check_plan(manifest).map_err(StoreError::BadPlan)?;
         let text = manifest_text(manifest)?;
@@ -69,12 +70,13 @@ impl RunWriter {
         })
     }
 
-    /// Resume a run that was not completed. A torn last line is cut off. The caller appends [`Entry::Start`]. The run is that of
-    /// [`Run::open_segments`].
+    /// Resume a run that was not completed. A torn last line is cut off. The caller appends
+    /// [`Entry::Start`]. The run is that of [`Run::open_segments`].
     ///
     /// # Errors
-    /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and everything that
-    /// [`Run::open`] refuses; [`StoreError::Manifest`] also when the manifest is not the one the run was begun with.
+    /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and
+    /// everything that [`Run::open`] refuses; [`StoreError::Manifest`] also when the manifest is
+    /// not the one the run was begun with.
     pub fn resume(path: &Path) -> Result<(RunWriter, Run), StoreError> {
         // Read first: a wrong folder must not be repaired.
         Manifest::load(path)?;
@@ -130,7 +132,8 @@ impl RunWriter {
     }
 
     /// Append several events with one write; they survive the end of this process. Among
-    /// [`crate::model::CellResult::values`], one that is not finite (a ratio to zero) is left out: JSON cannot hold it.
+    /// [`crate::model::CellResult::values`], one that is not finite (a ratio to zero) is left out:
+    /// JSON cannot hold it.
     ///
     /// # Errors
     /// As [`JournalWriter::append_all`].
@@ -150,15 +153,18 @@ impl RunWriter {
         self.journal.append_encoded(&entry.line)
     }
 
-    /// [`JournalWriter::sync`]. Call at cell boundaries: a power cut then costs at most the cell under way.
+    /// [`JournalWriter::sync`]. Call at cell boundaries: a power cut then costs at most the cell
+    /// under way.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.journal.sync()
     }
 
-    /// End the run. A complete one gets its `SHA256SUMS`; an interrupted one can be resumed and gets none.
+    /// End the run. A complete one gets its `SHA256SUMS`; an interrupted one can be resumed and
+    /// gets none.
     ///
     /// # Errors
-    /// As [`JournalWriter::append_all`] and [`JournalWriter::sync`], and when the checksums cannot be written.
+    /// As [`JournalWriter::append_all`] and [`JournalWriter::sync`], and when the checksums cannot
+    /// be written.
     pub fn finish(mut self, outcome: RunEnd, at: &str) -> Result<PathBuf, StoreError> {
         let at = at.to_owned();
         self.journal.append_all(&[Entry::Finish { at, outcome }])?;
@@ -170,7 +176,8 @@ impl RunWriter {
     }
 }
 
-/// An event as its line of the journal: encoded in the thread that measured it, appended by the one that holds the run folder.
+/// An event as its line of the journal: encoded in the thread that measured it, appended by the one
+/// that holds the run folder.
 #[derive(Clone, Debug)]
 pub struct EncodedEntry {
     line: Vec<u8>,
@@ -222,7 +229,8 @@ impl Manifest {
     /// Read and check the manifest of a run folder.
     ///
     /// # Errors
-    /// [`StoreError::NotARun`], [`StoreError::NewerSchema`], [`StoreError::Manifest`] or [`StoreError::Io`].
+    /// [`StoreError::NotARun`], [`StoreError::NewerSchema`], [`StoreError::Manifest`] or
+    /// [`StoreError::Io`].
     pub fn load(folder: &Path) -> Result<Manifest, StoreError> {
         #[derive(serde::Deserialize)]
         struct Version {

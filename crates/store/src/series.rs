@@ -1,4 +1,5 @@
-//! Interval series: what a drive completed in each interval of a cell. The one series behind reports, analysis and verdicts.
+//! Interval series: what a drive completed in each interval of a cell. The one series behind
+//! reports, analysis and verdicts.
 //!
 //! # Short intervals
 //! A short interval is merged with a neighbour when a run is read: see [`short`].
@@ -169,7 +170,8 @@ impl IntervalSample {
 }
 
 impl CellDrive {
-    /// All intervals in time order, the ramp's first. The interval in which the ramp ends has two: one of the ramp, one measured.
+    /// All intervals in time order, the ramp's first. The interval in which the ramp ends has two:
+    /// one of the ramp, one measured.
     pub fn intervals(&self) -> Vec<IntervalSample> {
         let same = |a: &OpSample, b: &OpSample| (a.index, a.ramp) == (b.index, b.ramp);
         let samples = self.series.chunk_by(same).map(|ops| {

@@ -12,8 +12,9 @@ const TAIL_POINTS: u32 = 160;
 /// The slowest points, kept as they are.
 const LAST_POINTS: usize = 64;
 
-/// Thin a cumulative distribution, (latency, values up to it), to [`MAX_POINTS`]. Every point kept is one of the given
-/// ones; the first, the slowest, those of all [`PERCENTILES`] and the last one up to each deadline are among them.
+/// Thin a cumulative distribution, (latency, values up to it), to [`MAX_POINTS`]. Every point kept
+/// is one of the given ones; the first, the slowest, those of all [`PERCENTILES`] and the last one
+/// up to each deadline are among them.
 pub(crate) fn thin(points: &[(Nanos, u64)], deadlines_ns: &[u64]) -> Vec<(Nanos, u64)> {
     let Some(&(_, total)) = points.last() else {
         return Vec::new();

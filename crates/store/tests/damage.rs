@@ -133,7 +133,8 @@ fn a_flipped_bit_invalidates_only_its_line() {
         let bit = rng.below(8);
         damaged[at] ^= 1 << bit;
         fs::write(&journal_path, &damaged).unwrap();
-        // The line, the line after it when the line end was hit, or both halves when a line end was made.
+        // The line, the line after it when the line end was hit, or both halves when a line end was
+        // made.
         let mut reader = JournalReader::open(&journal_path).unwrap();
         let (mut kept, mut lost) = (0, 0);
         while let Some(line) = reader.next_line().unwrap() {
@@ -237,8 +238,13 @@ fn hostile_but_well_formed_events_are_left_out() {
     let events = [
         "{\"event\":\"cell_start\",\"cell\":\"nowhere\",\"at\":\"\"}".to_owned(),
         format!("{{\"event\":\"telemetry\",\"cell\":{id:?},\"drive\":77,\"at\":0}}"),
-        "{\"event\":\"verdict\",\"drive\":18446744073709551615,\"verdict\":{\"result\":\"recommended\",\"reasons\":[]}}".to_owned(),
-        format!("{{\"event\":\"interval\",\"cell\":{id:?},\"drive\":0,\"index\":0,\"ramp\":false,\"start\":0,\"end\":1,\"ops\":[]}}"),
+        "{\"event\":\"verdict\",\"drive\":18446744073709551615,\"verdict\":{\"result\":\"\
+         recommended\",\"reasons\":[]}}"
+            .to_owned(),
+        format!(
+            "{{\"event\":\"interval\",\"cell\":{id:?},\"drive\":0,\"index\":0,\"ramp\":false,\"\
+             start\":0,\"end\":1,\"ops\":[]}}"
+        ),
     ];
     let lines: Vec<Vec<u8>> = events.iter().map(|e| proven(e)).collect();
     let run = reopened(&path, &journal, &lines);
@@ -304,7 +310,8 @@ fn counts_beyond_64_bits_are_refused() {
         (8, 10, 2)
     );
 
-    // A histogram whose sum cannot be the sum of its values: LEB128 of count 1, no overflow, sum 2^64-1 and 2^64-1.
+    // A histogram whose sum cannot be the sum of its values: LEB128 of count 1, no overflow, sum
+    // 2^64-1 and 2^64-1.
     let mut bytes = vec![1, 0];
     for _ in 0..2 {
         bytes.extend([0xff; 9]);
@@ -317,7 +324,9 @@ fn counts_beyond_64_bits_are_refused() {
         "the encoding itself is sound"
     );
     let lying = proven(&format!(
-        "{{\"event\":\"interval\",\"cell\":{id:?},\"drive\":0,\"index\":0,\"ramp\":false,\"start\":0,\"end\":1,\"ops\":[{{\"op\":\"read\",\"ios\":1,\"bytes\":1,\"errors\":0,\"latency\":\"{text}\"}}]}}"
+        "{{\"event\":\"interval\",\"cell\":{id:?},\"drive\":0,\"index\":0,\"ramp\":false,\"start\"\
+         :0,\"end\":1,\"ops\":[{{\"op\":\"read\",\"ios\":1,\"bytes\":1,\"errors\":0,\"latency\":\"\
+         {text}\"}}]}}"
     ));
     let run = reopened(&path, &journal, &[start, lying]);
     assert!(

@@ -338,8 +338,8 @@ fn the_last_verdict_counts() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The oracle: all latencies of an interval in one histogram. However many records they came in, in whatever order
-    /// and however far apart, the figures are the same.
+    /// The oracle: all latencies of an interval in one histogram. However many records they came
+    /// in, in whatever order and however far apart, the figures are the same.
     #[test]
     fn intervals_in_parts_equal_the_whole(seed in any::<u64>(), parts in 1_usize..40) {
         let mut rng = Rng::new(seed);
@@ -374,7 +374,8 @@ proptest! {
     }
 }
 
-/// The I/Os in flight at the end of a job complete within microseconds: no interval of its own, neither in the series nor in exports.
+/// The I/Os in flight at the end of a job complete within microseconds: no interval of its own,
+/// neither in the series nor in exports.
 #[test]
 fn the_drain_after_a_job_is_added_to_its_last_interval() {
     let mut bench = Bench::new();

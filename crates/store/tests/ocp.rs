@@ -68,7 +68,8 @@ fn a_run_has_its_drives_cells_figures_limits_and_verdicts() {
     assert_eq!(serials, ["SIM-951-7", "SIM-600P-7"]);
     assert_eq!(drives[0]["partType"], "simulated SSD");
     assert_eq!(start["dutInfo"]["softwareInfos"][0]["version"], "FIXTURE1");
-    // Each cell is a step, in the journal's order after those that the plan skips; the last step has the verdicts.
+    // Each cell is a step, in the journal's order after those that the plan skips; the last step
+    // has the verdicts.
     let names = all(&text, "/testStepArtifact/testStepStart/name");
     let mut names: Vec<&str> = names.iter().map(|name| name.as_str().unwrap()).collect();
     assert_eq!(names.pop(), Some("verdict"));
@@ -230,7 +231,8 @@ fn a_growing_journal_gives_the_same_lines() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A kill leaves any number of bytes of the journal: what it gives is a valid prefix of the whole output.
+    /// A kill leaves any number of bytes of the journal: what it gives is a valid prefix of the
+    /// whole output.
     #[test]
     fn a_killed_run_gives_a_valid_prefix(share in 0.0..1.0_f64) {
         let dir = tempfile::tempdir().unwrap();
@@ -259,13 +261,14 @@ proptest! {
     }
 }
 
-/// The published schema, for who has it: a directory with `json_spec/output` of github.com/opencomputeproject/ocp-diag-core, and Python's
-/// module jsonschema.
+/// The published schema, for who has it: a directory with `json_spec/output` of
+/// github.com/opencomputeproject/ocp-diag-core, and Python's module jsonschema.
 #[test]
 fn lines_are_valid_by_the_published_schema() {
     let Some(schema) = std::env::var_os("ASSAY_OCP_SCHEMA") else {
         println!(
-            "skipped: ASSAY_OCP_SCHEMA does not name json_spec/output of opencomputeproject/ocp-diag-core"
+            "skipped: ASSAY_OCP_SCHEMA does not name json_spec/output of \
+             opencomputeproject/ocp-diag-core"
         );
         return;
     };

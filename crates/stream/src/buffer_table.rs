@@ -1,18 +1,20 @@
 //! Buffer size needed per source rate, from the drive's measured progress.
 //!
 //! # Mechanism
-//! A source that cannot wait delivers `rate * t` bytes by the time `t`. The buffer it needs is the maximum backlog:
+//! A source that cannot wait delivers `rate * t` bytes by the time `t`. The buffer it needs is the
+//! maximum backlog:
 //!
 //! ```text
 //! need(rate) = max over s <= t of  rate * (t - s) - taken(s, t)
 //! ```
 //!
-//! computed by the recursion of a queue (Lindley 1952), `held = max(0, held + rate * dt - taken)`, for a fixed grid of
-//! rates, so memory does not grow with the stream. The table is valid for all rates if the drive was written without a
-//! rate limit, else up to the offered rate.
+//! computed by the recursion of a queue (Lindley 1952), `held = max(0, held + rate * dt - taken)`,
+//! for a fixed grid of rates, so memory does not grow with the stream. The table is valid for all
+//! rates if the drive was written without a rate limit, else up to the offered rate.
 //!
 //! # Non-goals
-//! No extrapolation beyond the measured stream, for example to the end of an SLC cache that it did not reach.
+//! No extrapolation beyond the measured stream, for example to the end of an SLC cache that it did
+//! not reach.
 
 use assay_units::Nanos;
 
@@ -68,7 +70,8 @@ impl BufferTable {
         // Completions of several drives are not in order of time.
         let seconds = now.0.saturating_sub(self.last.0) as f64 / 1e9;
         let bytes_taken = bytes as f64;
-        // Where nothing was held and nothing will be, `most` changes only after a time longer than all before.
+        // Where nothing was held and nothing will be, `most` changes only after a time longer than
+        // all before.
         let begin = if seconds > self.longest {
             self.longest = seconds;
             0

@@ -1,4 +1,5 @@
-//! Checkpoints: make a recording durable while it continues. Index blocks, then a flush, then the report.
+//! Checkpoints: make a recording durable while it continues. Index blocks, then a flush, then the
+//! report.
 
 use std::collections::VecDeque;
 
@@ -29,7 +30,8 @@ pub(crate) struct Checkpoints {
     every_chunks: Option<u64>,
     /// How far the stream may run ahead of the index, chunks.
     window_chunks: u64,
-    /// In a ring: ahead of the flushed index, because the stream overwrites chunks of the index before.
+    /// In a ring: ahead of the flushed index, because the stream overwrites chunks of the index
+    /// before.
     ring: bool,
     step: CheckpointStep,
     /// Chunks covered by the checkpoint in progress; chunks covered by the previous one.
@@ -43,8 +45,8 @@ pub(crate) struct Checkpoints {
     without_flush: bool,
     /// An index write or a flush failed: nothing more becomes durable.
     broken: bool,
-    /// A chunk failed. The drive may have lost power and the contents of its cache: nothing more is reported durable;
-    /// entries are still written, and the checksums decide.
+    /// A chunk failed. The drive may have lost power and the contents of its cache: nothing more is
+    /// reported durable; entries are still written, and the checksums decide.
     durability_unknown: bool,
 }
 
@@ -85,7 +87,8 @@ impl Checkpoints {
         self.requested = true;
     }
 
-    /// Whether the stream must wait before it takes this chunk, because the index is too far behind.
+    /// Whether the stream must wait before it takes this chunk, because the index is too far
+    /// behind.
     pub fn blocks_stream(&self, next: u64) -> bool {
         self.is_indexed() && !self.broken && next - self.indexed >= self.window_chunks
     }
@@ -157,8 +160,8 @@ impl Checkpoints {
         self.push(queues, now)
     }
 
-    /// The last checkpoint, with nothing of the stream in flight; with `stream_bytes` it marks the recording as ended,
-    /// unless something failed.
+    /// The last checkpoint, with nothing of the stream in flight; with `stream_bytes` it marks the
+    /// recording as ended, unless something failed.
     pub fn end(
         &mut self,
         queues: &mut [StreamQueue<'_>],
@@ -250,7 +253,8 @@ fn of_drive(chunks: u64, queue: usize, queues: usize) -> u64 {
     (chunks + (queues - 1 - queue) as u64) / queues as u64
 }
 
-/// Advance the clock of an idle simulated drive to the stream time. Completions are reaped elsewhere.
+/// Advance the clock of an idle simulated drive to the stream time. Completions are reaped
+/// elsewhere.
 fn advance_clock(queue: &mut StreamQueue<'_>, now: Nanos) -> Result<(), StreamError> {
     if queue.in_flight() == 0 && queue.now() < now {
         let mut none = Vec::new();

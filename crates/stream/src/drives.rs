@@ -34,8 +34,9 @@ pub struct QueueOptions {
 /// System calls for I/O on real drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoCalls {
-    /// Blocking calls on RAM-backed drives, io_uring on all others. zram and RAM disks do not support `RWF_NOWAIT`, so
-    /// io_uring would pass each I/O to a kernel thread; one chunk at a time also stays in the processor cache.
+    /// Blocking calls on RAM-backed drives, io_uring on all others. zram and RAM disks do not
+    /// support `RWF_NOWAIT`, so io_uring would pass each I/O to a kernel thread; one chunk at a
+    /// time also stays in the processor cache.
     #[default]
     Auto,
     /// io_uring with registered buffers.
@@ -132,11 +133,12 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
         Ok(())
     }
 
-    /// Queues over the drives, which are opened if they are closed; with one slot more than the depth, for the index. In the order of the recording that was
-    /// found, or of the drives.
+    /// Queues over the drives, which are opened if they are closed; with one slot more than the
+    /// depth, for the index. In the order of the recording that was found, or of the drives.
     ///
     /// # Errors
-    /// When a drive cannot be opened, writing is not permitted, or memory or a ring cannot be allocated.
+    /// When a drive cannot be opened, writing is not permitted, or memory or a ring cannot be
+    /// allocated.
     pub fn queues(&mut self) -> Result<Vec<StreamQueue<'_>>, SessionError> {
         self.open()?;
         let options = self.options;
@@ -262,7 +264,8 @@ pub trait TargetLayer {
         target
     }
 
-    /// The power of all drives is lost: if the layer models their volatile caches, it drops what they hold and returns true.
+    /// The power of all drives is lost: if the layer models their volatile caches, it drops what
+    /// they hold and returns true.
     fn lose_power(&mut self) -> bool {
         false
     }

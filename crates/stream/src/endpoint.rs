@@ -32,7 +32,8 @@ pub enum Endpoint {
 pub enum EndpointError {
     /// An invalid name.
     #[error(
-        "{text:?} names no stream: use - (standard input or output), a path, unix:PATH, unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
+        "{text:?} names no stream: use - (standard input or output), a path, unix:PATH, \
+         unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
     )]
     Name {
         /// As given.
@@ -56,7 +57,8 @@ pub enum EndpointError {
     },
     /// Standard output is a terminal.
     #[error(
-        "a stream is not written to a terminal; redirect it (assay replay DRIVE > stream) or give a destination with --to"
+        "a stream is not written to a terminal; redirect it (assay replay DRIVE > stream) or give \
+         a destination with --to"
     )]
     Terminal,
 }
@@ -168,7 +170,8 @@ impl Endpoint {
     }
 }
 
-/// Bind a socket that only its owner can connect to; a stale one left by a killed process is replaced.
+/// Bind a socket that only its owner can connect to; a stale one left by a killed process is
+/// replaced.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     let bound = listen_privately(path);
     let in_use = |e: &io::Error| e.kind() == io::ErrorKind::AddrInUse;

@@ -9,7 +9,6 @@ use crate::status::{Backlog, Stall, Stalls};
 /// A source that delivers at a fixed rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceRate {
-    /// Bytes per second.
     pub rate_bytes_per_s: u64,
     /// The longest the source can be blocked before it loses data; `None`: indefinitely.
     pub deadline: Option<Nanos>,
@@ -76,8 +75,8 @@ impl StallAccounting {
         self.taken_at = times.now;
     }
 
-    /// Consecutive waits form one stall, until a chunk is taken that had not been delivered when the previous one was
-    /// taken.
+    /// Consecutive waits form one stall, until a chunk is taken that had not been delivered when
+    /// the previous one was taken.
     fn paced(&mut self, chunk: u64, due: Nanos, times: ChunkTimes, registers: &Registers) {
         let (began, now) = (self.began.0, times.now.0);
         let behind = due <= self.taken_at;

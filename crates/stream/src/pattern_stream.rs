@@ -16,8 +16,8 @@ pub struct PatternSink {
 }
 
 impl PatternSink {
-    /// Against this pattern, from its first beat unless [`StreamSink::begin`] gives another position. `chunk_bytes`
-    /// and `chunks` of the range or recording are for the diagnosis.
+    /// Against this pattern, from its first beat unless [`StreamSink::begin`] gives another
+    /// position. `chunk_bytes` and `chunks` of the range or recording are for the diagnosis.
     pub fn new(pattern: Pattern, chunk_bytes: u32, chunks: u64) -> PatternSink {
         let chunk_bytes = u64::from(chunk_bytes);
         PatternSink {

@@ -22,8 +22,8 @@ pub(crate) fn busy_queue(queues: &[StreamQueue<'_>]) -> Option<usize> {
     queues.iter().position(|queue| queue.in_flight > 0)
 }
 
-/// Check that there is a queue with at least two slots (one is for the index) for each of `drives`, and that a slot
-/// holds a chunk.
+/// Check that there is a queue with at least two slots (one is for the index) for each of `drives`,
+/// and that a slot holds a chunk.
 pub(crate) fn check_queues(
     queues: &[StreamQueue<'_>],
     drives: usize,
@@ -55,8 +55,8 @@ pub(crate) struct EndedIo {
 
 /// A target with its free and used slots.
 ///
-/// Slots are buffers of one chunk each, registered with the kernel for io_uring. A target that moves no bytes (null,
-/// or a simulated drive without data) has one buffer for all slots.
+/// Slots are buffers of one chunk each, registered with the kernel for io_uring. A target that
+/// moves no bytes (null, or a simulated drive without data) has one buffer for all slots.
 pub struct StreamQueue<'t> {
     name: String,
     target: Box<dyn Target + 't>,
@@ -99,7 +99,8 @@ impl<'t> StreamQueue<'t> {
         }
     }
 
-    /// With a limit to the time without a completion, as for real drives: a simulated one answers after a latency of any length.
+    /// With a limit to the time without a completion, as for real drives: a simulated one answers
+    /// after a latency of any length.
     #[must_use]
     pub fn with_io_timeout(mut self, io_timeout: Nanos) -> StreamQueue<'t> {
         self.stall = StallTimer::new(Nanos::ZERO, io_timeout);
@@ -130,8 +131,9 @@ impl<'t> StreamQueue<'t> {
         self.in_flight
     }
 
-    /// Whether submitted I/Os may wait for more before they are started. While more than half of the ring is in
-    /// flight, batching costs no throughput and saves system calls and, in virtual machines, doorbells.
+    /// Whether submitted I/Os may wait for more before they are started. While more than half of
+    /// the ring is in flight, batching costs no throughput and saves system calls and, in virtual
+    /// machines, doorbells.
     pub(crate) fn may_defer(&self) -> bool {
         self.unstarted < MAX_DEFERRED_IOS && self.in_flight - self.unstarted > self.slots() / 2
     }
@@ -193,7 +195,8 @@ impl<'t> StreamQueue<'t> {
         Ok(())
     }
 
-    /// Wait for `min` I/Os or until `until`, or at most for the time without a completion. Slots of chunk reads stay taken, others are freed.
+    /// Wait for `min` I/Os or until `until`, or at most for the time without a completion. Slots of
+    /// chunk reads stay taken, others are freed.
     ///
     /// # Errors
     /// Those of the target, and [`TargetError::Unanswered`].

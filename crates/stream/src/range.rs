@@ -1,7 +1,7 @@
 //! Address range of a stream on its drives: checked addresses and striping.
 //!
-//! Addresses are byte addresses of chunks, inclusive, as in the MLE NVMe Streamer. With several drives, chunks are
-//! striped over them round-robin, at the same addresses on each.
+//! Addresses are byte addresses of chunks, inclusive, as in the MLE NVMe Streamer. With several
+//! drives, chunks are striped over them round-robin, at the same addresses on each.
 
 use assay_io::MAX_IO_BYTES;
 use serde::Serialize;
@@ -11,14 +11,12 @@ use crate::registers::StatusBits;
 /// Chunk size of the MLE NVMe Streamer, bytes.
 pub const DEFAULT_CHUNK_BYTES: u32 = 128 << 10;
 
-/// A requested range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeRequest {
     /// Address of the first chunk; default 0.
     pub first: Option<u64>,
     /// Address of the last chunk; default the last whole one of the smallest drive.
     pub last: Option<u64>,
-    /// Bytes per chunk.
     pub chunk_bytes: u32,
 }
 
@@ -27,9 +25,7 @@ pub struct RangeRequest {
 pub struct DriveExtent {
     /// Name of the drive.
     pub drive: String,
-    /// Bytes.
     pub capacity_bytes: u64,
-    /// Smallest I/O, bytes.
     pub min_io_bytes: u32,
 }
 
@@ -38,10 +34,10 @@ pub struct DriveExtent {
 pub enum RangeError {
     /// The drive does not accept this chunk size.
     #[error(
-        "{drive}: a chunk of {chunk_bytes} bytes is not supported; it must be a multiple of {min_io_bytes} and at most {MAX_IO_BYTES}"
+        "{drive}: a chunk of {chunk_bytes} bytes is not supported; it must be a multiple of \
+         {min_io_bytes} and at most {MAX_IO_BYTES}"
     )]
     Chunk {
-        /// The drive.
         drive: String,
         /// As requested.
         chunk_bytes: u32,
@@ -58,12 +54,12 @@ pub enum RangeError {
         which: &'static str,
         /// As requested.
         address: u64,
-        /// Bytes per chunk.
         chunk_bytes: u32,
     },
     /// First and last are reversed.
     #[error(
-        "the first address {first} is after the last {last}; the last is that of the last chunk, inclusive"
+        "the first address {first} is after the last {last}; the last is that of the last chunk, \
+         inclusive"
     )]
     FirstAfterLast {
         /// As requested.
@@ -73,14 +69,13 @@ pub enum RangeError {
     },
     /// Beyond the drive's capacity.
     #[error(
-        "{drive}: a chunk of {chunk_bytes} bytes at address {last} ends beyond the drive's {capacity_bytes} bytes"
+        "{drive}: a chunk of {chunk_bytes} bytes at address {last} ends beyond the drive's \
+         {capacity_bytes} bytes"
     )]
     OutOfRange {
-        /// The drive.
         drive: String,
         /// The requested last address, or the first when that is beyond, too.
         last: u64,
-        /// Bytes per chunk.
         chunk_bytes: u32,
         /// Capacity of the drive.
         capacity_bytes: u64,
@@ -88,7 +83,6 @@ pub enum RangeError {
 }
 
 impl RangeError {
-    /// The bit of `STATUS` for this error.
     pub fn status(&self) -> StatusBits {
         match self {
             RangeError::Chunk { .. } | RangeError::Unaligned { .. } => StatusBits::UNALIGNED,
@@ -105,7 +99,6 @@ pub struct StreamRange {
     pub first: u64,
     /// Address of the last chunk, inclusive.
     pub last: u64,
-    /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Number of drives.
     #[serde(rename = "lanes")]
@@ -175,7 +168,6 @@ impl StreamRange {
         Ok(range)
     }
 
-    /// Chunks of one drive.
     pub fn chunks_per_drive(&self) -> u64 {
         (self.last - self.first) / u64::from(self.chunk_bytes) + 1
     }
@@ -190,7 +182,8 @@ impl StreamRange {
         self.chunks() * u64::from(self.chunk_bytes)
     }
 
-    /// Drive and byte address of a chunk of the stream; wraps around after the end of the range (ring).
+    /// Drive and byte address of a chunk of the stream; wraps around after the end of the range
+    /// (ring).
     pub fn locate(&self, chunk: u64) -> (usize, u64) {
         let drives = u64::from(self.drives);
         let local = (chunk / drives) % self.chunks_per_drive();

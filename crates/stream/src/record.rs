@@ -1,13 +1,14 @@
 //! Recording: writes a stream to drives.
 //!
 //! # The loop
-//! One thread. While a slot of the next chunk's drive is free: fill it from the source, submit it, reap completions.
-//! Otherwise wait for one; that is a stall. Chunks complete in any order; `LAST_ADDRESS_WRITTEN`, bytes and durable
-//! bytes describe the contiguous run from the first chunk on.
+//! One thread. While a slot of the next chunk's drive is free: fill it from the source, submit it,
+//! reap completions. Otherwise wait for one; that is a stall. Chunks complete in any order;
+//! `LAST_ADDRESS_WRITTEN`, bytes and durable bytes describe the contiguous run from the first chunk
+//! on.
 //!
 //! # Time
-//! All drives share one stream time: before a chunk is submitted to a drive whose clock is behind (simulated drives
-//! have one each), that clock is advanced.
+//! All drives share one stream time: before a chunk is submitted to a drive whose clock is behind
+//! (simulated drives have one each), that clock is advanced.
 
 mod ending;
 
@@ -27,7 +28,6 @@ use crate::status::{DeviceFailure, StreamError, StreamStatus};
 
 pub use crate::pacing::SourceRate;
 
-/// Options of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct RecordOptions {
     /// Flush after the end of the stream.
@@ -36,8 +36,8 @@ pub struct RecordOptions {
     pub ring: bool,
     /// Write an index.
     pub index: Option<IndexOptions>,
-    /// Checkpoint interval, bytes: what is recorded becomes durable and, with an index, recoverable. At most a quarter
-    /// of an indexed ring.
+    /// Checkpoint interval, bytes: what is recorded becomes durable and, with an index,
+    /// recoverable. At most a quarter of an indexed ring.
     pub checkpoint_bytes: Option<u64>,
     /// The source has a fixed rate.
     pub source_rate: Option<SourceRate>,
@@ -61,11 +61,12 @@ pub struct RecordOutcome {
 /// Default checkpoint interval with an index, bytes.
 pub const DEFAULT_CHECKPOINT_BYTES: u64 = 64 << 20;
 
-/// Record a stream on queues, one per drive of the range. A failed command ends it with `DEVICE_ERROR`; chunks before
-/// it stay.
+/// Record a stream on queues, one per drive of the range. A failed command ends it with
+/// `DEVICE_ERROR`; chunks before it stay.
 ///
 /// # Errors
-/// When the source fails (what it gave before is written), the index has no room, or a target fails as a whole.
+/// When the source fails (what it gave before is written), the index has no room, or a target fails
+/// as a whole.
 pub fn record(
     queues: &mut [StreamQueue<'_>],
     range: &StreamRange,
@@ -118,7 +119,8 @@ impl<'a, 't> Recorder<'a, 't> {
         let mut window = u64::MAX;
         if let Some(index) = &options.index {
             let layout = IndexLayout::in_range(range, options.ring, queues[0].name())?;
-            // How far the stream may run ahead of the index: the checkpoint in progress, the next one, and the slots.
+            // How far the stream may run ahead of the index: the checkpoint in progress, the next
+            // one, and the slots.
             let mut every = every_chunks.unwrap_or(1);
             window = 2 * every + slots;
             if options.ring {
@@ -230,7 +232,8 @@ impl<'a, 't> Recorder<'a, 't> {
             };
             let bytes = before + more;
             if bytes < whole && !last {
-                // The source pauses: process completions and, with an index, make the stream durable.
+                // The source pauses: process completions and, with an index, make the stream
+                // durable.
                 self.filling = Some((queue, slot, bytes));
                 if more == 0 && self.checkpoints.is_indexed() {
                     self.checkpoints.request();
@@ -279,8 +282,8 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(early)
     }
 
-    /// A free slot on the next chunk's drive, once the chunk is delivered; `None` when the registers must be checked
-    /// first.
+    /// A free slot on the next chunk's drive, once the chunk is delivered; `None` when the
+    /// registers must be checked first.
     fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
         let (queue, _) = self.data.locate(self.next);
         let due = self.pacing.due(self.next);
@@ -408,8 +411,8 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(())
     }
 
-    /// Whether this chunk is in flight. In a ring, the next chunk for its address must wait: a drive need not keep the
-    /// order (NVMe Base 2.0, 3.4.1).
+    /// Whether this chunk is in flight. In a ring, the next chunk for its address must wait: a
+    /// drive need not keep the order (NVMe Base 2.0, 3.4.1).
     fn is_in_flight(&self, chunk: Option<u64>) -> bool {
         let index = chunk.and_then(|chunk| chunk.checked_sub(self.contiguous_chunks));
         index.and_then(|at| self.done.get(at as usize)) == Some(&false)

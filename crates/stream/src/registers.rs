@@ -1,12 +1,13 @@
 //! Register map of a streaming core, as atomics.
 //!
 //! # Purpose
-//! One interface for software and hardware: a streaming core in an FPGA (MLE NVMe Streamer) is controlled through
-//! these registers, so the test bench and the tools above need not distinguish the two. Any thread may read them, and
-//! write [`ControlBits`], while a stream runs.
+//! One interface for software and hardware: a streaming core in an FPGA (MLE NVMe Streamer) is
+//! controlled through these registers, so the test bench and the tools above need not distinguish
+//! the two. Any thread may read them, and write [`ControlBits`], while a stream runs.
 //!
 //! # Register map
-//! Addresses, bits and meanings: [`map`]. [`Registers`] holds those that act on a software stream or change while it runs.
+//! Addresses, bits and meanings: [`map`]. [`Registers`] holds those that act on a software stream
+//! or change while it runs.
 //!
 //! # Non-goals
 //! No clear-on-read, no interrupt register: a program waits for the call to return.
@@ -186,7 +187,6 @@ impl Registers {
         self.control.fetch_and(!control.0, Ordering::SeqCst) & control.0 != 0
     }
 
-    /// The `STATUS` register.
     pub fn status(&self) -> StatusBits {
         StatusBits(self.status.load(Ordering::SeqCst))
     }
@@ -207,17 +207,14 @@ impl Registers {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// `STALLS`.
     pub fn stalls(&self) -> u64 {
         self.stalls.load(Ordering::Relaxed)
     }
 
-    /// `STALL_TIME`, nanoseconds.
     pub fn stall_time_ns(&self) -> u64 {
         self.stall_time_ns.load(Ordering::Relaxed)
     }
 
-    /// `DURABLE_BYTES`.
     pub fn durable_bytes(&self) -> u64 {
         self.durable_bytes.load(Ordering::SeqCst)
     }
@@ -236,7 +233,8 @@ impl Registers {
         self.set_status(StatusBits::RUNNING);
     }
 
-    /// The contiguous run of completed chunks now ends with the one at `address` and has this many bytes of the stream.
+    /// The contiguous run of completed chunks now ends with the one at `address` and has this many
+    /// bytes of the stream.
     pub fn progress(&self, address: u64, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.last_address_written.store(address, Ordering::SeqCst);

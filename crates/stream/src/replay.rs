@@ -12,7 +12,6 @@ use crate::registers::{Registers, StatusBits};
 use crate::source::StreamSink;
 use crate::status::{DeviceFailure, Stall, StreamError, StreamStatus};
 
-/// What to replay.
 pub enum ReplaySource<'r> {
     /// Bytes of a range as they are. `None`: all of it.
     Raw(StreamRange, Option<u64>),
@@ -20,10 +19,10 @@ pub enum ReplaySource<'r> {
     Recording(&'r mut Recording),
 }
 
-/// Options of a replay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReplayOptions {
-    /// Count chunks with a wrong checksum and deliver them as they are (`assay verify`), instead of stopping.
+    /// Count chunks with a wrong checksum and deliver them as they are (`assay verify`), instead of
+    /// stopping.
     pub keep_going: bool,
     /// Smallest I/O of the drives, bytes.
     pub min_io_bytes: u32,
@@ -54,9 +53,11 @@ pub struct ReplayOutcome {
     pub first_bad: Option<BadChunk>,
     /// Chunks that must exist and are not in the index: [`Recording::missing`].
     pub missing_chunks: u64,
-    /// Incomplete chunks at the end that were never reported durable: the recorder was interrupted there.
+    /// Incomplete chunks at the end that were never reported durable: the recorder was interrupted
+    /// there.
     pub not_durable_chunks: u64,
-    /// Chunks at the old end of a ring that were being overwritten when the recorder was interrupted.
+    /// Chunks at the old end of a ring that were being overwritten when the recorder was
+    /// interrupted.
     pub partially_overwritten_chunks: u64,
 }
 
@@ -70,8 +71,8 @@ impl ReplayOutcome {
 /// Replay a stream to a sink.
 ///
 /// # Errors
-/// When the sink fails, a slot is smaller than a chunk, or a target fails as a whole. Failed commands are in the
-/// status.
+/// When the sink fails, a slot is smaller than a chunk, or a target fails as a whole. Failed
+/// commands are in the status.
 pub fn replay(
     queues: &mut [StreamQueue<'_>],
     mut what: ReplaySource<'_>,
@@ -285,7 +286,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         let now = self.queues[queue].now();
         if waited && now > began {
             let stall = Stall {
-                // The clock of one drive may be behind the start, which is the latest of all clocks.
+                // The clock of one drive may be behind the start, which is the latest of all
+                // clocks.
                 at_ns: began.0.saturating_sub(self.began.0),
                 duration_ns: now.0 - began.0,
                 late_ns: 0,
@@ -335,7 +337,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             let (_, local, _) = recording.locate(chunk);
             let part = &mut recording.parts[queue];
             let entry = part.entry(&mut self.queues[queue], local, &mut self.ended)?;
-            // A recording that was stopped without a flush is complete if its header marks it as ended.
+            // A recording that was stopped without a flush is complete if its header marks it as
+            // ended.
             durable = chunk < recording.durable || recording.is_ended();
             let bytes = self.queues[queue].buffer(slot);
             if let Some(entry) = entry.filter(|entry| entry.len_bytes as usize <= bytes.len()) {

@@ -26,16 +26,17 @@ pub trait StreamSource {
     /// Name for messages.
     fn name(&self) -> String;
 
-    /// Fill this part of a chunk: completely, to the end of the stream, or with the bytes that arrived within a poll
-    /// interval. After a partial fill that is not the last, it is called again.
+    /// Fill this part of a chunk: completely, to the end of the stream, or with the bytes that
+    /// arrived within a poll interval. After a partial fill that is not the last, it is called
+    /// again.
     ///
     /// # Errors
-    /// When the stream cannot be read. Bytes placed by a failing call are discarded: a source returns what it has
-    /// first and fails at the next call.
+    /// When the stream cannot be read. Bytes placed by a failing call are discarded: a source
+    /// returns what it has first and fails at the next call.
     fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult>;
 
-    /// Whether more follows, when the range is full. Waits for the answer if `wait`; `None` where only waiting could
-    /// tell.
+    /// Whether more follows, when the range is full. Waits for the answer if `wait`; `None` where
+    /// only waiting could tell.
     ///
     /// # Errors
     /// When the stream cannot be read.
@@ -47,7 +48,8 @@ pub trait StreamSink {
     /// Name for messages.
     fn name(&self) -> String;
 
-    /// The first byte delivered is this byte of the stream: not 0 where the start of a ring was overwritten.
+    /// The first byte delivered is this byte of the stream: not 0 where the start of a ring was
+    /// overwritten.
     fn begin(&mut self, _first_byte: u64) {}
 
     /// Take the next bytes of the stream, all of them.
@@ -136,8 +138,9 @@ impl ReadSource {
         })
     }
 
-    /// [`StreamSource::fill`] from `bytes` on, which is updated; true at the end of the stream. From a blocking source
-    /// it takes only what arrives within [`POLL_INTERVAL`], so that a slow source cannot block the caller.
+    /// [`StreamSource::fill`] from `bytes` on, which is updated; true at the end of the stream.
+    /// From a blocking source it takes only what arrives within [`POLL_INTERVAL`], so that a slow
+    /// source cannot block the caller.
     fn read_on(
         &mut self,
         chunk: &mut [u8],
@@ -264,8 +267,8 @@ impl StreamSink for DiscardSink {
     }
 }
 
-/// A stream of known length: of the LFSR pattern, generated in the ring; or, for rates of the drive without the cost of a
-/// source, of whatever the ring holds.
+/// A stream of known length: of the LFSR pattern, generated in the ring; or, for rates of the drive
+/// without the cost of a source, of whatever the ring holds.
 #[derive(Clone, Debug)]
 pub struct SizedSource {
     pattern: Option<PatternRegister>,

@@ -8,7 +8,6 @@ use crate::registers::StatusBits;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{drive}: a {op} at address {address} failed: {}", describe(*.result))]
 pub struct DeviceFailure {
-    /// The drive.
     pub drive: String,
     /// read, write or flush.
     pub op: &'static str,
@@ -33,7 +32,8 @@ pub struct Stall {
     pub at_ns: u64,
     /// Duration, nanoseconds. For a rate-limited source: until the stream had caught up.
     pub duration_ns: u64,
-    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without a rate.
+    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without
+    /// a rate.
     pub late_ns: u64,
     /// The first chunk that had to wait.
     pub chunk: u64,
@@ -45,13 +45,12 @@ pub const STALLS_KEPT: usize = 64;
 /// All stalls of a stream: counted, the longest kept individually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stalls {
-    /// Number of stalls.
     pub count: u64,
     /// Total duration, nanoseconds.
     pub total_ns: u64,
-    /// The longest, nanoseconds.
     pub longest_ns: u64,
-    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without a rate.
+    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without
+    /// a rate.
     pub latest_ns: u64,
     /// Stalls in which a chunk was later than the deadline of the source (`--lossy-deadline`).
     pub over_deadline: u64,
@@ -85,10 +84,11 @@ pub struct Backlog {
     pub rate_bytes_per_s: u64,
     /// Size of the ring, bytes.
     pub buffer_bytes: u64,
-    /// Maximum of bytes delivered and not yet written. Above the ring size the source had to buffer.
+    /// Maximum of bytes delivered and not yet written. Above the ring size the source had to
+    /// buffer.
     pub high_water_bytes: u64,
-    /// The greatest rate that never needed more than the ring on this drive and stream, bytes per second; at most the
-    /// offered rate.
+    /// The greatest rate that never needed more than the ring on this drive and stream, bytes per
+    /// second; at most the offered rate.
     pub sustainable_bytes_per_s: u64,
 }
 
@@ -101,9 +101,7 @@ pub struct StreamStatus {
     pub first_address: u64,
     /// Address of the last chunk of the range.
     pub last_address: u64,
-    /// Bytes per chunk.
     pub chunk_bytes: u32,
-    /// Drives of the stream.
     #[serde(rename = "lanes")]
     pub drives: u32,
     /// Address of the last chunk of the contiguous run of completed chunks.
@@ -151,10 +149,10 @@ pub enum StreamError {
     Target(#[from] assay_io::TargetError),
     /// The source failed.
     #[error(
-        "reading the stream from {source_name} failed after {bytes} bytes: {source}; the data read before are on the drive"
+        "reading the stream from {source_name} failed after {bytes} bytes: {source}; the data \
+         read before are on the drive"
     )]
     Source {
-        /// Name of the source.
         source_name: String,
         /// Bytes taken before.
         bytes: u64,
@@ -164,7 +162,6 @@ pub enum StreamError {
     /// The sink failed.
     #[error("writing the stream to {sink_name} failed after {bytes} bytes: {source}")]
     Sink {
-        /// Name of the sink.
         sink_name: String,
         /// Bytes delivered before.
         bytes: u64,
@@ -182,11 +179,8 @@ pub enum StreamError {
     /// The slots are smaller than a chunk.
     #[error("{drive}: chunks of {chunk_bytes} bytes do not fit into slots of {slot_bytes} bytes")]
     SmallSlots {
-        /// The drive.
         drive: String,
-        /// Bytes of its slots.
         slot_bytes: u32,
-        /// Bytes per chunk of the stream.
         chunk_bytes: u32,
     },
     /// The streaming core failed as a whole.

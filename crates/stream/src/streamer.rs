@@ -1,11 +1,14 @@
-//! Interface of a streaming core: what records streams on drives and replays them, in software or in hardware.
+//! Interface of a streaming core: what records streams on drives and replays them, in software or
+//! in hardware.
 //!
 //! # Purpose
-//! [`Streamer`] is implemented by [`SoftwareStreamer`] over the queues of this crate, and by a co-simulated hardware core. [`StreamHost`] is a streamer with
-//! its drives: it opens and closes them, and says what they are. The test bench and the stream commands know these two traits only.
+//! [`Streamer`] is implemented by [`SoftwareStreamer`] over the queues of this crate, and by a
+//! co-simulated hardware core. [`StreamHost`] is a streamer with its drives: it opens and closes
+//! them, and says what they are. The test bench and the stream commands know these two traits only.
 //!
 //! # Non-goals
-//! Not every streamer can do everything: [`StreamOption`] names what is optional, and [`StreamError::Unsupported`] is the answer where it is missing.
+//! Not every streamer can do everything: [`StreamOption`] names what is optional, and
+//! [`StreamError::Unsupported`] is the answer where it is missing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -79,28 +82,29 @@ impl RecordOptions {
     }
 }
 
-/// A chunk of one drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriveChunk {
     /// The drive, in the order of the stripes.
     pub drive: usize,
     /// Byte address of the chunk on it.
     pub address: u64,
-    /// Bytes of a chunk.
     pub chunk_bytes: u32,
 }
 
 /// Records streams on open drives and replays them, one stream at a time.
 ///
 /// # Contract
-/// - A stream is controlled and observed through its [`Registers`]: the streamer keeps status, progress and stalls there while it runs, and acts on
-///   [`crate::registers::ControlBits`] set by any thread or by the source or sink itself.
-/// - [`StreamSource::fill`] is called with a whole chunk, or with the rest of it after a partial fill. A command that the source gives during a fill takes effect
-///   behind the bytes of that fill: STOP ends the stream with them.
-/// - [`StreamSink::put`] gets at most a chunk at once, in order. A command that the sink gives during a `put` takes effect behind its bytes: STOP delivers no
-///   chunk after it.
+/// - A stream is controlled and observed through its [`Registers`]: the streamer keeps status,
+///   progress and stalls there while it runs, and acts on [`crate::registers::ControlBits`] set by
+///   any thread or by the source or sink itself.
+/// - [`StreamSource::fill`] is called with a whole chunk, or with the rest of it after a partial
+///   fill. A command that the source gives during a fill takes effect behind the bytes of that
+///   fill: STOP ends the stream with them.
+/// - [`StreamSink::put`] gets at most a chunk at once, in order. A command that the sink gives
+///   during a `put` takes effect behind its bytes: STOP delivers no chunk after it.
 /// - Nothing of an interrupted stream remains for the next one.
-/// - A range that the streamer refuses ends at once: an outcome with the bit of [`Streamer::refusal`] in its status and no bytes.
+/// - A range that the streamer refuses ends at once: an outcome with the bit of
+///   [`Streamer::refusal`] in its status and no bytes.
 pub trait Streamer {
     /// Name for messages.
     fn name(&self) -> String;
@@ -110,13 +114,16 @@ pub trait Streamer {
         true
     }
 
-    /// Ask whether a range would be accepted, without any I/O: the bit of `STATUS` with which it is refused, or `None`.
+    /// Ask whether a range would be accepted, without any I/O: the bit of `STATUS` with which it is
+    /// refused, or `None`.
     fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits>;
 
-    /// Record a stream on a range of all drives. A failed command ends it with `DEVICE_ERROR`; chunks before it stay.
+    /// Record a stream on a range of all drives. A failed command ends it with `DEVICE_ERROR`;
+    /// chunks before it stay.
     ///
     /// # Errors
-    /// When the source fails (what it gave before is written), an option is not supported, or the streamer fails as a whole.
+    /// When the source fails (what it gave before is written), an option is not supported, or the
+    /// streamer fails as a whole.
     fn record(
         &mut self,
         range: &StreamRange,
@@ -125,7 +132,8 @@ pub trait Streamer {
         registers: &Registers,
     ) -> Result<RecordOutcome, StreamError>;
 
-    /// Replay the first `bytes` of a range of all drives as they are; `None`: all of it. A failed command ends it with `DEVICE_ERROR`.
+    /// Replay the first `bytes` of a range of all drives as they are; `None`: all of it. A failed
+    /// command ends it with `DEVICE_ERROR`.
     ///
     /// # Errors
     /// When the sink fails, or the streamer fails as a whole.
@@ -151,7 +159,8 @@ pub trait Streamer {
         registers: &Registers,
     ) -> Result<ReplayOutcome, StreamError>;
 
-    /// Replay a recording that [`StreamHost::find_recording`] found; every chunk is checked before it is delivered.
+    /// Replay a recording that [`StreamHost::find_recording`] found; every chunk is checked before
+    /// it is delivered.
     ///
     /// # Errors
     /// As [`Streamer::replay`]; [`StreamError::Unsupported`] where indexes are.
@@ -241,7 +250,8 @@ pub trait StreamHost {
     /// The drives, in the order of the stripes.
     fn drives(&self) -> &[StreamDrive];
 
-    /// The streamer, with rings allocated and drives open. Opens them if they are closed; they remain open until [`StreamHost::close`].
+    /// The streamer, with rings allocated and drives open. Opens them if they are closed; they
+    /// remain open until [`StreamHost::close`].
     ///
     /// # Errors
     /// When a drive cannot be opened, or writing is not permitted, or memory cannot be allocated.
@@ -253,10 +263,12 @@ pub trait StreamHost {
     /// How data get to the drives, for reports.
     fn data_path(&self) -> String;
 
-    /// Find the recording that begins at this address of all drives. The next [`StreamHost::streamer`] is made for its chunk size and its order of drives.
+    /// Find the recording that begins at this address of all drives. The next
+    /// [`StreamHost::streamer`] is made for its chunk size and its order of drives.
     ///
     /// # Errors
-    /// [`crate::index::IndexError::None`] where there is none, [`StreamError::Unsupported`] where indexes are, and I/O errors.
+    /// [`crate::index::IndexError::None`] where there is none, [`StreamError::Unsupported`] where
+    /// indexes are, and I/O errors.
     fn find_recording(&mut self, _first: u64) -> Result<Recording, StreamError> {
         Err(StreamError::Unsupported {
             streamer: self.names(),
@@ -270,7 +282,8 @@ pub trait StreamHost {
     /// Current PCIe link of a drive.
     fn link(&mut self, drive: usize) -> Option<PcieLink>;
 
-    /// Page generator of simulated drives, to which the seeds of streams are announced before they are written.
+    /// Page generator of simulated drives, to which the seeds of streams are announced before they
+    /// are written.
     fn pattern_pages(&self) -> Option<Arc<PatternPages>> {
         None
     }
@@ -291,7 +304,8 @@ pub trait StreamHost {
     }
 }
 
-/// The streamer of this crate: the loops of [`mod@crate::record`] and [`mod@crate::replay`] over queues, one per drive.
+/// The streamer of this crate: the loops of [`mod@crate::record`] and [`mod@crate::replay`] over
+/// queues, one per drive.
 pub struct SoftwareStreamer<'t> {
     queues: Vec<StreamQueue<'t>>,
     extents: Vec<DriveExtent>,

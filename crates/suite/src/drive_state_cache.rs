@@ -1,15 +1,18 @@
-//! Drive state cache: preconditioning and purges of real drives, kept between runs, and checked against writes by other programs.
+//! Drive state cache: preconditioning and purges of real drives, kept between runs, and checked
+//! against writes by other programs.
 //!
 //! # Mechanism
-//! One file per drive, `$XDG_STATE_HOME/assay/drives/SERIAL.json` (else `~/.local/state/assay/drives`; `ASSAY_STATE_DIR` replaces the
-//! directory `assay`; without any of them the cache is disabled). Beside each state it holds the drive's write trace at that moment
-//! ([`assay_device::identity::WriteTrace`]). An unchanged trace means that nothing was written; a difference larger than assay's own
-//! writes means that another program wrote, and invalidates the record. A state that cannot be verified is reported as unknown,
-//! never as valid.
+//! One file per drive, `$XDG_STATE_HOME/assay/drives/SERIAL.json` (else
+//! `~/.local/state/assay/drives`; `ASSAY_STATE_DIR` replaces the directory `assay`; without any of
+//! them the cache is disabled). Beside each state it holds the drive's write trace at that moment
+//! ([`assay_device::identity::WriteTrace`]). An unchanged trace means that nothing was written; a
+//! difference larger than assay's own writes means that another program wrote, and invalidates the
+//! record. A state that cannot be verified is reported as unknown, never as valid.
 //!
-//! A file is replaced atomically (temporary file, fsync, rename), with a version and a checksum; a damaged file counts as absent.
-//! Writing cells and purges are recorded before they start (`in_progress`): after a kill, only the resumed run claims the writes.
-//! Discards by other programs are detected where the kernel counts them; it does not for zram.
+//! A file is replaced atomically (temporary file, fsync, rename), with a version and a checksum; a
+//! damaged file counts as absent. Writing cells and purges are recorded before they start
+//! (`in_progress`): after a kill, only the resumed run claims the writes. Discards by other
+//! programs are detected where the kernel counts them; it does not for zram.
 //!
 //! # Non-goals
 //! No simulated drives: their state ends with the process. No history: that is in the run folders.
@@ -41,7 +44,8 @@ const MAX_RECORDS: usize = 16;
 /// The cache could not be written. The run continues.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{drive}: cannot store the drive state in {path}: {source}; the next run will repeat the preconditioning (ASSAY_STATE_DIR selects another directory)"
+    "{drive}: cannot store the drive state in {path}: {source}; the next run will repeat the \
+     preconditioning (ASSAY_STATE_DIR selects another directory)"
 )]
 pub struct StateCacheError {
     /// The drive as named.
@@ -154,7 +158,6 @@ enum LoadOutcome {
     Loaded(Box<DriveState>),
 }
 
-/// The cache, for all drives.
 #[derive(Clone, Debug)]
 pub struct DriveStateCache {
     dir: Option<PathBuf>,
@@ -186,7 +189,6 @@ impl DriveStateCache {
         }
     }
 
-    /// A disabled cache.
     pub fn disabled() -> DriveStateCache {
         DriveStateCache {
             dir: None,
@@ -200,8 +202,9 @@ impl DriveStateCache {
         parse(&bytes).is_some().then_some(bytes)
     }
 
-    /// Install the file of a drive that was on another host; whether it was. Only one that is whole and of this drive replaces what is here. Whether
-    /// the state still holds is decided by its trace of writing, as for any other: the counters of another boot leave it in doubt.
+    /// Install the file of a drive that was on another host; whether it was. Only one that is whole
+    /// and of this drive replaces what is here. Whether the state still holds is decided by its
+    /// trace of writing, as for any other: the counters of another boot leave it in doubt.
     ///
     /// # Errors
     /// [`StateCacheError`] when the file cannot be written.
@@ -259,7 +262,8 @@ impl DriveStateCache {
         })
     }
 
-    /// Record assay's other writes, bytes (0 checks for foreign writes). No effect without a record of the drive.
+    /// Record assay's other writes, bytes (0 checks for foreign writes). No effect without a record
+    /// of the drive.
     ///
     /// # Errors
     /// [`StateCacheError`] when the file cannot be written.
@@ -324,7 +328,8 @@ impl DriveStateCache {
             TraceChange::Unchanged => Ok(record),
             TraceChange::Changed(reason) => Err(StateValidity::Stale(match &record.in_progress {
                 Some(CellInProgress { run, cell, .. }) => format!(
-                    "assay was interrupted while writing to it (cell {cell} of run {run}); only the resumption of that run can attribute those writes"
+                    "assay was interrupted while writing to it (cell {cell} of run {run}); only \
+                     the resumption of that run can attribute those writes"
                 ),
                 None => reason,
             })),
@@ -332,7 +337,8 @@ impl DriveStateCache {
         }
     }
 
-    /// Update a drive's record after own writes of `own_bytes`; [`u64::MAX`] stands for any amount. `create`: also without a record.
+    /// Update a drive's record after own writes of `own_bytes`; [`u64::MAX`] stands for any amount.
+    /// `create`: also without a record.
     fn update(
         &self,
         info: &DriveInfo,

@@ -16,7 +16,8 @@ pub enum SuiteError {
     Together(String),
     /// No such suite.
     #[error(
-        "there is no suite {name:?}{}; the suites are: {known} (`assay suites` describes them); or give the path of a suite file (.toml)",
+        "there is no suite {name:?}{}; the suites are: {known} (`assay suites` describes them); \
+         or give the path of a suite file (.toml)",
         did_you_mean(name, known)
     )]
     Unknown {
@@ -40,7 +41,6 @@ pub enum SuiteError {
     Invalid {
         /// `suite` or `policy`.
         what: &'static str,
-        /// Its name.
         name: String,
         /// Error and position.
         message: String,
@@ -48,7 +48,6 @@ pub enum SuiteError {
     /// A parameter the suite does not have.
     #[error("suite {suite} has no parameter {key:?}; it has: {known}")]
     UnknownParameter {
-        /// The suite.
         suite: String,
         /// The given key.
         key: String,
@@ -61,31 +60,25 @@ pub enum SuiteError {
     /// A cell's workload does not fit its drive.
     #[error("cell {cell}: {source}")]
     Cell {
-        /// The cell.
         cell: String,
         /// Why.
         source: PlanError,
     },
     /// A cell's load is a share of a rate that was not measured.
     #[error(
-        "{cell}: its load is a share of the rate of step {step}, which has no result on this drive; read why that step failed or was skipped"
+        "{cell}: its load is a share of the rate of step {step}, which has no result on this \
+         drive; read why that step failed or was skipped"
     )]
-    NoLoad {
-        /// The cell.
-        cell: String,
-        /// The step.
-        step: String,
-    },
+    NoLoad { cell: String, step: String },
     /// A cell's operating point cannot be chosen.
     #[error(
-        "{cell}: no point of the grid of step {step} has a result with a mean response time below {limit} on this drive; read why its cells failed, or raise the limit in a copy of the suite"
+        "{cell}: no point of the grid of step {step} has a result with a mean response time below \
+         {limit} on this drive; read why its cells failed, or raise the limit in a copy of the \
+         suite"
     )]
     NoPoint {
-        /// The cell.
         cell: String,
-        /// The step.
         step: String,
-        /// The limit.
         limit: String,
     },
     /// More than [`MAX_CELLS`] cells.
@@ -93,7 +86,6 @@ pub enum SuiteError {
         "suite {suite} would make at least {cells} cells, more than {MAX_CELLS}; shorten its lists"
     )]
     TooManyCells {
-        /// The suite.
         suite: String,
         /// How many, as far as they were counted.
         cells: u128,
@@ -110,7 +102,6 @@ pub enum SuiteError {
     /// The resumed run has another plan or drive.
     #[error("cannot resume {run}: {why}")]
     NotTheSame {
-        /// The run.
         run: String,
         /// The difference.
         why: String,

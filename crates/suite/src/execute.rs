@@ -70,9 +70,7 @@ pub trait Progress {
     fn cell_started(&mut self, index: usize, total: usize, cell: &Cell);
     /// An interval of the cell.
     fn interval(&mut self, drive: usize, work: IntervalWork);
-    /// A cell finished.
     fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]);
-    /// A cell failed.
     fn cell_failed(&mut self, plan: &CellPlan, message: &str);
     /// The run is past a cell, executed or not.
     fn cell_passed(&mut self, index: usize);
@@ -87,13 +85,13 @@ pub trait Progress {
 pub struct RunSummary {
     /// Complete or interrupted.
     pub outcome: RunEnd,
-    /// Cells that failed.
     pub failed_cells: usize,
     /// I/Os that failed.
     pub io_errors: u64,
     /// Blocks that failed verification.
     pub bad_blocks: u64,
-    /// Drives that disappeared. Their cells are left for `--resume`, and the run counts as interrupted.
+    /// Drives that disappeared. Their cells are left for `--resume`, and the run counts as
+    /// interrupted.
     pub lost_drives: BTreeSet<usize>,
     /// The cell that was not begun any more, and why, where that is what interrupted the run.
     pub not_begun: Option<(String, NotBegun)>,
@@ -114,7 +112,6 @@ enum CellExit {
 pub struct Runner<'a> {
     /// The cells.
     pub plan: &'a RunPlan,
-    /// The drives.
     pub drives: &'a mut [DriveSession],
     /// The run folder.
     pub writer: RunWriter,
@@ -186,8 +183,9 @@ struct Executor<'a> {
 impl Runner<'_> {
     /// Run every unfinished cell, evaluate the verdict rules, close the folder.
     ///
-    /// A cell that fails is recorded as failed and the run continues. A cell whose drive disappears is left unfinished, and the
-    /// run continues with the other drives. Simulated drives run in a thread each.
+    /// A cell that fails is recorded as failed and the run continues. A cell whose drive disappears
+    /// is left unfinished, and the run continues with the other drives. Simulated drives run in a
+    /// thread each.
     ///
     /// # Errors
     /// When the run folder cannot be written.
@@ -264,7 +262,8 @@ impl Executor<'_> {
         let cells = &self.plan.cells;
         let groups_of_several_drives = self.groups_of_several_drives();
         let mut next = 0;
-        // A cell of several drives is a barrier, and so are cells of several drives that run at the same time.
+        // A cell of several drives is a barrier, and so are cells of several drives that run at the
+        // same time.
         while next < cells.len() && state.summary.outcome == RunEnd::Complete {
             let is_shared = |cell: &Cell| {
                 let group = cell.together;
@@ -325,7 +324,8 @@ impl Executor<'_> {
         index..index + count
     }
 
-    /// Run cells one after the other, those of a group at the same time: all, or those of one drive.
+    /// Run cells one after the other, those of a group at the same time: all, or those of one
+    /// drive.
     fn run_in_turn(
         &mut self,
         cells: Range<usize>,
@@ -484,7 +484,8 @@ impl Executor<'_> {
             self.give_up_drives(cell, lost, state)?;
             return Ok(CellExit::DriveLost);
         }
-        // Before CellFinish: a finished preparation missing from the drive state cache would be repeated.
+        // Before CellFinish: a finished preparation missing from the drive state cache would be
+        // repeated.
         let preconditioned = state.preconditions.cell_ended(cell, errors == 0);
         self.record_drive_state(cell, &done, preconditioned);
         self.log.append(&Entry::CellFinish {

@@ -37,13 +37,11 @@ pub(crate) const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 /// The cells of a run.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
-    /// The suite.
     pub suite: Suite,
     /// Parameter values as text, before scaling and capacity limits.
     pub parameters: BTreeMap<String, String>,
     /// Factor on durations.
     pub scale: f64,
-    /// Seed.
     pub seed: u64,
     /// Labels of the drives.
     pub labels: Vec<String>,
@@ -51,7 +49,6 @@ pub struct RunPlan {
     pub cells: Vec<Cell>,
 }
 
-/// One cell.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// The recorded part.
@@ -93,7 +90,6 @@ pub struct Cell {
 /// A block size of a mix below the logical block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedBlockSize {
-    /// The size.
     pub size_bytes: u64,
     /// The drive's logical block size.
     pub block_bytes: u32,
@@ -146,7 +142,6 @@ pub struct StartRule {
 /// The drive state left by a step of kind `prepare` or `purge`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditioning {
-    /// Its name.
     pub name: String,
     /// The workload in one line; an earlier run's state counts only if it is equal.
     pub workload: String,
@@ -188,9 +183,7 @@ impl Cell {
 pub struct RunSettings {
     /// `--set key=value`.
     pub set: Vec<(String, String)>,
-    /// `--scale`.
     pub scale: f64,
-    /// Seed.
     pub seed: u64,
 }
 
@@ -206,7 +199,8 @@ pub fn expand(
     expand_labelled(suite, settings, drives, labels(drives))
 }
 
-/// [`expand`], with the drives' labels of an earlier start of the run: a drive may have another name since.
+/// [`expand`], with the drives' labels of an earlier start of the run: a drive may have another
+/// name since.
 ///
 /// # Errors
 /// As [`expand`].
@@ -318,7 +312,8 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
     })
 }
 
-/// Jobs that run at once are skipped together: beside fewer, the figures of the others would be those of another load.
+/// Jobs that run at once are skipped together: beside fewer, the figures of the others would be
+/// those of another load.
 fn skip_together(cells: &mut [Cell]) {
     let skipped = cells.iter().find_map(|cell| cell.plan.skipped.clone());
     for cell in cells.iter_mut().filter(|_| skipped.is_some()) {

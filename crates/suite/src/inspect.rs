@@ -1,5 +1,5 @@
-//! Compressibility sampling of a medium. Drives that compress, or that return zeroed areas without reading flash, read such data
-//! faster than incompressible data.
+//! Compressibility sampling of a medium. Drives that compress, or that return zeroed areas without
+//! reading flash, read such data faster than incompressible data.
 
 use assay_device::open::open_drive;
 use assay_device::session::{DriveSession, SessionError};
@@ -13,7 +13,6 @@ use crate::SuiteError;
 
 /// Number of samples.
 const SAMPLES: u32 = 64;
-/// Bytes per sample.
 const SAMPLE_BYTES: u32 = 64 << 10;
 /// zstd level; models the best compression of a drive.
 const ZSTD_LEVEL: i32 = 1;
@@ -22,7 +21,8 @@ pub const COMPRESSIBLE_RATIO: f64 = 1.05;
 
 /// Read samples spread over the first `span_bytes` and compress them.
 ///
-/// Values of the result: `zstd_ratio` (original over compressed, all samples together), `zero_share_pct`, `samples`.
+/// Values of the result: `zstd_ratio` (original over compressed, all samples together),
+/// `zero_share_pct`, `samples`.
 ///
 /// # Errors
 /// When the drive cannot be opened or read.

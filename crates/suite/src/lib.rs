@@ -1,10 +1,12 @@
 //! Suites: measuring procedures as TOML data, their expansion into cells, and their execution.
 //!
 //! # Architecture
-//! [`schema`] reads a suite's TOML; [`catalogue`] holds the built-in suites (`suites/`) and reads users' own; [`expand`] turns a suite,
-//! its parameters and the drives into a [`expand::RunPlan`]: cells with checked workloads, or the reason why a cell is skipped;
-//! [`execute`] runs the plan cell by cell into a run folder, and resumes an interrupted run; [`inspect`] samples what a medium
-//! holds; [`live`] has the figures of a run in progress; [`drive_state_cache`] keeps preconditioning states between runs; [`verdict`] evaluates a suite's rules.
+//! [`schema`] reads a suite's TOML; [`catalogue`] holds the built-in suites (`suites/`) and reads
+//! users' own; [`expand`] turns a suite, its parameters and the drives into a [`expand::RunPlan`]:
+//! cells with checked workloads, or the reason why a cell is skipped; [`execute`] runs the plan
+//! cell by cell into a run folder, and resumes an interrupted run; [`inspect`] samples what a
+//! medium holds; [`live`] has the figures of a run in progress; [`drive_state_cache`] keeps
+//! preconditioning states between runs; [`verdict`] evaluates a suite's rules.
 //!
 //! Data flows one way: `Suite + parameters + drives -> RunPlan -> journal`.
 //!

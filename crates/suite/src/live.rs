@@ -1,9 +1,10 @@
 //! Live figures of a run: the one source of progress bar, full-screen view and metrics.
 //!
 //! # Mechanism
-//! The executor reports events to [`Live`] where they arise, at the earliest at the end of an interval, in the thread that collects intervals:
-//! the I/O loop of a real drive does nothing for it. Readers take a [`LiveSnapshot`] when they want one. Each drive has its own lock, held
-//! for the microseconds that an update or a copy takes.
+//! The executor reports events to [`Live`] where they arise, at the earliest at the end of an
+//! interval, in the thread that collects intervals: the I/O loop of a real drive does nothing for
+//! it. Readers take a [`LiveSnapshot`] when they want one. Each drive has its own lock, held for
+//! the microseconds that an update or a copy takes.
 //!
 //! # Non-goals
 //! Nothing here enters a run folder; results come from the journal.
@@ -67,7 +68,6 @@ pub struct CellCounts {
     pub done: usize,
     /// Skipped during the run, with a reason in the run folder.
     pub skipped: usize,
-    /// Failed.
     pub failed: usize,
     /// Running or to come.
     pub left: usize,
@@ -98,7 +98,6 @@ pub struct LiveSnapshot {
     pub left: Nanos,
     /// Share of the planned work that is done, 0 to 1.
     pub done_share: f64,
-    /// Cells.
     pub cells: CellCounts,
     /// A pause is requested.
     pub paused: bool,
@@ -136,7 +135,8 @@ fn weight_ms(cell: &Cell) -> u64 {
     (cell.expected_span().0 / 1_000_000).max(1)
 }
 
-/// The weight of each cell. Cells that run at the same time take the time of the longest, which counts as the first one's.
+/// The weight of each cell. Cells that run at the same time take the time of the longest, which
+/// counts as the first one's.
 fn weights_ms(cells: &[Cell]) -> Vec<u64> {
     let mut weights: Vec<u64> = cells.iter().map(weight_ms).collect();
     let mut first = 0;
@@ -241,7 +241,6 @@ impl Live {
         self.set_status(index, CellStatus::Skipped);
     }
 
-    /// A cell failed.
     pub(crate) fn cell_failed(&self, index: usize) {
         self.set_status(index, CellStatus::Failed);
     }
@@ -304,7 +303,8 @@ impl Live {
         (done.min(all), all)
     }
 
-    /// Estimated time to the end. A real drive takes the planned time; of a simulated one, the pace so far decides.
+    /// Estimated time to the end. A real drive takes the planned time; of a simulated one, the pace
+    /// so far decides.
     pub fn left(&self) -> Nanos {
         let (done_ms, all_ms) = self.work_ms();
         let planned = Nanos((all_ms - done_ms).saturating_mul(1_000_000));
@@ -344,8 +344,8 @@ impl Live {
         counts
     }
 
-    /// The run now. Costs some microseconds per drive, and at most every [`EVALUATION_PERIOD`] some milliseconds for
-    /// the cause of a rate in a long cell.
+    /// The run now. Costs some microseconds per drive, and at most every [`EVALUATION_PERIOD`] some
+    /// milliseconds for the cause of a rate in a long cell.
     pub fn snapshot(&self) -> LiveSnapshot {
         let (done_ms, all_ms) = self.work_ms();
         let left = self.left();

@@ -56,8 +56,8 @@ pub fn manifest(
     }
 }
 
-/// `20261121T034500Z-bandwidth-1a2b3c4d5e6f`: sortable; twelve random digits make runs of one second unique, also on thousands of hosts, whose
-/// tables are joined by it.
+/// `20261121T034500Z-bandwidth-1a2b3c4d5e6f`: sortable; twelve random digits make runs of one
+/// second unique, also on thousands of hosts, whose tables are joined by it.
 fn run_id(created: &str, suite: &str) -> String {
     let stamp = created.chars().filter(char::is_ascii_alphanumeric);
     let stamp: String = stamp.take("20261121T034500".len()).collect();
@@ -94,7 +94,8 @@ fn probe(session: &DriveSession) -> Vec<model::ProbeProperty> {
     facts
 }
 
-/// Maximum power of each operational power state, if readable. 0 means not reported (NVMe Base 2.0c, figure 276, MP).
+/// Maximum power of each operational power state, if readable. 0 means not reported (NVMe Base
+/// 2.0c, figure 276, MP).
 fn power_limits(session: &DriveSession) -> BTreeMap<u8, u64> {
     let Some(Ok(probe)) = session.probe() else {
         return BTreeMap::new();
@@ -138,8 +139,8 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
     }
 }
 
-/// Published figures of the drive modelled, if the simulated one is as its profile has it: one with other spare area or faults
-/// has nothing to be compared with.
+/// Published figures of the drive modelled, if the simulated one is as its profile has it: one with
+/// other spare area or faults has nothing to be compared with.
 fn published(info: &DriveInfo) -> Vec<Published> {
     let spec = |profile: &&String| info.spec == format!("sim:{profile}");
     let Some(profile) = info.profile.as_ref().filter(spec) else {
@@ -169,8 +170,9 @@ fn published(info: &DriveInfo) -> Vec<Published> {
 /// Options that change neither the drive's numbers nor its state.
 const HARMLESS: [&str; 3] = ["seed", "member", "data"];
 
-/// 90 % predictive intervals of a simulated drive's figures; none of other drives. Options such as additional over-provisioning, an age
-/// or an ambient temperature change what was measured, so intervals are then those of figures of other kinds.
+/// 90 % predictive intervals of a simulated drive's figures; none of other drives. Options such as
+/// additional over-provisioning, an age or an ambient temperature change what was measured, so
+/// intervals are then those of figures of other kinds.
 fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
     let Some(profile) = info.profile.as_ref().filter(|_| info.simulated) else {
         return Vec::new();
@@ -289,7 +291,8 @@ fn known<const N: usize>(details: [(&str, Option<String>); N]) -> BTreeMap<Strin
     details.into_iter().filter_map(known).collect()
 }
 
-/// Namespaces of one controller share its serial, and the number in a device name need not be the namespace id.
+/// Namespaces of one controller share its serial, and the number in a device name need not be the
+/// namespace id.
 fn namespace(info: &DriveInfo) -> Option<String> {
     let location = info.nvme.as_ref()?;
     let others = location

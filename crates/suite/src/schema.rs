@@ -30,13 +30,11 @@ pub const SUITE_OPTIONS: [&str; 6] = [
     "bursts",
 ];
 
-/// A suite.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
     /// Name, as on the command line.
     pub name: String,
-    /// Title.
     pub title: String,
     /// Summary, one paragraph.
     pub summary: String,
@@ -65,7 +63,6 @@ pub struct Suite {
     pub text: String,
 }
 
-/// One parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteParameter {
@@ -105,7 +102,6 @@ pub enum Requirement {
     SeveralDrives,
 }
 
-/// One step of a suite.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteStep {
@@ -113,18 +109,20 @@ pub struct SuiteStep {
     pub id: String,
     /// Title of its table.
     pub title: String,
-    /// Kind of its cells.
     pub kind: CellKind,
     /// Requirements.
     #[serde(default)]
     pub needs: Vec<Requirement>,
-    /// The workload: options of `assay job` ([`assay_workload::options::JOB_OPTIONS`]); `{parameter}` is replaced by its value.
+    /// The workload: options of `assay job` ([`assay_workload::options::JOB_OPTIONS`]);
+    /// `{parameter}` is replaced by its value.
     #[serde(default)]
     pub job: toml::Table,
-    /// Options with several values: one cell per combination, the first varies slowest. The table under the name of a job is of its options.
+    /// Options with several values: one cell per combination, the first varies slowest. The table
+    /// under the name of a job is of its options.
     #[serde(default)]
     pub matrix: toml::Table,
-    /// Jobs that run at once on the drive, by name, in the order written: their options beside those of `job`, which all have.
+    /// Jobs that run at once on the drive, by name, in the order written: their options beside
+    /// those of `job`, which all have.
     #[serde(default)]
     pub jobs: toml::Table,
     /// The job whose figures are those of the step; the first one unless named.
@@ -180,7 +178,8 @@ impl Suite {
     /// Read a suite.
     ///
     /// # Errors
-    /// When the TOML is malformed, a key is unknown, or steps contradict each other; the message names the step.
+    /// When the TOML is malformed, a key is unknown, or steps contradict each other; the message
+    /// names the step.
     pub fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
         let checked = |suite: Suite| suite.check().map(|()| suite);
         let suite = from_toml(text).and_then(checked);
@@ -349,7 +348,8 @@ impl SuiteStep {
         }
         if has("in_flight") && (!has("numjobs") || has_any(&["iodepth", "queue_depth"])) {
             return fail(
-                "in_flight sets iodepth by numjobs: it needs numjobs, and no iodepth or queue_depth",
+                "in_flight sets iodepth by numjobs: it needs numjobs, and no iodepth or \
+                 queue_depth",
             );
         }
         if self.alone.is_some() && !is(&[CellKind::Concurrent]) {
@@ -417,7 +417,8 @@ impl SuiteStep {
             };
             if !earlier(&|s| s.id == point.of && grid(s)) {
                 return Err(format!(
-                    "point names {:?}, which is no earlier step in rounds with numjobs and iodepth in its matrix",
+                    "point names {:?}, which is no earlier step in rounds with numjobs and \
+                     iodepth in its matrix",
                     point.of
                 ));
             }
@@ -434,7 +435,8 @@ impl SuiteStep {
         let shows_repeats = drain || self.view == Some(CellView::Cache);
         if self.repeats.is_some() && !stream && !shows_repeats {
             return fail(
-                "repeats needs the view peak, continuous, drain or cache; use rounds for other steps",
+                "repeats needs the view peak, continuous, drain or cache; use rounds for other \
+                 steps",
             );
         }
         if drain && has("runtime") {
@@ -490,7 +492,8 @@ impl SuiteStep {
                 && !earlier(&|s| s.id == *before_each && plain(s))
             {
                 return Err(format!(
-                    "rounds: before names {before_each:?}, which is no earlier step of kind measure without jobs, rounds, repeats, leaves, load_of and point"
+                    "rounds: before names {before_each:?}, which is no earlier step of kind \
+                     measure without jobs, rounds, repeats, leaves, load_of and point"
                 ));
             }
         }

@@ -1,7 +1,7 @@
 //! Rule-based verdicts: each rule evaluates one figure and gives a reason for or against a drive.
 //!
-//! Rules come from a suite, or from a policy: a file of rules for any number of runs, with facts that cannot be measured, such as
-//! rated endurance.
+//! Rules come from a suite, or from a policy: a file of rules for any number of runs, with facts
+//! that cannot be measured, such as rated endurance.
 
 use assay_store::model::{DriveRecord, Reason, ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::Run;
@@ -64,9 +64,11 @@ pub enum Basis<'a> {
     /// The limits of the rules.
     #[default]
     Limits,
-    /// The best of these drives (the evaluated one included), for rates, latencies and endurance; other figures by their limits.
+    /// The best of these drives (the evaluated one included), for rates, latencies and endurance;
+    /// other figures by their limits.
     Drives(&'a [VerdictSubject<'a>]),
-    /// The drive's data sheet, for rules that name a rating; other rates, latencies and endurance are left out.
+    /// The drive's data sheet, for rules that name a rating; other rates, latencies and endurance
+    /// are left out.
     Datasheet,
 }
 
@@ -77,9 +79,11 @@ pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
 
 /// Evaluate the rules for a drive.
 ///
-/// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than half of the figures measured, or
-/// with none that says how good the drive is ([`crate::schema::VerdictMetric::is_of_merit`]), the verdict is *undecided* unless a reason rejects the drive. Rules for another
-/// price class, or for a suite that was not run, are ignored. The drive's own temperature limits, and throttling, are evaluated whatever the rules are.
+/// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than
+/// half of the figures measured, or with none that says how good the drive is
+/// ([`crate::schema::VerdictMetric::is_of_merit`]), the verdict is *undecided* unless a reason
+/// rejects the drive. Rules for another price class, or for a suite that was not run, are ignored.
+/// The drive's own temperature limits, and throttling, are evaluated whatever the rules are.
 pub fn evaluate_by(
     rules: &VerdictRules,
     subject: &VerdictSubject<'_>,
@@ -132,7 +136,8 @@ pub fn evaluate_by(
     }
 }
 
-/// The figures of the rules that [`evaluate`] applies to a drive, each with its rule; without those that were not measured.
+/// The figures of the rules that [`evaluate`] applies to a drive, each with its rule; without those
+/// that were not measured.
 pub fn figures<'r>(
     rules: &'r VerdictRules,
     subject: &VerdictSubject<'_>,

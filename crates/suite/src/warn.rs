@@ -1,4 +1,5 @@
-//! Run warnings: conditions that affect how results are to be read, each with code, message and advice.
+//! Run warnings: conditions that affect how results are to be read, each with code, message and
+//! advice.
 
 use assay_stats::ErrorCauses;
 use assay_store::model::Warning;
@@ -8,7 +9,8 @@ use assay_units::text::{format_size, whole};
 
 use crate::expand::UnsupportedBlockSize;
 
-/// Name of the one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, Critical Warning, bit 1).
+/// Name of the one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, Critical
+/// Warning, bit 1).
 const TEMPERATURE_THRESHOLD: &str = "temperature threshold exceeded";
 
 fn warning(code: &str, message: impl Into<String>, advice: &str) -> Warning {
@@ -30,8 +32,8 @@ pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) 
     }
 }
 
-/// `idle_pct`: of the whole host. `rate_reached`: the workload asked for a rate and got it, so that the host can have delayed I/Os but not limited
-/// them.
+/// `idle_pct`: of the whole host. `rate_reached`: the workload asked for a rate and got it, so that
+/// the host can have delayed I/Os but not limited them.
 pub(crate) fn host_limited(
     busiest_thread_pct: f64,
     idle_pct: Option<f64>,
@@ -47,13 +49,15 @@ pub(crate) fn host_limited(
         return warning(
             code::HOST_LIMITED,
             format!("{evidence}: latencies include waits for a processor"),
-            "read them as upper bounds for the drive; use a host with more or faster processors, or keep other work off it",
+            "read them as upper bounds for the drive; use a host with more or faster processors, \
+             or keep other work off it",
         );
     }
     warning(
         code::HOST_LIMITED,
         format!("{evidence}: the host, not the drive, set this rate"),
-        "read it as a lower bound for the drive; use more threads, a host with more or faster processors, or a rate limit",
+        "read it as a lower bound for the drive; use more threads, a host with more or faster \
+         processors, or a rate limit",
     )
 }
 
@@ -62,9 +66,11 @@ pub(crate) fn simulated_host_limited(busy_pct: f64) -> Warning {
     warning(
         code::HOST_LIMITED,
         format!(
-            "the simulated host spent {busy_pct:.0} % of its processors' time on these I/Os: the host of the model, not the drive, set this rate"
+            "the simulated host spent {busy_pct:.0} % of its processors' time on these I/Os: the \
+             host of the model, not the drive, set this rate"
         ),
-        "read it as a lower bound for the drive; use more threads, or a copy of the profile whose [bench] describes a faster host",
+        "read it as a lower bound for the drive; use more threads, or a copy of the profile whose \
+         [bench] describes a faster host",
     )
 }
 
@@ -76,7 +82,8 @@ pub(crate) fn paused(span: Nanos) -> Warning {
             "the run was paused for {:.0} s before this cell, and the drive idled",
             span.as_secs_f64()
         ),
-        "a drive that idles cools down and empties its write cache: the first part of this cell can be better than in an uninterrupted run",
+        "a drive that idles cools down and empties its write cache: the first part of this cell \
+         can be better than in an uninterrupted run",
     )
 }
 
@@ -96,7 +103,8 @@ pub(crate) fn io_errors(errors: u64, causes: &ErrorCauses) -> Warning {
     warning(
         code::IO_ERRORS,
         message,
-        "read the kernel log and the drive's health log (`assay probe`) before using other figures of this drive",
+        "read the kernel log and the drive's health log (`assay probe`) before using other \
+         figures of this drive",
     )
 }
 
@@ -104,7 +112,8 @@ pub(crate) fn unanswered(ios: u64) -> Warning {
     warning(
         code::UNANSWERED,
         format!(
-            "{ios} I/Os did not complete within the timeout: ten seconds after the stop, or four minutes after the drive's last completion"
+            "{ios} I/Os did not complete within the timeout: ten seconds after the stop, or four \
+             minutes after the drive's last completion"
         ),
         "the drive hangs or was removed: read the kernel log",
     )
@@ -118,11 +127,13 @@ pub(crate) fn gave_up(errors: u64, span: Nanos) -> Warning {
         format!(
             "the last {errors} I/Os, all within {span_s:.1} s, failed: the cell was ended early"
         ),
-        "the drive was removed or fails every command: read the kernel log; the intervals hold what was measured before",
+        "the drive was removed or fails every command: read the kernel log; the intervals hold \
+         what was measured before",
     )
 }
 
-/// Temperatures of the drive now and at the start of the run, degrees Celsius; `None`: it reports none.
+/// Temperatures of the drive now and at the start of the run, degrees Celsius; `None`: it reports
+/// none.
 pub(crate) fn start_not_reached(
     celsius: Option<(f64, f64)>,
     cool_k: f64,
@@ -131,15 +142,19 @@ pub(crate) fn start_not_reached(
     let waited_s = waited.as_secs_f64();
     let message = match celsius {
         Some((now, then)) => format!(
-            "the cell began at {now:.0} degrees C, {:.0} above the start of the run, after {waited_s:.0} s of idle time; it asks for {cool_k} at most",
+            "the cell began at {now:.0} degrees C, {:.0} above the start of the run, after \
+             {waited_s:.0} s of idle time; it asks for {cool_k} at most",
             now - then
         ),
-        None => "the drive reports no temperature: whether it had cooled down before its cells is unknown".to_owned(),
+        None => "the drive reports no temperature: whether it had cooled down before its cells is \
+                 unknown"
+            .to_owned(),
     };
     warning(
         code::START_NOT_REACHED,
         message,
-        "a drive that begins hot throttles earlier: allow a longer wait (the timeout of the step's `start`), or cool the drive",
+        "a drive that begins hot throttles earlier: allow a longer wait (the timeout of the \
+         step's `start`), or cool the drive",
     )
 }
 
@@ -150,20 +165,28 @@ pub(crate) fn area_not_covered(written_pct: f64) -> Warning {
     warning(
         code::AREA_NOT_COVERED,
         format!(
-            "the preconditioning wrote {shown} % of the area's blocks: the others hold what was there before"
+            "the preconditioning wrote {shown} % of the area's blocks: the others hold what was \
+             there before"
         ),
-        "blocks never written are spare for garbage collection, and reads of them can be faster than of flash: write the whole area, random writes with random_distribution = \"cover\" and io_size = \"100%\" or a multiple",
+        "blocks never written are spare for garbage collection, and reads of them can be faster \
+         than of flash: write the whole area, random writes with random_distribution = \"cover\" \
+         and io_size = \"100%\" or a multiple",
     )
 }
 
-/// Requests of a trace that were submitted late: `late` of `ios`, on average and at most by so much.
+/// Requests of a trace that were submitted late: `late` of `ios`, on average and at most by so
+/// much.
 pub(crate) fn trace_late(late: u64, ios: u64, mean: Nanos, most: Nanos) -> Warning {
     warning(
         code::TRACE_LATE,
         format!(
-            "{late} of {ios} requests of the trace were submitted more than 1 ms after they were due, on average {mean} and at most {most}: all slots were in use, or the host was busy"
+            "{late} of {ios} requests of the trace were submitted more than 1 ms after they were \
+             due, on average {mean} and at most {most}: all slots were in use, or the host was \
+             busy"
         ),
-        "the drive cannot follow the trace at this pace: latencies include the waiting; raise --iodepth, stretch the times with --trace_time_scale, or compare drives with --trace_timing closed",
+        "the drive cannot follow the trace at this pace: latencies include the waiting; raise \
+         --iodepth, stretch the times with --trace_time_scale, or compare drives with \
+         --trace_timing closed",
     )
 }
 
@@ -180,17 +203,20 @@ pub(crate) fn trace_changed(changes: &str) -> Warning {
 pub(crate) fn data_compressible(ratio: f64, zero_share_pct: f64) -> Warning {
     let message = if zero_share_pct >= 1.0 {
         format!(
-            "{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : 1: reads of them can be faster than of real data"
+            "{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : \
+             1: reads of them can be faster than of real data"
         )
     } else {
         format!(
-            "the data on the drive compress {ratio:.2} : 1: a drive with compression reads them faster than incompressible data"
+            "the data on the drive compress {ratio:.2} : 1: a drive with compression reads them \
+             faster than incompressible data"
         )
     };
     warning(
         code::DATA_COMPRESSIBLE,
         message,
-        "for figures that hold for any data, let the suite write incompressible data first: --destroy SERIAL",
+        "for figures that hold for any data, let the suite write incompressible data first: \
+         --destroy SERIAL",
     )
 }
 
@@ -223,7 +249,8 @@ pub(crate) fn buffered() -> Warning {
     warning(
         code::BUFFERED,
         "this file's file system does not support O_DIRECT: I/O went through the page cache",
-        "much of this rate is memory bandwidth; use a file on another file system, or the block device",
+        "much of this rate is memory bandwidth; use a file on another file system, or the block \
+         device",
     )
 }
 
@@ -241,7 +268,8 @@ pub(crate) fn power_ended(last: Nanos, end: Nanos) -> Warning {
     warning(
         code::POWER_ENDED,
         format!("the last power reading came at {last_s:.0} s of {end_s:.0} s"),
-        "the mean power covers only the time before; check that the power meter still runs, and measure again",
+        "the mean power covers only the time before; check that the power meter still runs, and \
+         measure again",
     )
 }
 
@@ -260,7 +288,8 @@ pub(crate) fn rate_not_reached(offered_iops: f64, done_iops: f64) -> Warning {
             whole(offered_iops),
             whole(done_iops)
         ),
-        "the latencies depend on the job's length, not on the drive; offer less, or raise --iodepth and --numjobs",
+        "the latencies depend on the job's length, not on the drive; offer less, or raise \
+         --iodepth and --numjobs",
     )
 }
 
@@ -277,19 +306,23 @@ pub(crate) fn block_mix_unsupported(step: &str, unsupported: UnsupportedBlockSiz
     warning(
         code::BLOCK_MIX_UNFIT,
         format!("the step {step} is skipped: {unsupported}"),
-        "measure a drive or namespace formatted with smaller logical blocks (nvme format --lbaf), or use a copy of the suite with another mix, which is then not the standard's workload",
+        "measure a drive or namespace formatted with smaller logical blocks (nvme format --lbaf), \
+         or use a copy of the suite with another mix, which is then not the standard's workload",
     )
 }
 
-/// `cell`: one of those of the step; `grid_bytes`: coarsest blocks that its random writes do not cut; `unit_bytes`: writes that the drive prefers.
+/// `cell`: one of those of the step; `grid_bytes`: coarsest blocks that its random writes do not
+/// cut; `unit_bytes`: writes that the drive prefers.
 pub(crate) fn writes_cut_units(cell: &str, grid_bytes: u64, unit_bytes: u64) -> Warning {
     let (grid, unit) = (format_size(grid_bytes), format_size(unit_bytes));
     warning(
         code::WRITES_CUT_UNITS,
         format!(
-            "random writes at multiples of {grid} cut the drive's units of {unit} (its preferred write granularity, NPWG): it reads and programs whole units; first in {cell}"
+            "random writes at multiples of {grid} cut the drive's units of {unit} (its preferred \
+             write granularity, NPWG): it reads and programs whole units; first in {cell}"
         ),
-        "that is the drive's figure for such a program; for the drive's best use a multiple of the unit for --bs and --offset (the suite indirection shows what each costs)",
+        "that is the drive's figure for such a program; for the drive's best use a multiple of \
+         the unit for --bs and --offset (the suite indirection shows what each costs)",
     )
 }
 
@@ -298,7 +331,8 @@ pub(crate) fn not_steady(why: &str) -> Warning {
     warning(
         code::NOT_STEADY,
         format!("the drive was not in steady state: {why}"),
-        "do not quote it as steady; the verdict does not use it. Write for longer, at the suite's own durations and without --scale",
+        "do not quote it as steady; the verdict does not use it. Write for longer, at the suite's \
+         own durations and without --scale",
     )
 }
 
@@ -306,7 +340,8 @@ pub(crate) fn preconditioned_again(why: &str) -> Warning {
     warning(
         code::PRECONDITIONED_AGAIN,
         format!(
-            "the interrupted run had preconditioned the drive; the preconditioning is repeated: {why}"
+            "the interrupted run had preconditioned the drive; the preconditioning is repeated: \
+             {why}"
         ),
         "do not use a drive between a run and its resumption",
     )
@@ -324,9 +359,11 @@ pub(crate) fn drive_lost(why: &str) -> Warning {
     warning(
         code::DRIVE_LOST,
         format!(
-            "the drive is gone: {why}; this cell was left unfinished, and no further cell was started on the drive"
+            "the drive is gone: {why}; this cell was left unfinished, and no further cell was \
+             started on the drive"
         ),
-        "check slot, cable and kernel log until the drive is back, then continue with assay run --resume and this run's folder: it measures this cell again, and the cells not started",
+        "check slot, cable and kernel log until the drive is back, then continue with assay run \
+         --resume and this run's folder: it measures this cell again, and the cells not started",
     )
 }
 
@@ -335,7 +372,8 @@ pub(crate) fn purge_incomplete(how: impl std::fmt::Display) -> Warning {
     warning(
         code::PURGE_INCOMPLETE,
         format!("the drive was purged by {how}, which need not erase all of it"),
-        "a drive that was full before may start slower than a fresh one; sanitize or format it for fresh-drive figures",
+        "a drive that was full before may start slower than a fresh one; sanitize or format it \
+         for fresh-drive figures",
     )
 }
 
@@ -344,7 +382,8 @@ pub(crate) fn link_below(now: &str, possible: &str) -> Warning {
     warning(
         code::LINK_BELOW_CAPABILITY,
         format!("the PCIe link runs at {now}; drive and slot support {possible}"),
-        "the link limits sequential rates; use another slot, reseat the drive, or check the firmware settings (ASPM, link speed)",
+        "the link limits sequential rates; use another slot, reseat the drive, or check the \
+         firmware settings (ASPM, link speed)",
     )
 }
 
@@ -353,9 +392,11 @@ pub(crate) fn hot_before(celsius: i32, warning_c: i32) -> Warning {
     warning(
         code::HOT_BEFORE_START,
         format!(
-            "the drive was at {celsius} degrees C before the first measurement; its warning threshold is {warning_c}"
+            "the drive was at {celsius} degrees C before the first measurement; its warning \
+             threshold is {warning_c}"
         ),
-        "let the drive cool down first, or give it a heat sink: it may throttle during the measurement",
+        "let the drive cool down first, or give it a heat sink: it may throttle during the \
+         measurement",
     )
 }
 
@@ -364,7 +405,9 @@ pub(crate) fn io_scheduler(name: &str) -> Warning {
     warning(
         code::IO_SCHEDULER,
         format!("the kernel's I/O scheduler {name} is active for this solid-state drive"),
-        "it takes processor time on every I/O, and can reorder or delay I/Os: rates of small blocks are those of drive and scheduler. To measure the drive: echo none > /sys/block/NAME/queue/scheduler",
+        "it takes processor time on every I/O, and can reorder or delay I/Os: rates of small \
+         blocks are those of drive and scheduler. To measure the drive: echo none > \
+         /sys/block/NAME/queue/scheduler",
     )
 }
 
@@ -372,12 +415,13 @@ pub(crate) fn write_cache_off() -> Warning {
     warning(
         code::WRITE_CACHE_OFF,
         "the volatile write cache is disabled",
-        "writes run at flash speed; for the default configuration enable it (nvme set-feature -f 6 -V 1)",
+        "writes run at flash speed; for the default configuration enable it (nvme set-feature -f \
+         6 -V 1)",
     )
 }
 
-/// Autonomous power state transitions: `after_ms` is the shortest idle time before one, `wake_us` the exit latency of the deepest
-/// state used, where the drive reports one.
+/// Autonomous power state transitions: `after_ms` is the shortest idle time before one, `wake_us`
+/// the exit latency of the deepest state used, where the drive reports one.
 pub(crate) fn falls_asleep(after_ms: u32, wake_us: Option<u32>) -> Warning {
     let wake = match wake_us {
         Some(us) => format!("takes up to {:.1} ms to wake", f64::from(us) / 1e3),
@@ -386,7 +430,8 @@ pub(crate) fn falls_asleep(after_ms: u32, wake_us: Option<u32>) -> Warning {
     warning(
         code::FALLS_ASLEEP,
         format!("the drive enters a low-power state after {after_ms} ms idle, and {wake}"),
-        "first I/Os after idle time, and workloads with few I/Os, include that latency; to measure without it: nvme set-feature -f 0xc -V 0",
+        "first I/Os after idle time, and workloads with few I/Os, include that latency; to \
+         measure without it: nvme set-feature -f 0xc -V 0",
     )
 }
 
@@ -406,9 +451,11 @@ pub(crate) fn critical_warning_raised(names: &str, at: Nanos) -> Warning {
         code::CRITICAL_WARNING_RAISED,
         format!("its health log set a critical warning {at_s:.0} s into this cell: {names}"),
         if names == TEMPERATURE_THRESHOLD {
-            "the drive throttles, or is about to: add airflow or a heat sink, and read its rates together with its temperature"
+            "the drive throttles, or is about to: add airflow or a heat sink, and read its rates \
+             together with its temperature"
         } else {
-            "later figures are those of a failing drive: save its data, read its health log (`assay probe`), and measure again only when the warning is cleared"
+            "later figures are those of a failing drive: save its data, read its health log \
+             (`assay probe`), and measure again only when the warning is cleared"
         },
     )
 }

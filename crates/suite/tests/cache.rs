@@ -31,7 +31,8 @@ fn median_ms(run: &Run, step: &str) -> f64 {
     result.latency().p50 as f64 / 1e6
 }
 
-/// 256 MiB of cache: the first pass over 64 MiB of 64 KiB blocks misses all, the others hit all; of 1 GiB a cache of a quarter has a quarter.
+/// 256 MiB of cache: the first pass over 64 MiB of 64 KiB blocks misses all, the others hit all; of
+/// 1 GiB a cache of a quarter has a quarter.
 #[test]
 fn hit_rates_are_those_of_the_cache() {
     let spec = "sim:intel-optane-memory-32gb,cache_of=disk-7200,cache_size=256m";
@@ -39,7 +40,8 @@ fn hit_rates_are_those_of_the_cache() {
     assert_eq!(hits(&run, "working-set"), [0.0, 100.0, 100.0]);
     assert_eq!(hits(&run, "small"), [100.0]);
     assert!(median_ms(&run, "small") < 0.05);
-    // A second with the disk fills 100 blocks of 64 KiB: the cache holds what was read before, of which a quarter at most.
+    // A second with the disk fills 100 blocks of 64 KiB: the cache holds what was read before, of
+    // which a quarter at most.
     let larger = hits(&run, "larger")[0];
     assert!((2.0..30.0).contains(&larger), "{larger}");
     assert!(median_ms(&run, "larger") > 3.0);

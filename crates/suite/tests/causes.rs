@@ -1,4 +1,5 @@
-//! Causes of rates in runs of simulated drives: a cache that fills while the drive is warm, limits of the workload, the modelled host.
+//! Causes of rates in runs of simulated drives: a cache that fills while the drive is warm, limits
+//! of the workload, the modelled host.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -31,8 +32,9 @@ fn labels(phases: &[RatePhase]) -> Vec<&'static str> {
     phases.iter().map(|phase| phase.cause.label()).collect()
 }
 
-/// The drive reports throttling from 75 degrees C on, which slows nothing: the rate falls seconds later, when the cache is full, and the drive
-/// cools down. Both sides of the fall were "no change", with "thermal throttling" between them.
+/// The drive reports throttling from 75 degrees C on, which slows nothing: the rate falls seconds
+/// later, when the cache is full, and the drive cools down. Both sides of the fall were "no
+/// change", with "thermal throttling" between them.
 #[test]
 fn a_cache_that_fills_while_the_drive_is_warm_is_a_full_cache() {
     const JOB: &str = r#"rw = "write", bs = "128k", iodepth = 8, size = "60GiB", runtime = "45s""#;
@@ -91,7 +93,8 @@ lower_is_better = true
 advice = "bad"
 "#;
 
-/// One thread that spends 20 us on each I/O makes 50,000 of them per second, whatever the drive; 18 processors make 900,000.
+/// One thread that spends 20 us on each I/O makes 50,000 of them per second, whatever the drive; 18
+/// processors make 900,000.
 #[test]
 fn limits_of_a_simulated_host_are_named_and_no_recommendation() {
     let threads = r#"rw = "randread", bs = "4k", numjobs = 512, runtime = "4s""#;

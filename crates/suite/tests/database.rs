@@ -29,7 +29,8 @@ fn medians_us(run: &Run, step: &str) -> (f64, f64) {
     )
 }
 
-/// Known truth: the 951 has a volatile cache, so that a commit programs flash, by a flush or by FUA alike; the cache of the 983 DCT is protected, so that both are free.
+/// Known truth: the 951 has a volatile cache, so that a commit programs flash, by a flush or by FUA
+/// alike; the cache of the 983 DCT is protected, so that both are free.
 #[test]
 fn commits_cost_a_program_where_the_cache_is_volatile() {
     let (run, _folder) = run_built_in("database", &SET, "sim:samsung-951");

@@ -52,8 +52,9 @@ job = { rw = "write", bs = "256k", iodepth = 8, size = "32m", split = true, end_
 matrix = { numjobs = [1, 4] }
 "#;
 
-/// Known truth: 32 MiB on two dies that program a page of each of their planes in 4 ms take as long as the programs of the dies; half as long with twice the speed. Without the flush the
-/// end of it would be in the write buffer.
+/// Known truth: 32 MiB on two dies that program a page of each of their planes in 4 ms take as long
+/// as the programs of the dies; half as long with twice the speed. Without the flush the end of it
+/// would be in the write buffer.
 #[test]
 fn the_time_to_drain_is_that_of_the_flash() {
     let (_folder, drive) = small_drive();
@@ -106,7 +107,8 @@ fn misses(run: &Run, job: &str, deadline: Nanos) -> Misses {
     found.into_iter().find(|m| m.op != Op::Flush).unwrap()
 }
 
-/// Known truth: programs of 8 ms are not interrupted, so reads that meet one miss a deadline of 3 ms; those of 0.2 ms delay no read that long.
+/// Known truth: programs of 8 ms are not interrupted, so reads that meet one miss a deadline of 3
+/// ms; those of 0.2 ms delay no read that long.
 #[test]
 fn reads_behind_long_programs_miss_their_deadline() {
     let (_folder, drive) = small_drive();
@@ -149,7 +151,8 @@ jobs.log = { rw = "write", bs = "16k", size = "10%", fsync = 1 }
 jobs.pages = { rw = "randwrite", bs = "16k", iodepth = 8, offset = "10%", size = "50%" }
 "#;
 
-/// Known truth: a flush of a volatile buffer takes a program of 4 ms, one of a protected buffer none. Beside page writes it waits for theirs.
+/// Known truth: a flush of a volatile buffer takes a program of 4 ms, one of a protected buffer
+/// none. Beside page writes it waits for theirs.
 #[test]
 fn a_flush_takes_a_program_unless_the_buffer_is_protected() {
     let (_folder, drive) = small_drive();

@@ -1,4 +1,5 @@
-//! Steps of several simulated drives run in a thread per drive: same results, same journal, whatever the threads do.
+//! Steps of several simulated drives run in a thread per drive: same results, same journal,
+//! whatever the threads do.
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod common;
@@ -18,7 +19,8 @@ use common::{Quiet, run, run_in, text};
 
 const DRIVES: [&str; 3] = ["sim:samsung-951", "sim:intel-600p", "sim:wd-black"];
 
-/// Preparation, rounds that end early or not, a soak with a stop rule, cells compared with others, and all drives together.
+/// Preparation, rounds that end early or not, a soak with a stop rule, cells compared with others,
+/// and all drives together.
 fn suite() -> String {
     text(
         r#"
@@ -137,7 +139,8 @@ fn a_drive_does_the_same_as_in_a_run_of_its_own() {
                 let result = part.unwrap().result.clone().unwrap();
                 CellResult { drive: 0, ..result }
             };
-            // The drive has done more before the last step when it was measured together with others.
+            // The drive has done more before the last step when it was measured together with
+            // others.
             if cell.plan.step != "after" {
                 assert_eq!(of(&alone, 0), of(&together, drive), "{}", cell.plan.id);
                 compared += 1;

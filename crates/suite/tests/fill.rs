@@ -41,8 +41,9 @@ fn of_empty(run: &Run, step: &str, rw: &str) -> f64 {
     fill::of_cell(run, cell, 0).unwrap().of_empty_pct.unwrap()
 }
 
-/// Known truth: the 960 EVO writes 13 GB into its SLC cache at 1,500 MB/s, then 300 MB/s into its flash, and folds the cache when idle. The superblock that
-/// it had opened beside the cache is completed first, so the burst after idle time only ends at the rate of the cache.
+/// Known truth: the 960 EVO writes 13 GB into its SLC cache at 1,500 MB/s, then 300 MB/s into its
+/// flash, and folds the cache when idle. The superblock that it had opened beside the cache is
+/// completed first, so the burst after idle time only ends at the rate of the cache.
 #[test]
 fn a_full_cache_slows_writes_until_the_drive_was_idle() {
     let set = [
@@ -99,8 +100,9 @@ fn wakes(spec: &str) -> Vec<f64> {
     found.filter_map(|wake| wake.added_p50_ns).collect()
 }
 
-/// Known truth: with autonomous transitions the SM951 enters state 3 after 275 ms (entry 0.5 ms, exit 5 ms) and state 4 after 1.2 s (entry 2 ms,
-/// exit 22 ms). A command on its way in waits for the rest of the entry too.
+/// Known truth: with autonomous transitions the SM951 enters state 3 after 275 ms (entry 0.5 ms,
+/// exit 5 ms) and state 4 after 1.2 s (entry 2 ms, exit 22 ms). A command on its way in waits for
+/// the rest of the entry too.
 #[test]
 fn the_read_after_idle_time_waits_for_the_exit_latency() {
     let expected_ms = [0.0, 0.0, 5.0, 5.0, 5.0, 22.0, 22.0];
@@ -116,7 +118,8 @@ fn the_read_after_idle_time_waits_for_the_exit_latency() {
     }
 }
 
-/// 99th percentile latency of reads beside deletions over that of reads alone, where a deallocation takes a core of the drive for so long.
+/// 99th percentile latency of reads beside deletions over that of reads alone, where a deallocation
+/// takes a core of the drive for so long.
 fn slowdown_by_deletions(deallocation_ns: &str) -> f64 {
     let text = include_str!("../../../profiles/samsung-951.toml");
     let cost = "other_command_ns = { value = 10_000";
@@ -174,7 +177,8 @@ fn amplifications(cell: &CellRecord, round_s: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Known truth: the write amplification by the drive's counters, which is 1 until garbage collection begins, and constant in steady state.
+/// Known truth: the write amplification by the drive's counters, which is 1 until garbage
+/// collection begins, and constant in steady state.
 #[test]
 fn random_writes_are_steady_when_the_write_amplification_is() {
     let (_profile, spec) = small_drive();
@@ -195,8 +199,8 @@ fn random_writes_are_steady_when_the_write_amplification_is() {
     assert!(found.capacities.unwrap() > 0.9, "all of it was erased");
 }
 
-/// A drive that was filled in order collects superblocks full of valid data, and is steady after a small part of its capacity was overwritten. After
-/// deallocation it is as it was when empty.
+/// A drive that was filled in order collects superblocks full of valid data, and is steady after a
+/// small part of its capacity was overwritten. After deallocation it is as it was when empty.
 #[test]
 fn a_full_drive_is_steady_soon_and_recovers_by_deallocation() {
     let (_profile, spec) = small_drive();

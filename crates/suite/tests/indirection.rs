@@ -31,8 +31,9 @@ fn close(found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Known truth: the D5-P5336 maps units of 16 KiB (4, 8, 16, 32, 64 KiB at random, aligned, cost 16 KiB over their size, at least 1; 4 KiB beside, the units that they touch:
-/// 1, 1.5, 2, 3 and 5). Sequential writes complete their units. A drive with units of 4 KiB shows none of it.
+/// Known truth: the D5-P5336 maps units of 16 KiB (4, 8, 16, 32, 64 KiB at random, aligned, cost 16
+/// KiB over their size, at least 1; 4 KiB beside, the units that they touch: 1, 1.5, 2, 3 and 5).
+/// Sequential writes complete their units. A drive with units of 4 KiB shows none of it.
 #[test]
 fn the_unit_of_a_drive_with_coarse_units_is_found() {
     let set = [("written", "64MiB"), ("interval", "2ms")];

@@ -145,7 +145,8 @@ fn result(cell: &CellRecord) -> &CellResult {
     cell.drives[0].result.as_ref().unwrap()
 }
 
-/// The profile of a drive with one program time, in nanoseconds, and no suspension of programs for reads.
+/// The profile of a drive with one program time, in nanoseconds, and no suspension of programs for
+/// reads.
 fn with_program_ns(profile: &Path, program_ns: u64) -> String {
     let text = std::fs::read_to_string(profile).unwrap();
     let changed: Vec<String> = (text.lines())
@@ -161,8 +162,8 @@ fn with_program_ns(profile: &Path, program_ns: u64) -> String {
     format!("sim:{}", path.display())
 }
 
-/// Known truth: the flash programs for 5 ms and is not interrupted, so the slowest reads beside writes take that long, and those alone do not. With programs of 50 us
-/// there is no such tail.
+/// Known truth: the flash programs for 5 ms and is not interrupted, so the slowest reads beside
+/// writes take that long, and those alone do not. With programs of 50 us there is no such tail.
 #[test]
 fn reads_wait_for_programs_by_as_much_as_the_flash_takes() {
     let (_folder, drive) = small_drive();
@@ -289,8 +290,9 @@ impl Progress for StopAfter<'_> {
     }
 }
 
-/// A resumed run keeps what was finished, repeats its writes on a simulated drive, and measures the rest. (Reads are not repeated, so that the drive is a little cooler, and its
-/// clock an earlier one.)
+/// A resumed run keeps what was finished, repeats its writes on a simulated drive, and measures the
+/// rest. (Reads are not repeated, so that the drive is a little cooler, and its clock an earlier
+/// one.)
 #[test]
 fn a_resumed_run_of_jobs_measures_what_is_left() {
     let (suite, specs) = (text(BESIDE), ["sim:samsung-951"]);

@@ -160,7 +160,8 @@ rating = "random_read_iops"
 advice = "slower than it should be"
 "#;
 
-/// Two drives of different speed: the slower one is rated by the faster one, and each by its data sheet.
+/// Two drives of different speed: the slower one is rated by the faster one, and each by its data
+/// sheet.
 #[test]
 fn rates_are_rated_against_other_drives_and_against_the_data_sheet() {
     let (_, run, _folder) = run(&text(READS), &["sim:samsung-951", "sim:crucial-mx300"]);

@@ -46,8 +46,9 @@ fn warned(run: &Run) -> Vec<&str> {
     warnings.map(|w| w.cell.as_deref().unwrap()).collect()
 }
 
-/// Every block is written once per pass, by one thread and by several; with replacement 13.5 % are never written, and the drive with that much
-/// more spare amplifies writes far less than a full one.
+/// Every block is written once per pass, by one thread and by several; with replacement 13.5 % are
+/// never written, and the drive with that much more spare amplifies writes far less than a full
+/// one.
 #[test]
 fn random_preconditioning_covers_the_area() {
     let covering = preconditioned("");

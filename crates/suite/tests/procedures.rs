@@ -136,7 +136,8 @@ job = { runtime = "5m" }
     assert!(value(rest, "power_mean_w") < value(soak, "power_mean_w"));
 }
 
-/// AnandTech PBlaze5: the drive is limited to 10 W in a lower power state, and recovers in the next one.
+/// AnandTech PBlaze5: the drive is limited to 10 W in a lower power state, and recovers in the next
+/// one.
 #[test]
 fn cells_run_in_their_power_state() {
     let suite = r#"
@@ -249,7 +250,8 @@ fn large_blocks() -> (tempfile::TempDir, String) {
     (folder, drive)
 }
 
-/// A mix with 512 B is skipped with a warning on a drive with logical blocks of 4 KiB; the run continues.
+/// A mix with 512 B is skipped with a warning on a drive with logical blocks of 4 KiB; the run
+/// continues.
 #[test]
 fn a_mix_below_the_logical_block_is_skipped_with_a_warning() {
     let (_profile, drive) = large_blocks();
@@ -321,14 +323,17 @@ fn jesd219_has_the_sizes_and_zones_of_the_standard() {
     let page = include_str!("../../../docs/suites/jesd219.md").replace('\n', " ");
     for words in [
         "40 % reads and 60 % writes",
-        "512 B 4 %, 1 KiB to 3.5 KiB 1 % each (six sizes), 4 KiB 67 %, 8 KiB 10 %, 16 KiB 7 %, 32 KiB 3 %, 64 KiB 3 %",
-        "half of the accesses in the first 5 % of the drive, 30 % in the next 15 %, 20 % in the rest",
+        "512 B 4 %, 1 KiB to 3.5 KiB 1 % each (six sizes), 4 KiB 67 %, 8 KiB 10 %, 16 KiB 7 %, 32 \
+         KiB 3 %, 64 KiB 3 %",
+        "half of the accesses in the first 5 % of the drive, 30 % in the next 15 %, 20 % in the \
+         rest",
     ] {
         assert!(page.contains(words), "{words}");
     }
 }
 
-/// AnandTech PBlaze5 sweeps synchronous threads up to 512, for both peaks; each reader has its own region.
+/// AnandTech PBlaze5 sweeps synchronous threads up to 512, for both peaks; each reader has its own
+/// region.
 #[test]
 fn both_peaks_of_the_enterprise_suite_go_up_to_512_threads() {
     let planned = plan("enterprise", &["sim:memblaze-pblaze5-c916"], &[], 1.0).unwrap();

@@ -1,4 +1,5 @@
-//! docs/reports.md: everything in the five published reports has a suite, step, view and figure that exist, and a command whose plan has it.
+//! docs/reports.md: everything in the five published reports has a suite, step, view and figure
+//! that exist, and a command whose plan has it.
 #![allow(
     clippy::unwrap_used,
     missing_docs,
@@ -38,7 +39,8 @@ const SUITES: [&str; 7] = [
     "client",
 ];
 
-/// Files of `reference/` with published figures: those with a column of figures' names, and those of one kind of figure.
+/// Files of `reference/` with published figures: those with a column of figures' names, and those
+/// of one kind of figure.
 const NAMED_FIGURES: [&str; 2] = ["figures.csv", "consistency.csv"];
 const ONE_KIND: [&str; 4] = [
     "random_read_bandwidth.csv",
@@ -185,7 +187,8 @@ fn every_row_names_a_report_a_step_its_view_and_figures_that_exist() {
     }
 }
 
-/// Each command's plan has a cell of the row's step that runs. Files and real drives are not planned here.
+/// Each command's plan has a cell of the row's step that runs. Files and real drives are not
+/// planned here.
 #[test]
 fn every_command_plans_its_step() {
     let mut planned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -241,7 +244,8 @@ fn every_measuring_step_of_the_reports_suites_has_a_row() {
     }
 }
 
-/// Every published figure of the five reports has a row, and every figure that a row names is published.
+/// Every published figure of the five reports has a row, and every figure that a row names is
+/// published.
 #[test]
 fn every_published_figure_has_a_row() {
     let mut published: BTreeSet<String> = ONE_KIND.map(str::to_owned).into();

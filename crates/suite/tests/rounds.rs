@@ -34,7 +34,8 @@ fn rounds_end_in_steady_state() {
         panic!("{:?}", run.steady);
     };
     assert_eq!(steady.group, "null/r/rwmixread=0");
-    // On a busy host the null target's rate may vary; the rounds must continue exactly until steady state.
+    // On a busy host the null target's rate may vary; the rounds must continue exactly until steady
+    // state.
     let done = steady.values.len();
     for (i, cell) in cells.iter().enumerate() {
         if i < done * 2 {
@@ -73,7 +74,8 @@ fn rounds_without_steady_state_are_reported() {
     assert!(warning.message.contains(why), "{}", warning.message);
 }
 
-/// The standards' suites take another rule and a dwell as parameters; a fio rule names its tracking variable.
+/// The standards' suites take another rule and a dwell as parameters; a fio rule names its tracking
+/// variable.
 #[test]
 fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
     for (suite, of_suite) in [

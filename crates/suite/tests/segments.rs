@@ -16,8 +16,9 @@ use common::{Quiet, run, run_in, text};
 /// 2 h 10 min at a rate that a test can simulate.
 fn suite(kind: &str) -> String {
     text(&format!(
-        "[[step]]\nid = \"soak\"\ntitle = \"Soak\"\nkind = \"{kind}\"\n\
-         job = {{ rw = \"randread\", bs = \"4k\", size = \"1g\", runtime = \"130m\", rate_iops = \"40\", iodepth = 4 }}\n"
+        "[[step]]\nid = \"soak\"\ntitle = \"Soak\"\nkind = \"{kind}\"\njob = {{ rw = \
+         \"randread\", bs = \"4k\", size = \"1g\", runtime = \"130m\", rate_iops = \"40\", \
+         iodepth = 4 }}\n"
     ))
 }
 
@@ -43,7 +44,8 @@ fn figures_of_the_segments_together_are_those_of_the_whole() {
     assert_eq!(before.plan.id, after.plan.id);
     assert_eq!(before.plan.workload, after.plan.workload);
     let [a, b] = [before, after].map(|cell| cell.drives[0].result.clone().unwrap());
-    // Each segment ends when its last I/O has completed: at most a thread's I/Os in flight more, and the span of those.
+    // Each segment ends when its last I/O has completed: at most a thread's I/Os in flight more,
+    // and the span of those.
     assert!(
         a.read.ios.abs_diff(b.read.ios) <= 3 * 4,
         "{} {}",

@@ -31,8 +31,8 @@ job = {{ rw = "randread", engine = "sync", bs = "4k", numjobs = 32, runtime = "2
     (rates(false), rates(true))
 }
 
-/// Known truth: an I/O takes 20 us of a processor, so that two processors make 100,000 of them per second, of one drive or divided equally; with 32
-/// processors both drives are as fast as alone.
+/// Known truth: an I/O takes 20 us of a processor, so that two processors make 100,000 of them per
+/// second, of one drive or divided equally; with 32 processors both drives are as fast as alone.
 #[test]
 fn few_processors_limit_all_drives_together() {
     let (alone, both) = rates("2");

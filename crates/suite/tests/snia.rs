@@ -69,7 +69,8 @@ fn recovered_pct(run: &Run) -> Vec<f64> {
     segments.collect()
 }
 
-/// PTS, host idle recovery: bursts after idle time are faster on a drive that collects garbage meanwhile, and on no other.
+/// PTS, host idle recovery: bursts after idle time are faster on a drive that collects garbage
+/// meanwhile, and on no other.
 #[test]
 fn idle_time_recovers_the_rate_of_a_drive_that_collects_meanwhile() {
     let measured = [true, false].map(|collects| {
@@ -112,10 +113,12 @@ fn bursts_set_the_runtime() {
 fn procedure_keys_without_what_they_need_are_refused() {
     let step = |kind: &str, job: &str, more: &str| {
         text(&format!(
-            "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"{kind}\"\njob = {{ rw = \"randwrite\"{job} }}\n{more}\n"
+            "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"{kind}\"\njob = {{ rw = \
+             \"randwrite\"{job} }}\n{more}\n"
         ))
     };
-    let grid = "[[step]]\nid = \"g\"\ntitle = \"G\"\nkind = \"measure\"\nrounds = { most = 5 }\nmatrix = { numjobs = [1] }\n";
+    let grid = "[[step]]\nid = \"g\"\ntitle = \"G\"\nkind = \"measure\"\nrounds = { most = 5 \
+                }\nmatrix = { numjobs = [1] }\n";
     for (text, expected) in [
         (
             step("measure", ", bursts = 3", ""),
@@ -173,7 +176,8 @@ fn procedure_keys_without_what_they_need_are_refused() {
     assert!(error.unwrap_err().to_string().contains("bursts"));
 }
 
-/// PTS, cross stimulus recovery: random writes are slower than sequential ones, and leave the drive slower until it has rewritten itself.
+/// PTS, cross stimulus recovery: random writes are slower than sequential ones, and leave the drive
+/// slower until it has rewritten itself.
 #[test]
 fn random_writes_depress_the_sequential_rate_until_it_recovers() {
     let (_folder, drive) = small_drive();
@@ -220,7 +224,8 @@ fn ends(run: &Run) -> (f64, u64) {
 
 const CAPACITY: u64 = 500_000_768;
 
-/// Write saturation ends at the later of its time and its bytes; or at the sooner, where it is told so.
+/// Write saturation ends at the later of its time and its bytes; or at the sooner, where it is told
+/// so.
 #[test]
 fn saturation_ends_at_the_later_of_time_and_bytes() {
     // The bytes take longer: most of the sixteen segments are needed.

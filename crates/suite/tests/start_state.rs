@@ -15,7 +15,8 @@ use assay_suite::schema::Suite;
 
 use common::{Quiet, cells, drives, iops, run, run_in, settings, text, value};
 
-/// Reads that heat a drive which throttles from 80 degrees C on, and the same again, with these keys.
+/// Reads that heat a drive which throttles from 80 degrees C on, and the same again, with these
+/// keys.
 fn twice(keys: &str) -> Run {
     run(&reads_twice("", keys), &["sim:mydigitalssd-bpx"]).1
 }
@@ -120,7 +121,8 @@ impl Progress for StopBeforeSecond<'_> {
     }
 }
 
-/// A resumed run waits for the temperature at which its first attempt began, not for the one that the drive has now.
+/// A resumed run waits for the temperature at which its first attempt began, not for the one that
+/// the drive has now.
 #[test]
 fn a_resumed_run_keeps_the_temperature_at_its_start() {
     const KEYS: &str = "start = { cool_k = 5, timeout = \"3s\" }";

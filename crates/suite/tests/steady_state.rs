@@ -1,4 +1,5 @@
-//! Steady-state claims: refused where the drive was not in steady state. (The accepted case takes a whole hour: see the end-to-end tests.)
+//! Steady-state claims: refused where the drive was not in steady state. (The accepted case takes a
+//! whole hour: see the end-to-end tests.)
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -12,7 +13,8 @@ use assay_suite::verdict::{VerdictSubject, evaluate};
 
 use common::{run, text};
 
-/// The first seconds of a full drive, with erased blocks available; with and without a steady-state claim.
+/// The first seconds of a full drive, with erased blocks available; with and without a steady-state
+/// claim.
 const CUT_OFF: &str = r#"
 [[step]]
 id = "fill"

@@ -22,7 +22,8 @@ job = { bs = "128k", iodepth = 8 }
 matrix = { chunks = [1, 64, 20000000], rw = ["write", "read"] }
 "#;
 
-/// The drive of the MLE NVMe Streamer brief enters a low-power state after a minute: only its first chunk includes the exit latency.
+/// The drive of the MLE NVMe Streamer brief enters a low-power state after a minute: only its first
+/// chunk includes the exit latency.
 #[test]
 fn streams_are_consecutive_with_idle_time_before_them_and_repeat() {
     let (ending, run, _folder) = run(&text(STREAMS), &["sim:mle-brief-960gb"]);

@@ -30,13 +30,15 @@ fn invalid_suites_name_the_error() {
         (format!("{step}compare_with = \"b\"\n"), "no earlier step"),
         (
             format!(
-                "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\nstep = \"z\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"
+                "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\nstep = \
+                 \"z\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"
             ),
             "names step \"z\"",
         ),
         (
             format!(
-                "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"
+                "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\ngood = 1\nbad = \
+                 0\nadvice = \"y\"\n"
             ),
             "needs a step",
         ),
@@ -59,7 +61,8 @@ fn write_access_of_suites_is_reported() {
     );
 }
 
-/// The sweep of the DragonFly tests: ten block sizes by two thread counts per drive; readers by block size; all drives concurrently at the end.
+/// The sweep of the DragonFly tests: ten block sizes by two thread counts per drive; readers by
+/// block size; all drives concurrently at the end.
 #[test]
 fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
     let plan = plan(
@@ -293,10 +296,12 @@ advice = "do not trust it"
     assert!(verdict.reasons[0].text.contains("1 failed"));
 }
 
-/// Times of a simulated drive come from its virtual clock: the host's clock matters to other targets only.
+/// Times of a simulated drive come from its virtual clock: the host's clock matters to other
+/// targets only.
 #[test]
 fn the_hosts_clock_drift_is_warned_about_where_it_is_used() {
-    let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\", runtime = \"10ms\" }\n";
+    let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\", \
+                runtime = \"10ms\" }\n";
     let drifting = HostAudit {
         clock_drift_ppm: -500.0,
         ..HostAudit::default()

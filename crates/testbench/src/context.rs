@@ -40,7 +40,6 @@ impl From<StreamError> for TestError {
     }
 }
 
-/// A failed test.
 pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, TestError> {
     Err(TestError::Failed(detail.into()))
 }
@@ -146,7 +145,6 @@ impl TestContext<'_> {
         splitmix64(&mut state)
     }
 
-    /// Beats of a chunk.
     pub fn chunk_beats(&self) -> u64 {
         u64::from(self.range.chunk_bytes) / BEAT_BYTES
     }
@@ -223,7 +221,8 @@ impl TestContext<'_> {
             || status.last_address_written != Some(last)
         {
             return fail(format!(
-                "wrong status: a stream of {bytes} bytes up to address {last} ended as {:?}, {} bytes, last address {:?}",
+                "wrong status: a stream of {bytes} bytes up to address {last} ended as {:?}, {} \
+                 bytes, last address {:?}",
                 status.status, status.bytes, status.last_address_written
             ));
         }
@@ -269,7 +268,8 @@ impl TestContext<'_> {
         Ok((found, status))
     }
 
-    /// Read a range back and compare; a mismatch fails the test with a text that starts with `what`.
+    /// Read a range back and compare; a mismatch fails the test with a text that starts with
+    /// `what`.
     pub fn compare(
         &mut self,
         streamer: &mut dyn Streamer,

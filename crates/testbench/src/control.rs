@@ -23,7 +23,13 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             left: few,
             control: ControlBits::STOP,
         };
-        let cut = read(streamer, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
+        let cut = read(
+            streamer,
+            &window,
+            window.bytes(),
+            context.min_io_bytes,
+            &mut sink,
+        )?;
         context.progress.check(&cut)?;
         if !cut.status.has(StatusBits::STOPPED) || cut.chunks != few {
             return fail(format!(
@@ -32,18 +38,41 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             ));
         }
         let layout = ExpectedLayout::stream(first, window.bytes()).part(low.bytes(), high.bytes());
-        context.compare(streamer, &high, &layout, "the replay after one that was stopped")?;
+        context.compare(
+            streamer,
+            &high,
+            &layout,
+            "the replay after one that was stopped",
+        )?;
         // Writing: chunks of a stopped stream must not appear in the next one.
         let (cut, next) = (context.seed(), context.seed());
         let order = WriteMode::order(few, ControlBits::STOP);
-        let stopped = context.write(streamer, &low, (cut, "the stream that was stopped"), low.bytes(), order)?;
+        let stopped = context.write(
+            streamer,
+            &low,
+            (cut, "the stream that was stopped"),
+            low.bytes(),
+            order,
+        )?;
         let odd = context.chunks(few) + ODD_BYTES;
-        context.write(streamer, &high, (next, "the stream after it"), odd, WriteMode::default())?;
+        context.write(
+            streamer,
+            &high,
+            (next, "the stream after it"),
+            odd,
+            WriteMode::default(),
+        )?;
         let layout = ExpectedLayout::stream(cut, stopped.bytes);
         context.compare(streamer, &low, &layout, "the stream that was stopped")?;
-        context.compare(streamer, &high, &ExpectedLayout::stream(next, odd), "the stream after one that was stopped")?;
+        context.compare(
+            streamer,
+            &high,
+            &ExpectedLayout::stream(next, odd),
+            "the stream after one that was stopped",
+        )?;
         Ok(format!(
-            "streams cut off after {few} and {} chunks left no data behind: the next streams began with their own first beat",
+            "streams cut off after {few} and {} chunks left no data behind: the next streams \
+             began with their own first beat",
             stopped.chunks
         ))
     })
@@ -56,38 +85,59 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let chunks = window.chunks() / 2;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let (seed, other) = (context.seed(), context.seed());
-        context.write(streamer, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
+        context.write(
+            streamer,
+            &window,
+            (seed, "the stream"),
+            bytes,
+            WriteMode::FLUSH,
+        )?;
         let right = ExpectedLayout::stream(seed, bytes);
         context.compare(streamer, &window, &right, "no error")?;
 
-        let (found, status) = context.look(streamer, &window, &ExpectedLayout::stream(other, bytes))?;
+        let (found, status) =
+            context.look(streamer, &window, &ExpectedLayout::stream(other, bytes))?;
         let first = found.chunks.first();
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
         if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed(seed)) {
             return fail(format!(
-                "wrong seed: the checker of seed {other:#x} should fail at beat 0 and name seed {seed:#x}, and reported {named:?}"
+                "wrong seed: the checker of seed {other:#x} should fail at beat 0 and name seed \
+                 {seed:#x}, and reported {named:?}"
             ));
         }
 
         // A longer expected length: the first partial beat must be found.
         let end = bytes / BEAT_BYTES;
-        let (found, _) = context.look(streamer, &window, &ExpectedLayout::stream(seed, bytes + context.chunks(1)))?;
+        let (found, _) = context.look(
+            streamer,
+            &window,
+            &ExpectedLayout::stream(seed, bytes + context.chunks(1)),
+        )?;
         let first = found.chunks.first().map(|wrong| wrong.beat);
         if first != Some(end) {
             return fail(format!(
-                "wrong length: the checker of a longer stream should fail at beat {end}, and failed at {first:?}"
+                "wrong length: the checker of a longer stream should fail at beat {end}, and \
+                 failed at {first:?}"
             ));
         }
         let check = |expected| Diagnosis::check_length(status.bytes, expected);
-        let (longer, shorter, same) = (check(bytes + BEAT_BYTES), check(bytes - BEAT_BYTES), check(bytes));
-        let (Err(Diagnosis::Short { .. }), Err(Diagnosis::Long { .. }), Ok(())) = (&longer, &shorter, &same) else {
+        let (longer, shorter, same) = (
+            check(bytes + BEAT_BYTES),
+            check(bytes - BEAT_BYTES),
+            check(bytes),
+        );
+        let (Err(Diagnosis::Short { .. }), Err(Diagnosis::Long { .. }), Ok(())) =
+            (&longer, &shorter, &same)
+        else {
             return fail(format!(
-                "wrong length: {} bytes were read of {bytes}; one beat more: {longer:?}, one less: {shorter:?}",
+                "wrong length: {} bytes were read of {bytes}; one beat more: {longer:?}, one \
+                 less: {shorter:?}",
                 status.bytes
             ));
         };
         Ok(format!(
-            "wrong seed fails at beat 0, wrong length at beat {end}, the right ones pass over {bytes} bytes"
+            "wrong seed fails at beat 0, wrong length at beat {end}, the right ones pass over \
+             {bytes} bytes"
         ))
     })
 }
@@ -139,16 +189,23 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         status.bytes
     };
     bench.open(|streamer, context| {
-        context.compare(streamer, &window, &ExpectedLayout::stream(second, sure), what)?;
+        context.compare(
+            streamer,
+            &window,
+            &ExpectedLayout::stream(second, sure),
+            what,
+        )?;
         let flushed = window.chunks();
         let now = status.durable_bytes / u64::from(window.chunk_bytes);
         Ok(if cut {
             format!(
-                "the power was cut (simulated) and all durable data are there: {flushed} chunks flushed at the end, {now} during the stream"
+                "the power was cut (simulated) and all durable data are there: {flushed} chunks \
+                 flushed at the end, {now} during the stream"
             )
         } else {
             format!(
-                "flushes succeed and the data read back ({flushed} chunks flushed at the end, {now} during the stream); no power was cut, which alone would prove durability"
+                "flushes succeed and the data read back ({flushed} chunks flushed at the end, \
+                 {now} during the stream); no power was cut, which alone would prove durability"
             )
         })
     })
@@ -162,13 +219,24 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> 
         let chunks = window.chunks() / 3;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let seed = context.seed();
-        let status = context.write(streamer, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
+        let status = context.write(
+            streamer,
+            &window,
+            (seed, "the stream"),
+            bytes,
+            WriteMode::FLUSH,
+        )?;
         let (_, last) = window.locate(chunks);
         let bits = StatusBits::FINISHED
             .with(StatusBits::EARLY_LAST)
             .with(StatusBits::LAST_VALID);
         let beats = bytes.div_ceil(BEAT_BYTES);
-        let reported = (status.status, status.last_address_written, status.bytes, status.beats);
+        let reported = (
+            status.status,
+            status.last_address_written,
+            status.bytes,
+            status.beats,
+        );
         if reported != (bits, Some(last), bytes, beats) {
             return fail(format!(
                 "wrong status: {reported:?} and should be {:?}",
@@ -193,7 +261,8 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> 
             return fail(format!("{what}: {words}"));
         }
         Ok(format!(
-            "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} beats; nothing after them was changed"
+            "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} \
+             beats; nothing after them was changed"
         ))
     })
 }
@@ -257,8 +326,8 @@ fn cut(
     })
 }
 
-/// The checker of the new stream fails at the first beat after the captured chunk, and everything from there on is
-/// old.
+/// The checker of the new stream fails at the first beat after the captured chunk, and everything
+/// from there on is old.
 fn checked(
     streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,
@@ -277,7 +346,8 @@ fn checked(
             // Earlier if this second read failed where the first did not.
             let bytes = beat.saturating_sub(cut.first_stale_beat) * BEAT_BYTES;
             return fail(format!(
-                "overrun: the checker failed at beat {beat} and must at beat {}: {bytes} bytes of the new stream lie after the captured last address {}, written after the end",
+                "overrun: the checker failed at beat {beat} and must at beat {}: {bytes} bytes of \
+                 the new stream lie after the captured last address {}, written after the end",
                 cut.first_stale_beat, cut.last
             ));
         }
@@ -299,7 +369,8 @@ fn checked(
 fn cut_text(context: &TestContext<'_>, cut: &Cut) -> String {
     let chunks = context.window.chunks();
     format!(
-        "ended after {} of {chunks} chunks; last address {}; the checker fails at beat {}, the first of the next chunk; {} chunks after it hold the old pattern",
+        "ended after {} of {chunks} chunks; last address {}; the checker fails at beat {}, the \
+         first of the next chunk; {} chunks after it hold the old pattern",
         cut.status.chunks,
         cut.last,
         cut.first_stale_beat,
@@ -352,19 +423,30 @@ pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let window = context.window;
         let each = window.chunks_per_drive() / 4;
-        let sessions: Vec<(StreamRange, u64)> = (0..4).map(|n| (context.part(n * each, each), context.seed())).collect();
+        let sessions: Vec<(StreamRange, u64)> = (0..4)
+            .map(|n| (context.part(n * each, each), context.seed()))
+            .collect();
         for n in ORDER {
             let (range, seed) = &sessions[n as usize];
             let name = format!("session {n}");
-            let status = context.write(streamer, range, (*seed, &name), range.bytes(), WriteMode::default())?;
+            let status = context.write(
+                streamer,
+                range,
+                (*seed, &name),
+                range.bytes(),
+                WriteMode::default(),
+            )?;
             context.ended(&status, range.bytes(), range.last)?;
         }
-        let layout = sessions.iter().fold(ExpectedLayout::default(), |layout, (range, seed)| {
-            layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
-        });
+        let layout = sessions
+            .iter()
+            .fold(ExpectedLayout::default(), |layout, (range, seed)| {
+                layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
+            });
         context.compare(streamer, &window, &layout, "adjacent sessions")?;
         Ok(format!(
-            "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was overwritten",
+            "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was \
+             overwritten",
             each * u64::from(window.drives)
         ))
     })

@@ -121,8 +121,8 @@ fn after_colon(diagnosis: &Diagnosis) -> String {
     }
 }
 
-/// The text of a comparison with a mismatch. `again`: whether a second read of the first wrong chunk was right; `None`
-/// without one.
+/// The text of a comparison with a mismatch. `again`: whether a second read of the first wrong
+/// chunk was right; `None` without one.
 pub(super) fn sentence(
     log: &StreamLog,
     first: &MismatchedChunk,
@@ -147,7 +147,8 @@ pub(super) fn sentence(
     let (at, beat) = (format!("chunk {chunk} (address {address})"), first.beat);
     let mut out = if again == Some(true) {
         format!(
-            "wrong read: {at} was read wrong once, from beat {beat} on: {text}; read again it is right"
+            "wrong read: {at} was read wrong once, from beat {beat} on: {text}; read again it is \
+             right"
         )
     } else {
         format!("{word}: {at} is wrong from beat {beat} on: {text}")

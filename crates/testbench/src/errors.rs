@@ -46,7 +46,8 @@ fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
     ]
 }
 
-/// 09: each invalid address sets its bit, nothing is written, and a read beyond the drive's end fails.
+/// 09: each invalid address sets its bit, nothing is written, and a read beyond the drive's end
+/// fails.
 pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let window = context.window;
@@ -61,20 +62,29 @@ pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
                 None => return fail(format!("{what}: was accepted")),
                 Some(status) if status == bit => {}
                 Some(status) => {
-                    return fail(format!("{what}: STATUS is {status:?} and should be {bit:?}"));
+                    return fail(format!(
+                        "{what}: STATUS is {status:?} and should be {bit:?}"
+                    ));
                 }
             }
         }
         let end = beyond(streamer, context)?;
         let layout = ExpectedLayout::stream(seed, window.bytes());
-        context.compare(streamer, &window, &layout, "after requests that were refused")?;
+        context.compare(
+            streamer,
+            &window,
+            &layout,
+            "after requests that were refused",
+        )?;
         Ok(format!(
-            "unaligned, first after last and beyond the media each set their bit and wrote nothing; {end}"
+            "unaligned, first after last and beyond the media each set their bit and wrote \
+             nothing; {end}"
         ))
     })
 }
 
-/// The drive must fail accesses beyond its end, unless the streamer refuses them. Only reads: a write would extend a file.
+/// The drive must fail accesses beyond its end, unless the streamer refuses them. Only reads: a
+/// write would extend a file.
 fn beyond(
     streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,
@@ -96,7 +106,8 @@ fn beyond(
     let refused = status.status.has(StatusBits::OUT_OF_RANGE);
     if !(refused || status.status.has(StatusBits::DEVICE_ERROR)) || status.bytes > 0 {
         return fail(format!(
-            "beyond the media: a read at address {end}, where the drive ends, gave {} bytes and {:?}",
+            "beyond the media: a read at address {end}, where the drive ends, gave {} bytes and \
+             {:?}",
             status.bytes, status.status
         ));
     }

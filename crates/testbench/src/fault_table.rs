@@ -1,12 +1,13 @@
-//! Which test must detect which planned fault, and in which words: the table of docs/testbench.md, for any streamer.
+//! Which test must detect which planned fault, and in which words: the table of docs/testbench.md,
+//! for any streamer.
 //!
-//! Ordinals and addresses are those of the bench with [`options`], on one drive whose smallest I/O is 512 bytes.
+//! Ordinals and addresses are those of the bench with [`options`], on one drive whose smallest I/O
+//! is 512 bytes.
 
 use assay_integrity::planned_faults::{BenchFault, Faults, Trigger};
 
 use crate::BenchOptions;
 
-/// Bytes per chunk.
 pub const CHUNK_BYTES: u32 = 16 << 10;
 /// Chunks of the range.
 pub const CHUNKS: u64 = 256;
@@ -52,7 +53,8 @@ fn row(
     }
 }
 
-/// The rows. `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and what the streamer had read ahead.
+/// The rows. `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and
+/// what the streamer had read ahead.
 pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
     vec![
         // The seventh read after the stopped replay.
@@ -121,7 +123,8 @@ pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
             64 + 25,
             &["overrun", "25632 and must at beat 25600", "512 bytes"],
         ),
-        // The last session written is the second of four; its last chunk goes to the first of the third.
+        // The last session written is the second of four; its last chunk goes to the first of the
+        // third.
         row(
             "misdirected write",
             "07",

@@ -1,7 +1,8 @@
 //! Fault injection: a target with planned faults, to test the test bench.
 //!
-//! [`FaultyTarget`] wraps any [`Target`] and executes I/Os as [`assay_integrity::planned_faults`] says. It needs one slot for its own I/Os.
-//! [`FaultInjection`] puts it between the queues and the drives of a software streamer.
+//! [`FaultyTarget`] wraps any [`Target`] and executes I/Os as [`assay_integrity::planned_faults`]
+//! says. It needs one slot for its own I/Os. [`FaultInjection`] puts it between the queues and the
+//! drives of a software streamer.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +64,8 @@ impl<T: Target> FaultMedia for Beginning<'_, T> {
 }
 
 impl<T: Target> FaultyTarget<T> {
-    /// Wraps a target whose slot `spare` is otherwise unused and whose buffers hold the longest I/O.
+    /// Wraps a target whose slot `spare` is otherwise unused and whose buffers hold the longest
+    /// I/O.
     pub fn new(inner: T, faults: Faults, spare: u32) -> FaultyTarget<T> {
         FaultyTarget {
             inner,

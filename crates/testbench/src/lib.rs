@@ -1,7 +1,8 @@
 //! Test bench for a drive behind a streaming core: twelve tests with a PASS/FAIL summary.
 //!
-//! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests in the same order, on any drive: real, file, simulated. A
-//! core in hardware has the same registers and the same pattern, and the bench tests it by the same code.
+//! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests
+//! in the same order, on any drive: real, file, simulated. A core in hardware has the same
+//! registers and the same pattern, and the bench tests it by the same code.
 //!
 //! | id | test | requirement |
 //! |---|---|---|
@@ -19,10 +20,12 @@
 //! | 11 | link status again | unchanged since 00 |
 //!
 //! # Architecture
-//! Every stream has its own seed, so any data read identify their stream and position. Tests overlap at the start of the range; each first writes the
-//! data that it must not change. `context` writes and compares streams, `describe` words the mismatches. The bench knows streamer and drives as a
-//! [`StreamHost`] only: software over any drives ([`software_host`]), or a core in hardware. [`faulty`] injects faults of
-//! [`assay_integrity::planned_faults`] into the software streamer's drives; [`fault_table`] lists which test detects which.
+//! Every stream has its own seed, so any data read identify their stream and position. Tests
+//! overlap at the start of the range; each first writes the data that it must not change. `context`
+//! writes and compares streams, `describe` words the mismatches. The bench knows streamer and
+//! drives as a [`StreamHost`] only: software over any drives ([`software_host`]), or a core in
+//! hardware. [`faulty`] injects faults of [`assay_integrity::planned_faults`] into the software
+//! streamer's drives; [`fault_table`] lists which test detects which.
 //!
 //! # Non-goals
 //! Rates are reported without a verdict. No test without writing.
@@ -61,21 +64,20 @@ const MAX_WINDOW_CHUNKS: u64 = 1024;
 /// Minimum window of the short tests, where the range permits.
 const WINDOW_CHUNKS: u64 = 64;
 
-/// Options.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
     /// Address of the first chunk, bytes; default 0.
     pub first: Option<u64>,
     /// Address of the last chunk, inclusive, bytes; default the drive's last.
     pub last: Option<u64>,
-    /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Chunks in flight.
     pub depth: u32,
-    /// Seed of all seeds. On a drive that keeps its data each run needs a new one: old data of the same seed would be
-    /// right.
+    /// Seed of all seeds. On a drive that keeps its data each run needs a new one: old data of the
+    /// same seed would be right.
     pub seed: u64,
-    /// Maximum bytes that tests 08 and 10 write at once; `None`: [`MAX_SWEEP_CHUNKS`], and the whole range.
+    /// Maximum bytes that tests 08 and 10 write at once; `None`: [`MAX_SWEEP_CHUNKS`], and the
+    /// whole range.
     pub span_bytes: Option<u64>,
 }
 
@@ -98,7 +100,6 @@ impl Default for BenchOptions {
 pub enum TestOutcome {
     /// Passed.
     Pass,
-    /// Failed.
     Fail,
     /// Not applicable to this drive.
     NotApplicable,
@@ -109,9 +110,7 @@ pub enum TestOutcome {
 pub struct TestResult {
     /// "00" to "11".
     pub id: &'static str,
-    /// Name.
     pub name: &'static str,
-    /// Result.
     pub result: TestOutcome,
     /// Observations: rates, addresses, the first wrong beat and its diagnosis.
     pub detail: String,
@@ -120,13 +119,10 @@ pub struct TestResult {
 /// Rates of writing one stream and of reading it back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StreamRates {
-    /// Chunks of the stream.
     pub chunks: u64,
-    /// Bytes of it.
     pub bytes: u64,
     /// Bytes per second, written.
     pub write_bytes_per_s: f64,
-    /// Bytes per second, read.
     pub read_bytes_per_s: f64,
 }
 
@@ -139,9 +135,7 @@ pub struct BenchReport {
     pub simulated: bool,
     /// I/O bypassed the page cache. Otherwise the data read may never have been on the drive.
     pub direct: bool,
-    /// Seed of all seeds.
     pub seed: u64,
-    /// The range.
     pub range: StreamRange,
     /// Chunks in flight.
     pub depth: u32,
@@ -175,24 +169,22 @@ pub enum BenchError {
     NoDrive,
     /// The range is too small.
     #[error(
-        "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test bench needs {MIN_CHUNKS}; extend it or use smaller chunks"
+        "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test \
+         bench needs {MIN_CHUNKS}; extend it or use smaller chunks"
     )]
     TooSmall {
         /// The first drive.
         drive: String,
         /// Chunks in the range.
         chunks: u64,
-        /// Bytes of each.
         chunk_bytes: u32,
     },
     /// The drive keeps no data.
     #[error(
-        "{drive}: keeps no data, so there is nothing to test; name a drive, a file or a simulated drive"
+        "{drive}: keeps no data, so there is nothing to test; name a drive, a file or a simulated \
+         drive"
     )]
-    KeepsNothing {
-        /// The drive.
-        drive: String,
-    },
+    KeepsNothing { drive: String },
 }
 
 /// Observes the progress.
@@ -235,11 +227,13 @@ const TESTS: [Test; 12] = [
 
 /// Run the tests; several drives form one stream. All data on the range are lost.
 ///
-/// A simulated drive must keep data (`SessionOptions::keep_data`); a single one with [`StreamHost::pattern_pages`] as its
-/// generator needs four bytes per page. The host's rings have [`BenchOptions::depth`] chunks of [`BenchOptions::chunk_bytes`].
+/// A simulated drive must keep data (`SessionOptions::keep_data`); a single one with
+/// [`StreamHost::pattern_pages`] as its generator needs four bytes per page. The host's rings have
+/// [`BenchOptions::depth`] chunks of [`BenchOptions::chunk_bytes`].
 ///
 /// # Errors
-/// When the range is invalid, or a drive cannot be opened or keeps no data. Faults of a drive are failed tests.
+/// When the range is invalid, or a drive cannot be opened or keeps no data. Faults of a drive are
+/// failed tests.
 pub fn run(
     host: &mut dyn StreamHost,
     options: &BenchOptions,

@@ -4,7 +4,6 @@ use assay_device::identity::PcieLink;
 
 use super::context::{BenchRun, TestError, fail};
 
-/// Text of a link: speed and width.
 fn link_text(speed: Option<&String>, width: Option<u32>) -> String {
     let speed = speed.map_or("unknown speed", String::as_str);
     match width {

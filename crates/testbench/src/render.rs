@@ -7,7 +7,6 @@ use super::{BenchReport, TestOutcome, TestResult};
 /// Width of the longest test name.
 const NAME: usize = 18;
 
-/// One test as a line.
 pub fn line(test: &TestResult) -> String {
     let word = match test.result {
         TestOutcome::Pass => "PASS",
@@ -32,7 +31,8 @@ pub fn render(report: &BenchReport) -> String {
         report.seed
     );
     if !report.direct {
-        out += "through the page cache, without O_DIRECT: the data read may never have been on the drive\n";
+        out += "through the page cache, without O_DIRECT: the data read may never have been on \
+                the drive\n";
     }
     out.push('\n');
     for test in &report.tests {

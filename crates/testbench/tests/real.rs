@@ -1,4 +1,5 @@
-//! The test bench on block devices: zram and loop. Needs root; otherwise prints the reason and passes.
+//! The test bench on block devices: zram and loop. Needs root; otherwise prints the reason and
+//! passes.
 
 #![allow(
     clippy::unwrap_used,

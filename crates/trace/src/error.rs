@@ -6,7 +6,6 @@ pub enum TraceError {
     /// The file cannot be opened or read.
     #[error("{file}: cannot read the trace: {why}; check the path and its permissions")]
     Unreadable {
-        /// The file.
         file: String,
         /// The system's message.
         why: String,
@@ -14,7 +13,6 @@ pub enum TraceError {
     /// The file cannot be read twice, or is compressed.
     #[error("{file}: {what}; {advice}")]
     Unsuitable {
-        /// The file.
         file: String,
         /// What it is.
         what: String,
@@ -24,7 +22,6 @@ pub enum TraceError {
     /// A line cannot be parsed.
     #[error("{file}:{line}: {what}; {advice}")]
     Line {
-        /// The file.
         file: String,
         /// From 1.
         line: u64,
@@ -46,7 +43,6 @@ pub enum TraceError {
     /// The trace does not suit the drive or the options.
     #[error("{file}: {what}")]
     Unfit {
-        /// The file.
         file: String,
         /// Why, and what to do.
         what: String,

@@ -1,7 +1,8 @@
 //! A synthetic workload with the profile of a trace, as a suite of existing job options.
 //!
-//! The workload keeps the mix, the sizes, the length of runs, the skew over the area, the rate and its randomness, and flushes. Writes are synchronous where
-//! most are. It does not keep which block is hot, the order of hot spots over time, bursts beyond a Poisson process, and trims.
+//! The workload keeps the mix, the sizes, the length of runs, the skew over the area, the rate and
+//! its randomness, and flushes. Writes are synchronous where most are. It does not keep which block
+//! is hot, the order of hot spots over time, bursts beyond a Poisson process, and trims.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +17,8 @@ use crate::{TraceSource, TraceSurvey};
 const MOST_BLOCK_BYTES: u64 = 4 << 20;
 /// Sizes of a mix that are kept; the others count as the nearest of them.
 const MOST_MIX_SIZES: usize = 8;
-/// Shares of a size among reads and among writes that differ by so much at most are one, percentage points.
+/// Shares of a size among reads and among writes that differ by so much at most are one, percentage
+/// points.
 const ALIKE_PCT: u64 = 2;
 /// Below this share of requests that begin a run, percent, the order is sequential.
 const SEQUENTIAL_BEGINS_PCT: f64 = 1.0;
@@ -49,7 +51,8 @@ pub struct FittedWorkload {
     pub distribution: Option<String>,
     /// Start and length of the area, bytes.
     pub area: (u64, u64),
-    /// I/Os per second, and whether their gaps are random; `None`: a trace without times, a closed loop.
+    /// I/Os per second, and whether their gaps are random; `None`: a trace without times, a closed
+    /// loop.
     pub rate: Option<(u64, bool)>,
     /// In flight at most.
     pub iodepth: u32,
@@ -187,7 +190,8 @@ impl FittedWorkload {
         }
         if profile.gap_variation > BURSTY_GAPS {
             notes.push(format!(
-                "the trace has bursts (variation of the gaps {:.1}, of a Poisson process 1): its latency tail is longer than the workload's",
+                "the trace has bursts (variation of the gaps {:.1}, of a Poisson process 1): its \
+                 latency tail is longer than the workload's",
                 profile.gap_variation
             ));
         }
@@ -275,7 +279,8 @@ impl FittedWorkload {
             let _ = writeln!(text, "{line}");
         };
         line(
-            "# A synthetic workload fitted to a trace by `assay trace fit`, and the trace (docs/traces.md).",
+            "# A synthetic workload fitted to a trace by `assay trace fit`, and the trace \
+             (docs/traces.md).",
         );
         for note in &self.notes {
             line(&format!("# Not kept: {note}."));
@@ -286,7 +291,8 @@ impl FittedWorkload {
             quoted(&format!("Workload fitted to {}", source.name()))
         ));
         line(
-            "summary = \"The synthetic workload with the profile of a trace, and the trace itself: their figures show what the workload keeps.\"",
+            "summary = \"The synthetic workload with the profile of a trace, and the trace \
+             itself: their figures show what the workload keeps.\"",
         );
         line(&format!("source = {}", quoted(&source.name())));
         line(&format!("duration = \"twice {seconds:.0} seconds\""));

@@ -1,4 +1,5 @@
-//! Formats of traces, their detection, and the parser of each: one line in, at most two records out.
+//! Formats of traces, their detection, and the parser of each: one line in, at most two records
+//! out.
 
 mod blkparse;
 mod csv;
@@ -14,10 +15,10 @@ use blkparse::Blkparse;
 use csv::CsvTrace;
 use iolog::Iolog;
 
-/// Format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TraceFormat {
-    /// Default text of blkparse, of its requests queued (Q), or issued to the driver (D) where none is queued.
+    /// Default text of blkparse, of its requests queued (Q), or issued to the driver (D) where none
+    /// is queued.
     Blkparse,
     /// fio's iolog, version 2 or 3 by its first line.
     Iolog,
@@ -74,7 +75,8 @@ impl TraceFormat {
         }
     }
 
-    /// The format of a file that begins like this; `None` where no line of it is like one of a known format.
+    /// The format of a file that begins like this; `None` where no line of it is like one of a
+    /// known format.
     pub fn detect(head: &str) -> Option<TraceFormat> {
         head.lines().take(DETECTION_LINES).find_map(detect_line)
     }

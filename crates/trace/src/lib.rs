@@ -1,21 +1,27 @@
-//! Block traces: parsers to one record stream, what a trace holds, and its requests mapped onto a drive.
+//! Block traces: parsers to one record stream, what a trace holds, and its requests mapped onto a
+//! drive.
 //!
 //! # Architecture
-//! Data flow one way: a [`TraceSource`] (file, format, device) is read by a [`TraceReader`], which parses line by line into [`TraceRecord`]s in
-//! one unit each: nanoseconds since the first request, bytes. [`TraceSurvey`] is one pass over a trace: counts, bounds, time.
-//! [`replay::ReplayPlan`] says how requests become I/Os of a drive: addresses, alignment, due times, phases; [`replay::ReplayStream`] makes
-//! them, and [`replay::ReplayFeed`] makes them in a thread of its own, so that a thread that does I/O reads no file.
+//! Data flow one way: a [`TraceSource`] (file, format, device) is read by a [`TraceReader`], which
+//! parses line by line into [`TraceRecord`]s in one unit each: nanoseconds since the first request,
+//! bytes. [`TraceSurvey`] is one pass over a trace: counts, bounds, time. [`replay::ReplayPlan`]
+//! says how requests become I/Os of a drive: addresses, alignment, due times, phases;
+//! [`replay::ReplayStream`] makes them, and [`replay::ReplayFeed`] makes them in a thread of its
+//! own, so that a thread that does I/O reads no file.
 //!
-//! [`profile::TraceProfile`] is a second pass that measures what a synthetic workload needs, and [`fit::FittedWorkload`] is that workload.
+//! [`profile::TraceProfile`] is a second pass that measures what a synthetic workload needs, and
+//! [`fit::FittedWorkload`] is that workload.
 //!
 //! Memory is bounded whatever the length of a trace: a line, and a few batches of requests.
 //!
 //! # Formats
-//! Text of blkparse, fio's iolog versions 2 and 3, and the CSV files of MSR Cambridge, SYSTOR '17 and Alibaba ([`TraceFormat`]); as they
-//! are or compressed with zstd. docs/traces.md describes them, docs/sources.md has the sources.
+//! Text of blkparse, fio's iolog versions 2 and 3, and the CSV files of MSR Cambridge, SYSTOR '17
+//! and Alibaba ([`TraceFormat`]); as they are or compressed with zstd. docs/traces.md describes
+//! them, docs/sources.md has the sources.
 //!
 //! # Non-goals
-//! No drive is opened and no time is measured: [`assay_units::Nanos`] of a trace are its own. No binary blktrace, no gzip.
+//! No drive is opened and no time is measured: [`assay_units::Nanos`] of a trace are its own. No
+//! binary blktrace, no gzip.
 //!
 //! # Key constants
 //! [`MAX_LINE_BYTES`], [`replay::MAX_PHASES`], [`profile::MOST_BLOCKS`].

@@ -1,10 +1,14 @@
 //! What a synthetic workload needs to know of a trace: sizes, order, hot spots, arrivals, depth.
 //!
-//! - *Order*: a request that begins where one of the last [`STREAMS`] ended continues a run; any other begins one.
-//! - *Skew*: the probability that two random begins of runs are of the same block, `sum c (c - 1) / (n (n - 1))` with `c` the begins in a block
-//!   and `n` all of them, estimates `sum p^2` of the blocks' probabilities without bias and needs no order of them. By Zipf's law over `N` blocks
-//!   it is `H(2 theta) / H(theta)^2` with `H(s) = sum over r = 1..N of r^-s`, which grows with theta: its inverse is the estimate.
-//! - *Arrivals*: rate, and the coefficient of variation of the times between requests: 0 of equal ones, 1 of a Poisson process, more of bursts.
+//! - *Order*: a request that begins where one of the last [`STREAMS`] ended continues a run; any
+//!   other begins one.
+//! - *Skew*: the probability that two random begins of runs are of the same block,
+//!   `sum c (c - 1) / (n (n - 1))` with `c` the begins in a block and `n` all of them, estimates
+//!   `sum p^2` of the blocks' probabilities without bias and needs no order of them. By Zipf's law
+//!   over `N` blocks it is `H(2 theta) / H(theta)^2` with `H(s) = sum over r = 1..N of r^-s`, which
+//!   grows with theta: its inverse is the estimate.
+//! - *Arrivals*: rate, and the coefficient of variation of the times between requests: 0 of equal
+//!   ones, 1 of a Poisson process, more of bursts.
 //! - *Depth*: mean number in flight by Little's law, where the trace has response times.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -13,8 +17,9 @@ use assay_units::{Nanos, Op};
 
 use crate::{TraceError, TraceReader, TraceSource, TraceSurvey};
 
-/// Most blocks whose begins of runs are counted, some hundred MiB. In a trace that touches more, the blocks are a sample by a hash of their
-/// numbers (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015).
+/// Most blocks whose begins of runs are counted, some hundred MiB. In a trace that touches more,
+/// the blocks are a sample by a hash of their numbers (C. Waldspurger et al., Efficient MRC
+/// construction with SHARDS, FAST 2015).
 pub const MOST_BLOCKS: usize = 1 << 22;
 /// Ends of requests that the next one may continue.
 pub const STREAMS: usize = 16;
@@ -25,7 +30,6 @@ const MAX_THETA: f64 = 3.0;
 /// Standard deviations that chance alone is granted.
 const CHANCE_SIGMAS: f64 = 3.0;
 
-/// A profile of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceProfile {
     /// Reads by size in bytes.
@@ -44,7 +48,8 @@ pub struct TraceProfile {
     pub area_blocks: u64,
     /// Exponent of the Zipf law with the same concentration; 0 is uniform.
     pub theta: f64,
-    /// Share of the begins that go to the most frequent 1, 10 and 20 % of the blocks at which runs begin, percent.
+    /// Share of the begins that go to the most frequent 1, 10 and 20 % of the blocks at which runs
+    /// begin, percent.
     pub hottest_pct: [f64; 3],
     /// Requests per second, all operations; 0 of a trace without times.
     pub rate: f64,
@@ -186,7 +191,6 @@ impl ArrivalMoments {
 #[derive(Default)]
 struct BlockCounts {
     counts: HashMap<u64, u32>,
-    /// One in `2^shift` blocks is counted.
     shift: u32,
     /// Begins in all blocks.
     all: u64,
@@ -266,13 +270,15 @@ fn harmonic(n: u64, s: f64) -> f64 {
         true => (high / low).ln(),
         false => (high.powf(1.0 - s) - low.powf(1.0 - s)) / (1.0 - s),
     };
-    // Terms SINGLY + 1 to n: the integral, half of the last less half of the first, and the first correction.
+    // Terms SINGLY + 1 to n: the integral, half of the last less half of the first, and the first
+    // correction.
     let slopes = s / 12.0 * (low.powf(-s - 1.0) - high.powf(-s - 1.0));
     singly + integral + (term(high) - term(low)) / 2.0 + slopes
 }
 
-/// Exponent of the Zipf law over `blocks` with this concentration, by bisection; 0 where it may be that of equal shares: of `pairs` pairs of
-/// begins, the number of those in one block is then a Poisson variable, and this one is within [`CHANCE_SIGMAS`] of its mean.
+/// Exponent of the Zipf law over `blocks` with this concentration, by bisection; 0 where it may be
+/// that of equal shares: of `pairs` pairs of begins, the number of those in one block is then a
+/// Poisson variable, and this one is within [`CHANCE_SIGMAS`] of its mean.
 fn theta(concentration: Option<f64>, pairs: f64, blocks: u64) -> f64 {
     let Some(wanted) = concentration else {
         return 0.0;

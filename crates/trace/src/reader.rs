@@ -165,7 +165,6 @@ impl TraceReader {
         })
     }
 
-    /// Format of the trace.
     pub fn format(&self) -> TraceFormat {
         self.format
     }
@@ -175,7 +174,8 @@ impl TraceReader {
         self.counts
     }
 
-    /// The next request; `None` at the end. `seen` gets the device of every request, before those of other devices are left out.
+    /// The next request; `None` at the end. `seen` gets the device of every request, before those
+    /// of other devices are left out.
     ///
     /// # Errors
     /// When the file cannot be read, or a line of it cannot be parsed.

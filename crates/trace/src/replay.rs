@@ -133,7 +133,8 @@ impl Timing {
                 wrong(
                     "trace_time_scale",
                     text,
-                    "a factor on the times of the trace, from 0.000001 to 1000000; 0.5 replays twice as fast",
+                    "a factor on the times of the trace, from 0.000001 to 1000000; 0.5 replays \
+                     twice as fast",
                 )
             })?,
         };
@@ -195,7 +196,8 @@ impl PhaseRule {
             option: "trace_phases",
             given: text.to_owned(),
             expected: format!(
-                "a number of phases up to {MAX_PHASES}, or gap:TIME for a new phase after so long without a request, e.g. gap:10s"
+                "a number of phases up to {MAX_PHASES}, or gap:TIME for a new phase after so long \
+                 without a request, e.g. gap:10s"
             ),
         };
         if let Some(gap) = text.strip_prefix("gap:") {
@@ -222,9 +224,9 @@ pub struct ReplayOptions {
     pub timing: Timing,
     /// Where they are on the drive.
     pub map: AddressMap,
-    /// Phases.
     pub phases: PhaseRule,
-    /// Offsets are rounded down to multiples of so many bytes, where that is more than the drive's logical block.
+    /// Offsets are rounded down to multiples of so many bytes, where that is more than the drive's
+    /// logical block.
     pub align_bytes: Option<u64>,
 }
 
@@ -283,7 +285,8 @@ impl ReplayPlan {
                 option: "trace_align",
                 given: align_bytes.to_string(),
                 expected: format!(
-                    "a multiple of the drive's logical block of {} bytes, and at most the area of {} bytes",
+                    "a multiple of the drive's logical block of {} bytes, and at most the area of \
+                     {} bytes",
                     area.unit_bytes, area.size_bytes
                 ),
             });
@@ -291,7 +294,8 @@ impl ReplayPlan {
         let map = options.map.resolve(&survey, area.size_bytes);
         if map.begins_beyond(&survey, area.size_bytes) {
             return Err(unfit(format!(
-                "all of its requests are beyond the area of {} bytes: the first one is at {}; use --trace_map modulo or linear",
+                "all of its requests are beyond the area of {} bytes: the first one is at {}; use \
+                 --trace_map modulo or linear",
                 area.size_bytes, survey.low_bytes
             )));
         }
@@ -326,14 +330,16 @@ impl ReplayPlan {
                 option: "trace_phases",
                 given: format!("gap:{gap}"),
                 expected: format!(
-                    "{phases} phases are more than {MAX_PHASES}; use a longer gap, or a number of phases"
+                    "{phases} phases are more than {MAX_PHASES}; use a longer gap, or a number of \
+                     phases"
                 ),
             });
         }
         Ok(())
     }
 
-    /// Reads of all reads and writes, percent: 100 only where nothing is written, 0 only where nothing is read.
+    /// Reads of all reads and writes, percent: 100 only where nothing is written, 0 only where
+    /// nothing is read.
     pub fn read_percent(&self) -> u8 {
         let count = |op| match self.options.skipped.has(op) {
             true => 0,
@@ -371,7 +377,8 @@ impl ReplayPlan {
         kept.fold(0, |sum: u64, (_, count)| sum.saturating_add(count.bytes))
     }
 
-    /// From the first due time to the last, without the limit of idle time; `None` in a closed loop.
+    /// From the first due time to the last, without the limit of idle time; `None` in a closed
+    /// loop.
     pub fn span(&self) -> Option<Nanos> {
         match self.options.timing {
             Timing::Closed => None,
@@ -382,12 +389,10 @@ impl ReplayPlan {
         }
     }
 
-    /// It has flushes.
     pub fn flushes(&self) -> bool {
         self.survey.flushes > 0 && !self.options.skipped.has(Op::Flush)
     }
 
-    /// The longest I/O, bytes.
     pub fn longest_io_bytes(&self) -> u32 {
         let unit = self.area.unit_bytes;
         // Rounded outwards at both ends, unless every request begins at a block.

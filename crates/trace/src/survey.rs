@@ -20,7 +20,6 @@ const MOST_KEPT: usize = 16;
 /// Requests of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpCount {
-    /// Requests.
     pub requests: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -29,17 +28,12 @@ pub struct OpCount {
 /// What a trace holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSurvey {
-    /// Its format.
     pub format: TraceFormat,
-    /// Reads.
     pub reads: OpCount,
-    /// Writes.
     pub writes: OpCount,
-    /// Discards.
     pub discards: OpCount,
     /// Those of the writes with Force Unit Access.
     pub fua_writes: u64,
-    /// Flushes.
     pub flushes: u64,
     /// From the first request to the last.
     pub span: Nanos,
@@ -60,7 +54,8 @@ pub struct TraceSurvey {
 }
 
 impl TraceSurvey {
-    /// Read a whole trace. A trace that has not changed since it was last read in this process is not read again.
+    /// Read a whole trace. A trace that has not changed since it was last read in this process is
+    /// not read again.
     ///
     /// # Errors
     /// When it cannot be read, a line cannot be parsed, or no request is in it.
@@ -155,14 +150,15 @@ impl TraceSurvey {
                         "has no request of the device {device:?}; --trace_device takes one of: {}",
                         names.join(" ")
                     ),
-                    _ => "has no request to replay; record it again, or give its format with --trace_format".to_owned(),
+                    _ => "has no request to replay; record it again, or give its format with \
+                          --trace_format"
+                        .to_owned(),
                 },
             });
         }
         Ok(survey)
     }
 
-    /// All requests.
     pub fn requests(&self) -> u64 {
         self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
     }

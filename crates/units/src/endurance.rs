@@ -8,7 +8,8 @@ pub enum CounterSource {
     /// The drive model itself.
     #[serde(rename = "simulated")]
     Simulated,
-    /// SMART / Health Information Extended, log C0h (OCP Datacenter NVMe SSD Specification 2.0, 4.8.6).
+    /// SMART / Health Information Extended, log C0h (OCP Datacenter NVMe SSD Specification 2.0,
+    /// 4.8.6).
     #[serde(rename = "ocp-c0h")]
     OcpSmart,
     /// Endurance Group Information, log 09h (NVM Express Base Specification 2.0c, 5.16.1.10).
@@ -44,7 +45,8 @@ impl CounterSource {
 pub struct CounterOrigin {
     /// Its log.
     pub source: CounterSource,
-    /// Step in which it counts, bytes: the difference of two readings is known to less than one step.
+    /// Step in which it counts, bytes: the difference of two readings is known to less than one
+    /// step.
     pub unit_bytes: u64,
 }
 
@@ -53,7 +55,8 @@ pub struct CounterOrigin {
 pub struct RatedEndurance {
     /// The log that states it.
     pub source: CounterSource,
-    /// Bytes that may be written to the media over the drive's life: the Endurance Estimate of log 09h is for a write amplification of 1.
+    /// Bytes that may be written to the media over the drive's life: the Endurance Estimate of log
+    /// 09h is for a write amplification of 1.
     pub media_bytes: u64,
 }
 

@@ -2,13 +2,17 @@
 //!
 //! # Architecture
 //! - [`time`]: [`Nanos`], an integer nanosecond: both an instant on a target's clock and a span.
-//! - [`rate`]: how long bytes take at a rate, and rates from counts, in integers (no rounding surprises in the model).
-//! - [`regenerate`]: the interface by which a simulated drive regenerates test data instead of storing it.
-//! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness never shifts another's.
+//! - [`rate`]: how long bytes take at a rate, and rates from counts, in integers (no rounding
+//!   surprises in the model).
+//! - [`regenerate`]: the interface by which a simulated drive regenerates test data instead of
+//!   storing it.
+//! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness
+//!   never shifts another's.
 //! - [`text`]: parsing and formatting of sizes, durations and percentages (`4k`, `16GiB`, `5s`).
 //! - [`median()`]: the median, for reports and benchmarks.
 //! - [`endurance`]: origins and steps of a drive's endurance counters.
-//! - [`op`]: [`Op`] and [`DataClass`], the operations and data classes of workloads, targets and simulated drives.
+//! - [`op`]: [`Op`] and [`DataClass`], the operations and data classes of workloads, targets and
+//!   simulated drives.
 //!
 //! # Non-goals
 //! No clock, no I/O, no general unit algebra.
@@ -16,6 +20,7 @@
 //! # Key constants
 //! [`SECTOR_BYTES`] (512, the smallest unit of every interface here), [`Nanos::SECOND`].
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod endurance;
 mod median;

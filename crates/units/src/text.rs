@@ -1,15 +1,17 @@
 //! Parsing and formatting of sizes, rates and durations.
 //!
-//! Sizes follow fio (`kb_base=1024`): `4k`, `4K`, `4KiB` and `4KB` are all 4096 bytes, because scripts written
-//! for fio must mean the same here.
+//! Sizes follow fio (`kb_base=1024`): `4k`, `4K`, `4KiB` and `4KB` are all 4096 bytes, because
+//! scripts written for fio must mean the same here.
 
 use crate::Nanos;
 
-/// The microsecond in data formats that are ASCII: its code in UCUM, the Unified Code for Units of Measure. Text for people has the micro sign.
+/// The microsecond in data formats that are ASCII: its code in UCUM, the Unified Code for Units of
+/// Measure. Text for people has the micro sign.
 pub const UCUM_MICROSECOND: &str = "us";
 
-/// Characters that act on a terminal or on the order of a line instead of being seen: control characters (Unicode category Cc, line breaks
-/// included), line and paragraph separators, bidirectional controls (Unicode Standard Annex #9, property Bidi_Control), the byte order mark,
+/// Characters that act on a terminal or on the order of a line instead of being seen: control
+/// characters (Unicode category Cc, line breaks included), line and paragraph separators,
+/// bidirectional controls (Unicode Standard Annex #9, property Bidi_Control), the byte order mark,
 /// and tags (U+E0000 to U+E007F). Names of drives, files and folders may hold them.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
@@ -23,8 +25,9 @@ pub fn printable(text: &str) -> String {
     text.replace(is_unprintable, "\u{fffd}")
 }
 
-/// Text that was made for a terminal, without [`is_unprintable`] characters but for line breaks, tabs and colours: sequences that select a
-/// graphic rendition (ECMA-48, 8.3.117), which change nothing else.
+/// Text that was made for a terminal, without [`is_unprintable`] characters but for line breaks,
+/// tabs and colours: sequences that select a graphic rendition (ECMA-48, 8.3.117), which change
+/// nothing else.
 pub fn printable_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -134,8 +137,9 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
     scaled(text, number, factor)
 }
 
-/// Bytes per second from `800MB/s`, `1.5GiB/s`, `100k`. Decimal prefixes with a `B` are powers of 1000, as rates are quoted; `KiB`, `MiB`, ... and
-/// bare letters, as fio reads them, are powers of 1024.
+/// Bytes per second from `800MB/s`, `1.5GiB/s`, `100k`. Decimal prefixes with a `B` are powers of
+/// 1000, as rates are quoted; `KiB`, `MiB`, ... and bare letters, as fio reads them, are powers of
+/// 1024.
 ///
 /// # Errors
 /// As [`parse_size`].
@@ -171,7 +175,8 @@ pub fn parse_duration(text: &str) -> Result<Nanos, ParseError> {
     scaled(text, number, factor).map(Nanos)
 }
 
-/// The shortest exact form of a size: `4 KiB`, `16 GiB`, `1000 B`, else three significant digits (`931 GiB`).
+/// The shortest exact form of a size: `4 KiB`, `16 GiB`, `1000 B`, else three significant digits
+/// (`931 GiB`).
 pub fn format_size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut unit = 0;
@@ -217,10 +222,12 @@ pub fn whole(value: f64) -> String {
     group_digits(value.round() as u64)
 }
 
-/// Names less similar than this are no likely typing errors (Jaro similarity, the limit that clap uses for its own suggestions).
+/// Names less similar than this are no likely typing errors (Jaro similarity, the limit that clap
+/// uses for its own suggestions).
 const LEAST_SIMILAR: f64 = 0.7;
 
-/// `; did you mean "samsung-951"?` with the most similar of the known names, which are separated by commas; empty without a similar one.
+/// `; did you mean "samsung-951"?` with the most similar of the known names, which are separated by
+/// commas; empty without a similar one.
 pub fn did_you_mean(given: &str, known: &str) -> String {
     let given = given.to_ascii_lowercase();
     let rated = known.split(',').map(|name| {

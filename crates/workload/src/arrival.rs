@@ -1,12 +1,15 @@
 //! Arrival processes: closed loop, constant rate, Poisson.
 //!
-//! [`Arrivals`] is one worker's share of a job's arrivals, as spans since the job's start on the target's clock. In an open loop the
-//! due time of an I/O is its *intended start*: latency counts from it even when the I/O is issued later, which avoids coordinated omission.
+//! [`Arrivals`] is one worker's share of a job's arrivals, as spans since the job's start on the
+//! target's clock. In an open loop the due time of an I/O is its *intended start*: latency counts
+//! from it even when the I/O is issued later, which avoids coordinated omission.
 //!
-//! - Constant: arrival `n` of the job is due at exactly `floor(n * 10^9 / rate)` ns, kept as whole nanoseconds and a remainder. Worker `w`
-//!   of `W` takes arrivals `w, w + W, w + 2W, ...`, so the workers together are the stream, evenly interleaved.
-//! - Poisson: exponential gaps; whole nanoseconds are summed as integers and only the fraction as a float, so that the sum keeps its
-//!   precision in runs of any length. Each worker has an independent process of `rate / W`; their sum is Poisson of `rate`.
+//! - Constant: arrival `n` of the job is due at exactly `floor(n * 10^9 / rate)` ns, kept as whole
+//!   nanoseconds and a remainder. Worker `w` of `W` takes arrivals `w, w + W, w + 2W, ...`, so the
+//!   workers together are the stream, evenly interleaved.
+//! - Poisson: exponential gaps; whole nanoseconds are summed as integers and only the fraction as a
+//!   float, so that the sum keeps its precision in runs of any length. Each worker has an
+//!   independent process of `rate / W`; their sum is Poisson of `rate`.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -36,8 +39,8 @@ impl Rate {
         self.ios.get() as f64 / self.seconds.get() as f64
     }
 
-    /// As many I/Os of `mean_bytes` on average as make so many bytes per second: exactly where the mean is a whole number of bytes, else
-    /// to a part in 2^16 of a byte.
+    /// As many I/Os of `mean_bytes` on average as make so many bytes per second: exactly where the
+    /// mean is a whole number of bytes, else to a part in 2^16 of a byte.
     pub fn of_bytes(bytes_per_second: NonZeroU64, mean_bytes: f64) -> Rate {
         const PARTS: u128 = 1 << 16;
         let mut ios = u128::from(bytes_per_second.get()) * PARTS;
@@ -78,7 +81,8 @@ enum Process {
 #[derive(Clone, Debug)]
 struct Constant {
     due_ns: u64,
-    /// `(phase + n * stride) * 10^9` modulo the rate: what `due_ns` rounds off, in units of 1/rate ns.
+    /// `(phase + n * stride) * 10^9` modulo the rate: what `due_ns` rounds off, in units of 1/rate
+    /// ns.
     remainder: u64,
     step_ns: u64,
     step_remainder: u64,
@@ -100,11 +104,13 @@ impl Arrivals {
         Arrivals(Process::Closed)
     }
 
-    /// Worker `worker` of `workers` of a job that issues I/Os at equal distances, so many per second.
+    /// Worker `worker` of `workers` of a job that issues I/Os at equal distances, so many per
+    /// second.
     pub fn constant(rate: Rate, worker: u32, workers: NonZeroU32) -> Arrivals {
         let (rate, seconds) = (rate.ios.get(), rate.seconds.get());
         let at = |arrivals: u32| {
-            // At most 2^32 * 2^30 * 2^64: it fits. Saturates, here and below: what is due after 584 years is never due.
+            // At most 2^32 * 2^30 * 2^64: it fits. Saturates, here and below: what is due after 584
+            // years is never due.
             let wide = u128::from(arrivals) * u128::from(NANOS_PER_SECOND) * u128::from(seconds);
             (
                 u64::try_from(wide / u128::from(rate)).unwrap_or(u64::MAX),
@@ -122,8 +128,8 @@ impl Arrivals {
         }))
     }
 
-    /// One of `workers` equal shares of a Poisson process of `rate_iops`. Give every worker its own `rng`
-    /// (`Rng::stream(mix(seed, worker), "arrivals")`).
+    /// One of `workers` equal shares of a Poisson process of `rate_iops`. Give every worker its own
+    /// `rng` (`Rng::stream(mix(seed, worker), "arrivals")`).
     pub fn poisson(rate_iops: NonZeroU64, workers: NonZeroU32, rng: Rng) -> Arrivals {
         let mean_gap_ns =
             NANOS_PER_SECOND as f64 * f64::from(workers.get()) / rate_iops.get() as f64;
@@ -133,7 +139,8 @@ impl Arrivals {
             mean_gap_ns,
             rng,
         };
-        // The first arrival comes after a gap too: a process that starts with one at 0 is not Poisson.
+        // The first arrival comes after a gap too: a process that starts with one at 0 is not
+        // Poisson.
         poisson.advance();
         Arrivals(Process::Poisson(poisson))
     }
@@ -169,7 +176,8 @@ impl Constant {
     #[inline]
     fn advance(&mut self) {
         self.due_ns = self.due_ns.saturating_add(self.step_ns);
-        // remainder and step_remainder are both below rate; compared this way round their sum cannot overflow.
+        // remainder and step_remainder are both below rate; compared this way round their sum
+        // cannot overflow.
         if self.remainder >= self.rate - self.step_remainder {
             self.remainder -= self.rate - self.step_remainder;
             self.due_ns = self.due_ns.saturating_add(1);

@@ -48,7 +48,8 @@ pub enum AuditError {
     Target(#[from] TargetError),
 }
 
-/// Run 4 KiB random reads on the null target for 60 ms, or 5 ms where every drive is simulated, and time the clock.
+/// Run 4 KiB random reads on the null target for 60 ms, or 5 ms where every drive is simulated, and
+/// time the clock.
 ///
 /// # Errors
 /// When the clock or the null target fail, which is not expected.

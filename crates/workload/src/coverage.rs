@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::access::Region;
 use crate::plan::Workload;
 
-/// One bit per block of an area, shared by the workers of a job: 32 MiB of memory for a terabyte in blocks of 4 KiB.
+/// One bit per block of an area, shared by the workers of a job: 32 MiB of memory for a terabyte in
+/// blocks of 4 KiB.
 #[derive(Debug)]
 pub struct CoverageMap {
     /// From the first thread's region to the end of the last one's.
@@ -18,7 +19,8 @@ pub struct CoverageMap {
 }
 
 impl CoverageMap {
-    /// The map of a workload that counts its coverage ([`Workload::counts_coverage`]); `None` for others, and where there is no memory for it.
+    /// The map of a workload that counts its coverage ([`Workload::counts_coverage`]); `None` for
+    /// others, and where there is no memory for it.
     pub fn of(workload: &Workload) -> Option<Arc<CoverageMap>> {
         if !workload.counts_coverage || !workload.writes() || workload.trims {
             return None;

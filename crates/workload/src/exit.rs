@@ -1,8 +1,10 @@
-//! Ending jobs that run together: the end of one thread ends others (fio's `exitall` and `exit_what`).
+//! Ending jobs that run together: the end of one thread ends others (fio's `exitall` and
+//! `exit_what`).
 //!
-//! As fio 3.33's `fio_terminate_threads`: a thread that has done its work, or was ended itself, ends the other threads of its group, or all
-//! that run at the same time. A thread that is ended issues nothing more; its I/Os in flight complete, and what it wrote is read back where
-//! it verifies, as at the end of a runtime.
+//! As fio 3.33's `fio_terminate_threads`: a thread that has done its work, or was ended itself,
+//! ends the other threads of its group, or all that run at the same time. A thread that is ended
+//! issues nothing more; its I/Os in flight complete, and what it wrote is read back where it
+//! verifies, as at the end of a runtime.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,7 +82,8 @@ impl ExitShare {
         self.group.load(Ordering::Relaxed) || self.stage.load(Ordering::Relaxed)
     }
 
-    /// How many threads of all groups have ended: what [`ExitShare::is_ended`] says changes only with it.
+    /// How many threads of all groups have ended: what [`ExitShare::is_ended`] says changes only
+    /// with it.
     #[inline]
     pub fn ends(&self) -> u32 {
         self.ends.load(Ordering::Acquire)

@@ -1,8 +1,9 @@
 //! Flow control: jobs that run together keep their shares of the I/Os (fio's `flow`).
 //!
-//! As fio 3.33's flow.c: a thread whose share of all I/Os of its group exceeds its weight's share of all weights waits. A thread that ends
-//! takes its weight and its I/Os with it. fio's threads count without order between them, and so do those of a real drive here; on a
-//! simulated drive one thread runs all workers, and the order is always the same.
+//! As fio 3.33's flow.c: a thread whose share of all I/Os of its group exceeds its weight's share
+//! of all weights waits. A thread that ends takes its weight and its I/Os with it. fio's threads
+//! count without order between them, and so do those of a real drive here; on a simulated drive one
+//! thread runs all workers, and the order is always the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

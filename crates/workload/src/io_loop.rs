@@ -1,4 +1,5 @@
-//! The I/O loop: runs workers on a target, one worker on a real target, all of a job's workers on a simulated one.
+//! The I/O loop: runs workers on a target, one worker on a real target, all of a job's workers on a
+//! simulated one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +14,12 @@ use crate::exit::EXIT_POLL;
 use crate::plan::{Engine, Workload};
 use crate::worker::{NextIssue, Worker};
 
-/// How long I/Os in flight may take to complete after a stop was requested, before they are counted as unanswered.
+/// How long I/Os in flight may take to complete after a stop was requested, before they are counted
+/// as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 
-/// A loop ends after this number of consecutive failed I/Os: a removed drive fails them in microseconds.
+/// A loop ends after this number of consecutive failed I/Os: a removed drive fails them in
+/// microseconds.
 pub const GIVE_UP_ERRORS: u64 = 100_000;
 /// Or when I/Os have only failed for so long, and at least [`GIVE_UP_LEAST`] did.
 pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
@@ -25,7 +28,8 @@ pub const GIVE_UP_LEAST: u64 = 8;
 
 /// Receives the intervals of an I/O loop.
 pub trait IntervalSink {
-    /// An interval (or the rest of one) of a job is over. Returns storage for [`Recorder::recycle`], where there is any, cleared outside the loop.
+    /// An interval (or the rest of one) of a job is over. Returns storage for
+    /// [`Recorder::recycle`], where there is any, cleared outside the loop.
     fn interval(
         &mut self,
         job: usize,
@@ -65,7 +69,8 @@ impl IoLoopConfig {
 pub struct LoopEnd {
     /// Ended by the stop flag before the workload was done.
     pub stopped: bool,
-    /// I/Os that never completed: not within [`STOP_GRACE`] of the stop, or not within [`IoLoopConfig::io_timeout`] of the last completion.
+    /// I/Os that never completed: not within [`STOP_GRACE`] of the stop, or not within
+    /// [`IoLoopConfig::io_timeout`] of the last completion.
     pub unanswered: u64,
     /// Ended before its time because every I/O failed.
     pub gave_up: Option<GaveUp>,
@@ -197,7 +202,8 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// End the workers that others have ended, in this loop or in another thread; returns whether there were any.
+    /// End the workers that others have ended, in this loop or in another thread; returns whether
+    /// there were any.
     fn end_told(&mut self) -> bool {
         let Some(seen) = &mut self.exits else {
             return false;
@@ -230,7 +236,8 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// The worker that a slot belongs to; with one worker, as on every real target, there is nothing to divide.
+    /// The worker that a slot belongs to; with one worker, as on every real target, there is
+    /// nothing to divide.
     #[inline]
     fn index_of(&self, slot: u32) -> u32 {
         match self.workers.len() {
@@ -254,7 +261,8 @@ impl<'a> WorkerSet<'a> {
         of_job.all(Worker::has_ended)
     }
 
-    /// Everything that is measured of a job is over; only the read-back of what was written is left.
+    /// Everything that is measured of a job is over; only the read-back of what was written is
+    /// left.
     fn only_reads_back(&self, job: usize) -> bool {
         let mut of_job = self.workers.iter().filter(|worker| worker.job() == job);
         of_job.all(Worker::reads_back)
@@ -290,11 +298,12 @@ impl<'a> WorkerSet<'a> {
     }
 }
 
-/// Run workers until each is done, or `stop` is set, or I/Os have only failed for long enough ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or
-/// none has completed for [`IoLoopConfig::io_timeout`].
+/// Run workers until each is done, or `stop` is set, or I/Os have only failed for long enough
+/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or none has completed for [`IoLoopConfig::io_timeout`].
 ///
-/// Worker `i` owns slots `i * depth ..`, and records into the recorder of its job. Closed-loop I/Os count from the submission of their batch; where no buffers are filled, from the
-/// completions seen before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
+/// Worker `i` owns slots `i * depth ..`, and records into the recorder of its job. Closed-loop I/Os
+/// count from the submission of their batch; where no buffers are filled, from the completions seen
+/// before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
 ///
 /// # Errors
 /// When the target as a whole cannot go on; what was recorded has been handed to the sink.
@@ -331,7 +340,8 @@ pub fn run_io_loop<T: Target>(
         if workers.fills_buffers {
             for (job, measuring) in measuring.iter_mut().enumerate() {
                 if *measuring && workers.only_reads_back(job) {
-                    // The last write has completed: the time of reading back must not dilute the rate of the writes.
+                    // The last write has completed: the time of reading back must not dilute the
+                    // rate of the writes.
                     *measuring = false;
                     hand_over(target, recorders, job, now, sink);
                 }

@@ -1,6 +1,8 @@
-//! The options of one workload, by fio's names: the one definition behind `assay job`, suites, their documentation and run folders.
+//! The options of one workload, by fio's names: the one definition behind `assay job`, suites,
+//! their documentation and run folders.
 //!
-//! Text forms (sizes, durations, mixes) are kept as typed, so that an error can quote them; [`crate::plan`] reads and checks them.
+//! Text forms (sizes, durations, mixes) are kept as typed, so that an error can quote them;
+//! [`crate::plan`] reads and checks them.
 
 use assay_trace::replay::SkippedOps;
 use serde::{Deserialize, Serialize};
@@ -160,10 +162,12 @@ macro_rules! job_options {
 
 // The order is that of `command_line`, which run folders keep.
 job_options! {
-    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`, `trim`, `randtrim` (deallocate); `read:8k` leaves a gap of so many bytes after each I/O (`read:-8k` with 4k blocks
-    /// goes backwards), `randread:8` continues each random offset for 8 I/Os
+    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`, `trim`, `randtrim` (deallocate);
+    /// `read:8k` leaves a gap of so many bytes after each I/O (`read:-8k` with 4k blocks goes
+    /// backwards), `randread:8` continues each random offset for 8 I/Os
     Workload rw: Text(String), "MODE", "`read`", ["\"randread\""];
-    /// block size, or a mix with percentages; 512 B to 4 MiB; with a comma, one for reads and one for writes
+    /// block size, or a mix with percentages; 512 B to 4 MiB; with a comma, one for reads and one
+    /// for writes
     Workload bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\"", "\"4k,64k\""];
     /// I/Os in flight per thread
     Workload iodepth: Number(u32), "N", "1, with `trace` 32", ["32"];
@@ -173,7 +177,8 @@ job_options! {
     Area size: Text(String), "SIZE", "the whole drive", ["\"16GiB\"", "\"50%\""];
     /// start of the area: a size, or a percentage of the drive
     Area offset: Text(String), "OFFSET", "0", ["\"1GiB\"", "\"50%\""];
-    /// the area is so many equal segments, spread over the drive from `offset` on at random places that do not touch; one block size
+    /// the area is so many equal segments, spread over the drive from `offset` on at random places
+    /// that do not touch; one block size
     Area segments: Number(u32), "N", "1", ["2048"];
     /// thread i starts i times this further on
     Area offset_increment: Text(String), "SIZE", "0", ["\"1GiB\""];
@@ -189,9 +194,10 @@ job_options! {
     Timing ramp_time: Text(String), "TIME", "0", ["\"1s\""];
     /// reads in a mix, percent
     Workload rwmixread: Number(u32), "PCT", "50", ["70"];
-    /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`; `pareto:POWER` (0.2: 80 % of the I/Os to
-    /// 20 % of the area); `normal:PERCENT`, the deviation in percent of the area; `zoned:ACCESS/SIZE:...`: percent of the I/Os to percent of the
-    /// area, in order (`zoned:50/5:30/15:20/80` are JESD219's zones)
+    /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`;
+    /// `pareto:POWER` (0.2: 80 % of the I/Os to 20 % of the area); `normal:PERCENT`, the deviation
+    /// in percent of the area; `zoned:ACCESS/SIZE:...`: percent of the I/Os to percent of the area,
+    /// in order (`zoned:50/5:30/15:20/80` are JESD219's zones)
     Area random_distribution: Text(String), "DISTRIBUTION", "`random`", ["\"zipf:1.2\""];
     /// alignment of random offsets
     Area blockalign: Text(String), "SIZE", "the smallest block size", ["\"64k\""];
@@ -201,8 +207,8 @@ job_options! {
     Area zonerange: Text(String), "SIZE", "`zonesize`", ["\"1m\""];
     /// strided zones: gap between zones
     Area zoneskip: Text(String), "SIZE", "0", ["\"1m\""];
-    /// open loop: this many I/Os per second are due per thread (`20k` is 20480), whether or not earlier ones have completed; latency counts
-    /// from the due time
+    /// open loop: this many I/Os per second are due per thread (`20k` is 20480), whether or not
+    /// earlier ones have completed; latency counts from the due time
     Timing rate: Text(String), "IOPS", "closed loop", ["\"20000\""];
     /// spacing of an open loop: `constant` or `poisson`
     Timing arrival: Text(String), "PROCESS", "`constant`", ["\"poisson\""];
@@ -224,13 +230,14 @@ job_options! {
     Timing flow_id: Number(u32), "N", "0", ["1"];
     /// time that a job waits when it is ahead of its `flow`
     Timing flow_sleep: Text(String), "TIME", "10us", ["\"1ms\""];
-    /// when a thread of this job ends, the jobs end that run together with it: `group` (those with `exitall` and the same `exit_group`) or
-    /// `stage` (all with `exitall`)
+    /// when a thread of this job ends, the jobs end that run together with it: `group` (those with
+    /// `exitall` and the same `exit_group`) or `stage` (all with `exitall`)
     Timing exitall: Text(String), "WHICH", "each job ends by itself", ["\"group\""];
     /// number of the job's group for `exitall`
     Timing exit_group: Number(u32), "N", "0", ["1"];
-    /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1,
-    /// `uring` above); a simulated drive is its own engine
+    /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see
+    /// [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1, `uring` above); a simulated
+    /// drive is its own engine
     Engine engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
     /// O_DIRECT (`true`) or through the page cache (`false`)
     Engine direct: Bool(bool), "BOOL", "`true`", ["false"];
@@ -240,18 +247,20 @@ job_options! {
     Engine sqpoll_cpu: Number(u32), "N", "any", ["1"];
     /// poll the device for completions (io_uring IOPOLL)
     Engine hipri: Flag(bool), "", "`false`", ["true"];
-    /// wait for at least this many completions at a time; saves processor time, and the waiting counts as latency
+    /// wait for at least this many completions at a time; saves processor time, and the waiting
+    /// counts as latency
     Engine iodepth_batch_complete_min: Number(u32), "N", "1", ["8"];
     /// processors that the threads, and the kernel workers of their io_uring, may run on
     Engine cpus_allowed: Text(String), "LIST", "all", ["\"0-3,8\""];
     /// data written: `incompressible`, `zero`, `compress=R`
     Workload data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
-    /// a flush after every so many writes of a thread, beside the other I/Os in flight: fsync(2) of a file, a Flush command on a drive
+    /// a flush after every so many writes of a thread, beside the other I/Os in flight: fsync(2) of
+    /// a file, a Flush command on a drive
     Workload fsync: Number(u32), "N", "no flushes", ["1"];
     /// the same by fdatasync(2), which leaves out a file's times
     Workload fdatasync: Number(u32), "N", "no flushes", ["32"];
-    /// each write completes when it is on non-volatile media: `dsync` (Force Unit Access of a drive, O_DSYNC of a file), `sync` (O_SYNC: the
-    /// metadata of a file too), `none`
+    /// each write completes when it is on non-volatile media: `dsync` (Force Unit Access of a
+    /// drive, O_DSYNC of a file), `sync` (O_SYNC: the metadata of a file too), `none`
     Workload sync: Text(String), "KIND", "`none`", ["\"dsync\""];
     /// a flush when the last write of a thread has completed
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
@@ -263,19 +272,21 @@ job_options! {
     Trace trace_device: Text(String), "NAME", "all", ["\"8,0\""];
     /// operations that are left out: `read`, `write`, `trim`, `sync`, separated by commas
     Trace trace_skip: Text(String), "OPS", "none", ["\"write,trim\""];
-    /// `timed`: open loop, each request is due at its time in the trace and its latency counts from then; `closed`: in order, as fast as
-    /// `iodepth` allows
+    /// `timed`: open loop, each request is due at its time in the trace and its latency counts from
+    /// then; `closed`: in order, as fast as `iodepth` allows
     Trace trace_timing: Text(String), "TIMING", "`timed`", ["\"closed\""];
     /// factor on the times of the trace: `0.5` replays twice as fast
     Trace trace_time_scale: Text(String), "FACTOR", "1", ["\"0.5\""];
     /// longest time between two requests, after scaling: idle time above it is cut
     Trace trace_idle_limit: Text(String), "TIME", "no limit", ["\"25ms\""];
-    /// addresses on the drive: `offset` (those of the trace, what is beyond the area is clipped), `modulo` (the area's length), `linear` (stretched
-    /// or shrunk to the area), `divide:N` (divided by N, then clipped), `auto` (`offset` where the trace fits, else `modulo`)
+    /// addresses on the drive: `offset` (those of the trace, what is beyond the area is clipped),
+    /// `modulo` (the area's length), `linear` (stretched or shrunk to the area), `divide:N`
+    /// (divided by N, then clipped), `auto` (`offset` where the trace fits, else `modulo`)
     Trace trace_map: Text(String), "MAP", "`auto`", ["\"linear\""];
     /// offsets are rounded down to multiples of it
     Trace trace_align: Text(String), "SIZE", "the logical block", ["\"4k\""];
-    /// phases with figures of their own: so many with equally many requests, or `gap:TIME`, a new one after so long without a request
+    /// phases with figures of their own: so many with equally many requests, or `gap:TIME`, a new
+    /// one after so long without a request
     Trace trace_phases: Text(String), "RULE", "10", ["\"gap:10s\""];
     /// write self-describing blocks and read them back; for reads, check what an earlier job wrote
     Verification verify: Flag(bool), "", "`false`", ["true"];
@@ -294,8 +305,9 @@ job_options! {
 }
 
 impl JobOptions {
-    /// Whether its `rw` changes what the drive holds; a text that is no `rw` is reported by the plan. A trace counts as writing unless its
-    /// writes and trims are left out; what it really holds is known to the plan.
+    /// Whether its `rw` changes what the drive holds; a text that is no `rw` is reported by the
+    /// plan. A trace counts as writing unless its writes and trims are left out; what it really
+    /// holds is known to the plan.
     pub fn writes(&self) -> bool {
         if self.trace.is_some() {
             let skipped = self.trace_skip.as_deref().map(SkippedOps::parse);
@@ -327,7 +339,8 @@ impl JobOptions {
         options
     }
 
-    /// One line of `assay job` options that repeats this workload: only what is set, in the order of [`JOB_OPTIONS`].
+    /// One line of `assay job` options that repeats this workload: only what is set, in the order
+    /// of [`JOB_OPTIONS`].
     pub fn command_line(&self) -> String {
         let mut line = Vec::new();
         for (option, value) in JOB_OPTIONS.iter().zip(self.values()) {

@@ -32,7 +32,8 @@ use segmented::segments;
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
-/// Most I/Os in flight of one job, all threads together: a terabyte-per-second drive at 4 ms latency would need no more.
+/// Most I/Os in flight of one job, all threads together: a terabyte-per-second drive at 4 ms
+/// latency would need no more.
 pub const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Block size when none is given, as fio's.
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
@@ -93,7 +94,8 @@ pub struct Think {
     pub pause: Nanos,
     /// I/Os between two pauses; `None`: no limit.
     pub ios: Option<NonZeroU32>,
-    /// Time between two pauses in which I/Os are submitted; `None`: no limit. At least one of both limits is set.
+    /// Time between two pauses in which I/Os are submitted; `None`: no limit. At least one of both
+    /// limits is set.
     pub active: Option<Nanos>,
 }
 
@@ -174,14 +176,16 @@ pub struct Workload {
     pub reads_back: bool,
     /// Writes after which they are read back, in place of all at the end.
     pub verify_backlog: Option<NonZeroU32>,
-    /// Seed in those blocks, which must be new for every job that writes; `None`: the data seed for writes, that of the first intact block
-    /// for reads.
+    /// Seed in those blocks, which must be new for every job that writes; `None`: the data seed for
+    /// writes, that of the first intact block for reads.
     pub verify_seed: Option<u64>,
     /// Seed of every random choice but the data and the places of hot blocks.
     pub seed: u64,
-    /// Seed of the places of hot blocks: the job's, unless the caller gives several jobs the same, so that they have one hot set in orders of their own.
+    /// Seed of the places of hot blocks: the job's, unless the caller gives several jobs the same,
+    /// so that they have one hot set in orders of their own.
     pub placement_seed: u64,
-    /// Seed of the data written: the job's, unless the caller gives every job its own, so that no job writes what another has written.
+    /// Seed of the data written: the job's, unless the caller gives every job its own, so that no
+    /// job writes what another has written.
     pub data_seed: u64,
     /// Count the blocks that it writes: what a preconditioning covers.
     pub counts_coverage: bool,
@@ -248,7 +252,8 @@ impl Workload {
         let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
         if u64::from(numjobs) * u64::from(iodepth) > MAX_IN_FLIGHT {
             return Err(invalid(format!(
-                "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os in flight; lower one of them"
+                "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os \
+                 in flight; lower one of them"
             )));
         }
         let split = options.split.unwrap_or(false)
@@ -277,7 +282,8 @@ impl Workload {
         let verify_bytes = verify(options, target, &access, offset_increment_bytes, area)?;
         if verify_bytes.is_some() && direction.trims {
             return Err(invalid(
-                "--verify needs a job that reads or writes: deallocated blocks have no content to check",
+                "--verify needs a job that reads or writes: deallocated blocks have no content to \
+                 check",
             ));
         }
         let writes = direction.read_percent < 100 && !direction.trims;

@@ -1,4 +1,5 @@
-//! Running workloads on drives: one thread per worker on real drives, virtual time on simulated ones.
+//! Running workloads on drives: one thread per worker on real drives, virtual time on simulated
+//! ones.
 
 mod simulated;
 mod threads;
@@ -64,15 +65,16 @@ pub struct DriveOutcome {
     pub verify: Option<VerifyReport>,
     /// How its trace was replayed, where it has one.
     pub trace: Option<TraceOutcome>,
-    /// Share of the area's blocks that it wrote at least once, percent, where the workload counts them.
+    /// Share of the area's blocks that it wrote at least once, percent, where the workload counts
+    /// them.
     pub area_written_pct: Option<f64>,
-    /// Of a simulated drive on a shared host: the share of its processors that the drive's I/Os took, percent.
+    /// Of a simulated drive on a shared host: the share of its processors that the drive's I/Os
+    /// took, percent.
     pub host_busy_pct: Option<f64>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
     pub busiest_thread_pct: f64,
 }
 
-/// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcome {
     /// In the order of the jobs.
@@ -105,7 +107,8 @@ pub enum RunError {
     },
     /// A worker thread panicked; the message is on stderr.
     #[error(
-        "worker thread {index} panicked: this is a defect of assay, please report it with the message above"
+        "worker thread {index} panicked: this is a defect of assay, please report it with the \
+         message above"
     )]
     Panicked {
         /// Which.
@@ -115,10 +118,12 @@ pub enum RunError {
 
 /// Run one workload per drive, all at once (simulated drives each in their own virtual time).
 ///
-/// Ends when every workload has, or soon after `stop` is set; what was measured until then is in the outcome either way.
+/// Ends when every workload has, or soon after `stop` is set; what was measured until then is in
+/// the outcome either way.
 ///
 /// # Errors
-/// When a target as a whole cannot go on. Intervals seen before that have been handed to the observer.
+/// When a target as a whole cannot go on. Intervals seen before that have been handed to the
+/// observer.
 pub fn run_jobs(
     jobs: &mut [DriveJob<'_>],
     stop: &AtomicBool,
@@ -131,8 +136,9 @@ pub fn run_jobs(
     run_together(&mut targets.collect::<Vec<_>>(), stop, observer)
 }
 
-/// Run several workloads per drive, all at once: those of a simulated drive in its one virtual time. Otherwise as [`run_jobs`]; the outcomes
-/// are in the order of the drives, then of their parts, and have the parts' numbers.
+/// Run several workloads per drive, all at once: those of a simulated drive in its one virtual
+/// time. Otherwise as [`run_jobs`]; the outcomes are in the order of the drives, then of their
+/// parts, and have the parts' numbers.
 ///
 /// # Errors
 /// As [`run_jobs`].
@@ -144,7 +150,8 @@ pub fn run_together(
     run_on_host(jobs, None, stop, observer)
 }
 
-/// [`run_together`] with one host that all simulated drives share; without it each has one of its own.
+/// [`run_together`] with one host that all simulated drives share; without it each has one of its
+/// own.
 ///
 /// # Errors
 /// As [`run_jobs`].
@@ -209,7 +216,8 @@ pub fn run_on_host(
     })
 }
 
-/// The trace of a workload, with its first I/Os at hand: made before the start of the job, which must not wait for a file.
+/// The trace of a workload, with its first I/Os at hand: made before the start of the job, which
+/// must not wait for a file.
 fn trace_feed(workload: &Workload) -> Result<Option<(Arc<ReplayPlan>, ReplayFeed)>, TraceError> {
     let Some(plan) = &workload.trace else {
         return Ok(None);

@@ -1,7 +1,9 @@
-//! An active range in segments (SNIA SSS PTS, client): equal pieces of the area, spread over the drive, between which nothing is accessed.
+//! An active range in segments (SNIA SSS PTS, client): equal pieces of the area, spread over the
+//! drive, between which nothing is accessed.
 //!
-//! A client writes little of its drive at a time, and not in one piece. The specification's terms: the segments are of equal size, the start of
-//! each is random, they span the range and do not touch. Each lies in its own equal share of the range, at a random place that depends on the
+//! A client writes little of its drive at a time, and not in one piece. The specification's terms:
+//! the segments are of equal size, the start of each is random, they span the range and do not
+//! touch. Each lies in its own equal share of the range, at a random place that depends on the
 //! number of segments and the range alone: preconditioning and tests access the same blocks.
 
 use std::sync::Arc;
@@ -15,12 +17,12 @@ pub struct Segments {
     segment_bytes: u64,
     /// Start of the area.
     first_bytes: u64,
-    /// Start of each.
     starts: Arc<[u64]>,
 }
 
 impl Segments {
-    /// `count` segments of an area of `area_bytes`, in the `range_bytes` from `first_bytes` on; places are multiples of `unit_bytes`.
+    /// `count` segments of an area of `area_bytes`, in the `range_bytes` from `first_bytes` on;
+    /// places are multiples of `unit_bytes`.
     ///
     /// # Errors
     /// What does not fit.
@@ -37,14 +39,16 @@ impl Segments {
             || !segment_bytes.is_multiple_of(unit_bytes)
         {
             return Err(format!(
-                "--segments {count}: --size is not so many segments of a multiple of {unit_bytes} bytes"
+                "--segments {count}: --size is not so many segments of a multiple of {unit_bytes} \
+                 bytes"
             ));
         }
         let share_bytes = range_bytes / of / unit_bytes * unit_bytes;
         // One unit at least between two, so that they do not touch.
         let Some(room_bytes) = share_bytes.checked_sub(segment_bytes + unit_bytes) else {
             return Err(format!(
-                "--segments {count}: the area does not leave a gap between its segments; lower --size"
+                "--segments {count}: the area does not leave a gap between its segments; lower \
+                 --size"
             ));
         };
         let mut rng = Rng::stream(of, "active-range-segments");

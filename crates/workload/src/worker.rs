@@ -1,4 +1,5 @@
-//! The state machine of one worker thread: next I/O, data, verification, latency. Sans-IO: the same code for every target.
+//! The state machine of one worker thread: next I/O, data, verification, latency. Sans-IO: the same
+//! code for every target.
 
 use std::sync::Arc;
 
@@ -150,11 +151,13 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
 }
 
 impl Worker {
-    /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the workload's depth), starting at `start` on
-    /// the target's clock. All workers of a job share the seed found on the drive.
+    /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the
+    /// workload's depth), starting at `start` on the target's clock. All workers of a job share the
+    /// seed found on the drive.
     ///
     /// # Errors
-    /// When the addresses cannot be generated (not after a plan for the same drive), or memory for verification cannot be allocated.
+    /// When the addresses cannot be generated (not after a plan for the same drive), or memory for
+    /// verification cannot be allocated.
     pub fn new(
         workload: &Workload,
         index: u32,
@@ -521,7 +524,8 @@ impl Worker {
         }
     }
 
-    /// The batch is handed over at `at`, after its buffers were filled: its closed-loop I/Os start then.
+    /// The batch is handed over at `at`, after its buffers were filled: its closed-loop I/Os start
+    /// then.
     pub fn restamp(&mut self, slot: u32, at: Nanos) {
         let pending = &mut self.pending[(slot - self.first_slot) as usize];
         let is_own_flush = pending.op == Op::Flush && self.trace.is_none();

@@ -1,4 +1,5 @@
-//! Flushes between writes, reading back between writes, trims, and jobs that end others, on a drive with known latencies.
+//! Flushes between writes, reading back between writes, trims, and jobs that end others, on a drive
+//! with known latencies.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod clockwork;
@@ -136,7 +137,8 @@ fn together(drive: &str, options: &[JobOptions]) -> Vec<DriveOutcome> {
         .drives
 }
 
-/// The end of the short job ends the long one of its group, also while that waits, and not the one of another group.
+/// The end of the short job ends the long one of its group, also while that waits, and not the one
+/// of another group.
 #[test]
 fn the_end_of_a_job_ends_its_group() {
     for drive in ["sim:samsung-951", "null:"] {
@@ -168,7 +170,8 @@ fn the_end_of_a_job_ends_its_group() {
     }
 }
 
-/// What is read back between the writes is checked: a drive that loses writes is found out; and all of it is, once.
+/// What is read back between the writes is checked: a drive that loses writes is found out; and all
+/// of it is, once.
 #[test]
 fn a_backlog_is_read_back_between_writes() {
     let options = JobOptions {

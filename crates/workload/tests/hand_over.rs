@@ -1,4 +1,5 @@
-//! The hand-over at the end of an interval: no allocation in the I/O loop, and no effect on the latency of later I/Os.
+//! The hand-over at the end of an interval: no allocation in the I/O loop, and no effect on the
+//! latency of later I/Os.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::Cell;
@@ -78,7 +79,8 @@ impl IntervalSink for SlowSink {
     }
 }
 
-/// A random workload at depth 4 in intervals of 1 ms; returns the sink, and the allocations of the loop.
+/// A random workload at depth 4 in intervals of 1 ms; returns the sink, and the allocations of the
+/// loop.
 fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
     let properties = TargetProperties {
         name: "fixed latency".to_owned(),

@@ -1,5 +1,5 @@
-//! The I/O loop and its workers against a drive with known latencies: every I/O takes exactly its configured time, on a clock
-//! that advances only in waits.
+//! The I/O loop and its workers against a drive with known latencies: every I/O takes exactly its
+//! configured time, on a clock that advances only in waits.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod clockwork;
@@ -9,7 +9,8 @@ use assay_workload::options::JobOptions;
 
 use clockwork::{Clockwork, LATENCY, go, read_of, reading};
 
-/// Little's law: depth 8 on a drive with 8 servers of 100 us gives 80 000 IOPS, every latency 100 us.
+/// Little's law: depth 8 on a drive with 8 servers of 100 us gives 80 000 IOPS, every latency 100
+/// us.
 #[test]
 fn closed_loop_rates_and_latencies_are_exact() {
     for (numjobs, iodepth) in [(1, 8), (8, 1), (4, 2)] {
@@ -53,7 +54,8 @@ fn queueing_in_the_drive_counts() {
     );
 }
 
-/// An offered load of half of the drive's rate: the open loop keeps its rate, and the latency is the service time.
+/// An offered load of half of the drive's rate: the open loop keeps its rate, and the latency is
+/// the service time.
 #[test]
 fn open_loop_latency_below_the_knee_is_the_service_time() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -70,7 +72,8 @@ fn open_loop_latency_below_the_knee_is_the_service_time() {
     );
 }
 
-/// M/D/1 at 50 % load: the mean wait is rho / (2 (1 - rho)) service times, by Pollaczek and Khinchine.
+/// M/D/1 at 50 % load: the mean wait is rho / (2 (1 - rho)) service times, by Pollaczek and
+/// Khinchine.
 #[test]
 fn poisson_queueing_matches_theory() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -89,8 +92,8 @@ fn poisson_queueing_matches_theory() {
     );
 }
 
-/// An offered load of twice the drive's rate: a closed loop would report 100 us. The open loop reports the growing queue, and
-/// separates service and waiting times.
+/// An offered load of twice the drive's rate: a closed loop would report 100 us. The open loop
+/// reports the growing queue, and separates service and waiting times.
 #[test]
 fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     let mut target = Clockwork::new(LATENCY, 1);
@@ -101,7 +104,8 @@ fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     };
     let read = read_of(&mut target, &options);
     assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
-    // After two seconds half of the arrivals wait: the last completed one was due one second before.
+    // After two seconds half of the arrivals wait: the last completed one was due one second
+    // before.
     assert!(
         read.latency_ns.max.abs_diff(1_000_000_000) < 5_000_000,
         "{}",
@@ -135,7 +139,8 @@ fn a_limited_closed_loop_counts_from_submission() {
     assert!((read.iops - 2_000.0).abs() < 5.0, "{}", read.iops);
 }
 
-/// The rate in bytes per second is exact for any block size, below one I/O per second, and for mixed sizes.
+/// The rate in bytes per second is exact for any block size, below one I/O per second, and for
+/// mixed sizes.
 #[test]
 fn a_limit_in_bytes_is_met_exactly() {
     for (bs, rate_bw, runtime, jobs) in [

@@ -43,7 +43,8 @@ fn unanswered_ios_are_abandoned_after_the_grace_period() {
     );
 }
 
-/// Lost I/Os end the loop without a stop request, possibly long after its runtime; earlier results are kept.
+/// Lost I/Os end the loop without a stop request, possibly long after its runtime; earlier results
+/// are kept.
 #[test]
 fn an_unresponsive_drive_ends_the_loop() {
     let patience = Nanos::from_secs(20);
@@ -110,7 +111,8 @@ fn the_timeout_applies_only_to_real_drives() {
     assert!(IO_TIMEOUT > Nanos::from_secs(30 * 6));
 }
 
-/// A removed drive with immediate errors: the loop ends after a number of errors, before its runtime.
+/// A removed drive with immediate errors: the loop ends after a number of errors, before its
+/// runtime.
 #[test]
 fn a_drive_that_fails_every_io_ends_the_loop() {
     let mut target = Clockwork::new(Nanos::from_micros(1), 4);

@@ -65,7 +65,8 @@ fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
     (0..IOS).map(|_| stream.next(false)).collect()
 }
 
-/// Two samples of one distribution: chi-squared of the difference is at most its mean and five standard deviations.
+/// Two samples of one distribution: chi-squared of the difference is at most its mean and five
+/// standard deviations.
 #[track_caller]
 fn alike(ours: &[u64], theirs: &[u64]) {
     let (mut chi, mut cells) = (0.0, 0.0);
@@ -110,7 +111,8 @@ fn zones_are_visited_as_by_fio() {
     alike(&by_place(&ours), &by_place(&theirs));
 }
 
-/// The hottest blocks of Pareto's law are as hot as fio's. (Colder ones are not compared: fio's hash puts several ranks on one block.)
+/// The hottest blocks of Pareto's law are as hot as fio's. (Colder ones are not compared: fio's
+/// hash puts several ranks on one block.)
 #[test]
 fn hot_blocks_are_as_hot_as_fios() {
     fn hottest(ios: &[(u64, u32)]) -> Vec<u64> {

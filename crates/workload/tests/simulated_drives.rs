@@ -12,7 +12,8 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, RunObserver, run_jobs};
 
-/// Drives of different speed, so that they reach the same virtual time at different times of the clock.
+/// Drives of different speed, so that they reach the same virtual time at different times of the
+/// clock.
 const DRIVES: [&str; 3] = [
     "sim:intel-600p",
     "sim:intel-optane-p4800x",

@@ -47,7 +47,8 @@ fn fitted(options: &[(&str, &str)], reads_pct: u64, rate: f64) -> (FittedWorkloa
     (FittedWorkload::of(&survey, &profile), profile)
 }
 
-/// Bounds stated in docs/traces.md: theta from 0.5 on within 0.05 and none of a uniform order, runs and rate within 2 %, mix and sizes within 1 percentage point.
+/// Bounds stated in docs/traces.md: theta from 0.5 on within 0.05 and none of a uniform order, runs
+/// and rate within 2 %, mix and sizes within 1 percentage point.
 #[test]
 fn known_workloads_are_recovered() {
     for theta in [0.0, 0.5, 0.8, 0.99, 1.2] {

@@ -1,4 +1,5 @@
-//! Replay of traces on a simulated drive and on a file: what the drive gets, when, and what is counted.
+//! Replay of traces on a simulated drive and on a file: what the drive gets, when, and what is
+//! counted.
 #![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 use std::fs;
@@ -50,7 +51,8 @@ fn replay(drive: &str, destroy: &[&str], trace: &Path, options: &[(&str, &str)])
     outcome.drives.into_iter().next().unwrap()
 }
 
-/// An iolog of `requests` reads of 4 KiB, one every `gap_us`, every fourth a write, with a flush at the end.
+/// An iolog of `requests` reads of 4 KiB, one every `gap_us`, every fourth a write, with a flush at
+/// the end.
 fn iolog(folder: &Path, requests: u64, gap_us: u64) -> std::path::PathBuf {
     let mut text = "fio version 3 iolog\n0 f add\n0 f open\n".to_owned();
     for n in 0..requests {
@@ -128,7 +130,8 @@ fn times_scale_and_idle_time_is_cut() {
     assert!((290..300).contains(&elapsed_ms(&[("runtime", "300ms")])));
 }
 
-/// At depth 1, a trace faster than the drive waits in the queue: latency counts from the due time, service from submission.
+/// At depth 1, a trace faster than the drive waits in the queue: latency counts from the due time,
+/// service from submission.
 #[test]
 fn a_drive_that_falls_behind_is_late() {
     let folder = tempfile::tempdir().unwrap();
@@ -167,7 +170,8 @@ fn a_replay_repeats_to_the_bit() {
     assert_eq!(once.trace, again.trace);
 }
 
-/// A closed replay at depth 1 on a file does the requests in order: the last write of a block is what it holds.
+/// A closed replay at depth 1 on a file does the requests in order: the last write of a block is
+/// what it holds.
 #[test]
 fn a_file_gets_what_the_trace_says() {
     let folder = tempfile::tempdir().unwrap();

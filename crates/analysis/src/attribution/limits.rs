@@ -1,10 +1,13 @@
-//! External limits: the rate that the workload asks for, the measuring host, and the NVMe power state.
+//! External limits: the rate that the workload asks for, the measuring host, and the NVMe power
+//! state.
 //!
-//! A workload with a rate limit, or an open loop, sets the rate where the rate is the one that it asks for; a slower drive does not reach it.
-//! The host is the limit where its processors have no idle time left, or where a worker thread uses all of its own processor. A power
-//! state is the limit where it is not state 0 and power is constant at the state's maximum; where the maximum is unknown or not reached
-//! (a meter can measure what the drive does not count), the same workload in state 0 must have drawn more power and been faster, in the
-//! same run. A workload that was no faster in state 0 is not limited by its state.
+//! A workload with a rate limit, or an open loop, sets the rate where the rate is the one that it
+//! asks for; a slower drive does not reach it. The host is the limit where its processors have no
+//! idle time left, or where a worker thread uses all of its own processor. A power state is the
+//! limit where it is not state 0 and power is constant at the state's maximum; where the maximum is
+//! unknown or not reached (a meter can measure what the drive does not count), the same workload in
+//! state 0 must have drawn more power and been faster, in the same run. A workload that was no
+//! faster in state 0 is not limited by its state.
 
 use assay_stats::change::{self, median};
 use assay_stats::knee::chance_share;
@@ -14,22 +17,25 @@ use assay_units::text::whole;
 use super::writes::deviation;
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
-/// Power this close to the cap is at the cap: a governor keeps the mean a little below (percent of the cap).
+/// Power this close to the cap is at the cap: a governor keeps the mean a little below (percent of
+/// the cap).
 const AT_CAP_PCT: f64 = 93.0;
 /// Power above the cap by more than a meter's error is not at the cap (percent of the cap).
 const OVER_CAP_PCT: f64 = 103.0;
 /// Spread of constant power at most (standard deviation, percent of its median).
 const HELD_SPREAD_PCT: f64 = 3.0;
-/// Power at the cap is no limit where the same workload in state 0 was not faster by this much (percent).
+/// Power at the cap is no limit where the same workload in state 0 was not faster by this much
+/// (percent).
 const FASTER_PCT: f64 = 102.0;
 /// In state 0 the same workload must have drawn, and reached, this much more (percent).
 const UNLIMITED_PCT: f64 = 107.0;
 
-/// A rate this close to the one asked for is that one (share of it), beside what chance makes of random arrivals.
+/// A rate this close to the one asked for is that one (share of it), beside what chance makes of
+/// random arrivals.
 const AS_ASKED: f64 = 0.03;
 
-/// The causes `drive` of the intervals `from..to`, but for those in which the workload or the host, not the drive, sets the rate: both can do so
-/// until the drive becomes slower than they are.
+/// The causes `drive` of the intervals `from..to`, but for those in which the workload or the host,
+/// not the drive, sets the rate: both can do so until the drive becomes slower than they are.
 pub(super) fn in_parts(
     observed: &ObservedCell,
     rates: &[f64],
@@ -128,7 +134,8 @@ pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(
         && free_iops * 100.0 >= UNLIMITED_PCT * rate;
     limited.then(|| {
         let text = format!(
-            "{:.2} W, even, in power state {state}; in state 0 the same workload drew {:.2} W and made {} I/Os per second instead of {}",
+            "{:.2} W, even, in power state {state}; in state 0 the same workload drew {:.2} W and \
+             made {} I/Os per second instead of {}",
             watts(power_mw),
             watts(free_mw as f64),
             whole(free_iops),

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::{Cause, ObservedCell, RatePhase, Throttling, observe, phases, throttling};
 
-/// Causes found for a drive over all cells of a run, as figures for verdicts and tables. Rates in MiB/s.
+/// Causes found for a drive over all cells of a run, as figures for verdicts and tables. Rates in
+/// MiB/s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CauseSummary {
     /// The lowest temperature at which the drive began to throttle, degrees Celsius.

@@ -38,7 +38,8 @@ impl Cause {
         }
     }
 
-    /// The figures of the label, if it has any: `after 8.5 GiB`, `from 75 C, 24 % of the time, every 40 s`.
+    /// The figures of the label, if it has any: `after 8.5 GiB`,
+    /// `from 75 C, 24 % of the time, every 40 s`.
     pub fn details(&self) -> Option<String> {
         match *self {
             Cause::SlcCacheExhausted { cache_bytes } => {

@@ -1,11 +1,13 @@
 //! Thermal throttling: throttled spans of a cell.
 //!
-//! A reported throttle status decides. A drive that reports only its temperature shows throttling by two properties that no other cause
-//! has (the NVMe specification leaves the method to the vendor, so thresholds are unknown, but every throttle has one): the rate falls
-//! when the temperature reaches a level *for the first time*, not at a level at which it ran at full speed before; and from then on
-//! it holds that level, or recovers as it cools down and falls again at the same level (hysteresis). Reads have no other cause for a
-//! fall, so for them the first property is enough, if heating slows down with the rate; writes have others (a full cache, garbage
-//! collection), so they need both.
+//! A reported throttle status decides. A drive that reports only its temperature shows throttling
+//! by two properties that no other cause has (the NVMe specification leaves the method to the
+//! vendor, so thresholds are unknown, but every throttle has one): the rate falls when the
+//! temperature reaches a level *for the first time*, not at a level at which it ran at full speed
+//! before; and from then on it holds that level, or recovers as it cools down and falls again at
+//! the same level (hysteresis). Reads have no other cause for a fall, so for them the first
+//! property is enough, if heating slows down with the rate; writes have others (a full cache,
+//! garbage collection), so they need both.
 
 use assay_stats::change::{self, Segment, median};
 use assay_stats::mean;
@@ -13,12 +15,13 @@ use assay_stats::mean;
 use super::writes::deviation;
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
-/// Lowest temperature at which a drive throttles, degrees Celsius: published thresholds are at least some ten degrees above
-/// (docs/sources.md).
+/// Lowest temperature at which a drive throttles, degrees Celsius: published thresholds are at
+/// least some ten degrees above (docs/sources.md).
 const LEAST_CELSIUS: f64 = 60.0;
 /// Least depth of a fall, share of the rate.
 const LEAST_FALL: f64 = 0.08;
-/// Falls of one throttle occur at temperatures this close together, kelvin: two readings in whole degrees, a second apart.
+/// Falls of one throttle occur at temperatures this close together, kelvin: two readings in whole
+/// degrees, a second apart.
 const SAME_LEVEL_K: f64 = 2.5;
 /// Least hysteresis, kelvin (less is not visible in whole degrees).
 const LEAST_GAP_K: f64 = 1.0;
@@ -28,7 +31,8 @@ const HELD_K: f64 = 2.0;
 const RECOVERED: f64 = 0.85;
 /// Workloads with a smaller share of writes are reads.
 const READS: f64 = 0.01;
-/// Unthrottled time that ends a cycle: this many times longer than that between its throttled spans.
+/// Unthrottled time that ends a cycle: this many times longer than that between its throttled
+/// spans.
 const LONG_QUIET: usize = 3;
 /// And at least so many intervals.
 const LEAST_QUIET: usize = 20;
@@ -39,19 +43,22 @@ const HELD_REACH: usize = 6;
 const LEAST_RISE_INTERVALS: usize = 4;
 /// Least rise that stops, kelvin per interval.
 const LEAST_RISE_K: f64 = 0.1;
-/// Least variation of the rate from interval to interval under a throttle that switches on and off (standard deviation, share).
+/// Least variation of the rate from interval to interval under a throttle that switches on and off
+/// (standard deviation, share).
 const LEAST_NOISE: f64 = 0.1;
 /// Moments before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
 
-/// Moments before and after a reported span whose rates are compared with those in it, and the least that there must be.
+/// Moments before and after a reported span whose rates are compared with those in it, and the
+/// least that there must be.
 const BESIDE: usize = 10;
 const LEAST_BESIDE: usize = 2;
 /// Intervals at the rate before after which a reported throttle is one that does not set it.
 const INEFFECTIVE: usize = 3;
 /// Rates within so many standard deviations of a level are at it.
 const AT_LEVEL_DEVIATIONS: f64 = 3.0;
-/// A throttle that comes and goes does not show where this share of the intervals is at the level before.
+/// A throttle that comes and goes does not show where this share of the intervals is at the level
+/// before.
 const UNCHANGED: f64 = 0.9;
 
 /// Share of a throttled span in the slow state, and intervals from one fall to the next.
@@ -129,10 +136,12 @@ fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     spans.into_iter().map(finding).collect()
 }
 
-/// The reported spans (first interval, end, throttled intervals) as far as throttling sets the rate in them. A drive can report it while
-/// something slower sets the rate: its onset then changes nothing, and a fall within the span lasts when the drive no longer throttles.
+/// The reported spans (first interval, end, throttled intervals) as far as throttling sets the rate
+/// in them. A drive can report it while something slower sets the rate: its onset then changes
+/// nothing, and a fall within the span lasts when the drive no longer throttles.
 ///
-/// A throttle that changed nothing for some intervals does not explain a fall of writes after them, unless they recover when it ends.
+/// A throttle that changed nothing for some intervals does not explain a fall of writes after them,
+/// unless they recover when it ends.
 fn shown(
     observed: &ObservedCell,
     rates: &[f64],
@@ -186,7 +195,8 @@ fn shown(
     out
 }
 
-/// The rates with those of throttled spans replaced by the ones before (or after), for what else happens in the cell.
+/// The rates with those of throttled spans replaced by the ones before (or after), for what else
+/// happens in the cell.
 pub(super) fn bridged(rates: &[f64], spans: &[CauseSpan]) -> Vec<f64> {
     let mut out = rates.to_vec();
     for span in spans {
@@ -255,8 +265,9 @@ fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
         .or_else(|| (1..segments.len()).find_map(|at| series.single(&segments, at)))
 }
 
-/// Are rate and temperature compatible with throttling at a lasting fall? So where the temperature is high, has just been reached, and
-/// rises more slowly from then on. The temperature as text if so.
+/// Are rate and temperature compatible with throttling at a lasting fall? So where the temperature
+/// is high, has just been reached, and rises more slowly from then on. The temperature as text if
+/// so.
 pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> Option<String> {
     let known = observed.intervals.iter().any(|m| m.temperature_c.is_some());
     if has_status(observed) || !known {
@@ -297,8 +308,8 @@ impl<'a> Series<'a> {
         near.iter().copied().fold(f64::MIN, f64::max)
     }
 
-    /// Was this temperature reached only just before? Readings are whole degrees, so one can last about as long as the degree before it,
-    /// and somewhat longer, because heating slows down.
+    /// Was this temperature reached only just before? Readings are whole degrees, so one can last
+    /// about as long as the degree before it, and somewhat longer, because heating slows down.
     fn first_time(&self, fall: usize) -> bool {
         let level = self.level_at(fall);
         let reached = |celsius: f64| self.celsius.iter().position(|&c| c >= celsius);
@@ -353,7 +364,8 @@ impl<'a> Series<'a> {
             }
         };
         let evidence = format!(
-            "the rate falls at {level:.0} C, first when that is first reached, and recovers at {:.0} C, {} times",
+            "the rate falls at {level:.0} C, first when that is first reached, and recovers at \
+             {:.0} C, {} times",
             level - median(&below),
             falls.len()
         );
@@ -363,7 +375,8 @@ impl<'a> Series<'a> {
         Some(span)
     }
 
-    /// One fall, at the beginning of segment `at`, after which the temperature is held or falls until the rate recovers.
+    /// One fall, at the beginning of segment `at`, after which the temperature is held or falls
+    /// until the rate recovers.
     fn single(&self, segments: &[Segment], at: usize) -> Option<CauseSpan> {
         let after = segments[at];
         let fall = after.from;
@@ -396,8 +409,8 @@ impl<'a> Series<'a> {
         Some(span)
     }
 
-    /// A temperature that stops rising at a level and is held there at a lower rate: a throttle with a narrow hysteresis, which within an
-    /// interval is both on and off.
+    /// A temperature that stops rising at a level and is held there at a lower rate: a throttle
+    /// with a narrow hysteresis, which within an interval is both on and off.
     fn held(&self) -> Option<CauseSpan> {
         let end = self.celsius.len();
         let level = self.celsius.iter().copied().fold(f64::MIN, f64::max);
@@ -431,7 +444,8 @@ impl<'a> Series<'a> {
             return None;
         }
         let evidence = format!(
-            "the temperature stops rising at {level:.0} C and is held there, at {:.0} % of the rate before",
+            "the temperature stops rising at {level:.0} C and is held there, at {:.0} % of the \
+             rate before",
             after / before.max(f64::MIN_POSITIVE) * 100.0
         );
         let onset_c = Some(level);

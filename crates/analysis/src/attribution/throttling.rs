@@ -14,8 +14,8 @@ pub struct Throttling {
     pub onset_s: f64,
     /// Composite temperature then, degrees Celsius, where there is a sensor.
     pub onset_c: Option<f64>,
-    /// The phase that ended at the onset; none where the cell began with it. Earlier phases (a cache that filled) are no reference for the
-    /// loss by throttling.
+    /// The phase that ended at the onset; none where the cell began with it. Earlier phases (a
+    /// cache that filled) are no reference for the loss by throttling.
     pub before: Option<SpanRate>,
     /// Throttled spans in time order, seconds since the cell's start.
     pub spans: Vec<(f64, f64)>,
@@ -60,7 +60,8 @@ impl Throttling {
     }
 }
 
-/// Throttling figures, from the [`phases`](super::phases) of an observed cell; `None` where there was none.
+/// Throttling figures, from the [`phases`](super::phases) of an observed cell; `None` where there
+/// was none.
 pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throttling> {
     let is_throttled = |phase: &RatePhase| matches!(phase.cause, Cause::ThermalThrottling { .. });
     let first = phases.iter().position(is_throttled)?;
@@ -103,7 +104,8 @@ pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throt
     })
 }
 
-/// Sum over the intervals of the slow state: the slowest ones, as many as the detector's share gives.
+/// Sum over the intervals of the slow state: the slowest ones, as many as the detector's share
+/// gives.
 fn slowest(mut intervals: Vec<&ObservedInterval>, duty_pct: f64) -> RateSum {
     intervals.sort_by(|a, b| a.sample.mib_per_s().total_cmp(&b.sample.mib_per_s()));
     let count = (intervals.len() as f64 * duty_pct / 100.0).round() as usize;

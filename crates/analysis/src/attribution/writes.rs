@@ -2,13 +2,16 @@
 //!
 //! Only lasting falls of the rate count. Their causes differ in:
 //!
-//! - SLC cache full: a step. The rate falls within an interval or two and stays at the rate of the flash behind the cache. Folding
-//!   writes each byte a second time (write amplification from 1 to 2), a drive that bypasses its cache does not.
-//! - Garbage collection: needs scattered invalid data, so random writes, and flash that has been written once over: on a purged drive it
-//!   cannot begin before the capacity was written. The rate fluctuates (victims hold more or less valid data) before steady state, and
-//!   write amplification follows from the over-provisioning.
+//! - SLC cache full: a step. The rate falls within an interval or two and stays at the rate of the
+//!   flash behind the cache. Folding writes each byte a second time (write amplification from 1 to
+//!   2), a drive that bypasses its cache does not.
+//! - Garbage collection: needs scattered invalid data, so random writes, and flash that has been
+//!   written once over: on a purged drive it cannot begin before the capacity was written. The rate
+//!   fluctuates (victims hold more or less valid data) before steady state, and write amplification
+//!   follows from the over-provisioning.
 //!
-//! Where neither bytes nor counters decide, the shape does: level from the first interval is a cache, fluctuation is garbage collection.
+//! Where neither bytes nor counters decide, the shape does: level from the first interval is a
+//! cache, fluctuation is garbage collection.
 
 use assay_stats::change::{self, MAD_TO_SIGMA, Segment, median};
 use assay_stats::mean;
@@ -18,8 +21,9 @@ use super::{Cause, CauseSpan, ObservedCell, thermal};
 
 /// Least depth of a lasting fall, share of the rate before.
 const LEAST_FALL: f64 = 0.15;
-/// Least depth of a lasting fall in standard deviations of the rate on either side (estimated from the median deviation, which a drive
-/// that alternates between two rates does not raise): on a busy host the rate varies by itself.
+/// Least depth of a lasting fall in standard deviations of the rate on either side (estimated from
+/// the median deviation, which a drive that alternates between two rates does not raise): on a busy
+/// host the rate varies by itself.
 const LEAST_FALL_DEVIATIONS: f64 = 2.5;
 /// Least depth of a second fall, behind a full cache, where rates are low already.
 const LEAST_SECOND_FALL: f64 = 0.08;
@@ -33,24 +37,28 @@ const STEP_INTERVALS: usize = 4;
 const NO_AMPLIFICATION: f64 = 1.15;
 /// Write amplification above this is garbage collection, if the writes are random.
 const AMPLIFIED: f64 = 1.25;
-/// Write amplification of folding: each byte once into the cache and once out of it, less what was overwritten in the cache. From
-/// [`FOLDED_LEAST`] to this.
+/// Write amplification of folding: each byte once into the cache and once out of it, less what was
+/// overwritten in the cache. From [`FOLDED_LEAST`] to this.
 const FOLDED: f64 = 2.15;
 const FOLDED_LEAST: f64 = 1.65;
 /// Intervals after a fall over which its write amplification is computed.
 const SOON_INTERVALS: usize = 10;
 /// The rate behind a full cache stays within this share of its level.
 const FLAT: f64 = 0.1;
-/// Largest cache, share of the capacity: flash that holds two bits or more per cell holds one in SLC mode.
+/// Largest cache, share of the capacity: flash that holds two bits or more per cell holds one in
+/// SLC mode.
 const LARGEST_CACHE: f64 = 0.5;
 /// Parts of a span whose levels are compared, and the least length of one, intervals.
 const FLAT_PARTS: usize = 10;
 const FLAT_LEAST: usize = 5;
-/// Intervals of sequential writes that are evaluated after a fall; or as many as there were before it.
+/// Intervals of sequential writes that are evaluated after a fall; or as many as there were before
+/// it.
 const FLAT_INTERVALS: usize = 20;
-/// Garbage collection cannot begin before this share of the capacity was written since a purge (the rest is lost to open superblocks).
+/// Garbage collection cannot begin before this share of the capacity was written since a purge (the
+/// rest is lost to open superblocks).
 const WRITTEN_OVER: f64 = 0.97;
-/// Least length, seconds, of garbage collection that only the shape of the rate indicates: a shorter fall can have any cause.
+/// Least length, seconds, of garbage collection that only the shape of the rate indicates: a
+/// shorter fall can have any cause.
 const LEAST_SEEN_S: f64 = 10.0;
 /// Workloads with a smaller share of writes are reads.
 const READS: f64 = 0.01;
@@ -165,7 +173,8 @@ impl Span<'_> {
             let text = format!("{} were written before {why}", size_text(bytes));
             CauseSpan::new(self.from, fall.at, Cause::Fresh, text)
         };
-        // A drifting rate indicates garbage collection; a level one at a temperature just reached can be throttling.
+        // A drifting rate indicates garbage collection; a level one at a temperature just reached
+        // can be throttling.
         let ambiguous = thermal::possible(self.observed, self.rates, fall.at)
             .filter(|_| !self.observed.context.random || self.is_flat(fall.at, self.to));
         if let Some(level) = ambiguous {
@@ -201,7 +210,8 @@ impl Span<'_> {
     /// A fall that a full cache and throttling explain equally.
     fn ambiguous(&self, fall: Fall, level: &str) -> Vec<CauseSpan> {
         let text = format!(
-            "the rate falls for good at {level}: a full cache and thermal throttling have this signature"
+            "the rate falls for good at {level}: a full cache and thermal throttling have this \
+             signature"
         );
         let before = "the rate before a fall of ambiguous cause";
         vec![
@@ -227,7 +237,8 @@ impl Span<'_> {
         written.is_none_or(|before| (before + self.written_bytes(at)) as f64 >= least)
     }
 
-    /// Cause and evidence where this fall is a full cache: the rate is then constant until the next fall, or the end (`end`).
+    /// Cause and evidence where this fall is a full cache: the rate is then constant until the next
+    /// fall, or the end (`end`).
     fn cache(&self, fall: Fall, end: usize) -> Option<(Cause, String)> {
         let after = usual(&self.rates[fall.at..(fall.at + SOON_INTERVALS).min(end)]);
         let cache_bytes = self.cache_bytes(fall, after);
@@ -240,13 +251,15 @@ impl Span<'_> {
         // At its new level within a few intervals.
         let mut next = self.rates[fall.at..(fall.at + STEP_INTERVALS).min(end)].iter();
         let soon = next.any(|rate| is_near(*rate, after));
-        // Later amplification is that of garbage collection: only the time right after the fall counts.
+        // Later amplification is that of garbage collection: only the time right after the fall
+        // counts.
         let first = (fall.at + 1).min(end - 1);
         let amplification = self.amplification(first, (first + SOON_INTERVALS).min(end));
         let observed = if self.observed.context.random && amplification.is_none() {
             end
         } else {
-            // Sequential writes cause no garbage collection, and amplification decides by itself: a short span is enough.
+            // Sequential writes cause no garbage collection, and amplification decides by itself: a
+            // short span is enough.
             end.min(fall.at + FLAT_INTERVALS.max(fall.at - self.from))
         };
         let flat = self.is_flat(fall.at, observed);
@@ -280,7 +293,8 @@ impl Span<'_> {
         after < before * (1.0 - LEAST_SECOND_FALL)
     }
 
-    /// Is the rate without drift and fluctuation in this span? Means of a few parts are compared, which reduces noise.
+    /// Is the rate without drift and fluctuation in this span? Means of a few parts are compared,
+    /// which reduces noise.
     fn is_flat(&self, from: usize, to: usize) -> bool {
         // The interval of the fall belongs to both levels, and the next fall may have begun.
         let next = if to < self.to { (to - from) / 6 } else { 0 };
@@ -293,8 +307,9 @@ impl Span<'_> {
         levels.len() >= 2 && high - low <= FLAT * high && change::drift(rates).abs() <= FLAT
     }
 
-    /// Bytes written until the rate fell. Of the intervals on both sides of the fall, the bytes written at the full rate count: that share
-    /// of the interval follows from its rate between the two levels.
+    /// Bytes written until the rate fell. Of the intervals on both sides of the fall, the bytes
+    /// written at the full rate count: that share of the interval follows from its rate between the
+    /// two levels.
     fn cache_bytes(&self, fall: Fall, after: f64) -> u64 {
         let last = fall.at.saturating_sub(1);
         let fast = |at: usize| {
@@ -363,7 +378,8 @@ fn is_near(rate: f64, level: f64) -> bool {
     (rate / level.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU
 }
 
-/// Mean without the lowest and the highest: less noisy than the median for a few intervals with few I/Os each.
+/// Mean without the lowest and the highest: less noisy than the median for a few intervals with few
+/// I/Os each.
 fn usual(rates: &[f64]) -> f64 {
     let mut sorted = rates.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -374,8 +390,8 @@ fn usual(rates: &[f64]) -> f64 {
     mean(inner)
 }
 
-/// Robust standard deviation: 1.4826 times the median absolute deviation (F. Hampel, "The influence curve and its role in robust
-/// estimation", 1974).
+/// Robust standard deviation: 1.4826 times the median absolute deviation (F. Hampel, "The influence
+/// curve and its role in robust estimation", 1974).
 pub(super) fn deviation(rates: &[f64], middle: f64) -> f64 {
     let deviations: Vec<f64> = rates.iter().map(|rate| (rate - middle).abs()).collect();
     MAD_TO_SIGMA * median(&deviations)

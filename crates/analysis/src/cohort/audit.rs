@@ -1,8 +1,10 @@
-//! Self-audits of the hosts against each other: is a host unlike the others by itself, before any drive is measured?
+//! Self-audits of the hosts against each other: is a host unlike the others by itself, before any
+//! drive is measured?
 //!
 //! # Mechanism
-//! Each run audits its host first ([`HostAudit`]). Figures of the audit are compared between hosts as figures of drives are
-//! ([`compare_hosts`]), with runs as values, and corrected by Holm for their number.
+//! Each run audits its host first ([`HostAudit`]). Figures of the audit are compared between hosts
+//! as figures of drives are ([`compare_hosts`]), with runs as values, and corrected by Holm for
+//! their number.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +27,8 @@ pub enum AuditFigure {
 }
 
 impl AuditFigure {
-    /// All. The drift of the clock is none: its differences are parts per million, and change no figure of a drive.
+    /// All. The drift of the clock is none: its differences are parts per million, and change no
+    /// figure of a drive.
     pub const ALL: [AuditFigure; 2] = [AuditFigure::NullIops, AuditFigure::ClockNs];
 
     /// For sentences.
@@ -47,15 +50,16 @@ impl AuditFigure {
 /// A figure of the self-audit over the hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AuditComparison {
-    /// The figure.
     pub figure: AuditFigure,
     /// Hosts compared.
     pub hosts: usize,
     /// Runs of all hosts.
     pub runs: usize,
-    /// Probability of such differences between hosts by chance, corrected for the number of figures.
+    /// Probability of such differences between hosts by chance, corrected for the number of
+    /// figures.
     pub adjusted: f64,
-    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation from the other hosts, share of 1.
+    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation
+    /// from the other hosts, share of 1.
     pub off: Vec<(String, f64)>,
 }
 

@@ -1,9 +1,11 @@
 //! From observations to conclusions.
 //!
 //! # Mechanism
-//! The drive is the unit: several runs of a drive in the same group are one value, their mean on the figure's scale (logarithms where every
-//! value is positive and the unit is no temperature, so that differences are ratios). Spread, outliers and hosts are judged on residuals:
-//! a drive's value less the median of its group, so that a difference between groups hides no outlier and makes none.
+//! The drive is the unit: several runs of a drive in the same group are one value, their mean on
+//! the figure's scale (logarithms where every value is positive and the unit is no temperature, so
+//! that differences are ratios). Spread, outliers and hosts are judged on residuals: a drive's
+//! value less the median of its group, so that a difference between groups hides no outlier and
+//! makes none.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +21,9 @@ use super::progress::RunProgress;
 use super::settings::{CohortSettings, Grouping};
 use super::{Observation, Soaks, observe};
 
-/// A drive of the cohort.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CohortDrive {
-    /// Serial.
     pub serial: String,
-    /// Model.
     pub model: String,
     /// Firmware of its last run.
     pub firmware: String,
@@ -36,7 +35,6 @@ pub struct CohortDrive {
     pub groups: Vec<String>,
     /// Runs with figures.
     pub runs: usize,
-    /// Simulated?
     pub simulated: bool,
 }
 
@@ -76,15 +74,19 @@ pub struct CohortFigure {
     pub median: f64,
     /// Lowest and highest value, in the figure's unit.
     pub range: (f64, f64),
-    /// Robust standard deviation between drives of a group (Q_n), share of 1 on logarithms, else in the figure's unit.
+    /// Robust standard deviation between drives of a group (Q_n), share of 1 on logarithms, else in
+    /// the figure's unit.
     pub spread: f64,
-    /// Share of the variance of single runs that is between runs of a drive; `None` where no drive ran twice.
+    /// Share of the variance of single runs that is between runs of a drive; `None` where no drive
+    /// ran twice.
     pub run_share: Option<f64>,
     /// Standard deviation between runs of a drive, as [`CohortFigure::spread`].
     pub run_spread: Option<f64>,
-    /// Are the tails heavier than normal? Then chance makes more outliers than 5 % of cohorts. `None` where not judged.
+    /// Are the tails heavier than normal? Then chance makes more outliers than 5 % of cohorts.
+    /// `None` where not judged.
     pub heavy_tails: Option<bool>,
-    /// Distance from the median beyond which a drive is an outlier, as [`CohortFigure::spread`]; `None` where outliers are not looked for.
+    /// Distance from the median beyond which a drive is an outlier, as [`CohortFigure::spread`];
+    /// `None` where outliers are not looked for.
     pub limit: Option<f64>,
     /// Hosts against each other.
     pub hosts: HostFinding,
@@ -101,7 +103,8 @@ impl CohortFigure {
         if self.logarithmic { value.ln() } else { value }
     }
 
-    /// A difference on that scale as a share of 1 (of the median where the scale is linear; infinite for a median of zero).
+    /// A difference on that scale as a share of 1 (of the median where the scale is linear;
+    /// infinite for a median of zero).
     pub fn share(&self, difference: f64) -> f64 {
         match self.logarithmic {
             true => difference.exp_m1(),
@@ -124,11 +127,13 @@ pub struct FalseCalls {
     pub expected_drift_figures: f64,
     /// Comparisons of primary figures.
     pub primary_comparisons: usize,
-    /// Most probable share of families of primary comparisons with a false call: the level of Holm's correction.
+    /// Most probable share of families of primary comparisons with a false call: the level of
+    /// Holm's correction.
     pub primary_probability: f64,
     /// Comparisons of other figures that became significant.
     pub exploratory_significant: usize,
-    /// Expected number of false ones among them: the level of Benjamini and Hochberg's correction times their number.
+    /// Expected number of false ones among them: the level of Benjamini and Hochberg's correction
+    /// times their number.
     pub exploratory_expected_false: f64,
 }
 
@@ -159,7 +164,6 @@ pub struct Cohort {
     pub left_out: Vec<String>,
 }
 
-/// Conclude.
 pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSettings) -> Cohort {
     let mut settings = settings.clone();
     let mut left_out = Vec::new();

@@ -1,11 +1,14 @@
-//! Drift of soaks: drives whose figures move away from those of the others, and what all drives have in common.
+//! Drift of soaks: drives whose figures move away from those of the others, and what all drives
+//! have in common.
 //!
 //! # Mechanism
-//! The median curve of the drives of a group, by time of the soak, is what they have in common; it is judged by itself ([`CommonDrift`]). A
-//! drive is judged by the slope that is left without the curve: it drifts if that is beyond the limit of so many drives, its own interval
-//! excludes zero, and the change over the soak is at least the minimum effect.
+//! The median curve of the drives of a group, by time of the soak, is what they have in common; it
+//! is judged by itself ([`CommonDrift`]). A drive is judged by the slope that is left without the
+//! curve: it drifts if that is beyond the limit of so many drives, its own interval excludes zero,
+//! and the change over the soak is at least the minimum effect.
 //!
-//! A change is the slope times the usual length of the cohort's soaks, so that drives with shorter ones are comparable.
+//! A change is the slope times the usual length of the cohort's soaks, so that drives with shorter
+//! ones are comparable.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +28,8 @@ use super::soak::{SoakErrors, SoakSeries, Soaks};
 /// Shorter soaks have no drift: in minutes, a drive warms up.
 pub const LEAST_HOURS: f64 = 1.0 / 6.0;
 
-/// Errors per bit of a drive at the limit where none is stated: the uncorrectable bit error rate of client drives (JESD218, table 1).
+/// Errors per bit of a drive at the limit where none is stated: the uncorrectable bit error rate of
+/// client drives (JESD218, table 1).
 pub const ERRORS_PER_BIT: f64 = 1e-15;
 
 /// What is concluded about a drive.
@@ -54,12 +58,11 @@ impl DriftVerdict {
     }
 }
 
-/// A change over the soak with its 95 % interval: share of 1 where the figure is logarithmic, else in its unit.
+/// A change over the soak with its 95 % interval: share of 1 where the figure is logarithmic, else
+/// in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// The change.
     pub change: f64,
-    /// Its interval.
     pub interval: (f64, f64),
 }
 
@@ -86,10 +89,12 @@ pub struct DriveDrift {
     pub worse: Option<bool>,
     /// Host or drive? `None` where it does not drift.
     pub separation: Option<Separation>,
-    /// The stated limit of the figure (of temperatures, without one, the drive's warning temperature), and hours from the end of its soak until
-    /// the drive reaches it at its own slope; only where the interval of that excludes zero.
+    /// The stated limit of the figure (of temperatures, without one, the drive's warning
+    /// temperature), and hours from the end of its soak until the drive reaches it at its own
+    /// slope; only where the interval of that excludes zero.
     pub to_limit: Option<(f64, f64)>,
-    /// Relative block medians by hour, on the scale of the figure, each span on the level that the slope gives it.
+    /// Relative block medians by hour, on the scale of the figure, each span on the level that the
+    /// slope gives it.
     #[serde(skip)]
     pub line: Vec<Span>,
 }
@@ -99,7 +104,6 @@ pub struct DriveDrift {
 pub struct CommonDrift {
     /// Index into [`super::conclude::Cohort::groups`].
     pub group: usize,
-    /// Drives.
     pub drives: usize,
     /// Change of the median curve over the soak.
     pub change: Change,
@@ -109,7 +113,8 @@ pub struct CommonDrift {
     pub drifts: bool,
     /// For the worse? `None` where it does not drift.
     pub worse: Option<bool>,
-    /// The curve by hour, on the scale of the figure, each span on the level that the slope gives it.
+    /// The curve by hour, on the scale of the figure, each span on the level that the slope gives
+    /// it.
     #[serde(skip)]
     pub curve: Vec<Span>,
 }
@@ -129,7 +134,8 @@ pub struct SoakDrift {
     pub hours: f64,
     /// Median of the drives, in the figure's unit.
     pub median: f64,
-    /// Robust standard deviation of the relative changes (Q_n), and the limit beyond which a drive drifts; `None` where none is looked for.
+    /// Robust standard deviation of the relative changes (Q_n), and the limit beyond which a drive
+    /// drifts; `None` where none is looked for.
     pub spread_and_limit: Option<(f64, f64)>,
     /// Are the tails of the slopes heavier than normal? `None` where not judged.
     pub heavy_tails: Option<bool>,
@@ -152,7 +158,6 @@ impl SoakDrift {
         }
     }
 
-    /// The drives that drift.
     pub fn drifting(&self) -> impl Iterator<Item = &DriveDrift> {
         let values = self.values.iter();
         values.filter(|v| v.verdict == DriftVerdict::Drifts)
@@ -401,7 +406,6 @@ fn change(found: &SoakDrift, slope: &Slope) -> Change {
     }
 }
 
-/// A change as share of 1.
 fn share(found: &SoakDrift, change: f64) -> f64 {
     match found.logarithmic {
         true => change,
@@ -489,7 +493,8 @@ fn drive_drift(
     }
 }
 
-/// Verdicts of the drives in groups large enough, whose slopes are given in the order of the values.
+/// Verdicts of the drives in groups large enough, whose slopes are given in the order of the
+/// values.
 fn judge(
     found: &mut SoakDrift,
     slopes: &[(usize, Slope)],

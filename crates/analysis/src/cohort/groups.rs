@@ -29,7 +29,8 @@ pub struct GroupComparison {
     pub interval: (f64, f64),
     /// Probability of such a difference by chance, of this comparison alone.
     pub probability: f64,
-    /// Corrected for the number of comparisons: by Holm for primary figures, else by Benjamini and Hochberg.
+    /// Corrected for the number of comparisons: by Holm for primary figures, else by Benjamini and
+    /// Hochberg.
     pub adjusted: f64,
     /// The same drives before and after?
     pub paired: bool,

@@ -1,12 +1,13 @@
 //! Observations from run folders.
 //!
 //! # Mechanism
-//! Of every measured cell and drive: IOPS, MiB/s, median and 99th percentile latency. Cells in rounds are left out: their figure is
-//! the mean over the measurement window, which suites declare as a headline metric. So are cells that measure several drives at
-//! once, whose figures depend on the other drives, and cells without a result.
+//! Of every measured cell and drive: IOPS, MiB/s, median and 99th percentile latency. Cells in
+//! rounds are left out: their figure is the mean over the measurement window, which suites declare
+//! as a headline metric. So are cells that measure several drives at once, whose figures depend on
+//! the other drives, and cells without a result.
 //!
-//! Headline metrics are computed where they are defined, in `assay-report` (`assay_report::cohort::headlines`) and named by
-//! [`headline_figure`].
+//! Headline metrics are computed where they are defined, in `assay-report`
+//! (`assay_report::cohort::headlines`) and named by [`headline_figure`].
 
 use assay_stats::compare::Better;
 use assay_store::model::{CellKind, CellPlan, CellResult, DriveRecord};
@@ -14,7 +15,8 @@ use assay_store::read::{CellState, Run};
 
 use super::Observation;
 
-/// What a run folder does not record: where a drive was, and what it belongs to. Empty fields are unknown.
+/// What a run folder does not record: where a drive was, and what it belongs to. Empty fields are
+/// unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// As [`Observation::plan`].
@@ -32,7 +34,6 @@ pub struct Origin {
 /// A figure of every measured cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellFigure {
-    /// I/Os per second.
     Iops,
     /// MiB (2^20 bytes) per second.
     MibPerS,
@@ -99,8 +100,9 @@ impl CellFigure {
     }
 }
 
-/// Name of a cell's figure: `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`. `cell` is [`CellPlan::id`],
-/// `label` the drive's label in its manifest, with which the ids of its cells begin.
+/// Name of a cell's figure: `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`.
+/// `cell` is [`CellPlan::id`], `label` the drive's label in its manifest, with which the ids of its
+/// cells begin.
 pub fn cell_figure(suite: &str, cell: &str, label: &str, figure: CellFigure) -> String {
     figure_of_cell(suite, cell, label, figure.key())
 }
@@ -116,7 +118,8 @@ pub fn headline_figure(suite: &str, key: &str) -> String {
     format!("{suite}.{key}")
 }
 
-/// True when `name`, as a plan declares it, is the figure: its name, or that of a cell's figure without the suite.
+/// True when `name`, as a plan declares it, is the figure: its name, or that of a cell's figure
+/// without the suite.
 pub fn is_named(figure: &str, name: &str) -> bool {
     let without_suite = figure.split_once('/').map(|(_, own)| own);
     figure == name || without_suite == Some(name)
@@ -129,7 +132,8 @@ fn is_observed(plan: &CellPlan) -> bool {
         && plan.round.is_none()
 }
 
-/// The serial that identifies a drive: its own, else its specification without the seed, which does not change the drive.
+/// The serial that identifies a drive: its own, else its specification without the seed, which does
+/// not change the drive.
 pub fn serial_of(drive: &DriveRecord) -> String {
     match drive.serial.trim() {
         "" => {
@@ -141,8 +145,8 @@ pub fn serial_of(drive: &DriveRecord) -> String {
     }
 }
 
-/// The fields that all observations of a drive in a run have in common, without figure and value; `None` for an index that the manifest
-/// does not have.
+/// The fields that all observations of a drive in a run have in common, without figure and value;
+/// `None` for an index that the manifest does not have.
 pub fn template(run: &Run, drive: usize, origin: &Origin) -> Option<Observation> {
     let record = run.manifest.drives.get(drive)?;
     Some(Observation {

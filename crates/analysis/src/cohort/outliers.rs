@@ -75,10 +75,11 @@ pub struct Outlier {
 /// Hosts against each other in a figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HostFinding {
-    /// Probability of such differences between hosts by chance, corrected over the figures as comparisons of groups are; `None` where hosts
-    /// and drives cannot be separated.
+    /// Probability of such differences between hosts by chance, corrected over the figures as
+    /// comparisons of groups are; `None` where hosts and drives cannot be separated.
     pub adjusted: Option<f64>,
-    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation from the other hosts, share of 1.
+    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation
+    /// from the other hosts, share of 1.
     pub off: Vec<(String, f64)>,
 }
 
@@ -93,7 +94,8 @@ struct Residual {
     runs: Vec<f64>,
 }
 
-/// A drive's mean residual over its groups: value less the median of its group. Groups with too few drives are left out.
+/// A drive's mean residual over its groups: value less the median of its group. Groups with too few
+/// drives are left out.
 fn residuals(figure: &CohortFigure, groups: usize) -> (Vec<Residual>, usize) {
     let mut found: BTreeMap<usize, Vec<Residual>> = BTreeMap::new();
     let mut left_out = 0;
@@ -140,7 +142,8 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
         let (drives, left_out) = residuals(figure, groups);
         if left_out > 0 {
             let note = format!(
-                "{left_out} drives in groups of fewer than {FEWEST_DRIVES}: no outliers are looked for among them"
+                "{left_out} drives in groups of fewer than {FEWEST_DRIVES}: no outliers are \
+                 looked for among them"
             );
             figure.notes.push(note);
         }
@@ -153,7 +156,8 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
             let differ = values.iter().filter(|v| v.abs() > 1e-9).count();
             if equal && differ > 0 {
                 let note = format!(
-                    "more than half of the drives have the same value, {differ} another: no spread to judge them by"
+                    "more than half of the drives have the same value, {differ} another: no \
+                     spread to judge them by"
                 );
                 figure.notes.push(note);
             }
@@ -229,8 +233,8 @@ fn group_sizes(drives: &[Residual]) -> Vec<usize> {
 /// A host and the residuals of its drives.
 type HostValues = Vec<(String, Vec<f64>)>;
 
-/// Drives by host, without those that are unlike their host's others: one such drive would make its host appear off. Empty where a host is
-/// unknown.
+/// Drives by host, without those that are unlike their host's others: one such drive would make its
+/// host appear off. Empty where a host is unknown.
 fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
     let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for drive in drives.iter().filter(|d| !left_out.contains(&d.drive)) {
@@ -245,8 +249,9 @@ fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
     named.collect()
 }
 
-/// The drive against its host's other drives, and those against the cohort: the difference of two medians, in units of the error that
-/// Q_n and their numbers give. `drives` are the hosts of all and how far they are from the cohort.
+/// The drive against its host's other drives, and those against the cohort: the difference of two
+/// medians, in units of the error that Q_n and their numbers give. `drives` are the hosts of all
+/// and how far they are from the cohort.
 pub(super) fn separation(
     drives: &[(&str, f64)],
     position: usize,
@@ -262,7 +267,8 @@ pub(super) fn separation(
     }
     let count = others.len() as f64;
     let middle = spread::median(&others);
-    // The drive was chosen as the farthest of all: the cohort's limit. Its host was not: two standard errors.
+    // The drive was chosen as the farthest of all: the cohort's limit. Its host was not: two
+    // standard errors.
     let unlike_host = (residual - middle).abs() > limit * qn * (1.0 / count + 1.0).sqrt();
     let host_off = middle * residual.signum() > 2.0 * qn / count.sqrt();
     match (unlike_host, host_off) {

@@ -28,15 +28,12 @@ pub struct RunProgress {
     pub host: String,
     /// Slot; empty where unknown.
     pub slot: String,
-    /// Suite.
     pub suite: String,
-    /// Id of the run.
     pub run_id: String,
     /// When it began.
     pub began: String,
     /// How far it came.
     pub state: RunState,
-    /// Was the drive lost?
     pub drive_lost: bool,
     /// Cells that failed, with the reasons.
     pub failed: Vec<(String, String)>,

@@ -11,7 +11,8 @@ use super::Observation;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {
-    /// By the plan's groups where it has any, else by model where there are several, else by firmware.
+    /// By the plan's groups where it has any, else by model where there are several, else by
+    /// firmware.
     #[default]
     Automatic,
     /// All drives are one group.
@@ -74,9 +75,11 @@ pub struct CohortSettings {
     pub minimum_effect: f64,
     /// How drives are grouped.
     pub grouping: Grouping,
-    /// The group that others are compared with; the first in alphabetical order where empty or not found.
+    /// The group that others are compared with; the first in alphabetical order where empty or not
+    /// found.
     pub baseline: String,
-    /// Limits of figures of soaks by their names ([`super::observe::is_named`]), in the figure's unit.
+    /// Limits of figures of soaks by their names ([`super::observe::is_named`]), in the figure's
+    /// unit.
     pub limits: BTreeMap<String, f64>,
 }
 

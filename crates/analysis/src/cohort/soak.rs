@@ -1,9 +1,11 @@
 //! Soaks from run folders: the course of a drive's figures over time.
 //!
 //! # Mechanism
-//! A soak is a cell of kind [`CellKind::Soak`] of one drive, finished or not: what was measured so far counts. Its intervals are cut into spans
-//! at every interruption, and thinned to [`MOST_POINTS`] medians, so that weeks of thousands of drives fit into memory. An interval in
-//! which nothing completed has no rate on a logarithmic scale and no latency: it is left out and counted.
+//! A soak is a cell of kind [`CellKind::Soak`] of one drive, finished or not: what was measured so
+//! far counts. Its intervals are cut into spans at every interruption, and thinned to
+//! [`MOST_POINTS`] medians, so that weeks of thousands of drives fit into memory. An interval in
+//! which nothing completed has no rate on a logarithmic scale and no latency: it is left out and
+//! counted.
 
 use assay_stats::cohort::drift::Span;
 use assay_stats::cohort::spread::median;
@@ -19,17 +21,16 @@ use super::observe::{Origin, figure_of_cell, template};
 pub const MOST_POINTS: usize = 480;
 /// A pause longer than so many intervals is an interruption.
 const PAUSE_INTERVALS: f64 = 1.5;
-/// Nanoseconds per hour.
 const HOUR_NS: f64 = 3.6e12;
 
 /// A figure over the time of a soak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoakFigure {
-    /// I/Os per second.
     Iops,
     /// Mean latency, microseconds.
     MeanUs,
-    /// 99th percentile latency of the intervals, microseconds; of reads or of writes, whichever are more.
+    /// 99th percentile latency of the intervals, microseconds; of reads or of writes, whichever are
+    /// more.
     P99Us,
     /// Composite temperature, degrees Celsius.
     Temperature,
@@ -80,7 +81,8 @@ pub const ERRORS_KEY: &str = "errors_per_bit";
 pub struct SoakSeries {
     /// Figure and drive; its value is the median over the soak.
     pub about: Observation,
-    /// Hours since the soak began and values in the figure's unit, in spans without an interruption. All values are finite.
+    /// Hours since the soak began and values in the figure's unit, in spans without an
+    /// interruption. All values are finite.
     pub spans: Vec<Span>,
     /// Intervals left out, in which nothing completed.
     pub silent: usize,
@@ -104,7 +106,6 @@ pub struct SoakErrors {
 pub struct Soaks {
     /// Figures over time.
     pub series: Vec<SoakSeries>,
-    /// Errors.
     pub errors: Vec<SoakErrors>,
 }
 
@@ -134,7 +135,6 @@ impl Soaks {
     }
 }
 
-/// The soaks of a run.
 pub fn of_run(run: &Run, origin: &Origin) -> Soaks {
     let mut found = Soaks::default();
     for cell in &run.cells {
@@ -224,8 +224,8 @@ fn hours(ns: u64) -> f64 {
     ns as f64 / HOUR_NS
 }
 
-/// Points cut into spans: at the gaps, by time of their start, and at every pause of more than [`PAUSE_INTERVALS`] usual intervals. Silent
-/// intervals are no pause: the drive was measured.
+/// Points cut into spans: at the gaps, by time of their start, and at every pause of more than
+/// [`PAUSE_INTERVALS`] usual intervals. Silent intervals are no pause: the drive was measured.
 fn spans(points: &[(f64, Option<f64>)], gaps: &[f64]) -> Vec<Span> {
     let steps: Vec<f64> = points.windows(2).map(|p| p[1].0 - p[0].0).collect();
     let pause = PAUSE_INTERVALS * median(&steps);

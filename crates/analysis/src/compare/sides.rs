@@ -16,35 +16,34 @@ pub enum SidesError {
     Twice(String),
     /// Another suite.
     #[error(
-        "run {run} is of suite \"{suite}\", run {first} of \"{first_suite}\": runs before and after a change are of one suite; `assay compare RUN...` compares what runs of different suites have in common"
+        "run {run} is of suite \"{suite}\", run {first} of \"{first_suite}\": runs before and \
+         after a change are of one suite; `assay compare RUN...` compares what runs of different \
+         suites have in common"
     )]
     OtherSuite {
-        /// The run.
         run: String,
-        /// Its suite.
         suite: String,
         /// The first run.
         first: String,
-        /// Its suite.
         first_suite: String,
     },
     /// Another drive.
     #[error(
-        "run {run} measured {drives}, run {first} measured {first_drives}: runs before and after a change are of the same drives; `assay compare RUN...` compares different drives, and pools the runs of each"
+        "run {run} measured {drives}, run {first} measured {first_drives}: runs before and after \
+         a change are of the same drives; `assay compare RUN...` compares different drives, and \
+         pools the runs of each"
     )]
     OtherDrives {
-        /// The run.
         run: String,
-        /// Its drives.
         drives: String,
         /// The first run.
         first: String,
-        /// Its drives.
         first_drives: String,
     },
     /// Simulations that repeat each other to the bit have no spread between runs.
     #[error(
-        "runs {first} and {run} are the same simulation (drive and seed): they repeat each other and show no spread between runs; run with another --seed"
+        "runs {first} and {run} are the same simulation (drive and seed): they repeat each other \
+         and show no spread between runs; run with another --seed"
     )]
     SameSimulation {
         /// The later run.
@@ -54,10 +53,12 @@ pub enum SidesError {
     },
 }
 
-/// Compare the first `before` runs with those after them, drive by drive: repeated runs of a drive are one side.
+/// Compare the first `before` runs with those after them, drive by drive: repeated runs of a drive
+/// are one side.
 ///
 /// # Errors
-/// A side is empty, a run is given twice, suites or drives differ, or simulated runs repeat each other.
+/// A side is empty, a run is given twice, suites or drives differ, or simulated runs repeat each
+/// other.
 pub fn before_after(
     runs: &[Run],
     before: usize,

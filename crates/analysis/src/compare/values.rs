@@ -42,7 +42,8 @@ fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -
     })
 }
 
-/// The workloads of each run of a group, with their estimates by operation: with latencies of reads, and of writes.
+/// The workloads of each run of a group, with their estimates by operation: with latencies of
+/// reads, and of writes.
 pub(super) struct Side<'a>(Vec<Vec<(Measured<'a>, [Estimates; 2])>>);
 
 impl<'a> Side<'a> {
@@ -113,8 +114,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The operation whose latencies are compared: the one that there was most of on both sides together. Of an even mix each run by itself could
-/// have another.
+/// The operation whose latencies are compared: the one that there was most of on both sides
+/// together. Of an even mix each run by itself could have another.
 pub(super) fn most_frequent(a: &Side<'_>, b: &Side<'_>, key: &Key) -> Op {
     let mut ios = [(Op::Read, 0), (Op::Write, 0), (Op::Discard, 0)];
     let measured = a.measured(key).chain(b.measured(key));

@@ -49,7 +49,8 @@ impl Key {
     }
 }
 
-/// Options that distinguish workloads with equal fields. Sizes and offsets are not among them, because drives differ in size.
+/// Options that distinguish workloads with equal fields. Sizes and offsets are not among them,
+/// because drives differ in size.
 const ACCESS: [&str; 17] = [
     "bs",
     "random_distribution",

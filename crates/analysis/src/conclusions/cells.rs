@@ -1,4 +1,5 @@
-//! Conclusions about a drive in a cell: score, parts of the latency, power, throttling, write amplification.
+//! Conclusions about a drive in a cell: score, parts of the latency, power, throttling, write
+//! amplification.
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::export::table::Conclusion;
@@ -19,7 +20,6 @@ fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
     estimate.map(|e| (e.low, e.high))
 }
 
-/// `score`.
 pub(super) fn score(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let Some(scored) = score::of(place.part) else {
         return;
@@ -66,7 +66,6 @@ pub(super) fn latency(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("lateness", "ns", parts.lateness_ns);
 }
 
-/// `power`.
 pub(super) fn power(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let Some(watts) = power::mean_watts(place.part) else {
         return;
@@ -85,7 +84,6 @@ pub(super) fn power(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("efficiency", "IOPS/W", efficiency);
 }
 
-/// `throttling`.
 pub(super) fn throttling(place: Place<'_>, hot: &Throttling, into: &mut Vec<Conclusion>) {
     let first = hot.spans.first().map(|span| span.0);
     let last = hot.spans.last().map(|span| span.1);
@@ -252,7 +250,8 @@ pub(super) fn time_to_steady(place: Place<'_>, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `endurance` of a cell that writes: write amplification with its bounds by the counters' steps, or why there is none.
+/// `endurance` of a cell that writes: write amplification with its bounds by the counters' steps,
+/// or why there is none.
 pub(super) fn endurance(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let Some(found) = endurance::of_cell(place.run, place.cell, place.part) else {
         return;

@@ -1,4 +1,5 @@
-//! Conclusions about a drive in a step or in the whole run: knees, steady state of rounds, endurance, causes, verdict.
+//! Conclusions about a drive in a step or in the whole run: knees, steady state of rounds,
+//! endurance, causes, verdict.
 
 use assay_stats::confidence::Estimate;
 use assay_store::export::table::Conclusion;
@@ -74,7 +75,6 @@ fn depth(run: &Run, drive: usize, sweep: SweepKnee, into: &mut Vec<Conclusion>) 
     rows.add("best_rate", "IOPS", knee.best);
 }
 
-/// `knee` of a load curve.
 fn load(run: &Run, drive: usize, curve: CurveKnee, into: &mut Vec<Conclusion>) {
     let mut rows = Rows {
         about: at_knee(run, drive, curve.cell),
@@ -170,8 +170,8 @@ fn tracked_mean(run: &Run, record: &SteadyRecord) -> TrackedMean {
     }
 }
 
-/// `endurance` of steps: write amplification and what the host may write with the workload; of rounds in steady state also over their
-/// measurement window (`window_...`).
+/// `endurance` of steps: write amplification and what the host may write with the workload; of
+/// rounds in steady state also over their measurement window (`window_...`).
 fn steps_endurance(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     for found in endurance::of_steps(run, drive) {
         let names = match found.window {
@@ -279,7 +279,6 @@ fn causes(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     rows.add("unexplained_cells", "", f64::from(found.unexplained_cells));
 }
 
-/// `verdict`.
 fn verdict(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let Some(verdict) = run.verdicts.get(drive).and_then(Option::as_ref) else {
         return;

@@ -1,7 +1,8 @@
 //! Random scenarios: kind, base profile and all numbers.
 //!
-//! Drives are small and slow, so that a second is a few hundred I/Os: geometry, rates and heat are random, mechanisms are the shipped ones.
-//! A pilot run without limits gives power and rate of the flash; thresholds, caps and host times are relative to it.
+//! Drives are small and slow, so that a second is a few hundred I/Os: geometry, rates and heat are
+//! random, mechanisms are the shipped ones. A pilot run without limits gives power and rate of the
+//! flash; thresholds, caps and host times are relative to it.
 
 use assay_analysis::attribution::{CellContext, ObservedCell};
 use assay_ssd::profile::SlcOverflow;
@@ -93,7 +94,8 @@ fn run(
     work(&mut drive, job, seed)
 }
 
-/// Seconds in which neither a drive with these causes nor the same one without its limit, which makes it slower by `share`, changes its rate.
+/// Seconds in which neither a drive with these causes nor the same one without its limit, which
+/// makes it slower by `share`, changes its rate.
 fn undisturbed(truths: &[Truth], share: f64) -> usize {
     let first = truths.iter().map(|t| t.from_s).fold(20.0, f64::min);
     let share = if share > 0.0 { share } else { 1.0 };
@@ -363,7 +365,8 @@ pub fn scenario(seed: u64) -> Scenario {
             truths.retain(|t| t.label != Label::Thermal);
         }
     }
-    // Causes that begin during throttling, or within the three seconds before, do not set the rate alone and are not scored.
+    // Causes that begin during throttling, or within the three seconds before, do not set the rate
+    // alone and are not scored.
     let hot = seconds
         .iter()
         .rposition(|s| s.telemetry.throttled)
@@ -438,8 +441,9 @@ pub fn scenario(seed: u64) -> Scenario {
             ..Truth::from(Label::Fresh, 0.0)
         });
     }
-    // A write rate that drops permanently when a high temperature is first reached: throttling and a full cache are indistinguishable if the
-    // drive does not report the cause. Without counters, neither is a correct label.
+    // A write rate that drops permanently when a high temperature is first reached: throttling and
+    // a full cache are indistinguishable if the drive does not report the cause. Without counters,
+    // neither is a correct label.
     let level = |at: usize| {
         seconds[at.saturating_sub(2)..=at]
             .iter()

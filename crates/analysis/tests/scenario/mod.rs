@@ -1,5 +1,6 @@
-//! Simulated drives with known ground truth, for scoring attribution: small, slow drives made of the shipped profiles, with a host
-//! model, observed second by second, with the ground truth of the model's state and of counterfactual runs.
+//! Simulated drives with known ground truth, for scoring attribution: small, slow drives made of
+//! the shipped profiles, with a host model, observed second by second, with the ground truth of the
+//! model's state and of counterfactual runs.
 
 pub mod bench;
 pub mod draw;
@@ -40,13 +41,16 @@ pub struct Truth {
     pub from_s: f64,
     /// Size of the SLC cache, where that is the cause.
     pub cache_bytes: u64,
-    /// Share of the seconds, from its onset to its last, in which it held, where the cause comes and goes, percent.
+    /// Share of the seconds, from its onset to its last, in which it held, where the cause comes
+    /// and goes, percent.
     pub duty_pct: Option<f64>,
-    /// Whether it changes the rate by 8 % or more; required for detection without the drive's counters.
+    /// Whether it changes the rate by 8 % or more; required for detection without the drive's
+    /// counters.
     pub visible: bool,
     /// Not scored: it begins while another cause sets the rate, so that its onset need not show.
     pub optional: bool,
-    /// Label that is as right: another cause that the drive reports begins with it, and the data do not tell which of the two sets the rate.
+    /// Label that is as right: another cause that the drive reports begins with it, and the data do
+    /// not tell which of the two sets the rate.
     pub or: Option<Label>,
 }
 

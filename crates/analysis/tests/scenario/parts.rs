@@ -30,7 +30,8 @@ pub fn assumed<T>(value: T) -> Sourced<T> {
     }
 }
 
-/// A small slow drive without heat, host time or cache: flash that writes `write_mib_s` and reads `read_mib_s`.
+/// A small slow drive without heat, host time or cache: flash that writes `write_mib_s` and reads
+/// `read_mib_s`.
 pub fn small(
     base: &str,
     capacity_mib: f64,

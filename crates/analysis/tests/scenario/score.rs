@@ -60,7 +60,8 @@ fn tolerance_s(truth: &Truth) -> f64 {
     }
 }
 
-/// Adds a scenario to the tallies (in [`Label::ALL`]'s order); `blind` excludes undetectable causes. Returns the errors.
+/// Adds a scenario to the tallies (in [`Label::ALL`]'s order); `blind` excludes undetectable
+/// causes. Returns the errors.
 pub fn add(
     tallies: &mut [Tally; 7],
     scenario: &Scenario,
@@ -81,7 +82,8 @@ pub fn add(
         if truth.is_none() && excused.count() > 0 {
             continue;
         }
-        // Without a power meter a power limit is not detectable, and a fresh drive under one is still fresh.
+        // Without a power meter a power limit is not detectable, and a fresh drive under one is
+        // still fresh.
         let powered = scenario
             .truths
             .iter()

@@ -8,7 +8,8 @@ use super::bench::{Job, Second, mean_iops};
 use super::draw::SHOWS;
 use super::{Label, Truth};
 
-/// Share of the seconds up to the last throttled one that are, percent; `None` where none is throttled at its end.
+/// Share of the seconds up to the last throttled one that are, percent; `None` where none is
+/// throttled at its end.
 fn duty_pct(seconds: &[Second]) -> Option<f64> {
     let throttled = |s: &Second| s.telemetry.throttled;
     let until = 1 + seconds.iter().rposition(throttled)?;
@@ -71,7 +72,8 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
             .windows(20)
             .map(mean_iops)
             .fold(f64::MAX, f64::min);
-        // Behind a cache with slower folding than garbage collection, garbage collection does not set the rate.
+        // Behind a cache with slower folding than garbage collection, garbage collection does not
+        // set the rate.
         if at > 3 && low < before * SHOWS {
             out.push(Truth::from(Label::Collection, at as f64));
         }
@@ -82,7 +84,8 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
 /// Seconds after the onset of throttling in which its effect is compared.
 const COMPARED: usize = 15;
 
-/// Rate from the onset of throttling on, share of that of the same seconds without slower operation; `None` where it never throttles.
+/// Rate from the onset of throttling on, share of that of the same seconds without slower
+/// operation; `None` where it never throttles.
 pub fn slowed(seconds: &[Second], unslowed: &[Second]) -> Option<f64> {
     let throttled = |s: &Second| s.telemetry.throttled;
     let first = seconds.iter().position(throttled)?;

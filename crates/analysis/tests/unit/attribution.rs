@@ -37,7 +37,8 @@ fn causes(observed: &ObservedCell) -> Vec<(f64, &'static str)> {
         .collect()
 }
 
-/// 30 s at full speed up to 77 C, then 10 s slow and 30 s fast in turn, as the M8Pe(G) of DragonFly NVMe tests.
+/// 30 s at full speed up to 77 C, then 10 s slow and 30 s fast in turn, as the M8Pe(G) of DragonFly
+/// NVMe tests.
 fn hot_cycle() -> ObservedCell {
     let mut rates = levels(&[(1400.0, 30)]);
     let mut celsius: Vec<f64> = (0..30).map(|s| 47.0 + f64::from(s)).collect();

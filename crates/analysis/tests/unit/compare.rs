@@ -46,7 +46,8 @@ fn two_drives() {
             .collect::<Vec<_>>(),
         ["4 KiB", "8 KiB"]
     );
-    // 20 % more in one run each: these runs differ, which says nothing of the drives. Of a tail percentile not even that is known.
+    // 20 % more in one run each: these runs differ, which says nothing of the drives. Of a tail
+    // percentile not even that is known.
     for metric in [Metric::MibPerS, Metric::Iops, Metric::LatencyMean] {
         assert_eq!(
             answers(pair, metric)[0],
@@ -330,7 +331,8 @@ fn only_the_last_window_of_rounds_counts() {
     assert_eq!(iops.comparison.answer, Difference::RunsDiffer);
 }
 
-/// Streams of two lengths, each repeated: each length is a workload, all repetitions count, unmatched lengths are left out.
+/// Streams of two lengths, each repeated: each length is a workload, all repetitions count,
+/// unmatched lengths are left out.
 #[test]
 fn streams_are_compared_length_by_length() {
     let streams = |spec: &str, lengths: &[(u64, f64)]| {
@@ -370,7 +372,8 @@ fn streams_are_compared_length_by_length() {
     );
 }
 
-/// Another mix with the same largest block, and the same job with a rate limit, are different workloads.
+/// Another mix with the same largest block, and the same job with a rate limit, are different
+/// workloads.
 #[test]
 fn different_workloads_are_not_compared() {
     let job = |options: &str, seed: u64| {
@@ -423,7 +426,8 @@ fn short_runs_need_repeating() {
         .comparison
         .why
         .as_ref();
-    let expected = "a single run per side, and no interval within it: too short: 5 seconds, at least 30 are needed";
+    let expected = "a single run per side, and no interval within it: too short: 5 seconds, at \
+                    least 30 are needed";
     assert_eq!(why.unwrap(), expected);
     let runs = [
         short("sim:a", 1e5, 1),

@@ -12,7 +12,8 @@ fn values(found: &Conclusions, kind: &str) -> Vec<(&'static str, &'static str, f
         .collect()
 }
 
-/// 22,000 IOPS with a second level of 11,000 for ten of every forty seconds: the figures follow from that.
+/// 22,000 IOPS with a second level of 11,000 for ten of every forty seconds: the figures follow
+/// from that.
 #[test]
 fn a_score_and_its_modes_of_known_truth() {
     let mut plan = fixtures::plan("hour", fixtures::reads(4096, 1, 32));

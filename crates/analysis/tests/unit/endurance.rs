@@ -235,7 +235,8 @@ fn folders_of_earlier_versions_have_the_counters_of_c0h() {
 }
 
 proptest! {
-    /// The bounds contain the truth for any position of the counters within their steps, rounded up or down.
+    /// The bounds contain the truth for any position of the counters within their steps, rounded up
+    /// or down.
     #[test]
     fn bounds_contain_the_truth(
         start in (0_u64..1 << 40, 0_u64..1 << 40),

@@ -134,7 +134,8 @@ fn simulated_drives_and_drives_without_serial_have_no_trend() {
     assert!(of(&runs).is_empty());
 }
 
-/// A model drive is written between its runs; the trend finds the write amplification of each month from the counters in the runs.
+/// A model drive is written between its runs; the trend finds the write amplification of each month
+/// from the counters in the runs.
 #[test]
 fn the_months_of_a_model_drive_have_their_write_amplification() {
     // An indirection unit of 16 KiB: a write of 4 KiB programs four.

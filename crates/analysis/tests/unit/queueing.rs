@@ -13,7 +13,8 @@ const SERVICE_NS: f64 = 16_000.0;
 /// I/Os of a cell: the mean wait at 95 % load needs many.
 const IOS: usize = 400_000;
 
-/// Means of the three parts as they happened, nanoseconds, and the two latencies that an open loop records.
+/// Means of the three parts as they happened, nanoseconds, and the two latencies that an open loop
+/// records.
 struct Truth {
     service_ns: f64,
     queueing_ns: f64,
@@ -22,7 +23,8 @@ struct Truth {
     from_submission: LatencySummary,
 }
 
-/// A queue of one server: Poisson arrivals at this share of its rate, constant or exponential service times, at most `slots` I/Os submitted and not completed.
+/// A queue of one server: Poisson arrivals at this share of its rate, constant or exponential
+/// service times, at most `slots` I/Os submitted and not completed.
 fn queue(load: f64, exponential: bool, slots: usize, seed: u64) -> Truth {
     let mut rng = Rng::stream(seed, "queue");
     let (mut intended, mut free_at) = (0.0_f64, 0.0_f64);
@@ -95,7 +97,8 @@ fn assert_near(found: f64, truth: f64, share: f64, what: &str) {
     );
 }
 
-/// One server with slots enough: nearly all of the latency is queueing, and the difference of the two latencies is nothing.
+/// One server with slots enough: nearly all of the latency is queueing, and the difference of the
+/// two latencies is nothing.
 #[test]
 fn queueing_in_the_drive_is_not_the_difference_of_the_two_latencies() {
     for exponential in [false, true] {

@@ -165,7 +165,8 @@ fn a_deviation_of_the_suite_is_one_of_every_run() {
 
 #[test]
 fn the_conditions_of_a_class_hold_where_the_run_has_its_values() {
-    let client = "write_cache = \"off\"\n[[standard.alternatives]]\nclass = \"client\"\nwrite_cache = \"on\"\nvalues = { area = [\"8GiB\", \"16GiB\"] }";
+    let client = "write_cache = \"off\"\n[[standard.alternatives]]\nclass = \
+                  \"client\"\nwrite_cache = \"on\"\nvalues = { area = [\"8GiB\", \"16GiB\"] }";
     let with = |area: &str| {
         let mut run = run();
         run.manifest.suite.text = SUITE.replace("write_cache = \"off\"", client);

@@ -4,7 +4,8 @@ use super::*;
 use crate::attribution::ObservedInterval;
 use crate::fixtures;
 
-/// The M8Pe(G) of AnandTech M8Pe: a fast and a throttled state, for any phase of the cycle at the start.
+/// The M8Pe(G) of AnandTech M8Pe: a fast and a throttled state, for any phase of the cycle at the
+/// start.
 fn alternating(seconds: u32, phase: u32) -> Vec<f64> {
     let rate = |s| {
         if (s + phase) % 40 < 10 {

@@ -57,7 +57,8 @@ fn a_plateau_before_a_drop_is_not_steady_state() {
     assert_eq!(time(&seconds(3600, rate)).unwrap().seconds, 1800.0);
 }
 
-/// A slow decline meets the rule in every window: 1 % a minute is 4 % across one. The level of the end counts.
+/// A slow decline meets the rule in every window: 1 % a minute is 4 % across one. The level of the
+/// end counts.
 #[test]
 fn a_slow_decline_is_steady_only_near_its_end_level() {
     let found = time(&seconds(3600, |s| 10_000 - s)).unwrap();
@@ -73,7 +74,8 @@ fn a_rate_that_falls_at_the_end_is_never_steady() {
     assert!(why.starts_with("the last 5 rounds: range"), "{why}");
 }
 
-/// A cell of ten minutes has rounds of ten seconds; of fewer than ten intervals nothing is concluded.
+/// A cell of ten minutes has rounds of ten seconds; of fewer than ten intervals nothing is
+/// concluded.
 #[test]
 fn short_cells_have_shorter_rounds() {
     let found = time(&seconds(600, |s| if s < 120 { 300 } else { 100 })).unwrap();
@@ -94,7 +96,8 @@ fn short_cells_have_shorter_rounds() {
 }
 
 proptest! {
-    /// Whatever the rates: every window from the answer on meets the rule, and the one before it does not.
+    /// Whatever the rates: every window from the answer on meets the rule, and the one before it
+    /// does not.
     #[test]
     fn the_answer_is_the_first_round_of_the_last_run_of_steady_windows(
         rates in prop::collection::vec(88.0..112.0f64, 5..60),

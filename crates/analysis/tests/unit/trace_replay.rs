@@ -44,7 +44,8 @@ fn drive(phases: Vec<TracePhaseRecord>, telemetry: Vec<TelemetryRecord>) -> Cell
     }
 }
 
-/// Known counts: rates by the length of the phase, percentiles of the merged histograms, energy as power times time.
+/// Known counts: rates by the length of the phase, percentiles of the merged histograms, energy as
+/// power times time.
 #[test]
 fn figures_of_known_phases() {
     let part = drive(

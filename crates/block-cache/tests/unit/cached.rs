@@ -202,8 +202,8 @@ fn only_dirty_pages_are_written_to_the_disk() {
     );
 }
 
-/// Random commands of several in flight, idle times and clearing: every command completes once, counters add up, and the dirty pages are those that
-/// were written and not yet written back.
+/// Random commands of several in flight, idle times and clearing: every command completes once,
+/// counters add up, and the dirty pages are those that were written and not yet written back.
 #[test]
 fn random_commands_complete_once() {
     for seed in 0..20 {

@@ -57,7 +57,8 @@ fn sequential_reads_run_at_the_rate_of_their_zone() {
     );
 }
 
-/// Without a write cache, a synchronous sequential write misses its turn by the overhead and waits a revolution.
+/// Without a write cache, a synchronous sequential write misses its turn by the overhead and waits
+/// a revolution.
 #[test]
 fn synchronous_writes_lose_a_revolution() {
     let ms = mean_ms((0..2000).map(|n| n * 4096), 4096, Op::Write);

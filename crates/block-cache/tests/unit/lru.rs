@@ -3,8 +3,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Che's approximation of the hit ratio of an LRU cache (H. Che, Y. Tung, Z. Wang, Hierarchical web caching systems, IEEE JSAC 20(7), 2002): a
-/// block is there when it was asked for within the characteristic time `t`, with `sum (1 - exp(-p t)) = slots`.
+/// Che's approximation of the hit ratio of an LRU cache (H. Che, Y. Tung, Z. Wang, Hierarchical web
+/// caching systems, IEEE JSAC 20(7), 2002): a block is there when it was asked for within the
+/// characteristic time `t`, with `sum (1 - exp(-p t)) = slots`.
 fn che(shares: &[f64], slots: f64) -> f64 {
     let filled = |t: f64| shares.iter().map(|p| 1.0 - (-p * t).exp()).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e12);

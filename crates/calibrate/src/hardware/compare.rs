@@ -6,9 +6,11 @@ use assay_ssd::Profile;
 
 use super::{DriveFacts, Fact, Hardware, Origin, RatedFigure, Rating};
 
-/// Published sense and program times are typical ones, on new flash: a profile may be off by this factor.
+/// Published sense and program times are typical ones, on new flash: a profile may be off by this
+/// factor.
 const TIME_FACTOR: f64 = 1.25;
-/// Share of spare blocks that a die has beyond its nominal density, or that a profile leaves out as defective.
+/// Share of spare blocks that a die has beyond its nominal density, or that a profile leaves out as
+/// defective.
 const DIE_SHARE: f64 = 0.1;
 /// Nominal capacities are rounded.
 const CAPACITY_SHARE: f64 = 0.01;
@@ -18,11 +20,10 @@ const RATED_SHARE: f64 = 0.95;
 /// A number of a profile that disagrees with a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
-    /// Dotted path of the number in the profile; the first of several where the fact concerns their sum or product.
+    /// Dotted path of the number in the profile; the first of several where the fact concerns their
+    /// sum or product.
     pub field: &'static str,
-    /// What the profile has.
     pub profile: String,
-    /// What the table has.
     pub table: String,
     /// Key of the source.
     pub source: String,
@@ -79,12 +80,14 @@ impl Found {
     }
 }
 
-/// The numbers of a profile that disagree with what is known of its drive; none for a drive that is not in the table.
+/// The numbers of a profile that disagree with what is known of its drive; none for a drive that is
+/// not in the table.
 pub fn contradictions(profile: &Profile, hardware: &Hardware) -> Vec<Contradiction> {
     compare(profile, hardware).contradictions
 }
 
-/// The numbers of a profile, by path, that are known of its drive, so that a fit may not choose them.
+/// The numbers of a profile, by path, that are known of its drive, so that a fit may not choose
+/// them.
 pub fn known_numbers(profile: &Profile, hardware: &Hardware) -> Vec<&'static str> {
     compare(profile, hardware).known
 }

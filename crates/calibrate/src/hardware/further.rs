@@ -1,5 +1,5 @@
-//! Published figures that no procedure of this crate measures (`reference/further_figures.csv`), and times of flash parts
-//! (`reference/flash_times.csv`), both embedded.
+//! Published figures that no procedure of this crate measures (`reference/further_figures.csv`),
+//! and times of flash parts (`reference/flash_times.csv`), both embedded.
 
 use crate::CalibrateError;
 use crate::table::{CsvRow, CsvTable};
@@ -33,7 +33,6 @@ pub struct FurtherFigure {
     pub workload: String,
     /// How it is stated.
     pub bound: Bound,
-    /// Its value.
     pub value: f64,
     /// Its unit: C, GB, IOPS, MB/s, s, us or W.
     pub unit: String,

@@ -1,10 +1,12 @@
 //! Means and widths that drives share (empirical Bayes).
 //!
-//! A parameter of drive `d` of class `c` is `theta_d = mu + eta_c + epsilon_d`: `mu` is normal around the mechanism's class with its wide
-//! width, `eta` of width `between` is common to the drives of a controller family or flash class, `epsilon` of width `within` is the
-//! drive's own. All are normal in logarithms, so estimates of drives and a further drive are jointly normal, and the prior of the
-//! further drive is the conditional distribution (C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning", equation 2.19).
-//! The two widths are those of the highest marginal likelihood (equation 2.30) on a grid, with half-normal priors of width
+//! A parameter of drive `d` of class `c` is `theta_d = mu + eta_c + epsilon_d`: `mu` is normal
+//! around the mechanism's class with its wide width, `eta` of width `between` is common to the
+//! drives of a controller family or flash class, `epsilon` of width `within` is the drive's own.
+//! All are normal in logarithms, so estimates of drives and a further drive are jointly normal, and
+//! the prior of the further drive is the conditional distribution (C. Rasmussen, C. Williams,
+//! "Gaussian Processes for Machine Learning", equation 2.19). The two widths are those of the
+//! highest marginal likelihood (equation 2.30) on a grid, with half-normal priors of width
 //! [`WIDTH_PRIOR`]: seven drives alone would often put one at 0.
 
 use super::linear::{cholesky, dot, log_determinant, solve};
@@ -19,13 +21,13 @@ const WIDTHS: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.65, 0.9, 1.3];
 pub struct Estimate {
     /// Logarithm of the number.
     pub value: f64,
-    /// Its variance.
     pub variance: f64,
     /// Controller family or flash class.
     pub class: Option<String>,
 }
 
-/// The estimate whose combination with a normal prior gives a posterior; `None` where that is as wide as the prior.
+/// The estimate whose combination with a normal prior gives a posterior; `None` where that is as
+/// wide as the prior.
 pub fn without_prior(
     (mean, width): (f64, f64),
     (prior_mean, prior_width): (f64, f64),
@@ -104,7 +106,8 @@ impl Joint<'_> {
     }
 }
 
-/// Mean and width of the prior of a further drive of a class, from the estimates of the other drives and the wide prior of the mechanism.
+/// Mean and width of the prior of a further drive of a class, from the estimates of the other
+/// drives and the wide prior of the mechanism.
 pub fn shared_prior(
     estimates: &[Estimate],
     class: &Option<String>,

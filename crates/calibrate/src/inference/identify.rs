@@ -1,10 +1,13 @@
-//! Identifiability: which numbers the figures determine, and which further figure would determine the predictions best.
+//! Identifiability: which numbers the figures determine, and which further figure would determine
+//! the predictions best.
 //!
-//! The Fisher information is scaled by the prior's widths: an eigenvalue above 1 is a direction of which the figures say more than the
-//! prior (T. Cui and others, "Likelihood-informed dimension reduction for nonlinear inverse problems", Inverse Problems 30, 2014). A number
-//! is undetermined where its posterior width is more than half of its prior width. The next measurement is the candidate that leaves the
-//! least predictive variance (A-optimal design; K. Chaloner, I. Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995);
-//! several are chosen one after the other, so that none repeats what another says.
+//! The Fisher information is scaled by the prior's widths: an eigenvalue above 1 is a direction of
+//! which the figures say more than the prior (T. Cui and others, "Likelihood-informed dimension
+//! reduction for nonlinear inverse problems", Inverse Problems 30, 2014). A number is undetermined
+//! where its posterior width is more than half of its prior width. The next measurement is the
+//! candidate that leaves the least predictive variance (A-optimal design; K. Chaloner, I.
+//! Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995); several are chosen
+//! one after the other, so that none repeats what another says.
 
 use super::linear::{Matrix, dot, inverse, times};
 use super::posterior::{Mode, Prior};
@@ -22,7 +25,6 @@ pub struct Knowledge {
     pub mode: f64,
     /// Standard deviation of the posterior.
     pub width: f64,
-    /// That of the prior.
     pub prior_width: f64,
 }
 
@@ -64,8 +66,9 @@ pub fn spectrum(mode: &Mode, prior: &Prior) -> Vec<f64> {
     values
 }
 
-/// The `count` candidate figures (rows of the Jacobian and the scales of their errors) to measure next, in their order: each leaves the least
-/// predictive variance of all candidates after those before it. With the share of that variance, 0 to 1, which it and those before remove.
+/// The `count` candidate figures (rows of the Jacobian and the scales of their errors) to measure
+/// next, in their order: each leaves the least predictive variance of all candidates after those
+/// before it. With the share of that variance, 0 to 1, which it and those before remove.
 pub fn next_figures(
     mode: &Mode,
     candidates: &[(Vec<f64>, f64)],
@@ -100,7 +103,8 @@ pub fn next_figures(
     chosen
 }
 
-/// The covariance once a figure is measured (J. Sherman, W. Morrison, Annals of Mathematical Statistics 21, 1950).
+/// The covariance once a figure is measured (J. Sherman, W. Morrison, Annals of Mathematical
+/// Statistics 21, 1950).
 fn with_figure(covariance: &Matrix, (row, scale): &(Vec<f64>, f64)) -> Matrix {
     let spread = times(covariance, row);
     let variance = scale * scale + dot(row, &spread);

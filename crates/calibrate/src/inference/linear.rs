@@ -3,7 +3,6 @@
 /// A square matrix, row by row.
 pub type Matrix = Vec<Vec<f64>>;
 
-/// A diagonal matrix.
 pub fn diagonal(values: &[f64]) -> Matrix {
     let row = |i: usize| {
         (0..values.len())

@@ -1,11 +1,14 @@
-//! Maximum a posteriori of a model with a normal prior and Student-t errors, and the Laplace approximation around it.
+//! Maximum a posteriori of a model with a normal prior and Student-t errors, and the Laplace
+//! approximation around it.
 //!
-//! Parameters are logarithms, so a normal prior is a log-normal one of the number. The errors have a Student-t distribution of
-//! [`FREEDOM`] degrees of freedom, so that a figure that no parameters meet does not bend the others (K. Lange, R. Little, J. Taylor,
-//! "Robust Statistical Modeling Using the t Distribution", JASA 84, 1989: weights (nu + 1) / (nu + r^2), with which Gauss-Newton steps
-//! are iteratively reweighted least squares). Steps are damped as by Levenberg and Marquardt (D. Marquardt, SIAM J. 11, 1963). The
-//! Laplace approximation is the normal distribution with the mode's curvature (D. MacKay, "Information Theory, Inference, and Learning
-//! Algorithms", chapter 27); its evidence weighs modes and structures against each other.
+//! Parameters are logarithms, so a normal prior is a log-normal one of the number. The errors have
+//! a Student-t distribution of [`FREEDOM`] degrees of freedom, so that a figure that no parameters
+//! meet does not bend the others (K. Lange, R. Little, J. Taylor, "Robust Statistical Modeling
+//! Using the t Distribution", JASA 84, 1989: weights (nu + 1) / (nu + r^2), with which Gauss-Newton
+//! steps are iteratively reweighted least squares). Steps are damped as by Levenberg and Marquardt
+//! (D. Marquardt, SIAM J. 11, 1963). The Laplace approximation is the normal distribution with the
+//! mode's curvature (D. MacKay, "Information Theory, Inference, and Learning Algorithms", chapter
+//! 27); its evidence weighs modes and structures against each other.
 
 use assay_units::Rng;
 
@@ -25,7 +28,6 @@ const LEAST_GAIN: f64 = 0.05;
 /// Independent normal distributions, one per parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prior {
-    /// Means.
     pub mean: Vec<f64>,
     /// Standard deviations, above 0.
     pub width: Vec<f64>,
@@ -60,7 +62,6 @@ pub type Predictions = Vec<Option<Vec<f64>>>;
 /// A mode of the posterior.
 #[derive(Clone, Debug)]
 pub struct Mode {
-    /// The point.
     pub point: Vec<f64>,
     /// Minus the logarithm of prior times likelihood there, without constants.
     pub cost: f64,
@@ -89,7 +90,8 @@ pub fn cost(prior: &Prior, observed: &[Observation], point: &[f64], predictions:
     terms.sum::<f64>() + prior.cost(point)
 }
 
-/// The mode that damped Gauss-Newton steps reach from `start`, at most `steps` of them; `None` where the model has nothing there.
+/// The mode that damped Gauss-Newton steps reach from `start`, at most `steps` of them; `None`
+/// where the model has nothing there.
 pub fn climb(
     prior: &Prior,
     observed: &[Observation],
@@ -150,7 +152,8 @@ fn damped_step(
         .collect()
 }
 
-/// The point after one Gauss-Newton step from `point`, where a similar model has the derivatives `jacobian` and this one gives `here`.
+/// The point after one Gauss-Newton step from `point`, where a similar model has the derivatives
+/// `jacobian` and this one gives `here`.
 pub fn step_by(
     prior: &Prior,
     observed: &[Observation],
@@ -162,7 +165,8 @@ pub fn step_by(
     damped_step(prior, point, &fisher, &gradient, STEP_DAMPING)
 }
 
-/// Derivatives by one-sided differences, towards the prior's mean, where the model is most likely valid.
+/// Derivatives by one-sided differences, towards the prior's mean, where the model is most likely
+/// valid.
 fn differences(
     point: &[f64],
     here: &[f64],
@@ -222,8 +226,9 @@ fn with_prior(fisher: &[Vec<f64>], prior: &Prior) -> Matrix {
 }
 
 impl Mode {
-    /// The Laplace approximation around a point where the model gives `predictions` and has the derivatives `jacobian`, its own or those of a
-    /// similar model; `None` where the precision is not positive definite.
+    /// The Laplace approximation around a point where the model gives `predictions` and has the
+    /// derivatives `jacobian`, its own or those of a similar model; `None` where the precision is
+    /// not positive definite.
     pub fn at(
         prior: &Prior,
         observed: &[Observation],
@@ -247,7 +252,8 @@ impl Mode {
         })
     }
 
-    /// A point drawn from the Laplace approximation, and minus the logarithm of its density there, without constants.
+    /// A point drawn from the Laplace approximation, and minus the logarithm of its density there,
+    /// without constants.
     pub fn draw(&self, rng: &mut Rng) -> (Vec<f64>, f64) {
         let z: Vec<f64> = self.point.iter().map(|_| rng.normal()).collect();
         let factor =
@@ -269,8 +275,8 @@ pub fn shares(log_evidences: &[f64]) -> Vec<f64> {
     raw.iter().map(|r| r / total).collect()
 }
 
-/// Where in a distribution the middle of the `stratum`-th of `count` equal parts of the probability lies: as many strata have a place as its
-/// share says.
+/// Where in a distribution the middle of the `stratum`-th of `count` equal parts of the probability
+/// lies: as many strata have a place as its share says.
 pub fn stratified(
     shares: impl IntoIterator<Item = f64>,
     (stratum, count): (usize, usize),
@@ -284,8 +290,9 @@ pub fn stratified(
     found.unwrap_or(0)
 }
 
-/// Weights of draws from their target and proposal densities (minus logarithms), truncated at the mean weight times the square root of
-/// their number (E. Ionides, "Truncated Importance Sampling", JCGS 17, 2008).
+/// Weights of draws from their target and proposal densities (minus logarithms), truncated at the
+/// mean weight times the square root of their number (E. Ionides, "Truncated Importance Sampling",
+/// JCGS 17, 2008).
 pub fn importance(target: &[f64], proposal: &[f64]) -> Vec<f64> {
     let ratios: Vec<f64> = target.iter().zip(proposal).map(|(t, p)| p - t).collect();
     let raw = shares(&ratios);

@@ -1,7 +1,8 @@
-//! Structural numbers of a profile: values of one or of several that belong together, and which others are tried.
+//! Structural numbers of a profile: values of one or of several that belong together, and which
+//! others are tried.
 //!
-//! Folds average over a few values with prior probabilities ([`Alternatives`]); twins ([`crate::twin`]) search more of them for the one that
-//! explains the figures best.
+//! Folds average over a few values with prior probabilities ([`Alternatives`]); twins
+//! ([`crate::twin`]) search more of them for the one that explains the figures best.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use toml::{Table, Value};
 use super::template::{ReferenceDrive, get, put, remove, reshape};
 use crate::hardware::DriveFacts;
 
-/// A structure: numbers of a profile that are not free; `None` takes one out, so that the profile has its default.
+/// A structure: numbers of a profile that are not free; `None` takes one out, so that the profile
+/// has its default.
 pub type Structure = BTreeMap<String, Option<Value>>;
 
 /// Bytes of the smallest piece of a page, a mapping unit.
@@ -35,7 +37,6 @@ fn integer(table: &Table, path: &str) -> Option<i64> {
     get(table, path).and_then(Value::as_integer)
 }
 
-/// One number.
 pub fn number(path: &str, value: impl Into<Value>) -> Structure {
     Structure::from([(path.to_owned(), Some(value.into()))])
 }
@@ -77,7 +78,8 @@ pub fn shape(table: &Table, (page, planes, dies): (i64, i64, i64)) -> Structure 
     values.into()
 }
 
-/// Consecutive bytes on a die, and on a plane where one plane is sensed after the other (`None`: all at once).
+/// Consecutive bytes on a die, and on a plane where one plane is sensed after the other (`None`:
+/// all at once).
 pub type Layout = (i64, Option<i64>);
 
 fn whole_bytes(table: &Table) -> Option<(i64, i64)> {
@@ -85,7 +87,6 @@ fn whole_bytes(table: &Table) -> Option<(i64, i64)> {
     Some((page, page * integer(table, "nand.planes")?))
 }
 
-/// The layout of a table.
 pub fn layout_of(table: &Table) -> Option<Layout> {
     let (_, whole) = whole_bytes(table)?;
     let stripe = integer(table, STRIPE).unwrap_or(whole);
@@ -129,13 +130,15 @@ pub fn layout(table: &Table, (stripe, single): Layout) -> Structure {
 /// Values of one structural number, or of several that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternatives {
-    /// Each with its prior probability; they add up to 1. The first is the template's own, with no number to change.
+    /// Each with its prior probability; they add up to 1. The first is the template's own, with no
+    /// number to change.
     pub values: Vec<(Structure, f64)>,
 }
 
 impl Alternatives {
-    /// The template's own value and `further` ones. Prior probabilities are the posterior means of a multinomial distribution with a uniform
-    /// prior (P. Laplace's rule of succession), by how many of the other drives have each.
+    /// The template's own value and `further` ones. Prior probabilities are the posterior means of
+    /// a multinomial distribution with a uniform prior (P. Laplace's rule of succession), by how
+    /// many of the other drives have each.
     fn new(table: &Table, further: Vec<Structure>, others: &[&ReferenceDrive]) -> Alternatives {
         let paths: Vec<String> = further.iter().flat_map(|s| s.keys().cloned()).collect();
         let is_number = |path: &&String| !path.ends_with("blocks_per_plane");
@@ -178,8 +181,10 @@ pub fn alternatives(
         numbers(table, "data_path.direct_limit_bytes", DIRECT_LIMITS),
         numbers(table, "firmware.read_slots", READ_SLOTS),
     ];
-    // One page and then the next die: planes come last, as by MQSim's default. Planes that are sensed one after the other are not averaged over: left-out
-    // columns were then predicted worse (medians of 6.9 and 4.0 % in place of 5.4 and 2.7), as the evidence of a column seldom tells them apart.
+    // One page and then the next die: planes come last, as by MQSim's default. Planes that are
+    // sensed one after the other are not averaged over: left-out columns were then predicted worse
+    // (medians of 6.9 and 4.0 % in place of 5.4 and 2.7), as the evidence of a column seldom tells
+    // them apart.
     let known = integer(table, STRIPE);
     if known.is_none() {
         further.push(vec![number(STRIPE, page)]);

@@ -1,7 +1,8 @@
 //! Figures of data sheets as soft observations.
 //!
-//! A data sheet states the best of a class under conditions of its own. What a drive reaches of it in a cell of this repository is learned
-//! from the other drives: mean and spread of the logarithm of achieved over claimed.
+//! A data sheet states the best of a class under conditions of its own. What a drive reaches of it
+//! in a cell of this repository is learned from the other drives: mean and spread of the logarithm
+//! of achieved over claimed.
 
 use assay_ssd::Profile;
 use assay_units::MIB;
@@ -27,8 +28,8 @@ pub struct Anchor {
     pub scale: f64,
 }
 
-/// The rating of a figure's workload in its unit: of random reads the lesser of what IOPS and bandwidth allow; `None` where the data
-/// sheet has none.
+/// The rating of a figure's workload in its unit: of random reads the lesser of what IOPS and
+/// bandwidth allow; `None` where the data sheet has none.
 pub fn rated(hardware: &Hardware, drive: &str, measurement: &Measurement) -> Option<f64> {
     let facts = hardware.drive(drive)?;
     let highest = |rating| facts.highest(rating).map(|r| r.value);
@@ -65,8 +66,9 @@ fn cells() -> [Measurement; 2] {
     })
 }
 
-/// Mean and spread, for a further drive, of the logarithm of achieved over claimed in other drives, of the figures that `is` says; each drive
-/// is one observation, whatever its figures. `None` with too few drives.
+/// Mean and spread, for a further drive, of the logarithm of achieved over claimed in other drives,
+/// of the figures that `is` says; each drive is one observation, whatever its figures. `None` with
+/// too few drives.
 pub fn ratio(
     hardware: &Hardware,
     others: &[&str],
@@ -91,7 +93,8 @@ pub fn ratio(
     Ok(Some((mean, spread.sqrt())))
 }
 
-/// The anchors of a drive by the ratios of the others, without those of cells that are measured (`training`).
+/// The anchors of a drive by the ratios of the others, without those of cells that are measured
+/// (`training`).
 pub fn anchors(
     hardware: &Hardware,
     drive: &str,

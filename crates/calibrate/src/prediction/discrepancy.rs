@@ -1,14 +1,20 @@
-//! What the model lacks: its error at the best numbers, and how alike the errors of neighbouring cells are.
+//! What the model lacks: its error at the best numbers, and how alike the errors of neighbouring
+//! cells are.
 //!
-//! The logarithm of a published random read is the model's plus a discrepancy (M. Kennedy, A. O'Hagan, "Bayesian calibration of computer
-//! models", JRSS B 63, 2001), normal of one scale, with correlation `(1 - own) exp(-d / length) across^[other threads]` between cells of one
-//! drive whose block sizes differ by a factor of e^d; the share `own` belongs to each cell alone. The four numbers are those of the highest marginal
-//! likelihood on a grid, from the residuals of *other* drives at their shipped numbers: covariance `J S J' + K`, where `J` are the derivatives
-//! and `S` the variances of the numbers' priors, so that what fitting has taken out of the residuals does not count as accuracy (linearised).
+//! The logarithm of a published random read is the model's plus a discrepancy (M. Kennedy, A.
+//! O'Hagan, "Bayesian calibration of computer models", JRSS B 63, 2001), normal of one scale, with
+//! correlation `(1 - own) exp(-d / length) across^[other threads]` between cells of one drive whose
+//! block sizes differ by a factor of e^d; the share `own` belongs to each cell alone. The four
+//! numbers are those of the highest marginal likelihood on a grid, from the residuals of *other*
+//! drives at their shipped numbers: covariance `J S J' + K`, where `J` are the derivatives and `S`
+//! the variances of the numbers' priors, so that what fitting has taken out of the residuals does
+//! not count as accuracy (linearised).
 //!
-//! It has two uses. `N` cells of a column count as [`Discrepancy::effective`] ones: the exponent of their likelihood is the effective share of
-//! them (a coarsened posterior; J. Miller, D. Dunson, JASA 114, 2019). And what the best numbers leave of the known cells is carried over
-//! to their neighbours ([`Discrepancy::conditional`]; C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning", section 2.2).
+//! It has two uses. `N` cells of a column count as [`Discrepancy::effective`] ones: the exponent of
+//! their likelihood is the effective share of them (a coarsened posterior; J. Miller, D. Dunson,
+//! JASA 114, 2019). And what the best numbers leave of the known cells is carried over to their
+//! neighbours ([`Discrepancy::conditional`]; C. Rasmussen, C. Williams, "Gaussian Processes for
+//! Machine Learning", section 2.2).
 
 use std::collections::BTreeMap;
 
@@ -22,8 +28,9 @@ use crate::prediction::learn::{FIGURE_SCALE, Observed, predictions_of};
 use crate::published::published;
 use assay_units::Op;
 
-/// Candidates of the four numbers. The scale is not below that of figures: the structures of the shipped profiles were chosen with the
-/// residuals in view, which makes them smaller than those of a drive whose structure is not known.
+/// Candidates of the four numbers. The scale is not below that of figures: the structures of the
+/// shipped profiles were chosen with the residuals in view, which makes them smaller than those of
+/// a drive whose structure is not known.
 const SCALES: [f64; 5] = [FIGURE_SCALE, 0.1, 0.15, 0.22, 0.33];
 const OWN: [f64; 4] = [0.05, 0.15, 0.4, 1.0];
 const LENGTHS: [f64; 5] = [0.35, 0.7, 1.4, 2.8, 5.6];
@@ -139,7 +146,8 @@ pub struct Discrepancy {
 }
 
 impl Discrepancy {
-    /// That of a further drive, from the residuals of others; without any, [`FIGURE_SCALE`] and independent cells.
+    /// That of a further drive, from the residuals of others; without any, [`FIGURE_SCALE`] and
+    /// independent cells.
     pub fn learned(others: &[&FittedResiduals]) -> Discrepancy {
         let mut best = (
             f64::NEG_INFINITY,

@@ -1,8 +1,10 @@
-//! The members of the shipped profiles (`profiles/ensembles/`): numbers that explain a drive's published reads about equally well.
+//! The members of the shipped profiles (`profiles/ensembles/`): numbers that explain a drive's
+//! published reads about equally well.
 //!
-//! The free numbers are those of the profile's recipe, the priors log-normal around it; the Laplace approximation is taken at the shipped
-//! numbers after further Gauss-Newton steps, beside alternative structures of the read path, and members are weighted by their likelihood,
-//! coarsened by what the model lacks of the other drives ([`super::discrepancy`]).
+//! The free numbers are those of the profile's recipe, the priors log-normal around it; the Laplace
+//! approximation is taken at the shipped numbers after further Gauss-Newton steps, beside
+//! alternative structures of the read path, and members are weighted by their likelihood, coarsened
+//! by what the model lacks of the other drives ([`super::discrepancy`]).
 
 use std::collections::BTreeMap;
 
@@ -39,7 +41,8 @@ fn is_target(m: &Measurement) -> bool {
     matches!(m.procedure, Procedure::Steady(_)) && m.metric == ReferenceMetric::MibPerS
 }
 
-/// The ensemble of a profile, by the residuals of all; deterministic by the seed, whatever the number of threads.
+/// The ensemble of a profile, by the residuals of all; deterministic by the seed, whatever the
+/// number of threads.
 pub fn build(
     name: &str,
     residuals: &ShippedResiduals,

@@ -10,9 +10,10 @@
 //! | `temperature`, `throttling` | temperatures; rates and times of a throttled drive | other drives |
 //! | `percentiles` | percentiles of latency | mean latencies of the same cells, facts, other drives |
 //!
-//! In each fold, template, prior, starts and structures are made anew without the drive's figures that are left out; all other drives keep
-//! theirs. What the model lacks is learned from the other drives alone. Every figure of a fold has a prediction: a template that is no valid drive
-//! is an error.
+//! In each fold, template, prior, starts and structures are made anew without the drive's figures
+//! that are left out; all other drives keep theirs. What the model lacks is learned from the other
+//! drives alone. Every figure of a fold has a prediction: a template that is no valid drive is an
+//! error.
 
 mod heat;
 mod percentiles;
@@ -54,16 +55,19 @@ pub struct Prediction {
     pub measurement: Measurement,
     /// What was known.
     pub situation: Situation,
-    /// The members' figure, in the figure's unit; 0: most members have none (a drive that does not throttle has no throttled periods).
+    /// The members' figure, in the figure's unit; 0: most members have none (a drive that does not
+    /// throttle has no throttled periods).
     pub simulated: f64,
     /// Spread of the members: a logarithm, kelvin for temperatures.
     pub spread: f64,
-    /// What the data sheet lets expect, of writes, and of random reads where nothing of the drive is known: its figure times the ratio that the
-    /// other drives reach of theirs, and the spread of that ratio.
+    /// What the data sheet lets expect, of writes, and of random reads where nothing of the drive
+    /// is known: its figure times the ratio that the other drives reach of theirs, and the spread
+    /// of that ratio.
     pub anchor: Option<(f64, f64)>,
     /// 0.8 times the data sheet, where it has the figure.
     pub data_sheet: Option<f64>,
-    /// The nearest figure that was not left out ("as with 16 threads"), or the mean of the other drives.
+    /// The nearest figure that was not left out ("as with 16 threads"), or the mean of the other
+    /// drives.
     pub nearest: Option<f64>,
 }
 
@@ -226,7 +230,8 @@ impl Study {
         prior
     }
 
-    /// What the random reads of all drives say, before any fold of reads; `progress` receives each drive and what the model lacks of it.
+    /// What the random reads of all drives say, before any fold of reads; `progress` receives each
+    /// drive and what the model lacks of it.
     pub fn bases(
         &mut self,
         progress: &mut dyn FnMut(&str, &Discrepancy),
@@ -260,7 +265,8 @@ impl Study {
         Ok(())
     }
 
-    /// Predictions of the figures that `is_left_out` says from those that `is_trained` says and the data sheet.
+    /// Predictions of the figures that `is_left_out` says from those that `is_trained` says and the
+    /// data sheet.
     fn predict(
         &self,
         (fold, situation): (&str, Situation),
@@ -317,8 +323,8 @@ impl Study {
         left_out.iter().enumerate().map(one).collect()
     }
 
-    /// What the data sheet lets expect of a figure (see [`Prediction::anchor`]), by the ratio that other drives reach in the figures that `is`
-    /// says.
+    /// What the data sheet lets expect of a figure (see [`Prediction::anchor`]), by the ratio that
+    /// other drives reach in the figures that `is` says.
     fn expected(
         &self,
         name: &str,
@@ -331,7 +337,8 @@ impl Study {
         Ok(both.map(|(claimed, (mean, spread))| (claimed * mean.exp(), spread)))
     }
 
-    /// The naive figure: of the same block at another number of threads, else the longest shorter block, else of the other drives.
+    /// The naive figure: of the same block at another number of threads, else the longest shorter
+    /// block, else of the other drives.
     fn nearest(&self, name: &str, m: &Measurement, training: &[Measurement]) -> Option<f64> {
         let by_distance = |w: ReferenceWorkload| {
             let near = training
@@ -411,7 +418,8 @@ impl Study {
             &|m| random_read(m).is_some() || is_sequential(m),
             &windows,
         )?;
-        // Ratings are those of many commands in flight, which a single sequential read says nothing of.
+        // Ratings are those of many commands in flight, which a single sequential read says nothing
+        // of.
         let is_random = |one: &&mut Prediction| random_read(&one.measurement).is_some();
         for one in unseen.iter_mut().filter(is_random) {
             let key = one.measurement.key();
@@ -433,8 +441,8 @@ impl Study {
         Ok(out)
     }
 
-    /// Read-ahead of a drive of which only random reads are known, which say nothing of it: none (600p, and by the rule of succession once
-    /// more), or the windows of the other drives.
+    /// Read-ahead of a drive of which only random reads are known, which say nothing of it: none
+    /// (600p, and by the rule of succession once more), or the windows of the other drives.
     fn windows(&self, name: &str) -> Vec<Structure> {
         let path = "prefetch.window_bytes";
         let others = self.of(name).1.into_iter();

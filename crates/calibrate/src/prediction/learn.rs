@@ -1,15 +1,21 @@
-//! What figures say of one drive: modes over starts and structures, and the figures of members drawn from them.
+//! What figures say of one drive: modes over starts and structures, and the figures of members
+//! drawn from them.
 //!
-//! Structures and starts are those of [`super::structures`]. Members are drawn from the Laplace approximations in the proportion of prior times
-//! evidence of their structures and weighted by the likelihood of their own figures, so that a prediction is an average over structures (J.
-//! Hoeting and others, "Bayesian Model Averaging: A Tutorial", Statistical Science 14, 1999), not that of the best one.
+//! Structures and starts are those of [`super::structures`]. Members are drawn from the Laplace
+//! approximations in the proportion of prior times evidence of their structures and weighted by the
+//! likelihood of their own figures, so that a prediction is an average over structures (J. Hoeting
+//! and others, "Bayesian Model Averaging: A Tutorial", Statistical Science 14, 1999), not that of
+//! the best one.
 //!
-//! The likelihood is coarsened ([`super::discrepancy`]): what the model lacks is alike in neighbouring cells, so that ten cells of a column do
-//! not choose a structure with the weight of ten. An exponent of the likelihood is, for normal errors, a division of the variance by it.
+//! The likelihood is coarsened ([`super::discrepancy`]): what the model lacks is alike in
+//! neighbouring cells, so that ten cells of a column do not choose a structure with the weight of
+//! ten. An exponent of the likelihood is, for normal errors, a division of the variance by it.
 //!
-//! A member's prediction of a random read is its simulated figure and the discrepancy that follows from what the member leaves of the known
-//! cells. The centre of the members is the median of their distribution weighted by the inverse of the figure: the point of least expected relative
-//! error (T. Gneiting, "Making and Evaluating Point Forecasts", JASA 106, 2011, section 3.3), as errors are scored relative to the figure.
+//! A member's prediction of a random read is its simulated figure and the discrepancy that follows
+//! from what the member leaves of the known cells. The centre of the members is the median of their
+//! distribution weighted by the inverse of the figure: the point of least expected relative error
+//! (T. Gneiting, "Making and Evaluating Point Forecasts", JASA 106, 2011, section 3.3), as errors
+//! are scored relative to the figure.
 
 use assay_ssd::Profile;
 use assay_units::Rng;
@@ -28,7 +34,8 @@ use crate::prediction::structures::Structures;
 use crate::prediction::template::Template;
 use crate::simulate::{Effort, Figures, simulate_valid};
 
-/// Scale of the errors of a figure that the model could meet, where no discrepancy is learned: reading off, rounding, and what the model lacks.
+/// Scale of the errors of a figure that the model could meet, where no discrepancy is learned:
+/// reading off, rounding, and what the model lacks.
 pub const FIGURE_SCALE: f64 = 0.07;
 /// The same of temperatures, in kelvin.
 pub const KELVIN_SCALE: f64 = 3.0;
@@ -71,7 +78,8 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Measured figures and anchors; the likelihood of the random reads is coarsened to as many of them as the discrepancy leaves independent.
+    /// Measured figures and anchors; the likelihood of the random reads is coarsened to as many of
+    /// them as the discrepancy leaves independent.
     pub fn new(training: &[Measurement], anchors: &[Anchor], lacks: &Discrepancy) -> Observed {
         let cells: Vec<ReadCell> = training.iter().filter_map(ReadCell::of).collect();
         let exponent = lacks.effective(&cells) / cells.len().max(1) as f64;
@@ -106,12 +114,14 @@ impl Observed {
         }
     }
 
-    /// What drives give for these figures, on the scale of the inference; `None` where one is not valid or lacks a figure.
+    /// What drives give for these figures, on the scale of the inference; `None` where one is not
+    /// valid or lacks a figure.
     pub fn predictions(&self, profiles: Vec<Option<Profile>>, threads: usize) -> Predictions {
         predictions_of(profiles, &self.figures, threads)
     }
 
-    /// Mean and variance of what the model lacks of a figure, where a drive gives `simulated` for the observed ones.
+    /// Mean and variance of what the model lacks of a figure, where a drive gives `simulated` for
+    /// the observed ones.
     fn lacking(&self, simulated: &[f64], figure: &Measurement) -> (f64, f64) {
         let Some(((lacks, measured), cell)) = self.discrepancy.zip(ReadCell::of(figure)) else {
             return (0.0, 0.0);
@@ -154,7 +164,6 @@ pub struct Learned {
     pub template: Template,
     /// Their prior.
     pub prior: Prior,
-    /// What was observed.
     pub observed: Observed,
     /// Modes, most probable first.
     pub explanations: Vec<Explanation>,
@@ -165,7 +174,6 @@ pub struct Learned {
 pub struct SimulatedMember {
     /// Share of the probability.
     pub weight: f64,
-    /// Its structure.
     pub structure: Structure,
     /// Its numbers, logarithms.
     pub point: Vec<f64>,
@@ -187,7 +195,8 @@ fn figures_of(
     all.into_iter().map(|one| one.map(scaled)).collect()
 }
 
-/// The figures of profiles on the scale of the inference; `None` where a profile is not valid or one of its figures is missing.
+/// The figures of profiles on the scale of the inference; `None` where a profile is not valid or
+/// one of its figures is missing.
 pub fn predictions_of(
     profiles: Vec<Option<Profile>>,
     figures: &[Measurement],
@@ -199,8 +208,8 @@ pub fn predictions_of(
         .collect()
 }
 
-/// The posterior of a drive from figures; `starts` are climbed, and structures tried anew when `search`. `None` where no start is a valid
-/// drive.
+/// The posterior of a drive from figures; `starts` are climbed, and structures tried anew when
+/// `search`. `None` where no start is a valid drive.
 pub fn learn(
     template: Template,
     prior: Prior,
@@ -232,8 +241,9 @@ pub fn learn(
 }
 
 impl Learned {
-    /// `count` members with their figures, in the proportion of the explanations; `vary` are structures that nothing observed depends on,
-    /// taken in turn. Deterministic by the seed, whatever the number of threads.
+    /// `count` members with their figures, in the proportion of the explanations; `vary` are
+    /// structures that nothing observed depends on, taken in turn. Deterministic by the seed,
+    /// whatever the number of threads.
     pub fn members(
         &self,
         figures: &[Measurement],
@@ -297,13 +307,15 @@ impl Learned {
         members
     }
 
-    /// Standard deviation of what the model lacks of a figure, beside what the observed figures say of it.
+    /// Standard deviation of what the model lacks of a figure, beside what the observed figures say
+    /// of it.
     pub fn unexplained(&self, figure: &Measurement) -> f64 {
         let none = vec![0.0; self.observed.figures.len()];
         self.observed.lacking(&none, figure).1.sqrt()
     }
 
-    /// What the figures say of each free number, without the prior: mean and variance over the explanations.
+    /// What the figures say of each free number, without the prior: mean and variance over the
+    /// explanations.
     pub fn estimates(&self, class: &dyn Fn(&str) -> Option<String>) -> Vec<(String, Estimate)> {
         let weights: Vec<f64> = self
             .explanations
@@ -337,8 +349,9 @@ impl Learned {
     }
 }
 
-/// The point of least expected relative error (of temperatures the weighted median) and half the distance of the weighted 16th and 84th
-/// percentiles, on the scale of the inference; `None` where members of less than half of the probability have the figure.
+/// The point of least expected relative error (of temperatures the weighted median) and half the
+/// distance of the weighted 16th and 84th percentiles, on the scale of the inference; `None` where
+/// members of less than half of the probability have the figure.
 pub fn centre_and_spread(
     members: &[SimulatedMember],
     (place, figure): (usize, &Measurement),

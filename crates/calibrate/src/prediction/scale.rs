@@ -1,10 +1,13 @@
 //! Scales of errors per fold and kind of figure, learned from other drives with partial pooling.
 //!
-//! The error of a prediction is normal with variance `(ratio spread)^2 + rest^2`: the members' spread, which may be too narrow or too wide, and
-//! what no member knows. Both are those of highest posterior density, from the errors of other drives in the same fold. The cells of a drive err
-//! together, so each drive counts as one observation, whatever its cells. With at most six drives a kind of figure says little of its own scale: `rest`
-//! has a log-normal prior around that of all kinds in the same [`Pool`] (A. Gelman and others, "Bayesian Data Analysis", third edition, section 5.3,
-//! partial pooling), `ratio` around 1. The interval is that of a Student-t distribution with a degree of freedom per drive and one for the prior.
+//! The error of a prediction is normal with variance `(ratio spread)^2 + rest^2`: the members'
+//! spread, which may be too narrow or too wide, and what no member knows. Both are those of highest
+//! posterior density, from the errors of other drives in the same fold. The cells of a drive err
+//! together, so each drive counts as one observation, whatever its cells. With at most six drives a
+//! kind of figure says little of its own scale: `rest` has a log-normal prior around that of all
+//! kinds in the same [`Pool`] (A. Gelman and others, "Bayesian Data Analysis", third edition,
+//! section 5.3, partial pooling), `ratio` around 1. The interval is that of a Student-t
+//! distribution with a degree of freedom per drive and one for the prior.
 
 use crate::prediction::learn::{FIGURE_SCALE, KELVIN_SCALE};
 
@@ -29,7 +32,8 @@ pub(super) enum Pool {
     Percentile,
     /// Temperatures, in kelvin.
     Temperature,
-    /// Rates and durations under throttling: whether the drive throttles at all multiplies their errors.
+    /// Rates and durations under throttling: whether the drive throttles at all multiplies their
+    /// errors.
     Throttling,
 }
 

@@ -1,12 +1,15 @@
 //! Scores of a cross-validation: errors, baselines, coverage; predictive intervals from them.
 //!
-//! An interval is the prediction and to both sides a multiple of the members' spread and of a scale of the errors of *other* drives in the same
-//! fold ([`super::scale`]), so that no drive's own errors widen or narrow its intervals.
+//! An interval is the prediction and to both sides a multiple of the members' spread and of a scale
+//! of the errors of *other* drives in the same fold ([`super::scale`]), so that no drive's own
+//! errors widen or narrow its intervals.
 //!
-//! Where no member could observe the data sheet, the prediction is the mean of two, the members' figure and the data sheet's times the ratio
-//! that other drives reach, weighted by their precisions (J. Bates, C. Granger, "The Combination of Forecasts", Operational Research Quarterly 20,
-//! 1969; correlations neglected, as few errors do not determine them). The precision of the members is that of the other drives' figures in the
-//! same fold. `reference/cross_validation.csv` has both, so that the predictions can be made again without a simulation.
+//! Where no member could observe the data sheet, the prediction is the mean of two, the members'
+//! figure and the data sheet's times the ratio that other drives reach, weighted by their
+//! precisions (J. Bates, C. Granger, "The Combination of Forecasts", Operational Research Quarterly
+//! 20, 1969; correlations neglected, as few errors do not determine them). The precision of the
+//! members is that of the other drives' figures in the same fold. `reference/cross_validation.csv`
+//! has both, so that the predictions can be made again without a simulation.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +22,8 @@ use crate::table::CsvTable;
 use assay_units::median;
 
 /// First line of `reference/cross_validation.csv`.
-pub const HEADING: &str = "fold,drive,figure,measurement,unit,situation,published,predicted,low,high,data_sheet,nearest,\
-                           simulated,spread,anchor,anchor_spread";
+pub const HEADING: &str = "fold,drive,figure,measurement,unit,situation,published,predicted,low,\
+                           high,data_sheet,nearest,simulated,spread,anchor,anchor_spread";
 const FILE: &str = "cross_validation.csv";
 const TEXT: &str = include_str!("../../../../reference/cross_validation.csv");
 /// Least spread in the table: members that agree to the digit.
@@ -33,17 +36,16 @@ pub struct Scored {
     pub fold: String,
     /// The profile.
     pub drive: String,
-    /// Kind of figure.
     pub kind: FigureKind,
     /// Name of the figure.
     pub key: String,
-    /// Its unit.
     pub unit: String,
     /// What was known.
     pub situation: Situation,
     /// The figure.
     pub published: f64,
-    /// The prediction; 0, as the ends of the interval: that the drive has no such figure, which it has.
+    /// The prediction; 0, as the ends of the interval: that the drive has no such figure, which it
+    /// has.
     pub predicted: f64,
     /// 90 % predictive interval.
     pub low: f64,
@@ -55,7 +57,8 @@ pub struct Scored {
     pub nearest: Option<f64>,
     /// The members' figure: the prediction, where there is no anchor.
     pub simulated: f64,
-    /// The members' spread: a logarithm, kelvin for temperatures; `None` of a line of an earlier table, which keeps its interval.
+    /// The members' spread: a logarithm, kelvin for temperatures; `None` of a line of an earlier
+    /// table, which keeps its interval.
     pub spread: Option<f64>,
     /// See [`Prediction::anchor`].
     pub anchor: Option<(f64, f64)>,
@@ -135,7 +138,8 @@ impl Scored {
     }
 }
 
-/// A prediction on the scale of the inference and its spread, before the scale of the errors is learned.
+/// A prediction on the scale of the inference and its spread, before the scale of the errors is
+/// learned.
 pub(super) type Centre = (f64, f64);
 
 /// Errors and spreads of the predictions that `is` says, a list per drive and fold.
@@ -149,7 +153,8 @@ fn errors(all: &[(&Scored, Centre)], is: &dyn Fn(&Scored) -> bool) -> Vec<Vec<Er
     lists.into_values().collect()
 }
 
-/// The scale of the errors of each drive, fold and kind that `is` says, from those of the other drives.
+/// The scale of the errors of each drive, fold and kind that `is` says, from those of the other
+/// drives.
 fn scales<'a>(
     all: &[(&'a Scored, Centre)],
     is: &dyn Fn(&Scored) -> bool,
@@ -169,7 +174,8 @@ fn scales<'a>(
     scales
 }
 
-/// The mean of two normal distributions of the same quantity by their precisions, and its standard deviation.
+/// The mean of two normal distributions of the same quantity by their precisions, and its standard
+/// deviation.
 pub(super) fn combined((a, a_spread): Centre, (b, b_spread): Centre) -> Centre {
     let (of_a, of_b) = (a_spread.powi(-2), b_spread.powi(-2));
     let both = of_a + of_b;
@@ -226,8 +232,9 @@ pub fn rescored(all: &[Scored]) -> Vec<Scored> {
     all.iter().map(one).collect()
 }
 
-/// Predictive intervals of simulated figures: the 5th and 95th percentile of published over simulated, per kind and situation. Percentiles of latency
-/// have none: a median and a 99.999th percentile do not err alike, and those of two drives are published.
+/// Predictive intervals of simulated figures: the 5th and 95th percentile of published over
+/// simulated, per kind and situation. Percentiles of latency have none: a median and a 99.999th
+/// percentile do not err alike, and those of two drives are published.
 pub fn intervals(all: &[Scored]) -> Vec<PredictiveInterval> {
     let mut out = Vec::new();
     let is_percentile = |kind: &FigureKind| *kind == FigureKind::LatencyPercentile;
@@ -326,7 +333,6 @@ pub fn parse(text: &str) -> Result<Vec<Scored>, CalibrateError> {
 pub struct FoldScore {
     /// Name of the fold.
     pub fold: String,
-    /// Kind of figure.
     pub kind: FigureKind,
     /// Predictions.
     pub count: usize,
@@ -338,7 +344,8 @@ pub struct FoldScore {
     pub coverage: f64,
     /// Median half-width of the intervals in per cent (kelvin).
     pub half_width: f64,
-    /// Per baseline, `data sheet` and `nearest`: figures that it has, its median error on them, and that of the predictions.
+    /// Per baseline, `data sheet` and `nearest`: figures that it has, its median error on them, and
+    /// that of the predictions.
     pub baselines: [Option<(usize, f64, f64)>; 2],
 }
 
@@ -385,13 +392,15 @@ pub fn summary(all: &[Scored]) -> Vec<FoldScore> {
 /// The section of docs/fidelity.md.
 pub fn markdown(all: &[Scored]) -> String {
     let mut out = String::from(
-        "## Cross-validation\n\n\
-         Figures that were left out, and what the model said of them before it had seen them; `make predictions` repeats it. Errors and\n\
-         half-widths of the 90 % predictive intervals in per cent, of temperatures in kelvin. Two naive baselines: 0.8 times the data sheet,\n\
-         and the nearest figure that was not left out (of a left-out column: as with the other number of threads; without any: the mean of\n\
-         the other drives), each with its median error beside that of the predictions on the same figures; **bold** where it wins.\n\n\
-         | left out | figures | | median error | 90 % within | in the interval | half-width | 0.8 x data sheet | nearest |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|\n",
+        "## Cross-validation\n\nFigures that were left out, and what the model said of them \
+         before it had seen them; `make predictions` repeats it. Errors and\nhalf-widths of the \
+         90 % predictive intervals in per cent, of temperatures in kelvin. Two naive baselines: \
+         0.8 times the data sheet,\nand the nearest figure that was not left out (of a left-out \
+         column: as with the other number of threads; without any: the mean of\nthe other \
+         drives), each with its median error beside that of the predictions on the same figures; \
+         **bold** where it wins.\n\n| left out | figures | | median error | 90 % within | in the \
+         interval | half-width | 0.8 x data sheet | nearest \
+         |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for s in summary(all) {
         let baseline = |b: Option<(usize, f64, f64)>| match b {
@@ -434,7 +443,8 @@ fn goals(all: &[Scored]) -> String {
         let (median, p90) = goal;
         let is_met = at.median <= median && at.p90 <= p90;
         out.push_str(&format!(
-            "| {title}: median {median} %, 90 % of cells within {p90} % | {:.1} %, within {:.1} % | {} |\n",
+            "| {title}: median {median} %, 90 % of cells within {p90} % | {:.1} %, within {:.1} % \
+             | {} |\n",
             at.median,
             at.p90,
             met(is_met)
@@ -442,16 +452,19 @@ fn goals(all: &[Scored]) -> String {
     }
     let is_met = (85.0..=95.0).contains(&every.coverage) && every.half_width <= 15.0;
     out.push_str(&format!(
-        "| 85 to 95 % of the figures in their 90 % intervals, median half-width at most 15 % | {:.0} %, {:.1} % | {} |\n",
+        "| 85 to 95 % of the figures in their 90 % intervals, median half-width at most 15 % | \
+         {:.0} %, {:.1} % | {} |\n",
         every.coverage,
         every.half_width,
         met(is_met)
     ));
     out.push_str(
-        "\nA figure of throttling that the members do not have, because they do not throttle, counts as an error of 100 % and as outside of its interval.\n\
-         Not predicted: second sensors (one of the two published is stuck), cache sizes. What limits the predictions: the structure\n\
-         that facts alone give (which reads cost by the piece, which data paths limit long reads), prefetching, of which random reads say nothing,\n\
-         and interval scales from six other drives.\n",
+        "\nA figure of throttling that the members do not have, because they do not throttle, \
+         counts as an error of 100 % and as outside of its interval.\nNot predicted: second \
+         sensors (one of the two published is stuck), cache sizes. What limits the predictions: \
+         the structure\nthat facts alone give (which reads cost by the piece, which data paths \
+         limit long reads), prefetching, of which random reads say nothing,\nand interval scales \
+         from six other drives.\n",
     );
     out
 }

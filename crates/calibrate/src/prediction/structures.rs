@@ -1,9 +1,12 @@
 //! Structures and starts of one drive: which are tried, and what each gives.
 //!
-//! The template's structure is climbed from the best of several draws from the prior. Then every single change of it is tried, and a Latin
-//! hypercube of combinations (M. McKay, R. Beckman, W. Conover, Technometrics 21, 1979) drawn from the prior of the structures, each from a start of
-//! its own as from the mode: by steps with the derivatives of the climbed structure, which cost one simulation each. Those of most weight are climbed
-//! with derivatives of their own, and so are those around the best of them. All that was tried explains the figures with its weight; none is chosen.
+//! The template's structure is climbed from the best of several draws from the prior. Then every
+//! single change of it is tried, and a Latin hypercube of combinations (M. McKay, R. Beckman, W.
+//! Conover, Technometrics 21, 1979) drawn from the prior of the structures, each from a start of
+//! its own as from the mode: by steps with the derivatives of the climbed structure, which cost one
+//! simulation each. Those of most weight are climbed with derivatives of their own, and so are
+//! those around the best of them. All that was tried explains the figures with its weight; none is
+//! chosen.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +24,8 @@ const CLIMBED: usize = 2;
 const COMBINATIONS: usize = 16;
 /// Steps with the derivatives of another structure.
 const SCREENING_STEPS: usize = 3;
-/// Structures that are climbed, around the template's and around the best one, and Gauss-Newton steps of each.
+/// Structures that are climbed, around the template's and around the best one, and Gauss-Newton
+/// steps of each.
 const TRIED: [usize; 2] = [4, 2];
 const FURTHER_STEPS: usize = 2;
 
@@ -112,7 +116,8 @@ impl Structures<'_> {
         })
     }
 
-    /// Structures from the better of two starts, the mode of `from` and a draw, by steps with the derivatives of `from`.
+    /// Structures from the better of two starts, the mode of `from` and a draw, by steps with the
+    /// derivatives of `from`.
     fn screen(
         &self,
         from: &Mode,

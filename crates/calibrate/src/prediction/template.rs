@@ -1,8 +1,9 @@
 //! Profiles of drives from facts: what a fold starts from.
 //!
-//! A shipped profile was fitted, and its structure chosen, with all figures of its drive in view. A template keeps of it what other
-//! sources say (identity, link, geometry by hardware facts, host) and replaces the numbers of the read path: those that
-//! `reference/hardware.toml` knows by the fact, structure by the median of the other drives, quantities by the geometric mean of the other
+//! A shipped profile was fitted, and its structure chosen, with all figures of its drive in view. A
+//! template keeps of it what other sources say (identity, link, geometry by hardware facts, host)
+//! and replaces the numbers of the read path: those that `reference/hardware.toml` knows by the
+//! fact, structure by the median of the other drives, quantities by the geometric mean of the other
 //! drives. [`Template::alternatives`] are the structures over which a fold averages.
 
 use assay_ssd::profile::ProfileNumber;
@@ -26,17 +27,21 @@ const LEAST_DRIVES: usize = 3;
 pub const SHIPPED_WIDTH: f64 = 0.7;
 /// Least width of a wide prior: numbers of unrelated drives differ by a factor of two.
 const WIDE: f64 = 0.7;
-/// Width where a fact gives the class of the flash: times within [lowest, highest] and by page type.
+/// Width where a fact gives the class of the flash: times within [lowest, highest] and by page
+/// type.
 const BY_FACT: f64 = 0.3;
-/// Payload share of a flash channel: command, address and status cycles, and idle time between transfers.
+/// Payload share of a flash channel: command, address and status cycles, and idle time between
+/// transfers.
 const CHANNEL_SHARE: f64 = 0.7;
 /// One path for all lengths: no read is longer.
 const ONE_PATH: i64 = 16 << 20;
 
-/// Mechanisms that every drive has, with median and width by a source, whether or not other profiles have fitted them.
-/// `firmware.read_latency_ns`: NVMeVirt's `fw_4kb_rd_lat` is 21.5 us for a 970 PRO and contains the time that occupies a core here, so half
-/// of it, within a factor of three. `data_path.prp_list_ns`: a round trip of a PCIe DMA engine takes 0.5 us and more (R. Neugebauer et al.,
-/// "Understanding PCIe performance for end host networking", SIGCOMM 2018); controllers that fetch the list early hide it.
+/// Mechanisms that every drive has, with median and width by a source, whether or not other
+/// profiles have fitted them. `firmware.read_latency_ns`: NVMeVirt's `fw_4kb_rd_lat` is 21.5 us for
+/// a 970 PRO and contains the time that occupies a core here, so half of it, within a factor of
+/// three. `data_path.prp_list_ns`: a round trip of a PCIe DMA engine takes 0.5 us and more (R.
+/// Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018);
+/// controllers that fetch the list early hide it.
 const MECHANISMS: [(&str, f64, f64); 2] = [
     ("firmware.read_latency_ns", 10_000.0, 1.0),
     ("data_path.prp_list_ns", 500.0, 1.0),
@@ -49,7 +54,6 @@ pub struct ReferenceDrive {
     pub name: String,
     /// The shipped profile.
     pub table: Table,
-    /// Its numbers.
     pub numbers: Vec<ProfileNumber>,
 }
 
@@ -95,9 +99,10 @@ pub fn get<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
         .get("value")
 }
 
-/// Set the value of a number; one that the profile leaves at its default is added. Nothing where the section does not exist. Unlike the
-/// numbers of an ensemble's file ([`assay_ssd::profile::ensemble`]), which must fit the profile, lists are replaced and mechanisms that
-/// the template lacks are skipped.
+/// Set the value of a number; one that the profile leaves at its default is added. Nothing where
+/// the section does not exist. Unlike the numbers of an ensemble's file
+/// ([`assay_ssd::profile::ensemble`]), which must fit the profile, lists are replaced and
+/// mechanisms that the template lacks are skipped.
 pub fn put(table: &mut Table, path: &str, value: Value) {
     let Some((section, key)) = path.rsplit_once('.') else {
         return;
@@ -205,7 +210,8 @@ fn geometry(facts: Option<DriveFacts>, table: &Table) -> (i64, i64, i64) {
 }
 
 impl Template {
-    /// The template of a drive. `others` are the drives it may learn from; it must not be among them.
+    /// The template of a drive. `others` are the drives it may learn from; it must not be among
+    /// them.
     pub fn new(
         drive: &ReferenceDrive,
         others: &[&ReferenceDrive],
@@ -292,7 +298,8 @@ impl Template {
         }
     }
 
-    /// A shipped profile as it is: its free numbers that reads depend on, with priors around their values.
+    /// A shipped profile as it is: its free numbers that reads depend on, with priors around their
+    /// values.
     pub fn shipped(drive: &ReferenceDrive) -> Result<Template, CalibrateError> {
         let free = free_by_default(Profile::builtin_text(&drive.name)?)?;
         let free = free
@@ -333,7 +340,8 @@ impl Template {
     }
 }
 
-/// A prior by the class of the flash: mean and width, logarithms; `None` of numbers that the class does not give.
+/// A prior by the class of the flash: mean and width, logarithms; `None` of numbers that the class
+/// does not give.
 pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     let flash = facts?.flash?;
     match path {
@@ -349,8 +357,9 @@ pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     }
 }
 
-/// Replace numbers that a drive's own figures may have taught, fitted or assumed, by the geometric mean of the other drives (of structural
-/// ones by their median). Those that no other drive has stay, as nothing replaces them.
+/// Replace numbers that a drive's own figures may have taught, fitted or assumed, by the geometric
+/// mean of the other drives (of structural ones by their median). Those that no other drive has
+/// stay, as nothing replaces them.
 pub fn unlearn(
     table: &mut Table,
     drive: &ReferenceDrive,
@@ -375,7 +384,8 @@ pub fn unlearn(
     }
 }
 
-/// Replace a structural number by the median of the other drives (of switches, the more frequent), or leave it out where most have none.
+/// Replace a structural number by the median of the other drives (of switches, the more frequent),
+/// or leave it out where most have none.
 fn structural(table: &mut Table, path: &str, others: &[&ReferenceDrive]) {
     let values: Vec<&Value> = others.iter().filter_map(|o| get(&o.table, path)).collect();
     if 2 * values.len() <= others.len() {

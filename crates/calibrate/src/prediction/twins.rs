@@ -1,7 +1,9 @@
-//! Twins of drives whose truth is known: what a twin made from the cells of the suite `twin` says of cells that were not measured.
+//! Twins of drives whose truth is known: what a twin made from the cells of the suite `twin` says
+//! of cells that were not measured.
 //!
-//! The truth is a simulated drive; its profile and those of its family are not among the profiles from which the twin begins, so that no
-//! candidate has its structure. `make predictions PART=twins` writes `reference/twins.csv` (embedded).
+//! The truth is a simulated drive; its profile and those of its family are not among the profiles
+//! from which the twin begins, so that no candidate has its structure.
+//! `make predictions PART=twins` writes `reference/twins.csv` (embedded).
 
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +25,8 @@ const TEXT: &str = include_str!("../../../../reference/twins.csv");
 const FILE: &str = "twins.csv";
 /// First line of the file.
 pub const HEADING: &str = "truth,nearest,figure,measurement,unit,true,twin,spread";
-/// Simulated drives that are truths: those of the DragonFly NVMe tests and of AnandTech's, with NAND and a cache of their own each.
+/// Simulated drives that are truths: those of the DragonFly NVMe tests and of AnandTech's, with
+/// NAND and a cache of their own each.
 pub const TRUTHS: [&str; 8] = [
     "samsung-951",
     "samsung-960-evo",
@@ -116,7 +119,6 @@ pub struct TwinCell {
     pub truth: String,
     /// Profile from which the twin began.
     pub nearest: String,
-    /// Kind of figure.
     pub kind: FigureKind,
     /// The cell.
     pub key: String,
@@ -261,14 +263,15 @@ pub fn share_within(cells: &[TwinCell]) -> f64 {
     within as f64 / cells.len().max(1) as f64
 }
 
-/// Spreads of the fit on either side of a prediction within which 90 % of the errors of these cells, of one kind, lie.
+/// Spreads of the fit on either side of a prediction within which 90 % of the errors of these
+/// cells, of one kind, lie.
 pub fn half_width(cells: &[&TwinCell]) -> Option<f64> {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|c| (c.in_spreads().abs(), 1.0)).collect();
     quantile(&sizes, LEVEL)
 }
 
-/// Share of the cells within their 90 % interval, and the median half-width as a share, where each truth's intervals come from the other
-/// truths; none of a single truth.
+/// Share of the cells within their 90 % interval, and the median half-width as a share, where each
+/// truth's intervals come from the other truths; none of a single truth.
 pub fn coverage(cells: &[TwinCell]) -> Option<(f64, f64)> {
     let (mut inside, mut widths) = (0, Vec::new());
     for cell in cells {
@@ -285,12 +288,13 @@ pub fn coverage(cells: &[TwinCell]) -> Option<(f64, f64)> {
 /// The section of docs/fidelity.md.
 pub fn markdown(cells: &[TwinCell]) -> String {
     let mut out = String::from(
-        "## Twins\n\n\
-         A twin is made from ten minutes of reading (`assay run twin`, `assay fit auto`). Here the measured drive is a simulated one, whose truth\n\
-         is known; its own profile and those of its family are not among the profiles from which the search begins, so none has its structure.\n\
-         Shown are the errors at cells that were not measured: other depths, and blocks up to twice the longest measured one.\n\
-         `make predictions PART=twins` repeats it.\n\n\
-         | truth | twin began from | cells | within 7 % | worst |\n|---|---|--:|--:|--:|\n",
+        "## Twins\n\nA twin is made from ten minutes of reading (`assay run twin`, `assay fit \
+         auto`). Here the measured drive is a simulated one, whose truth\nis known; its own \
+         profile and those of its family are not among the profiles from which the search begins, \
+         so none has its structure.\nShown are the errors at cells that were not measured: other \
+         depths, and blocks up to twice the longest measured one.\n`make predictions PART=twins` \
+         repeats it.\n\n| truth | twin began from | cells | within 7 % | worst \
+         |\n|---|---|--:|--:|--:|\n",
     );
     let mut truths: Vec<&str> = cells.iter().map(|c| c.truth.as_str()).collect();
     truths.dedup();
@@ -318,8 +322,10 @@ pub fn markdown(cells: &[TwinCell]) -> String {
     out.push_str(&format!("\nGoal: 95 % of the cells within 7 %: {met}.\n"));
     if let Some((share, width)) = coverage(cells) {
         out.push_str(&format!(
-            "\nThe 90 % intervals of a twin's figures are multiples of its distance from the measured figures; the multiples are such that 90 % of\n\
-             these errors lie within. With those of the other truths, {:.0} % of the cells lie within theirs, whose median half-width is {:.0} %.\n",
+            "\nThe 90 % intervals of a twin's figures are multiples of its distance from the \
+             measured figures; the multiples are such that 90 % of\nthese errors lie within. With \
+             those of the other truths, {:.0} % of the cells lie within theirs, whose median \
+             half-width is {:.0} %.\n",
             100.0 * share,
             100.0 * width
         ));

@@ -1,8 +1,10 @@
-//! Folds, twins and ensembles as units that are computed by themselves, on any host and in any order, and joined.
+//! Folds, twins and ensembles as units that are computed by themselves, on any host and in any
+//! order, and joined.
 //!
-//! The text of a unit depends on the unit alone. The folds of reads of a drive need what the random reads of all drives say
-//! ([`Study::bases`]): units of that group that are computed together compute it once. Intervals need the errors of all drives, so they are
-//! made when joining, from the tables' digits.
+//! The text of a unit depends on the unit alone. The folds of reads of a drive need what the random
+//! reads of all drives say ([`Study::bases`]): units of that group that are computed together
+//! compute it once. Intervals need the errors of all drives, so they are made when joining, from
+//! the tables' digits.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +34,6 @@ pub enum Part {
     Ensembles,
 }
 
-/// One of the units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The group of folds; `None` of twins and ensembles.
@@ -55,8 +56,9 @@ impl Unit {
 pub type ResultFile = (String, String);
 
 impl Part {
-    /// Its units, in the order of the tables: of the groups of folds (`reads`, `writes`, `heat`, `percentiles`), truths or profiles in `only`;
-    /// all where it is empty. [`CalibrateError::NoTargets`] with the names where one is none.
+    /// Its units, in the order of the tables: of the groups of folds (`reads`, `writes`, `heat`,
+    /// `percentiles`), truths or profiles in `only`; all where it is empty.
+    /// [`CalibrateError::NoTargets`] with the names where one is none.
     pub fn units(self, only: &[String]) -> Result<Vec<Unit>, CalibrateError> {
         let plain = |profile: String| Unit {
             group: None,
@@ -123,8 +125,8 @@ impl Part {
         }
     }
 
-    /// The files of the result from the texts of all `units`, and a summary as Markdown. Folds and twins that are not among the units are those
-    /// of this repository's tables.
+    /// The files of the result from the texts of all `units`, and a summary as Markdown. Folds and
+    /// twins that are not among the units are those of this repository's tables.
     pub fn join(
         self,
         units: &[Unit],

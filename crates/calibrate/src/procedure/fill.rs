@@ -13,12 +13,13 @@ use crate::measurement::{AccessPattern, FillFigure, ReferenceWorkload};
 const SAMPLE_BYTES: u64 = 128 * MIB;
 const BLOCK_BYTES: u32 = 131_072;
 
-/// Steady state of a drive without an SLC cache: the means of this many samples and of as many before them differ by less than this.
+/// Steady state of a drive without an SLC cache: the means of this many samples and of as many
+/// before them differ by less than this.
 const STEADY_SAMPLES: usize = 8;
 const STEADY_SHARE: f64 = 0.002;
 
-/// MB/s of each 128 MiB of the sequential write. With `stop_when_steady` the write of a drive without an SLC cache ends in steady state,
-/// and the rest is extrapolated.
+/// MB/s of each 128 MiB of the sequential write. With `stop_when_steady` the write of a drive
+/// without an SLC cache ends in steady state, and the rest is extrapolated.
 pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, CalibrateError> {
     let job = ReferenceWorkload {
         op: Op::Write,
@@ -61,8 +62,9 @@ pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
     })
 }
 
-/// Threads of the read of zeroes, and of the same read of data beside it. The source does not state which of its two thread counts, 16
-/// or 64, was used; either reads data at about 1030 MiB/s (1037 is its cell of 16), and 64 is the harder case for a model.
+/// Threads of the read of zeroes, and of the same read of data beside it. The source does not state
+/// which of its two thread counts, 16 or 64, was used; either reads data at about 1030 MiB/s (1037
+/// is its cell of 16), and 64 is the harder case for a model.
 pub const ZEROED_READ_THREADS: u32 = 64;
 /// Block of that read: 102,900 reads/s are 3215 MiB/s.
 pub const ZEROED_READ_BYTES: u32 = 32_768;

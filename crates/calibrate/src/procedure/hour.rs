@@ -1,4 +1,5 @@
-//! Performance consistency: an hour of 4 KiB random writes at depth 32 on a filled drive, IOPS per second (AnandTech M8Pe).
+//! Performance consistency: an hour of 4 KiB random writes at depth 32 on a filled drive, IOPS per
+//! second (AnandTech M8Pe).
 
 use assay_ssd::Profile;
 use assay_units::{Nanos, Op};
@@ -16,8 +17,9 @@ const STATES_S: usize = 1200;
 
 /// IOPS of each second.
 ///
-/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share of over-provisioning in less time,
-/// and the same figures where there are many superblocks. Good enough for a fit.
+/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share
+/// of over-provisioning in less time, and the same figures where there are many superblocks. Good
+/// enough for a fit.
 pub fn run(
     profile: &Profile,
     over_provisioning_percent: u8,

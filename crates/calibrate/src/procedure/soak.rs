@@ -1,4 +1,5 @@
-//! Read soak: random reads of 64 KiB by 64 threads for ten minutes, rate and temperatures per second (DragonFly NVMe tests).
+//! Read soak: random reads of 64 KiB by 64 threads for ten minutes, rate and temperatures per
+//! second (DragonFly NVMe tests).
 
 use assay_ssd::Profile;
 use assay_units::Nanos;
@@ -15,7 +16,6 @@ const STEADY_S: usize = 100;
 /// A second is slow when its rate is below this share of the first second's.
 const SLOW: f64 = 0.8;
 
-/// One second of a soak.
 #[derive(Clone, Debug)]
 pub struct SoakSecond {
     mib_per_s: f64,
@@ -27,8 +27,9 @@ pub struct SoakSecond {
 
 /// Samples of each second.
 ///
-/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same temperatures and rates in less time,
-/// durations to about a thermal step (50 ms) times `speed_up`. Good enough for a fit.
+/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same
+/// temperatures and rates in less time, durations to about a thermal step (50 ms) times `speed_up`.
+/// Good enough for a fit.
 pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
     let mut profile = profile.clone();
     profile.thermal.speed_up(speed_up as f64);
@@ -80,7 +81,8 @@ pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
     }
 }
 
-/// Mean length of the periods of slow (or fast) seconds within the soak, without the first slow one.
+/// Mean length of the periods of slow (or fast) seconds within the soak, without the first slow
+/// one.
 fn mean_period(
     seconds: &[SoakSecond],
     wanted: bool,

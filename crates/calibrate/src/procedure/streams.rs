@@ -1,9 +1,11 @@
-//! Streams of the MLE NVMe Streamer: 128 KiB chunks, several in flight, no processor in the data path.
+//! Streams of the MLE NVMe Streamer: 128 KiB chunks, several in flight, no processor in the data
+//! path.
 //!
-//! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream after the last in the drive's address
-//! space. In the pause between streams, buffer and write cache are flushed (ten seconds; the brief does not state how long). Before the
-//! first stream the drive is idle long enough to enter a power-saving state. The brief repeats the sweep and averages; the model has no
-//! variation between sweeps, so one is enough.
+//! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream
+//! after the last in the drive's address space. In the pause between streams, buffer and write
+//! cache are flushed (ten seconds; the brief does not state how long). Before the first stream the
+//! drive is idle long enough to enter a power-saving state. The brief repeats the sweep and
+//! averages; the model has no variation between sweeps, so one is enough.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +34,8 @@ fn idle_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
     Ok(drive)
 }
 
-/// The sweep over these sizes, in ascending order, each written and then read, also where only reads are wanted.
+/// The sweep over these sizes, in ascending order, each written and then read, also where only
+/// reads are wanted.
 pub fn sweep(profile: &Profile, sizes: &BTreeSet<u32>) -> Result<ChunkTimes, CalibrateError> {
     let mut drive = idle_drive(profile)?;
     let capacity = drive.capacity_bytes();
@@ -61,11 +64,13 @@ pub fn rate(chunks: u32, time: Nanos) -> f64 {
 
 /// Chunks per sample of a long stream's rate: 1 GiB.
 const SAMPLE_CHUNKS: u64 = 8192;
-/// Steady state of a long stream: the mean times of this many samples and of as many before them differ by less than this share.
+/// Steady state of a long stream: the mean times of this many samples and of as many before them
+/// differ by less than this share.
 const STEADY_SAMPLES: usize = 32;
 const STEADY_SHARE: f64 = 0.005;
 
-/// MiB/s of the whole drive in one stream. With `stop_when_steady` the stream ends in steady state, and the rest is extrapolated.
+/// MiB/s of the whole drive in one stream. With `stop_when_steady` the stream ends in steady state,
+/// and the rest is extrapolated.
 pub fn full_stream(
     profile: &Profile,
     op: Op,

@@ -1,4 +1,5 @@
-//! Where a twin's search begins and goes: a profile with every cost of a read as a free number, and the structures beside one.
+//! Where a twin's search begins and goes: a profile with every cost of a read as a free number, and
+//! the structures beside one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,8 @@ use crate::prediction::template::{
 
 /// Width of a number's prior, a logarithm: a factor of two.
 const WIDTH: f64 = 0.7;
-/// The same of sense times, whose class is narrower than the factor of two between makers' firmwares.
+/// The same of sense times, whose class is narrower than the factor of two between makers'
+/// firmwares.
 const SENSE_WIDTH: f64 = 0.4;
 /// Cores that controllers have.
 const CORES: [i64; 7] = [1, 2, 3, 4, 5, 6, 8];
@@ -48,7 +50,8 @@ pub const STRUCTURE: [&str; 15] = [
     "prefetch.window_bytes",
     "prefetch.streams",
 ];
-/// Costs that every profile gets, small where it has none, so that the figures can ask for them: nanoseconds, median of the prior.
+/// Costs that every profile gets, small where it has none, so that the figures can ask for them:
+/// nanoseconds, median of the prior.
 pub const MECHANISMS: [(&str, i64); 9] = [
     ("firmware.read_latency_ns", 3_000),
     ("firmware.read_page_ns", 100),
@@ -133,7 +136,8 @@ fn resize(table: &mut toml::Table, bytes: u64) {
     );
 }
 
-/// A change of a candidate: other structural numbers, and other values (logarithms) of free numbers from which they are climbed.
+/// A change of a candidate: other structural numbers, and other values (logarithms) of free numbers
+/// from which they are climbed.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// The structural numbers.
@@ -195,7 +199,8 @@ fn positive(table: &toml::Table, path: &str) -> Option<f64> {
     get(table, path).and_then(leader).filter(|&v| v > 0.0)
 }
 
-/// A cost as another one: `ratio` of the second per one of the first; `None` where the first is no cost of the drive.
+/// A cost as another one: `ratio` of the second per one of the first; `None` where the first is no
+/// cost of the drive.
 fn exchanged(
     table: &toml::Table,
     (from, to): (&'static str, &'static str),
@@ -209,8 +214,9 @@ fn exchanged(
     ]))
 }
 
-/// Costs of a read that some lengths cannot tell apart, one as the other: steps by derivatives do not find them where one is so small that no figure
-/// depends on it. Core time of a KiB is also tried as that of a piece of a page, with pieces in place of pages.
+/// Costs of a read that some lengths cannot tell apart, one as the other: steps by derivatives do
+/// not find them where one is so small that no figure depends on it. Core time of a KiB is also
+/// tried as that of a piece of a page, with pieces in place of pages.
 fn exchanges(table: &toml::Table) -> Vec<Change> {
     let Some(geometry) = geometry(table) else {
         return Vec::new();
@@ -245,8 +251,9 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
     out
 }
 
-/// Random reads limited by the core time of a page, or of a piece of one, where the data path limited them and sequential reads alike: data that was
-/// read ahead takes no such time, so that the path can be faster.
+/// Random reads limited by the core time of a page, or of a piece of one, where the data path
+/// limited them and sequential reads alike: data that was read ahead takes no such time, so that
+/// the path can be faster.
 pub fn core_limits(table: &toml::Table) -> Vec<Change> {
     let (Some(bytes_per_second), Some(cores), Some(geometry)) = (
         positive(table, DATA_PATHS[0]),
@@ -278,7 +285,8 @@ pub fn core_limits(table: &toml::Table) -> Vec<Change> {
     out
 }
 
-/// Changes of a drive: one structural number, several that belong together, or costs that are another one.
+/// Changes of a drive: one structural number, several that belong together, or costs that are
+/// another one.
 pub fn changes(table: &toml::Table) -> Vec<Change> {
     let structures = alternatives(table).into_iter().map(|structure| Change {
         structure,

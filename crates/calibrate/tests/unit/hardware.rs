@@ -83,7 +83,8 @@ fn what_breaks_a_rule_is_refused_with_line_and_key() {
         ),
         (
             evo,
-            "[drives.samsung-960-evo]\nplanes = { value = 2, source = \"GH960E\", class = \" \" }\n",
+            "[drives.samsung-960-evo]\nplanes = { value = 2, source = \"GH960E\", class = \" \" \
+             }\n",
             "class must give a reason",
         ),
         (

@@ -7,7 +7,8 @@ static TEXT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
     let shipped = Profile::builtin_text("plextor-m8pe-g").expect("built in");
     let lines = shipped.lines().map(|line| {
         if line.starts_with("read_ns ") {
-            "read_ns                  = { value = [35_430, 35_430], fitted = \"random_read_bandwidth.csv\" }"
+            "read_ns                  = { value = [35_430, 35_430], fitted = \
+             \"random_read_bandwidth.csv\" }"
         } else {
             line
         }
@@ -163,8 +164,9 @@ fn numbers_have_four_significant_digits() {
 #[test]
 fn a_map_cache_can_be_fitted() {
     let cached = format!(
-        "{}\n[map_cache]\ncapacity_bytes = {{ value = 1_048_576, fitted = \"m\" }}\npage_bytes = {{ value = 4_096, assumed = \"m\" }}\n\
-         read_ns = {{ value = 40_000, fitted = \"m\" }}\nprogram_ns = {{ value = 300_000, assumed = \"m\" }}\n",
+        "{}\n[map_cache]\ncapacity_bytes = {{ value = 1_048_576, fitted = \"m\" }}\npage_bytes = \
+         {{ value = 4_096, assumed = \"m\" }}\nread_ns = {{ value = 40_000, fitted = \"m\" \
+         }}\nprogram_ns = {{ value = 300_000, assumed = \"m\" }}\n",
         text()
     );
     let names: Vec<String> = free_by_default(&cached)

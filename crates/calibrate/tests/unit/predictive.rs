@@ -2,9 +2,8 @@
 
 use super::*;
 
-const ROWS: &str = "random_read,another_depth,factor,50,0.9,1.2\n\
-                    random_read,facts_only,factor,60,0.6,1.7\n\
-                    temperature,other_kinds,kelvin,8,-6.5,4\n";
+const ROWS: &str = "random_read,another_depth,factor,50,0.9,1.2\nrandom_read,facts_only,factor,60,\
+                    0.6,1.7\ntemperature,other_kinds,kelvin,8,-6.5,4\n";
 
 #[test]
 fn the_table_is_read_and_written_alike() {

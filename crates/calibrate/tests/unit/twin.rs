@@ -96,8 +96,9 @@ fn high_percentiles_of_the_shortest_reads_are_searched() {
     assert!(kept.contains(&all[2]) && !kept.contains(&all[5]));
 }
 
-/// The truth has another number of cores, slower flash and no read-ahead, of which the profile from which the twin begins has one. A window below
-/// every measured length is found: it explains the figures as none does.
+/// The truth has another number of cores, slower flash and no read-ahead, of which the profile from
+/// which the twin begins has one. A window below every measured length is found: it explains the
+/// figures as none does.
 #[test]
 fn a_structure_is_found_again_and_predicts_other_cells() {
     let base = base("samsung-951");

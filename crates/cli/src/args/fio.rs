@@ -1,4 +1,5 @@
-//! fio's flags that have another form here: accepted where they mean what happens anyway, else answered with the equivalent.
+//! fio's flags that have another form here: accepted where they mean what happens anyway, else
+//! answered with the equivalent.
 
 use std::path::PathBuf;
 
@@ -15,7 +16,8 @@ pub struct FioArguments {
         help_heading = "fio's spelling"
     )]
     pub file: Option<PathBuf>,
-    /// With --fio: print the jobs as lines of assay job, and run nothing; with DRIVE, check that they fit it
+    /// With --fio: print the jobs as lines of assay job, and run nothing; with DRIVE, check that
+    /// they fit it
     #[arg(
         long = "dry-run",
         alias = "showcmd",
@@ -23,7 +25,8 @@ pub struct FioArguments {
         help_heading = "fio's spelling"
     )]
     pub dry_run: bool,
-    /// Name of a job. Given several times, each begins a job, and they run at once on the drive; a single one changes nothing
+    /// Name of a job. Given several times, each begins a job, and they run at once on the drive; a
+    /// single one changes nothing
     #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
     pub name: Option<String>,
     /// fio's spelling of DRIVE
@@ -36,7 +39,8 @@ pub struct FioArguments {
 /// Those that a job of several can have.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FioJobArguments {
-    /// fio's spelling of --engine: sync, psync, pvsync, pvsync2 (sync), io_uring (uring), io_uring_cmd (passthru)
+    /// fio's spelling of --engine: sync, psync, pvsync, pvsync2 (sync), io_uring (uring),
+    /// io_uring_cmd (passthru)
     #[arg(long, value_name = "ENGINE", value_parser = engine, conflicts_with = "engine", help_heading = "fio's spelling")]
     pub ioengine: Option<&'static str>,
     /// Changes nothing: with --runtime a job always repeats its area until the time is over
@@ -82,7 +86,8 @@ pub fn verify_method(text: &str) -> Result<bool, String> {
         "true" | "1" | "crc32c" | "crc32c-intel" => Ok(true),
         "false" | "0" => Ok(false),
         _ => Err(format!(
-            "{text} is not checked here; blocks have CRC-32C checksums, seed, offset and generation: write --verify (or --verify=crc32c)"
+            "{text} is not checked here; blocks have CRC-32C checksums, seed, offset and \
+             generation: write --verify (or --verify=crc32c)"
         )),
     }
 }

@@ -1,4 +1,5 @@
-//! Jobs that run at once on the command line: `assay job DRIVE COMMON... --name A OPTIONS... --name B OPTIONS...`, as with fio.
+//! Jobs that run at once on the command line:
+//! `assay job DRIVE COMMON... --name A OPTIONS... --name B OPTIONS...`, as with fio.
 
 use std::ffi::{OsStr, OsString};
 
@@ -24,7 +25,8 @@ pub struct NamedJob {
 #[command(
     name = "assay job ... --name",
     disable_help_flag = true,
-    override_usage = "assay job DRIVE [OPTIONS OF ALL JOBS] --name NAME [OPTIONS]... --name NAME [OPTIONS]..."
+    override_usage = "assay job DRIVE [OPTIONS OF ALL JOBS] --name NAME [OPTIONS]... --name NAME \
+                      [OPTIONS]..."
 )]
 struct OneJob {
     /// The name, which the parser of the whole line has cut off.
@@ -110,7 +112,8 @@ fn is_of_job(option: &str) -> bool {
     JobOption::find(&name).is_some() || FIO_FLAGS.contains(&name.as_str())
 }
 
-/// The words of each job: the program's name, that of the job, and its options. And the other options, which belong to the command wherever they stand.
+/// The words of each job: the program's name, that of the job, and its options. And the other
+/// options, which belong to the command wherever they stand.
 fn jobs(words: &[OsString]) -> (Vec<Vec<OsString>>, Vec<OsString>) {
     let mut jobs: Vec<Vec<OsString>> = Vec::new();
     let mut others = Vec::new();

@@ -22,13 +22,15 @@ pub struct StreamArguments {
     /// Bytes per chunk; replay and verify take that of the recording
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "128k", help_heading = "Area")]
     pub chunk: u64,
-    /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used [default: 32]
+    /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used
+    /// [default: 32]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = "Engine")]
     pub iodepth: Option<u32>,
     /// O_DIRECT (true) or through the page cache (false) [default: true]
     #[arg(long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool, help_heading = "Engine")]
     pub direct: Option<bool>,
-    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others [default: auto]
+    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram),
+    /// uring on all others [default: auto]
     #[arg(long, value_parser = calls(), help_heading = "Engine")]
     pub engine: Option<IoCalls>,
 }
@@ -39,7 +41,8 @@ pub struct CoreArguments {
     /// Bits of the core's data buses [default: 128]
     #[arg(long, value_name = "N", value_parser = bus_bits(), help_heading = "Co-simulated core (rtl:)")]
     pub bus_bits: Option<u32>,
-    /// Write all signals of the core to this wave file (FST): about 6 MB, and 27 MB per MiB of the stream
+    /// Write all signals of the core to this wave file (FST): about 6 MB, and 27 MB per MiB of the
+    /// stream
     #[arg(long, value_name = "FILE", help_heading = "Co-simulated core (rtl:)")]
     pub wave: Option<PathBuf>,
 }
@@ -49,12 +52,14 @@ pub struct CoreArguments {
 Examples:
   producer | assay record /dev/nvme0n1 --destroy S4EWNX0M
   assay record disk.img --destroy disk.img --index --from tcp-listen:0.0.0.0:9000
-  camera | assay record /dev/nvme0n1 --destroy S4EWNX0M --index --rate 800MB/s --lossy-deadline 50ms
+  camera | assay record /dev/nvme0n1 --destroy S4EWNX0M --index --rate 800MB/s --lossy-deadline \
+                        50ms
   assay record /dev/nvme0n1 --destroy S4EWNX0M --plan --rate 800MB/s
   assay record sim:mle-brief-960gb --pattern 1 --length 4g
   assay record rtl:sim:mle-brief-960gb --pattern 1 --length 16m --wave core.fst
 
-Ctrl-C and a closed terminal abort (what is in flight is finished and flushed), SIGTERM stops (no flush), SIGUSR1 flushes now. Addresses are those of chunks; a
+Ctrl-C and a closed terminal abort (what is in flight is finished and flushed), SIGTERM stops (no \
+                        flush), SIGUSR1 flushes now. Addresses are those of chunks; a
 stream over several drives uses the same addresses on each. See docs/build-a-recorder.md.")]
 pub struct RecordArguments {
     /// Where and how.
@@ -63,7 +68,8 @@ pub struct RecordArguments {
     /// Allow this drive to be overwritten: its serial (or a file's name)
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
-    /// Where the stream comes from: - (stdin), a path, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT
+    /// Where the stream comes from: - (stdin), a path, unix:PATH, tcp:HOST:PORT, unix-listen:PATH,
+    /// tcp-listen:HOST:PORT
     #[arg(
         long,
         value_name = "SOURCE",
@@ -74,7 +80,8 @@ pub struct RecordArguments {
     /// Record the test pattern of this seed (check it with assay replay --check SEED)
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "Stream")]
     pub pattern: Option<u64>,
-    /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default: the whole range]
+    /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default:
+    /// the whole range]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Stream")]
     pub length: Option<u64>,
     /// Write an index, so that the recording can be found, verified and replayed after a crash
@@ -95,10 +102,12 @@ pub struct RecordArguments {
     /// Flush the drive when the stream has ended
     #[arg(long, help_heading = "Engine")]
     pub flush_after: bool,
-    /// Checkpoint interval: make the recording durable after this many bytes [default with --index: 64m; without: never]
+    /// Checkpoint interval: make the recording durable after this many bytes [default with --index:
+    /// 64m; without: never]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Engine")]
     pub durable_every: Option<u64>,
-    /// The source delivers at this rate and does not wait (800MB/s is decimal, 1.5GiB/s and 100m are not; a bare number is bytes per second)
+    /// The source delivers at this rate and does not wait (800MB/s is decimal, 1.5GiB/s and 100m
+    /// are not; a bare number is bytes per second)
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Engine")]
     pub rate: Option<u64>,
     /// Longest time that the source can buffer; longer stalls are reported and give exit status 1
@@ -122,13 +131,15 @@ Examples:
   assay replay /dev/nvme0n1 --raw --first 1g --length 4g --to unix:/run/player
   assay replay /dev/nvme0n1 --check 1 --length 4g
 
-A recording with an index is found and replayed up to its last whole chunk, each chunk checked before it is delivered. Without one, or with
+A recording with an index is found and replayed up to its last whole chunk, each chunk checked \
+                        before it is delivered. Without one, or with
 --raw, the bytes of the range are replayed as they are.")]
 pub struct ReplayArguments {
     /// Where and how.
     #[command(flatten)]
     pub stream: StreamArguments,
-    /// Where the stream goes: - (stdout), a new file, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT
+    /// Where the stream goes: - (stdout), a new file, unix:PATH, tcp:HOST:PORT, unix-listen:PATH,
+    /// tcp-listen:HOST:PORT
     #[arg(
         long,
         value_name = "SINK",
@@ -156,7 +167,8 @@ Examples:
   assay verify /dev/nvme0n1
   assay verify disk.img --first 1g --json
 
-Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any does not match, or is missing from
+Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any does \
+                        not match, or is missing from
 a damaged index.")]
 pub struct VerifyArguments {
     /// Where and how.

@@ -41,7 +41,8 @@ impl Command {
             Command::Record(record) => {
                 let kept = match record.index {
                     true => {
-                        "what was recorded up to the last checkpoint is durable: assay verify finds it"
+                        "what was recorded up to the last checkpoint is durable: assay verify \
+                         finds it"
                     }
                     false => "without --index nothing tells how much was recorded",
                 };

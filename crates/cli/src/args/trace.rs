@@ -29,7 +29,8 @@ pub enum TraceCommand {
 /// A trace.
 #[derive(Clone, Debug, Args)]
 pub struct TraceFile {
-    /// The trace: text of blkparse, fio iolog, CSV of MSR Cambridge, SYSTOR '17 or Alibaba; also compressed with zstd.
+    /// The trace: text of blkparse, fio iolog, CSV of MSR Cambridge, SYSTOR '17 or Alibaba; also
+    /// compressed with zstd.
     pub trace: PathBuf,
     /// Its format: auto, blkparse, iolog, msr, systor, alibaba.
     #[arg(long, default_value = "auto")]

@@ -34,9 +34,7 @@ pub struct FioRequest {
     pub file: PathBuf,
     /// The drive that replaces those of the file.
     pub drive: Option<String>,
-    /// `--destroy`.
     pub destroy: Vec<String>,
-    /// `--power-meter`.
     pub power_meter: Option<String>,
     /// Where the run folder is kept; `None`: it is temporary.
     pub destination: Option<Destination>,
@@ -247,7 +245,8 @@ fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
     let ends: Option<Vec<u64>> = of_drive().map(FioJob::end_bytes).collect();
     let Some(bytes) = ends.and_then(|ends| ends.into_iter().max()) else {
         bail_usage!(
-            "{} does not exist, and without size= nothing says how long it is to be; name the drive on the command line, or give size=",
+            "{} does not exist, and without size= nothing says how long it is to be; name the \
+             drive on the command line, or give size=",
             drive.name
         );
     };
@@ -256,7 +255,8 @@ fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// A cell for each file that was made: every byte is written before it is measured, else reads would not reach the drive.
+/// A cell for each file that was made: every byte is written before it is measured, else reads
+/// would not reach the drive.
 fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
     let made = needed
         .iter()
@@ -347,7 +347,8 @@ fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Resul
     Ok(files)
 }
 
-/// Why a job failed by its least rate, if it did. The last interval may be a part of one, and is left out where there are others.
+/// Why a job failed by its least rate, if it did. The last interval may be a part of one, and is
+/// left out where there are others.
 fn below_least(cell: &CellRecord, job: &FioJob) -> Option<String> {
     let LeastRate { bytes, ios } = job.least_rate;
     let mut intervals = cell.drives.first()?.measured_intervals();
@@ -357,7 +358,13 @@ fn below_least(cell: &CellRecord, job: &FioJob) -> Option<String> {
     intervals.retain(|interval| interval.elapsed() > Nanos::ZERO);
     intervals.iter().find_map(|interval| {
         let below = |what, least: u64, is: f64| {
-            (is < least as f64).then(|| format!("[{}]: {is:.0} {what} in interval {}, below the least rate of {least}: the job has failed", job.name, interval.index))
+            (is < least as f64).then(|| {
+                format!(
+                    "[{}]: {is:.0} {what} in interval {}, below the least rate of {least}: the \
+                     job has failed",
+                    job.name, interval.index
+                )
+            })
         };
         let bytes_per_second = per_second(interval.bytes(), interval.elapsed());
         bytes

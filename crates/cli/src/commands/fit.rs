@@ -79,7 +79,8 @@ fn twin_of(arguments: &FitArguments, output: Output) -> anyhow::Result<CommandOu
     }
     if arguments.recipe.is_some() || !arguments.free.is_empty() {
         bail_usage!(
-            "fit {AUTO} chooses the free parameters and the structure itself; name a profile to use --free or --recipe"
+            "fit {AUTO} chooses the free parameters and the structure itself; name a profile to \
+             use --free or --recipe"
         );
     }
     let mut targets = targets(arguments, AUTO)?;
@@ -174,7 +175,8 @@ pub(super) fn check_profile_path(path: &Path) -> anyhow::Result<()> {
     let file = path.display();
     if path.exists() && load(&path.to_string_lossy()).is_err() {
         bail_usage!(
-            "{file} exists and is not a profile; remove it first or name another file (.toml) with -o"
+            "{file} exists and is not a profile; remove it first or name another file (.toml) \
+             with -o"
         );
     }
     if path.extension().is_none_or(|e| e != "toml") {
@@ -212,7 +214,8 @@ fn line(text: &mut String, residual: &Residual) {
     );
 }
 
-/// The result of a fit; `structure` says what was chosen before the numbers, empty where nothing was.
+/// The result of a fit; `structure` says what was chosen before the numbers, empty where nothing
+/// was.
 fn shown(
     fitted: &FitResult,
     targets: &FitTargets,
@@ -236,7 +239,8 @@ fn shown(
         }
         let _ = writeln!(
             text,
-            "{title}: {} of {} within their tolerance; errors in per cent: median {:.1}, worst {:.1}\n",
+            "{title}: {} of {} within their tolerance; errors in per cent: median {:.1}, worst \
+             {:.1}\n",
             s.met, s.count, s.median_pct, s.worst_pct
         );
     }
@@ -245,7 +249,8 @@ fn shown(
     let next = &fitted.identification.next;
     if !next.is_empty() {
         text.push_str(
-            "\nMeasure next (share of the variance of the predictions of reads that it removes, with those above)\n",
+            "\nMeasure next (share of the variance of the predictions of reads that it removes, \
+             with those above)\n",
         );
         for one in next {
             let share = one.removed * 100.0;
@@ -263,7 +268,8 @@ fn shown(
     let here = if profile.contains('/') { "" } else { "./" };
     let _ = writeln!(
         text,
-        "\n{} evaluations.\nProfile:   {profile}  (use it as sim:{here}{profile})\nResiduals: {table}",
+        "\n{} evaluations.\nProfile:   {profile}  (use it as sim:{here}{profile})\nResiduals: \
+         {table}",
         fitted.evaluations
     );
     text
@@ -295,7 +301,8 @@ fn parameters(text: &mut String, fitted: &FitResult) {
     }
     if any_open {
         text.push_str(
-            "Undetermined (factor): the figures say little of the number; its 90 % interval is from the fitted\nnumber divided by the factor to the fitted number times it.\n",
+            "Undetermined (factor): the figures say little of the number; its 90 % interval is \
+             from the fitted\nnumber divided by the factor to the fitted number times it.\n",
         );
     }
     if any_bound {

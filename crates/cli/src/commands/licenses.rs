@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Made from Cargo.lock by `make licences`: a list of components, one per line until the first rule, then the texts.
+/// Made from Cargo.lock by `make licences`: a list of components, one per line until the first
+/// rule, then the texts.
 const LICENCES: &str = include_str!("../../licences.txt");
 
 /// The lines of the list: component, its licence.

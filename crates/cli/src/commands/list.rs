@@ -57,7 +57,8 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             text.push_str("  none found (a file can be measured too)\n");
         }
         text.push_str(
-            "\nSimulated drives: sim:NAME or sim:FILE.toml, with [,seed=N][,state=fresh|filled][,op=PERCENT]... (docs/model.md)\n",
+            "\nSimulated drives: sim:NAME or sim:FILE.toml, with \
+             [,seed=N][,state=fresh|filled][,op=PERCENT]... (docs/model.md)\n",
         );
         let _ = writeln!(
             text,
@@ -82,14 +83,19 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             let _ = writeln!(text, "  {drive}  {numbers:<26}  {fidelity}");
         }
         text.push_str(
-            "  Errors against published figures; docs/fidelity.md lists all figures, and those that were predicted.\n  Facts only: made of hardware facts, fitted to nothing; its figures are predictions.\n",
+            "  Errors against published figures; docs/fidelity.md lists all figures, and those \
+             that were predicted.\n  Facts only: made of hardware facts, fitted to nothing; its \
+             figures are predictions.\n",
         );
         let _ = writeln!(
             text,
             "  With ,lot=SEED drives differ as those of a lot do ({}).",
             lot::summary()
         );
-        text.push_str("\nnull: measures assay's own overhead. `assay probe DRIVE` shows one drive in detail.\n");
+        text.push_str(
+            "\nnull: measures assay's own overhead. `assay probe DRIVE` shows one drive in \
+             detail.\n",
+        );
         text
     };
     let json = || {

@@ -34,7 +34,8 @@ pub fn run(arguments: &ManArguments, output: Output) -> anyhow::Result<CommandOu
     output.show(|| page.clone(), || json!({ "name": name, "page": page }))
 }
 
-/// Name and text (roff) of the page of `assay` and of each command, with those of its sub-commands after it.
+/// Name and text (roff) of the page of `assay` and of each command, with those of its sub-commands
+/// after it.
 fn pages() -> anyhow::Result<Vec<(String, String)>> {
     let mut root = without_help(Arguments::command());
     // Gives commands their full names.

@@ -62,8 +62,9 @@ use crate::progress::RunProgress;
 use crate::supervise::{is_another_ending, is_in_mask, requested, requests};
 use crate::terminal::Output;
 
-/// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
-/// state. SIGHUP stays ignored if the parent ignored it, as nohup does.
+/// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that
+/// drives are restored to their power state. SIGHUP stays ignored if the parent ignored it, as
+/// nohup does.
 pub fn ending_signals() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     if !hangup_is_ignored() {
@@ -77,7 +78,8 @@ fn hangup_is_ignored() -> bool {
     is_in_mask(Path::new("/proc/self"), "SigIgn:", SIGHUP)
 }
 
-/// Calls `work` in a thread of its own with each of these signals, and whether it asks to end at once.
+/// Calls `work` in a thread of its own with each of these signals, and whether it asks to end at
+/// once.
 pub fn on_signals(
     signals: &[i32],
     mut work: impl FnMut(i32, bool) + Send + 'static,
@@ -107,8 +109,8 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// The stop flag of a run, set by each of [`ending_signals`]; a second signal ends the process at once, with the terminal as it was. SIGUSR1
-/// ends the run when its present cell has ended.
+/// The stop flag of a run, set by each of [`ending_signals`]; a second signal ends the process at
+/// once, with the terminal as it was. SIGUSR1 ends the run when its present cell has ended.
 #[derive(Clone, Default)]
 pub struct Stop {
     pub flag: Arc<AtomicBool>,
@@ -178,7 +180,10 @@ impl FromStr for Date {
 
     fn from_str(text: &str) -> Result<Date, String> {
         let unix_s = host::parse_date(text).map_err(|why| {
-            format!("{why}; write a date with its zone, as in 2027-02-01T06:00:00Z or 2027-02-01T07:00:00+01:00")
+            format!(
+                "{why}; write a date with its zone, as in 2027-02-01T06:00:00Z or \
+                 2027-02-01T07:00:00+01:00"
+            )
         })?;
         let text = text.to_owned();
         Ok(Date { text, unix_s })
@@ -209,20 +214,23 @@ pub fn power_meter(
     };
     if drives != 1 {
         bail_usage!(
-            "--power-meter measures one drive, and {drives} are named; run them one after the other"
+            "--power-meter measures one drive, and {drives} are named; run them one after the \
+             other"
         );
     }
     let meter = PowerMeter::start(command).map_err(|error| UsageError(error.to_string()))?;
     Ok(Some(Arc::new(meter)))
 }
 
-/// Longest time that a process which was killed may need to give up its drive and its run folder: its I/O in flight ends first.
+/// Longest time that a process which was killed may need to give up its drive and its run folder:
+/// its I/O in flight ends first.
 const RELEASE: Nanos = Nanos::from_secs(3);
 /// Between two attempts.
 const ATTEMPT_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// The result of the first attempt that finds its drive or folder not in use by a process that is on its way out; the last one's after [`RELEASE`]. What
-/// a process that goes on has in use is refused at once.
+/// The result of the first attempt that finds its drive or folder not in use by a process that is
+/// on its way out; the last one's after [`RELEASE`]. What a process that goes on has in use is
+/// refused at once.
 pub fn once_free<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let clock = Clock::monotonic();
     let until = clock.now() + RELEASE;
@@ -264,7 +272,8 @@ pub fn serials_of(drives: &[DriveSession]) -> Vec<&str> {
     drives.iter().map(|d| d.info().serial.as_str()).collect()
 }
 
-/// Error for a `--destroy` value that names none of the drives. Signatures, which it names too, start with a lower-case letter.
+/// Error for a `--destroy` value that names none of the drives. Signatures, which it names too,
+/// start with a lower-case letter.
 pub fn check_destroy_serials(known: &[&str], destroy: &[String]) -> anyhow::Result<()> {
     let is_signature = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
     for name in destroy {
@@ -370,7 +379,8 @@ pub fn execute(
     Ok((Run::open(&folder)?, summary))
 }
 
-/// Execute a plan of jobs; returns the run as recorded. Without a destination the run folder is temporary, and is removed.
+/// Execute a plan of jobs; returns the run as recorded. Without a destination the run folder is
+/// temporary, and is removed.
 pub fn run_plan(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -380,9 +390,13 @@ pub fn run_plan(
     show: impl FnOnce(&Run, &RunSummary) -> anyhow::Result<()>,
 ) -> anyhow::Result<RunSummary> {
     // Removed when the command ends.
-    let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
-        "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or keep a run folder with --out",
-    )?;
+    let temporary = tempfile::Builder::new()
+        .prefix("assay-job-")
+        .tempdir()
+        .context(
+            "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or \
+             keep a run folder with --out",
+        )?;
     let destination =
         destination.unwrap_or_else(|| Destination::Under(temporary.path().to_owned()));
     let manifest = manifest(plan, drives, tool(), command_line());
@@ -400,8 +414,9 @@ pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
 }
 
-/// Error if an output must not replace `path`: only a regular file that begins with `head` (in any case), an earlier output, is
-/// replaced. This protects drive images and device nodes from a mistyped path.
+/// Error if an output must not replace `path`: only a regular file that begins with `head` (in any
+/// case), an earlier output, is replaced. This protects drive images and device nodes from a
+/// mistyped path.
 pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     let Ok(there) = std::fs::metadata(path) else {
         return Ok(());
@@ -415,7 +430,8 @@ pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     file.take(head.len() as u64).read_to_end(&mut start)?;
     if there.len() > 0 && !start.eq_ignore_ascii_case(head.as_bytes()) {
         bail_usage!(
-            "{name} exists and is no earlier output of this command; remove it first or name another file"
+            "{name} exists and is no earlier output of this command; remove it first or name \
+             another file"
         );
     }
     Ok(())
@@ -433,8 +449,9 @@ fn cannot_write(path: &Path) -> String {
     )
 }
 
-/// Write a file that is written anew all the time: others read the one before or the new one, whole. Nothing is flushed, so that the
-/// storage under test is not made to, and a loss of power can leave it empty or torn.
+/// Write a file that is written anew all the time: others read the one before or the new one,
+/// whole. Nothing is flushed, so that the storage under test is not made to, and a loss of power
+/// can leave it empty or torn.
 pub fn write_unflushed(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {

@@ -1,4 +1,5 @@
-//! Open Compute's output of a run: `assay run --ocp FILE`, and the figures of the verdict rules in it.
+//! Open Compute's output of a run: `assay run --ocp FILE`, and the figures of the verdict rules in
+//! it.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -111,7 +112,8 @@ impl OcpOutput {
         })
     }
 
-    /// The run has ended: write the rest. An error does not end the command: the run folder has everything.
+    /// The run has ended: write the rest. An error does not end the command: the run folder has
+    /// everything.
     pub fn finish(self, folder: &Path, output: Output) {
         self.close.store(true, Ordering::SeqCst);
         self.thread.thread().unpark();

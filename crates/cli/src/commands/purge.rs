@@ -46,7 +46,8 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandO
         let effect = match purged.complete {
             true => "no earlier data can be read back",
             false => {
-                "the drive may retain data, and a drive that was full may start slower than a fresh one"
+                "the drive may retain data, and a drive that was full may start slower than a \
+                 fresh one"
             }
         };
         let (mark, how, scope) = (simulated_mark(info.simulated), purged.how, &purged.scope);

@@ -62,8 +62,8 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     )?;
     let status = &recorded.status;
     if status.source_had_more == Some(true) && arguments.stream.last.is_none() && !arguments.plan {
-        let what = "the stream is longer than the drive: the part that fits is recorded, the rest was not taken; \
-                    record on a larger drive, on several, or with --ring";
+        let what = "the stream is longer than the drive: the part that fits is recorded, the rest \
+                    was not taken; record on a larger drive, on several, or with --ring";
         output.error(&anyhow::anyhow!("{}: {what}", streamed.names));
         return Ok(CommandOutcome::DriveFailed);
     }
@@ -92,7 +92,8 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
     {
         // A chunk is due when its last byte is delivered: the program would appear to hang.
         bail_usage!(
-            "--rate {rate} is {rate} bytes per second: a chunk of {chunk_bytes} bytes takes {} s; a rate may have a unit (100MB/s), and a source so slow needs a smaller --chunk",
+            "--rate {rate} is {rate} bytes per second: a chunk of {chunk_bytes} bytes takes {} s; \
+             a rate may have a unit (100MB/s), and a source so slow needs a smaller --chunk",
             chunk_bytes / rate
         );
     }
@@ -125,7 +126,8 @@ fn source(
     }
     if arguments.length.is_some() {
         bail_usage!(
-            "--length is for --pattern and --plan; for other sources, --last limits what is recorded"
+            "--length is for --pattern and --plan; for other sources, --last limits what is \
+             recorded"
         );
     }
     let endpoint = Endpoint::parse(&arguments.from).map_err(|e| UsageError(e.to_string()))?;
@@ -256,7 +258,8 @@ fn text(
             let words = match status.stalls.over_deadline {
                 0 => format!("met: maximum delay {latest}"),
                 over => format!(
-                    "MISSED in {over} stalls: data were taken up to {latest} late, the limit is {limit}; the source would have lost data"
+                    "MISSED in {over} stalls: data were taken up to {latest} late, the limit is \
+                     {limit}; the source would have lost data"
                 ),
             };
             lines.line("deadline", words);

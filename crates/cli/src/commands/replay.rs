@@ -88,7 +88,8 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     Ok(stream::outcome(&replayed.status))
 }
 
-/// The recording at this address; `None` where there is no index, or the streamer knows none: a raw range.
+/// The recording at this address; `None` where there is no index, or the streamer knows none: a raw
+/// range.
 fn find_recording(host: &mut dyn StreamHost, first: u64) -> Result<Option<Recording>, StreamError> {
     use StreamError::{Index, Unsupported};
     match host.find_recording(first) {
@@ -148,7 +149,8 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
             let numbers = [replayed.bad_chunks, bad.chunk, bad.address];
             let ([count, chunk, address], drive) = (numbers.map(group_digits), bad.drive + 1);
             format!(
-                "{count} of {checked} chunks do NOT match, the first is chunk {chunk} at address {address} of drive {drive}"
+                "{count} of {checked} chunks do NOT match, the first is chunk {chunk} at address \
+                 {address} of drive {drive}"
             )
         }
     };

@@ -42,7 +42,8 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
     )
 }
 
-/// Write the page of a run that `--report` asks for; the caller has checked that it may be replaced.
+/// Write the page of a run that `--report` asks for; the caller has checked that it may be
+/// replaced.
 pub fn write_page_of(run: &Run, page: Option<&Path>) -> anyhow::Result<()> {
     match page {
         Some(page) => super::write_atomically(page, &html::render(std::slice::from_ref(run))?),
@@ -50,7 +51,8 @@ pub fn write_page_of(run: &Run, page: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-/// Where a run is kept, and its page: the one written, or the command that writes one named after the suite.
+/// Where a run is kept, and its page: the one written, or the command that writes one named after
+/// the suite.
 pub fn lines(run: &Run, page: Option<&Path>, suite: &str) -> String {
     let folder = run.path.display();
     let report = match page {

@@ -122,20 +122,23 @@ fn job_file(
     }
     if !arguments.set.is_empty() || arguments.scale != 1.0 || arguments.seed != DEFAULT_SEED {
         bail_usage!(
-            "{}: a job file has no parameters: --set, --scale and --seed are of suites; write runtime= and randseed= into it",
+            "{}: a job file has no parameters: --set, --scale and --seed are of suites; write \
+             runtime= and randseed= into it",
             file.display()
         );
     }
     let default = || Destination::Under(DEFAULT_FOLDER.into());
     if arguments.until.is_some() {
         bail_usage!(
-            "{}: --until interrupts a run that can be resumed, and the run of a job file cannot; leave it out",
+            "{}: --until interrupts a run that can be resumed, and the run of a job file cannot; \
+             leave it out",
             file.display()
         );
     }
     if let Some(ocp) = &arguments.ocp {
         bail_usage!(
-            "{}: --ocp {} is of suites; leave it out, and export the run folder afterwards: assay export RUN --format ocp",
+            "{}: --ocp {} is of suites; leave it out, and export the run folder afterwards: assay \
+             export RUN --format ocp",
             file.display(),
             ocp.display()
         );
@@ -178,8 +181,8 @@ fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
     })
 }
 
-/// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again. `moved`: where its drives are now, if not
-/// where they were.
+/// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again.
+/// `moved`: where its drives are now, if not where they were.
 fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
@@ -214,7 +217,8 @@ fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
     })
 }
 
-/// The absolute path of a real drive: its name may be relative to the directory of the first attempt.
+/// The absolute path of a real drive: its name may be relative to the directory of the first
+/// attempt.
 fn resumed_spec(drive: &DriveRecord) -> String {
     let path = drive.details.get("path");
     let path = path.filter(|_| ["file", "block"].contains(&drive.kind.as_str()));
@@ -268,7 +272,8 @@ fn interruption(run: &Run, summary: &RunSummary, until: Option<&str>) -> String 
         );
     }
     format!(
-        "\nInterrupted: drive lost: {}. Measured intervals are kept. When it is back, continue with: {resume}\n",
+        "\nInterrupted: drive lost: {}. Measured intervals are kept. When it is back, continue \
+         with: {resume}\n",
         lost.join(", ")
     )
 }

@@ -1,4 +1,5 @@
-//! `assay serve`: exports a simulated drive over NBD (`--nbd`) or as a PCIe function over vfio-user (`--vfio-user`).
+//! `assay serve`: exports a simulated drive over NBD (`--nbd`) or as a PCIe function over vfio-user
+//! (`--vfio-user`).
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -57,7 +58,8 @@ fn serve_nbd(
     let stopped = stop_socket()?;
     if listener.is_remote() {
         eprintln!(
-            "warning: {address} can be reached from other machines; any client may read and write the simulated drive"
+            "warning: {address} can be reached from other machines; any client may read and write \
+             the simulated drive"
         );
     }
     let round_trip = round_trip::measure(drive.profile(), pace)?;
@@ -102,7 +104,8 @@ fn serve_vfio_user(
         let function = Arc::clone(&function);
         std::thread::Builder::new().spawn(move || function.complete())?
     };
-    // The crate's blocking receive cannot be interrupted: its thread ends with the process, or reports an error here.
+    // The crate's blocking receive cannot be interrupted: its thread ends with the process, or
+    // reports an error here.
     let (result_sender, result) = std::sync::mpsc::channel();
     let shared = listener.shared()?;
     let serving = Arc::clone(&function);
@@ -148,10 +151,12 @@ impl ServedDrive {
         } = spec.kind()
         else {
             bail_usage!(
-                "{text} is not a simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
+                "{text} is not a simulated drive; name one as sim:PROFILE (`assay list` shows the \
+                 profiles)"
             );
         };
-        // Written data is kept unless the options say otherwise; blocks that can be regenerated are kept as parameters.
+        // Written data is kept unless the options say otherwise; blocks that can be regenerated are
+        // kept as parameters.
         let mut options = DriveOptions {
             keep_data: true,
             regenerate_data: true,
@@ -245,10 +250,12 @@ impl Listening<'_> {
         let pace = format!("{replies} {pace}; measured {overhead}: {measured}");
         if self.function {
             return format!(
-                "{head}, an NVMe controller at {uri}\n{pace}, without QEMU and the guest\n\
-                 Ctrl-C stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
-                 -object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem \\\n  \
-                 -device '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"}}}}'\n"
+                "{head}, an NVMe controller at {uri}\n{pace}, without QEMU and the guest\nCtrl-C \
+                 stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
+                 -object memory-backend-memfd,id=mem,size=1024M,share=on -machine \
+                 memory-backend=mem \\\n  -device \
+                 '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"\
+                 }}}}'\n"
             );
         }
         let mib = drive.resident_bytes() >> 20;

@@ -76,7 +76,8 @@ pub fn range_request(first: Option<u64>, last: Option<u64>, chunk: u64) -> Range
     }
 }
 
-/// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal ends the program at once, and says what of a recording is durable.
+/// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal ends the program
+/// at once, and says what of a recording is durable.
 pub fn listen() -> anyhow::Result<Arc<Registers>> {
     use signal_hook::consts::{SIGTERM, SIGUSR1};
     let registers = Arc::new(Registers::default());
@@ -107,7 +108,8 @@ fn ended_at_once(registers: &Registers) -> String {
     let at = registers.last_address_written().map(group_digits);
     let at = at.map_or_else(String::new, |at| format!(", to the chunk at address {at}"));
     format!(
-        "ended at once by a second signal: {bytes} bytes completed{at}; durable by a flush: {durable} bytes"
+        "ended at once by a second signal: {bytes} bytes completed{at}; durable by a flush: \
+         {durable} bytes"
     )
 }
 
@@ -165,7 +167,8 @@ pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
             let [longest, total] = [stalls.longest_ns, stalls.total_ns].map(span);
             let percent = 100.0 * stalls.total_ns as f64 / status.elapsed_ns.max(1) as f64;
             format!(
-                "{count} waits for the drive, longest {longest}, total {total} ({percent:.0} % of the time)"
+                "{count} waits for the drive, longest {longest}, total {total} ({percent:.0} % of \
+                 the time)"
             )
         }
     };

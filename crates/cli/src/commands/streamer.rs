@@ -26,7 +26,6 @@ const FST_HEAD: &str = "\0\0\0\0\0\0\0\u{1}I";
 pub struct StreamerRequest<'a> {
     /// Names of the drives.
     pub names: &'a [String],
-    /// The range on each.
     pub range: RangeRequest,
     /// How they are opened; with `will_write`, for writing.
     pub session: SessionOptions,
@@ -57,8 +56,8 @@ pub struct OpenStreamer {
     pub is_core: bool,
 }
 
-/// The streamer for these names, with its drives: the co-simulated core for `rtl:` names, otherwise software. This is the one place where names select a
-/// streamer.
+/// The streamer for these names, with its drives: the co-simulated core for `rtl:` names, otherwise
+/// software. This is the one place where names select a streamer.
 pub fn open(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     let is_core = |name: &&String| name.starts_with(host::PREFIX);
     let cores = request.names.iter().filter(is_core).count();
@@ -76,7 +75,8 @@ pub fn open(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     }
     if cores < request.names.len() {
         bail_usage!(
-            "{}: one stream goes either through the co-simulated core or through software; name all drives with rtl:, or none",
+            "{}: one stream goes either through the co-simulated core or through software; name \
+             all drives with rtl:, or none",
             request.names.join(", ")
         );
     }
@@ -104,7 +104,8 @@ fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     ];
     if let Some((option, _, reason)) = software_only.iter().find(|(_, given, _)| *given) {
         bail_usage!(
-            "{option} is for streams through software, not for the co-simulated core ({}): {reason}",
+            "{option} is for streams through software, not for the co-simulated core ({}): \
+             {reason}",
             request.names.join(", ")
         );
     }

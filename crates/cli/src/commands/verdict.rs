@@ -36,7 +36,8 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
             let limits = rules.limits.as_ref();
             let of = |limits| {
                 format!(
-                    "; its limits are opinions about {limits}\nother references: --against drives, --against datasheet"
+                    "; its limits are opinions about {limits}\nother references: --against \
+                     drives, --against datasheet"
                 )
             };
             (Basis::Limits, limits.map_or(String::new(), of))

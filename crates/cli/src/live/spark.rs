@@ -22,7 +22,8 @@ pub fn seconds_per_column(columns: usize) -> usize {
     LEAST_SECONDS.div_ceil(columns.max(1))
 }
 
-/// The last seconds of a drive as columns, the last one at the right; `combine` makes one value of the seconds of a column.
+/// The last seconds of a drive as columns, the last one at the right; `combine` makes one value of
+/// the seconds of a column.
 pub fn columns(
     history: &[HistorySecond],
     count: usize,
@@ -30,7 +31,8 @@ pub fn columns(
 ) -> Vec<Column> {
     let per_column = seconds_per_column(count);
     let current = history.last().map_or(0, |second| second.cell);
-    // Columns begin at multiples of their length: a chart moves by whole columns and does not flicker.
+    // Columns begin at multiples of their length: a chart moves by whole columns and does not
+    // flicker.
     let column_of = |second: &HistorySecond| second.number / per_column as u64;
     let columns = history.chunk_by(|a, b| column_of(a) == column_of(b));
     let mut columns: Vec<Column> = columns

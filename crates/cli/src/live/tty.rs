@@ -1,7 +1,7 @@
 //! The terminal of the live view: raw mode, alternate screen, and their end in every case.
 //!
-//! What the terminal was like before is kept in one place ([`restore`]), which the view, the panic hook and the signal thread use: the first
-//! call restores it, and nothing is drawn afterwards.
+//! What the terminal was like before is kept in one place ([`restore`]), which the view, the panic
+//! hook and the signal thread use: the first call restores it, and nothing is drawn afterwards.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -90,7 +90,8 @@ pub struct Tty {
 }
 
 impl Tty {
-    /// Open it; an error where there is none, or where this process is in the background: it must not change the terminal of another.
+    /// Open it; an error where there is none, or where this process is in the background: it must
+    /// not change the terminal of another.
     pub fn open() -> io::Result<Tty> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         if tcgetpgrp(&file)? != rustix::process::getpgrp() {

@@ -14,7 +14,6 @@ mod drives;
 
 /// The smallest terminal that the view fits.
 pub const LEAST_COLUMNS: u16 = 60;
-/// Rows of it.
 pub const LEAST_ROWS: u16 = 15;
 
 const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -172,7 +171,8 @@ fn header(rows: &mut Rows<'_>, screen: &Screen) {
     }
     let host = match live.host {
         Some(load) => format!(
-            "host CPU {:.0} % busy (user {:.0}, system {:.0}, irq {:.0}, iowait {:.0}, steal {:.0})",
+            "host CPU {:.0} % busy (user {:.0}, system {:.0}, irq {:.0}, iowait {:.0}, steal \
+             {:.0})",
             load.busy_pct(),
             load.user_pct,
             load.system_pct,

@@ -1,5 +1,6 @@
-//! The text format of OpenMetrics 1.0 (github.com/prometheus/OpenMetrics), in the subset that the older Prometheus format shares:
-//! node_exporter reads that one, and refuses the types `info` and `stateset`.
+//! The text format of OpenMetrics 1.0 (github.com/prometheus/OpenMetrics), in the subset that the
+//! older Prometheus format shares: node_exporter reads that one, and refuses the types `info` and
+//! `stateset`.
 
 use std::fmt::Write;
 
@@ -50,7 +51,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Begin a family; `unit` is the end of its name, or empty; `labels` are all that its samples have.
+    /// Begin a family; `unit` is the end of its name, or empty; `labels` are all that its samples
+    /// have.
     pub fn family(
         &mut self,
         name: &str,

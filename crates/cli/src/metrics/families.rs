@@ -38,7 +38,6 @@ impl Samples<'_> {
         self.encoder.sample("", &[], value);
     }
 
-    /// A sample per drive that has the value.
     fn per_drive(&mut self, suffix: &str, value: impl Fn(&DriveSnapshot) -> Option<f64>) {
         for drive in &self.live.drives {
             if let Some(value) = value(drive) {
@@ -180,7 +179,6 @@ families! {
     "assay_simulation_speed_ratio" GAUGE "ratio" "drive" "Virtual time over real time; simulated drives only." |s| s.per_drive("", |d| d.speed_up);
 }
 
-/// A snapshot as text.
 pub fn text(live: &LiveSnapshot, run: &RunIdentity) -> String {
     let mut encoder = Encoder::default();
     for family in FAMILIES {

@@ -1,4 +1,5 @@
-//! A line from time to time while nothing else is printed, so that a log without a terminal shows that the run is alive.
+//! A line from time to time while nothing else is printed, so that a log without a terminal shows
+//! that the run is alive.
 
 use std::io::Write;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -9,7 +10,8 @@ use std::time::Duration;
 /// Time between two lines.
 pub const PERIOD: Duration = Duration::from_secs(30);
 
-/// Prints the latest status every period until it is dropped. The status is shared with the run that updates it.
+/// Prints the latest status every period until it is dropped. The status is shared with the run
+/// that updates it.
 pub struct Heartbeat {
     status: Arc<Mutex<String>>,
     stop: Option<Sender<()>>,
@@ -17,7 +19,8 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// A thread that writes the status into `out` every `period`; [`Heartbeat::set`] begins a new period.
+    /// A thread that writes the status into `out` every `period`; [`Heartbeat::set`] begins a new
+    /// period.
     pub fn start(period: Duration, mut out: impl Write + Send + 'static) -> Heartbeat {
         let status = Arc::new(Mutex::new(String::new()));
         let shown = Arc::clone(&status);

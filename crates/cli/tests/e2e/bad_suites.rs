@@ -1,4 +1,5 @@
-//! Invalid suites, parameters and suite files: reported before a measurement starts or a folder is created.
+//! Invalid suites, parameters and suite files: reported before a measurement starts or a folder is
+//! created.
 
 use crate::bad_input::all_refused;
 use crate::fixture::{Fixture, MIB};

@@ -37,7 +37,8 @@ impl BlockDevices {
         })
     }
 
-    /// Attach a loop device to a file of the fixture; `None`, with the reason printed, where the kernel has none.
+    /// Attach a loop device to a file of the fixture; `None`, with the reason printed, where the
+    /// kernel has none.
     pub fn attach(&mut self, file: &str, options: &[&str]) -> Option<String> {
         let path = self.fixture.path(file);
         let mut command = vec!["losetup", "--find", "--show"];
@@ -68,7 +69,8 @@ impl BlockDevices {
             "-c",
             // udev may briefly hold a new device open.
             &format!(
-                "for try in 1 2 3 4 5 6 7 8 9; do echo {number} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done"
+                "for try in 1 2 3 4 5 6 7 8 9; do echo {number} > \
+                 /sys/class/zram-control/hot_remove && exit; sleep 0.2; done"
             ),
         ]);
         fs::write(

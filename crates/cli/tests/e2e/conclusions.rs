@@ -152,11 +152,15 @@ fn conclusions_are_the_same_everywhere_and_documented() {
     assert!(modes > 0);
 }
 
-/// One server per I/O: latency from submission is service and queueing, and nothing is late while slots are free.
+/// One server per I/O: latency from submission is service and queueing, and nothing is late while
+/// slots are free.
 #[test]
 fn a_job_at_a_fixed_rate_has_its_conclusions() {
     let fixture = Fixture::on_disk();
-    let job = fixture.json("job sim:samsung-951 --rw randread --bs 4k --iodepth 64 --rate 20k --arrival poisson --runtime 2s");
+    let job = fixture.json(
+        "job sim:samsung-951 --rw randread --bs 4k --iodepth 64 --rate 20k --arrival poisson \
+         --runtime 2s",
+    );
     let rows = job["conclusions"].as_array().unwrap();
     let value = |name: &str| {
         rows.iter()

@@ -29,7 +29,8 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
         "reading changed the device"
     );
     let job = devices.fixture.json(&format!(
-        "job {device} --rw randwrite --random_distribution cover --bs 4k --offset 4m --size 4m --iodepth 16 --verify --destroy {serial}"
+        "job {device} --rw randwrite --random_distribution cover --bs 4k --offset 4m --size 4m \
+         --iodepth 16 --verify --destroy {serial}"
     ));
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (4 * MIB) as f64);
     assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 1024.0);
@@ -45,7 +46,8 @@ fn workloads_on_a_loop_device_reach_the_file_under_it() {
     );
 }
 
-/// The kernel's attributes of a device, put back on drop: the next user of a loop device finds them as they were.
+/// The kernel's attributes of a device, put back on drop: the next user of a loop device finds them
+/// as they were.
 struct QueueAttributes {
     before: Vec<(String, String)>,
 }
@@ -157,7 +159,8 @@ fn workloads_and_compressibility_on_zram() {
         "{compressed} of {original}"
     );
     let job = devices.fixture.json(&format!(
-        "job {device} --rw randrw --bs 4k --size 16m --io_size 32m --iodepth 32 --verify --destroy {serial}"
+        "job {device} --rw randrw --bs 4k --size 16m --io_size 32m --iodepth 32 --verify \
+         --destroy {serial}"
     ));
     assert_eq!(
         number(&job, "/jobs/0/read/ios") + number(&job, "/jobs/0/write/ios"),

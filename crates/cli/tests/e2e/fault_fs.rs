@@ -1,7 +1,8 @@
-//! A file system of one file, in this process, through /dev/fuse: each of its calls answers as planned, or never.
+//! A file system of one file, in this process, through /dev/fuse: each of its calls answers as
+//! planned, or never.
 //!
-//! The kernel waits for an answer without a way to interrupt it once the call has been taken from /dev/fuse: what a lost NFS server or a hung
-//! controller does to a process.
+//! The kernel waits for an answer without a way to interrupt it once the call has been taken from
+//! /dev/fuse: what a lost NFS server or a hung controller does to a process.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

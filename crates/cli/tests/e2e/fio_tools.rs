@@ -1,4 +1,5 @@
-//! Exports in fio's formats, read by the scripts of Debian's package fio: their figures are assay's.
+//! Exports in fio's formats, read by the scripts of Debian's package fio: their figures are
+//! assay's.
 
 use std::path::Path;
 
@@ -12,7 +13,8 @@ const BIN: f64 = 1.0 / 64.0;
 /// A run of reads and writes on a simulated drive.
 fn mixed_run(fixture: &Fixture) -> Value {
     fixture.json(
-        "job sim:samsung-951 --rw randrw --rwmixread 70 --bs 4k --iodepth 8 --runtime 3s --interval 500ms --out run",
+        "job sim:samsung-951 --rw randrw --rwmixread 70 --bs 4k --iodepth 8 --runtime 3s \
+         --interval 500ms --out run",
     );
     fixture.ok("export run --format fio-json -o fio.json");
     fixture.ok("export run --format fio-logs -o logs");
@@ -39,7 +41,8 @@ fn close(what: &str, tools: f64, own: f64, within: f64) {
     );
 }
 
-/// `fio_jsonplus_clat2csv` makes a table of the bins; counts and percentiles of each direction are assay's.
+/// `fio_jsonplus_clat2csv` makes a table of the bins; counts and percentiles of each direction are
+/// assay's.
 #[test]
 fn clat2csv_reads_fio_json() {
     const SCRIPT: &str = "/usr/bin/fio_jsonplus_clat2csv";
@@ -80,7 +83,8 @@ fn clat2csv_reads_fio_json() {
     }
 }
 
-/// `fiologparser_hist.py` reads the histogram logs: completions, mean and percentiles over the whole run are assay's.
+/// `fiologparser_hist.py` reads the histogram logs: completions, mean and percentiles over the
+/// whole run are assay's.
 #[test]
 fn fiologparser_hist_reads_histogram_logs() {
     const SCRIPT: &str = "/usr/share/doc/fio/fiologparser_hist.py.gz";
@@ -128,7 +132,8 @@ fn fiologparser_hist_reads_histogram_logs() {
     }
 }
 
-/// `fio2gnuplot` averages the bandwidth log of a steady job: assay's rate, but for the rounding of each entry to KiB/s.
+/// `fio2gnuplot` averages the bandwidth log of a steady job: assay's rate, but for the rounding of
+/// each entry to KiB/s.
 #[test]
 fn fio2gnuplot_reads_bandwidth_logs() {
     const SCRIPT: &str = "/usr/bin/fio2gnuplot";
@@ -137,7 +142,8 @@ fn fio2gnuplot_reads_bandwidth_logs() {
     }
     let fixture = Fixture::on_disk();
     fixture.ok(
-        "job sim:samsung-951 --rw randread --bs 4k --iodepth 8 --runtime 3s --interval 500ms --out run",
+        "job sim:samsung-951 --rw randread --bs 4k --iodepth 8 --runtime 3s --interval 500ms \
+         --out run",
     );
     fixture.ok("export run --format json -o run.json");
     fixture.ok("export run --format fio-logs -o logs");

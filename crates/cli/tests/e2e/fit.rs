@@ -38,7 +38,8 @@ fn a_custom_profile_predicts_held_out_cells() {
     hidden(&fixture);
     fixture.ok("run quick sim:./hidden.toml --scale 0.05 --out measured");
     let fitted = fixture.json(&format!(
-        "fit samsung-951 --to measured --name my-twin --evaluations 200 {FREE} --hold-out bs=32k --hold-out threads=64"
+        "fit samsung-951 --to measured --name my-twin --evaluations 200 {FREE} --hold-out bs=32k \
+         --hold-out threads=64"
     ));
     let targets = &fitted["targets"];
     assert!(
@@ -60,11 +61,12 @@ fn a_custom_profile_predicts_held_out_cells() {
     );
     assert!(!fixture.path("my-twin.toml.fit-state").exists());
 
-    // The fitted profile predicts the measured one outside of the fitted cells, except for the data path, which none of
-    // the cells reaches.
+    // The fitted profile predicts the measured one outside of the fitted cells, except for the data
+    // path, which none of the cells reaches.
     let iops = |drive: &str| {
         let done = fixture.json(&format!(
-            "job sim:./{drive}.toml --rw randread --bs 8k --numjobs 12 --runtime 200ms --ramp_time 50ms"
+            "job sim:./{drive}.toml --rw randread --bs 8k --numjobs 12 --runtime 200ms \
+             --ramp_time 50ms"
         ));
         assert_eq!(done["simulated"], true);
         done["jobs"][0]["read"]["iops"].as_f64().unwrap()
@@ -89,10 +91,8 @@ fn fits_to_a_table_are_deterministic() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "m.csv",
-        "rw,block,threads,metric,value,role\n\
-         randread,4k,16,mib_per_s,500,\n\
-         randread,4k,1,median_us,90,\n\
-         randread,32k,16,mib_per_s,1200,held_out\n",
+        "rw,block,threads,metric,value,role\nrandread,4k,16,mib_per_s,500,\nrandread,4k,1,\
+         median_us,90,\nrandread,32k,16,mib_per_s,1200,held_out\n",
     );
     let command = format!("fit samsung-951 --to m.csv --name one --evaluations 30 {FREE}");
     let text = fixture.ok(&command).stdout;
@@ -196,7 +196,8 @@ fn measured_table(fixture: &Fixture, cells: &[(u32, u32)]) -> String {
     let mut table = String::from("rw,block,threads,metric,value,role\n");
     for &(threads, kib) in cells {
         let done = fixture.json(&format!(
-            "job sim:./hidden.toml --rw randread --bs {kib}k --numjobs {threads} --runtime 300ms --ramp_time 50ms"
+            "job sim:./hidden.toml --rw randread --bs {kib}k --numjobs {threads} --runtime 300ms \
+             --ramp_time 50ms"
         ));
         let iops = done["jobs"][0]["read"]["iops"].as_f64().unwrap();
         let rate = iops * f64::from(kib) / 1024.0;

@@ -1,5 +1,6 @@
-//! Fixture of the end-to-end tests: a separate folder, files with known bytes, commands of the real binary, and checks that
-//! hold for every command (no panic, one JSON document on stdout and nothing else when `--json` is given).
+//! Fixture of the end-to-end tests: a separate folder, files with known bytes, commands of the real
+//! binary, and checks that hold for every command (no panic, one JSON document on stdout and
+//! nothing else when `--json` is given).
 
 use std::fs;
 use std::io::Read;
@@ -189,8 +190,8 @@ impl std::fmt::Display for Done {
     }
 }
 
-/// Incompressible bytes (splitmix64, the generator of Steele, Lea and Flood 2014), written anew for the tests so that a fault
-/// of the program's own generator cannot hide.
+/// Incompressible bytes (splitmix64, the generator of Steele, Lea and Flood 2014), written anew for
+/// the tests so that a fault of the program's own generator cannot hide.
 pub fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let words = std::iter::from_fn(|| {
@@ -242,7 +243,8 @@ pub fn send(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
-/// Whether child processes receive this signal; an ignored signal, such as SIGHUP under nohup, is inherited.
+/// Whether child processes receive this signal; an ignored signal, such as SIGHUP under nohup, is
+/// inherited.
 pub fn is_heard(signal: rustix::process::Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));

@@ -1,4 +1,5 @@
-//! `assay fleet task` and `collect` on simulated drives: undisturbed, killed at seeded points, stopped, cancelled, on another host.
+//! `assay fleet task` and `collect` on simulated drives: undisturbed, killed at seeded points,
+//! stopped, cancelled, on another host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -43,7 +44,8 @@ impl Fleet {
         fixture.write("drives/a", SPECS.join("\n"));
         let store = fixture.path("store").display().to_string();
         let plan = format!(
-            "name = \"p\"\nsuites = [ {{ suite = \"mine.toml\" }} ]\n[drives]\nmodel = \"SAMSUNG\"\n[run]\n{run}\n[store]\nat = \"{store}\"\n"
+            "name = \"p\"\nsuites = [ {{ suite = \"mine.toml\" }} ]\n[drives]\nmodel = \
+             \"SAMSUNG\"\n[run]\n{run}\n[store]\nat = \"{store}\"\n"
         );
         fixture.write("plan.toml", &plan);
         let mut fleet = Fleet {

@@ -8,7 +8,8 @@ use fuser::{BackgroundSession, FileAttr, FileType, Filesystem, MountOption};
 pub const EIO: i32 = 5;
 pub const ENOENT: i32 = 2;
 
-/// Mounts a file system of this process at a folder; `None`, with a message, where nothing can be mounted.
+/// Mounts a file system of this process at a folder; `None`, with a message, where nothing can be
+/// mounted.
 pub fn mount(files: impl Filesystem + Send + 'static, at: &Path) -> Option<BackgroundSession> {
     let options = [MountOption::FSName("assay-tests".into()), MountOption::RW];
     match fuser::spawn_mount2(files, at, &options) {

@@ -1,4 +1,5 @@
-//! Golden reports: findings of AnandTech M8Pe, PBlaze5 and Optane Memory (docs/sources.md) in simulated runs and their pages. Absolute levels where published (`reference/`), else relations.
+//! Golden reports: findings of AnandTech M8Pe, PBlaze5 and Optane Memory (docs/sources.md) in
+//! simulated runs and their pages. Absolute levels where published (`reference/`), else relations.
 
 use serde_json::Value;
 
@@ -27,7 +28,8 @@ fn near(what: &str, simulated: f64, published: f64, percent: f64) {
     );
 }
 
-/// AnandTech M8Pe: the hour of the bare M8Pe(G)N alternates between two rates, mostly the fast one; that is accepted as its steady state.
+/// AnandTech M8Pe: the hour of the bare M8Pe(G)N alternates between two rates, mostly the fast one;
+/// that is accepted as its steady state.
 #[test]
 fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     let fixture = Fixture::on_disk();
@@ -105,13 +107,15 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     assert!(!page.contains("not steady"));
 }
 
-/// AnandTech PBlaze5: the C916 reads slightly faster than the C900, both below the rated million. Steady writes measured for seconds are refused.
+/// AnandTech PBlaze5: the C916 reads slightly faster than the C900, both below the rated million.
+/// Steady writes measured for seconds are refused.
 #[test]
 fn the_c916_is_slightly_faster_than_the_c900_and_short_writes_are_not_steady() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set blocks=4k --set writers=1 --set threads=128,256,512 --set readers=1 \
-         --set mixes=70 --set steady=2s --set settle=2s --set idle=1s --scale 0.01 --out run",
+        "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set \
+         blocks=4k --set writers=1 --set threads=128,256,512 --set readers=1 --set mixes=70 --set \
+         steady=2s --set settle=2s --set idle=1s --scale 0.01 --out run",
     );
     let best = |drive: usize| {
         let rates = cells(&run, drive, "peak-random-read").map(|c| number(c, "/iops"));
@@ -133,14 +137,16 @@ fn the_c916_is_slightly_faster_than_the_c900_and_short_writes_are_not_steady() {
     assert!(fixture.text("run.html").contains("not steady"));
 }
 
-/// AnandTech Optane Memory: the P4800X is saturated by sequential reads at depth 2, the MX300 nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as
-/// published beside it; the 960 EVO is faster at writes of 512 B.
+/// AnandTech Optane Memory: the P4800X is saturated by sequential reads at depth 2, the MX300
+/// nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as published
+/// beside it; the 960 EVO is faster at writes of 512 B.
 #[test]
 fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run client sim:intel-optane-p4800x sim:crucial-mx300 sim:samsung-960-evo --set precondition=1% --set depths=1,2,16 \
-         --set blocks=512,4k --set mixes=70 --scale 0.001 --out run",
+        "run client sim:intel-optane-p4800x sim:crucial-mx300 sim:samsung-960-evo --set \
+         precondition=1% --set depths=1,2,16 --set blocks=512,4k --set mixes=70 --scale 0.001 \
+         --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
         cells(&run, drive, step)
@@ -173,7 +179,8 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     near("depth 16", optane[2], 584_800.0, 10.0);
 }
 
-/// AnandTech Optane Memory, writes: the MX300 gains nothing from a second one in flight, and on small ones in sequence the P4800X is slower than Optane Memory below 4 KiB.
+/// AnandTech Optane Memory, writes: the MX300 gains nothing from a second one in flight, and on
+/// small ones in sequence the P4800X is slower than Optane Memory below 4 KiB.
 #[test]
 fn write_sweeps_differ_between_drives_as_published() {
     let fixture = Fixture::on_disk();
@@ -184,8 +191,8 @@ fn write_sweeps_differ_between_drives_as_published() {
     };
     let run = client(
         "sim:crucial-mx300",
-        // No idle time long enough to fold a part of its write cache: at this scale the first of the two would use all of it. At full length both write
-        // beyond it (355 MiB/s each).
+        // No idle time long enough to fold a part of its write cache: at this scale the first of
+        // the two would use all of it. At full length both write beyond it (355 MiB/s each).
         "--set area=2% --set depths=1,2 --set blocks=4k --set idle=10s --set cool=0s",
         "mx300",
     );
@@ -217,14 +224,16 @@ fn write_sweeps_differ_between_drives_as_published() {
     );
 }
 
-/// DragonFly: the Samsung 951 is at 76 degrees after two minutes of reads beside other drives, and at full speed. Sixty-four reads in flight are 64 deep
-/// in the one queue of one thread and 8 in each of its 8 queues; one thread is limited by its processor.
+/// DragonFly: the Samsung 951 is at 76 degrees after two minutes of reads beside other drives, and
+/// at full speed. Sixty-four reads in flight are 64 deep in the one queue of one thread and 8 in
+/// each of its 8 queues; one thread is limited by its processor.
 #[test]
 fn temperatures_after_two_minutes_at_once_and_depths_per_queue_are_those_of_the_drives() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run bandwidth sim:samsung-951 sim:toshiba-rd400 --set area=1GiB --set runtime=200ms --set ramp=50ms --set soak=1s --set settle=1s \
-         --set threads=64 --set blocks=32k --set readers=1 --set queue_threads=1,8,64 --out run",
+        "run bandwidth sim:samsung-951 sim:toshiba-rd400 --set area=1GiB --set runtime=200ms \
+         --set ramp=50ms --set soak=1s --set settle=1s --set threads=64 --set blocks=32k --set \
+         readers=1 --set queue_threads=1,8,64 --out run",
     );
     fixture.ok("export run --format csv -o csv");
     let text = fixture.text("csv/telemetry.csv");

@@ -119,7 +119,8 @@ fn a_misdirected_write_is_distinguished_from_counterfeit_capacity() {
     assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
 }
 
-/// A test of three minutes does not reach steady state: no score, and the reason in text, page and verdict.
+/// A test of three minutes does not reach steady state: no score, and the reason in text, page and
+/// verdict.
 #[test]
 fn a_score_without_steady_state_is_marked_and_not_evaluated() {
     let fixture = Fixture::on_disk();
@@ -139,8 +140,9 @@ fn a_score_without_steady_state_is_marked_and_not_evaluated() {
     assert!(fixture.text("short.html").contains("not steady"));
 }
 
-/// The M8Pe(G) of the DragonFly tests, reading 64 KiB, throttles for about ten seconds in forty once warm: its last seconds are as fast as its first, and
-/// the policy detects it by the duty cycle.
+/// The M8Pe(G) of the DragonFly tests, reading 64 KiB, throttles for about ten seconds in forty
+/// once warm: its last seconds are as fast as its first, and the policy detects it by the duty
+/// cycle.
 #[test]
 fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
     let fixture = Fixture::on_disk();
@@ -182,15 +184,17 @@ fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
     assert!(text.contains("never throttled"), "{text}");
 }
 
-/// The C916 of AnandTech PBlaze5 in its 10 W power state: the run folder holds the controller's power states, and the report names the limit
-/// without a run in state 0.
+/// The C916 of AnandTech PBlaze5 in its 10 W power state: the run folder holds the controller's
+/// power states, and the report names the limit without a run in state 0.
 #[test]
 fn a_power_states_limit_is_named() {
     let fixture = Fixture::on_disk();
     let page = |state: u32| -> String {
         fixture.json(&format!(
-            "run enterprise sim:memblaze-pblaze5-c916 --set power_states={state} --set area=1% --set blocks=4k --set writers=1 --set threads=256 --set readers=1 \
-             --set mixes=70 --set steady=20s --set settle=20s --set queued=20s --set runtime=20s --set idle=1s --out run{state}"
+            "run enterprise sim:memblaze-pblaze5-c916 --set power_states={state} --set area=1% \
+             --set blocks=4k --set writers=1 --set threads=256 --set readers=1 --set mixes=70 \
+             --set steady=20s --set settle=20s --set queued=20s --set runtime=20s --set idle=1s \
+             --out run{state}"
         ));
         fixture.ok(&format!("report run{state} -o {state}.html"));
         fixture.text(&format!("{state}.html"))

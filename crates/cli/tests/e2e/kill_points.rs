@@ -1,5 +1,5 @@
-//! Runs killed at more than fifty seeded points, given in bytes of the journal, so that the points do not depend on the speed of the
-//! host.
+//! Runs killed at more than fifty seeded points, given in bytes of the journal, so that the points
+//! do not depend on the speed of the host.
 
 use std::collections::BTreeMap;
 
@@ -47,8 +47,8 @@ fn whole_lines(fixture: &Fixture, run: &str) -> String {
     journal
 }
 
-/// Starts and results of each cell in a journal; restarting a finished cell fails the test, and so does repeating the preparation: writes
-/// of an interrupted cell do not invalidate it.
+/// Starts and results of each cell in a journal; restarting a finished cell fails the test, and so
+/// does repeating the preparation: writes of an interrupted cell do not invalidate it.
 fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
     let (mut begun, mut finished) = (BTreeMap::new(), BTreeMap::new());
     for line in journal.lines() {
@@ -63,7 +63,8 @@ fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
             let twice = finished.insert(cell, entry);
             assert!(twice.is_none(), "finished twice: {twice:?}");
         } else if line.contains("\"cell_skipped\"") {
-            // Killed between the drive state cache and the journal entry of the finished preparation.
+            // Killed between the drive state cache and the journal entry of the finished
+            // preparation.
             assert!(line.contains("not needed: preconditioned"), "{line}");
             finished.entry(cell).or_insert(entry);
         }

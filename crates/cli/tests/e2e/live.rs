@@ -1,4 +1,5 @@
-//! The live view on real terminals (tmux) of several sizes, its keys, the terminal afterwards; metrics in a file and over HTTP.
+//! The live view on real terminals (tmux) of several sizes, its keys, the terminal afterwards;
+//! metrics in a file and over HTTP.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

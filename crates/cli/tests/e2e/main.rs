@@ -1,12 +1,14 @@
-//! End-to-end tests: the real binary on files, block devices and simulated drives, checked by its effects (bytes on the drive, files,
-//! JSON) and its exit status.
+//! End-to-end tests: the real binary on files, block devices and simulated drives, checked by its
+//! effects (bytes on the drive, files, JSON) and its exit status.
 //!
 //! # Architecture
-//! [`fixture`] gives each test a folder and runs the binary in it; [`block_devices`] sets up block devices and takes them down again. One
-//! module per documented guarantee. One binary, so that the tests share CPUs and one link step.
+//! [`fixture`] gives each test a folder and runs the binary in it; [`block_devices`] sets up block
+//! devices and takes them down again. One module per documented guarantee. One binary, so that the
+//! tests share CPUs and one link step.
 //!
 //! # Non-goals
-//! No performance. The few time checks use the virtual clock of simulated drives, or allow for a busy host.
+//! No performance. The few time checks use the virtual clock of simulated drives, or allow for a
+//! busy host.
 
 #![allow(
     clippy::unwrap_used,

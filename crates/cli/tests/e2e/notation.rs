@@ -1,4 +1,5 @@
-//! One notation of figures in everything that a person reads: scans the string literals of all crates.
+//! One notation of figures in everything that a person reads: scans the string literals of all
+//! crates.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -41,7 +41,10 @@ fn predictive_intervals_are_of_rates_that_the_drive_determines() {
 fn fio_json_has_fios_key_paths() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
-    fixture.ok("job disk --rw randrw --bs 4k --iodepth 4 --numjobs 2 --io_size 4m --destroy disk --out run");
+    fixture.ok(
+        "job disk --rw randrw --bs 4k --iodepth 4 --numjobs 2 --io_size 4m --destroy disk --out \
+         run",
+    );
     fixture.ok("export run --format fio-json -o fio.json");
     let jq = |filter: &str| fixture.tool("jq", &["-e", filter, "fio.json"]);
     jq(".jobs | length == 1");
@@ -189,7 +192,8 @@ fn comparisons_report_faster_slower_or_inconclusive() {
         !once.contains("slower in") && !once.contains("faster in"),
         "{once}"
     );
-    let chance = "if nothing differed, at most about 0.10 of these 2 answers would be a difference by chance alone";
+    let chance = "if nothing differed, at most about 0.10 of these 2 answers would be a \
+                  difference by chance alone";
     assert!(once.replace("\n  ", " ").contains(chance), "{once}");
     let chance = &two["comparisons"][0]["by_chance"];
     assert_eq!(chance["answers"], 2, "{chance}");
@@ -209,14 +213,16 @@ fn comparisons_report_faster_slower_or_inconclusive() {
     }
 }
 
-/// The same drive with other seeds, twelve seconds each: within one run on each side nothing is said of the drive, and nothing of tail
-/// percentiles. Latencies are of the same operation on both sides, though of an even mix each run may have more of another.
+/// The same drive with other seeds, twelve seconds each: within one run on each side nothing is
+/// said of the drive, and nothing of tail percentiles. Latencies are of the same operation on both
+/// sides, though of an even mix each run may have more of another.
 #[test]
 fn another_seed_is_not_another_drive() {
     let fixture = Fixture::on_disk();
     for seed in 1..=6 {
         fixture.ok(&format!(
-            "job sim:samsung-951,seed={seed} --rw randrw --bs 4k --iodepth 8 --numjobs 4 --runtime 12s --seed {seed} --out r{seed}"
+            "job sim:samsung-951,seed={seed} --rw randrw --bs 4k --iodepth 8 --numjobs 4 \
+             --runtime 12s --seed {seed} --out r{seed}"
         ));
     }
     for other in 2..=6 {
@@ -502,7 +508,8 @@ fn fios_flags_are_accepted_or_answered() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", MIB);
     let job = fixture.json(
-        "job --name=test --filename=disk --ioengine=psync --rw=randread --bs=4k --size=1m --runtime=100ms --time_based --group_reporting --direct=0 --thread --norandommap",
+        "job --name=test --filename=disk --ioengine=psync --rw=randread --bs=4k --size=1m \
+         --runtime=100ms --time_based --group_reporting --direct=0 --thread --norandommap",
     );
     assert_eq!(job["jobs"][0]["workload"]["engine"], "sync");
     assert_eq!(job["drive"]["spec"], "disk");

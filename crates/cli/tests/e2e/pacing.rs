@@ -1,5 +1,5 @@
-//! Runtimes, rates and ramps. Simulated drives have virtual time, so the figures are exact; on a file only figures that a busy host
-//! cannot change are checked.
+//! Runtimes, rates and ramps. Simulated drives have virtual time, so the figures are exact; on a
+//! file only figures that a busy host cannot change are checked.
 
 use crate::fixture::{Fixture, MIB, number};
 
@@ -62,7 +62,8 @@ fn open_loop_latency_counts_from_the_intended_start_and_closed_loop_latency_does
         let drive = format!("{SIM},fault=latency-spike@500=200ms");
         fixture.json(&format!("job {drive} --rw randread {rate} --runtime 2s"))
     };
-    // One read in flight, one due each millisecond, one takes 200 ms longer: 200 others are due meanwhile.
+    // One read in flight, one due each millisecond, one takes 200 ms longer: 200 others are due
+    // meanwhile.
     let open = job("--rate 1000");
     let p95 = number(&open, "/jobs/0/read/latency_ns/p95");
     assert!(

@@ -1,7 +1,8 @@
-//! A file system in this process, through /dev/fuse, whose power fails at a chosen change. Afterwards it holds what POSIX promises and no more: contents
-//! as of the last fsync of the file, names as of the last fsync of the folder. Of later changes, each write may have reached the medium or not,
-//! whole or torn at a sector, in any order; each name may be new or old. Or it refuses changes from a chosen one on: full, over quota, read-only,
-//! failing.
+//! A file system in this process, through /dev/fuse, whose power fails at a chosen change.
+//! Afterwards it holds what POSIX promises and no more: contents as of the last fsync of the file,
+//! names as of the last fsync of the folder. Of later changes, each write may have reached the
+//! medium or not, whole or torn at a sector, in any order; each name may be new or old. Or it
+//! refuses changes from a chosen one on: full, over quota, read-only, failing.
 
 mod state;
 
@@ -30,7 +31,8 @@ pub struct PowerFailFs {
 }
 
 impl PowerFailFs {
-    /// With these files, durable; the power fails at change `fails_at`, from 0. `None`, with a message, where nothing can be mounted.
+    /// With these files, durable; the power fails at change `fails_at`, from 0. `None`, with a
+    /// message, where nothing can be mounted.
     pub fn mount(files: &[(&str, Vec<u8>)], fails_at: u64) -> Option<PowerFailFs> {
         let mut nodes = BTreeMap::from([(FUSE_ROOT_ID, Node::folder())]);
         for (at, (name, bytes)) in files.iter().enumerate() {
@@ -103,7 +105,8 @@ impl PowerFailFs {
         Some((node.bytes.clone(), node.durable.clone()))
     }
 
-    /// The file system after power returns; `seed` decides what of the changes that were not durable is there.
+    /// The file system after power returns; `seed` decides what of the changes that were not
+    /// durable is there.
     pub fn after_power_returns(&self, seed: u64) -> PowerFailFs {
         let nodes = self.state.lock().unwrap().survivors(seed);
         PowerFailFs::with(State::new(nodes, u64::MAX)).expect("it could be mounted before")

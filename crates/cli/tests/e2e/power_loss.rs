@@ -1,5 +1,6 @@
-//! Loss of power at every change of a small case: each write, flush, name and length of a run folder, of a recording, of the folders of a fleet. What
-//! was reported durable is there, what is there can be read, and the work ends as without the loss.
+//! Loss of power at every change of a small case: each write, flush, name and length of a run
+//! folder, of a recording, of the folders of a fleet. What was reported durable is there, what is
+//! there can be read, and the work ends as without the loss.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -24,8 +25,8 @@ job = { rw = "randread", runtime = "4ms", interval = "2ms" }
 matrix = { bs = ["4k", "8k", "16k"] }
 "#;
 
-/// Runs a command until the power has failed, and kills it and all processes with this path in their command line: what it had printed to
-/// stderr. `None` if it ended before.
+/// Runs a command until the power has failed, and kills it and all processes with this path in
+/// their command line: what it had printed to stderr. `None` if it ended before.
 pub fn until_power_fails(
     files: &PowerFailFs,
     words: &str,
@@ -63,7 +64,8 @@ fn run_words(files: &PowerFailFs) -> String {
     format!("run ./mine.toml sim:samsung-951 --out {run}")
 }
 
-/// A run without a fault: how many changes it makes, and the names of its cells; `None` where nothing can be mounted.
+/// A run without a fault: how many changes it makes, and the names of its cells; `None` where
+/// nothing can be mounted.
 fn undisturbed(fixture: &Fixture) -> Option<(u64, BTreeSet<String>)> {
     fixture.write("mine.toml", STEPS);
     let files = PowerFailFs::mount(&[], u64::MAX)?;
@@ -203,7 +205,8 @@ fn a_recording_survives_a_loss_of_power_at_every_change() {
     let words = |files: &PowerFailFs| {
         let disk = files.path("disk");
         format!(
-            "record {disk} --destroy disk --from stream --index --durable-every 128k --chunk 64k --iodepth 4 --watch"
+            "record {disk} --destroy disk --from stream --index --durable-every 128k --chunk 64k \
+             --iodepth 4 --watch"
         )
     };
     fixture.ok(&words(&whole));
@@ -280,7 +283,8 @@ fn lose_power_of_a_fleet_task(step: usize) {
     fixture.write(
         "plan.toml",
         format!(
-            "name = \"lost\"\nsuites = [ {{ suite = \"mine.toml\" }} ]\n[drives]\nserials = \"serials.txt\"\n[store]\nat = \"{}\"\n",
+            "name = \"lost\"\nsuites = [ {{ suite = \"mine.toml\" }} ]\n[drives]\nserials = \
+             \"serials.txt\"\n[store]\nat = \"{}\"\n",
             store.display()
         ),
     );

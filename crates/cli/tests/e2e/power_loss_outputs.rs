@@ -1,5 +1,6 @@
-//! Loss of power while a command replaces its outputs: a fit with its state, profile and residuals; pages and exports. Each file is the one
-//! before or the new one, whole, and the same command writes the same again.
+//! Loss of power while a command replaces its outputs: a fit with its state, profile and residuals;
+//! pages and exports. Each file is the one before or the new one, whole, and the same command
+//! writes the same again.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +30,8 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
     let words = |files: &PowerFailFs| {
         let path = files.path(PROFILE);
         format!(
-            "fit samsung-951 --to m.csv --name one -o {path} --evaluations 18 --free nand.read_ns --free firmware.read_command_ns"
+            "fit samsung-951 --to m.csv --name one -o {path} --evaluations 18 --free nand.read_ns \
+             --free firmware.read_command_ns"
         )
     };
     let outputs = |files: &PowerFailFs| {
@@ -69,7 +71,8 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
             // Several generations before the last change.
             continued += u64::from(files.contents(STATE).is_some());
             cases += 1;
-            // The command that is given again sees no more than this of the loss: one fit for all that are alike.
+            // The command that is given again sees no more than this of the loss: one fit for all
+            // that are alike.
             let left = [PROFILE, RESIDUALS, STATE].map(|name| {
                 let temporary = files.contents(&format!(".{name}.tmp"));
                 (
@@ -86,7 +89,8 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
         }
     }
     println!(
-        "{changes} changes, {cases} cases, {} that differ, {continued} with a state, {replaced} with the result",
+        "{changes} changes, {cases} cases, {} that differ, {continued} with a state, {replaced} \
+         with the result",
         tried.len()
     );
     assert!(
@@ -99,8 +103,9 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
 fn outputs_that_are_replaced_survive_a_loss_of_power_at_every_change() {
     let fixture = Fixture::in_memory();
     fixture.ok("job sim:samsung-951 --rw randread --runtime 4ms --interval 1ms --out run");
-    // Arguments, the file with its earlier content, of the shape that the command replaces, and every how many changes the power fails: a
-    // format of several files writes them one after the other.
+    // Arguments, the file with its earlier content, of the shape that the command replaces, and
+    // every how many changes the power fails: a format of several files writes them one after the
+    // other.
     let outputs = [
         ("report run -o", "page.html", "<!DOCTYPE html>\nearlier", 1),
         (

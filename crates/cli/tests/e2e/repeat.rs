@@ -49,7 +49,8 @@ fn mixed_random_jobs_repeat_to_the_bit() {
     let fixture = Fixture::on_disk();
     for workload in [
         "--rw randrw --bs 4k/70:64k/30 --iodepth 16 --numjobs 3 --size 512m --runtime 500ms",
-        "--rw randwrite --bs 4k --iodepth 32 --size 1g --io_size 64m --random_distribution zipf:1.1",
+        "--rw randwrite --bs 4k --iodepth 32 --size 1g --io_size 64m --random_distribution \
+         zipf:1.1",
         "--rw randwrite --rate 3000 --arrival poisson --iodepth 32 --size 1g --runtime 1s",
         "--rw randwrite --bs 16k --size 8m --io_size 16m --verify",
     ] {

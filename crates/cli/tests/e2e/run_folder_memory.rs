@@ -34,7 +34,8 @@ const COMMANDS: [&str; 6] = [
     "export RUN --format ocp -o run.jsonl",
 ];
 
-/// Makes a run folder; `scale` is the number of seconds, histograms or copies of the table of cells.
+/// Makes a run folder; `scale` is the number of seconds, histograms or copies of the table of
+/// cells.
 fn make(folder: &Path, shape: Shape, scale: u64) -> u64 {
     let size = match shape {
         Shape::Seconds => Size {

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::fixture::{Done, Fixture, MIB, changed_blocks, noise, text_so_far, wait_until};
 
 /// A small suite that writes and reads an area.
-const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set blocks=4k,32k --set readers=1,2";
+const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set \
+                         blocks=4k,32k --set readers=1,2";
 
 #[test]
 fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {

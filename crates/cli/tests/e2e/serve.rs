@@ -171,7 +171,8 @@ fn fio_verifies_what_it_wrote() {
         "--rw=write --bs=128k --size=64m --iodepth=16 --verify=crc32c",
         "--rw=randwrite --bs=4k --size=16m --iodepth=32 --verify=crc32c --verify_backlog=512",
         "--rw=randwrite --bs=512 --size=1m --iodepth=8 --verify=md5",
-        "--rw=randwrite --bs=4k --size=8m --numjobs=3 --offset_increment=8m --iodepth=8 --fsync=100 --verify=crc32c --group_reporting",
+        "--rw=randwrite --bs=4k --size=8m --numjobs=3 --offset_increment=8m --iodepth=8 \
+         --fsync=100 --verify=crc32c --group_reporting",
         "--rw=trimwrite --bs=16k --size=8m --iodepth=4",
     ] {
         let (job, output) = fio(&fixture, serving.uri(), options, false);

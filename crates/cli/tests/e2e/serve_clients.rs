@@ -1,5 +1,5 @@
-//! `assay serve` with clients that are silent, slow, flood it or vanish, up to 1,000 of them: others are served, and memory, file
-//! descriptors and threads of the server are what they were.
+//! `assay serve` with clients that are silent, slow, flood it or vanish, up to 1,000 of them:
+//! others are served, and memory, file descriptors and threads of the server are what they were.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -134,7 +134,8 @@ struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// After its clients have gone: the server serves another and has become no larger. `peak`: with them.
+    /// After its clients have gone: the server serves another and has become no larger. `peak`:
+    /// with them.
     #[track_caller]
     fn is_as_before(&self, clients: &str, peak: Usage) {
         wait_until(&format!("a client is served after {clients}"), || {
@@ -146,7 +147,8 @@ impl Watched<'_> {
         let after = Usage::of(self.serving);
         let mib = |usage: Usage| usage.resident_kib >> 10;
         println!(
-            "{}, {clients}: resident {} MiB before, {} with them, {} after; descriptors {} with them",
+            "{}, {clients}: resident {} MiB before, {} with them, {} after; descriptors {} with \
+             them",
             self.label,
             mib(self.start),
             mib(peak),
@@ -203,7 +205,8 @@ fn nbd_server_withstands_its_clients(address: &str) {
     }
     watched.is_as_before("1,000 in succession", Usage::of(serving));
 
-    // Silent: of all at once so many are served, and others closed; the ones that are served lose their connection in the end.
+    // Silent: of all at once so many are served, and others closed; the ones that are served lose
+    // their connection in the end.
     let mut silent: Vec<_> = (0..CLIENTS).map(|_| connect(serving)).collect();
     let greeted = silent.iter_mut().map(|client| is_greeted(client.as_mut()));
     assert_eq!(greeted.filter(|greeted| *greeted).count(), MOST_CONNECTIONS);
@@ -214,7 +217,8 @@ fn nbd_server_withstands_its_clients(address: &str) {
     watched.is_as_before("1,000 at once, silent", peak);
     drop(silent);
 
-    // As many that have finished the handshake keep their connections, each exchanges data, and the others wait for nothing.
+    // As many that have finished the handshake keep their connections, each exchanges data, and the
+    // others wait for nothing.
     let mut clients: Vec<_> = (0..CLIENTS).filter_map(|_| entered(serving)).collect();
     assert_eq!(clients.len(), MOST_CONNECTIONS);
     for (seed, client) in clients.iter_mut().enumerate() {

@@ -1,5 +1,6 @@
-//! `assay serve --vfio-user` with clients that are silent, slow, flood it, vanish or announce more than a message can hold: the next one is
-//! served, and memory, file descriptors and threads of the server are what they were.
+//! `assay serve --vfio-user` with clients that are silent, slow, flood it, vanish or announce more
+//! than a message can hold: the next one is served, and memory, file descriptors and threads of the
+//! server are what they were.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -171,7 +172,8 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     drop(flooding);
     is_as_before("one that floods it", peak);
 
-    // Larger than a message: an error, or the end of the connection; and payload that does not come.
+    // Larger than a message: an error, or the end of the connection; and payload that does not
+    // come.
     for (message, errno) in [
         (access(REGION_READ, u32::MAX), Some(22)),
         (access(REGION_READ, MIB as u32 + 1), Some(22)),

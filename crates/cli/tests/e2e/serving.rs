@@ -93,7 +93,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// After a first client, once the server has closed its connection: the same number of descriptors for a fifth of a second.
+    /// After a first client, once the server has closed its connection: the same number of
+    /// descriptors for a fifth of a second.
     pub fn after(serving: &ServeProcess, client: impl FnOnce()) -> Usage {
         client();
         let (mut usage, mut same) = (Usage::of(serving), 0);

@@ -16,7 +16,8 @@ const SUITES: [(&str, &str); 19] = [
     ),
     (
         "enterprise",
-        "--set area=5% --set threads=1,8,64 --set readers=1,4 --set writers=1,4 --set mixes=100,70,0",
+        "--set area=5% --set threads=1,8,64 --set readers=1,4 --set writers=1,4 --set \
+         mixes=100,70,0",
     ),
     (
         "snia-iops",
@@ -50,12 +51,14 @@ const SUITES: [(&str, &str); 19] = [
     ),
     (
         "ai",
-        "--set precondition=1% --set checkpoint=8MiB --set ranks=1,2 --set repeats=2 --set readers=1 --set rates=250",
+        "--set precondition=1% --set checkpoint=8MiB --set ranks=1,2 --set repeats=2 --set \
+         readers=1 --set rates=250",
     ),
     ("indirection", "--set written=4MiB --set blocks=4k,16k"),
     (
         "fill",
-        "--set area=8MiB --set random_burst=1MiB --set sequential_burst=4MiB --set fill=1% --set wakes=4 --set idle_times=0s,1ms",
+        "--set area=8MiB --set random_burst=1MiB --set sequential_burst=4MiB --set fill=1% --set \
+         wakes=4 --set idle_times=0s,1ms",
     ),
     (
         "cache",
@@ -212,7 +215,8 @@ fn a_read_only_drive_is_not_measured_as_steady() {
     }
 }
 
-/// AnandTech M8Pe: a quarter of additional over-provisioning raises the rate without more variation.
+/// AnandTech M8Pe: a quarter of additional over-provisioning raises the rate without more
+/// variation.
 #[test]
 fn over_provisioning_raises_random_write_rate() {
     let fixture = Fixture::on_disk();
@@ -221,13 +225,14 @@ fn over_provisioning_raises_random_write_rate() {
     assert!(rate("random-write-spare") > 1.5 * rate("random-write"));
 }
 
-/// AnandTech Optane Memory: Optane is saturated at depth 2, flash is not saturated by random reads at depth 8; and reads of 4 KiB at depth 1 are several times faster.
+/// AnandTech Optane Memory: Optane is saturated at depth 2, flash is not saturated by random reads
+/// at depth 8; and reads of 4 KiB at depth 1 are several times faster.
 #[test]
 fn depth_sweeps_differ_between_media() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run client sim:intel-optane-memory-32gb sim:samsung-960-evo --set precondition=1% --set depths=1,2,8,64 \
-         --set blocks=4k --set mixes=70 --scale 0.001 --out run",
+        "run client sim:intel-optane-memory-32gb sim:samsung-960-evo --set precondition=1% --set \
+         depths=1,2,8,64 --set blocks=4k --set mixes=70 --scale 0.001 --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
         cells(&run, drive, step)
@@ -244,13 +249,15 @@ fn depth_sweeps_differ_between_media() {
     );
 }
 
-/// AnandTech PBlaze5: under 10 W the C916 reads less, from fewer threads on, and with a far shorter tail.
+/// AnandTech PBlaze5: under 10 W the C916 reads less, from fewer threads on, and with a far shorter
+/// tail.
 #[test]
 fn a_power_limit_lowers_the_knee_and_the_tail() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
-        "run enterprise sim:memblaze-pblaze5-c916 --set power_states=0,2 --set area=1% --set blocks=4k --set writers=1 --set threads=16,32,64,128,192,256,512 \
-         --set readers=1 --set mixes=70 --set steady=20s --set settle=20s --scale 0.01 --out run",
+        "run enterprise sim:memblaze-pblaze5-c916 --set power_states=0,2 --set area=1% --set \
+         blocks=4k --set writers=1 --set threads=16,32,64,128,192,256,512 --set readers=1 --set \
+         mixes=70 --set steady=20s --set settle=20s --scale 0.01 --out run",
     );
     let sweep = |state: u64| -> Vec<(f64, f64, f64)> {
         cells(&run, 0, "peak-random-read")
@@ -330,8 +337,9 @@ fn valid_preconditioning_is_reused_and_reported() {
     assert_eq!(state(&run("--destroy disk"), "prepare").0, "finished");
 }
 
-/// AnandTech M8Pe at full length: purge, fill, an hour of random writes, and the same with a quarter of the drive never written. What the report found of the
-/// M8Pe(Y) (22,000 IOPS within 5 %, nearly constant) is what the suite, the statistics and the policy make of the simulated one.
+/// AnandTech M8Pe at full length: purge, fill, an hour of random writes, and the same with a
+/// quarter of the drive never written. What the report found of the M8Pe(Y) (22,000 IOPS within 5
+/// %, nearly constant) is what the suite, the statistics and the policy make of the simulated one.
 #[test]
 fn the_hour_of_the_consistency_test_matches_the_publication() {
     let fixture = Fixture::on_disk();

@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP end a run promptly; measured intervals are kept and shown, and the run is resumable.
+//! SIGINT, SIGTERM and SIGHUP end a run promptly; measured intervals are kept and shown, and the
+//! run is resumable.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +10,8 @@ use crate::fixture::{Done, Fixture, MIB, is_heard, number, pause, send, text_so_
 
 const STATUS: i32 = 130;
 
-/// Start a command, wait for a text in its journal, send a signal; returns the result and the time to the end.
+/// Start a command, wait for a text in its journal, send a signal; returns the result and the time
+/// to the end.
 #[allow(
     clippy::disallowed_methods,
     reason = "how soon the program ends is what is tested"
@@ -238,8 +240,9 @@ fn until_begins_no_cell_that_could_end_later() {
     // Planned to take 100 s.
     fixture.write(
         "slow.toml",
-        "name = \"slow\"\ntitle = \"Slow\"\nsummary = \"Reads.\"\nsource = \"here\"\nduration = \"100 s\"\n[[step]]\nid = \"read\"\ntitle = \"Reads\"\nkind = \"measure\"\n\
-         job = { rw = \"randread\", bs = \"4k\", runtime = \"100s\", rate_iops = \"100\" }\n",
+        "name = \"slow\"\ntitle = \"Slow\"\nsummary = \"Reads.\"\nsource = \"here\"\nduration = \
+         \"100 s\"\n[[step]]\nid = \"read\"\ntitle = \"Reads\"\nkind = \"measure\"\njob = { rw = \
+         \"randread\", bs = \"4k\", runtime = \"100s\", rate_iops = \"100\" }\n",
     );
     let words = "run ./slow.toml sim:samsung-951 --out run";
     let done = fixture.run(&format!("{words} --until {}", date("+90 seconds")));

@@ -322,7 +322,8 @@ fn an_abort_flushes_received_data_and_a_stop_does_not_flush() {
             let chunk = &stream[23 * 128 * KIB..24 * 128 * KIB];
             on_disk.chunks(128 * KIB).any(|found| found == chunk)
         });
-        // Long enough for one flush in the pause and for the next pause to begin: a stop must not wait for the flush of that one.
+        // Long enough for one flush in the pause and for the next pause to begin: a stop must not
+        // wait for the flush of that one.
         pause(700);
         send(&recorder, signal);
         let done = output_of("record", &mut recorder).expect(130);
@@ -398,8 +399,9 @@ fn several_drives_share_a_stream() {
         .refuses(2, &["drive 1 of 3", "2 were named"]);
 }
 
-/// Data that a killed recorder reported durable is present, and no present data is corrupt. The kill follows a number of reports, not a
-/// time, so that it is independent of the speed of the host.
+/// Data that a killed recorder reported durable is present, and no present data is corrupt. The
+/// kill follows a number of reports, not a time, so that it is independent of the speed of the
+/// host.
 #[test]
 fn fifty_kills_lose_no_durable_data() {
     let fixture = Fixture::on_disk();
@@ -417,7 +419,8 @@ fn fifty_kills_lose_no_durable_data() {
             ""
         };
         let words = format!(
-            "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index --durable-every 512k --watch{ring}"
+            "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index \
+             --durable-every 512k --watch{ring}"
         );
         let mut recorder = fixture.command(&words).spawn().unwrap();
         let mut stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());

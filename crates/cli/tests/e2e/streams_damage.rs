@@ -1,4 +1,5 @@
-//! Interrupted and damaged streams: damaged indexes, stopped replays, slow sources, absent connections.
+//! Interrupted and damaged streams: damaged indexes, stopped replays, slow sources, absent
+//! connections.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -111,7 +112,8 @@ fn a_replay_stopped_in_its_last_chunk_is_reported_as_stopped() {
     fixture.ok("record disk --destroy disk --index --from stream");
     let mut player = fixture.command("replay disk").spawn().unwrap();
     let mut out = player.stdout.take().unwrap();
-    // Until the pipe is full. If a busy host only makes it seem so, the replay stops in an earlier chunk.
+    // Until the pipe is full. If a busy host only makes it seem so, the replay stops in an earlier
+    // chunk.
     let lies_there = || rustix::io::ioctl_fionread(&out).unwrap();
     wait_until("the pipe is full", || {
         let before = lies_there();

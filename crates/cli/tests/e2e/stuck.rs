@@ -1,5 +1,6 @@
-//! Storage that never answers: every command ends after two signals or at its limit, with status 4 and what is durable, whatever waits in the kernel.
-//! Storage that fails, tears or lies: found and reported.
+//! Storage that never answers: every command ends after two signals or at its limit, with status 4
+//! and what is durable, whatever waits in the kernel. Storage that fails, tears or lies: found and
+//! reported.
 
 use std::path::Path;
 use std::process::Child;
@@ -130,9 +131,11 @@ fn a_recording_on_storage_that_stops_answering_says_what_is_durable() {
     };
     let disk = files.path().display().to_string();
     let words = format!(
-        "record {disk} --destroy {NAME} --pattern 1 --length 3m --index --durable-every 256k --chunk 64k --iodepth 4"
+        "record {disk} --destroy {NAME} --pattern 1 --length 3m --index --durable-every 256k \
+         --chunk 64k --iodepth 4"
     );
-    // The header, some chunks and a checkpoint go well: with few chunks in flight the checkpoint is not behind them all.
+    // The header, some chunks and a checkpoint go well: with few chunks in flight the checkpoint is
+    // not behind them all.
     files.plan(Call::Write, Fault::Stall, 24);
     let child = fixture.command(&words).spawn().unwrap();
     wait_until("a call waits", || files.held() > 0);

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::fixture::{Fixture, MIB, number};
 
-/// Runtime and ramp of every planned cell that is not skipped, in seconds, from the plan in the run folder.
+/// Runtime and ramp of every planned cell that is not skipped, in seconds, from the plan in the run
+/// folder.
 fn planned_seconds(fixture: &Fixture, run: &str) -> f64 {
     let manifest: Value =
         serde_json::from_str(&fixture.text(&format!("{run}/manifest.json"))).unwrap();
@@ -64,7 +65,8 @@ fn quick_warns_about_compressible_data() {
 /// Each drive alone, then all concurrently, with the share of each.
 #[track_caller]
 fn all_aboard(fixture: &Fixture, drives: &str) {
-    let words = "--scale 0.01 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
+    let words = "--scale 0.01 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k \
+                 --set readers=1 --out run";
     let run = fixture.json(&format!("run bandwidth {drives} {words}"));
     let runs = run["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
@@ -135,7 +137,8 @@ fn two_simulated_drives_are_measured_concurrently() {
 fn real_and_simulated_drives_are_not_measured_concurrently() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 8 * MIB);
-    let words = "--scale 0.005 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
+    let words = "--scale 0.005 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k \
+                 --set readers=1 --out run";
     let run = fixture.json(&format!("run bandwidth disk sim:samsung-951 {words}"));
     for run in run["runs"].as_array().unwrap() {
         for cell in run["cells"]

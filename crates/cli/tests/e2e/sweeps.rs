@@ -239,7 +239,11 @@ fn a_fit_that_cannot_be_computed_is_refused_before_it_begins() {
     fixture
         .run("fleet sweep fit.toml -o notes.toml")
         .refuses(2, &["notes.toml"]);
-    fixture.write("folds.toml", "name = \"p\"\n[predictions]\npart = \"folds\"\nonly = [\"read\"]\n[store]\nat = \"store\"\n");
+    fixture.write(
+        "folds.toml",
+        "name = \"p\"\n[predictions]\npart = \"folds\"\nonly = [\"read\"]\n[store]\nat = \
+         \"store\"\n",
+    );
     fixture
         .run("fleet sweep folds.toml --missing")
         .refuses(2, &["reads, writes, heat, percentiles"]);

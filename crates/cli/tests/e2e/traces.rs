@@ -108,11 +108,13 @@ fn bad_traces_are_refused() {
         .refuses(2, &["exclude one another"]);
 }
 
-/// A trace made by a known workload gives its options back, and the workload behaves as the trace does.
+/// A trace made by a known workload gives its options back, and the workload behaves as the trace
+/// does.
 #[test]
 fn a_fitted_workload_recovers_the_options_of_a_trace() {
     let fixture = Fixture::in_memory();
-    // Sizes 60 % 4 KiB and 40 % 64 KiB, 70 % reads, a Poisson process of 4000 per second, uniform over 1 GiB.
+    // Sizes 60 % 4 KiB and 40 % 64 KiB, 70 % reads, a Poisson process of 4000 per second, uniform
+    // over 1 GiB.
     let mut state = 1_u64;
     let mut random = move || {
         // xorshift64*: the tests of `trace` use the workspace's generator.

@@ -1,10 +1,12 @@
-//! Verification on simulated drives with injected faults: each kind is detected and named; a correct drive has no findings.
+//! Verification on simulated drives with injected faults: each kind is detected and named; a
+//! correct drive has no findings.
 
 use serde_json::Value;
 
 use crate::fixture::{Fixture, number};
 
-/// Run a verifying job on a simulated drive with these faults; the status, what was found by name, and the document.
+/// Run a verifying job on a simulated drive with these faults; the status, what was found by name,
+/// and the document.
 #[track_caller]
 fn verified(faults: &str, workload: &str, status: i32) -> (Vec<(String, u64)>, Value) {
     let fixture = Fixture::on_disk();
@@ -36,7 +38,8 @@ fn a_correct_drive_has_no_findings() {
             "--rw write --bs 16k --size 4m --numjobs 4 --iodepth 8",
             "--rw randwrite --bs 4k --size 4m --io_size 16m --iodepth 32",
             "--rw randrw --bs 4k/50:16k/30:64k/20 --size 8m --io_size 32m --iodepth 16 --numjobs 2",
-            "--rw randwrite --random_distribution zipf:1.1 --bs 8k --size 8m --io_size 16m --iodepth 4",
+            "--rw randwrite --random_distribution zipf:1.1 --bs 8k --size 8m --io_size 16m \
+             --iodepth 4",
             "--rw write --bs 512 --size 256k --verify_interval 512",
             "--rw write --bs 64k --size 4m --data compress=3",
             "--rw rw --bs 64k --size 4m --io_size 32m --iodepth 4 --runtime 1s",
@@ -102,15 +105,16 @@ fn a_misdirected_write_is_misplaced_at_its_target_and_lost_at_its_address() {
     for ordinal in [200, 220, 240, 250] {
         let (found, _) = verified(&format!(",fault=misdirect-write@{ordinal}"), workload, 1);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-        // A later write may overwrite the wrong location; the intended location is lost in any case.
+        // A later write may overwrite the wrong location; the intended location is lost in any
+        // case.
         assert!(names.contains(&"lost"), "{ordinal}: {found:?}");
         both += usize::from(found == [("lost".to_owned(), 4), ("misplaced".to_owned(), 4)]);
     }
     assert!(both > 0, "no misdirected write was detected at its target");
 }
 
-/// A counterfeit with a quarter of its stated capacity: each physical block holds its last write, and reads of the other addresses return
-/// misplaced blocks. Only the last quarter is correct.
+/// A counterfeit with a quarter of its stated capacity: each physical block holds its last write,
+/// and reads of the other addresses return misplaced blocks. Only the last quarter is correct.
 #[test]
 fn a_forged_capacity_is_misplaced_blocks() {
     let (found, job) = verified(",fault=wrap:1m", SEQUENTIAL, 1);
@@ -175,7 +179,8 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
 
 #[test]
 fn several_faults_on_one_drive_are_all_found() {
-    let faults = ",fault=corrupt-write@5,fault=drop-write@9,fault=corrupt-write@20,fault=write-error@30,fault=latency-spike@3=5ms";
+    let faults = ",fault=corrupt-write@5,fault=drop-write@9,fault=corrupt-write@20,\
+                  fault=write-error@30,fault=latency-spike@3=5ms";
     let (found, job) = verified(faults, SEQUENTIAL, 1);
     assert_eq!(found, [("corrupt".to_owned(), 2), ("lost".to_owned(), 4)]);
     assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0);
@@ -211,9 +216,9 @@ fn data_errors_in_a_users_suite_end_with_status_1() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "mine.toml",
-        "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n\
-         [[step]]\nid = \"w\"\ntitle = \"w\"\nkind = \"measure\"\nneeds = [\"write\"]\n\
-         job = { rw = \"write\", bs = \"16k\", size = \"1m\", verify = true }\n",
+        "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \
+         \"short\"\n[[step]]\nid = \"w\"\ntitle = \"w\"\nkind = \"measure\"\nneeds = \
+         [\"write\"]\njob = { rw = \"write\", bs = \"16k\", size = \"1m\", verify = true }\n",
     );
     let run = fixture.json_status(
         "run mine.toml sim:samsung-951,fault=corrupt-write@5 sim:intel-600p --out run",

@@ -11,7 +11,8 @@ const WAYS: [&str; 4] = [
     "--engine uring --iodepth 4 --direct false",
 ];
 
-/// A program that prints watts is the power meter; its readings are in the result, and a silent one is an error.
+/// A program that prints watts is the power meter; its readings are in the result, and a silent one
+/// is an error.
 #[test]
 fn an_external_power_meter_is_recorded() {
     let fixture = Fixture::in_memory();
@@ -220,7 +221,10 @@ fn threads_use_their_areas() {
 fn strided_zones_leave_the_gaps_alone() {
     let fixture = Fixture::in_memory();
     let before = fixture.noise("disk", 8 * MIB);
-    fixture.ok("job disk --rw write --bs 16k --zonesize 64k --zonerange 128k --zoneskip 128k --io_size 2m --destroy disk");
+    fixture.ok(
+        "job disk --rw write --bs 16k --zonesize 64k --zonerange 128k --zoneskip 128k --io_size \
+         2m --destroy disk",
+    );
     let changed = changed_blocks(&before, &fixture.read("disk"), 64 * KIB);
     // Zone i begins at i * 256 KiB, and its first 64 KiB are written.
     assert_eq!(changed, (0..32).map(|i| i * 4).collect::<Vec<_>>());
@@ -236,7 +240,8 @@ fn random_distributions_have_their_shape() {
         ));
         changed_blocks(&before, &fixture.read("disk"), 4096)
     };
-    // As many writes as blocks: each once; of equally likely ones all but a share of 1/e; of skewed ones far fewer.
+    // As many writes as blocks: each once; of equally likely ones all but a share of 1/e; of skewed
+    // ones far fewer.
     assert_eq!(touched("--random_distribution cover").len(), 2048);
     let uniform = touched("--random_distribution random").len() as f64 / 2048.0;
     assert!((uniform - 0.632).abs() < 0.04, "{uniform}");
@@ -288,7 +293,10 @@ fn both_spellings_of_an_option_are_equivalent() {
         2048.0
     );
     // The recorded command line is valid.
-    let job = fixture.json("job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time 0s --seed 3");
+    let job = fixture.json(
+        "job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time \
+         0s --seed 3",
+    );
     let options = job["jobs"][0]["workload"]["options"]
         .as_str()
         .unwrap()
@@ -297,11 +305,13 @@ fn both_spellings_of_an_option_are_equivalent() {
     assert_eq!(again["jobs"], job["jobs"]);
 }
 
-/// Unlike jobs at once on one drive from the command line, each with its own result: a mix of options of all and of each.
+/// Unlike jobs at once on one drive from the command line, each with its own result: a mix of
+/// options of all and of each.
 #[test]
 fn named_jobs_run_at_once_on_one_drive() {
     let fixture = Fixture::in_memory();
-    let line = "job sim:samsung-951 --runtime 500ms --bs 4k --name reads --rw randread --iodepth 4 --name writes --rw write --bs 128k --rate_iops 100";
+    let line = "job sim:samsung-951 --runtime 500ms --bs 4k --name reads --rw randread --iodepth \
+                4 --name writes --rw write --bs 128k --rate_iops 100";
     let run = fixture.json(line);
     let names: Vec<&str> = (run["jobs"].as_array().unwrap().iter())
         .map(|job| job["name"].as_str().unwrap())
@@ -317,7 +327,8 @@ fn named_jobs_run_at_once_on_one_drive() {
     fixture.run(wrong).refuses(2, &["job b"]);
 }
 
-/// A file system that keeps only what was forced to it: every byte of synchronous writes, nothing of others (the job flushes nothing).
+/// A file system that keeps only what was forced to it: every byte of synchronous writes, nothing
+/// of others (the job flushes nothing).
 #[test]
 fn synchronous_writes_are_durable_when_they_complete() {
     let fixture = Fixture::in_memory();
@@ -350,7 +361,8 @@ fn synchronous_writes_are_durable_when_they_complete() {
 fn named_jobs_on_a_file_need_permission_to_write() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 16 * MIB);
-    let line = "job disk --runtime 300ms --name reads --rw randread --size 8m --name writes --rw randwrite --offset 8m --fsync 4";
+    let line = "job disk --runtime 300ms --name reads --rw randread --size 8m --name writes --rw \
+                randwrite --offset 8m --fsync 4";
     fixture.run(line).refuses(3, &["--destroy disk"]);
     let run = fixture.json(&format!("{line} --destroy disk"));
     assert!(number(&run, "/jobs/0/read/ios") > 0.0);

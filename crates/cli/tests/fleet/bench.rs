@@ -1,4 +1,5 @@
-//! A plan on hosts of a cluster, as an operator has it: lists of drives, a plan file, a shared store.
+//! A plan on hosts of a cluster, as an operator has it: lists of drives, a plan file, a shared
+//! store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -71,7 +72,8 @@ impl<'a> Bench<'a> {
         cluster.write(
             format!("{name}.toml"),
             format!(
-                "name = \"{name}\"\nsuites = [ {{ suite = \"{name}-suite.toml\" }} ]\n[store]\nat = \"{store}\"\n[drives]\nserials = \"{name}-serials.txt\"\n{sections}\n"
+                "name = \"{name}\"\nsuites = [ {{ suite = \"{name}-suite.toml\" }} ]\n[store]\nat \
+                 = \"{store}\"\n[drives]\nserials = \"{name}-serials.txt\"\n{sections}\n"
             ),
         );
         let plan = bench.fleet("plan", "--json").expect(0).json();
@@ -181,7 +183,8 @@ impl<'a> Bench<'a> {
             .any(|name| name.starts_with(&format!("assay:{}:", self.id)))
     }
 
-    /// Collects; lines of finished cells by serial. Every folder is whole and every cell was finished once.
+    /// Collects; lines of finished cells by serial. Every folder is whole and every cell was
+    /// finished once.
     #[track_caller]
     pub fn collected(&self) -> BTreeMap<String, BTreeSet<String>> {
         let to = format!("{}-collected", self.name);

@@ -1,13 +1,15 @@
 //! A Slurm cluster on this machine, for the length of the tests.
 //!
 //! # Isolation
-//! The cluster is a network namespace with nothing but loopback, and a PID namespace. A host is a PID namespace inside it with a node
-//! daemon and a directory of its own at [`Cluster::work`]. The first process of the cluster reads a pipe from this test: when the test
-//! ends, by whatever cause, the pipe closes, that process ends, the kernel kills all others, and the folder is removed.
+//! The cluster is a network namespace with nothing but loopback, and a PID namespace. A host is a
+//! PID namespace inside it with a node daemon and a directory of its own at [`Cluster::work`]. The
+//! first process of the cluster reads a pipe from this test: when the test ends, by whatever cause,
+//! the pipe closes, that process ends, the kernel kills all others, and the folder is removed.
 //!
 //! # Settings
-//! Slurm needs two addresses (with one its daemons resolve no names). `cred_expire` bounds how long a requeued job is held back,
-//! `SlurmdTimeout` how long a lost host is not noticed. A host that is back sooner is noticed only when it reports its jobs again.
+//! Slurm needs two addresses (with one its daemons resolve no names). `cred_expire` bounds how long
+//! a requeued job is held back, `SlurmdTimeout` how long a lost host is not noticed. A host that is
+//! back sooner is noticed only when it reports its jobs again.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -57,7 +59,8 @@ pub fn shared() -> Option<&'static Cluster> {
 }
 
 impl Cluster {
-    /// A cluster of `hosts` hosts, `d0` and so on, all of them idle. `None`, with the reason printed, where none can be started.
+    /// A cluster of `hosts` hosts, `d0` and so on, all of them idle. `None`, with the reason
+    /// printed, where none can be started.
     pub fn start(hosts: usize) -> Option<Cluster> {
         if let Some(reason) = cannot_start() {
             println!("skipped: {reason}");
@@ -423,7 +426,8 @@ fn cannot_start() -> Option<String> {
             .any(|folder| Path::new(folder).join(program).exists());
         if !found {
             return Some(format!(
-                "{program} is missing; scripts/ensure-packages installs slurmctld, slurmd, slurm-client and munge"
+                "{program} is missing; scripts/ensure-packages installs slurmctld, slurmd, \
+                 slurm-client and munge"
             ));
         }
     }
@@ -437,8 +441,8 @@ fn cannot_start() -> Option<String> {
     }
 }
 
-/// Holds the cluster while its input is open, then removes the folder. In a session of its own: an interrupt of the test does not end it
-/// before it has tidied up.
+/// Holds the cluster while its input is open, then removes the folder. In a session of its own: an
+/// interrupt of the test does not end it before it has tidied up.
 const KEEPER: &str = r#"
 unshare --net --pid --mount --fork --kill-child sh -c '
   read -r pid rest </proc/self/stat
@@ -500,6 +504,7 @@ JobRequeue=1
 RebootProgram={dir}/reboot
 ResumeTimeout=60
 GresTypes=nvme
-NodeName=d[0-{last}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[7100-{last_port}] CPUs=8 RealMemory=1000
+NodeName=d[0-{last}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[7100-{last_port}] CPUs=8 \
+                          RealMemory=1000
 PartitionName=rack Nodes=ALL Default=YES State=UP MaxTime=INFINITE
 ";

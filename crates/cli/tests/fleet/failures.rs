@@ -1,4 +1,5 @@
-//! The table of failures of docs/fleet.md, each row with a real Slurm; and random schedules of kills.
+//! The table of failures of docs/fleet.md, each row with a real Slurm; and random schedules of
+//! kills.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -117,7 +118,8 @@ fn every_row_of_the_table() {
     durable.check(&collected);
     assert!(!shipped.is_empty() && collected[&moved].len() == REAL_TIME_CELLS);
     assert_eq!(bench.status(&moved)["host"], shelf);
-    // The task itself resumes its killed child; an attempt that was never interrupted is the only one.
+    // The task itself resumes its killed child; an attempt that was never interrupted is the only
+    // one.
     assert_eq!(bench.status(&bench.serial(run))["attempts"], 1);
     // A later attempt resumes a lost drive that is back.
     assert_eq!(bench.status(&bench.serial(lost))["attempts"], 2);
@@ -127,7 +129,8 @@ fn every_row_of_the_table() {
         REAL_TIME_CELLS + 1,
         "the cell under way was begun again"
     );
-    // An orphan of a killed step daemon is not disturbed; one whose node daemon returns while it measures is killed by Slurm, with its cell.
+    // An orphan of a killed step daemon is not disturbed; one whose node daemon returns while it
+    // measures is killed by Slurm, with its cell.
     for (orphan, cut_off) in [(step, 0), (daemon, 1)] {
         let journal = bench.folder(orphan, &bench.serial(orphan));
         let journal = text_so_far(&journal.join("journal.log"));

@@ -1,4 +1,5 @@
-//! Whole plans under Slurm: many drives, cancelling, a drive that moves, a serial on two hosts, a time limit.
+//! Whole plans under Slurm: many drives, cancelling, a drive that moves, a serial on two hosts, a
+//! time limit.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +55,9 @@ fn forty_drives_by_slurm_and_by_one_process_give_the_same_results() {
         cluster.write(
             format!("{plan}.toml"),
             format!(
-                "name = \"forty\"\nsuites = [ {{ suite = \"quick\" }} ]\n[drives]\nmodel = \"SAMSUNG MZVPV128\"\n[run]\nscale = 0.02\n[store]\nat = \"{}\"\n[compare]\nprimary = [\"quick.random-read\"]\n",
+                "name = \"forty\"\nsuites = [ {{ suite = \"quick\" }} ]\n[drives]\nmodel = \
+                 \"SAMSUNG MZVPV128\"\n[run]\nscale = 0.02\n[store]\nat = \
+                 \"{}\"\n[compare]\nprimary = [\"quick.random-read\"]\n",
                 store.display()
             ),
         );

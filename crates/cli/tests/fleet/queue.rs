@@ -34,7 +34,8 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
         cluster,
         "lost",
         "d0",
-        "echo began on $SLURMD_NODENAME; [ -e $ASSAY_FLEET_DIR/boot ] || { touch $ASSAY_FLEET_DIR/boot; exec sleep 600; }; echo again",
+        "echo began on $SLURMD_NODENAME; [ -e $ASSAY_FLEET_DIR/boot ] || { touch \
+         $ASSAY_FLEET_DIR/boot; exec sleep 600; }; echo again",
     );
     let ended = submit(
         cluster,
@@ -50,7 +51,8 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
         cluster,
         "orphan",
         "d3",
-        "echo began; [ -e $ASSAY_FLEET_DIR/go ] && exit; until [ -e $ASSAY_FLEET_DIR/go ]; do sleep 0.2; done; echo ended",
+        "echo began; [ -e $ASSAY_FLEET_DIR/go ] && exit; until [ -e $ASSAY_FLEET_DIR/go ]; do \
+         sleep 0.2; done; echo ended",
     );
     cluster.wait("the job has begun", || output("orphan").contains("began"));
     cluster.kill_node_daemon("d3");
@@ -76,9 +78,10 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
         cluster.job_state(&lost).as_deref() == Some("COMPLETED")
     });
     assert_eq!(output("lost").matches("began on d0").count(), 2);
-    // Without its node daemon a job continues to run: it ends by itself while Slurm has already requeued it. (A daemon that returns earlier
-    // reports the step of a pending job, and Slurm kills it or fails the job, "credential revoked".) So the state of a job in the queue is
-    // never the state of its drives.
+    // Without its node daemon a job continues to run: it ends by itself while Slurm has already
+    // requeued it. (A daemon that returns earlier reports the step of a pending job, and Slurm
+    // kills it or fails the job, "credential revoked".) So the state of a job in the queue is never
+    // the state of its drives.
     cluster.wait_for_loss_of("d3");
     std::fs::write(cluster.work_of("d3").join("go"), "").unwrap();
     cluster.wait("the orphan has ended", || {
@@ -137,7 +140,8 @@ fn nothing_of_a_cluster_outlives_it() {
             .processes(|p| p.command.contains("sleep 600"))
             .is_empty()
     });
-    // The controller comes back with its state: all but the orders of its last seconds, so the job may wait again.
+    // The controller comes back with its state: all but the orders of its last seconds, so the job
+    // may wait again.
     cluster.kill_controller();
     cluster.start_controller();
     assert!(cluster.job_state(&job).is_some(), "{}", cluster.report());

@@ -29,7 +29,8 @@ fn used(cluster: &Cluster) -> Use {
         let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
         let pss = pss.and_then(|rest| rest.trim().split(' ').next()?.parse::<u64>().ok());
         memory_kib += pss.unwrap_or(0);
-        // proc(5): utime, stime, cutime, cstime are fields 14 to 17; the name in parentheses may have blanks.
+        // proc(5): utime, stime, cutime, cstime are fields 14 to 17; the name in parentheses may
+        // have blanks.
         let stat = text("stat").unwrap_or_default();
         let fields = stat
             .rsplit(')')
@@ -56,7 +57,8 @@ fn used(cluster: &Cluster) -> Use {
 )]
 fn scaling_table() {
     println!(
-        "| hosts | up, s | memory of all daemons, MB | tasks | tasks/s | daemons' processor time per task, ms |"
+        "| hosts | up, s | memory of all daemons, MB | tasks | tasks/s | daemons' processor time \
+         per task, ms |"
     );
     println!("|---|---|---|---|---|---|");
     for hosts in [8, 16, 32, 64] {

@@ -81,7 +81,8 @@ fn the_starts_of_a_fit_on_several_hosts_give_the_profile_of_one_process() {
     };
     cluster.write(
         "figures.csv",
-        "rw,block,threads,metric,ios,value\nrandread,4k,1,median_us,2000,110\nrandread,4k,16,mib_per_s,4000,430\n",
+        "rw,block,threads,metric,ios,value\nrandread,4k,1,median_us,2000,110\nrandread,4k,16,\
+         mib_per_s,4000,430\n",
     );
     for (name, chunk) in [("fit-alone", "3"), ("fit-array", "1")] {
         let store = cluster.path(format!("{name}-store"));
@@ -123,7 +124,8 @@ fn submit_array(cluster: &Cluster, name: &str, chunks: &str) -> String {
             "--requeue",
             &format!("--output={}", output.display()),
             &format!(
-                "--wrap=echo $SLURMD_NODENAME; exec assay fleet sweep {name}.toml --chunk $SLURM_ARRAY_TASK_ID"
+                "--wrap=echo $SLURMD_NODENAME; exec assay fleet sweep {name}.toml --chunk \
+                 $SLURM_ARRAY_TASK_ID"
             ),
         ],
     );

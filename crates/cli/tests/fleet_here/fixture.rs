@@ -44,7 +44,8 @@ impl Fixture {
         let store = self.path("store").display().to_string();
         let suites = "[ { suite = \"quick\" } ]";
         let text = format!(
-            "name = \"lots\"\nsuites = {suites}\n[drives]\n{drives}\n[run]\n{run}\n[store]\nat = \"{store}\"\n"
+            "name = \"lots\"\nsuites = {suites}\n[drives]\n{drives}\n[run]\n{run}\n[store]\nat = \
+             \"{store}\"\n"
         );
         self.write("plan.toml", &text);
     }

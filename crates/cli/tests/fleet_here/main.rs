@@ -1,8 +1,9 @@
-//! Fleets without a queue, through the real binary, on simulated drives: two hosts are two host names on this machine.
+//! Fleets without a queue, through the real binary, on simulated drives: two hosts are two host
+//! names on this machine.
 //!
 //! # Architecture
-//! [`fixture`] makes a folder with the lists of drives of two hosts and a shared store, and runs the binary in it. One module per
-//! command.
+//! [`fixture`] makes a folder with the lists of drives of two hosts and a shared store, and runs
+//! the binary in it. One module per command.
 //!
 //! # Non-goals
 //! No Slurm; no performance.

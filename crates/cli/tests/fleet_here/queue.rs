@@ -9,7 +9,8 @@ fn slurm(fixture: &Fixture) {
     let jobs = fixture.path("jobs").display().to_string();
     fixture.write("jobs", "");
     let sbatch = format!(
-        "for a; do case $a in --job-name=*) name=${{a#*=}};; esac; done\nid=$(($(wc -l < {jobs}) + 1))\necho \"$id|PD||Priority|$name\" >> {jobs}\necho $id"
+        "for a; do case $a in --job-name=*) name=${{a#*=}};; esac; done\nid=$(($(wc -l < {jobs}) \
+         + 1))\necho \"$id|PD||Priority|$name\" >> {jobs}\necho $id"
     );
     let scancel = format!("sed -i \"/^$1|/d\" {jobs}");
     fixture.program("sbatch", &sbatch);

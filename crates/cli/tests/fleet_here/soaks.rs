@@ -1,4 +1,5 @@
-//! `assay fleet cohort` on soaks whose truth is known: run folders of synthetic drives, four hours by the minute in segments of an hour.
+//! `assay fleet cohort` on soaks whose truth is known: run folders of synthetic drives, four hours
+//! by the minute in segments of an hour.
 
 use std::collections::BTreeMap;
 use std::fs;

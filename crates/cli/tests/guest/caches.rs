@@ -1,11 +1,13 @@
-//! Block caches of the guest's kernel, dm-cache and bcache, in front of a drive whose latency is known: dm-delay delays each of its I/Os.
+//! Block caches of the guest's kernel, dm-cache and bcache, in front of a drive whose latency is
+//! known: dm-delay delays each of its I/Os.
 
 use crate::fixture::number;
 use crate::guest::{Guest, Setup};
 
 /// Delay of an I/O of the slow drive, as dm-delay is told.
 const DELAY_MS: f64 = 20.0;
-/// What an I/O of the slow drive takes at least. dm-delay counts ticks of 4 ms and the first one is begun: measured in this guest, 256 reads took 17.3 to 27.5 ms.
+/// What an I/O of the slow drive takes at least. dm-delay counts ticks of 4 ms and the first one is
+/// begun: measured in this guest, 256 reads took 17.3 to 27.5 ms.
 const SLOW_MS: f64 = DELAY_MS - 4.0;
 const MIB: usize = 1 << 20;
 
@@ -61,7 +63,8 @@ fn rate(before: &[f64], after: &[f64]) -> f64 {
     100.0 * hits / (hits + misses)
 }
 
-/// The hit rate of a job is that of dmsetup's counters; a hit takes less than the slow drive needs, a miss does not. The suite `cache` runs on it.
+/// The hit rate of a job is that of dmsetup's counters; a hit takes less than the slow drive needs,
+/// a miss does not. The suite `cache` runs on it.
 #[test]
 fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
     let Some((mut guest, fast)) = boot(&["dmsetup"]) else {
@@ -69,10 +72,12 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
     };
     // 4 MiB of metadata, 64 MiB of cache in blocks of 64 KiB.
     guest.ok(&format!(
-        "echo 0 8192 linear {fast} 0 | dmsetup create meta && echo 0 131072 linear {fast} 8192 | dmsetup create data"
+        "echo 0 8192 linear {fast} 0 | dmsetup create meta && echo 0 131072 linear {fast} 8192 | \
+         dmsetup create data"
     ));
     guest.ok(
-        "echo 0 $(blockdev --getsz /dev/mapper/slow) cache /dev/mapper/meta /dev/mapper/data /dev/mapper/slow 128 1 writeback smq 0 | dmsetup create cached",
+        "echo 0 $(blockdev --getsz /dev/mapper/slow) cache /dev/mapper/meta /dev/mapper/data \
+         /dev/mapper/slow 128 1 writeback smq 0 | dmsetup create cached",
     );
     // Read hits and misses are the fifth and sixth field of the status.
     let counters = "dmsetup status cached | cut -d' ' -f 8,9";
@@ -80,7 +85,8 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
         let before = numbers(guest, counters);
         let measured = job(
             guest,
-            "/dev/mapper/cached --rw randread --bs 64k --size 16m --io_size 16m --random_distribution cover --iodepth 1",
+            "/dev/mapper/cached --rw randread --bs 64k --size 16m --io_size 16m \
+             --random_distribution cover --iodepth 1",
         );
         let expected = rate(&before, &numbers(guest, counters));
         let found = measured.hit_pct.unwrap();
@@ -101,7 +107,8 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
 
     let serial = guest.json("probe /dev/mapper/cached")["drive"]["serial"].clone();
     let serial = serial.as_str().unwrap();
-    let sizes = "--set working_set=8MiB --set data_set=96MiB --set burst=1MiB --set runtime=2s --set settle=1s";
+    let sizes = "--set working_set=8MiB --set data_set=96MiB --set burst=1MiB --set runtime=2s \
+                 --set settle=1s";
     let run = guest.json(&format!(
         "run cache /dev/mapper/cached {sizes} --destroy {serial}"
     ));
@@ -120,20 +127,26 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
     guest.end();
 }
 
-/// bcache adds its counters up every 13.6 s: a job of 41 s has at least two thirds of its reads in them.
+/// bcache adds its counters up every 13.6 s: a job of 41 s has at least two thirds of its reads in
+/// them.
 #[test]
 fn bcache_is_measured_with_the_kernels_own_hit_rate() {
     let Some((mut guest, fast)) = boot(&["dmsetup", "make-bcache"]) else {
         return;
     };
     guest.ok(&format!(
-        "make-bcache --block 4k --bucket 64k -B /dev/mapper/slow -C {fast} && echo /dev/mapper/slow > /sys/fs/bcache/register && echo {fast} > /sys/fs/bcache/register"
+        "make-bcache --block 4k --bucket 64k -B /dev/mapper/slow -C {fast} && echo \
+         /dev/mapper/slow > /sys/fs/bcache/register && echo {fast} > /sys/fs/bcache/register"
     ));
     // Everything is cached, sequential I/O and that of a congested cache as well.
-    guest.ok("cd /sys/block/bcache0/bcache && echo 0 > sequential_cutoff && echo 0 > cache/congested_read_threshold_us && echo 0 > cache/congested_write_threshold_us");
+    guest.ok(
+        "cd /sys/block/bcache0/bcache && echo 0 > sequential_cutoff && echo 0 > \
+         cache/congested_read_threshold_us && echo 0 > cache/congested_write_threshold_us",
+    );
     let cold = job(
         &mut guest,
-        "/dev/bcache0 --rw randread --bs 64k --size 8m --io_size 8m --random_distribution cover --iodepth 1",
+        "/dev/bcache0 --rw randread --bs 64k --size 8m --io_size 8m --random_distribution cover \
+         --iodepth 1",
     );
     assert!(cold.median_ms >= SLOW_MS, "{} ms", cold.median_ms);
 
@@ -154,7 +167,8 @@ fn bcache_is_measured_with_the_kernels_own_hit_rate() {
     assert!(warm.median_ms < SLOW_MS, "{} ms", warm.median_ms);
 
     // Write-through waits for the slow drive and leaves nothing dirty, write-back does neither.
-    let writes = "/dev/bcache0 --rw randwrite --bs 4k --size 8m --number_ios 256 --iodepth 1 --destroy bcache0";
+    let writes = "/dev/bcache0 --rw randwrite --bs 4k --size 8m --number_ios 256 --iodepth 1 \
+                  --destroy bcache0";
     let through = job(&mut guest, writes);
     assert!(
         through.median_ms >= SLOW_MS && through.dirty_mib == 0.0,

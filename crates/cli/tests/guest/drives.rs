@@ -17,7 +17,10 @@ fn list_and_probe_agree_with_nvme_cli() {
         // Behind a root port, so that it has a link; the first is inside the root complex.
         .option("-device pcie-root-port,id=rootport,chassis=1")
         .controller("second", "GUEST-0002", "bus=rootport,mdts=5")
-        .option("-device nvme-ns,drive=two,bus=second,nsid=1,logical_block_size=4096,physical_block_size=4096")
+        .option(
+            "-device nvme-ns,drive=two,bus=second,nsid=1,logical_block_size=4096,\
+             physical_block_size=4096",
+        )
         .boot();
 
     // Every drive once, by the serial for --destroy.
@@ -85,8 +88,8 @@ fn list_and_probe_agree_with_nvme_cli() {
     guest.end();
 }
 
-/// Rows of the controller, by group. Drives may differ in their number of power states, in reporting their capacity, and
-/// in host-controlled thermal management.
+/// Rows of the controller, by group. Drives may differ in their number of power states, in
+/// reporting their capacity, and in host-controlled thermal management.
 fn rows(page: &str) -> Vec<String> {
     let controller = page.lines().skip_while(|line| *line != "controller");
     controller

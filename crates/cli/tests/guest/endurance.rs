@@ -1,4 +1,5 @@
-//! Write amplification by the logs of a simulated drive behind the guest's NVMe driver, against the counters of the model.
+//! Write amplification by the logs of a simulated drive behind the guest's NVMe driver, against the
+//! counters of the model.
 
 use serde_json::Value;
 
@@ -6,7 +7,8 @@ use crate::fixture::number;
 use crate::guest::{Guest, Setup};
 use crate::serving::ServeProcess;
 
-/// Counters of the model over the drive's life, bytes, from the telemetry log (07h), which has them exactly.
+/// Counters of the model over the drive's life, bytes, from the telemetry log (07h), which has them
+/// exactly.
 #[derive(Clone, Copy, Debug)]
 struct Truth {
     host_bytes: f64,
@@ -43,15 +45,17 @@ fn conclusions<'v>(run: &'v Value, name: &str) -> Vec<&'v Value> {
 /// A suite of one writing step of this block size.
 fn suite(guest: &mut Guest, name: &str, rw: &str, bs: &str, io_size: &str) {
     let text = format!(
-        "name = \"{name}\"\\ntitle = \"Writes of {bs}\"\\nsource = \"a test\"\\nduration = \"seconds\"\\nsummary = \"s\"\\n\
-         [parameters.warranty_years]\\ndefault = \"0\"\\nhelp = \"h\"\\n\
-         [[step]]\\nid = \"writes\"\\ntitle = \"Writes of {bs}\"\\nkind = \"measure\"\\nneeds = [\"write\"]\\n\
-         job = {{ rw = \"{rw}\", bs = \"{bs}\", iodepth = 16, size = \"4g\", io_size = \"{io_size}\", runtime = \"10m\" }}\\n"
+        "name = \"{name}\"\\ntitle = \"Writes of {bs}\"\\nsource = \"a test\"\\nduration = \
+         \"seconds\"\\nsummary = \"s\"\\n[parameters.warranty_years]\\ndefault = \"0\"\\nhelp = \
+         \"h\"\\n[[step]]\\nid = \"writes\"\\ntitle = \"Writes of {bs}\"\\nkind = \
+         \"measure\"\\nneeds = [\"write\"]\\njob = {{ rw = \"{rw}\", bs = \"{bs}\", iodepth = 16, \
+         size = \"4g\", io_size = \"{io_size}\", runtime = \"10m\" }}\\n"
     );
     guest.ok(&format!("printf '{text}' >{name}.toml"));
 }
 
-/// The drive has an indirection unit of 16 KiB, log C0h, and an endurance group with a rated endurance.
+/// The drive has an indirection unit of 16 KiB, log C0h, and an endurance group with a rated
+/// endurance.
 #[test]
 fn write_amplification_by_the_logs_is_that_of_the_model() {
     let Some(setup) = Setup::new() else { return };

@@ -14,7 +14,8 @@ fn warns_of(job: &Value, words: &str) -> bool {
 #[test]
 fn controller_errors_are_reported_by_cause() {
     let Some(setup) = Setup::new() else { return };
-    // Between the controller and the image: the sector at 8 MiB cannot be read, the one at 16 MiB cannot be written.
+    // Between the controller and the image: the sector at 8 MiB cannot be read, the one at 16 MiB
+    // cannot be written.
     let rule = |kind: &str, at: usize| {
         json!({
             "event": "none", "iotype": kind, "errno": 5, "sector": at / 512, "once": false,
@@ -47,7 +48,8 @@ fn controller_errors_are_reported_by_cause() {
         let job = guest.json_status(&format!("job {device} --rw read --bs 64k {engine}"), 1);
         assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0, "{job:#}");
         assert_eq!(number(&job, "/jobs/0/read/ios"), 511.0, "{job:#}");
-        // The controller's Unrecovered Read Error, by any engine: ENODATA is the kernel's errno for a medium error.
+        // The controller's Unrecovered Read Error, by any engine: ENODATA is the kernel's errno for
+        // a medium error.
         assert_eq!(
             job["jobs"][0]["read"]["causes"],
             json!({"ENODATA": 1}),
@@ -64,7 +66,8 @@ fn controller_errors_are_reported_by_cause() {
     ));
     assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
 
-    // A failed write is an error; the old content of its block is distinguished from a silently lost write.
+    // A failed write is an error; the old content of its block is distinguished from a silently
+    // lost write.
     let before = guest.content("one");
     let job = guest.json_status(
         &format!("job {device} --rw write --bs 64k --offset 12m --size 8m --verify {destroy}"),
@@ -92,8 +95,8 @@ fn controller_errors_are_reported_by_cause() {
         assert_eq!(number(cell, "/errors"), 1.0, "{cell:#}");
     }
 
-    // A stream ends at the bad sector with its address and the error (ENODATA is the kernel's errno for a medium
-    // error); no later chunk is reported complete.
+    // A stream ends at the bad sector with its address and the error (ENODATA is the kernel's errno
+    // for a medium error); no later chunk is reported complete.
     let done = guest.sh(&format!(
         "head -c 24m /dev/zero | assay record {device} --chunk 64k {destroy} --json"
     ));

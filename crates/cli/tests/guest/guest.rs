@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use crate::fixture::{ASSAY, Done, Fixture};
 use crate::qmp::Qmp;
 
-/// Timeout of output of a guest during boot or a command, after which it counts as hung. Seconds here may be a
-/// minute on a busy host.
+/// Timeout of output of a guest during boot or a command, after which it counts as hung. Seconds
+/// here may be a minute on a busy host.
 pub const LIMIT: Duration = Duration::from_secs(240);
 
 /// A guest has as many processors as most test hosts, so guests run one at a time.
@@ -87,7 +87,8 @@ impl Setup {
         file.set_len(bytes as u64).unwrap();
         let path = path.to_str().unwrap().to_owned();
         self.option(&format!(
-            "-blockdev driver=raw,node-name={name},discard=unmap,file.driver=file,file.filename={path}"
+            "-blockdev driver=raw,node-name={name},discard=unmap,file.driver=file,file.\
+             filename={path}"
         ))
     }
 
@@ -110,12 +111,14 @@ impl Setup {
     pub fn over_nbd(self, id: &str, serial: &str, socket: &Path) -> Setup {
         let socket = socket.display();
         self.option(&format!(
-            "-blockdev driver=raw,node-name=served,discard=unmap,file.driver=nbd,file.server.type=unix,file.server.path={socket}"
+            "-blockdev driver=raw,node-name=served,discard=unmap,file.driver=nbd,file.server.\
+             type=unix,file.server.path={socket}"
         ))
         .controller(id, serial, "drive=served")
     }
 
-    /// A drive served over vfio-user. The server accesses the guest's memory, which is therefore shared.
+    /// A drive served over vfio-user. The server accesses the guest's memory, which is therefore
+    /// shared.
     pub fn plugged(mut self, socket: &Path) -> Setup {
         self.controllers += 1;
         self.option(
@@ -154,7 +157,8 @@ impl Setup {
             .arg(&initramfs)
             .arg("-append")
             .arg(format!(
-                "console=ttyS0 quiet panic=-1 rcupdate.rcu_cpu_stall_suppress=1 nvme.poll_queues=1 assay_guest=serve assay_drives={} {}",
+                "console=ttyS0 quiet panic=-1 rcupdate.rcu_cpu_stall_suppress=1 \
+                 nvme.poll_queues=1 assay_guest=serve assay_drives={} {}",
                 self.controllers, self.kernel
             ))
             .arg("-serial")
@@ -215,7 +219,8 @@ impl Guest {
             .unwrap_or_else(|end| panic!("no answer to {line:?}: {end}"))
     }
 
-    /// [`Guest::sh`] where QEMU may end: returns its exit status and output. A timeout still fails the test.
+    /// [`Guest::sh`] where QEMU may end: returns its exit status and output. A timeout still fails
+    /// the test.
     ///
     /// # Errors
     /// When QEMU has ended.
@@ -272,19 +277,21 @@ impl Guest {
     #[track_caller]
     pub fn controller(&mut self, serial: &str) -> String {
         let found = self.ok(&format!(
-            "for c in /sys/class/nvme/*; do [ $(cat $c/serial) = {serial} ] && basename $c; done; true"
+            "for c in /sys/class/nvme/*; do [ $(cat $c/serial) = {serial} ] && basename $c; done; \
+             true"
         ));
         assert_eq!(found.lines().count(), 1, "{serial}: {found:?}");
         found.trim().to_owned()
     }
 
-    /// The drive of this namespace of the controller, or subsystem, with this serial, as `/dev/nvme0n1`. The kernel scans
-    /// namespaces in parallel, so the numbers are not deterministic.
+    /// The drive of this namespace of the controller, or subsystem, with this serial, as
+    /// `/dev/nvme0n1`. The kernel scans namespaces in parallel, so the numbers are not
+    /// deterministic.
     #[track_caller]
     pub fn namespace(&mut self, serial: &str, nsid: u32) -> String {
         let found = self.ok(&format!(
-            "for b in /sys/block/nvme*; do [ $(cat $b/hidden) = 0 ] && [ $(cat $b/device/serial) = {serial} ] \
-             && [ $(cat $b/nsid) = {nsid} ] && basename $b; done; true"
+            "for b in /sys/block/nvme*; do [ $(cat $b/hidden) = 0 ] && [ $(cat $b/device/serial) \
+             = {serial} ] && [ $(cat $b/nsid) = {nsid} ] && basename $b; done; true"
         ));
         assert_eq!(found.lines().count(), 1, "{serial}, {nsid}: {found:?}");
         format!("/dev/{}", found.trim())
@@ -301,8 +308,8 @@ impl Guest {
         self.fixture.read(image)
     }
 
-    /// Shuts the guest down. A dead guest, or an error report of its kernel, fails the test. Its kernel does not report RCU stalls: on a loaded
-    /// host, emulated processors stop for seconds.
+    /// Shuts the guest down. A dead guest, or an error report of its kernel, fails the test. Its
+    /// kernel does not report RCU stalls: on a loaded host, emulated processors stop for seconds.
     #[track_caller]
     pub fn end(mut self) {
         let kernel = self.ok("dmesg");
@@ -331,7 +338,8 @@ impl Guest {
         Ok(line)
     }
 
-    /// Evaluates I/O with the guest: a closed connection returns QEMU's exit status, a timeout fails the test.
+    /// Evaluates I/O with the guest: a closed connection returns QEMU's exit status, a timeout
+    /// fails the test.
     #[track_caller]
     fn heard<T>(&mut self, during: &str, outcome: io::Result<T>) -> Result<T, String> {
         outcome.map_err(|error| {

@@ -93,10 +93,11 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
     guest.qmp.set("disk", "smart_critical_warning", json!(0));
 
     // It has one power state: that one is accepted, any other is refused before the start.
-    let suite = "name = \"power\"\\ntitle = \"t\"\\nsource = \"a test\"\\nduration = \"a second\"\\nsummary = \"s\"\\n\
-        [parameters.states]\\nkind = \"list\"\\ndefault = \"0\"\\nhelp = \"h\"\\n\
-        [[step]]\\nid = \"reads\"\\ntitle = \"t\"\\nkind = \"measure\"\\nmatrix = { power_state = \"{states}\" }\\n\
-        job = { rw = \"randread\", bs = \"4k\", io_size = \"1m\", runtime = \"1s\" }\\n";
+    let suite = "name = \"power\"\\ntitle = \"t\"\\nsource = \"a test\"\\nduration = \"a \
+                 second\"\\nsummary = \"s\"\\n[parameters.states]\\nkind = \"list\"\\ndefault = \
+                 \"0\"\\nhelp = \"h\"\\n[[step]]\\nid = \"reads\"\\ntitle = \"t\"\\nkind = \
+                 \"measure\"\\nmatrix = { power_state = \"{states}\" }\\njob = { rw = \
+                 \"randread\", bs = \"4k\", io_size = \"1m\", runtime = \"1s\" }\\n";
     guest.ok(&format!("printf '{suite}' >power.toml"));
     guest
         .assay(&format!(

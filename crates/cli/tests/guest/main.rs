@@ -2,12 +2,14 @@
 //! controller errors, and health changes injected over QMP.
 //!
 //! # Architecture
-//! `scripts/guest-vm` fetches QEMU, a kernel and a guest's programs once, and packs the guest's initramfs. [`guest`] boots it and
-//! runs commands in it over a serial port; [`qmp`] changes the running virtual machine. The folder of drives and the
-//! checks of commands are those of the end-to-end tests. A boot takes seconds, so each test makes many checks.
+//! `scripts/guest-vm` fetches QEMU, a kernel and a guest's programs once, and packs the guest's
+//! initramfs. [`guest`] boots it and runs commands in it over a serial port; [`qmp`] changes the
+//! running virtual machine. The folder of drives and the checks of commands are those of the
+//! end-to-end tests. A boot takes seconds, so each test makes many checks.
 //!
 //! # Non-goals
-//! Performance: the processor is emulated. Downloads: without QEMU and kernel the tests are skipped with a message.
+//! Performance: the processor is emulated. Downloads: without QEMU and kernel the tests are skipped
+//! with a message.
 
 #![allow(
     clippy::unwrap_used,

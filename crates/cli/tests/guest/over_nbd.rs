@@ -1,4 +1,5 @@
-//! QEMU's own NVMe controller on a simulated drive served over NBD, as in docs/plug-a-simulated-drive-into-a-vm.md.
+//! QEMU's own NVMe controller on a simulated drive served over NBD, as in
+//! docs/plug-a-simulated-drive-into-a-vm.md.
 
 use rustix::process::Signal;
 
@@ -33,13 +34,15 @@ fn a_simulated_drive_backs_qemus_controller() {
     assert_eq!(probe["nvme"]["power_states"].as_array().unwrap().len(), 1);
     for engine in ["uring", "passthru"] {
         let job = guest.json(&format!(
-            "job {device} --engine {engine} --rw randwrite --random_distribution cover --bs 4k --iodepth 16 --size 8m --verify --destroy SIM1"
+            "job {device} --engine {engine} --rw randwrite --random_distribution cover --bs 4k \
+             --iodepth 16 --size 8m --verify --destroy SIM1"
         ));
         assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
         assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0);
     }
     let made = guest.ok(&format!(
-        "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M count=8 2>/dev/null && md5sum </mnt/f && umount /mnt"
+        "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M \
+         count=8 2>/dev/null && md5sum </mnt/f && umount /mnt"
     ));
     guest.ok(&format!("fsck.ext4 -fn {device}"));
     guest.end();

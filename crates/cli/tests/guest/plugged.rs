@@ -47,7 +47,8 @@ fn a_guest_uses_a_simulated_nvme_drive() {
 
     // Power states work, and a run restores the initial one.
     guest.ok(&format!("nvme set-feature {controller} -f 2 -V 2"));
-    let states = "--set power_states=0,1 --set area=64MiB --set threads=1 --set readers=1 --set mixes=70 --scale 0.001";
+    let states = "--set power_states=0,1 --set area=64MiB --set threads=1 --set readers=1 --set \
+                  mixes=70 --scale 0.001";
     let run = guest.json(&format!("run enterprise {device} {states}"));
     let cells = run["runs"][0]["cells"].as_array().unwrap();
     let of_state = |state: u64| {
@@ -60,7 +61,8 @@ fn a_guest_uses_a_simulated_nvme_drive() {
 
     // A file system, and programs that verify their writes.
     let made = guest.ok(&format!(
-        "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M count=8 2>/dev/null && md5sum </mnt/f"
+        "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M \
+         count=8 2>/dev/null && md5sum </mnt/f"
     ));
     guest
         .assay(&format!("purge {device} --destroy {serial}"))
@@ -71,12 +73,14 @@ fn a_guest_uses_a_simulated_nvme_drive() {
     ));
     assert_eq!(made, again);
     guest.ok(&format!(
-        "fio --name=v --filename={device} --rw=randwrite --bs=4k --size=8m --iodepth=8 --ioengine=io_uring --direct=1 --verify=crc32c --minimal"
+        "fio --name=v --filename={device} --rw=randwrite --bs=4k --size=8m --iodepth=8 \
+         --ioengine=io_uring --direct=1 --verify=crc32c --minimal"
     ));
     let before = json(guest.ok(&format!("nvme smart-log {controller} -o json")));
     for engine in ["uring", "passthru"] {
         let job = guest.json(&format!(
-            "job {device} --engine {engine} --rw write --bs 64k --iodepth 8 --size 8m --verify --destroy {serial} --destroy ext4"
+            "job {device} --engine {engine} --rw write --bs 64k --iodepth 8 --size 8m --verify \
+             --destroy {serial} --destroy ext4"
         ));
         assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
         assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0);
@@ -98,7 +102,8 @@ fn a_guest_uses_a_simulated_nvme_drive() {
     guest.end();
 }
 
-/// Completions are paced by the wall clock: a command of 400 ms takes no less in the guest. The server reports its lateness.
+/// Completions are paced by the wall clock: a command of 400 ms takes no less in the guest. The
+/// server reports its lateness.
 #[test]
 fn guest_latencies_follow_the_model() {
     let Some(setup) = Setup::new() else { return };
@@ -113,7 +118,8 @@ fn guest_latencies_follow_the_model() {
     let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.plugged(&socket).boot();
     let device = guest.device(serial);
-    // The kernel's partition scan and udev take some dozens of reads before: the 3000th is one of these.
+    // The kernel's partition scan and udev take some dozens of reads before: the 3000th is one of
+    // these.
     let job = guest.json(&format!(
         "job {device} --rw randread --bs 4k --iodepth 1 --size 64m --io_size 16m"
     ));
@@ -148,14 +154,16 @@ fn an_aborted_run_restores_the_power_state() {
     let controller = format!("/dev/{}", guest.controller(serial));
     guest.ok(&format!("nvme set-feature {controller} -f 2 -V 2"));
     let run = format!(
-        "assay run enterprise {device} --set power_states=1 --set area=64MiB --set threads=1 --set readers=1 --set mixes=70"
+        "assay run enterprise {device} --set power_states=1 --set area=64MiB --set threads=1 \
+         --set readers=1 --set mixes=70"
     );
     // Aborts the run once the drive is in the run's power state.
     let mut cut_off = |folder: &str, then: &str| {
         let done = guest.sh(&format!(
-            "rm -rf {folder}/r; {run} --out {folder}/r >/tmp/out 2>&1 & pid=$!; n=0; \
-             until nvme get-feature {controller} -f 2 | grep -q 1$; do n=$((n + 1)); [ $n -gt 300 ] && break; sleep 0.1; done; \
-             sleep 2; {then}; wait $pid; echo $? $n; nvme get-feature {controller} -f 2; cat /tmp/out"
+            "rm -rf {folder}/r; {run} --out {folder}/r >/tmp/out 2>&1 & pid=$!; n=0; until nvme \
+             get-feature {controller} -f 2 | grep -q 1$; do n=$((n + 1)); [ $n -gt 300 ] && \
+             break; sleep 0.1; done; sleep 2; {then}; wait $pid; echo $? $n; nvme get-feature \
+             {controller} -f 2; cat /tmp/out"
         ));
         let mut lines = done.stdout.lines();
         let mut numbers = lines.next().unwrap().split(' ').map(str::to_owned);
@@ -182,7 +190,8 @@ fn an_aborted_run_restores_the_power_state() {
     guest.end();
 }
 
-/// nvme-cli formats the drive to 4 KiB blocks and back; the guest's kernel and assay use the new block size.
+/// nvme-cli formats the drive to 4 KiB blocks and back; the guest's kernel and assay use the new
+/// block size.
 fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
     let identify = guest.ok(&format!("nvme id-ns {device} -o json"));
     let identify: Value = serde_json::from_str(&identify).unwrap();
@@ -210,7 +219,8 @@ fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
         assert_eq!(guest.ok(&left).trim(), "0");
         for engine in ["uring", "passthru"] {
             let job = guest.json(&format!(
-                "job {device} --engine {engine} --rw write --bs 4k --iodepth 8 --size 8m --verify --destroy {serial}"
+                "job {device} --engine {engine} --rw write --bs 4k --iodepth 8 --size 8m --verify \
+                 --destroy {serial}"
             ));
             assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0, "{job:#}");
             assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);

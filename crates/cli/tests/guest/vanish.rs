@@ -1,4 +1,5 @@
-//! Loss of a drive served over vfio-user: surprise removal, or a killed server. I/O in the guest fails, and nothing hangs.
+//! Loss of a drive served over vfio-user: surprise removal, or a killed server. I/O in the guest
+//! fails, and nothing hangs.
 
 use std::path::Path;
 
@@ -20,14 +21,16 @@ fn guest_with_short_timeout(setup: Setup, socket: &Path) -> Guest {
 /// Starts reads with a runtime of an hour, by assay and by dd. Some are complete when this returns.
 fn start_reads(guest: &mut Guest, device: &str) {
     guest.ok(&format!(
-        "(assay job {device} --rw randread --bs 4k --iodepth 4 --runtime 1h --out cut --json >job 2>errors; echo $? >status) & true"
+        "(assay job {device} --rw randread --bs 4k --iodepth 4 --runtime 1h --out cut --json >job \
+         2>errors; echo $? >status) & true"
     ));
     guest.ok(&format!(
         "while dd if={device} of=/dev/null bs=64k count=16 iflag=direct 2>dd; do :; done & true"
     ));
     let block = device.trim_start_matches("/dev/");
     guest.ok(&format!(
-        "until grep -qs interval cut/journal.log && [ $(cut -c-9 /sys/block/{block}/stat) -gt 1000 ]; do sleep 0.1; done"
+        "until grep -qs interval cut/journal.log && [ $(cut -c-9 /sys/block/{block}/stat) -gt \
+         1000 ]; do sleep 0.1; done"
     ));
 }
 
@@ -65,8 +68,8 @@ fn a_killed_server_removes_its_drive() {
     let child = serving.child.take().unwrap();
     send(&child, Signal::KILL);
     assert_eq!(Done::of(&words, child).status, 1009);
-    // vfio-user-pci of QEMU 11 behaves in one of two ways, at random: the function stays and completes nothing, or QEMU ends with an
-    // assertion. Neither may hang.
+    // vfio-user-pci of QEMU 11 behaves in one of two ways, at random: the function stays and
+    // completes nothing, or QEMU ends with an assertion. Neither may hang.
     match assert_drive_lost(&mut guest, device) {
         Ok(()) => guest.end(),
         Err(end) => {
@@ -99,7 +102,8 @@ fn assert_drive_lost(guest: &mut Guest, device: &str) -> Result<(), String> {
     // The driver has disabled the controller: no program can read, and assay reports it.
     ok("until dmesg | grep -q 'Disabling device'; do sleep 0.1; done")?;
     ok(&format!(
-        "until [ $(dd if={device} bs=4k count=1 iflag=direct 2>/dev/null | wc -c) = 0 ]; do sleep 0.1; done"
+        "until [ $(dd if={device} bs=4k count=1 iflag=direct 2>/dev/null | wc -c) = 0 ]; do sleep \
+         0.1; done"
     ))?;
     let refused = guest.sh_or_end(&format!("assay job {device} --rw read --io_size 4k"))?;
     refused.refuses(2, &[device, "no longer responds"]);

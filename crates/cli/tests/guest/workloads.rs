@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::fixture::{MIB, changed_blocks, number};
 use crate::guest::Setup;
 
-/// The NVMe driver's own trace: the control field of each write that reaches the controller has FUA (NVM Command Set Specification, Write, dword 12).
+/// The NVMe driver's own trace: the control field of each write that reaches the controller has FUA
+/// (NVM Command Set Specification, Write, dword 12).
 #[test]
 fn synchronous_writes_reach_the_controller_with_fua() {
     let Some(setup) = Setup::new() else { return };
@@ -19,7 +20,8 @@ fn synchronous_writes_reach_the_controller_with_fua() {
         for (sync, fua) in [("none", 0), ("dsync", 8), ("sync", 8)] {
             guest.ok(&format!("echo > {trace}/trace"));
             guest.json(&format!(
-                "job {device} --engine {engine} --rw randwrite --bs 4k --number_ios 8 --sync {sync} --destroy GUEST-0001"
+                "job {device} --engine {engine} --rw randwrite --bs 4k --number_ios 8 --sync \
+                 {sync} --destroy GUEST-0001"
             ));
             let commands = guest.ok(&format!("grep nvme_cmd_ {trace}/trace"));
             let count = |text: &str| commands.lines().filter(|line| line.contains(text)).count();
@@ -108,7 +110,8 @@ fn jobs_and_suites_on_a_namespace() {
             assert_eq!(check["jobs"][0]["verify"]["found"], json!({}), "{check:#}");
         }
     }
-    // Passthrough commands are not split: larger I/Os are refused, and a generic device accepts only passthrough.
+    // Passthrough commands are not split: larger I/Os are refused, and a generic device accepts
+    // only passthrough.
     let done = guest.assay(&format!("job {device} --engine passthru --bs 1m"));
     assert!(done.clone().expect(1).stdout.contains("524288"), "{done}");
     guest

@@ -10,7 +10,8 @@ fn a_process_on_its_way_out_is_seen() {
     while !is_exiting(pid) {
         std::thread::yield_now();
     }
-    // The kernel marks a process as exiting before it is a zombie: it is seen as exiting from the mark on, and stays so.
+    // The kernel marks a process as exiting before it is a zombie: it is seen as exiting from the
+    // mark on, and stays so.
     let path = PathBuf::from(format!("/proc/{}", child.id()));
     while state_of(&path).unwrap().0 != 'Z' {
         assert!(is_exiting(pid));

@@ -32,10 +32,12 @@ fn published(operation: &str, chunks: u64) -> String {
         .to_owned()
 }
 
-/// Pause between writing and reading a stream, cycles: 10 ms, in which the drive writes out its buffer.
+/// Pause between writing and reading a stream, cycles: 10 ms, in which the drive writes out its
+/// buffer.
 const PAUSE_CYCLES: u64 = 10_000_000 / CYCLE_NS;
 
-/// Streams of `smallest`, twice `smallest` ... `largest` chunks, each written to a new drive and read back.
+/// Streams of `smallest`, twice `smallest` ... `largest` chunks, each written to a new drive and
+/// read back.
 pub fn sweep(smallest: u64, largest: u64) {
     head(&[
         "chunks",

@@ -1,7 +1,10 @@
-//! Performance of the core in clock cycles, all of it simulated: the tables of docs/benchmarks.md, in Markdown.
+//! Performance of the core in clock cycles, all of it simulated: the tables of docs/benchmarks.md,
+//! in Markdown.
 //!
-//! Arguments: `chunks`, `links`, `scaling`, `latency`, `sweep [CHUNKS [FROM]]`, `depth [DRIVE]`, `plan [DRIVE]`, `hour [DRIVE]`, or `all [CHUNKS]`, which
-//! is the default. The sweep has streams of FROM (1), twice FROM ... CHUNKS (1024) chunks. Widths other than 128 bits need the feature `all-configurations`.
+//! Arguments: `chunks`, `links`, `scaling`, `latency`, `sweep [CHUNKS [FROM]]`, `depth [DRIVE]`,
+//! `plan [DRIVE]`, `hour [DRIVE]`, or `all [CHUNKS]`, which is the default. The sweep has streams
+//! of FROM (1), twice FROM ... CHUNKS (1024) chunks. Widths other than 128 bits need the feature
+//! `all-configurations`.
 
 mod drives;
 #[path = "../../tests/measure/mod.rs"]

@@ -38,7 +38,8 @@ fn seconds_since(clock: &Clock, began: assay_io::Nanos) -> String {
     format!("{:.1}", (clock.now() - began).0 as f64 * 1e-9)
 }
 
-/// The least rate at which the ring overflows, and the buffer that sources of a fixed rate need: core and model.
+/// The least rate at which the ring overflows, and the buffer that sources of a fixed rate need:
+/// core and model.
 pub fn plan(of: Option<&str>) {
     head(&[
         "core",

@@ -1,4 +1,5 @@
-//! A command between its submission queue entry and the controller: what must be read over the bus for it.
+//! A command between its submission queue entry and the controller: what must be read over the bus
+//! for it.
 
 use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::admin::GetLogPage;
@@ -93,7 +94,8 @@ impl FetchedCommand {
         &self.bytes.entry
     }
 
-    /// The first page, and the second one or the list (Base 4.1.1). Pointers that are wrong are left to the controller.
+    /// The first page, and the second one or the list (Base 4.1.1). Pointers that are wrong are
+    /// left to the controller.
     fn start_pointer(&mut self) {
         let (first, second) = (self.entry().prp1(), self.entry().prp2());
         if first % 4 != 0 {
@@ -174,7 +176,8 @@ impl FetchedCommand {
         self.stage = Stage::Data;
     }
 
-    /// The next piece to be read, at most `limit_bytes` long and within that alignment, if there is one.
+    /// The next piece to be read, at most `limit_bytes` long and within that alignment, if there is
+    /// one.
     pub(super) fn next_piece(&mut self, limit_bytes: u32) -> Option<Piece> {
         let piece = match self.stage {
             Stage::Ready => None,
@@ -251,8 +254,8 @@ impl FetchedCommand {
     }
 }
 
-/// Direction and length of the data that are transferred by PRPs. 0 for commands that the controller will refuse: a drive reads no data
-/// for them.
+/// Direction and length of the data that are transferred by PRPs. 0 for commands that the
+/// controller will refuse: a drive reads no data for them.
 fn transfer_of(queue: u16, entry: &SubmissionEntry, identity: &Identity) -> (Transfer, u64) {
     if entry.psdt() != 0 {
         return (Transfer::None, 0);

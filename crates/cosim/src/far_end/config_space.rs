@@ -23,7 +23,8 @@ const MSI_X: u32 = 0x11;
 const ROOT_EXPRESS: usize = 0x80;
 const ENDPOINT_EXPRESS: usize = 0xa0;
 const DEVICE_CONTROL: usize = 0x08;
-/// Reset value of Device Control: Max_Read_Request_Size 512, Max_Payload_Size 128, relaxed ordering, no snoop.
+/// Reset value of Device Control: Max_Read_Request_Size 512, Max_Payload_Size 128, relaxed
+/// ordering, no snoop.
 const DEVICE_CONTROL_RESET: u32 = 0x2810;
 /// Extended Tag Field, in Device Capabilities: supported; in Device Control: enabled.
 const EXTENDED_TAGS_SUPPORTED: u32 = 1 << 5;

@@ -1,4 +1,5 @@
-//! AXI4 master of the bridge on `dev_*`: bursts of the drive's packets, and checks of the core's answers.
+//! AXI4 master of the bridge on `dev_*`: bursts of the drive's packets, and checks of the core's
+//! answers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -127,7 +128,8 @@ impl DevPort {
         &mut self.buffers[usize::from(tag)]
     }
 
-    /// The link went down: reads that the core answers later are dropped; writes that have arrived are carried out.
+    /// The link went down: reads that the core answers later are dropped; writes that have arrived
+    /// are carried out.
     pub(super) fn orphan_reads(&mut self) {
         self.reads.clear();
         let on_port = self.read_address.iter_mut();
@@ -242,7 +244,8 @@ impl DevPort {
         }
     }
 
-    /// A burst's data are shown from the cycle of its address on. Returns the length of a burst that ended.
+    /// A burst's data are shown from the cycle of its address on. Returns the length of a burst
+    /// that ended.
     fn step_write_data(
         &mut self,
         cycle: u64,
@@ -329,7 +332,8 @@ impl DevPort {
             self.report(
                 cycle,
                 format_args!(
-                    "read of {address:#x}: after {received_bytes} of {} bytes last is {last}, code {code}",
+                    "read of {address:#x}: after {received_bytes} of {} bytes last is {last}, \
+                     code {code}",
                     burst.len_bytes
                 ),
             );

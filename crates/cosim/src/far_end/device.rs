@@ -1,7 +1,8 @@
 //! The drive: NVMe controller model, with its queues and data on the bus.
 //!
-//! The controller is told of an entry when everything that it will read for it has come over the bus ([`super::fetch`]), one entry at a
-//! time. What it writes is collected and goes over the bus ([`super::posted`]).
+//! The controller is told of an entry when everything that it will read for it has come over the
+//! bus ([`super::fetch`]), one entry at a time. What it writes is collected and goes over the bus
+//! ([`super::posted`]).
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,6 @@ struct StartedCommand {
     disposition: Disposition,
 }
 
-/// Counters of the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriveCounters {
     /// Commands given to the controller, admin commands included.
@@ -62,7 +62,8 @@ pub(super) struct Device {
     pub(super) hook: Option<Box<dyn CommandHook>>,
     pub(super) completion_faults: BTreeMap<u64, CompletionFault>,
     memory: BusMemory,
-    /// Commands announced to the controller, by key; then started ones, by queue and command identifier.
+    /// Commands announced to the controller, by key; then started ones, by queue and command
+    /// identifier.
     announced: BTreeMap<u32, StartedCommand>,
     started: BTreeMap<(u16, u16), StartedCommand>,
     next_key: u32,

@@ -29,39 +29,36 @@ pub enum LinkEvent {
     Up,
     /// The drive loses power, and with it the link. It has power again when the link comes up.
     PowerLoss,
-    /// The drive is removed while the link is still reported up: register reads are ones, and nothing completes.
+    /// The drive is removed while the link is still reported up: register reads are ones, and
+    /// nothing completes.
     SurpriseRemoval,
     /// The endpoint does not answer register accesses any more.
     SilentRegisters,
-    /// The drive reads memory without a command. The address is that of the bus, the length within 4 KiB.
+    /// The drive reads memory without a command. The address is that of the bus, the length within
+    /// 4 KiB.
     Read {
         /// Bus address.
         address: u64,
-        /// Length, bytes.
         len_bytes: u32,
     },
     /// The drive writes memory without a command.
     Write {
         /// Bus address.
         address: u64,
-        /// Bytes.
         bytes: Vec<u8>,
     },
 }
 
-/// A fault of the far end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FarEndFault {
     /// At the n-th completion of an I/O command since the start, from 1.
     Completion {
-        /// Ordinal.
         ordinal: u64,
         /// What is wrong.
         fault: CompletionFault,
     },
     /// At a cycle.
     At {
-        /// Cycle.
         cycle: u64,
         /// What happens.
         event: LinkEvent,
@@ -82,8 +79,9 @@ pub enum Disposition {
 
 /// Changes I/O commands on their way to the controller, and their completions on the way back.
 pub trait CommandHook: Send {
-    /// An I/O command was read over the bus, with the data of a write, and is going to be given to the controller. Data, operation and
-    /// blocks may be changed, but not to more blocks. Of the drive, only kept data may be changed ([`Drive::write_kept`]).
+    /// An I/O command was read over the bus, with the data of a write, and is going to be given to
+    /// the controller. Data, operation and blocks may be changed, but not to more blocks. Of the
+    /// drive, only kept data may be changed ([`Drive::write_kept`]).
     fn submitted(
         &mut self,
         drive: &mut Drive,
@@ -95,7 +93,8 @@ pub trait CommandHook: Send {
         Disposition::Execute
     }
 
-    /// An I/O command completed; `data` are the pages of a read, in order. Returns a delay in cycles.
+    /// An I/O command completed; `data` are the pages of a read, in order. Returns a delay in
+    /// cycles.
     fn completed(
         &mut self,
         queue: u16,

@@ -45,7 +45,6 @@ enum Purpose {
     Nothing,
 }
 
-/// A read request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReadRequest {
     pub(super) tag: u8,
@@ -114,7 +113,6 @@ impl Fetcher {
         });
     }
 
-    /// Entries of a queue.
     pub(super) fn entries(&self, queue: u16) -> u32 {
         let queue = self.queues[usize::from(queue)].as_ref();
         queue.expect("a queue with commands").entries
@@ -187,7 +185,8 @@ impl Fetcher {
         command.expect("a key belongs to a command")
     }
 
-    /// The next read of at most `limit_bytes` under one of the first `tags` tags: entries, then lists, then data.
+    /// The next read of at most `limit_bytes` under one of the first `tags` tags: entries, then
+    /// lists, then data.
     pub(super) fn next_read(
         &mut self,
         cycle: u64,

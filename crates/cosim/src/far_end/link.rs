@@ -8,11 +8,13 @@ use crate::CYCLE_NS;
 /// Picoseconds of a clock cycle.
 const CYCLE_PS: u64 = CYCLE_NS * 1000;
 
-/// Outstanding reads of a function with tags of 5 bits, which every function may use; with Extended Tag Field Enable they are 8 bits
-/// (PCIe Base Specification 3.1, 2.2.6.2). Many drives have no more: `lspci` shows `ExtTag-`.
+/// Outstanding reads of a function with tags of 5 bits, which every function may use; with Extended
+/// Tag Field Enable they are 8 bits (PCIe Base Specification 3.1, 2.2.6.2). Many drives have no
+/// more: `lspci` shows `ExtTag-`.
 pub const DEFAULT_TAGS: u16 = 32;
 
-/// PCIe link between core and drive, with its ends: root port and bridge on the core's side, endpoint on the drive's.
+/// PCIe link between core and drive, with its ends: root port and bridge on the core's side,
+/// endpoint on the drive's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkOptions {
     /// Generation, 1 to 5; also Link Status and `link_speed`.
@@ -29,9 +31,11 @@ pub struct LinkOptions {
     pub root_max_payload_bytes: u32,
     /// Max_Payload_Size Supported of the endpoint, bytes.
     pub endpoint_max_payload_bytes: u32,
-    /// Read completions are cut at multiples of this address, bytes; at least 64, and never above the root port's Max_Payload_Size.
+    /// Read completions are cut at multiples of this address, bytes; at least 64, and never above
+    /// the root port's Max_Payload_Size.
     pub read_completion_bytes: u32,
-    /// Outstanding reads of the drive, 1 to 256. More than [`DEFAULT_TAGS`] only while Extended Tag Field Enable is set.
+    /// Outstanding reads of the drive, 1 to 256. More than [`DEFAULT_TAGS`] only while Extended Tag
+    /// Field Enable is set.
     pub tags: u16,
     /// Posted writes that the bridge buffers (flow control credits), bytes.
     pub posted_buffer_bytes: u32,
@@ -43,7 +47,8 @@ pub struct LinkOptions {
     pub completion_delay_cycles: u32,
     /// Completion entries next to each other leave the drive in one packet, up to 64 bytes.
     pub combine_completions: bool,
-    /// Register accesses to a device that is absent end with DECERR; otherwise with OKAY, reads as ones.
+    /// Register accesses to a device that is absent end with DECERR; otherwise with OKAY, reads as
+    /// ones.
     pub error_responses: bool,
 }
 
@@ -74,8 +79,9 @@ impl LinkOptions {
         }
     }
 
-    /// The link of a simulated drive. A quarter of `fetch_ns` is the flight time; what doorbell, fetch and completion entry do not use
-    /// of `fetch_ns` and `completion_ns` is spent in the drive.
+    /// The link of a simulated drive. A quarter of `fetch_ns` is the flight time; what doorbell,
+    /// fetch and completion entry do not use of `fetch_ns` and `completion_ns` is spent in the
+    /// drive.
     pub fn of_profile(link: &LinkProfile) -> LinkOptions {
         let cycles = |ns: u64| (ns / CYCLE_NS) as u32;
         let (fetch, completion) = (
@@ -214,7 +220,8 @@ pub(super) enum Channel {
     BarReadData,
 }
 
-/// Random back-pressure: depends on seed, channel and cycle only, so that cycles without work can be left out.
+/// Random back-pressure: depends on seed, channel and cycle only, so that cycles without work can
+/// be left out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BackPressure {
     pub(super) seed: u64,

@@ -1,4 +1,5 @@
-//! Host memory as the controller model sees it: exactly the bytes that were read over the bus, until they are used.
+//! Host memory as the controller model sees it: exactly the bytes that were read over the bus,
+//! until they are used.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,13 +17,15 @@ pub(super) struct FetchedBytes {
     pub(super) entry: SubmissionEntry,
     /// Parts of PRP lists: address, bytes.
     pub(super) lists: Vec<(u64, Vec<u8>)>,
-    /// Data from the host: pages in order, and the bytes of all of them; empty for commands without.
+    /// Data from the host: pages in order, and the bytes of all of them; empty for commands
+    /// without.
     pub(super) pages: Vec<(u64, u32)>,
     pub(super) data: Vec<u8>,
 }
 
 impl FetchedBytes {
-    /// The entry, once `original`, may have fewer blocks now: then PRP2 may be a page instead of a list.
+    /// The entry, once `original`, may have fewer blocks now: then PRP2 may be a page instead of a
+    /// list.
     pub(super) fn shorten(&mut self, original: &SubmissionEntry, identity: &Identity) {
         let blocks = |entry: &SubmissionEntry| u64::from(Read::from(*entry).blocks());
         let (before, now) = (blocks(original), blocks(&self.entry));
@@ -58,7 +61,8 @@ struct Announced {
 #[derive(Clone, Debug, Default)]
 pub(super) struct BusMemory {
     announced: Vec<Announced>,
-    /// Bytes that the controller reads again when a command ends: address to bytes and number of commands.
+    /// Bytes that the controller reads again when a command ends: address to bytes and number of
+    /// commands.
     held: BTreeMap<u64, (Vec<u8>, u32)>,
     /// What the controller wrote, in order.
     pub(super) writes: Vec<(u64, Vec<u8>)>,

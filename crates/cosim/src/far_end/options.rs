@@ -5,10 +5,8 @@ use assay_ssd::Profile;
 use super::device::DriveCounters;
 use super::link::LinkOptions;
 
-/// Options of a far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEndOptions {
-    /// The link.
     pub link: LinkOptions,
     /// Width of `dev_*`, bits: 128, 256 or 512.
     pub data_width: u32,
@@ -18,7 +16,8 @@ pub struct FarEndOptions {
     pub seed: u64,
     /// Cycles in which a valid or ready of the far end is held back, percent, on every channel.
     pub back_pressure_percent: u8,
-    /// Data of writes that the drive reads before their commands end, bytes; one command is always read.
+    /// Data of writes that the drive reads before their commands end, bytes; one command is always
+    /// read.
     pub staging_bytes: u64,
     /// I/O commands that the drive holds: it fetches no further entry before one of them has ended.
     pub max_commands: u32,
@@ -39,10 +38,8 @@ impl FarEndOptions {
     }
 }
 
-/// Counters of a far end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FarEndCounters {
-    /// Of the drive.
     pub drive: DriveCounters,
     /// Bytes that the core gave, protocol included.
     pub read_bytes: u64,
@@ -56,13 +53,15 @@ pub struct FarEndCounters {
     pub register_reads: u64,
     /// Register writes of the core, configuration space included.
     pub register_writes: u64,
-    /// Requests of the drive that the root port refused: no bus master, or an address that is not the core's.
+    /// Requests of the drive that the root port refused: no bus master, or an address that is not
+    /// the core's.
     pub refused_requests: u64,
     /// Packets longer than the receiver's Max_Payload_Size: lost.
     pub malformed_packets: u64,
 }
 
-/// A drive without limits, for measurements of core and link: media without delay, commands of up to 2 MiB.
+/// A drive without limits, for measurements of core and link: media without delay, commands of up
+/// to 2 MiB.
 pub fn unlimited_profile() -> Profile {
     const PROFILE: &str = "intel-optane-p4800x";
     let mut profile = Profile::builtin(PROFILE).expect("a built-in profile");

@@ -1,4 +1,5 @@
-//! The test bench's planned faults ([`assay_integrity::planned_faults`]) on the commands of a far end.
+//! The test bench's planned faults ([`assay_integrity::planned_faults`]) on the commands of a far
+//! end.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;

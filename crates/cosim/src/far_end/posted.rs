@@ -29,7 +29,8 @@ enum Bulk {
     Entry(PendingEntry),
 }
 
-/// The drive's view of a completion queue. Its tail is that of the bus: the controller model runs ahead.
+/// The drive's view of a completion queue. Its tail is that of the bus: the controller model runs
+/// ahead.
 #[derive(Clone, Debug)]
 pub(super) struct HostQueue {
     pub(super) base: u64,

@@ -12,7 +12,6 @@ pub struct AxiSample<'s> {
     pub aw: (u8, u8, u8, u64, u8),
     /// Write data: valid, ready, strobes, last.
     pub w: (u8, u8, u64, u8),
-    /// The data.
     pub w_data: &'s [u8],
     /// Write response: valid, ready, identifier, response.
     pub b: (u8, u8, u8, u8),
@@ -20,7 +19,6 @@ pub struct AxiSample<'s> {
     pub ar: (u8, u8, u8, u64, u8),
     /// Read data: valid, ready, identifier, response, last.
     pub r: (u8, u8, u8, u8, u8),
-    /// The data.
     pub r_data: &'s [u8],
 }
 
@@ -114,7 +112,8 @@ pub struct AxiMonitor {
     r: Channel<(u8, u8, u8, Word)>,
     /// Bursts whose data have not all been seen: identifier, beats. Data may be ahead of them.
     write_addresses: VecDeque<(u8, u32)>,
-    /// Beats of the bursts whose data have all been seen, ahead of their addresses; then of the open one.
+    /// Beats of the bursts whose data have all been seen, ahead of their addresses; then of the
+    /// open one.
     early_beats: VecDeque<u32>,
     beats: u32,
     /// Writes without response, by identifier.

@@ -222,7 +222,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(result)
     }
 
-    /// Run until the core has taken all that was given to it and written it to memory, or has ended the session.
+    /// Run until the core has taken all that was given to it and written it to memory, or has ended
+    /// the session.
     fn take_queued(&mut self) -> Result<(), CoreError> {
         loop {
             let end = self.world.cycle() + POLL_CYCLES;

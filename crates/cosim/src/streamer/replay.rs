@@ -102,7 +102,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         self.start(READ_BANK, range.first, range.last, None)?;
         let started_at = self.world.cycle();
         self.deliver(range, bytes, delivery, registers)?;
-        // What the core still sends was not requested: the sink accepts it, and it is discarded below.
+        // What the core still sends was not requested: the sink accepts it, and it is discarded
+        // below.
         self.world.sink.set_open(true);
         self.await_end(READ_BANK)?;
         self.world.run(16)?;

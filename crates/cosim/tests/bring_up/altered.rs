@@ -1,4 +1,5 @@
-//! A drive that describes itself otherwise than its model does: what the core reads of it, and what it writes, is changed on the way.
+//! A drive that describes itself otherwise than its model does: what the core reads of it, and what
+//! it writes, is changed on the way.
 
 use std::collections::VecDeque;
 
@@ -35,7 +36,8 @@ pub struct Altered {
     /// Addresses of the last accesses of the core.
     read: u32,
     written: u32,
-    /// Writes of the drive whose address was shown, and whether the last of them is still shown; words taken of the first.
+    /// Writes of the drive whose address was shown, and whether the last of them is still shown;
+    /// words taken of the first.
     writes: VecDeque<u64>,
     is_shown: bool,
     words: u64,

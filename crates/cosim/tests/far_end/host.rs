@@ -1,4 +1,5 @@
-//! A host in software: bring-up as a sequencer does it, one I/O queue pair per direction, commands of whole pages.
+//! A host in software: bring-up as a sequencer does it, one I/O queue pair per direction, commands
+//! of whole pages.
 
 use assay_cosim::far_end::FarEnd;
 use assay_cosim::signals::{DriveInputs, DriveOutputs};

@@ -16,8 +16,9 @@ const LIMIT_CYCLES: u64 = 100_000;
 /// Cycles on the way to the first command of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstCommand {
-    /// Cycle 0: a recording's last page of the first chunk was acknowledged by memory; the write of START to a replay was taken.
-    /// From there to the cycle in which the doorbell is shown on `bar`.
+    /// Cycle 0: a recording's last page of the first chunk was acknowledged by memory; the write of
+    /// START to a replay was taken. From there to the cycle in which the doorbell is shown on
+    /// `bar`.
     pub doorbell: u64,
     /// To the last beat of the drive's read of the submission entry: the command has left the core.
     pub entry: u64,

@@ -1,5 +1,6 @@
-//! Measurements of the core in clock cycles, for `tests/performance.rs` and the program `examples/performance`. All of them are
-//! deterministic: the same RTL and the same drive give the same cycles.
+//! Measurements of the core in clock cycles, for `tests/performance.rs` and the program
+//! `examples/performance`. All of them are deterministic: the same RTL and the same drive give the
+//! same cycles.
 #![allow(dead_code, reason = "no user uses all of it")]
 
 pub mod latency;
@@ -62,7 +63,8 @@ impl Surroundings {
     }
 }
 
-/// A core of a configuration with its drives ready, or why there is none: its model is not built, or the drive cannot be used.
+/// A core of a configuration with its drives ready, or why there is none: its model is not built,
+/// or the drive cannot be used.
 pub fn core(name: &str, surroundings: &Surroundings) -> Result<Core, String> {
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |_| {
@@ -160,8 +162,9 @@ pub fn chunk_cycles(core: &mut Core, chunks: u64) -> [ChunkCycles; 2] {
     [measure(record), measure(replay)]
 }
 
-/// Cycles per chunk that the bus and the links of all drives need at least. Payload of recordings is a read completion, of replays a
-/// write packet; requests, entries and doorbells are not counted.
+/// Cycles per chunk that the bus and the links of all drives need at least. Payload of recordings
+/// is a read completion, of replays a write packet; requests, entries and doorbells are not
+/// counted.
 pub fn ideal_cycles(core: &Core, link: &LinkOptions) -> [f64; 2] {
     let configuration = core.configuration();
     let chunk = f64::from(configuration.chunk_bytes());

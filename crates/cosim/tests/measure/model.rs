@@ -1,7 +1,9 @@
-//! The streamer's model of a recorder: the recording loop of `assay record` on a simulated drive, without the core.
+//! The streamer's model of a recorder: the recording loop of `assay record` on a simulated drive,
+//! without the core.
 //!
-//! A source of a fixed rate cannot wait. In the core a chunk needs its slot of the ring when its first byte arrives; in the model when it is
-//! complete. So a ring of so many chunks is, in the model, one chunk that is being filled and one slot less.
+//! A source of a fixed rate cannot wait. In the core a chunk needs its slot of the ring when its
+//! first byte arrives; in the model when it is complete. So a ring of so many chunks is, in the
+//! model, one chunk that is being filled and one slot less.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -171,7 +173,8 @@ pub struct ModelRun {
     pub table: BufferTable,
 }
 
-/// Record on a new drive, around it as a ring, from a source of this rate, or as fast as it takes it.
+/// Record on a new drive, around it as a ring, from a source of this rate, or as fast as it takes
+/// it.
 pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> ModelRun {
     let name = "planned";
     let slots = ring.chunks - 1;
@@ -234,8 +237,8 @@ pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> Mode
     }
 }
 
-/// The greatest rate that fits, within `step`, from `good`, which is taken to fit, to `bad`, which is not.
-/// Neither is tried.
+/// The greatest rate that fits, within `step`, from `good`, which is taken to fit, to `bad`, which
+/// is not. Neither is tried.
 pub fn greatest_rate(
     mut good: u64,
     mut bad: u64,
@@ -253,7 +256,8 @@ pub fn greatest_rate(
     good
 }
 
-/// The greatest rate, within 1 MB/s, of a source that cannot wait whose first `chunks` chunks never find the ring full; at most `bus_rate`.
+/// The greatest rate, within 1 MB/s, of a source that cannot wait whose first `chunks` chunks never
+/// find the ring full; at most `bus_rate`.
 pub fn short_rate(profile: &Profile, ring: Ring, chunks: u64, bus_rate: u64) -> u64 {
     greatest_rate(1, bus_rate, 1_000_000, |rate| {
         let span = Span::chunks(chunks).until_loss();
@@ -274,7 +278,8 @@ pub struct HourPlan {
     pub runs: u32,
 }
 
-/// Rounds of the drive, on a new drive and on a written one, after which a rate that fits is tried for the whole hour.
+/// Rounds of the drive, on a new drive and on a written one, after which a rate that fits is tried
+/// for the whole hour.
 const ROUNDS: u64 = 2;
 
 /// Plan an hour on a new drive.
@@ -300,8 +305,8 @@ pub fn hour(profile: &Profile, ring: Ring, shares: &[f64]) -> HourPlan {
         }
         fits
     };
-    // Between what the ring covers while the drive has no pauses, which is tried for an hour below, and a little above the mean: a drive
-    // with pauses may do more.
+    // Between what the ring covers while the drive has no pauses, which is tried for an hour below,
+    // and a little above the mean: a drive with pauses may do more.
     let covered = saturated.table.rate_for(ring.bytes());
     let mut rate = greatest_rate(covered, mean as u64 + step, step, &mut fits);
     let is_whole = |tried: &ModelRun| tried.elapsed >= Span::hour().time;

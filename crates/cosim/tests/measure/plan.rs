@@ -59,8 +59,8 @@ pub struct CoreRun {
     pub backlog_bytes: u64,
 }
 
-/// Record so many chunks from a source of this rate; with `until_loss` no further than to the first loss, and the core is then in the middle of
-/// the recording.
+/// Record so many chunks from a source of this rate; with `until_loss` no further than to the first
+/// loss, and the core is then in the middle of the recording.
 pub fn record_at(core: &mut Core, chunks: u64, rate: u64, until_loss: bool) -> CoreRun {
     let chunk = u64::from(core.configuration().chunk_bytes());
     let beat = core.configuration().beat_bytes() as u64;
@@ -91,7 +91,8 @@ pub fn record_at(core: &mut Core, chunks: u64, rate: u64, until_loss: bool) -> C
     run
 }
 
-/// The greatest rate without loss of the first `chunks` chunks, within `step`: `good` fits and `bad` does not, which is checked.
+/// The greatest rate without loss of the first `chunks` chunks, within `step`: `good` fits and
+/// `bad` does not, which is checked.
 pub fn core_rate(
     configuration: &str,
     surroundings: &Surroundings,

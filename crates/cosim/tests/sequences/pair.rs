@@ -52,7 +52,8 @@ fn range(first: u64, chunks: u64) -> StreamRange {
     }
 }
 
-/// Of a stream whose command failed, without the bits that say what was noticed first: the failure, a stop or the end of the stream.
+/// Of a stream whose command failed, without the bits that say what was noticed first: the failure,
+/// a stop or the end of the stream.
 fn of_failure(status: StatusBits) -> Vec<&'static str> {
     let mut names = status.names();
     names.retain(|name| !["early_last", "stopped", "aborted"].contains(name));
@@ -450,7 +451,8 @@ impl Pair {
     }
 }
 
-/// A failed command ends both before it. When a drive is lost, completions that are under way are lost, too, in hardware.
+/// A failed command ends both before it. When a drive is lost, completions that are under way are
+/// lost, too, in hardware.
 fn compare_failures(lost: bool, core: &Outcome, software: &Outcome, both: &str) {
     let (s, c) = (&software.status, &core.status);
     let failure = c.failure.as_ref().unwrap_or_else(|| panic!("{both}"));

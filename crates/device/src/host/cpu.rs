@@ -6,30 +6,30 @@ use assay_units::Nanos;
 
 use crate::identity::SystemRoot;
 
-/// Processor time of the whole machine since it started, in ticks (proc_stat(5)), summed over all processors.
+/// Processor time of the whole machine since it started, in ticks (proc_stat(5)), summed over all
+/// processors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// `user` and `nice`, guests included.
     pub user_ticks: u64,
-    /// `system`.
     pub system_ticks: u64,
     /// `irq` and `softirq`.
     pub irq_ticks: u64,
     /// Idle with I/O outstanding.
     pub iowait_ticks: u64,
-    /// Idle.
     pub idle_ticks: u64,
-    /// `steal`.
     pub steal_ticks: u64,
 }
 
 impl CpuTimes {
-    /// Reads `/proc/stat` of this machine; `None` when it cannot be read or has no line `cpu` with numbers.
+    /// Reads `/proc/stat` of this machine; `None` when it cannot be read or has no line `cpu` with
+    /// numbers.
     pub fn read() -> Option<Self> {
         Self::parse(&std::fs::read_to_string(SystemRoot::host().proc("stat")).ok()?)
     }
 
-    /// Takes the sum over all processors (the line `cpu`) from the text of `/proc/stat`. Columns that an old kernel lacks are zero.
+    /// Takes the sum over all processors (the line `cpu`) from the text of `/proc/stat`. Columns
+    /// that an old kernel lacks are zero.
     pub fn parse(stat: &str) -> Option<Self> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let mut columns = line.split_whitespace().map(|column| column.parse::<u64>());
@@ -50,8 +50,9 @@ impl CpuTimes {
         })
     }
 
-    /// Shares of the processor time since `earlier`, which add up to 100 percent; `None` when no tick has passed. A counter that
-    /// decreases (the kernel documents that for iowait) counts as unchanged.
+    /// Shares of the processor time since `earlier`, which add up to 100 percent; `None` when no
+    /// tick has passed. A counter that decreases (the kernel documents that for iowait) counts as
+    /// unchanged.
     pub fn since(&self, earlier: &CpuTimes) -> Option<HostLoad> {
         let delta = |of: fn(&CpuTimes) -> u64| of(self).saturating_sub(of(earlier)) as f64;
         let (user, system) = (delta(|t| t.user_ticks), delta(|t| t.system_ticks));

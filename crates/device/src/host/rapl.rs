@@ -1,4 +1,5 @@
-//! Power of the host's processor packages from RAPL energy counters (Documentation/power/powercap/powercap.rst).
+//! Power of the host's processor packages from RAPL energy counters
+//! (Documentation/power/powercap/powercap.rst).
 //!
 //! This is host power, never a drive's; it is reported with the host's load.
 
@@ -37,7 +38,8 @@ impl PackageEnergy {
         let packages = entries.flatten().filter_map(|entry| {
             let zone = entry.path();
             let name = std::fs::read_to_string(zone.join("name")).ok()?;
-            // Sub-zones (core, uncore, dram) are contained in the package or separate; only whole packages are summed.
+            // Sub-zones (core, uncore, dram) are contained in the package or separate; only whole
+            // packages are summed.
             if !name.starts_with("package-") {
                 return None;
             }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::root::{entries, is_numbered, read_attribute};
 use super::{DeviceNumber, DriveInfo, DriveKind, PcieLink, SystemRoot};
 
-/// sysfs counts `size` and `start` in units of 512 bytes whatever the logical block (Documentation/ABI/stable/sysfs-block).
+/// sysfs counts `size` and `start` in units of 512 bytes whatever the logical block
+/// (Documentation/ABI/stable/sysfs-block).
 pub(crate) const SYSFS_SECTOR_BYTES: u64 = 512;
 
 /// One block device (drive or partition) in sysfs.
@@ -16,7 +17,6 @@ pub(crate) struct BlockNode {
     pub dir: PathBuf,
     /// Kernel name as sysfs writes it (`!` where the name in /dev has `/`).
     pub name: String,
-    /// Device number.
     pub device: DeviceNumber,
 }
 
@@ -69,13 +69,13 @@ impl BlockNode {
         self.number(name).map(|kib: u64| kib.saturating_mul(1024))
     }
 
-    /// A sysfs attribute in sectors, as bytes; 0 where it has none. Saturates: sysfs may have any number.
+    /// A sysfs attribute in sectors, as bytes; 0 where it has none. Saturates: sysfs may have any
+    /// number.
     fn sectors(&self, name: &str) -> u64 {
         let sectors: u64 = self.number(name).unwrap_or(0);
         sectors.saturating_mul(SYSFS_SECTOR_BYTES)
     }
 
-    /// Name in /dev.
     pub fn dev_name(&self) -> String {
         self.name.replace('!', "/")
     }
@@ -133,7 +133,6 @@ impl BlockNode {
         self.sectors("start")
     }
 
-    /// Size in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.sectors("size")
     }
@@ -254,7 +253,8 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
         });
     }
     if name.starts_with("sd") || name.starts_with("sr") {
-        // Host directories on the way to the device indicate the bus: .../ata1/host0/..., .../usb2/2-1/..., .../virtio3/host0/...
+        // Host directories on the way to the device indicate the bus: .../ata1/host0/...,
+        // .../usb2/2-1/..., .../virtio3/host0/...
         const BY_HOST: [(&str, &str); 4] = [
             ("usb", "usb"),
             ("ata", "sata"),
@@ -307,14 +307,15 @@ fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Opti
     };
     hardware
         .and_then(|dir| read_attribute(&dir.join("serial")).or_else(|| vital_product_data(dir)))
-        // virtio-blk has it in the block device directory; udev has the others (ATA behind old bridges, USB).
+        // virtio-blk has it in the block device directory; udev has the others (ATA behind old
+        // bridges, USB).
         .or_else(|| whole.attribute("serial"))
         .or_else(from_udev)
         .filter(|text| !text.is_empty())
 }
 
-/// SCSI vital product data page 80h, "Unit Serial Number" (SPC-4, 7.8.15): four bytes of header, the last two of which are
-/// the length, then ASCII.
+/// SCSI vital product data page 80h, "Unit Serial Number" (SPC-4, 7.8.15): four bytes of header,
+/// the last two of which are the length, then ASCII.
 fn unit_serial_number(page: &[u8]) -> Option<String> {
     let header = page.get(..4)?;
     let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
@@ -324,10 +325,12 @@ fn unit_serial_number(page: &[u8]) -> Option<String> {
     (header[1] == 0x80 && !text.is_empty()).then(|| text.to_owned())
 }
 
-/// Link width in sysfs of a function without link (Linux, `PCIE_LNK_WIDTH_UNKNOWN` in include/linux/pci.h).
+/// Link width in sysfs of a function without link (Linux, `PCIE_LNK_WIDTH_UNKNOWN` in
+/// include/linux/pci.h).
 const NO_LINK: u32 = 0xff;
 
-/// `None` without a link: root-complex integrated endpoints, such as the drives of most virtual machines, have none.
+/// `None` without a link: root-complex integrated endpoints, such as the drives of most virtual
+/// machines, have none.
 fn pcie_link(controller: &Path) -> Option<PcieLink> {
     let function = controller.join("device").canonicalize().ok()?;
     let attribute = |name: &str| read_attribute(&function.join(name));

@@ -1,7 +1,9 @@
-//! Counters of a block cache in the kernel: bcache, and device mapper's cache target (dm-cache, LVM's cache volumes).
+//! Counters of a block cache in the kernel: bcache, and device mapper's cache target (dm-cache,
+//! LVM's cache volumes).
 //!
-//! bcache has them in sysfs (Documentation/admin-guide/bcache.rst; `stats_total` grows every 13.6 s, `dirty_data` is rounded), dm-cache in the status
-//! of its target (Documentation/admin-guide/device-mapper/cache.rst), which needs root.
+//! bcache has them in sysfs (Documentation/admin-guide/bcache.rst; `stats_total` grows every 13.6
+//! s, `dirty_data` is rounded), dm-cache in the status of its target
+//! (Documentation/admin-guide/device-mapper/cache.rst), which needs root.
 
 use std::fs::File;
 
@@ -15,7 +17,6 @@ use super::{BlockNode, DriveInfo, SystemRoot};
 pub(crate) struct BlockCache {
     /// Reads that it answered.
     pub read_hits: u64,
-    /// All reads.
     pub reads: u64,
     /// Bytes that the backing device does not have.
     pub dirty_bytes: Option<u64>,
@@ -42,7 +43,8 @@ fn of_bcache(node: &BlockNode) -> Option<BlockCache> {
     })
 }
 
-/// Bytes as bcache prints them: `512`, `1.5k`, `12.0M` (drivers/md/bcache/util.c, `bch_hprint`; powers of 1024).
+/// Bytes as bcache prints them: `512`, `1.5k`, `12.0M` (drivers/md/bcache/util.c, `bch_hprint`;
+/// powers of 1024).
 fn rounded_bytes(text: &str) -> Option<u64> {
     let (number, power) = match text.char_indices().last()? {
         (_, last) if last.is_ascii_digit() => (text, 0),
@@ -64,7 +66,8 @@ fn of_device_mapper(root: &SystemRoot, node: &BlockNode) -> Option<BlockCache> {
         .and_then(|(_, text)| of_status(text))
 }
 
-/// Types and texts of the targets: `struct dm_target_spec` (sector, length, status, offset of the next one, type; 40 bytes), each with its text.
+/// Types and texts of the targets: `struct dm_target_spec` (sector, length, status, offset of the
+/// next one, type; 40 bytes), each with its text.
 fn targets_of(count: u32, bytes: &[u8]) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| {
         let end = bytes.iter().position(|byte| *byte == 0);
@@ -86,8 +89,8 @@ fn targets_of(count: u32, bytes: &[u8]) -> Vec<(String, String)> {
     found
 }
 
-/// `<metadata block> <used>/<total> <cache block> <used>/<total> <read hits> <read misses> <write hits> <write misses> <demotions> <promotions>
-/// <dirty> ...`: sizes in sectors of 512 bytes, dirty in cache blocks.
+/// `<metadata block> <used>/<total> <cache block> <used>/<total> <read hits> <read misses> <write hits> <write misses> <demotions> <promotions> <dirty> ...`:
+/// sizes in sectors of 512 bytes, dirty in cache blocks.
 fn of_status(text: &str) -> Option<BlockCache> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let number = |at: usize| -> Option<u64> { words.get(at)?.parse().ok() };

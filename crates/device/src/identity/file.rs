@@ -12,7 +12,8 @@ use super::root::entries;
 use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
 use crate::open::open_file;
 
-/// Alignment that every direct I/O implementation in Linux accepts: none requires more than a page of 4 KiB.
+/// Alignment that every direct I/O implementation in Linux accepts: none requires more than a page
+/// of 4 KiB.
 const SAFE_ALIGN_BYTES: u32 = 4096;
 
 /// Direct I/O alignment of a file.
@@ -23,7 +24,8 @@ struct DirectIo {
     memory_align_bytes: u32,
 }
 
-/// [`super::identify`] with sysfs and procfs of `root`; `path` itself is always resolved on the running system.
+/// [`super::identify`] with sysfs and procfs of `root`; `path` itself is always resolved on the
+/// running system.
 ///
 /// # Errors
 /// As [`super::identify`].
@@ -54,7 +56,8 @@ pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, Identit
     } else if file_type.is_socket() {
         return not_a_drive("socket");
     }
-    // Opening checks the permission to read; O_NONBLOCK so that a drive without a medium does not block.
+    // Opening checks the permission to read; O_NONBLOCK so that a drive without a medium does not
+    // block.
     open_file(&path, false, libc::O_NONBLOCK).map_err(|e| fail("open it for reading", e))?;
     match file_type.is_block_device() {
         true => identify_block(root, given, &path, split_device_number(metadata.rdev())),
@@ -100,9 +103,11 @@ fn identify_block(
         let advice = match info.transport.as_deref() {
             Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
             Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
-            // The kernel sets the size of a namespace of a dead controller to 0 (nvme_mark_namespaces_dead).
+            // The kernel sets the size of a namespace of a dead controller to 0
+            // (nvme_mark_namespaces_dead).
             Some(nvme) if nvme.starts_with("nvme") => {
-                "its controller no longer responds, for which the kernel reports size 0: see `dmesg`; a reset or a power cycle is needed"
+                "its controller no longer responds, for which the kernel reports size 0: see \
+                 `dmesg`; a reset or a power cycle is needed"
             }
             _ => "it may have no medium, or its size has not been set",
         };
@@ -115,7 +120,8 @@ fn identify_block(
     Ok(info)
 }
 
-/// Block devices always take O_DIRECT aligned to the logical block; statx (Linux 6.1) may report a smaller memory alignment.
+/// Block devices always take O_DIRECT aligned to the logical block; statx (Linux 6.1) may report a
+/// smaller memory alignment.
 fn apply_direct_io(info: &mut DriveInfo, path: &Path) {
     if let Some(direct) = statx_direct_io(path).filter(|d| d.supported) {
         info.min_io_bytes = direct.offset_align_bytes.max(info.logical_block_bytes);
@@ -180,7 +186,8 @@ fn identify_file(
     Ok(info)
 }
 
-/// The mount of a file: by mount id where statx has it (Linux 5.8), else the deepest mount point with its device number.
+/// The mount of a file: by mount id where statx has it (Linux 5.8), else the deepest mount point
+/// with its device number.
 fn mount_of<'a>(
     mounts: &'a [Mount],
     id: Option<u64>,
@@ -196,7 +203,8 @@ fn mount_of<'a>(
     })
 }
 
-/// The block device under a filesystem: by its number, or (btrfs and others with anonymous numbers) by the mount's source.
+/// The block device under a filesystem: by its number, or (btrfs and others with anonymous numbers)
+/// by the mount's source.
 fn backing_device(
     root: &SystemRoot,
     mount: Option<&Mount>,
@@ -212,8 +220,8 @@ fn backing_device(
     block_node(root, split_device_number(metadata.rdev())).ok()
 }
 
-/// statx(2), STATX_DIOALIGN: alignments of direct I/O; both zero when direct I/O is not supported. `None` when the
-/// filesystem does not report them.
+/// statx(2), STATX_DIOALIGN: alignments of direct I/O; both zero when direct I/O is not supported.
+/// `None` when the filesystem does not report them.
 fn statx_direct_io(path: &Path) -> Option<DirectIo> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
@@ -253,8 +261,9 @@ fn probe_direct_io(path: &Path) -> DirectIo {
     }
 }
 
-/// All drives of this machine, in natural order of names. Skipped: zero size (unconfigured loop and zram devices, empty readers),
-/// RAM disks, hidden NVMe paths, and drives that are removed meanwhile.
+/// All drives of this machine, in natural order of names. Skipped: zero size (unconfigured loop and
+/// zram devices, empty readers), RAM disks, hidden NVMe paths, and drives that are removed
+/// meanwhile.
 pub fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
     let nodes = entries(&root.sys("block")).filter_map(|dir| BlockNode::in_dir(&dir).ok());
     let is_listed = |node: &BlockNode| {

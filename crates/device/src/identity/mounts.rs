@@ -12,7 +12,6 @@ pub(crate) struct Mount {
     pub id: u64,
     /// Device number in `stat` of its files (major 0 for btrfs, tmpfs, overlay, ...).
     pub device: DeviceNumber,
-    /// Mount point.
     pub mount_point: String,
     /// Filesystem type.
     pub fs_type: String,
@@ -20,8 +19,9 @@ pub(crate) struct Mount {
     pub source: String,
 }
 
-/// Parses `/proc/self/mountinfo` (proc_pid_mountinfo(5)): id, parent, major:minor, root, mount point, options, any number of
-/// optional fields, a lone `-`, type, source, superblock options. Malformed lines are skipped.
+/// Parses `/proc/self/mountinfo` (proc_pid_mountinfo(5)): id, parent, major:minor, root, mount
+/// point, options, any number of optional fields, a lone `-`, type, source, superblock options.
+/// Malformed lines are skipped.
 pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines()
         .filter_map(|line| {
@@ -72,12 +72,13 @@ pub(crate) struct FileLock {
     pub inode: u64,
     /// Owning process; `None` for an open-file-description lock.
     pub pid: Option<u32>,
-    /// A flock(2) lock, which is of the whole file and of an open file description that child processes inherit.
+    /// A flock(2) lock, which is of the whole file and of an open file description that child
+    /// processes inherit.
     pub is_whole_file: bool,
 }
 
-/// Parses `/proc/locks` (proc_locks(5)): `1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`; device numbers in hexadecimal, and
-/// `->` before the kind of a waiting one. Leases are no locks.
+/// Parses `/proc/locks` (proc_locks(5)): `1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`; device
+/// numbers in hexadecimal, and `->` before the kind of a waiting one. Leases are no locks.
 pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
     text.lines()
         .filter_map(|line| {
@@ -102,7 +103,8 @@ pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
         .collect()
 }
 
-/// The kernel writes blank, tab, newline and backslash in paths as three octal digits (fs/seq_file.c, `mangle_path`).
+/// The kernel writes blank, tab, newline and backslash in paths as three octal digits
+/// (fs/seq_file.c, `mangle_path`).
 pub(crate) fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

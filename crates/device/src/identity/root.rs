@@ -46,7 +46,8 @@ impl SystemRoot {
     }
 }
 
-/// The text of a sysfs attribute without surrounding blanks; `None` when absent, unreadable or empty.
+/// The text of a sysfs attribute without surrounding blanks; `None` when absent, unreadable or
+/// empty.
 pub(crate) fn read_attribute(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);

@@ -1,9 +1,10 @@
 //! Temperature and power of a drive from its hwmon sensors.
 //!
-//! NVMe controllers have theirs in `CONTROLLER/hwmonN/` (before Linux 5.18 sometimes `CONTROLLER/device/hwmon/hwmonN/`),
-//! SATA drives (driver `drivetemp`) in `DEVICE/hwmon/hwmonN/`. Inputs are in thousandths of a degree Celsius
-//! (Documentation/hwmon/sysfs-interface.rst). `temp1` of an NVMe drive is its Composite Temperature, the one its thermal
-//! limits refer to (drivers/nvme/host/hwmon.c); the others are single sensors.
+//! NVMe controllers have theirs in `CONTROLLER/hwmonN/` (before Linux 5.18 sometimes
+//! `CONTROLLER/device/hwmon/hwmonN/`), SATA drives (driver `drivetemp`) in `DEVICE/hwmon/hwmonN/`.
+//! Inputs are in thousandths of a degree Celsius (Documentation/hwmon/sysfs-interface.rst). `temp1`
+//! of an NVMe drive is its Composite Temperature, the one its thermal limits refer to
+//! (drivers/nvme/host/hwmon.c); the others are single sensors.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -12,8 +13,9 @@ use super::block::node_of;
 use super::root::{entries, is_numbered, read_attribute};
 use super::{DriveInfo, SystemRoot};
 
-/// The drive's temperature in degrees Celsius: `temp1`, else its lowest-numbered sensor. For a file, that of the drive
-/// under it. `None` for drives without a sensor and for simulated ones (their model reports its own).
+/// The drive's temperature in degrees Celsius: `temp1`, else its lowest-numbered sensor. For a
+/// file, that of the drive under it. `None` for drives without a sensor and for simulated ones
+/// (their model reports its own).
 pub fn temperature_celsius(info: &DriveInfo) -> Option<f64> {
     temperature_celsius_at(&SystemRoot::host(), info)
 }
@@ -25,8 +27,8 @@ pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64
     })
 }
 
-/// The drive's power in milliwatts, where it has a power sensor: `powerN_average`, else `powerN_input`, in microwatts. Few drives have one;
-/// carriers and hot-plug controllers do.
+/// The drive's power in milliwatts, where it has a power sensor: `powerN_average`, else
+/// `powerN_input`, in microwatts. Few drives have one; carriers and hot-plug controllers do.
 pub(crate) fn power_milliwatts_at(root: &SystemRoot, info: &DriveInfo) -> Option<u64> {
     first_reading(
         root,
@@ -63,7 +65,8 @@ fn sensors_of(root: &SystemRoot, info: &DriveInfo) -> Option<Vec<PathBuf>> {
     Some(hwmon_dirs(&node_of(root, info)?.hardware_dir()?))
 }
 
-/// Every `hwmonN` directory directly below the device, below its `hwmon` folder, or the same of the bus device under it.
+/// Every `hwmonN` directory directly below the device, below its `hwmon` folder, or the same of the
+/// bus device under it.
 fn hwmon_dirs(hardware: &Path) -> Vec<PathBuf> {
     // The drive's own sensors come before those of the bus device (which may be a host adapter).
     let dirs = ["", "hwmon", "device", "device/hwmon"].map(|dir| hardware.join(dir));

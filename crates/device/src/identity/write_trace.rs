@@ -1,13 +1,14 @@
 //! Write detection between runs, from kernel counters and file times.
 //!
 //! The kernel counts the sectors written and discarded of every block device and partition
-//! (`/sys/class/block/NAME/stat`, Documentation/ABI/stable/sysfs-block: the seventh and the fourteenth number, in units of 512 bytes
-//! whatever the device's own). The counters restart with a boot (`boot_id`) and a change of medium (`diskseq`). Of a
-//! file, mtime and ctime are used (statx(2)).
+//! (`/sys/class/block/NAME/stat`, Documentation/ABI/stable/sysfs-block: the seventh and the
+//! fourteenth number, in units of 512 bytes whatever the device's own). The counters restart with a
+//! boot (`boot_id`) and a change of medium (`diskseq`). Of a file, mtime and ctime are used
+//! (statx(2)).
 //!
 //! # Not detected
-//! Writes by another machine or before a reboot, and writes to a file's blocks that bypass its file system. Dirty pages count when they are
-//! written back: sync first.
+//! Writes by another machine or before a reboot, and writes to a file's blocks that bypass its file
+//! system. Dirty pages count when they are written back: sync first.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -29,18 +30,14 @@ pub enum WriteTrace {
         boot_id: String,
         /// Sequence number of the medium, where the kernel has one.
         diskseq: Option<String>,
-        /// Bytes written.
         written_bytes: u64,
-        /// Bytes discarded.
         discarded_bytes: u64,
     },
     /// A regular file.
     File {
         /// Device number of its file system.
         device: u64,
-        /// Inode.
         inode: u64,
-        /// Length, bytes.
         len_bytes: u64,
         /// mtime: seconds and nanoseconds.
         modified: (i64, i64),

@@ -35,7 +35,8 @@ pub(super) fn subject_at(path: &Path) -> Option<Subject> {
     Some(subject_of(&stat)).filter(|subject| *subject != Subject::Nothing)
 }
 
-/// Opens a block device read-only, exclusively if possible; the flag is set when the claim is held elsewhere.
+/// Opens a block device read-only, exclusively if possible; the flag is set when the claim is held
+/// elsewhere.
 pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
     match open_file(path, false, libc::O_EXCL | libc::O_NONBLOCK) {
         Ok(file) => Ok((file, false)),
@@ -154,7 +155,8 @@ pub(super) fn signatures(
             }
         };
         let mut all = signature::detect(&window);
-        // A partition's device file may not exist (no udev); then only the built-in detection is used.
+        // A partition's device file may not exist (no udev); then only the built-in detection is
+        // used.
         if std::fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device() || m.is_file()) {
             all = signature::union(all, signature::wipefs(&path));
         }

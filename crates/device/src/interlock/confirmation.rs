@@ -15,7 +15,8 @@ pub(super) fn missing(
     destroy: &[String],
 ) -> Vec<RefusalReason> {
     let mut reasons: Vec<RefusalReason> = not_named(info, destroy).into_iter().collect();
-    // The serial consumes one value, so that one `ext4` does not confirm both a file named `ext4` and its filesystem.
+    // The serial consumes one value, so that one `ext4` does not confirm both a file named `ext4`
+    // and its filesystem.
     let mut left: Vec<&str> = destroy.iter().map(String::as_str).collect();
     if let Some(at) = left.iter().position(|word| *word == info.serial) {
         left.remove(at);
@@ -44,7 +45,6 @@ pub(super) struct OnDevice {
     pub signature: FoundSignature,
 }
 
-/// The reason for a drive that is not named.
 pub(super) fn not_named(info: &DriveInfo, destroy: &[String]) -> Option<RefusalReason> {
     if destroy.contains(&info.serial) {
         return None;
@@ -97,7 +97,8 @@ fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
     })
 }
 
-/// Levenshtein distance in characters (insertions, deletions, substitutions), by the two-row method of Wagner and Fischer (1974).
+/// Levenshtein distance in characters (insertions, deletions, substitutions), by the two-row method
+/// of Wagner and Fischer (1974).
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,12 +1,14 @@
 //! Locks that other programs hold on a file, from `/proc/locks`.
 //!
 //! # Whole-file locks of callers
-//! `flock disk.img assay job disk.img ...` and shell scripts lock the file around the run of this program. The lock is theirs and this
-//! program's: it shows in `/proc/PID/fdinfo` (proc_pid_fdinfo(5)) of this process or of one of its ancestors, and does not count.
+//! `flock disk.img assay job disk.img ...` and shell scripts lock the file around the run of this
+//! program. The lock is theirs and this program's: it shows in `/proc/PID/fdinfo`
+//! (proc_pid_fdinfo(5)) of this process or of one of its ancestors, and does not count.
 //!
 //! # Device numbers
-//! btrfs and overlays give files another device number than the one in `/proc/locks` (both anonymous, major 0). There an equal inode is a
-//! suspicion only, and the file is asked itself: flock(2), and fcntl(2) `F_GETLK`.
+//! btrfs and overlays give files another device number than the one in `/proc/locks` (both
+//! anonymous, major 0). There an equal inode is a suspicion only, and the file is asked itself:
+//! flock(2), and fcntl(2) `F_GETLK`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -71,7 +73,8 @@ fn parent(root: &SystemRoot, process: u32) -> Option<u32> {
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether another open file description holds a lock on the file. Its own lock is held for an instant.
+/// Whether another open file description holds a lock on the file. Its own lock is held for an
+/// instant.
 fn is_locked(path: &Path, inode: u64) -> bool {
     let Ok(file) = File::open(path) else {
         return false;

@@ -16,7 +16,6 @@ use super::claim::subject_at;
 pub(super) struct Loop {
     /// Kernel name.
     pub name: String,
-    /// Device number.
     pub device: DeviceNumber,
     /// Backing path, as in sysfs.
     pub backing_path: PathBuf,
@@ -53,8 +52,9 @@ pub(super) fn attached_loops(root: &SystemRoot) -> io::Result<Vec<Loop>> {
     Ok(found)
 }
 
-/// Reads the backing inode by ioctl: correct also for files that were renamed, deleted or are in another mount namespace, where the
-/// path in sysfs is not. Needs permission to open the loop device.
+/// Reads the backing inode by ioctl: correct also for files that were renamed, deleted or are in
+/// another mount namespace, where the path in sysfs is not. Needs permission to open the loop
+/// device.
 fn backing_by_ioctl(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
     let path = root.dev(node.dev_name());
     if subject_at(&path) != Some(Subject::Block(node.device)) {

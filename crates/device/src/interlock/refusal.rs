@@ -15,14 +15,12 @@ pub struct NearMiss {
     pub difference: String,
 }
 
-/// One reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum RefusalReason {
     /// No `--destroy` names it.
     #[error("no --destroy names it; its serial is {serial}{}", near_misses(.near))]
     NotNamed {
-        /// The serial.
         serial: String,
         /// Given values that are close to it.
         near: Vec<NearMiss>,
@@ -47,7 +45,6 @@ pub enum RefusalReason {
     Mounted {
         /// The device or file.
         device: String,
-        /// Mount point.
         mount_point: String,
         /// Filesystem type.
         fs_type: String,
@@ -70,7 +67,8 @@ pub enum RefusalReason {
     },
     /// Backs a loop device.
     #[error(
-        "in use: {device} is attached to /dev/{loop_device}; run `losetup -d /dev/{loop_device}` first, or name that drive"
+        "in use: {device} is attached to /dev/{loop_device}; run `losetup -d /dev/{loop_device}` \
+         first, or name that drive"
     )]
     BacksLoop {
         /// The device or file.
@@ -83,10 +81,7 @@ pub enum RefusalReason {
         "in use: {device} is claimed by another program or by the kernel (EBUSY); `lsblk`, `fuser -v {}` may show by what",
         quoted(.device)
     )]
-    ClaimedElsewhere {
-        /// The device.
-        device: String,
-    },
+    ClaimedElsewhere { device: String },
     /// A program has locked (parts of) the file, as QEMU does with a disk image in use.
     #[error("in use: {}; end it first", lock_text(.device, *.pid))]
     Locked {
@@ -97,16 +92,13 @@ pub enum RefusalReason {
     },
     /// Set read-only.
     #[error(
-        "{drive} is set read-only; if that is not on purpose, undo it (`blockdev --setrw`, or `chmod u+w` for a file)"
+        "{drive} is set read-only; if that is not on purpose, undo it (`blockdev --setrw`, or \
+         `chmod u+w` for a file)"
     )]
-    ReadOnly {
-        /// The drive.
-        drive: String,
-    },
+    ReadOnly { drive: String },
     /// The path is now another drive than the identified one.
     #[error("{drive} is not the identified drive any more: {what}; run again")]
     Changed {
-        /// The drive.
         drive: String,
         /// Difference.
         what: String,
@@ -116,7 +108,6 @@ pub enum RefusalReason {
     Unchecked {
         /// Failed check.
         what: String,
-        /// Error.
         error: String,
     },
 }
@@ -156,12 +147,12 @@ fn near_misses(near: &[NearMiss]) -> String {
     near.iter().map(line).collect()
 }
 
-/// Refusal to overwrite a drive, with every reason. `Display` has several lines and ends with advice.
+/// Refusal to overwrite a drive, with every reason. `Display` has several lines and ends with
+/// advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The drive as named on the command line.
     pub drive: String,
-    /// Serial.
     pub serial: String,
     /// Model, where known.
     pub model: Option<String>,
@@ -187,7 +178,8 @@ impl Refusal {
         self.reasons.iter().all(RefusalReason::can_be_overridden)
     }
 
-    /// Whether another process that uses the drive is the only reason: the same command can succeed when that has ended.
+    /// Whether another process that uses the drive is the only reason: the same command can succeed
+    /// when that has ended.
     pub fn is_temporary(&self) -> bool {
         !self.reasons.is_empty() && self.reasons.iter().all(RefusalReason::ends_with_a_process)
     }
@@ -201,8 +193,8 @@ impl Refusal {
         for reason in &self.reasons {
             match reason {
                 RefusalReason::NotNamed { serial, .. } => words.insert(0, serial.clone()),
-                // A partition table has two copies, and several partitions one kind of filesystem: one word covers them. The
-                // serial at the front may be the same word and does not.
+                // A partition table has two copies, and several partitions one kind of filesystem:
+                // one word covers them. The serial at the front may be the same word and does not.
                 RefusalReason::Signature { word, .. } => {
                     let named = usize::from(matches!(
                         self.reasons.first(),

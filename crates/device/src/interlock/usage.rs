@@ -13,7 +13,8 @@ use super::claim::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
 use super::{RefusalReason, Subject, locks};
 
-/// Loop devices on loop devices deeper than this are not followed; the drive then counts as unchecked.
+/// Loop devices on loop devices deeper than this are not followed; the drive then counts as
+/// unchecked.
 const MAX_LAYERS: usize = 8;
 
 /// Opens a block device, exclusively if possible; true when the claim is held elsewhere.
@@ -31,7 +32,8 @@ struct Tables<'a> {
     loops: Vec<Loop>,
 }
 
-/// All uses of `subject`, which the user names `label`. Other paths to it and devices under a loop device are claimed too, into `claims`.
+/// All uses of `subject`, which the user names `label`. Other paths to it and devices under a loop
+/// device are claimed too, into `claims`.
 pub(super) fn examine(
     root: &SystemRoot,
     subject: &Subject,
@@ -77,7 +79,8 @@ struct Family {
     node: BlockNode,
     /// Includes the device itself.
     members: Vec<BlockNode>,
-    /// Other paths to the same blocks, to be claimed as well: whole drives, or for a partition the overlapping partitions.
+    /// Other paths to the same blocks, to be claimed as well: whole drives, or for a partition the
+    /// overlapping partitions.
     by_other_paths: Vec<BlockNode>,
 }
 
@@ -112,8 +115,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The device and the devices whose use is a use of it: a drive's partitions, or a partition's drive, on every path. Sibling partitions
-    /// are not.
+    /// The device and the devices whose use is a use of it: a drive's partitions, or a partition's
+    /// drive, on every path. Sibling partitions are not.
     fn family(&self, device: DeviceNumber) -> io::Result<Family> {
         let node = block_node(self.root, device)?;
         let mut members = vec![node.clone()];
@@ -132,8 +135,9 @@ impl<'a> Tables<'a> {
         Ok(family)
     }
 
-    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a block device of its own, and a mount of
-    /// one does not show on another. An equal `wwid` identifies them: it names the namespace or logical unit, not the path.
+    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a
+    /// block device of its own, and a mount of one does not show on another. An equal `wwid`
+    /// identifies them: it names the namespace or logical unit, not the path.
     fn extend_by_other_paths(&self, family: &mut Family) -> io::Result<()> {
         let node = &family.node;
         let whole = node.parent().unwrap_or_else(|| node.clone());
@@ -230,7 +234,8 @@ impl Examination<'_> {
             let name = dev_path(other).display().to_string();
             self.claim(other, &name, explained);
         }
-        // The device under a loop device (or under the drive of a partition) is overwritten as well.
+        // The device under a loop device (or under the drive of a partition) is overwritten as
+        // well.
         let is_loop = |l: &&Loop| family.members.iter().any(|m| m.device == l.device);
         for lower in self.tables.loops.iter().filter(is_loop) {
             let path = lower.backing_path.display().to_string();
@@ -344,7 +349,8 @@ fn users_unchecked(label: &str, error: impl ToString) -> RefusalReason {
     RefusalReason::unchecked(format!("the users of {label}"), error)
 }
 
-/// The world-wide identifier, equal on every path: for NVMe an attribute of the block device, for SCSI of the logical unit.
+/// The world-wide identifier, equal on every path: for NVMe an attribute of the block device, for
+/// SCSI of the logical unit.
 fn wwid(whole: &BlockNode) -> Option<String> {
     whole
         .attribute("wwid")

@@ -59,8 +59,8 @@ impl<'p> Commands<'p> {
         Ok(IdentifyController::from_bytes(*data))
     }
 
-    /// Checks that this is the controller of the identified drive (by serial), because device files are renumbered. To be called
-    /// before anything is changed.
+    /// Checks that this is the controller of the identified drive (by serial), because device files
+    /// are renumbered. To be called before anything is changed.
     pub fn expect_drive(&mut self, info: &DriveInfo) -> Result<(), CommandError> {
         let raw = self.identify_controller()?.serial_number();
         // As in sysfs: up to a zero byte, without blanks.
@@ -93,8 +93,8 @@ impl<'p> Commands<'p> {
         self.namespaces(Cns::ACTIVE_NAMESPACES)
     }
 
-    /// Identifiers of all namespaces that exist (Base 5.17.2.11), at most 1024; those attached elsewhere too.
-    /// A controller without namespace management rejects it.
+    /// Identifiers of all namespaces that exist (Base 5.17.2.11), at most 1024; those attached
+    /// elsewhere too. A controller without namespace management rejects it.
     pub fn allocated_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
         self.namespaces(Cns::ALLOCATED_NAMESPACES)
     }
@@ -126,8 +126,8 @@ impl<'p> Commands<'p> {
         self.log(log.id())
     }
 
-    /// SMART / Health Information Extended of OCP data-centre drives; `None` where the drive rejects it or has another page at its
-    /// number, without the GUID.
+    /// SMART / Health Information Extended of OCP data-centre drives; `None` where the drive
+    /// rejects it or has another page at its number, without the GUID.
     pub fn ocp_smart(&mut self) -> Option<OcpSmartLog> {
         let log: OcpSmartLog = self.log(LogId::OCP_SMART).ok()?;
         log.is_ocp().then_some(log)
@@ -173,9 +173,9 @@ impl<'p> Commands<'p> {
         Ok(self.power()?.state())
     }
 
-    /// Sets a power state (Base 5.27.1.2) and reads it back. The workload hint is kept. Nothing is sent when it is the current one:
-    /// controllers with a single state may reject even that.
-    /// Fails also when the controller accepts it and stays in another state.
+    /// Sets a power state (Base 5.27.1.2) and reads it back. The workload hint is kept. Nothing is
+    /// sent when it is the current one: controllers with a single state may reject even that. Fails
+    /// also when the controller accepts it and stays in another state.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), CommandError> {
         let now = self.power()?;
         let mut wanted = now;
@@ -183,7 +183,8 @@ impl<'p> Commands<'p> {
         self.change_power(now, wanted)
     }
 
-    /// Sets power state and workload hint as returned by [`Commands::power`]. Nothing is sent when they are the current ones.
+    /// Sets power state and workload hint as returned by [`Commands::power`]. Nothing is sent when
+    /// they are the current ones.
     pub fn set_power(&mut self, wanted: PowerManagement) -> Result<(), CommandError> {
         let now = self.power()?;
         self.change_power(now, wanted)
@@ -211,8 +212,9 @@ impl<'p> Commands<'p> {
         })
     }
 
-    /// Formats a namespace in its current format: block size, metadata and protection (Base 5.14; NVM 4.1.5.1, FLBAS and DPS). All its data
-    /// is lost; whether that of other namespaces too, the caller checks (Identify Controller, FNA).
+    /// Formats a namespace in its current format: block size, metadata and protection (Base 5.14;
+    /// NVM 4.1.5.1, FLBAS and DPS). All its data is lost; whether that of other namespaces too, the
+    /// caller checks (Identify Controller, FNA).
     pub fn format(
         &mut self,
         nsid: u32,
@@ -234,8 +236,8 @@ impl<'p> Commands<'p> {
         Ok(())
     }
 
-    /// Starts a sanitize operation of the whole subsystem (Base 5.24). It continues after the command completes: see
-    /// [`Commands::sanitize_status`].
+    /// Starts a sanitize operation of the whole subsystem (Base 5.24). It continues after the
+    /// command completes: see [`Commands::sanitize_status`].
     pub fn sanitize(&mut self, action: SanitizeAction) -> Result<(), CommandError> {
         let mut command = Sanitize::new();
         command.set_action(action.0).set_unrestricted_exit(true);

@@ -1,15 +1,18 @@
 //! Endurance logs of a controller: which it has, and what they count.
 //!
 //! # Precedence
-//! Bytes written to the media, erases and bad blocks come from the first of these logs that the drive has:
+//! Bytes written to the media, erases and bad blocks come from the first of these logs that the
+//! drive has:
 //! 1. C0h of the Open Compute Project, recognised by its GUID; counts bytes.
-//! 2. 09h, Endurance Group Information, of the namespace's group, where it counts media units; counts 10^9 bytes.
-//! 3. The vendor's log CAh ([`VendorLog`]), of vendors that publish its layout. Nothing in such a page identifies its layout, so it is used
-//!    only where it agrees with the health log.
+//! 2. 09h, Endurance Group Information, of the namespace's group, where it counts media units;
+//!    counts 10^9 bytes.
+//! 3. The vendor's log CAh ([`VendorLog`]), of vendors that publish its layout. Nothing in such a
+//!    page identifies its layout, so it is used only where it agrees with the health log.
 //!
-//! A standard's log precedes a vendor's, because a vendor can change a layout with a firmware. The rated endurance is that of 09h. Host
-//! bytes are those of the health log (02h, steps of 512,000 bytes), which is about the whole controller, as C0h and CAh are; a group of
-//! several is measured by its own host counter.
+//! A standard's log precedes a vendor's, because a vendor can change a layout with a firmware. The
+//! rated endurance is that of 09h. Host bytes are those of the health log (02h, steps of 512,000
+//! bytes), which is about the whole controller, as C0h and CAh are; a group of several is measured
+//! by its own host counter.
 
 use assay_nvme_spec::identify::ctratt;
 use assay_nvme_spec::log::VendorLog;
@@ -34,7 +37,8 @@ enum MediaLog {
     Vendor(VendorLog),
 }
 
-/// The logs of a controller. A log that it does not have is requested once: each rejected command is an entry of its error log.
+/// The logs of a controller. A log that it does not have is requested once: each rejected command
+/// is an entry of its error log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EnduranceLogs {
     media: Option<MediaLog>,
@@ -149,8 +153,9 @@ fn group_of(commands: &mut Commands<'_>, nsid: Option<u32>) -> Option<u16> {
     (group != 0).then_some(group)
 }
 
-/// Whether a vendor's page agrees with the health log: a host counter is equal within its step and a hundredth, media bytes without
-/// one are between half and [`MAX_AMPLIFICATION`] times the host's.
+/// Whether a vendor's page agrees with the health log: a host counter is equal within its step and
+/// a hundredth, media bytes without one are between half and [`MAX_AMPLIFICATION`] times the
+/// host's.
 fn is_believable(commands: &mut Commands<'_>, log: VendorLog, health: &Health) -> bool {
     let page = commands.vendor_log(log).ok();
     let Some(found) = page.and_then(|page| log.counters(&page)) else {

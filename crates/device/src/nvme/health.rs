@@ -11,7 +11,8 @@ use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 use assay_io::Telemetry;
 
-/// SMART / Health Information (Base 2.0c, 5.16.1.3), converted units. 128-bit counters saturate at 64 bits.
+/// SMART / Health Information (Base 2.0c, 5.16.1.3), converted units. 128-bit counters saturate at
+/// 64 bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// Names of the critical warnings that are set.
@@ -20,7 +21,6 @@ pub struct Health {
     pub composite_c: i32,
     /// Further sensors: number, degrees Celsius.
     pub sensors_c: Vec<(u8, i32)>,
-    /// Available spare, percent.
     pub available_spare_pct: u8,
     /// Available spare threshold, percent.
     pub spare_threshold_pct: u8,
@@ -30,17 +30,12 @@ pub struct Health {
     pub read_bytes: u64,
     /// Data units written, bytes, in steps of 512,000.
     pub written_bytes: u64,
-    /// Read commands.
     pub read_commands: u64,
-    /// Write commands.
     pub write_commands: u64,
     /// Controller busy time, minutes.
     pub busy_minutes: u64,
-    /// Power cycles.
     pub power_cycles: u64,
-    /// Power on hours.
     pub power_on_hours: u64,
-    /// Unsafe shutdowns.
     pub unsafe_shutdowns: u64,
     /// Media and data integrity errors.
     pub media_errors: u64,
@@ -73,7 +68,6 @@ pub struct Endurance {
     pub host: CounterOrigin,
     /// Written by the host to the same part of the drive, bytes.
     pub host_written_bytes: u64,
-    /// Read from the media, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_read_bytes: Option<u64>,
     /// Bad blocks of user data.
@@ -136,8 +130,8 @@ impl From<&SmartLog> for Health {
 }
 
 impl Health {
-    /// Bytes written to the media per byte written by the host, over the drive's life; `None` where the drive does not tell, or before
-    /// the first write.
+    /// Bytes written to the media per byte written by the host, over the drive's life; `None` where
+    /// the drive does not tell, or before the first write.
     pub fn write_amplification(&self) -> Option<f64> {
         let log = self.endurance?;
         (log.host_written_bytes > 0)
@@ -157,7 +151,8 @@ impl Health {
         }
     }
 
-    /// Converts to telemetry. Times above thresholds have a resolution of minutes and are given in seconds.
+    /// Converts to telemetry. Times above thresholds have a resolution of minutes and are given in
+    /// seconds.
     pub fn telemetry(&self) -> Telemetry {
         let log = self.endurance.as_ref();
         Telemetry {
@@ -186,8 +181,8 @@ impl Health {
     }
 }
 
-/// Opens the controller of a drive for [`read`], and finds its endurance logs; `None` where it is not NVMe, cannot be opened (root
-/// is required) or returns no health.
+/// Opens the controller of a drive for [`read`], and finds its endurance logs; `None` where it is
+/// not NVMe, cannot be opened (root is required) or returns no health.
 pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, EnduranceLogs)> {
     let place = info.nvme.as_ref()?;
     let mut device = ControllerDevice::open(&place.controller).ok()?;
@@ -195,14 +190,15 @@ pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, EnduranceLogs)
     Some((device, logs))
 }
 
-/// Current health of an NVMe drive; `None` of other drives, without permission, or where the drive returns none.
+/// Current health of an NVMe drive; `None` of other drives, without permission, or where the drive
+/// returns none.
 pub fn of_drive(info: &DriveInfo) -> Option<Health> {
     let (mut device, logs) = open(info)?;
     read(&mut device, &logs).ok()
 }
 
-/// Current health of a controller: one log page, which drives return from memory within tens to hundreds of microseconds, and another
-/// one where it has an endurance log.
+/// Current health of a controller: one log page, which drives return from memory within tens to
+/// hundreds of microseconds, and another one where it has an endurance log.
 pub(crate) fn read(port: &mut dyn AdminPort, logs: &EnduranceLogs) -> Result<Health, CommandError> {
     read_by(&mut Commands::to(port), logs)
 }

@@ -65,7 +65,8 @@ fn namespaces(root: &SystemRoot, hardware: &Path) -> Vec<String> {
     names
 }
 
-/// The block device of a generic character device (`/dev/ng0n1`: `/dev/nvme0n1`), where there is one.
+/// The block device of a generic character device (`/dev/ng0n1`: `/dev/nvme0n1`), where there is
+/// one.
 pub fn block_beside(generic: &Path) -> Option<PathBuf> {
     let name = generic.file_name()?.to_str()?;
     let rest = name.strip_prefix("ng")?;

@@ -32,8 +32,9 @@ impl Found {
         })
     }
 
-    /// Restores it. A drive found in a non-operational state (entered by APST) is first put into an operational one: the next I/O returns it
-    /// to the last operational state, which must not be the one that a measurement set.
+    /// Restores it. A drive found in a non-operational state (entered by APST) is first put into an
+    /// operational one: the next I/O returns it to the last operational state, which must not be
+    /// the one that a measurement set.
     pub fn restore(&self, port: &mut dyn AdminPort) -> Result<(), CommandError> {
         let mut commands = Commands::to(port);
         let Some(awake) = self.awake else {

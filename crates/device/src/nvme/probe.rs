@@ -29,9 +29,7 @@ pub struct Probe {
     pub firmware_slots: Vec<(u8, String, bool)>,
     /// PCI vendor and subsystem vendor.
     pub pci_vendor: (u16, u16),
-    /// IEEE OUI, `00-25-38`.
     pub ieee_oui: String,
-    /// Controller identifier.
     pub controller_id: u16,
     /// Registers, where readable.
     pub registers: Option<RegisterFacts>,
@@ -61,9 +59,7 @@ pub struct Probe {
     pub sanitize: Vec<String>,
     /// Total NVM capacity, bytes, where reported.
     pub total_capacity_bytes: Option<u64>,
-    /// Namespaces.
     pub namespaces: Vec<Namespace>,
-    /// Health.
     pub health: Health,
 }
 
@@ -110,20 +106,17 @@ pub struct Coalescing {
 /// Autonomous power state transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutonomousPower {
-    /// Enabled.
     pub enabled: bool,
     /// Transitions: from state, after idle milliseconds, to state.
     pub transitions: Vec<(u8, u32, u8)>,
 }
 
-/// A power state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerStateLimits {
     /// Number.
     pub state: u8,
     /// Maximum power, milliwatts.
     pub max_mw: f64,
-    /// Operational.
     pub operational: bool,
     /// Entry latency, microseconds, where reported.
     pub entry_us: Option<u32>,
@@ -133,7 +126,6 @@ pub struct PowerStateLimits {
     pub idle_mw: Option<f64>,
     /// Active power, milliwatts.
     pub active_mw: Option<f64>,
-    /// Current.
     pub current: bool,
 }
 
@@ -152,14 +144,11 @@ pub struct Thermal {
     pub host_set_c: (Option<i32>, Option<i32>),
 }
 
-/// A namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespace {
     /// Namespace identifier.
     pub nsid: u32,
-    /// Size, bytes.
     pub size_bytes: u64,
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
     /// Utilization, bytes.
     pub used_bytes: u64,
@@ -172,12 +161,11 @@ pub struct Namespace {
     pub preferred_writes: Option<PreferredWrites>,
     /// NGUID or EUI64, hexadecimal, where there is one.
     pub unique_id: Option<String>,
-    /// Formats.
     pub formats: Vec<Format>,
 }
 
-/// Writes that a namespace prefers: smaller or misaligned ones cost it a read and a longer write (NVM Command Set Specification 1.0c, 4.1.5.1
-/// and 5.8.2). Its indirection unit, as a rule.
+/// Writes that a namespace prefers: smaller or misaligned ones cost it a read and a longer write
+/// (NVM Command Set Specification 1.0c, 4.1.5.1 and 5.8.2). Its indirection unit, as a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreferredWrites {
     /// Namespace Preferred Write Granularity (NPWG), bytes.
@@ -199,7 +187,6 @@ impl Probe {
 /// An LBA format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
-    /// Index.
     pub index: u8,
     /// Data bytes per block.
     pub block_bytes: u64,
@@ -207,7 +194,6 @@ pub struct Format {
     pub metadata_bytes: u16,
     /// Relative performance: 0 best, 3 degraded.
     pub relative_performance: u8,
-    /// In use.
     pub in_use: bool,
 }
 
@@ -230,7 +216,8 @@ pub fn read(port: &mut dyn AdminPort) -> Result<Probe, CommandError> {
     probe(port, ControllerContext::default())
 }
 
-/// Reads all properties of a controller. Optional features that it rejects are left out; Identify and SMART are mandatory.
+/// Reads all properties of a controller. Optional features that it rejects are left out; Identify
+/// and SMART are mandatory.
 pub(crate) fn probe(
     port: &mut dyn AdminPort,
     context: ControllerContext,

@@ -1,9 +1,10 @@
 //! Erasure by Sanitize and Format NVM, and the namespaces that each affects.
 //!
-//! A Format erases one namespace, unless FNA in Identify Controller states that it erases all of them (Base 5.17.2.1). A Sanitize erases
-//! the whole subsystem, always (Base 5.24). The affected namespaces are listed before any command is sent, so that the caller can authorise
-//! them. A subsystem of several controllers (CMIC) may have namespaces that this controller does not list; the offer then states that its
-//! scope is unknown.
+//! A Format erases one namespace, unless FNA in Identify Controller states that it erases all of
+//! them (Base 5.17.2.1). A Sanitize erases the whole subsystem, always (Base 5.24). The affected
+//! namespaces are listed before any command is sent, so that the caller can authorise them. A
+//! subsystem of several controllers (CMIC) may have namespaces that this controller does not list;
+//! the offer then states that its scope is unknown.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
@@ -18,7 +19,6 @@ use assay_io::clock::Clock;
 /// Erase method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurgeMethod {
-    /// Sanitize, with this action.
     Sanitize(SanitizeAction),
     /// Format NVM with this secure erase setting, in the current LBA format.
     Format(SecureErase),
@@ -49,7 +49,6 @@ impl PurgeMethod {
 /// A supported erase method and its scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Method.
     pub method: PurgeMethod,
     /// Affected namespaces, sorted, the requested one included.
     pub reaches: Vec<u32>,
@@ -135,26 +134,28 @@ pub enum EraseError {
     Command(#[from] CommandError),
     /// A sanitize operation failed.
     #[error(
-        "{0}: the sanitize operation failed: the drive may reject all commands except another sanitize; try `nvme sanitize` with another action, or with \
-         exit-failure-mode"
+        "{0}: the sanitize operation failed: the drive may reject all commands except another \
+         sanitize; try `nvme sanitize` with another action, or with exit-failure-mode"
     )]
     SanitizeFailed(String),
     /// Waiting was stopped; the sanitize operation continues.
     #[error(
-        "{controller}: the sanitize operation continues ({percent} % done) and cannot be stopped; the drive rejects other commands until it completes; \
-         `nvme sanitize-log {controller}` shows its progress"
+        "{controller}: the sanitize operation continues ({percent} % done) and cannot be stopped; \
+         the drive rejects other commands until it completes; `nvme sanitize-log {controller}` \
+         shows its progress"
     )]
     StillGoing {
-        /// The controller.
         controller: String,
         /// Progress, percent.
         percent: u32,
     },
 }
 
-/// Erases and waits for completion. `progress` receives the completed share of a sanitize, 0 to 1, and returns whether to continue waiting.
+/// Erases and waits for completion. `progress` receives the completed share of a sanitize, 0 to 1,
+/// and returns whether to continue waiting.
 ///
-/// Returns the method used: when the controller does not support the secure erase setting, it formats without one.
+/// Returns the method used: when the controller does not support the secure erase setting, it
+/// formats without one.
 ///
 /// # Errors
 /// When the controller rejects or fails it.
@@ -202,8 +203,8 @@ pub fn erase(
     }
 }
 
-/// Whether the controller does not support the command or setting. After other failures (media errors, security state, a format in
-/// progress) no weaker method is tried.
+/// Whether the controller does not support the command or setting. After other failures (media
+/// errors, security state, a format in progress) no weaker method is tried.
 fn is_unknown(error: &CommandError) -> bool {
     use StatusCode as Code;
     let CommandError::Status { status, .. } = error else {

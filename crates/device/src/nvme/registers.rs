@@ -1,7 +1,8 @@
 //! Controller registers, read from PCI memory.
 //!
-//! No command and no sysfs attribute returns CAP, CC or CSTS. They are read from the first memory window of the PCI device (NVMe over PCIe
-//! Transport 1.0c, 3.1.1), which root may map unless the kernel forbids it (CONFIG_IO_STRICT_DEVMEM, lockdown).
+//! No command and no sysfs attribute returns CAP, CC or CSTS. They are read from the first memory
+//! window of the PCI device (NVMe over PCIe Transport 1.0c, 3.1.1), which root may map unless the
+//! kernel forbids it (CONFIG_IO_STRICT_DEVMEM, lockdown).
 
 use std::io;
 use std::path::Path;
@@ -12,16 +13,11 @@ use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
 
-/// Registers of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControllerRegisters {
-    /// Controller Capabilities.
     pub capabilities: Capabilities,
-    /// Version.
     pub version: Version,
-    /// Controller Configuration.
     pub configuration: Configuration,
-    /// Controller Status.
     pub status: ControllerStatus,
 }
 
@@ -42,7 +38,8 @@ pub fn advice(error: &io::Error) -> String {
 pub fn read(sysfs: &Path) -> io::Result<ControllerRegisters> {
     // O_SYNC: uncached mapping.
     let file = open_file(&sysfs.join("device/resource0"), false, libc::O_SYNC)?;
-    // Two reads of 32 bits: some machines cannot read 64 at once (Base 3.1.3: 64-bit registers may be accessed by halves).
+    // Two reads of 32 bits: some machines cannot read 64 at once (Base 3.1.3: 64-bit registers may
+    // be accessed by halves).
     let [low, high, vs, cc, csts] =
         system_calls::read_registers(&file, [CAP, CAP + 4, VS, CC, CSTS])?;
     let capabilities = u64::from(low) | u64::from(high) << 32;

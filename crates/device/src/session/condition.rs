@@ -23,29 +23,32 @@ pub struct Purged {
     pub how: &'static str,
     /// Scope, as text.
     pub scope: &'static str,
-    /// Whether the drive is certainly in the unwritten state. Never after a discard, which is a hint, or a format without secure erase, which
-    /// need not erase.
+    /// Whether the drive is certainly in the unwritten state. Never after a discard, which is a
+    /// hint, or a format without secure erase, which need not erase.
     pub complete: bool,
 }
 
 impl DriveSession {
     /// Purges the drive (SNIA PTS) by the best available method.
     ///
-    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]). An NVMe drive is sanitized, else formatted, if that affects no other
-    /// namespace ([`crate::nvme::purge`]); any other block device is discarded, a file gets one hole ([`mod@crate::purge`]).
+    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]). An NVMe drive is sanitized,
+    /// else formatted, if that affects no other namespace ([`crate::nvme::purge`]); any other block
+    /// device is discarded, a file gets one hole ([`mod@crate::purge`]).
     ///
     /// # Errors
-    /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name; [`SessionError::Purge`] when it cannot be purged;
-    /// [`SessionError::Target`] when a simulated one was removed.
+    /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name;
+    /// [`SessionError::Purge`] when it cannot be purged; [`SessionError::Target`] when a simulated
+    /// one was removed.
     pub fn purge(&mut self) -> Result<Purged, SessionError> {
         self.purge_as(PurgeHow::Best, &mut |_| true)
     }
 
-    /// [`DriveSession::purge`] by a given method. `progress` receives the completed share of a sanitize and returns whether to continue
-    /// waiting.
+    /// [`DriveSession::purge`] by a given method. `progress` receives the completed share of a
+    /// sanitize and returns whether to continue waiting.
     ///
     /// # Errors
-    /// As [`DriveSession::purge`]; [`SessionError::ErasesMore`] when it would erase what was not named.
+    /// As [`DriveSession::purge`]; [`SessionError::ErasesMore`] when it would erase what was not
+    /// named.
     pub fn purge_as(
         &mut self,
         how: PurgeHow,
@@ -70,9 +73,10 @@ impl DriveSession {
         }
     }
 
-    /// Leaves the drive idle for `span` and reports its telemetry at the end of every `interval` (a simulated drive's power is the mean since
-    /// the previous reading). Times count from the start of the idle period. Ends early when `stop` is set. A simulated drive idles in
-    /// virtual time; the null target returns at once.
+    /// Leaves the drive idle for `span` and reports its telemetry at the end of every `interval` (a
+    /// simulated drive's power is the mean since the previous reading). Times count from the start
+    /// of the idle period. Ends early when `stop` is set. A simulated drive idles in virtual time;
+    /// the null target returns at once.
     ///
     /// Returns the idle time.
     pub fn idle_for(
@@ -107,11 +111,13 @@ impl DriveSession {
         }
     }
 
-    /// Checks that the drive has a power state, for a check before a run: [`DriveSession::set_power_state`] fails for the same reasons.
+    /// Checks that the drive has a power state, for a check before a run:
+    /// [`DriveSession::set_power_state`] fails for the same reasons.
     ///
     /// # Errors
-    /// [`SessionError::NoSuchPowerState`], which lists the existing ones; [`SessionError::NoPowerControl`] for drives without power states
-    /// and when the controller cannot be read.
+    /// [`SessionError::NoSuchPowerState`], which lists the existing ones;
+    /// [`SessionError::NoPowerControl`] for drives without power states and when the controller
+    /// cannot be read.
     pub fn check_power_state(&self, state: u8) -> Result<(), SessionError> {
         let operational: Vec<bool> = match (&self.kind, self.probe()) {
             (Kind::Sim(target, _), _) => {
@@ -139,12 +145,14 @@ impl DriveSession {
         })
     }
 
-    /// Sets a power state of an NVMe or simulated drive; `None` restores the initial one (simulated: `ps=N`, else 0; real: that before the
-    /// first change, which is also restored when the session ends). A non-operational one ends with the next command.
+    /// Sets a power state of an NVMe or simulated drive; `None` restores the initial one
+    /// (simulated: `ps=N`, else 0; real: that before the first change, which is also restored when
+    /// the session ends). A non-operational one ends with the next command.
     ///
     /// # Errors
-    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the controller rejects it;
-    /// [`SessionError::Target`] when a simulated drive has no such state.
+    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`]
+    /// when the controller rejects it; [`SessionError::Target`] when a simulated drive has no such
+    /// state.
     pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
         let own = self.own_power_state;
         match (&mut self.kind, state) {
@@ -157,7 +165,8 @@ impl DriveSession {
 }
 
 /// Why drives other than NVMe ones have no power control.
-pub(super) const NO_POWER_STATES: &str = "only NVMe drives have power states; leave power_states out, or measure an NVMe or a simulated drive";
+pub(super) const NO_POWER_STATES: &str = "only NVMe drives have power states; leave power_states \
+                                          out, or measure an NVMe or a simulated drive";
 
 pub(super) fn no_power_control(info: &DriveInfo, state: u8, why: impl ToString) -> SessionError {
     SessionError::NoPowerControl {

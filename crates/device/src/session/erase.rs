@@ -1,7 +1,8 @@
-//! Erasing an NVMe namespace by Sanitize or Format: choice of method, and authorisation of further namespaces that it erases.
+//! Erasing an NVMe namespace by Sanitize or Format: choice of method, and authorisation of further
+//! namespaces that it erases.
 //!
-//! Written against an admin port and two callbacks (block device lookup and authorisation), so that tests cover controllers and namespaces
-//! that no test machine has.
+//! Written against an admin port and two callbacks (block device lookup and authorisation), so that
+//! tests cover controllers and namespaces that no test machine has.
 
 use crate::identity::DriveInfo;
 use crate::interlock::Refusal;
@@ -22,8 +23,8 @@ pub(super) struct EraseContext<'a, P> {
     pub authorise: &'a dyn Fn(&DriveInfo) -> Result<P, Refusal>,
 }
 
-/// Erases a namespace by the best allowed command. `None`, with nothing erased, where no command is available; an error, with nothing
-/// erased, where the port is another drive by now.
+/// Erases a namespace by the best allowed command. `None`, with nothing erased, where no command is
+/// available; an error, with nothing erased, where the port is another drive by now.
 pub(super) fn erase<P>(
     info: &DriveInfo,
     place: &NvmeLocation,
@@ -55,7 +56,8 @@ pub(super) fn erase<P>(
         return Err(SessionError::ErasesMore {
             drive: info.spec.clone(),
             what: format!(
-                "may also erase namespaces that this controller does not list: {why}; --how {instead} erases this namespace alone"
+                "may also erase namespaces that this controller does not list: {why}; --how \
+                 {instead} erases this namespace alone"
             ),
         });
     }
@@ -75,7 +77,8 @@ pub(super) fn erase<P>(
     }))
 }
 
-/// Authorises the further namespaces that an offer erases: each must be named by its block device's name and pass the interlock.
+/// Authorises the further namespaces that an offer erases: each must be named by its block device's
+/// name and pass the interlock.
 fn others<P>(
     info: &DriveInfo,
     place: &NvmeLocation,
@@ -111,7 +114,10 @@ fn others<P>(
         return Ok(permits);
     }
     let advice = match unseen.is_empty() {
-        false => "not all of them are attached here, so nothing was erased: attach the missing ones (nvme attach-ns) and name their block devices too, or use --how discard, which erases this namespace alone".to_owned(),
+        false => "not all of them are attached here, so nothing was erased: attach the missing \
+                  ones (nvme attach-ns) and name their block devices too, or use --how discard, \
+                  which erases this namespace alone"
+            .to_owned(),
         true => format!(
             "if that is what you want, add --destroy {}",
             unnamed.join(" --destroy ")

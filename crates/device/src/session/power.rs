@@ -1,6 +1,7 @@
 //! Setting a power state for a run and restoring the previous one.
 //!
-//! Each step first checks that the controller is still that of the drive, because device files are renumbered when a drive is removed.
+//! Each step first checks that the controller is still that of the drive, because device files are
+//! renumbered when a drive is removed.
 
 use crate::identity::DriveInfo;
 use crate::nvme::commands::Commands;

@@ -11,10 +11,11 @@ use super::{DriveSession, Kind};
 const READ_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 impl DriveSession {
-    /// Whether one of three blocks (first, middle, last) can be read: media errors in places, or a read-only drive, are not a removal.
+    /// Whether one of three blocks (first, middle, last) can be read: media errors in places, or a
+    /// read-only drive, are not a removal.
     ///
-    /// The page cache is bypassed where possible, because it serves removed drives. A drive that never completes I/Os blocks this call
-    /// until the kernel's timeout.
+    /// The page cache is bypassed where possible, because it serves removed drives. A drive that
+    /// never completes I/Os blocks this call until the kernel's timeout.
     pub fn is_present(&mut self) -> bool {
         let block_bytes = self.info.min_io_bytes;
         let block = u64::from(block_bytes.max(1));

@@ -33,7 +33,6 @@ pub enum PurgeHow {
     Discard,
 }
 
-/// One real drive.
 #[derive(Debug, Default)]
 pub(super) struct RealDrive {
     pub permit: Option<WritePermit>,
@@ -116,7 +115,6 @@ impl RealDrive {
         Ok(set?)
     }
 
-    /// Purges it.
     pub(super) fn purge(
         &mut self,
         info: &DriveInfo,

@@ -1,4 +1,5 @@
-//! Simulated drives: profile and options of a specification, identity, probe through the NVMe controller model.
+//! Simulated drives: profile and options of a specification, identity, probe through the NVMe
+//! controller model.
 
 use crate::identity::{DriveInfo, DriveKind, PcieLink};
 use crate::nvme::probe::{self, ControllerContext, Probe};
@@ -21,8 +22,8 @@ use assay_units::parse_size;
 
 use super::SessionError;
 
-/// Profile and options of a simulated drive, for a caller that makes a drive from them; `None` for other kinds. With `keep_data`, it keeps
-/// what is written.
+/// Profile and options of a simulated drive, for a caller that makes a drive from them; `None` for
+/// other kinds. With `keep_data`, it keeps what is written.
 ///
 /// # Errors
 /// When there is no such profile or option.
@@ -68,8 +69,9 @@ pub(super) fn settings(
 /// Options of a drive that is the cache of a disk.
 pub(super) const CACHE_KEYS: [&str; 4] = ["cache_of", "cache_mode", "cache_block", "cache_size"];
 
-/// The disk behind a simulated drive: `cache_of=disk-7200`, with `cache_mode=writeback|writethrough|none`, `cache_block=64k` and `cache_size=16g`
-/// (default: all of the drive). The other pairs are those of the drive.
+/// The disk behind a simulated drive: `cache_of=disk-7200`, with
+/// `cache_mode=writeback|writethrough|none`, `cache_block=64k` and `cache_size=16g` (default: all
+/// of the drive). The other pairs are those of the drive.
 pub(super) fn cached_disk(
     spec: &str,
     pairs: &[(String, String)],
@@ -128,7 +130,8 @@ pub(super) fn cached_disk(
     cache.map(Some).map_err(wrong)
 }
 
-/// Identity of a disk with a cache on a simulated drive, from that of the drive: no profile describes both.
+/// Identity of a disk with a cache on a simulated drive, from that of the drive: no profile
+/// describes both.
 pub(super) fn cached_info(cache: &CachedDisk, of_drive: DriveInfo) -> DriveInfo {
     let mode = cache.mode().name();
     let (name, model) = match cache.mode() {
@@ -180,7 +183,8 @@ pub fn simulated_info(
     }
 }
 
-/// Probes the controller of a second instance of a simulated drive; `None` for Serial ATA drives, which have no NVMe controller.
+/// Probes the controller of a second instance of a simulated drive; `None` for Serial ATA drives,
+/// which have no NVMe controller.
 pub(super) fn probe(
     spec: &str,
     profile: &Profile,

@@ -5,7 +5,6 @@
 pub struct TargetProperties {
     /// As named on the command line, for messages.
     pub name: String,
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
     /// Alignment of offsets and lengths, bytes: the logical block size under O_DIRECT.
     pub min_io_bytes: u32,
@@ -13,7 +12,6 @@ pub struct TargetProperties {
     pub kind: TargetKind,
 }
 
-/// Kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A block device: sync or uring.
@@ -25,7 +23,6 @@ pub enum TargetKind {
     },
     /// A regular file: sync or uring.
     File,
-    /// The null target.
     Null,
     /// A simulated drive.
     Simulated,

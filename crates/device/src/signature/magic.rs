@@ -9,10 +9,11 @@ type Magic = (&'static str, &'static str, u64, &'static [u8]);
 const MAGICS: &[Magic] = &[
     // fs/xfs/libxfs/xfs_format.h, XFS_SB_MAGIC at the start of the superblock.
     ("xfs", "an XFS filesystem", 0, b"XFSB"),
-    // include/uapi/linux/btrfs_tree.h, BTRFS_MAGIC; superblock at 64 KiB, `magic` 64 bytes into it (struct btrfs_super_block).
+    // include/uapi/linux/btrfs_tree.h, BTRFS_MAGIC; superblock at 64 KiB, `magic` 64 bytes into it
+    // (struct btrfs_super_block).
     ("btrfs", "a Btrfs filesystem", 0x1_0040, b"_BHRfS_M"),
-    // include/linux/f2fs_fs.h, F2FS_SUPER_OFFSET 1024; include/uapi/linux/magic.h, F2FS_SUPER_MAGIC 0xF2F52010. The second copy
-    // lies one 4 KiB block later.
+    // include/linux/f2fs_fs.h, F2FS_SUPER_OFFSET 1024; include/uapi/linux/magic.h, F2FS_SUPER_MAGIC
+    // 0xF2F52010. The second copy lies one 4 KiB block later.
     (
         "f2fs",
         "an F2FS filesystem",
@@ -32,7 +33,8 @@ const MAGICS: &[Magic] = &[
         0x400,
         &0xE0F5_E1E2u32.to_le_bytes(),
     ),
-    // fs/squashfs/squashfs_fs.h; magic.h, SQUASHFS_MAGIC 0x73717368 ("hsqs" little-endian; "sqsh" is the old big-endian form).
+    // fs/squashfs/squashfs_fs.h; magic.h, SQUASHFS_MAGIC 0x73717368 ("hsqs" little-endian; "sqsh"
+    // is the old big-endian form).
     ("squashfs", "a SquashFS filesystem", 0, b"hsqs"),
     (
         "squashfs3",
@@ -48,14 +50,17 @@ const MAGICS: &[Magic] = &[
     ("BitLocker", "a BitLocker volume", 3, b"-FVE-FS-"),
     // ECMA-119 8.1.2: standard identifier of the volume descriptor in sector 16 of 2048 bytes.
     ("iso9660", "an ISO 9660 filesystem", 0x8001, b"CD001"),
-    // ECMA-167 2/9.1 and OSTA UDF 2.60, 2.1.7: volume recognition sequence; NSR descriptor after the beginning one.
+    // ECMA-167 2/9.1 and OSTA UDF 2.60, 2.1.7: volume recognition sequence; NSR descriptor after
+    // the beginning one.
     ("udf", "a UDF filesystem", 0x8801, b"NSR02"),
     ("udf", "a UDF filesystem", 0x8801, b"NSR03"),
     ("udf", "a UDF filesystem", 0x9001, b"NSR02"),
     ("udf", "a UDF filesystem", 0x9001, b"NSR03"),
-    // Apple File System Reference: nx_magic of the container superblock, after the 32 byte object header.
+    // Apple File System Reference: nx_magic of the container superblock, after the 32 byte object
+    // header.
     ("apfs", "an APFS container", 32, b"NXSB"),
-    // drivers/md/bcache/bcache_ondisk.h, SB_SECTOR 8 and struct cache_sb, `magic` after csum, offset and version (24 bytes).
+    // drivers/md/bcache/bcache_ondisk.h, SB_SECTOR 8 and struct cache_sb, `magic` after csum,
+    // offset and version (24 bytes).
     (
         "bcache",
         "a bcache device",
@@ -84,7 +89,6 @@ const MAGICS: &[Magic] = &[
     ),
 ];
 
-/// The fixed signatures in a window.
 pub(super) fn fixed(window: &Window) -> Vec<FoundSignature> {
     MAGICS
         .iter()

@@ -26,20 +26,23 @@ pub(super) fn all(window: &Window) -> Vec<FoundSignature> {
     found
 }
 
-/// fs/ext4/ext4.h, struct ext4_super_block at byte 1024: `s_magic` 0xEF53 at 0x38, feature sets from 0x5C. Which of the family
-/// it is follows libblkid (util-linux, superblocks/ext.c): whatever ext3 cannot mount is ext4.
+/// fs/ext4/ext4.h, struct ext4_super_block at byte 1024: `s_magic` 0xEF53 at 0x38, feature sets
+/// from 0x5C. Which of the family it is follows libblkid (util-linux, superblocks/ext.c): whatever
+/// ext3 cannot mount is ext4.
 fn ext(window: &Window) -> Option<FoundSignature> {
     const SUPERBLOCK: u64 = 1024;
     const COMPAT_HAS_JOURNAL: u32 = 0x4;
     const INCOMPAT_JOURNAL_DEV: u32 = 0x8;
-    // fs/ext4/ext4.h, EXT3_FEATURE_{RO_COMPAT,INCOMPAT}_SUPP: sparse_super, large_file, btree_dir; filetype, recover, meta_bg.
+    // fs/ext4/ext4.h, EXT3_FEATURE_{RO_COMPAT,INCOMPAT}_SUPP: sparse_super, large_file, btree_dir;
+    // filetype, recover, meta_bg.
     const EXT3_RO_COMPAT: u32 = 0x1 | 0x2 | 0x4;
     const EXT3_INCOMPAT: u32 = 0x2 | 0x4 | 0x10;
     let field = |offset: u64| window.u32_le(SUPERBLOCK + offset);
     if window.u16_le(SUPERBLOCK + 0x38)? != 0xEF53 {
         return None;
     }
-    // Further checks beside the two bytes: block size at most 64 KiB (EXT4_MAX_BLOCK_LOG_SIZE), revision 0 or 1, and some blocks.
+    // Further checks beside the two bytes: block size at most 64 KiB (EXT4_MAX_BLOCK_LOG_SIZE),
+    // revision 0 or 1, and some blocks.
     if field(0x18)? > 6 || field(0x4C)? > 1 || field(0x4)? == 0 && field(0x150)? == 0 {
         return None;
     }
@@ -81,7 +84,8 @@ fn fat(window: &Window) -> Option<FoundSignature> {
     (bpb && (jump || labelled)).then(|| FoundSignature::new("vfat", "a FAT filesystem", 510))
 }
 
-/// UEFI 2.10, 5.3.2: "EFI PART" in LBA 1 and in the last LBA, for logical blocks of 512 to 4096 bytes.
+/// UEFI 2.10, 5.3.2: "EFI PART" in LBA 1 and in the last LBA, for logical blocks of 512 to 4096
+/// bytes.
 fn gpt(window: &Window) -> Vec<FoundSignature> {
     const BLOCK_SIZES: [u64; 4] = [512, 1024, 2048, 4096];
     let mut found: Vec<FoundSignature> = Vec::new();
@@ -104,8 +108,9 @@ fn gpt(window: &Window) -> Vec<FoundSignature> {
     found
 }
 
-/// The classic PC partition table: four entries of 16 bytes from 0x1BE, then 0x55 0xAA (UEFI 2.10, 5.2.1). The two bytes end every
-/// boot sector, so the boot indicators must be valid as well, as in libblkid. An entry of type 0xEE means a GPT (5.2.3).
+/// The classic PC partition table: four entries of 16 bytes from 0x1BE, then 0x55 0xAA (UEFI 2.10,
+/// 5.2.1). The two bytes end every boot sector, so the boot indicators must be valid as well, as in
+/// libblkid. An entry of type 0xEE means a GPT (5.2.3).
 fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
     let sector = window.get(0, 512)?;
     let entries = || sector[0x1BE..0x1FE].chunks_exact(16);
@@ -120,8 +125,9 @@ fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
     Some(FoundSignature::new(word, what, 510))
 }
 
-/// include/linux/swap.h, union swap_header: ten bytes at the end of the first page, whose size depends on the machine that
-/// formatted it; "S1SUSPEND" (kernel/power/swap.c) while it holds a hibernation image.
+/// include/linux/swap.h, union swap_header: ten bytes at the end of the first page, whose size
+/// depends on the machine that formatted it; "S1SUSPEND" (kernel/power/swap.c) while it holds a
+/// hibernation image.
 fn swap(window: &Window) -> Option<FoundSignature> {
     for page_bytes in [4096, 8192, 16_384, 32_768, 65_536u64] {
         let offset = page_bytes - 10;
@@ -137,7 +143,8 @@ fn swap(window: &Window) -> Option<FoundSignature> {
     None
 }
 
-/// LVM2, lib/label/label.h: "LABELONE" at the start of one of the first four sectors of 512 bytes, "LVM2 001" 24 bytes on.
+/// LVM2, lib/label/label.h: "LABELONE" at the start of one of the first four sectors of 512 bytes,
+/// "LVM2 001" 24 bytes on.
 fn lvm(window: &Window) -> Option<FoundSignature> {
     (0..4u64)
         .map(|sector| sector * 512)
@@ -145,9 +152,10 @@ fn lvm(window: &Window) -> Option<FoundSignature> {
         .map(|offset| FoundSignature::new("LVM2_member", "an LVM2 physical volume", offset))
 }
 
-/// include/uapi/linux/raid/md_p.h: MD_SB_MAGIC 0xA92B4EFC, then the major version. Offsets: 0.90 in the last whole 64 KiB but one
-/// (MD_NEW_SIZE_SECTORS), 1.0 at least 8 KiB before the end on a 4 KiB boundary, 1.1 at the start, 1.2 at 4 KiB
-/// (drivers/md/md.c, super_1_load). 0.90 is in the byte order of its machine.
+/// include/uapi/linux/raid/md_p.h: MD_SB_MAGIC 0xA92B4EFC, then the major version. Offsets: 0.90 in
+/// the last whole 64 KiB but one (MD_NEW_SIZE_SECTORS), 1.0 at least 8 KiB before the end on a 4
+/// KiB boundary, 1.1 at the start, 1.2 at 4 KiB (drivers/md/md.c, super_1_load). 0.90 is in the
+/// byte order of its machine.
 fn linux_raid(window: &Window) -> Vec<FoundSignature> {
     const MAGIC: u32 = 0xA92B_4EFC;
     let sectors = window.size_bytes() / 512;
@@ -182,8 +190,8 @@ fn linux_raid(window: &Window) -> Vec<FoundSignature> {
     found
 }
 
-/// LUKS1 On-Disk Format 1.2.3 and LUKS2 On-Disk Format 1.1.3: "LUKS" BA BE and a big-endian version at the start; LUKS2 keeps a
-/// second header "SKUL" BA BE at one of these offsets.
+/// LUKS1 On-Disk Format 1.2.3 and LUKS2 On-Disk Format 1.1.3: "LUKS" BA BE and a big-endian version
+/// at the start; LUKS2 keeps a second header "SKUL" BA BE at one of these offsets.
 fn luks(window: &Window) -> Option<FoundSignature> {
     const SECOND_HEADERS: [u64; 6] = [0x4000, 0x8000, 0x1_0000, 0x2_0000, 0x4_0000, 0x8_0000];
     let found = |version: u16, offset| {
@@ -200,8 +208,9 @@ fn luks(window: &Window) -> Option<FoundSignature> {
         .map(|offset| found(2, offset))
 }
 
-/// OpenZFS, include/sys/vdev_impl.h and uberblock_impl.h: four labels of 256 KiB, two at each end (the end rounded down to
-/// 256 KiB), each with a ring of uberblocks in its second half; UBERBLOCK_MAGIC 0x00bab10c in either byte order, 64 bits wide.
+/// OpenZFS, include/sys/vdev_impl.h and uberblock_impl.h: four labels of 256 KiB, two at each end
+/// (the end rounded down to 256 KiB), each with a ring of uberblocks in its second half;
+/// UBERBLOCK_MAGIC 0x00bab10c in either byte order, 64 bits wide.
 fn zfs(window: &Window) -> Option<FoundSignature> {
     const LABEL_BYTES: u64 = 256 << 10;
     const RING_BYTES: u64 = 128 << 10;

@@ -1,4 +1,5 @@
-//! Signatures found by `wipefs` of util-linux, where it is installed: libblkid detects many more kinds.
+//! Signatures found by `wipefs` of util-linux, where it is installed: libblkid detects many more
+//! kinds.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,8 +16,8 @@ const PLACES: [&str; 4] = [
     "/bin/wipefs",
 ];
 
-/// The signatures that `wipefs --no-act --json` finds on a device or image. Empty when it is not installed, too old for JSON
-/// (before util-linux 2.33) or fails: the built-in detection remains.
+/// The signatures that `wipefs --no-act --json` finds on a device or image. Empty when it is not
+/// installed, too old for JSON (before util-linux 2.33) or fails: the built-in detection remains.
 pub fn wipefs(path: &Path) -> Vec<FoundSignature> {
     let Some(program) = PLACES.iter().find(|place| Path::new(place).exists()) else {
         return Vec::new();

@@ -1,8 +1,9 @@
 //! External power meter: a program that prints watts.
 //!
-//! The command is run by `sh`. Each line it prints is a reading: the first number in it, in watts (`3.2`, `3.2 W`, `12 V, ...` is wrong, since
-//! the first number counts). A command that ends or closes its output is killed and restarted, so that both
-//! a continuous logger and a script that prints one value work.
+//! The command is run by `sh`. Each line it prints is a reading: the first number in it, in watts
+//! (`3.2`, `3.2 W`, `12 V, ...` is wrong, since the first number counts). A command that ends or
+//! closes its output is killed and restarted, so that both a continuous logger and a script that
+//! prints one value work.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -17,17 +18,16 @@ pub enum MeterError {
     /// It cannot be started.
     #[error("power meter {command:?}: cannot be started: {source}")]
     Start {
-        /// The command.
         command: String,
         /// System error.
         source: std::io::Error,
     },
     /// No number printed.
     #[error(
-        "power meter {command:?}: printed no number within {seconds} s; it must print watts, one reading per line (its standard output is read, line by line)"
+        "power meter {command:?}: printed no number within {seconds} s; it must print watts, one \
+         reading per line (its standard output is read, line by line)"
     )]
     Silent {
-        /// The command.
         command: String,
         /// Timeout.
         seconds: u64,
@@ -79,7 +79,8 @@ impl PowerMeter {
             .spawn(move || {
                 listen(&mut lines, &shared);
                 while !shared.pause() {
-                    // Output closed: a command that is still running would keep the meter device open.
+                    // Output closed: a command that is still running would keep the meter device
+                    // open.
                     shared.end_child();
                     let Ok(mut lines) = spawn(&text, &shared) else {
                         return;
@@ -136,7 +137,8 @@ impl Shared {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Kills the process group of the running command and waits for its end, without holding the lock of the readings.
+    /// Kills the process group of the running command and waits for its end, without holding the
+    /// lock of the readings.
     fn end_child(&self) {
         let mut readings = self.lock();
         let child = readings.child.take();

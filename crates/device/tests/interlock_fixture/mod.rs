@@ -107,7 +107,8 @@ impl InterlockFixture {
         point
     }
 
-    /// Makes it active swap; `false`, with the reason printed, where the kernel or the filesystem under a file cannot.
+    /// Makes it active swap; `false`, with the reason printed, where the kernel or the filesystem
+    /// under a file cannot.
     pub fn swapon(&mut self, what: &Path) -> bool {
         run(&["mkswap", what.to_str().unwrap()]);
         if let Err(e) = try_run(&["swapon", what.to_str().unwrap()]) {

@@ -2,7 +2,8 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// A sysfs in which block device 259:0 is `nvme0n1` of controller `nvme0`, and the character device 240:0 is `generic`.
+/// A sysfs in which block device 259:0 is `nvme0n1` of controller `nvme0`, and the character device
+/// 240:0 is `generic`.
 fn sysfs(generic: &str) -> (tempfile::TempDir, SystemRoot) {
     let folder = tempfile::tempdir().unwrap();
     let root = SystemRoot::at(folder.path());
@@ -25,7 +26,8 @@ fn check(generic: &str) -> io::Result<()> {
     check_same_sysfs_parent(&root, number(259, 0), number(240, 0))
 }
 
-/// Namespace identifiers agree in all of these cases: most drives have one namespace, and its identifier is 1.
+/// Namespace identifiers agree in all of these cases: most drives have one namespace, and its
+/// identifier is 1.
 #[test]
 fn a_generic_device_of_another_controller_or_namespace_is_refused() {
     check("nvme0/ng0n1").unwrap();

@@ -34,7 +34,8 @@ pub(super) fn access(
     flushes(given, options)
 }
 
-/// Threads of one verifying job work in parts of the area: with `offset_increment`, up to the next thread's begin.
+/// Threads of one verifying job work in parts of the area: with `offset_increment`, up to the next
+/// thread's begin.
 fn apart(options: &mut JobOptions, note: &mut Note<'_>) {
     let bytes = |text: &Option<String>| text.as_deref()?.parse::<u64>().ok();
     let is_alone = options.numjobs.unwrap_or(1) < 2;
@@ -46,7 +47,8 @@ fn apart(options: &mut JobOptions, note: &mut Note<'_>) {
     {
         options.size = Some(increment.to_string());
         note(format!(
-            "threads that verify must not overwrite one another: each works in the {increment} bytes of offset_increment"
+            "threads that verify must not overwrite one another: each works in the {increment} \
+             bytes of offset_increment"
         ));
     }
 }
@@ -101,7 +103,8 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
         let message = match word.contains("trim") {
             true => format!("rw={word}: trims mixed with writes are not supported"),
             false => format!(
-                "rw={word} is none of read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim"
+                "rw={word} is none of read, write, randread, randwrite, rw, readwrite, randrw, \
+                 trim, randtrim"
             ),
         };
         return Err(given.wrong("rw", message));
@@ -111,7 +114,13 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
             let value = number::signed_bytes(count, given.kb_base);
             let valid = value.filter(|&value| !is_random || value > 0);
             let Some(value) = valid else {
-                return Err(given.error(place, format!("rw={word}:{count}: a number of I/Os (random) or a distance such as 8k (sequential)")));
+                return Err(given.error(
+                    place,
+                    format!(
+                        "rw={word}:{count}: a number of I/Os (random) or a distance such as 8k \
+                         (sequential)"
+                    ),
+                ));
             };
             format!(":{value}")
         }
@@ -162,7 +171,8 @@ pub(super) fn only(given: &Given<'_>) -> Option<Direction> {
     }
 }
 
-/// The sizes of reads and writes, as `--bs` has them: one text, or two with a comma where a job of both has different ones.
+/// The sizes of reads and writes, as `--bs` has them: one text, or two with a comma where a job of
+/// both has different ones.
 fn per_direction(
     given: &Given<'_>,
     text: &str,
@@ -228,7 +238,8 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
             let count = high / low;
             if !high.is_multiple_of(low) || count > MAX_SIZES {
                 return Err(wrong(
-                    "the larger size must be at most 256 times the smaller one, and a multiple of it",
+                    "the larger size must be at most 256 times the smaller one, and a multiple of \
+                     it",
                 ));
             }
             let sizes: Vec<String> = (1..=count).map(|n| compact_size(n * low)).collect();
@@ -285,7 +296,11 @@ fn distribution(
                 && options.blockalign.is_none()
                 && options.rw.as_ref().is_some_and(|rw| !rw.contains(':'));
             if !is_plain {
-                note("random offsets repeat: with several block sizes, an alignment or runs of blocks there is no random map (norandommap)".to_owned());
+                note(
+                    "random offsets repeat: with several block sizes, an alignment or runs of \
+                     blocks there is no random map (norandommap)"
+                        .to_owned(),
+                );
             }
             Ok(Some(if is_plain { "cover" } else { "random" }.to_owned()))
         }

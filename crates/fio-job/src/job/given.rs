@@ -125,7 +125,6 @@ impl<'a> Given<'a> {
         self.values.get(name).map(|(_, place)| *place)
     }
 
-    /// A flag: `name`, `name=1` or `name=0`.
     pub(super) fn flag(&self, name: &str) -> Result<bool, JobFileError> {
         self.flag_or(name, false)
     }

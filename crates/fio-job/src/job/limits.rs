@@ -102,7 +102,8 @@ pub(super) fn limits(
     cpus(given, options)
 }
 
-/// The values for reads, writes and trims of a list such as `1m`, `1m,500k` or `,500k`; 0 is no limit.
+/// The values for reads, writes and trims of a list such as `1m`, `1m,500k` or `,500k`; 0 is no
+/// limit.
 fn values(given: &Given<'_>, name: &str) -> Result<Option<[u64; 3]>, JobFileError> {
     given.parsed(
         name,
@@ -124,7 +125,8 @@ fn values(given: &Given<'_>, name: &str) -> Result<Option<[u64; 3]>, JobFileErro
     )
 }
 
-/// A rate for the directions of the job. fio limits reads and writes of a mix each for itself, so that the rates make the mix.
+/// A rate for the directions of the job. fio limits reads and writes of a mix each for itself, so
+/// that the rates make the mix.
 fn rate(given: &Given<'_>, options: &JobOptions, name: &str) -> Result<Option<u64>, JobFileError> {
     let Some([reads, writes, trims]) = values(given, name)? else {
         return Ok(None);
@@ -138,7 +140,8 @@ fn rate(given: &Given<'_>, options: &JobOptions, name: &str) -> Result<Option<u6
             let sum = u128::from(reads) + u128::from(writes);
             if sum > 0 && u128::from(reads) * 100 != mix * sum {
                 let message = format!(
-                    "{name}: reads and writes of a mix are limited each for itself, and these limits ({reads} and {writes}) contradict rwmixread={mix}"
+                    "{name}: reads and writes of a mix are limited each for itself, and these \
+                     limits ({reads} and {writes}) contradict rwmixread={mix}"
                 );
                 return Err(given.wrong(name, message));
             }
@@ -172,7 +175,11 @@ fn pace(
         Some(ios) if poisson => {
             options.rate = Some(ios.to_string());
             options.arrival = Some("poisson".to_owned());
-            note("rate_process=poisson: latency counts from the time at which an I/O was due, which fio does not do".to_owned());
+            note(
+                "rate_process=poisson: latency counts from the time at which an I/O was due, \
+                 which fio does not do"
+                    .to_owned(),
+            );
         }
         ios => options.rate_iops = ios.map(|ios| ios.to_string()),
     }

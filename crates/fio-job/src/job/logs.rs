@@ -5,12 +5,9 @@ use assay_workload::options::JobOptions;
 use super::given::Given;
 use crate::JobFileError;
 
-/// A kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogKind {
-    /// Bandwidth.
     Bandwidth,
-    /// I/Os per second.
     Iops,
     /// Latency: completion, and in total.
     Latency,
@@ -60,7 +57,11 @@ pub(super) fn logs(
     {
         options.interval = Some(format!("{ms}ms"));
     } else if !logs.is_empty() {
-        note("logs have an entry per second; log_avg_msec sets another interval (fio without it logs every I/O)".to_owned());
+        note(
+            "logs have an entry per second; log_avg_msec sets another interval (fio without it \
+             logs every I/O)"
+                .to_owned(),
+        );
     }
     Ok(logs)
 }

@@ -69,7 +69,13 @@ pub(super) fn targets(given: &Given<'_>, drive: Option<&str>) -> Result<Vec<Targ
         let name = name.replace("\\:", "\u{0}");
         if name.contains(':') {
             let name = name.replace('\u{0}', "\\:");
-            return Err(given.error(place, format!("filename={name}: several files of one job are not supported; write a section for each")));
+            return Err(given.error(
+                place,
+                format!(
+                    "filename={name}: several files of one job are not supported; write a section \
+                     for each"
+                ),
+            ));
         }
         let name = name.replace('\u{0}', ":");
         let path = match name.starts_with('/') {

@@ -1,8 +1,8 @@
 //! Replay of a trace (fio's `read_iolog` and `replay_*`).
 //!
-//! fio ignores order, sizes and area of a job that replays a log; here they are left out. fio waits for the time of the log since the last
-//! request was issued, here a request is due at its time: with free slots both are the same, and latency counts from the due time when there
-//! is none.
+//! fio ignores order, sizes and area of a job that replays a log; here they are left out. fio waits
+//! for the time of the log since the last request was issued, here a request is due at its time:
+//! with free slots both are the same, and latency counts from the due time when there is none.
 
 use assay_workload::options::JobOptions;
 
@@ -40,7 +40,8 @@ pub(super) fn redirect<'a>(given: &Given<'a>) -> Result<Option<&'a str>, JobFile
         None => Err(given.error(
             place,
             format!(
-                "read_iolog={log}: say where it is replayed, with replay_redirect= or a drive on the command line; the files that the log names are not opened"
+                "read_iolog={log}: say where it is replayed, with replay_redirect= or a drive on \
+                 the command line; the files that the log names are not opened"
             ),
         )),
     }
@@ -73,7 +74,10 @@ pub(super) fn trace(
     if log.contains(':') || log == "-" {
         return Err(given.error(
             place,
-            format!("read_iolog={log}: several logs and standard input are not supported; write a section for each file"),
+            format!(
+                "read_iolog={log}: several logs and standard input are not supported; write a \
+                 section for each file"
+            ),
         ));
     }
     for name in REPLACED {
@@ -101,7 +105,8 @@ pub(super) fn trace(
     options.trace_skip = given.text("replay_skip").map(|(ops, _)| ops.to_owned());
     if !is_closed {
         note(format!(
-            "read_iolog={log}: latency counts from when a request is due by the log; fio's counts from its submission"
+            "read_iolog={log}: latency counts from when a request is due by the log; fio's counts \
+             from its submission"
         ));
     }
     Ok(())

@@ -20,23 +20,31 @@ fn line(text: &str) -> String {
 fn workloads_become_options_of_a_job() {
     for (text, expected) in [
         (
-            "[a]\nfilename=/dev/x\nrw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1\ntime_based\nruntime=10",
-            "--rw randread --bs 4k --iodepth 32 --runtime 10s --random_distribution cover --engine uring --direct true --seed 1",
+            "[a]\nfilename=/dev/x\nrw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1\\
+             ntime_based\nruntime=10",
+            "--rw randread --bs 4k --iodepth 32 --runtime 10s --random_distribution cover \
+             --engine uring --direct true --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=randwrite\nnorandommap\nbssplit=4k/60:64k/40\nrate_iops=500\nrate_process=poisson",
-            "--rw randwrite --bs 4k/60:64k/40 --random_distribution random --rate 500 --arrival poisson --engine sync --direct false --seed 1",
+            "[a]\nfilename=/dev/x\nrw=randwrite\nnorandommap\nbssplit=4k/60:64k/40\nrate_iops=500\\
+             nrate_process=poisson",
+            "--rw randwrite --bs 4k/60:64k/40 --random_distribution random --rate 500 --arrival \
+             poisson --engine sync --direct false --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\nthinktime_iotime=5\nbuffered=0\nrate=10m",
-            "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime 100us --thinktime_iotime 5s --engine sync --direct true --verify --seed 1",
+            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\\
+             nthinktime_iotime=5\nbuffered=0\nrate=10m",
+            "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime \
+             100us --thinktime_iotime 5s --engine sync --direct true --verify --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=randrw\nbs=4k,64k\nsize=1m",
-            "--rw randrw --bs 4k,64k --size 1048576 --random_distribution random --engine sync --direct false --seed 1",
+            "--rw randrw --bs 4k,64k --size 1048576 --random_distribution random --engine sync \
+             --direct false --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,,64k/100\nrandom_distribution=pareto",
+            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,,64k/100\\
+             nrandom_distribution=pareto",
             "--rw write --bs 4k --engine sync --direct false --seed 1",
         ),
         (
@@ -53,7 +61,8 @@ fn workloads_become_options_of_a_job() {
         ),
         (
             "[a]\nfilename=/dev/x\nrw=rw\nrwmixwrite=30\nrate=7m,3m\nruntime=5\nbsrange=4k-16k",
-            "--rw rw --bs 4k:8k:12k:16k --io_size 100% --runtime 5s --rwmixread 70 --rate_bw 10485760 --engine sync --direct false --seed 1",
+            "--rw rw --bs 4k:8k:12k:16k --io_size 100% --runtime 5s --rwmixread 70 --rate_bw \
+             10485760 --engine sync --direct false --seed 1",
         ),
     ] {
         assert_eq!(line(text), expected, "{text}");
@@ -123,7 +132,8 @@ fn what_is_not_supported_is_named() {
 
 #[test]
 fn flushes_and_backlogs_are_of_jobs_that_write() {
-    let text = "[global]\nfilename=/dev/x\nverify=crc32c\nverify_backlog=8\nfsync=1\nend_fsync=1\n[w]\nrw=write\n[r]\nrw=read\n[t]\nrw=trim";
+    let text = "[global]\nfilename=/dev/x\nverify=crc32c\nverify_backlog=8\nfsync=1\nend_fsync=1\\
+                n[w]\nrw=write\n[r]\nrw=read\n[t]\nrw=trim";
     let jobs = jobs(text);
     let of = |n: usize| {
         let options = &jobs[n].options;
@@ -137,7 +147,8 @@ fn flushes_and_backlogs_are_of_jobs_that_write() {
 
 #[test]
 fn synchronous_writes_are_of_jobs_that_write() {
-    let text = "[global]\nfilename=/dev/x\n[d]\nrw=write\nsync=dsync\n[s]\nrw=randrw\nsync=1\n[n]\nrw=write\nsync=0\n[r]\nrw=read\nsync=1\n[f]\nrw=write\nwritefua=1";
+    let text = "[global]\nfilename=/dev/x\n[d]\nrw=write\nsync=dsync\n[s]\nrw=randrw\nsync=1\n[n]\\
+                nrw=write\nsync=0\n[r]\nrw=read\nsync=1\n[f]\nrw=write\nwritefua=1";
     let found: Vec<Option<String>> = jobs(text).into_iter().map(|job| job.options.sync).collect();
     let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
     assert_eq!(found, [Some("dsync"), Some("1"), None, None, Some("dsync")]);
@@ -156,10 +167,12 @@ fn verifying_threads_work_apart() {
     assert!(verifying.notes[0].contains("overwrite one another"));
 }
 
-/// Groups begin at `stonewall` and `new_group`; the end of a job with `exit_what=all` is the end of the file.
+/// Groups begin at `stonewall` and `new_group`; the end of a job with `exit_what=all` is the end of
+/// the file.
 #[test]
 fn ends_of_jobs_have_groups() {
-    let text = "[global]\nfilename=/dev/x\n[a]\nexitall\n[b]\n[c]\nnew_group\nexit_what=stonewall\n[d]\nstonewall\nexit_what=all\n[e]\nstonewall";
+    let text = "[global]\nfilename=/dev/x\n[a]\nexitall\n[b]\n[c]\nnew_group\nexit_what=stonewall\\
+                n[d]\nstonewall\nexit_what=all\n[e]\nstonewall";
     let conversion = converted(text, None).unwrap();
     let exits: Vec<(&str, &str, u32)> = conversion
         .jobs
@@ -261,7 +274,9 @@ fn the_document_has_the_table() {
 #[test]
 fn a_log_is_a_trace_replay() {
     let conversion = converted(
-        "[a]\nread_iolog=/tmp/a.log\nreplay_redirect=/dev/x\nreplay_time_scale=200\nreplay_scale=4\nreplay_align=4k\nreplay_skip=trim,sync\nrw=randrw\nbs=8k\nsize=1g\niodepth=8\nioengine=libaio\ndirect=1",
+        "[a]\nread_iolog=/tmp/a.log\nreplay_redirect=/dev/x\nreplay_time_scale=200\\
+         nreplay_scale=4\nreplay_align=4k\nreplay_skip=trim,sync\nrw=randrw\nbs=8k\nsize=1g\\
+         niodepth=8\nioengine=libaio\ndirect=1",
         None,
     )
     .unwrap();
@@ -269,7 +284,9 @@ fn a_log_is_a_trace_replay() {
     assert_eq!(job.target.name(), "/dev/x");
     assert_eq!(
         job.options.command_line(),
-        "--iodepth 8 --engine uring --direct true --trace /tmp/a.log --trace_skip trim,sync --trace_timing timed --trace_time_scale 0.5 --trace_map divide:4 --trace_align 4096 --seed 1"
+        "--iodepth 8 --engine uring --direct true --trace /tmp/a.log --trace_skip trim,sync \
+         --trace_timing timed --trace_time_scale 0.5 --trace_map divide:4 --trace_align 4096 \
+         --seed 1"
     );
     assert!(conversion.notes[0].contains("latency counts from when"));
     let stalls = converted(

@@ -1,9 +1,10 @@
-//! The three confirmations of destroying: `destroy = true` and the list of serials in the plan, and their number on the command line.
+//! The three confirmations of destroying: `destroy = true` and the list of serials in the plan, and
+//! their number on the command line.
 
 use super::{DestroyError, Plan};
 
-/// Checks `--destroy-count`. The other two confirmations were checked when the plan was read; they are checked again here, so that this
-/// function alone decides.
+/// Checks `--destroy-count`. The other two confirmations were checked when the plan was read; they
+/// are checked again here, so that this function alone decides.
 ///
 /// # Errors
 /// [`DestroyError`], one variant per missing confirmation.

@@ -1,8 +1,9 @@
 //! Share of a drive's rated endurance that a plan writes.
 //!
-//! What cells write that end by size is known before; what cells write that end by time is bounded by the drive's interface, and usually far less.
-//! Shares are of bytes written by the host. Where the rating is of the media (log 09h, for a write amplification of 1), random writes cost
-//! the drive's write amplification more.
+//! What cells write that end by size is known before; what cells write that end by time is bounded
+//! by the drive's interface, and usually far less. Shares are of bytes written by the host. Where
+//! the rating is of the media (log 09h, for a write amplification of 1), random writes cost the
+//! drive's write amplification more.
 
 use std::fmt;
 
@@ -15,7 +16,6 @@ use crate::inventory::InventoryDrive;
 /// Share of a drive's rated endurance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EnduranceShare {
-    /// Rated endurance, bytes.
     pub rated_bytes: Option<u64>,
     /// The log that states it; none: the plan.
     pub rated_by: Option<CounterSource>,
@@ -23,7 +23,8 @@ pub struct EnduranceShare {
     pub percentage_used: Option<u8>,
     /// Bytes of cells that end by size.
     pub by_size_bytes: u64,
-    /// Most that all cells can write, bytes; none where cells end by time and the interface's rate is not known.
+    /// Most that all cells can write, bytes; none where cells end by time and the interface's rate
+    /// is not known.
     pub most_bytes: Option<u64>,
 }
 
@@ -54,13 +55,16 @@ impl fmt::Display for OverLimit {
         match self {
             OverLimit::Share(share, limit) => write!(
                 f,
-                "the plan could write {share} of its rated endurance, and run.endurance_limit_pct is {limit}; shorten the suites or raise the limit"
+                "the plan could write {share} of its rated endurance, and run.endurance_limit_pct \
+                 is {limit}; shorten the suites or raise the limit"
             ),
             OverLimit::NoRating => f.write_str(
-                "its rated endurance is not known, so run.endurance_limit_pct cannot be kept; write drives.endurance_tb, or take the inventory as root",
+                "its rated endurance is not known, so run.endurance_limit_pct cannot be kept; \
+                 write drives.endurance_tb, or take the inventory as root",
             ),
             OverLimit::NoBound => f.write_str(
-                "cells write it by time, and the rate of its interface is not known, so run.endurance_limit_pct cannot be kept; remove the limit or these suites",
+                "cells write it by time, and the rate of its interface is not known, so \
+                 run.endurance_limit_pct cannot be kept; remove the limit or these suites",
             ),
         }
     }
@@ -94,7 +98,8 @@ impl EnduranceShare {
         Some(bytes as f64 / rated as f64 * 100.0)
     }
 
-    /// Whether a limit, percent, is kept whatever the drive's rate. A drive that is not written keeps every limit.
+    /// Whether a limit, percent, is kept whatever the drive's rate. A drive that is not written
+    /// keeps every limit.
     ///
     /// # Errors
     /// Why it is not.

@@ -17,7 +17,6 @@ pub enum PlanError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// It is no TOML.
     #[error("{path} is not valid TOML: {message}")]
     Toml {
         /// The file.
@@ -43,12 +42,12 @@ pub enum PlanError {
     },
     /// The list of serials cannot be read.
     #[error(
-        "{path}: drives.serials: cannot read {list}: {source}; write the serials into it, one per line, as `assay fleet inventory` shows them"
+        "{path}: drives.serials: cannot read {list}: {source}; write the serials into it, one per \
+         line, as `assay fleet inventory` shows them"
     )]
     SerialsFile {
         /// The plan.
         path: String,
-        /// The list.
         list: String,
         /// The system's error.
         source: std::io::Error,
@@ -56,9 +55,7 @@ pub enum PlanError {
     /// A line of the list of serials.
     #[error("{list}, line {line}: {why}")]
     Serials {
-        /// The list.
         list: String,
-        /// The line, from 1.
         line: usize,
         /// What is wrong, and what to write.
         why: String,
@@ -96,32 +93,36 @@ fn listed(problems: &[Problem]) -> String {
 pub enum DestroyError {
     /// `destroy = true` is missing.
     #[error(
-        "the suite {0} destroys data and the plan does not allow it; write destroy = true into [run] and list the serials"
+        "the suite {0} destroys data and the plan does not allow it; write destroy = true into \
+         [run] and list the serials"
     )]
     NotAllowed(String),
     /// The serials are missing.
     #[error(
-        "destroy = true needs the serials of all drives that may be erased; write serials = \"FILE\" into [drives]"
+        "destroy = true needs the serials of all drives that may be erased; write serials = \
+         \"FILE\" into [drives]"
     )]
     NoSerials,
     /// `--destroy-count` is missing.
     #[error(
-        "the plan destroys the data of {0} drives; confirm it with their number: --destroy-count {0}"
+        "the plan destroys the data of {0} drives; confirm it with their number: --destroy-count \
+         {0}"
     )]
     NoCount(usize),
     /// `--destroy-count` is another number.
     #[error(
-        "--destroy-count {given} is not the number of serials in the plan's list, {listed}; check the list before confirming it"
+        "--destroy-count {given} is not the number of serials in the plan's list, {listed}; check \
+         the list before confirming it"
     )]
     OtherCount {
-        /// Given.
         given: usize,
         /// Serials in the list.
         listed: usize,
     },
     /// `--destroy-count` with a plan that does not destroy.
     #[error(
-        "--destroy-count {0} is given and the plan only reads; leave it out, or write destroy = true into [run]"
+        "--destroy-count {0} is given and the plan only reads; leave it out, or write destroy = \
+         true into [run]"
     )]
     Unneeded(usize),
 }

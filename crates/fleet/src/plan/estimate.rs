@@ -15,13 +15,14 @@ use super::Plan;
 /// The planned time of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Longest planned time of all cells, with the idle times before them. Cells that end by bytes or by steady state can end earlier.
+    /// Longest planned time of all cells, with the idle times before them. Cells that end by bytes
+    /// or by steady state can end earlier.
     pub span: Nanos,
-    /// Cells.
     pub cells: usize,
     /// Bytes that cells write which end by size: whole passes, for most preconditioning.
     pub written_bytes: u64,
-    /// Planned time of writing in cells that end by time: what is written then depends on the drive. Of mixed workloads, the share of writes.
+    /// Planned time of writing in cells that end by time: what is written then depends on the
+    /// drive. Of mixed workloads, the share of writes.
     pub writing: Nanos,
 }
 
@@ -46,15 +47,17 @@ impl Estimate {
     }
 }
 
-/// Estimates by capacity and permission to write: drives of a plan differ little, and an expansion takes milliseconds.
+/// Estimates by capacity and permission to write: drives of a plan differ little, and an expansion
+/// takes milliseconds.
 #[derive(Debug, Default)]
 pub struct Estimates {
     known: BTreeMap<(u64, bool), Estimate>,
 }
 
 impl Estimates {
-    /// The planned time of a drive of this capacity, without what writes unless it may be written. It is that of a null target of the same
-    /// size, which has no contents: steps that inspect them count nothing.
+    /// The planned time of a drive of this capacity, without what writes unless it may be written.
+    /// It is that of a null target of the same size, which has no contents: steps that inspect them
+    /// count nothing.
     ///
     /// # Errors
     /// When a suite does not fit a drive of this capacity.

@@ -110,35 +110,40 @@ pub(super) const KEYS: &[Key] = &[
         "drives",
         "serials",
         Kind::Text,
-        "File with the serials, one per line, from the plan's folder; required by destroy. Without it, all drives of the model in the inventories.",
+        "File with the serials, one per line, from the plan's folder; required by destroy. \
+         Without it, all drives of the model in the inventories.",
         "\"serials.txt\"",
     ),
     key(
         "drives",
         "groups",
         Kind::Word,
-        "What divides the drives into groups: model, firmware, lot or host, or a column of the list of serials.",
+        "What divides the drives into groups: model, firmware, lot or host, or a column of the \
+         list of serials.",
         "\"firmware\"",
     ),
     key(
         "drives",
         "endurance_tb",
         Kind::Fraction(1e6),
-        "Rated endurance of a drive, terabytes written by the host (10^12 bytes), as its data sheet says; in place of the drive's own log.",
+        "Rated endurance of a drive, terabytes written by the host (10^12 bytes), as its data \
+         sheet says; in place of the drive's own log.",
         "600",
     ),
     key(
         "run",
         "destroy",
         Kind::Flag,
-        "Allow writing to the drives, which destroys their data; needs serials, and submit --destroy-count.",
+        "Allow writing to the drives, which destroys their data; needs serials, and submit \
+         --destroy-count.",
         "true",
     ),
     key(
         "run",
         "share",
         Kind::OneOf(&["alone", "together", "cores"]),
-        "alone: one drive of a host at a time; together: all; cores: each with processors of its own NUMA node.",
+        "alone: one drive of a host at a time; together: all; cores: each with processors of its \
+         own NUMA node.",
         "\"alone\"",
     ),
     key(
@@ -159,7 +164,8 @@ pub(super) const KEYS: &[Key] = &[
         "run",
         "endurance_limit_pct",
         Kind::Fraction(100.0),
-        "Largest share of its rated endurance that a drive may be written, percent; a drive that could be written more is left out.",
+        "Largest share of its rated endurance that a drive may be written, percent; a drive that \
+         could be written more is left out.",
         "1",
     ),
     key(
@@ -187,7 +193,8 @@ pub(super) const KEYS: &[Key] = &[
         "run",
         "metrics",
         Kind::Path,
-        "Folder of each host in which the task keeps its live figures as OpenMetrics, for the textfile collector of the node exporter.",
+        "Folder of each host in which the task keeps its live figures as OpenMetrics, for the \
+         textfile collector of the node exporter.",
         "\"/var/lib/prometheus/node-exporter\"",
     ),
     required(key(
@@ -243,7 +250,6 @@ pub(super) fn find(section: &str, name: &str) -> Option<&'static Key> {
         .find(|key| key.section == section && key.name == name)
 }
 
-/// Keys of a section.
 pub(super) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(move |key| key.section == section)
 }
@@ -296,7 +302,8 @@ impl Kind {
     fn form(self) -> String {
         match self {
             Kind::Word => format!(
-                "1 to {MAX_PLAN_NAME_BYTES} letters, digits, `.`, `_` or `-`, the first of them a letter or digit"
+                "1 to {MAX_PLAN_NAME_BYTES} letters, digits, `.`, `_` or `-`, the first of them a \
+                 letter or digit"
             ),
             Kind::Text => "text in quotes, not empty".to_owned(),
             Kind::Location => {
@@ -320,10 +327,9 @@ impl Kind {
             Kind::Figures => {
                 "a list of figures as STEP.FIGURE, such as [\"random-read.iops\"]".to_owned()
             }
-            Kind::Options => {
-                "a list of options, each beginning with `-`, such as [\"--account=qual\"]"
-                    .to_owned()
-            }
+            Kind::Options => "a list of options, each beginning with `-`, such as \
+                              [\"--account=qual\"]"
+                .to_owned(),
         }
     }
 
@@ -347,7 +353,8 @@ impl Kind {
             }
             Kind::Duration => text("^(?=.*[1-9])[0-9]{1,9}(ms|s|m|h|d)$"),
             Kind::Date => text(
-                "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$",
+                "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:\
+                 [0-5][0-9](Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$",
             ),
             Kind::OneOf(words) => json!({ "enum": words }),
             Kind::Settings => json!({

@@ -1,6 +1,7 @@
 //! The list of serials of a plan.
 //!
-//! One drive per line, `#` comments. Further columns, separated by commas, need a first line with their names:
+//! One drive per line, `#` comments. Further columns, separated by commas, need a first line with
+//! their names:
 //!
 //! ```text
 //! serial,batch
@@ -29,8 +30,8 @@ impl SerialList {
     /// Reads a list; `file` is its name in errors.
     ///
     /// # Errors
-    /// [`PlanError::Serials`] with the line: a serial that cannot be used, one that is listed twice, a line with more or fewer columns
-    /// than the first, or no serial at all.
+    /// [`PlanError::Serials`] with the line: a serial that cannot be used, one that is listed
+    /// twice, a line with more or fewer columns than the first, or no serial at all.
     pub fn parse(file: &str, text: &str) -> Result<SerialList, PlanError> {
         let mut list = SerialList::default();
         let mut first = true;
@@ -57,7 +58,8 @@ impl SerialList {
             if rest.len() != list.columns.len() {
                 let (given, columns) = (rest.len() + 1, list.columns.len() + 1);
                 return Err(error(format!(
-                    "has {given} columns and the list has {columns}; name the columns in the first line: {SERIAL_COLUMN},NAME"
+                    "has {given} columns and the list has {columns}; name the columns in the \
+                     first line: {SERIAL_COLUMN},NAME"
                 )));
             }
             let serial = Serial::parse(&serial).map_err(|e| error(e.to_string()))?;

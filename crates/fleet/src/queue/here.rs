@@ -1,4 +1,5 @@
-//! This host as the queue: tasks are child processes, all started at once. For a bench without a cluster, and for tests.
+//! This host as the queue: tasks are child processes, all started at once. For a bench without a
+//! cluster, and for tests.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -21,9 +22,7 @@ pub struct HereQueue {
 /// How a task ended.
 #[derive(Clone, Debug)]
 pub struct TaskEnd {
-    /// Its job.
     pub job: JobSpec,
-    /// Exit status of the task.
     pub status: ExitStatus,
 }
 
@@ -69,7 +68,8 @@ impl Queue for HereQueue {
             .args(["--host", job.host.as_str()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            // A group of its own: a signal of the terminal comes once, through this process, and not a second time.
+            // A group of its own: a signal of the terminal comes once, through this process, and
+            // not a second time.
             .process_group(0)
             .spawn()
             .map_err(start)?;
@@ -112,7 +112,8 @@ impl Queue for HereQueue {
 
     fn reboot(&mut self, host: &HostName) -> Result<(), QueueError> {
         Err(QueueError::Unsupported(format!(
-            "{host} cannot be rebooted without a queue: run the plan by Slurm, or reboot it yourself and repeat `assay fleet submit --here`"
+            "{host} cannot be rebooted without a queue: run the plan by Slurm, or reboot it \
+             yourself and repeat `assay fleet submit --here`"
         )))
     }
 }

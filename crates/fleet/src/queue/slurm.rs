@@ -1,6 +1,7 @@
 //! Slurm, by its programs: `sbatch`, `squeue`, `scancel`, `scontrol`.
 //!
-//! No library of Slurm is linked. Options and columns are those of Slurm 20.11 and later (sbatch(1), squeue(1), scancel(1), scontrol(1)).
+//! No library of Slurm is linked. Options and columns are those of Slurm 20.11 and later
+//! (sbatch(1), squeue(1), scancel(1), scontrol(1)).
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -11,22 +12,24 @@ use super::{Job, JobSpec, JobState, Queue, QueueError, name_prefix, task_argumen
 use crate::plan::SlurmRules;
 use crate::{HostName, PlanId};
 
-/// The script of every job. It has no text of a user in it: what differs between jobs are its arguments. `exec`, because a shell that stays
-/// and passes on a signal that Slurm has sent to all processes makes it two, and a second one ends assay at once.
+/// The script of every job. It has no text of a user in it: what differs between jobs are its
+/// arguments. `exec`, because a shell that stays and passes on a signal that Slurm has sent to all
+/// processes makes it two, and a second one ends assay at once.
 pub const JOB_SCRIPT: &str = "#!/bin/sh
 # A job of assay fleet: what it runs is in its arguments.
 exec \"$@\" --host \"$SLURMD_NODENAME\" --job \"$SLURM_JOB_ID\" --requeue
 ";
-/// Before the time limit of a job its task gets SIGUSR1, ends with the cell under way and has the job queued again (sbatch(1), `--signal`; `B:`,
-/// the batch shell, is the task because of the `exec`). Jobs without a time limit get none.
+/// Before the time limit of a job its task gets SIGUSR1, ends with the cell under way and has the
+/// job queued again (sbatch(1), `--signal`; `B:`, the batch shell, is the task because of the
+/// `exec`). Jobs without a time limit get none.
 const NEAR_LIMIT: &str = "--signal=B:USR1@120";
 
-/// Columns of `squeue -o`: job id, compact state, nodes, reason, name. The name is last, and the separator is none of its characters.
+/// Columns of `squeue -o`: job id, compact state, nodes, reason, name. The name is last, and the
+/// separator is none of its characters.
 const COLUMNS: &str = "%i|%t|%N|%r|%j";
 /// Separator of the columns.
 const SEPARATOR: char = '|';
 
-/// Slurm.
 #[derive(Clone, Debug)]
 pub struct SlurmQueue {
     rules: SlurmRules,

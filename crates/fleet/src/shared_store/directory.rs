@@ -1,15 +1,18 @@
 //! The shared store in a directory of a shared (or local) file system.
 //!
 //! # Mechanism
-//! The first version of a document is the file of its key, the second `KEY~2`, and so on. A version is written to a temporary file, flushed,
-//! and given its name by link(2), which fails where the name exists: so one of several writers succeeds, on any file system that has hard
-//! links, without locks. The highest version is the document. Names are never removed, so the highest is found by bisection, and a writer
-//! that was stopped for any time still fails; a superseded version is replaced by an empty file (rename(2)). An empty highest version is a
-//! deleted document. A writer killed at any point leaves the document whole, as it was or as it would be, and at most a file in `.tmp`,
-//! which may be emptied while nothing runs.
+//! The first version of a document is the file of its key, the second `KEY~2`, and so on. A version
+//! is written to a temporary file, flushed, and given its name by link(2), which fails where the
+//! name exists: so one of several writers succeeds, on any file system that has hard links, without
+//! locks. The highest version is the document. Names are never removed, so the highest is found by
+//! bisection, and a writer that was stopped for any time still fails; a superseded version is
+//! replaced by an empty file (rename(2)). An empty highest version is a deleted document. A writer
+//! killed at any point leaves the document whole, as it was or as it would be, and at most a file
+//! in `.tmp`, which may be emptied while nothing runs.
 //!
-//! NFS: the answer to a link(2) can be lost and the call repeated by the client, which then reads "exists"; so the link count of the
-//! temporary file decides (open(2), O_EXCL). A read may be as old as the client's attribute cache; a write never succeeds on that.
+//! NFS: the answer to a link(2) can be lost and the call repeated by the client, which then reads
+//! "exists"; so the link count of the temporary file decides (open(2), O_EXCL). A read may be as
+//! old as the client's attribute cache; a write never succeeds on that.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -23,15 +26,13 @@ const TEMPORARY: &str = ".tmp";
 /// Between a key and the number of its version.
 const MARK: char = '~';
 
-/// System calls of the store. Another implementation, of the tests, stops a writer between any two of them.
+/// System calls of the store. Another implementation, of the tests, stops a writer between any two
+/// of them.
 pub trait Files: Send + Sync {
     /// Make a file, write and flush it (open, write, fsync).
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// link(2).
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// rename(2).
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// unlink(2).
     fn unlink(&self, path: &Path) -> io::Result<()>;
     /// mkdir(2).
     fn make_folder(&self, path: &Path) -> io::Result<()>;
@@ -82,7 +83,8 @@ impl DirectoryStore {
     /// The store in an existing directory.
     ///
     /// # Errors
-    /// [`SharedStoreError::Location`] when it does not exist: a file system that is not mounted must not be taken for an empty store.
+    /// [`SharedStoreError::Location`] when it does not exist: a file system that is not mounted
+    /// must not be taken for an empty store.
     pub fn open(root: &Path) -> Result<DirectoryStore, SharedStoreError> {
         DirectoryStore::with(root, SystemFiles)
     }
@@ -97,7 +99,9 @@ impl<F: Files> DirectoryStore<F> {
         if !root.is_dir() {
             return Err(SharedStoreError::Location {
                 at: root.display().to_string(),
-                why: "there is no such directory; create it once, on the file system that all hosts mount there".to_owned(),
+                why: "there is no such directory; create it once, on the file system that all \
+                      hosts mount there"
+                    .to_owned(),
             });
         }
         let root = root.to_owned();
@@ -133,7 +137,8 @@ impl<F: Files> DirectoryStore<F> {
         }
     }
 
-    /// The highest version, 0 without any. All versions up to it exist, so that it is found by doubling and bisection.
+    /// The highest version, 0 without any. All versions up to it exist, so that it is found by
+    /// doubling and bisection.
     fn highest(&self, key: &str) -> io::Result<u64> {
         let mut above = 1;
         while self.exists(key, above)? {
@@ -236,7 +241,8 @@ impl<F: Files> DirectoryStore<F> {
     fn put_if(&self, key: &str, bytes: &[u8], condition: &Condition) -> io::Result<PutOutcome> {
         loop {
             let (highest, content) = match condition {
-                // A condition on a version needs no content, and a deleted document has another version.
+                // A condition on a version needs no content, and a deleted document has another
+                // version.
                 Condition::Is(version) => {
                     let known = version.name().parse().ok().filter(|n| *n > 0);
                     (known.unwrap_or(u64::MAX - 1), Vec::new())

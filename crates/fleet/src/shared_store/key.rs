@@ -7,7 +7,8 @@ const MAX_PART_BYTES: usize = 230;
 /// Longest key, bytes (1024 in S3, less room for a prefix).
 const MAX_KEY_BYTES: usize = 800;
 
-/// Error unless the key is parts joined by `/`, each of letters, digits and `._-=%@+:`, not beginning with a dot.
+/// Error unless the key is parts joined by `/`, each of letters, digits and `._-=%@+:`, not
+/// beginning with a dot.
 ///
 /// # Errors
 /// [`SharedStoreError::Key`].

@@ -1,10 +1,12 @@
 //! The shared store in a bucket of an S3-compatible object store, by the crate `object_store`.
 //!
 //! # Mechanism
-//! Compare and swap is a put with `If-None-Match: *` or `If-Match: ETAG` (S3 User Guide, "Conditional writes"); the ETag is the version. An ETag
-//! follows from the content, so documents that are swapped carry a counter. A runtime of one thread drives each call to its end inside the
-//! call. Each request has a time limit, and is repeated at most [`TRIES`] times, after a pause. A conditional put that is refused after
-//! one without an answer may have been refused because of its own predecessor: then the content decides.
+//! Compare and swap is a put with `If-None-Match: *` or `If-Match: ETAG` (S3 User Guide,
+//! "Conditional writes"); the ETag is the version. An ETag follows from the content, so documents
+//! that are swapped carry a counter. A runtime of one thread drives each call to its end inside the
+//! call. Each request has a time limit, and is repeated at most [`TRIES`] times, after a pause. A
+//! conditional put that is refused after one without an answer may have been refused because of its
+//! own predecessor: then the content decides.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -38,8 +40,9 @@ pub struct ObjectStore {
 }
 
 impl ObjectStore {
-    /// The store `s3://BUCKET/PREFIX`. Endpoint and credentials are in `AWS_ENDPOINT`, `AWS_REGION`, `AWS_ACCESS_KEY_ID` and
-    /// `AWS_SECRET_ACCESS_KEY`, or of the instance. An `http:` endpoint needs `AWS_ALLOW_HTTP=true`.
+    /// The store `s3://BUCKET/PREFIX`. Endpoint and credentials are in `AWS_ENDPOINT`,
+    /// `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or of the instance. An
+    /// `http:` endpoint needs `AWS_ALLOW_HTTP=true`.
     ///
     /// # Errors
     /// [`SharedStoreError::Location`].
@@ -47,7 +50,8 @@ impl ObjectStore {
         ObjectStore::with_options(at, &[])
     }
 
-    /// [`ObjectStore::open`], with options by the names of the crate `object_store` (`aws_endpoint`) over those of the environment.
+    /// [`ObjectStore::open`], with options by the names of the crate `object_store`
+    /// (`aws_endpoint`) over those of the environment.
     ///
     /// # Errors
     /// [`SharedStoreError::Location`].

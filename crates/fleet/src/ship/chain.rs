@@ -79,7 +79,8 @@ pub fn chain(store: &dyn SharedStore, prefix: &str, bases: &[Base]) -> Result<Ch
             .map(|piece| (piece.offset + piece.bytes, piece.crc));
         (chain.bytes, chain.crc) = reached.unwrap_or((chain.bytes, chain.crc));
         chain.pieces.extend(part);
-        // An attempt ships in order: what lies beyond a gap was shipped after the piece that is missing.
+        // An attempt ships in order: what lies beyond a gap was shipped after the piece that is
+        // missing.
         if next.is_none() && own.clone().any(|piece| piece.offset > chain.bytes) {
             return Err(missing(chain.bytes));
         }
@@ -96,7 +97,8 @@ pub fn chain(store: &dyn SharedStore, prefix: &str, bases: &[Base]) -> Result<Ch
 fn path(pieces: impl Iterator<Item = Piece>, base: Base, end: Option<u64>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = pieces.collect();
     pieces.sort_by_key(|piece| (piece.offset, piece.bytes));
-    // Per reached offset, the piece that ends there; a put whose answer was lost can leave two ways.
+    // Per reached offset, the piece that ends there; a put whose answer was lost can leave two
+    // ways.
     let mut reached: BTreeMap<u64, Option<Piece>> = BTreeMap::from([(base.bytes, None)]);
     for piece in pieces {
         let to = piece.offset + piece.bytes;

@@ -12,11 +12,13 @@ use sha2::{Digest, Sha256};
 use super::{Chain, ShipError, sha256, write_new};
 use crate::shared_store::SharedStore;
 
-/// Make the folder `to` from what was shipped to `prefix`; false where no manifest was shipped yet. The folder appears whole, or not at all.
-/// A complete run gets its `SHA256SUMS`, which is checked; any other can be resumed.
+/// Make the folder `to` from what was shipped to `prefix`; false where no manifest was shipped yet.
+/// The folder appears whole, or not at all. A complete run gets its `SHA256SUMS`, which is checked;
+/// any other can be resumed.
 ///
 /// # Errors
-/// [`ShipError::Damaged`] names the key that is missing, of another length, or of another checksum; [`ShipError::Store`], [`ShipError::File`].
+/// [`ShipError::Damaged`] names the key that is missing, of another length, or of another checksum;
+/// [`ShipError::Store`], [`ShipError::File`].
 pub fn fetch(
     store: &dyn SharedStore,
     prefix: &str,

@@ -21,7 +21,6 @@ pub enum SweepFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
-    /// Its name.
     pub name: String,
     /// What is fitted.
     pub fit: FitSection,
@@ -53,7 +52,6 @@ pub struct FitSection {
     pub evaluations: u64,
     /// Name of the new profile; none: the old one.
     pub name: Option<String>,
-    /// Starts.
     pub starts: u64,
     /// Starts of a task.
     #[serde(default = "one")]
@@ -78,7 +76,6 @@ impl Default for FitRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predictions {
-    /// Its name.
     pub name: String,
     /// What is computed.
     pub predictions: PredictionsSection,
@@ -90,7 +87,6 @@ pub struct Predictions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictionsSection {
-    /// The part.
     pub part: PredictionsPart,
     /// Groups of folds, truths or profiles; none: all.
     #[serde(default)]
@@ -100,7 +96,6 @@ pub struct PredictionsSection {
     pub chunk: u64,
 }
 
-/// A part of the predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PredictionsPart {
@@ -108,7 +103,8 @@ pub enum PredictionsPart {
     Folds,
     /// Twins of drives whose truth is known: a unit is a truth.
     Twins,
-    /// The ensembles: a unit is a profile, because its members share one search and are weighted against each other.
+    /// The ensembles: a unit is a profile, because its members share one search and are weighted
+    /// against each other.
     Ensembles,
 }
 
@@ -163,7 +159,8 @@ impl SweepFile {
             _ => {
                 let there = there.len();
                 return Err(invalid(format!(
-                    "it has {there} of the sections [sweep], [fit] and [predictions]; write one of them"
+                    "it has {there} of the sections [sweep], [fit] and [predictions]; write one \
+                     of them"
                 )));
             }
         };
@@ -177,8 +174,8 @@ impl SweepFile {
 }
 
 impl Fit {
-    /// Its id: the name and a hash of what its results depend on: the starts but not their chunks, the texts of profile and figures, and the
-    /// version of the tool.
+    /// Its id: the name and a hash of what its results depend on: the starts but not their chunks,
+    /// the texts of profile and figures, and the version of the tool.
     ///
     /// # Errors
     /// Never: the name was checked.

@@ -1,4 +1,5 @@
-//! The child process `assay run`: start, signals, its end, and the watch over a journal that stands still.
+//! The child process `assay run`: start, signals, its end, and the watch over a journal that stands
+//! still.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -20,7 +21,8 @@ use super::folder::journal_end;
 use super::machine::{ChildEnd, Event, JournalEnd};
 use crate::Serial;
 
-/// A journal that has not grown for this long belongs to a run that hangs, seconds. A sanitize of a large drive takes hours without a line.
+/// A journal that has not grown for this long belongs to a run that hangs, seconds. A sanitize of a
+/// large drive takes hours without a line.
 pub const SILENCE_S: u32 = 6 * 3600;
 /// Between two looks at it, seconds.
 const LOOK_S: u32 = 5;
@@ -67,8 +69,8 @@ impl Running {
         let _ = pidfd_send_signal(&*self.process, Signal::TERM);
     }
 
-    /// As [`Running::terminate`] after this time, unless it has ended by then: a queue that signals all processes of a job has told it already,
-    /// and a second signal ends assay at once.
+    /// As [`Running::terminate`] after this time, unless it has ended by then: a queue that signals
+    /// all processes of a job has told it already, and a second signal ends assay at once.
     pub fn terminate_after(&self, grace: Duration) {
         let running = self.clone();
         std::thread::spawn(move || {

@@ -11,7 +11,8 @@ struct Document {
     state: String,
 }
 
-/// What it says; running without one. A document that cannot be read pauses: it may have been meant to stop.
+/// What it says; running without one. A document that cannot be read pauses: it may have been meant
+/// to stop.
 ///
 /// # Errors
 /// The shared store's.

@@ -21,17 +21,16 @@ pub enum TakeError {
     Finished(Serial, ClaimState),
     /// Two hosts show the serial.
     #[error(
-        "{serial}: the inventories of two hosts, {here} and {other}, show this drive; no attempt is made on either until `assay fleet inventory --store` on the host that does not have it any more (or the removal of inventory/{other}.json from the shared store) decides"
+        "{serial}: the inventories of two hosts, {here} and {other}, show this drive; no attempt \
+         is made on either until `assay fleet inventory --store` on the host that does not have \
+         it any more (or the removal of inventory/{other}.json from the shared store) decides"
     )]
     TwoHosts {
-        /// Serial.
         serial: Serial,
         /// This host.
         here: HostName,
-        /// The other.
         other: HostName,
     },
-    /// The claim.
     #[error(transparent)]
     Claim(#[from] ClaimError),
     /// What was shipped.
@@ -58,11 +57,8 @@ impl From<SharedStoreError> for TakeError {
 /// What a drive's attempt is about.
 #[derive(Clone)]
 pub struct Assignment {
-    /// The shared store.
     pub store: Arc<dyn SharedStore>,
-    /// Plan.
     pub plan: PlanId,
-    /// Serial.
     pub serial: Serial,
     /// Folders of the suites, in order.
     pub folders: Vec<String>,
@@ -82,7 +78,8 @@ pub struct Custody {
 }
 
 impl Custody {
-    /// Take the claim. Where another host holds it and its inventory shows the drive too, the claim says so to both.
+    /// Take the claim. Where another host holds it and its inventory shows the drive too, the claim
+    /// says so to both.
     ///
     /// # Errors
     /// [`TakeError`].
@@ -186,7 +183,8 @@ impl Custody {
         ship::prefix(&self.of.plan, &self.of.serial, &self.of.folders[suite])
     }
 
-    /// From now on, the folder of this suite is shipped: it is ready and continues what was shipped.
+    /// From now on, the folder of this suite is shipped: it is ready and continues what was
+    /// shipped.
     pub fn activate(&mut self, suite: usize) {
         if self.shippers[suite].is_none() {
             let chain = &self.chains[suite];

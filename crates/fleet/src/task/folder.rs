@@ -20,7 +20,6 @@ use crate::ship::{self, Chain, ShipError};
 /// What is needed to make a folder ready.
 #[derive(Clone)]
 pub struct FolderSource {
-    /// The shared store.
     pub store: Arc<dyn SharedStore>,
     /// Prefix of its keys there.
     pub prefix: String,
@@ -53,8 +52,8 @@ impl FolderError {
 }
 
 impl FolderSource {
-    /// Make the folder ready: the local one where it goes on from what was shipped, else the shipped one, else none. A local folder that
-    /// does not is set aside.
+    /// Make the folder ready: the local one where it goes on from what was shipped, else the
+    /// shipped one, else none. A local folder that does not is set aside.
     ///
     /// # Errors
     /// [`FolderError`].
@@ -68,7 +67,8 @@ impl FolderSource {
             }
             self.set_aside()?;
         }
-        // Nothing can have been shipped before the first attempt at this suite: the store is not asked.
+        // Nothing can have been shipped before the first attempt at this suite: the store is not
+        // asked.
         let fetched = self.was_begun
             && ship::fetch(self.store.as_ref(), &self.prefix, &self.chain, &self.path)?;
         match fetched {
@@ -160,14 +160,16 @@ pub fn journal_end(folder: &Path) -> Result<JournalEnd, StoreError> {
     })
 }
 
-/// A lost drive leaves its cell unfinished, though its warning stays in the journal when it is back.
+/// A lost drive leaves its cell unfinished, though its warning stays in the journal when it is
+/// back.
 fn last_attempt_lost_a_drive(run: &Run) -> bool {
     run.cells
         .iter()
         .any(|cell| cell.state == CellState::Unfinished)
 }
 
-/// Failed, where the exit status of `assay run` is 1: a failed cell, failed I/Os, blocks that failed verification.
+/// Failed, where the exit status of `assay run` is 1: a failed cell, failed I/Os, blocks that
+/// failed verification.
 fn outcome_of(run: &Run) -> SuiteOutcome {
     let failed = run.cells.iter().any(|cell| {
         let results = || cell.drives.iter().filter_map(|drive| drive.result.as_ref());

@@ -1,7 +1,8 @@
 //! The procedure of a task as a state machine: events in, actions out; no I/O, no clock, no thread.
 //!
-//! Each drive goes through claim, folder, `assay run`, shipping, per suite of the plan; `share` says how many drives are measured at once.
-//! The table of exit statuses in docs/fleet.md is [`Machine::child_ended`].
+//! Each drive goes through claim, folder, `assay run`, shipping, per suite of the plan; `share`
+//! says how many drives are measured at once. The table of exit statuses in docs/fleet.md is
+//! [`Machine::child_ended`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -37,8 +37,8 @@ impl NewLines {
         self.journal.parent()
     }
 
-    /// The lines up to the last line end. None without a new one, or where the journal cannot be read now: a line that is being written is read
-    /// again from its start.
+    /// The lines up to the last line end. None without a new one, or where the journal cannot be
+    /// read now: a line that is being written is read again from its start.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
         let file = File::open(&self.journal).ok()?;
         let len = file.metadata().ok()?.len();

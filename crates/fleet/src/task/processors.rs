@@ -1,11 +1,13 @@
-//! Processors for each of several drives that are measured at once: those of its NUMA node, divided among the node's drives.
+//! Processors for each of several drives that are measured at once: those of its NUMA node, divided
+//! among the node's drives.
 
 use assay_device::identity::SystemRoot;
 use rustix::thread::CpuSet;
 
 use crate::inventory::InventoryDrive;
 
-/// The processors of a drive among `all` drives; none where its node is unknown or has fewer processors than drives.
+/// The processors of a drive among `all` drives; none where its node is unknown or has fewer
+/// processors than drives.
 pub(super) fn of<'a>(
     drive: &InventoryDrive,
     all: impl Iterator<Item = &'a InventoryDrive>,

@@ -1,4 +1,5 @@
-//! Carries the machine's actions out: threads for shipping, for children, for timers, for the control document.
+//! Carries the machine's actions out: threads for shipping, for children, for timers, for the
+//! control document.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,9 +44,7 @@ pub type InstallState = dyn Fn(&InventoryDrive, &[u8]) + Send + Sync;
 
 /// What a task is told.
 pub struct Setup {
-    /// The shared store.
     pub store: Arc<dyn SharedStore>,
-    /// Plan.
     pub plan: PlanId,
     /// Suites, in order.
     pub suites: Vec<SuiteCall>,
@@ -57,7 +56,6 @@ pub struct Setup {
     pub until: Option<String>,
     /// Which drives of this host are measured at the same time.
     pub share: Share,
-    /// This host.
     pub host: HostName,
     /// Job of the queue.
     pub job: Option<String>,
@@ -65,7 +63,6 @@ pub struct Setup {
     pub work: PathBuf,
     /// The program `assay`.
     pub program: PathBuf,
-    /// Limits.
     pub limits: Limits,
     /// Pace of shipping.
     pub pace: Pace,
@@ -88,7 +85,6 @@ pub struct Setup {
 pub struct Report {
     /// Exit status.
     pub status: u8,
-    /// Per drive.
     pub drives: Vec<(Serial, DriveEnd)>,
 }
 

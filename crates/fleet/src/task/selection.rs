@@ -21,7 +21,8 @@ pub fn call(plan: &Plan, index: usize, suite: &PlanSuite, file: Option<&str>) ->
     }
 }
 
-/// The drives of a host that the plan selects, without those that it could write more than its limit; `only`: this one alone.
+/// The drives of a host that the plan selects, without those that it could write more than its
+/// limit; `only`: this one alone.
 pub fn selected(
     plan: &Plan,
     drives: &[InventoryDrive],

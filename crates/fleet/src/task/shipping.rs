@@ -1,5 +1,6 @@
-//! The thread that ships a drive's folders: at the end of each cell, every [`Pace::every`] ticks, and at the end. Measuring never waits for it. A
-//! shared store that is away is tried again, with pauses up to [`LONGEST_PAUSE`].
+//! The thread that ships a drive's folders: at the end of each cell, every [`Pace::every`] ticks,
+//! and at the end. Measuring never waits for it. A shared store that is away is tried again, with
+//! pauses up to [`LONGEST_PAUSE`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,6 @@ use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
 
 /// Longest pause between two tries while the shared store is away.
 pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// First pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Tries after the task got a signal.
 const TRIES_AT_THE_END: u32 = 3;
@@ -56,7 +56,6 @@ pub struct Shipping {
     pub events: Sender<Event>,
     /// The task got a signal: tries are few.
     pub ending: Arc<AtomicBool>,
-    /// Pace.
     pub pace: Pace,
     /// Kept up to date.
     pub view: Arc<TaskView>,
@@ -165,7 +164,8 @@ impl Shipping {
             let serial = &self.serial;
             if self.ending.load(Ordering::SeqCst) && tries >= TRIES_AT_THE_END {
                 (self.note)(format!(
-                    "{serial}: {error}; {waiting} bytes are not shipped: the next task on this host ships them"
+                    "{serial}: {error}; {waiting} bytes are not shipped: the next task on this \
+                     host ships them"
                 ));
                 return Course::GoesOn;
             }

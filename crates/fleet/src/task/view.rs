@@ -1,4 +1,5 @@
-//! How far a task's drives are on this host, for display: states from the task itself, figures from the journals.
+//! How far a task's drives are on this host, for display: states from the task itself, figures from
+//! the journals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,6 @@ impl TaskState {
 /// A drive in a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveView {
-    /// State.
     pub state: TaskState,
     /// Attempt of the claim; 0 before it was taken.
     pub attempt: u64,
@@ -63,7 +63,6 @@ pub struct DriveView {
     pub waiting_bytes: u64,
 }
 
-/// The drives of a task, by serial.
 #[derive(Debug, Default)]
 pub struct TaskView(Mutex<BTreeMap<Serial, DriveView>>);
 

@@ -1,5 +1,5 @@
-//! One conformance suite for every adapter of the shared store: random interleavings of several writers against a model, and writers in
-//! threads.
+//! One conformance suite for every adapter of the shared store: random interleavings of several
+//! writers against a model, and writers in threads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -74,7 +74,8 @@ pub struct World {
     control: Control,
     /// Cells that were finished, per drive and folder, in any attempt.
     finished: BTreeMap<(Serial, String, String), u32>,
-    /// Cells that a shipped piece or a local folder of the drive's host holds may never be measured again; this is checked in journals.
+    /// Cells that a shipped piece or a local folder of the drive's host holds may never be measured
+    /// again; this is checked in journals.
     sealed: BTreeSet<String>,
 }
 
@@ -396,7 +397,8 @@ impl World {
         panic!("the tasks do not end: {left:#?}");
     }
 
-    /// One job after the other on each host, as `submit` would make them; twice, because drives may be looked for on another host.
+    /// One job after the other on each host, as `submit` would make them; twice, because drives may
+    /// be looked for on another host.
     pub fn run_to_the_end(&mut self) {
         for _ in 0..2 {
             for host in 0..HOSTS {

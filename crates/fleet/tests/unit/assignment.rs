@@ -30,7 +30,8 @@ pub(crate) fn inventory(host: &str, serials: &[&str]) -> HostInventory {
 
 fn plan(drives: &str, list: &'static str) -> Plan {
     let text = format!(
-        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}]\n[drives]\n{drives}\n[store]\nat = \"/s\"\n"
+        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}]\n[drives]\n{drives}\n[store]\nat = \
+         \"/s\"\n"
     );
     Plan::parse("plan.toml", &text, &|_| Ok(list.to_owned())).unwrap()
 }
@@ -111,8 +112,8 @@ fn order_is_random_repeatable_and_balanced() {
 fn a_drive_that_could_be_written_beyond_the_limit_is_left_out() {
     let text = |limit: &str| {
         format!(
-            "name = \"x\"\nsuites = [{{ suite = \"consistency\" }}]\n[drives]\nserials = \"l\"\nendurance_tb = 75\n\
-             [run]\ndestroy = true\n{limit}\n[store]\nat = \"/s\"\n"
+            "name = \"x\"\nsuites = [{{ suite = \"consistency\" }}]\n[drives]\nserials = \
+             \"l\"\nendurance_tb = 75\n[run]\ndestroy = true\n{limit}\n[store]\nat = \"/s\"\n"
         )
     };
     let plan = |limit: &str| {

@@ -24,7 +24,8 @@ fn drives_of_sys_and_of_the_list() {
     let image = folder.path().join("disk.img");
     std::fs::write(&image, vec![0u8; 4096]).unwrap();
     let list = format!(
-        "# test bench\n{}\n\nsim:samsung-951,lot=7\n  sim:samsung-951,lot=7,seed=2\nsim:nonesuch\nnull:\n{0}\n/missing\n",
+        "# test bench\n{}\n\nsim:samsung-951,lot=7\n  \
+         sim:samsung-951,lot=7,seed=2\nsim:nonesuch\nnull:\n{0}\n/missing\n",
         image.display()
     );
     write(&folder.path().join("drives/bench"), &list);

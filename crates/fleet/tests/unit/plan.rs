@@ -32,7 +32,8 @@ partition = "rack-{rack}"
 options = ["--account=qual"]
 "#;
 
-const LEAST: &str = "name = \"x\"\nsuites = [{ suite = \"quick\" }]\n[drives]\nmodel = \"M\"\n[store]\nat = \"/s\"\n";
+const LEAST: &str = "name = \"x\"\nsuites = [{ suite = \"quick\" }]\n[drives]\nmodel = \
+                     \"M\"\n[store]\nat = \"/s\"\n";
 
 fn files(name: &str) -> io::Result<String> {
     match name {
@@ -132,7 +133,8 @@ fn errors_name_file_key_value_and_what_to_write() {
     let share = changed("\"together\"", "\"all\"");
     assert_eq!(
         share,
-        "plan.toml: run.share: \"all\" cannot be used; write \"alone\" or \"together\" or \"cores\""
+        "plan.toml: run.share: \"all\" cannot be used; write \"alone\" or \"together\" or \
+         \"cores\""
     );
     let unknown = changed("attempts", "atempts");
     assert!(

@@ -18,8 +18,8 @@ fn job(host: &str, serial: Option<&str>) -> JobSpec {
     }
 }
 
-/// Writes a script by another process: a file that this one has open for writing cannot be executed, and a test that starts a process at the
-/// same time keeps it open.
+/// Writes a script by another process: a file that this one has open for writing cannot be
+/// executed, and a test that starts a process at the same time keeps it open.
 pub(crate) fn install(path: &Path, script: &str) {
     let text = path.with_extension("text");
     std::fs::write(&text, script).unwrap();

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 
-/// The system's files, until a number of calls have been made: then every call fails, as for a process that is no more.
+/// The system's files, until a number of calls have been made: then every call fails, as for a
+/// process that is no more.
 struct Mortal {
     left: AtomicU32,
 }
@@ -53,8 +54,8 @@ fn get(store: &impl SharedStore) -> Option<String> {
     found.map(|(bytes, _)| String::from_utf8(bytes).unwrap())
 }
 
-/// Writes of a process that is killed after `calls` system calls: make the document, replace it, replace it without condition, delete it.
-/// Returns the states that it saw completed.
+/// Writes of a process that is killed after `calls` system calls: make the document, replace it,
+/// replace it without condition, delete it. Returns the states that it saw completed.
 fn mortal_writes(root: &Path, calls: u32) -> Vec<Option<&'static str>> {
     let left = AtomicU32::new(calls);
     let store = DirectoryStore::with(root, Mortal { left }).unwrap();

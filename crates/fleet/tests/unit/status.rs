@@ -9,7 +9,8 @@ use crate::shared_store::{Condition, open};
 fn states_come_from_claims_and_inventories() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path().to_str().unwrap()).unwrap();
-    let text = "name = \"x\"\nsuites = [{ suite = \"quick\" }, { suite = \"quick\", set = { area = \"1GiB\" } }]\n[drives]\nserials = \"l\"\n[store]\nat = \"/s\"\n";
+    let text = "name = \"x\"\nsuites = [{ suite = \"quick\" }, { suite = \"quick\", set = { area \
+                = \"1GiB\" } }]\n[drives]\nserials = \"l\"\n[store]\nat = \"/s\"\n";
     let plan = Plan::parse("plan.toml", text, &|_| {
         Ok("A1\nA2\nB1\nC1\nTWO\n".to_owned())
     })

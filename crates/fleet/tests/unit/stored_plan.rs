@@ -8,7 +8,8 @@ const SUITE: &str = include_str!("../../../../suites/quick.toml");
 
 fn plan(drives: &str) -> Plan {
     let text = format!(
-        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}, {{ suite = \"my/own.toml\" }}]\n[drives]\n{drives}\n[store]\nat = \"/s\"\n"
+        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}, {{ suite = \"my/own.toml\" \
+         }}]\n[drives]\n{drives}\n[store]\nat = \"/s\"\n"
     );
     let read = |file: &str| match file {
         "my/own.toml" => Ok(SUITE.to_owned()),

@@ -7,7 +7,8 @@ use crate::shared_store::open;
 
 fn plan(run: &str) -> Plan {
     let text = format!(
-        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}]\n[drives]\nserials = \"l\"\n[run]\n{run}\n[store]\nat = \"/s\"\n"
+        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}]\n[drives]\nserials = \
+         \"l\"\n[run]\n{run}\n[store]\nat = \"/s\"\n"
     );
     Plan::parse("plan.toml", &text, &|_| Ok("A1\nA2\nB1\n".to_owned())).unwrap()
 }

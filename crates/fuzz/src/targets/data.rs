@@ -19,7 +19,8 @@ const BLOCKS_BYTES: usize = 8192;
 /// Begin of the checksum in a block of the index.
 const CHECKSUM_AT: usize = 12;
 
-/// The header and an index block of a recording, with right and with wrong checksums. What is decoded is encoded to what decodes to the same.
+/// The header and an index block of a recording, with right and with wrong checksums. What is
+/// decoded is encoded to what decodes to the same.
 pub fn recording_index(data: &[u8]) {
     let mut input = Input::new(data);
     let has_checksum = !input.u8().is_multiple_of(4);

@@ -1,4 +1,5 @@
-//! A controller's answers, as a driver reads them; a driver's registers, memory and commands, as the controller model reads them.
+//! A controller's answers, as a driver reads them; a driver's registers, memory and commands, as
+//! the controller model reads them.
 
 use assay_device::nvme::{AdminPort, CommandError, display, probe};
 use assay_nvme_ctrl::{Controller, ControllerOptions, FlatMemory, HostMemory};
@@ -51,7 +52,8 @@ const MEMORY_BYTES: usize = 256 << 10;
 /// Most steps of a guest.
 const MAX_STEPS: usize = 400;
 
-/// A driver that writes any register and any memory: the controller neither panics nor hangs, and time passes.
+/// A driver that writes any register and any memory: the controller neither panics nor hangs, and
+/// time passes.
 pub fn controller(data: &[u8]) {
     let mut profile = Profile::builtin("samsung-951").expect("a profile");
     profile.nand.blocks_per_plane.value = 64;

@@ -17,7 +17,8 @@ pub fn manifest(data: &[u8]) {
     read(data, &with_checksums(JOURNAL));
 }
 
-/// `journal.log`: lines without their checksums, which are added, so that inputs get beyond them. A line that begins with `!` has none.
+/// `journal.log`: lines without their checksums, which are added, so that inputs get beyond them. A
+/// line that begins with `!` has none.
 pub fn journal(data: &[u8]) {
     read(MANIFEST, &with_checksums(data));
 }

@@ -83,7 +83,8 @@ pub fn policy(data: &[u8]) {
     }
 }
 
-/// The plan of a fleet and its list of serials. A plan that is read has a canonical text that is the same plan.
+/// The plan of a fleet and its list of serials. A plan that is read has a canonical text that is
+/// the same plan.
 pub fn fleet_plan(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let (plan, list) = text.split_once('\u{1}').unwrap_or((text, ""));
@@ -145,7 +146,8 @@ pub fn histogram(data: &[u8]) {
     assert_eq!(again.encode(), read.encode());
 }
 
-/// Words of the command line: drives, options of jobs, quantities. Lines, each `NAME VALUE` or a word.
+/// Words of the command line: drives, options of jobs, quantities. Lines, each `NAME VALUE` or a
+/// word.
 pub fn words(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let mut options = JobOptions::default();

@@ -12,7 +12,8 @@ use assay_serve::vfio::protocol::{
 /// Bytes of the exported drive.
 const EXPORT_BYTES: u64 = 1 << 30;
 
-/// An NBD client's bytes, all at once and byte by byte: the same requests and the same answers, each request within the export.
+/// An NBD client's bytes, all at once and byte by byte: the same requests and the same answers,
+/// each request within the export.
 pub fn nbd(data: &[u8]) {
     let whole = feed(data, data.len().max(1));
     let pieces = feed(data, 7);
@@ -56,7 +57,8 @@ fn feed(data: &[u8], piece: usize) -> (Vec<(u64, u64, u32)>, Vec<u8>) {
     (requests, out)
 }
 
-/// A vfio-user client's messages: replies are no longer than a message, and the device is asked for no more than one holds.
+/// A vfio-user client's messages: replies are no longer than a message, and the device is asked for
+/// no more than one holds.
 pub fn vfio_user(data: &[u8]) {
     let (mut rest, mut out) = (data, Vec::new());
     let mut session = VfioSession::default();

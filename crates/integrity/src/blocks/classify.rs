@@ -1,8 +1,8 @@
 //! Classification of a mismatched block. Off the fast path: it may allocate.
 //!
-//! The decision table is in [`crate::blocks`]. Where a block is not intact as a whole, each sector is compared with
-//! the content that each candidate write would have left; payloads are keyed by generation, so one sector identifies
-//! its write.
+//! The decision table is in [`crate::blocks`]. Where a block is not intact as a whole, each sector
+//! is compared with the content that each candidate write would have left; payloads are keyed by
+//! generation, so one sector identifies its write.
 
 use assay_units::SECTOR_BYTES;
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,11 +17,11 @@ use crate::mismatch::{self, MismatchClass, MismatchRun, OriginClass};
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Number of earlier (and, if only the seed is known, later) writes that are candidates.
 const GENERATIONS_AROUND: u64 = 8;
-/// Maximum number of wrong bits in a damaged header (512 bits). Headers of other writes differ in 32 bits of the
-/// checksum alone (standard deviation 4).
+/// Maximum number of wrong bits in a damaged header (512 bits). Headers of other writes differ in
+/// 32 bits of the checksum alone (standard deviation 4).
 const MAX_HEADER_FLIPS: u32 = 16;
-/// Maximum number of wrong bits in a damaged sector (one in eight). Unrelated payloads differ in 50 % of their bits if
-/// incompressible, in 30 % with an alphabet of 32 bytes, the smallest.
+/// Maximum number of wrong bits in a damaged sector (one in eight). Unrelated payloads differ in 50
+/// % of their bits if incompressible, in 30 % with an alphabet of 32 bytes, the smallest.
 const MAX_SECTOR_FLIPS: u32 = SECTOR as u32;
 
 /// The mismatch, or `None` when the block holds what it may hold.
@@ -123,7 +123,8 @@ enum Similarity {
     Foreign,
 }
 
-/// Best candidate for a sector: its similarity, and its index, which is meaningless for foreign sectors.
+/// Best candidate for a sector: its similarity, and its index, which is meaningless for foreign
+/// sectors.
 type SectorMatch = (Similarity, usize);
 
 struct SectorComparison<'a> {
@@ -203,8 +204,8 @@ impl SectorComparison<'_> {
         }
     }
 
-    /// `None` if no candidate write explains a sector; else the finding, or none where whole sectors of writes that may
-    /// have reached the medium are accepted.
+    /// `None` if no candidate write explains a sector; else the finding, or none where whole
+    /// sectors of writes that may have reached the medium are accepted.
     fn by_sectors(&self, header: Option<BlockHeader>) -> Option<Option<FindingKind>> {
         let candidates = self.candidates(header);
         let mut image = vec![0; self.block.len()];

@@ -76,7 +76,6 @@ fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
 }
 
 impl BlockHeader {
-    /// Encode.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
@@ -94,7 +93,8 @@ impl BlockHeader {
         bytes
     }
 
-    /// Decode the header of a block; `None` if the magic or the checksum is wrong, or another version wrote it.
+    /// Decode the header of a block; `None` if the magic or the checksum is wrong, or another
+    /// version wrote it.
     #[inline]
     pub fn decode(block: &[u8]) -> Option<BlockHeader> {
         let bytes = block.first_chunk::<HEADER_BYTES>()?;

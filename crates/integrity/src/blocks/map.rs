@@ -14,8 +14,8 @@ const UNCERTAIN: u32 = 1 << 30;
 /// Bit 31: a write is in flight.
 const WRITING: u32 = 1 << 31;
 
-/// Generations run from 1 to this and wrap to 1, compared as serial numbers (RFC 1982): ages above eight million
-/// writes are misread.
+/// Generations run from 1 to this and wrap to 1, compared as serial numbers (RFC 1982): ages above
+/// eight million writes are misread.
 pub const MAX_GENERATION: u64 = GENERATION_MASK as u64;
 /// Maximum number of reads of one block in flight.
 pub const MAX_READERS: u32 = READERS_MASK / READER;
@@ -30,7 +30,8 @@ pub(super) fn next_generation(generation: u32) -> u32 {
     }
 }
 
-/// The generation `steps` before this one; `None` below 1, since the count before a wrap is unknown.
+/// The generation `steps` before this one; `None` below 1, since the count before a wrap is
+/// unknown.
 pub(super) fn earlier_generation(generation: u64, steps: u64) -> Option<u64> {
     generation.checked_sub(steps).filter(|&earlier| earlier > 0)
 }
@@ -46,10 +47,12 @@ pub(super) fn is_older(generation: u64, than: u64) -> bool {
 
 /// Generation and I/Os in flight of every verify block of an area.
 ///
-/// It also arbitrates overlapping I/Os: the result of a read is defined only without a concurrent write of the block,
-/// so [`GenerationMap::begin_write`] and [`GenerationMap::begin_read`] refuse overlaps (many reads, or one write).
+/// It also arbitrates overlapping I/Os: the result of a read is defined only without a concurrent
+/// write of the block, so [`GenerationMap::begin_write`] and [`GenerationMap::begin_read`] refuse
+/// overlaps (many reads, or one write).
 ///
-/// Memory: 4 bytes per block, 1 GiB per TiB at 4 KiB blocks; untouched pages of the map cost nothing.
+/// Memory: 4 bytes per block, 1 GiB per TiB at 4 KiB blocks; untouched pages of the map cost
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct GenerationMap {
     offset_bytes: u64,
@@ -58,8 +61,8 @@ pub struct GenerationMap {
 }
 
 impl GenerationMap {
-    /// A map of the `size_bytes` from `offset_bytes` on, nothing written yet. Bytes after the last whole block have no
-    /// entry.
+    /// A map of the `size_bytes` from `offset_bytes` on, nothing written yet. Bytes after the last
+    /// whole block have no entry.
     ///
     /// # Errors
     /// When the interval is bad (see [`super::Verifier::new`]) or the memory cannot be allocated.
@@ -75,8 +78,8 @@ impl GenerationMap {
             interval_bytes,
         };
         let count = usize::try_from(size_bytes >> shift).map_err(|_| no_memory())?;
-        // Reserve first, because `vec!` aborts on failure. `vec!` in turn gets zeroed pages that cost nothing until
-        // touched.
+        // Reserve first, because `vec!` aborts on failure. `vec!` in turn gets zeroed pages that
+        // cost nothing until touched.
         let reserved = Vec::<u32>::new().try_reserve_exact(count);
         reserved.map_err(|_| no_memory())?;
         Ok(GenerationMap {
@@ -99,8 +102,9 @@ impl GenerationMap {
         self.blocks.get_mut(start..end)
     }
 
-    /// Start a write: its blocks advance to the next generation, for [`super::Verifier::stamp_write`]. False, without
-    /// effect, when a block has an I/O in flight or the write is not of whole blocks of this area.
+    /// Start a write: its blocks advance to the next generation, for
+    /// [`super::Verifier::stamp_write`]. False, without effect, when a block has an I/O in flight
+    /// or the write is not of whole blocks of this area.
     #[inline]
     #[must_use]
     pub fn begin_write(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
@@ -118,8 +122,8 @@ impl GenerationMap {
         true
     }
 
-    /// A write completed. After a failure its blocks may hold its generation, an older one or a mixture, until a later
-    /// write succeeds.
+    /// A write completed. After a failure its blocks may hold its generation, an older one or a
+    /// mixture, until a later write succeeds.
     #[inline]
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
         let uncertain = if ok { 0 } else { UNCERTAIN };
@@ -128,8 +132,8 @@ impl GenerationMap {
         }
     }
 
-    /// Start a read. False, without effect, when a block is being written or has [`MAX_READERS`] reads in flight, or
-    /// the read is not of whole blocks of this area.
+    /// Start a read. False, without effect, when a block is being written or has [`MAX_READERS`]
+    /// reads in flight, or the read is not of whole blocks of this area.
     #[inline]
     #[must_use]
     pub fn begin_read(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
@@ -178,8 +182,9 @@ impl GenerationMap {
         }
     }
 
-    /// The first contiguous run of written blocks at or after `from`, as offset and length in bytes, at most
-    /// `max_len_bytes`: an extent to read back. Blocks with a write in flight form runs of their own.
+    /// The first contiguous run of written blocks at or after `from`, as offset and length in
+    /// bytes, at most `max_len_bytes`: an extent to read back. Blocks with a write in flight form
+    /// runs of their own.
     pub fn next_written(&self, from: u64, max_len_bytes: u32) -> Option<(u64, u32)> {
         let at = ((from - self.offset_bytes) >> self.shift) as usize;
         let written = |&b: &u32| b & GENERATION_MASK != 0;

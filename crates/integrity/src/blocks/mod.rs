@@ -1,12 +1,14 @@
 //! Self-describing verify blocks for random writes.
 //!
-//! [`BlockHeader`] starts every block. The payload follows the job's data pattern, keyed by (seed, offset, generation): every sector of every write is unique
-//! and can be regenerated to find the first wrong byte. [`Verifier`] stamps and checks; a good block costs two checksums, `classify` handles the others.
+//! [`BlockHeader`] starts every block. The payload follows the job's data pattern, keyed by (seed,
+//! offset, generation): every sector of every write is unique and can be regenerated to find the
+//! first wrong byte. [`Verifier`] stamps and checks; a good block costs two checksums, `classify`
+//! handles the others.
 //!
 //! # Decision table
-//! Rows are tried from the top. "Ours": a valid header of this seed, block length and pattern; "intact": the payload
-//! checksum matches, too. `g` is the expected generation ([`Expected::Generation`]). Rows that compare sectors apply
-//! [`crate::mismatch::classify`].
+//! Rows are tried from the top. "Ours": a valid header of this seed, block length and pattern;
+//! "intact": the payload checksum matches, too. `g` is the expected generation
+//! ([`Expected::Generation`]). Rows that compare sectors apply [`crate::mismatch::classify`].
 //!
 //! | block | finding |
 //! |---|---|
@@ -23,15 +25,19 @@
 //! | zeroes | **lost** |
 //! | anything else | **lost** |
 //!
-//! Close: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. Other expectations:
-//! - [`Expected::Uncertain`] (a write failed): older generations, the content before, and mixtures of whole sectors are accepted; misplaced blocks,
-//!   generations not yet written, and damaged sectors are findings.
-//! - [`Expected::AnyOfSeed`]: any generation is accepted; an intact block of another seed for this offset is **stale** (whether a write of this seed
-//!   completed is unknown), the rest as above.
-//! - [`Expected::Unwritten`]: only a valid header of this seed for another offset is a finding (**misplaced**: a misdirected write).
+//! Close: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. Other
+//! expectations:
+//! - [`Expected::Uncertain`] (a write failed): older generations, the content before, and mixtures
+//!   of whole sectors are accepted; misplaced blocks, generations not yet written, and damaged
+//!   sectors are findings.
+//! - [`Expected::AnyOfSeed`]: any generation is accepted; an intact block of another seed for this
+//!   offset is **stale** (whether a write of this seed completed is unknown), the rest as above.
+//! - [`Expected::Unwritten`]: only a valid header of this seed for another offset is a finding
+//!   (**misplaced**: a misdirected write).
 //!
 //! # Limitations
-//! - With the `zero` pattern payloads are equal, so a tear behind the first sector leaves no trace, and a block with an erased header is lost, not corrupt.
+//! - With the `zero` pattern payloads are equal, so a tear behind the first sector leaves no trace,
+//!   and a block with an erased header is lost, not corrupt.
 //! - A torn first write and garbage in a sector after it are indistinguishable: torn.
 //! - A block of an earlier run with the *same seed* is ours: each run needs its own seed.
 
@@ -65,7 +71,8 @@ pub const MAX_INTERVAL_BYTES: u32 = 4 << 20;
 pub enum VerifyError {
     /// Invalid block length.
     #[error(
-        "verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; choose one that divides the block size"
+        "verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; \
+         choose one that divides the block size"
     )]
     BadInterval {
         /// As requested.
@@ -73,7 +80,8 @@ pub enum VerifyError {
     },
     /// The interval does not divide the block sizes.
     #[error(
-        "verify interval {interval_bytes} bytes does not divide the block size {block_bytes} bytes; use a smaller interval or other block sizes"
+        "verify interval {interval_bytes} bytes does not divide the block size {block_bytes} \
+         bytes; use a smaller interval or other block sizes"
     )]
     IntervalDoesNotDivide {
         /// As requested.
@@ -83,8 +91,8 @@ pub enum VerifyError {
     },
     /// Not enough memory.
     #[error(
-        "no memory for the verify map of an area of {size_bytes} bytes in blocks of {interval_bytes} bytes (4 bytes each); use a smaller \
-         area or a larger verify interval"
+        "no memory for the verify map of an area of {size_bytes} bytes in blocks of \
+         {interval_bytes} bytes (4 bytes each); use a smaller area or a larger verify interval"
     )]
     MapTooLarge {
         /// Length of the area.
@@ -103,8 +111,9 @@ pub(crate) fn check_interval(interval_bytes: u32) -> Result<(), VerifyError> {
     }
 }
 
-/// The verify interval for a job whose block sizes are all multiples of `common_bytes`, a power of two: the chosen one if it divides that and the
-/// alignment, else an error; without a choice the largest power of two up to [`DEFAULT_INTERVAL_BYTES`] that does.
+/// The verify interval for a job whose block sizes are all multiples of `common_bytes`, a power of
+/// two: the chosen one if it divides that and the alignment, else an error; without a choice the
+/// largest power of two up to [`DEFAULT_INTERVAL_BYTES`] that does.
 ///
 /// # Errors
 /// When the chosen interval is not possible (see [`VerifyError`]).
@@ -141,8 +150,8 @@ pub struct Verifier {
 impl Verifier {
     /// A verifier of blocks of `interval_bytes` with this payload pattern.
     ///
-    /// `seed` must be the same for all workers of a job and **new for every run** (for example `mix(user seed, run
-    /// id)`): blocks of an earlier run are distinguished by their seed alone.
+    /// `seed` must be the same for all workers of a job and **new for every run** (for example
+    /// `mix(user seed, run id)`): blocks of an earlier run are distinguished by their seed alone.
     ///
     /// # Errors
     /// When the interval is not a power of two from 512 bytes to 4 MiB.
@@ -164,14 +173,15 @@ impl Verifier {
         (self.seed, self.payload) = (seed, Payload::new(pattern));
     }
 
-    /// Fill `buffer` with write number `generation` of the blocks from `offset_bytes` on. A partial block at the end
-    /// is zeroed.
+    /// Fill `buffer` with write number `generation` of the blocks from `offset_bytes` on. A partial
+    /// block at the end is zeroed.
     #[inline]
     pub fn stamp(&self, buffer: &mut [u8], offset_bytes: u64, generation: u64) {
         self.stamp_with(buffer, offset_bytes, |_| generation);
     }
 
-    /// The same for a write begun with [`GenerationMap::begin_write`]: each block gets its own generation.
+    /// The same for a write begun with [`GenerationMap::begin_write`]: each block gets its own
+    /// generation.
     #[inline]
     pub fn stamp_write(&self, buffer: &mut [u8], offset_bytes: u64, map: &GenerationMap) {
         self.stamp_with(buffer, offset_bytes, |offset| map.generation(offset));

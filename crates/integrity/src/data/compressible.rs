@@ -1,19 +1,20 @@
 //! Generator of data with a given compression ratio.
 //!
 //! # Method
-//! *Records* of [`RECORD_BYTES`] on average: a copy of bytes at a fixed distance of 48 to 79 bytes (a short match),
-//! then new literals from a small alphabet (for entropy coding). Lengths vary uniformly by 80 %. Every 4 KiB unit has
-//! its own distance and no references outside, so a compressor gains the same from a 4 KiB block as from a long
-//! stream.
+//! *Records* of [`RECORD_BYTES`] on average: a copy of bytes at a fixed distance of 48 to 79 bytes
+//! (a short match), then new literals from a small alphabet (for entropy coding). Lengths vary
+//! uniformly by 80 %. Every 4 KiB unit has its own distance and no references outside, so a
+//! compressor gains the same from a 4 KiB block as from a long stream.
 //!
 //! # Formula
-//! A record of `P` bytes with `L` literals costs a compressor `L * h + c` bits: `h` is the entropy of a literal, known
-//! from the alphabet, `c` the cost of one match and one run. For ratio `R` the cost must be `8 P / R`, hence `L = (8 P
-//! / R - c) / h`. Fitted against zstd 1.5 at level 3, `c` is 21 to 24 bits from R = 1.2 on (one sequence with its
-//! share of headers and tables), below, with longer records, up to 44: [`OVERHEAD_BITS`], verified by the unit tests.
+//! A record of `P` bytes with `L` literals costs a compressor `L * h + c` bits: `h` is the entropy
+//! of a literal, known from the alphabet, `c` the cost of one match and one run. For ratio `R` the
+//! cost must be `8 P / R`, hence `L = (8 P / R - c) / h`. Fitted against zstd 1.5 at level 3, `c`
+//! is 21 to 24 bits from R = 1.2 on (one sequence with its share of headers and tables), below,
+//! with longer records, up to 44: [`OVERHEAD_BITS`], verified by the unit tests.
 //!
-//! The alphabet shrinks with the ratio ([`alphabet_for`]) and has at least 32 literals: with fewer, accidental
-//! long-range matches mislead zstd.
+//! The alphabet shrinks with the ratio ([`alphabet_for`]) and has at least 32 literals: with fewer,
+//! accidental long-range matches mislead zstd.
 
 use super::{NoiseReader, Ratio};
 
@@ -30,7 +31,8 @@ const SPREAD: f64 = 0.8;
 /// zstd ignores shorter matches.
 const MIN_COPY: f64 = 5.0;
 
-/// `c` of the formula in bits, as fitted at these ratios; interpolated linearly in the logarithm of the ratio.
+/// `c` of the formula in bits, as fitted at these ratios; interpolated linearly in the logarithm of
+/// the ratio.
 const OVERHEAD_BITS: [(f64, f64); 12] = [
     (1.05, 43.5),
     (1.1, 42.5),
@@ -147,8 +149,8 @@ impl CompressibleRecipe {
         }
     }
 
-    /// Copies and runs are written in steps of [`STEP`] bytes in ascending order; the excess of a last step is
-    /// overwritten by the next.
+    /// Copies and runs are written in steps of [`STEP`] bytes in ascending order; the excess of a
+    /// last step is overwritten by the next.
     fn fill_unit(&self, noise: &mut NoiseReader, unit: &mut [u8]) {
         let mut block = [0_u8; UNIT_BYTES + SLACK];
         let mut pool = [0_u8; POOL + SLACK];

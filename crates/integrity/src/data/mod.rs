@@ -1,7 +1,7 @@
 //! Contents of writes: the patterns of the command line (`incompressible`, `zero`, `compress=R`).
 //!
-//! Data never repeat, so that a deduplicating drive saves nothing. `noise` is the keyed pseudo-random data,
-//! `compressible` the generator behind `compress=R`.
+//! Data never repeat, so that a deduplicating drive saves nothing. `noise` is the keyed
+//! pseudo-random data, `compressible` the generator behind `compress=R`.
 //!
 //! # Non-goals
 //! No estimate of the compressibility of foreign data, no imitation of application files.
@@ -32,7 +32,8 @@ pub const MAX_RATIO: f64 = 20.0;
 pub enum DataError {
     /// Unknown pattern.
     #[error(
-        "{text:?} is not a data pattern; use incompressible, zero or compress=R (for example compress=2)"
+        "{text:?} is not a data pattern; use incompressible, zero or compress=R (for example \
+         compress=2)"
     )]
     UnknownPattern {
         /// As given.
@@ -40,7 +41,8 @@ pub enum DataError {
     },
     /// Ratio out of range.
     #[error(
-        "compression ratio {ratio} is outside {MIN_RATIO} to {MAX_RATIO}; for less use incompressible"
+        "compression ratio {ratio} is outside {MIN_RATIO} to {MAX_RATIO}; for less use \
+         incompressible"
     )]
     BadRatio {
         /// As given.
@@ -48,10 +50,11 @@ pub enum DataError {
     },
 }
 
-/// Compression ratio, original over compressed size, from [`MIN_RATIO`] to [`MAX_RATIO`], in thousandths.
+/// Compression ratio, original over compressed size, from [`MIN_RATIO`] to [`MAX_RATIO`], in
+/// thousandths.
 ///
-/// With zstd at level 3 it is met within 5 % up to R = 6, 7 % up to 10 and 15 % up to 20, by 4 KiB blocks, 64 KiB and
-/// 1 MiB streams alike.
+/// With zstd at level 3 it is met within 5 % up to R = 6, 7 % up to 10 and 15 % up to 20, by 4 KiB
+/// blocks, 64 KiB and 1 MiB streams alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Ratio {
@@ -180,8 +183,8 @@ impl Payload {
     }
 }
 
-/// Fills write buffers of one worker. Data never repeat (except `zero`); the same pattern, seed and worker give the
-/// same data.
+/// Fills write buffers of one worker. Data never repeat (except `zero`); the same pattern, seed and
+/// worker give the same data.
 #[derive(Clone, Debug)]
 pub struct Filler {
     payload: Payload,
@@ -198,7 +201,6 @@ impl Filler {
         }
     }
 
-    /// Fill the buffer.
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) {
         self.payload.fill(&mut self.noise, buffer);

@@ -5,11 +5,13 @@ use assay_units::{Rng, rng::mix};
 /// Increment of the Weyl sequence (splitmix64: 2^64 / golden ratio); odd, so the period is 2^64.
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A keyed function from a position to 64 bits: the folded product of two differently keyed copies of a Weyl sequence.
+/// A keyed function from a position to 64 bits: the folded product of two differently keyed copies
+/// of a Weyl sequence.
 ///
-/// One 64 x 64 -> 128 bit multiplication per 8 bytes without dependency between words: about 20 GB/s per core without
-/// SIMD. Random access finds the first wrong byte of a block. The folded multiply is the mixer of Wang Yi's
-/// `wyhash`/`wyrand` (2019), which passes BigCrush and PractRand. Not for secrets.
+/// One 64 x 64 -> 128 bit multiplication per 8 bytes without dependency between words: about 20
+/// GB/s per core without SIMD. Random access finds the first wrong byte of a block. The folded
+/// multiply is the mixer of Wang Yi's `wyhash`/`wyrand` (2019), which passes BigCrush and
+/// PractRand. Not for secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Noise {
     start: u64,
@@ -27,12 +29,10 @@ impl Noise {
         }
     }
 
-    /// The noise of a named stream of a seed.
     pub(crate) fn stream(seed: u64, name: &str) -> Noise {
         Noise::new(Rng::stream(seed, name).next_u64())
     }
 
-    /// The word at a position.
     #[inline]
     pub(crate) fn word(self, position: u64) -> u64 {
         fold(self.argument(position), self.tweak)
@@ -43,7 +43,8 @@ impl Noise {
         self.start.wrapping_add(position.wrapping_mul(INCREMENT))
     }
 
-    /// Fill `buffer` with the words from `position` on, little-endian; a partial last word is truncated.
+    /// Fill `buffer` with the words from `position` on, little-endian; a partial last word is
+    /// truncated.
     #[inline]
     pub(crate) fn fill(self, position: u64, buffer: &mut [u8]) {
         let mut argument = self.argument(position);

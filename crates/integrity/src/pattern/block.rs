@@ -1,27 +1,29 @@
 //! Pattern kernel: 256 beats from the 256 before, by XOR of whole beats.
 //!
 //! # Derivation
-//! Let α = x^128, the factor between beats. Squaring is additive in characteristic 2, so p(α) = p(x^(2^7)) =
-//! p(x)^(2^7) = 0: α is a root of p like x, hence α^128 = α^7 + α^2 + α + 1 and, squared, α^256 = α^14 + α^4 + α^2 +
+//! Let α = x^128, the factor between beats. Squaring is additive in characteristic 2, so p(α) =
+//! p(x^(2^7)) = p(x)^(2^7) = 0: α is a root of p like x, hence α^128 = α^7 + α^2 + α + 1 and,
+//! squared, α^256 = α^14 + α^4 + α^2 +
 //! 1. Times the register, this is a relation between beats:
 //!
 //! ```text
 //! beat[n + 256] = beat[n + 14] ^ beat[n + 4] ^ beat[n + 2] ^ beat[n]
 //! ```
 //!
-//! No shifts and no carries: bytes at distances of 224, 64, 32 and 0, which vectorise at any width in plain Rust, and
-//! the data before, generated *or checked*, are the register: four loads and three XORs per vector. (By x^(128*8) =
-//! x^56 + x^16 + x^8 + 1, eight beats at a time, each 32 bytes would need six byte shifts, three bit shifts and nine
-//! XORs.) `x86` compiles it for AVX2: about twice as fast in a ring that fits the cache; beyond it, memory is the
-//! limit. This doubling makes all distances multiples of 32 bytes, so aligned buffers give aligned vectors.
+//! No shifts and no carries: bytes at distances of 224, 64, 32 and 0, which vectorise at any width
+//! in plain Rust, and the data before, generated *or checked*, are the register: four loads and
+//! three XORs per vector. (By x^(128*8) = x^56 + x^16 + x^8 + 1, eight beats at a time, each 32
+//! bytes would need six byte shifts, three bit shifts and nine XORs.) `x86` compiles it for AVX2:
+//! about twice as fast in a ring that fits the cache; beyond it, memory is the limit. This doubling
+//! makes all distances multiples of 32 bytes, so aligned buffers give aligned vectors.
 //!
 //! # Checking without generating
-//! If the block before is right, a block is right exactly if the relation holds throughout: by induction, the first
-//! byte that violates it is the first wrong one. So the checker writes nothing ([`follows`]).
+//! If the block before is right, a block is right exactly if the relation holds throughout: by
+//! induction, the first byte that violates it is the first wrong one. So the checker writes nothing
+//! ([`follows`]).
 
 use super::{BEAT_BYTES, field};
 
-/// Beats of a block.
 pub const BLOCK_BEATS: u64 = 256;
 /// Bytes of a block: the lag of the relation.
 pub const BLOCK_BYTES: usize = BLOCK_BEATS as usize * BEAT_BYTES;
@@ -44,7 +46,8 @@ pub fn from(register: u128) -> Block {
         *slot = beat.to_le_bytes();
         beat = field::next_beat(beat);
     }
-    // The relation before squaring: beat[n + 128] = beat[n + 7] ^ beat[n + 2] ^ beat[n + 1] ^ beat[n].
+    // The relation before squaring: beat[n + 128] = beat[n + 7] ^ beat[n + 2] ^ beat[n + 1] ^
+    // beat[n].
     for n in 128 * BEAT_BYTES..BLOCK_BYTES {
         let from = n - 128 * BEAT_BYTES;
         block[n] = block[from]
@@ -85,8 +88,8 @@ pub fn portable_step(previous: &Block, next: &mut Block) {
     }
 }
 
-/// [`follows`], vectorised for the function it is inlined into. It compares a whole block first: a test per vector
-/// would cost more than it saves.
+/// [`follows`], vectorised for the function it is inlined into. It compares a whole block first: a
+/// test per vector would cost more than it saves.
 #[inline(always)]
 pub fn portable_follows(previous: &Block, next: &Block) -> bool {
     let mut wrong = 0;
@@ -102,7 +105,8 @@ pub fn portable_follows(previous: &Block, next: &Block) -> bool {
     wrong == 0
 }
 
-/// The bytes on which the last 224 bytes of a block depend: the end of the previous block and the start of this one.
+/// The bytes on which the last 224 bytes of a block depend: the end of the previous block and the
+/// start of this one.
 #[inline(always)]
 fn seam(previous: &Block, next: &Block) -> [u8; 2 * FAR] {
     let mut window = [0; 2 * FAR];

@@ -1,20 +1,23 @@
 //! Diagnosis of mismatched pattern data.
 //!
-//! The bytes are divided into runs: right ones, and wrong ones of one origin each, from the first wrong beat on as far
-//! as that origin explains them. The first beat determines the origin: zeroes or ones; few bits from the expected
-//! beat; the stream of another seed (the beat taken back to beat 0 gives a valid start register); the same stream
-//! elsewhere, by whole beats or not, or another one elsewhere (`search`). The runs are classified by
-//! [`crate::mismatch`].
+//! The bytes are divided into runs: right ones, and wrong ones of one origin each, from the first
+//! wrong beat on as far as that origin explains them. The first beat determines the origin: zeroes
+//! or ones; few bits from the expected beat; the stream of another seed (the beat taken back to
+//! beat 0 gives a valid start register); the same stream elsewhere, by whole beats or not, or
+//! another one elsewhere (`search`). The runs are classified by [`crate::mismatch`].
 //!
 //! # Limitations
-//! - *Lost write or later overwrite by an old copy*: both leave stale data, and so does a stream shorter than expected;
-//!   [`Diagnosis::check_length`] decides where the length is known.
+//! - *Lost write or later overwrite by an old copy*: both leave stale data, and so does a stream
+//!   shorter than expected; [`Diagnosis::check_length`] decides where the length is known.
 //! - *Wrong seed or a lost first write*, when only the first chunk is given: pass another chunk.
-//! - *Misdirected write or misdirected read*: check whether the location the data belong to holds them as well.
+//! - *Misdirected write or misdirected read*: check whether the location the data belong to holds
+//!   them as well.
 //! - *An earlier write with the same seed*: its bytes are right. Use a new seed for each recording.
-//! - Of unknown origin: data of another seed from another offset in its chunk; data shifted by partial beats beyond 256 KiB; a beat inside which the right
-//!   data start again; a flipped bit in stale data. Only [`MAX_SEARCHES`] unknown beats are searched for elsewhere.
-//! - Random bytes match another seed once in 2^64 beats, and another seed elsewhere once in 2^64 / chunks.
+//! - Of unknown origin: data of another seed from another offset in its chunk; data shifted by
+//!   partial beats beyond 256 KiB; a beat inside which the right data start again; a flipped bit in
+//!   stale data. Only [`MAX_SEARCHES`] unknown beats are searched for elsewhere.
+//! - Random bytes match another seed once in 2^64 beats, and another seed elsewhere once in 2^64 /
+//!   chunks.
 
 use crate::mismatch::{MismatchClass, MismatchRun, classify};
 
@@ -57,10 +60,12 @@ impl ReadChunk<'_> {
     }
 }
 
-/// Diagnose a chunk; `None` if it is right. Reads it a few times and in the worst case searches for seconds.
+/// Diagnose a chunk; `None` if it is right. Reads it a few times and in the worst case searches for
+/// seconds.
 ///
-/// `other` is another chunk of the stream, right or wrong: it distinguishes a stream of another seed from a lost first
-/// write. Without it, a first chunk entirely of another seed is [`Diagnosis::WrongSeed`].
+/// `other` is another chunk of the stream, right or wrong: it distinguishes a stream of another
+/// seed from a lost first write. Without it, a first chunk entirely of another seed is
+/// [`Diagnosis::WrongSeed`].
 pub fn diagnose(
     context: &DiagnosisContext,
     chunk: &ReadChunk,
@@ -307,8 +312,8 @@ fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -
     bytes.max(BEAT_BYTES.min(rest.len()))
 }
 
-/// Bytes of the stream from this byte on, in whole beats. The first two beats, where the shift may start, are not
-/// compared.
+/// Bytes of the stream from this byte on, in whole beats. The first two beats, where the shift may
+/// start, are not compared.
 fn shifted_extent(pattern: Pattern, byte: u64, rest: &[u8]) -> usize {
     let beat_bytes = BEAT_BYTES as u64;
     let first = byte.div_ceil(beat_bytes) + 1;

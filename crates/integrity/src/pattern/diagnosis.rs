@@ -15,19 +15,17 @@ pub enum DataOrigin {
     /// Another location of the same stream, from this beat on.
     #[error("misplaced data of this stream from beat {0} on")]
     Place(u64),
-    /// Another location of the same stream, not at a beat boundary, from this byte on; some bytes of the first beat may
-    /// be right.
+    /// Another location of the same stream, not at a beat boundary, from this byte on; some bytes
+    /// of the first beat may be right.
     #[error("this stream's data from byte {0} on, shifted by part of a beat")]
     Shifted(u64),
     /// Another location in the stream of another seed.
     #[error("stale data of seed {seed:#x} from its beat {beat} on")]
     SeedElsewhere {
-        /// The seed.
         seed: u64,
         /// First beat found.
         beat: u64,
     },
-    /// Zeroes.
     #[error("zeroes")]
     Zero,
     /// Ones.
@@ -36,7 +34,6 @@ pub enum DataOrigin {
     /// The right beat with few bits wrong, these.
     #[error("{} flipped bits", .0.count_ones())]
     Flipped(u128),
-    /// Unknown.
     #[error("data of unknown origin")]
     Unknown,
 }
@@ -47,9 +44,9 @@ pub enum Diagnosis {
     /// The whole stream is of this other seed: another recording, or the wrong seed was given.
     #[error("wrong seed: the stream was written with seed {0:#x} from its beginning on")]
     WrongSeed(u64),
-    /// The whole chunk is of this origin. An earlier stream's data: the write was lost; data of another location: a
-    /// misdirected write or read, or beats were lost or duplicated before; zeroes: never written, discarded or
-    /// unmapped; ones: erased flash.
+    /// The whole chunk is of this origin. An earlier stream's data: the write was lost; data of
+    /// another location: a misdirected write or read, or beats were lost or duplicated before;
+    /// zeroes: never written, discarded or unmapped; ones: erased flash.
     #[error("{}", whole(.0))]
     Whole(DataOrigin),
     /// One part of the chunk is wrong.
@@ -94,7 +91,8 @@ pub enum Diagnosis {
     Patchwork(Vec<MismatchRun<DataOrigin>>),
     /// Wrong, of unknown origin.
     #[error(
-        "corrupt: {beats} beats are wrong, the first is beat {first_beat}, and they are of no known origin"
+        "corrupt: {beats} beats are wrong, the first is beat {first_beat}, and they are of no \
+         known origin"
     )]
     Corrupt {
         /// The first wrong beat.
@@ -108,8 +106,8 @@ impl Diagnosis {
     /// Check the length of a stream that has ended.
     ///
     /// # Errors
-    /// [`Diagnosis::Short`] or [`Diagnosis::Long`], in beats, or [`Diagnosis::Partial`] when only the last beat has a
-    /// wrong number of bytes.
+    /// [`Diagnosis::Short`] or [`Diagnosis::Long`], in beats, or [`Diagnosis::Partial`] when only
+    /// the last beat has a wrong number of bytes.
     pub fn check_length(length_bytes: u64, expected_bytes: u64) -> Result<(), Diagnosis> {
         const BEAT: u64 = BEAT_BYTES as u64;
         let (beats, expected) = (length_bytes.div_ceil(BEAT), expected_bytes.div_ceil(BEAT));
@@ -151,21 +149,23 @@ impl fmt::Display for MismatchRun<DataOrigin> {
 fn whole(origin: &DataOrigin) -> String {
     match origin {
         DataOrigin::Seed(seed) => format!(
-            "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this stream's write was lost"
+            "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this \
+             stream's write was lost"
         ),
         DataOrigin::SeedElsewhere { seed, beat } => format!(
-            "stale and from elsewhere: the chunk holds the stream of seed {seed:#x} from its beat {beat} on"
+            "stale and from elsewhere: the chunk holds the stream of seed {seed:#x} from its beat \
+             {beat} on"
         ),
         DataOrigin::Place(beat) => format!(
             "misplaced: the chunk holds this stream from beat {beat} on, which belongs elsewhere"
         ),
         DataOrigin::Shifted(byte) => format!(
-            "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or duplicated before"
+            "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; \
+             bytes were lost or duplicated before"
         ),
-        DataOrigin::Zero => {
-            "zero: the chunk reads as zeroes, as if it was never written or was discarded since"
-                .to_owned()
-        }
+        DataOrigin::Zero => "zero: the chunk reads as zeroes, as if it was never written or was \
+                             discarded since"
+            .to_owned(),
         DataOrigin::Ones => "ones: the chunk reads as ones, as erased flash does".to_owned(),
         DataOrigin::Flipped(_) | DataOrigin::Unknown => {
             format!("corrupt: the chunk holds {origin}")

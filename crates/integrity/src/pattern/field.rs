@@ -1,7 +1,7 @@
 //! Arithmetic in GF(2^128), the field of the pattern's register.
 //!
-//! An element is a `u128` whose bit *i* is the coefficient of x^i; addition is XOR, products are taken modulo p(x) =
-//! x^128 + x^7 + x^2 + x + 1. The unit tests prove that p is primitive.
+//! An element is a `u128` whose bit *i* is the coefficient of x^i; addition is XOR, products are
+//! taken modulo p(x) = x^128 + x^7 + x^2 + x + 1. The unit tests prove that p is primitive.
 //!
 //! # Non-goals
 //! No secrets: not constant-time.
@@ -32,7 +32,8 @@ const fn fold(over: u128) -> u128 {
 
 /// The product of two elements.
 pub const fn multiply(a: u128, b: u128) -> u128 {
-    // The sixteen multiples of `a` by polynomials of degree 3, then Horner's scheme over the nibbles of `b`.
+    // The sixteen multiples of `a` by polynomials of degree 3, then Horner's scheme over the
+    // nibbles of `b`.
     let mut multiples = [0_u128; 16];
     multiples[1] = a;
     let mut n = 2;

@@ -1,16 +1,22 @@
 //! LFSR test pattern of streams.
 //!
 //! # Architecture
-//! [`Pattern`] is a stream of 128-bit *beats*, the words of a hardware stream. [`PatternRegister`] generates it and finds the first wrong beat,
-//! [`StreamVerifier`] verifies a stream chunk by chunk, [`diagnose()`] explains mismatches, and [`PatternPages`] saves simulated drives from storing it.
+//! [`Pattern`] is a stream of 128-bit *beats*, the words of a hardware stream. [`PatternRegister`]
+//! generates it and finds the first wrong beat, [`StreamVerifier`] verifies a stream chunk by
+//! chunk, [`diagnose()`] explains mismatches, and [`PatternPages`] saves simulated drives from
+//! storing it.
 //!
 //! # The format
-//! The register is a Galois LFSR of 128 bits over p(x) = x^128 + x^7 + x^2 + x + 1, which is primitive (proved by a test of `field`): bit *i* is the
-//! coefficient of x^*i*, and a clock multiplies by x: all bits move up by one, and the bit shifted out is XORed into bits 0, 1, 2 and 7. **A beat is the register, and 128 clocks lie between beats**: beat *n* = beat 0 * x^(128 *n*) mod p. The period is 2^128 - 1 beats
-//! (128 and 2^128 - 1 are coprime). Beats are stored in memory and on the drive in little-endian order: byte *k* of a beat is bits 8*k*...8*k* + 7. A
-//! stream may end inside a beat; the lower bytes of it then count.
+//! The register is a Galois LFSR of 128 bits over p(x) = x^128 + x^7 + x^2 + x + 1, which is
+//! primitive (proved by a test of `field`): bit *i* is the coefficient of x^*i*, and a clock
+//! multiplies by x: all bits move up by one, and the bit shifted out is XORed into bits 0, 1, 2 and
+//! 7. **A beat is the register, and 128 clocks lie between beats**: beat *n* = beat 0 * x^(128 *n*)
+//! mod p. The period is 2^128 - 1 beats (128 and 2^128 - 1 are coprime). Beats are stored in memory
+//! and on the drive in little-endian order: byte *k* of a beat is bits 8*k*...8*k* + 7. A stream
+//! may end inside a beat; the lower bytes of it then count.
 //!
-//! **Beat 0** is the seed in bits 0...63 and, in bits 64...127, splitmix64 of the seed: with all arithmetic modulo 2^64,
+//! **Beat 0** is the seed in bits 0...63 and, in bits 64...127, splitmix64 of the seed: with all
+//! arithmetic modulo 2^64,
 //!
 //! ```text
 //! z = seed + 0x9e3779b97f4a7c15
@@ -19,8 +25,9 @@
 //! bits 64...127 = z ^ z >> 31
 //! ```
 //!
-//! (S. Vigna's splitmix64, 2015, after G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014.) It is never zero: of
-//! seed 0 it is 0xe220a8397b1dcdaf. The driver computes it and loads the register by two writes of 64 bits.
+//! (S. Vigna's splitmix64, 2015, after G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom
+//! number generators", 2014.) It is never zero: of seed 0 it is 0xe220a8397b1dcdaf. The driver
+//! computes it and loads the register by two writes of 64 bits.
 //!
 //! | beat | seed 0 | seed 0x0123456789abcdef |
 //! |---|---|---|
@@ -31,11 +38,12 @@
 //! | 4 | `7733ce0f270cb85f000000073beb008d` | `42a94570b3cdaa1a48c8c848e5ad5cf3` |
 //! | 2^32 | `903c654bb1eed690131dbde26b81fe72` | `53b2bc46a83b6a7847be5c6d2a78386f` |
 //!
-//! As numbers, highest bit first; in memory beat 0 of the second stream begins with the bytes `ef cd ab 89`. The first eight beats of a small
-//! seed still contain its zeroes.
+//! As numbers, highest bit first; in memory beat 0 of the second stream begins with the bytes
+//! `ef cd ab 89`. The first eight beats of a small seed still contain its zeroes.
 //!
 //! ## In hardware
-//! A beat per clock cycle is one layer of XORs of at most nine inputs, because x^128 = x^7 + x^2 + x + 1 is sparse:
+//! A beat per clock cycle is one layer of XORs of at most nine inputs, because x^128 = x^7 + x^2 +
+//! x + 1 is sparse:
 //!
 //! ```verilog
 //! // r: the register, which is the beat. over: the bits shifted out, to be multiplied by x^128 once more.
@@ -48,18 +56,24 @@
 //!     else if (valid && ready) r <= next;
 //! ```
 //!
-//! To begin at beat *n*, load [`Pattern::beat`]\(*n*) instead. A checker is the same register and a comparator.
+//! To begin at beat *n*, load [`Pattern::beat`]\(*n*) instead. A checker is the same register and a
+//! comparator.
 //!
 //! # Mechanism
-//! - *Random access*: x^(128 *n*) by the powers x^(128 * 2^*k*), tables made at compile time; 1 to 2 µs.
-//! - *Speed*: beat\[n + 256] = beat\[n + 14] ^ beat\[n + 4] ^ beat\[n + 2] ^ beat\[n] (proved in `block`): four loads and three XORs per vector, and checking
-//!   needs nothing generated, since the right data before are the register.
-//! - *Identity*: a beat at a known position, multiplied by x^(-128 *n*), is that stream's beat 0, whose upper half is splitmix64 of the lower one; random
-//!   bytes match once in 2^64. So stale data identify their seed ([`Pattern::of_beat`]), and a beat of the same stream its distance ([`diagnose()`]).
-//!   splitmix64 is not linear, so neither flipped bits nor sums of streams resemble another seed.
+//! - *Random access*: x^(128 *n*) by the powers x^(128 * 2^*k*), tables made at compile time; 1 to
+//!   2 µs.
+//! - *Speed*: beat\[n + 256] = beat\[n + 14] ^ beat\[n + 4] ^ beat\[n + 2] ^ beat\[n] (proved in
+//!   `block`): four loads and three XORs per vector, and checking needs nothing generated, since
+//!   the right data before are the register.
+//! - *Identity*: a beat at a known position, multiplied by x^(-128 *n*), is that stream's beat 0,
+//!   whose upper half is splitmix64 of the lower one; random bytes match once in 2^64. So stale
+//!   data identify their seed ([`Pattern::of_beat`]), and a beat of the same stream its distance
+//!   ([`diagnose()`]). splitmix64 is not linear, so neither flipped bits nor sums of streams
+//!   resemble another seed.
 //!
 //! # Non-goals
-//! Not for secrets: 16 bytes and their position determine the whole stream. Not random under tests of linearity. It does not compress.
+//! Not for secrets: 16 bytes and their position determine the whole stream. Not random under tests
+//! of linearity. It does not compress.
 
 mod block;
 mod diagnose;
@@ -103,7 +117,6 @@ impl Pattern {
         Pattern { seed }
     }
 
-    /// The seed.
     pub const fn seed(&self) -> u64 {
         self.seed
     }

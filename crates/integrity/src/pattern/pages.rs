@@ -12,12 +12,12 @@ pub const MAX_ANNOUNCED: usize = 64;
 
 /// Streams on a simulated drive (`data=checksum`), which stores four bytes per 4 KiB page of them.
 ///
-/// Announce each stream before it is written: its seed, and the address of its beat 0. Announcing serves recognition
-/// only; a recognised page is stored as seed and address.
+/// Announce each stream before it is written: its seed, and the address of its beat 0. Announcing
+/// serves recognition only; a recognised page is stored as seed and address.
 ///
-/// Pages elsewhere than at their own address (misdirected, or a later wrap of a ring that was not announced), damaged
-/// ones and the partial one at a stream's end are stored whole. So injected faults are visible, and only they cost
-/// memory.
+/// Pages elsewhere than at their own address (misdirected, or a later wrap of a ring that was not
+/// announced), damaged ones and the partial one at a stream's end are stored whole. So injected
+/// faults are visible, and only they cost memory.
 #[derive(Debug, Default)]
 pub struct PatternPages {
     state: Mutex<State>,
@@ -27,8 +27,8 @@ pub struct PatternPages {
 struct State {
     /// Most recent last.
     announced: Vec<Family>,
-    /// The last page generated, by its first beat (at most 2^60): drives are mostly accessed in order, and the next
-    /// page then costs one step.
+    /// The last page generated, by its first beat (at most 2^60): drives are mostly accessed in
+    /// order, and the next page then costs one step.
     generated: Option<(Family, u64, Box<Block>)>,
 }
 
@@ -38,8 +38,8 @@ impl PatternPages {
         PatternPages::default()
     }
 
-    /// A stream of this seed will be written with its beat 0 at `first_address` (bytes). For a wrap of a ring: the
-    /// address of the wrap's start minus the bytes before, modulo 2^64.
+    /// A stream of this seed will be written with its beat 0 at `first_address` (bytes). For a wrap
+    /// of a ring: the address of the wrap's start minus the bytes before, modulo 2^64.
     pub fn announce(&self, seed: u64, first_address: u64) {
         let mut state = self.state();
         let family = [seed, first_address];
@@ -50,7 +50,8 @@ impl PatternPages {
         state.announced.push(family);
     }
 
-    /// A panic of another thread leaves no inconsistent state: the drive compares what is recognised.
+    /// A panic of another thread leaves no inconsistent state: the drive compares what is
+    /// recognised.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

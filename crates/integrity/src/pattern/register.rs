@@ -22,12 +22,11 @@ pub struct Mismatch {
 pub struct WrongBeats {
     /// Beats with any wrong bit.
     pub beats: u64,
-    /// The first wrong beat.
     pub first: Option<Mismatch>,
 }
 
-/// Generates the stream, or compares bytes with it, in order from any beat. 4 KiB of state without heap; right data are
-/// read once and written nowhere.
+/// Generates the stream, or compares bytes with it, in order from any beat. 4 KiB of state without
+/// heap; right data are read once and written nowhere.
 #[derive(Clone, Debug)]
 pub struct PatternRegister {
     pattern: Pattern,
@@ -47,7 +46,6 @@ impl PatternRegister {
         }
     }
 
-    /// The pattern.
     pub fn pattern(&self) -> Pattern {
         self.pattern
     }
@@ -97,7 +95,8 @@ impl PatternRegister {
         self.used_bytes = self.used_bytes.next_multiple_of(BEAT_BYTES);
     }
 
-    /// Compare with the next bytes. As with [`PatternRegister::fill`], a partial last beat skips its rest.
+    /// Compare with the next bytes. As with [`PatternRegister::fill`], a partial last beat skips
+    /// its rest.
     ///
     /// # Errors
     /// The first wrong beat, at which the register stays; [`PatternRegister::seek`] continues.
@@ -128,7 +127,8 @@ impl PatternRegister {
         }
     }
 
-    /// Compare all of the bytes and count mismatches. As fast as [`PatternRegister::check`] where nothing is wrong.
+    /// Compare all of the bytes and count mismatches. As fast as [`PatternRegister::check`] where
+    /// nothing is wrong.
     pub fn count_wrong(&mut self, bytes: &[u8]) -> WrongBeats {
         let begin = self.position();
         let mut counted = WrongBeats::default();

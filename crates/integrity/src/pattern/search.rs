@@ -1,9 +1,9 @@
 //! Location of a beat elsewhere in its stream or in another.
 //!
-//! Two beats of one stream differ by a factor α^d, where d is their distance. Finding d is a discrete logarithm, cheap
-//! in a bounded range by Shanks' baby-step giant-step algorithm: the square root of the range (some thousand products
-//! for 2^24 chunks). For a beat of unknown seed, every chunk position is tried, with one product and one hash of the
-//! seed each.
+//! Two beats of one stream differ by a factor α^d, where d is their distance. Finding d is a
+//! discrete logarithm, cheap in a bounded range by Shanks' baby-step giant-step algorithm: the
+//! square root of the range (some thousand products for 2^24 chunks). For a beat of unknown seed,
+//! every chunk position is tried, with one product and one hash of the seed each.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,16 @@ use super::{BEAT_BYTES, Pattern, genuine};
 
 /// Maximum number of chunks searched, to either side.
 pub const MAX_CHUNKS: u64 = 1 << 24;
-/// Maximum number of beats searched for distances that are no multiple of the chunk, to either side: 2 TiB.
+/// Maximum number of beats searched for distances that are no multiple of the chunk, to either
+/// side: 2 TiB.
 pub const MAX_BEATS: u64 = 1 << 37;
 /// Maximum number of beats searched for data shifted by partial beats, to either side: 256 KiB.
 pub const MAX_SHIFT_BEATS: u64 = 1 << 14;
 /// Maximum number of baby steps: 13 MiB during the search.
 const MAX_BABY_STEPS: u64 = 1 << 18;
 
-/// Beats by which `found` is ahead of `expected`: a multiple of `unit` between `-most * unit` and `most * unit`.
+/// Beats by which `found` is ahead of `expected`: a multiple of `unit` between `-most * unit` and
+/// `most * unit`.
 pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64> {
     if expected == 0 || found == 0 || unit == 0 {
         return None;
@@ -48,8 +50,8 @@ pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64
     None
 }
 
-/// First byte of `bytes` in the stream, if within two beats they continue as the same stream shifted by partial beats.
-/// `expected` is the beat that should be there, its number `beat`.
+/// First byte of `bytes` in the stream, if within two beats they continue as the same stream
+/// shifted by partial beats. `expected` is the beat that should be there, its number `beat`.
 pub fn shifted(expected: u128, beat: u64, bytes: &[u8]) -> Option<u64> {
     let windows = bytes.windows(BEAT_BYTES).enumerate().take(2 * BEAT_BYTES);
     let mut ahead = windows.filter(|(skipped, _)| skipped % BEAT_BYTES != 0);
@@ -62,8 +64,8 @@ pub fn shifted(expected: u128, beat: u64, bytes: &[u8]) -> Option<u64> {
     })
 }
 
-/// Stream and beat of `found`, if it is at the same offset of a chunk there as here: chunks of `chunk_beats`, at most
-/// `chunks` of them.
+/// Stream and beat of `found`, if it is at the same offset of a chunk there as here: chunks of
+/// `chunk_beats`, at most `chunks` of them.
 pub fn elsewhere(found: u128, beat: u64, chunk_beats: u64, chunks: u64) -> Option<(Pattern, u64)> {
     if chunk_beats == 0 {
         return None;

@@ -13,7 +13,6 @@ const MAX_DIAGNOSED: usize = 4;
 pub enum ExpectedData {
     /// This stream, from this beat on.
     Stream(Pattern, u64),
-    /// Zeroes.
     Zeroes,
     /// Not checked.
     Anything,
@@ -73,7 +72,8 @@ impl ExpectedLayout {
 pub struct MismatchedChunk {
     /// Byte of the layout at which the first wrong beat begins.
     pub at_byte: u64,
-    /// Number of that beat in the expected stream; for zeroes, counted from the start of the extent.
+    /// Number of that beat in the expected stream; for zeroes, counted from the start of the
+    /// extent.
     pub beat: u64,
     /// What should be there.
     pub expected: ExpectedData,
@@ -137,12 +137,14 @@ pub struct StreamVerifier {
     checker: Option<PatternRegister>,
     findings: StreamFindings,
     saved: Vec<SavedChunk>,
-    /// The chunk after the first mismatched one, of the same stream: it distinguishes a wrong seed from a lost first write.
+    /// The chunk after the first mismatched one, of the same stream: it distinguishes a wrong seed
+    /// from a lost first write.
     next: Option<(u64, Vec<u8>)>,
 }
 
 impl StreamVerifier {
-    /// Against this layout. The medium has `chunks` chunks of `chunk_bytes`, among which misplaced data are searched for.
+    /// Against this layout. The medium has `chunks` chunks of `chunk_bytes`, among which misplaced
+    /// data are searched for.
     pub fn new(layout: ExpectedLayout, chunk_bytes: u64, chunks: u64) -> StreamVerifier {
         StreamVerifier {
             layout,
@@ -218,8 +220,8 @@ impl StreamVerifier {
         }
     }
 
-    /// The findings, with a diagnosis of the first `diagnosed` mismatched chunks (each may take seconds) and, with an
-    /// expected length in bytes, of the stream's length.
+    /// The findings, with a diagnosis of the first `diagnosed` mismatched chunks (each may take
+    /// seconds) and, with an expected length in bytes, of the stream's length.
     pub fn finish(mut self, diagnosed: usize, expected_bytes: Option<u64>) -> StreamFindings {
         let mut findings = self.findings;
         for saved in self.saved.iter().take(diagnosed) {

@@ -1,9 +1,9 @@
-//! [`super::block`] compiled for AVX2: the same plain Rust, with vectors of 32 bytes instead of 16. Twice as fast in a ring
-//! that fits the cache; beyond it, memory is the limit, hence no AVX-512.
+//! [`super::block`] compiled for AVX2: the same plain Rust, with vectors of 32 bytes instead of 16.
+//! Twice as fast in a ring that fits the cache; beyond it, memory is the limit, hence no AVX-512.
 //!
 //! # Unsafe
-//! The one file of this crate with `unsafe`: a function compiled for AVX2 may only be called on a processor that has it.
-//! No pointers, no intrinsics.
+//! The one file of this crate with `unsafe`: a function compiled for AVX2 may only be called on a
+//! processor that has it. No pointers, no intrinsics.
 
 use super::block::{Block, portable_follows, portable_step};
 

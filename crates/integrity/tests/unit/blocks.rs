@@ -85,7 +85,8 @@ proptest! {
         }
     }
 
-    /// Up to eight flipped bits anywhere in a block are found, counted, and the first wrong byte named.
+    /// Up to eight flipped bits anywhere in a block are found, counted, and the first wrong byte
+    /// named.
     #[test]
     fn flipped_bits_are_found_and_counted(
         pattern in patterns(), interval in intervals(), generation in 1_u64..20, seed: u64, flips in 1_u32..=8, any_of_seed: bool,
@@ -104,8 +105,8 @@ proptest! {
         let expected = if any_of_seed { Expected::AnyOfSeed } else { Expected::Generation(generation) };
         let found = kind(&verifier, &block, expected);
         if any_of_seed && in_header {
-            // Without the generation, a header with several wrong bits may not identify the write; it is still a
-            // finding.
+            // Without the generation, a header with several wrong bits may not identify the write;
+            // it is still a finding.
             prop_assert!(found.is_some());
         } else {
             let first_bad_byte = (bits.first().unwrap() / 8) as u32;
@@ -257,7 +258,8 @@ proptest! {
             prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
             prop_assert_eq!(kind(&verifier, &block, Expected::Unwritten), None);
         }
-        // If it is unknown whether this seed's writes completed, another seed's block is stale, not lost.
+        // If it is unknown whether this seed's writes completed, another seed's block is stale, not
+        // lost.
         let block = written(&foreign, HERE, generation);
         prop_assert_eq!(
             kind(&verifier, &block, Expected::AnyOfSeed),
@@ -265,7 +267,8 @@ proptest! {
         );
     }
 
-    /// Arbitrary bytes, with and without a plausible header, are classified without panic and never accepted.
+    /// Arbitrary bytes, with and without a plausible header, are classified without panic and never
+    /// accepted.
     #[test]
     fn arbitrary_bytes_never_panic_and_never_pass(
         pattern in patterns(), interval in intervals(), seed: u64, with_header: bool, expected_generation in 0_u64..1 << 60,
@@ -281,8 +284,9 @@ proptest! {
         prop_assert!(with_header || kind(&verifier, &block, Expected::Unwritten).is_none());
     }
 
-    /// A job on an in-memory drive: overlapping reads and writes of several sizes, some writes failing (old, new, or
-    /// torn data). A correct drive never causes a finding, one that drops writes always does.
+    /// A job on an in-memory drive: overlapping reads and writes of several sizes, some writes
+    /// failing (old, new, or torn data). A correct drive never causes a finding, one that drops
+    /// writes always does.
     #[test]
     fn a_job_on_a_drive_in_memory(pattern in keyed_patterns(), seed: u64, drops: bool) {
         const BLOCKS: u64 = 32;

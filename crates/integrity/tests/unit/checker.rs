@@ -2,7 +2,8 @@ use super::*;
 
 const BLOCK: u32 = 4096;
 
-/// A write that never completed: its blocks are not read, and are reported, and the blocks after them are read back.
+/// A write that never completed: its blocks are not read, and are reported, and the blocks after
+/// them are read back.
 #[test]
 fn the_read_back_continues_after_a_write_that_never_completed() {
     let options = CheckerOptions {

@@ -3,8 +3,9 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The definition, one bit at a time: a register of 128 flip-flops. At each clock every bit moves up by one, and the
-/// bit shifted out is XORed into bits 0, 1, 2 and 7. A beat is the register's content every 128 clocks.
+/// The definition, one bit at a time: a register of 128 flip-flops. At each clock every bit moves
+/// up by one, and the bit shifted out is XORed into bits 0, 1, 2 and 7. A beat is the register's
+/// content every 128 clocks.
 struct Oracle {
     flip_flops: [bool; 128],
 }

@@ -238,7 +238,8 @@ impl Controller {
         }
     }
 
-    /// Logs the end of a self-test. Without `result`, an extended one reports the first media error of the drive.
+    /// Logs the end of a self-test. Without `result`, an extended one reports the first media error
+    /// of the drive.
     fn end_test(&mut self, code: SelfTestCode, now_ns: u64, result: Option<u8>) {
         let mut entry = SelfTestResult::default();
         entry
@@ -293,8 +294,8 @@ impl Controller {
     }
 }
 
-/// Elapsed part of an operation in `parts`, less than `parts`. Admin commands are executed in order of time, so `now_ns` is not before
-/// `begin_ns`.
+/// Elapsed part of an operation in `parts`, less than `parts`. Admin commands are executed in order
+/// of time, so `now_ns` is not before `begin_ns`.
 fn progress(now_ns: u64, begin_ns: u64, end_ns: u64, parts: u64) -> u64 {
     let (elapsed, span) = (u128::from(now_ns - begin_ns), u128::from(end_ns - begin_ns));
     let progress = (elapsed * u128::from(parts)).checked_div(span);

@@ -1,4 +1,5 @@
-//! Asynchronous events (Base 5.2): outstanding requests, pending events, and event types that are masked until their log page is read.
+//! Asynchronous events (Base 5.2): outstanding requests, pending events, and event types that are
+//! masked until their log page is read.
 
 use std::collections::VecDeque;
 

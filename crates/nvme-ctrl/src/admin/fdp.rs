@@ -1,5 +1,6 @@
-//! Flexible Data Placement (NVM Express Base Specification 2.1; TP4146) of drives with reclaim unit handles: one configuration, enabled at
-//! power-on, of one reclaim group; all handles belong to the namespace, handle `n` under placement identifier `n`.
+//! Flexible Data Placement (NVM Express Base Specification 2.1; TP4146) of drives with reclaim unit
+//! handles: one configuration, enabled at power-on, of one reclaim group; all handles belong to the
+//! namespace, handle `n` under placement identifier `n`.
 //!
 //! Events and updates of reclaim units by the host: [`events`]. Not modelled: other configurations.
 
@@ -48,7 +49,8 @@ impl Controller {
         Ok(feature.set_enabled(true).raw())
     }
 
-    /// Set Features: placement can only be changed while the endurance group has no namespace, and it has one.
+    /// Set Features: placement can only be changed while the endurance group has no namespace, and
+    /// it has one.
     pub(super) fn set_placement(&self, wanted: u32) -> Result<(), StatusCode> {
         let wanted = FdpFeature::from_raw(wanted);
         StatusCode::INVALID_FIELD.fail_if(wanted.enabled() && wanted.configuration() != 0)?;

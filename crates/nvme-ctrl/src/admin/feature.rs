@@ -23,12 +23,14 @@ pub const MAX_THERMAL_KELVIN: u16 = 373;
 /// Default threshold of sensors (Base 5.27.1.3).
 const NO_THRESHOLD: u16 = u16::MAX;
 
-/// Whole degrees Celsius in kelvin (0 °C is 273 K, as usual for drives), clamped to the range of the field.
+/// Whole degrees Celsius in kelvin (0 °C is 273 K, as usual for drives), clamped to the range of
+/// the field.
 pub(crate) fn kelvin(celsius: i32) -> u16 {
     celsius.saturating_add(273).clamp(0, i32::from(u16::MAX)) as u16
 }
 
-/// Temperature thresholds in kelvin by Threshold Type Select (over, under): composite, then sensors 1 to 8.
+/// Temperature thresholds in kelvin by Threshold Type Select (over, under): composite, then sensors
+/// 1 to 8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Thresholds([[u16; 9]; 2]);
 
@@ -147,7 +149,8 @@ fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     table
 }
 
-/// Transitions of a table from the operational state `working` on: idle time since the last command, and state.
+/// Transitions of a table from the operational state `working` on: idle time since the last
+/// command, and state.
 fn chain(table: &AutonomousTable, working: u8) -> Vec<(Nanos, u8)> {
     let entries = table.transitions();
     let (mut at, mut idle_ns, mut out) = (working, 0, Vec::new());
@@ -207,7 +210,8 @@ impl Controller {
         }
     }
 
-    /// Dword 0 of a feature, current or default. `value` is dword 11 of the command, which selects among some features' values.
+    /// Dword 0 of a feature, current or default. `value` is dword 11 of the command, which selects
+    /// among some features' values.
     fn feature_value(
         &self,
         fid: FeatureId,

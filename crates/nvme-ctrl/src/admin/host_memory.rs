@@ -1,7 +1,9 @@
-//! Host Memory Buffer (Base 8.9 of 1.4, 5.27.1.10 of 2.0c) of drives with their map on flash: the host lends memory for the map cache.
+//! Host Memory Buffer (Base 8.9 of 1.4, 5.27.1.10 of 2.0c) of drives with their map on flash: the
+//! host lends memory for the map cache.
 //!
-//! The drive's times follow the size lent; the controller never accesses the memory itself, which the host may therefore find unchanged.
-//! At a controller reset the memory is given back, as the host enables it anew.
+//! The drive's times follow the size lent; the controller never accesses the memory itself, which
+//! the host may therefore find unchanged. At a controller reset the memory is given back, as the
+//! host enables it anew.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::feature::{HostMemoryAttributes, HostMemoryBuffer, HostMemoryDescriptor};

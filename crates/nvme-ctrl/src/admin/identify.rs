@@ -182,8 +182,8 @@ impl Controller {
         if self.has_placement() {
             data.set_endurance_group(ENDURANCE_GROUP);
         }
-        // The indirection unit in logical blocks, less one: NPWG, NPWA, NPDG, NPDA and NOWS (NVM Command Set 1.0,
-        // 4.1.5.1 and 5.8.2: writes below it cost a read-modify-write).
+        // The indirection unit in logical blocks, less one: NPWG, NPWA, NPDG, NPDA and NOWS (NVM
+        // Command Set 1.0, 4.1.5.1 and 5.8.2: writes below it cost a read-modify-write).
         let unit_bytes = self.drive.profile().indirection_unit_bytes();
         let unit = ((unit_bytes >> self.block_shift).max(1) - 1) as u16;
         data.set_write_granularity(unit)

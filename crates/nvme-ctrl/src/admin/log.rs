@@ -150,8 +150,9 @@ impl Controller {
         log
     }
 
-    /// Whether this drive has a page of [`LOG_PAGES`]. Drives with reclaim unit handles have those of endurance groups; data-centre drives,
-    /// which have power-loss protection (Datacenter NVMe SSD Specification 2.0, section 4.3), that of OCP.
+    /// Whether this drive has a page of [`LOG_PAGES`]. Drives with reclaim unit handles have those
+    /// of endurance groups; data-centre drives, which have power-loss protection (Datacenter NVMe
+    /// SSD Specification 2.0, section 4.3), that of OCP.
     fn has_page(&self, lid: LogId) -> bool {
         match lid {
             LogId::OCP_SMART => self.is_protected(),
@@ -235,8 +236,8 @@ impl Controller {
         log
     }
 
-    /// Telemetry (Base 5.16.1.8, 5.16.1.9): data area 1 of the host-initiated log is the model's telemetry as text; the
-    /// controller-initiated log is empty.
+    /// Telemetry (Base 5.16.1.8, 5.16.1.9): data area 1 of the host-initiated log is the model's
+    /// telemetry as text; the controller-initiated log is empty.
     fn telemetry_log(&mut self, now_ns: u64, command: &GetLogPage) -> Vec<u8> {
         const CREATE: u8 = 1;
         let is_host_initiated = command.lid() == LogId::TELEMETRY_HOST.0;

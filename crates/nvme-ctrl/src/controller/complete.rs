@@ -56,7 +56,8 @@ impl Controller {
         self.complete(&slot, status, 0, at_ns, memory);
     }
 
-    /// [`Controller::finish`] of all other states. `None` if the command continues or needs no completion entry.
+    /// [`Controller::finish`] of all other states. `None` if the command continues or needs no
+    /// completion entry.
     #[inline(never)]
     fn finish_other<M: HostMemory>(
         &mut self,
@@ -130,8 +131,8 @@ impl Controller {
 
     /// Submits the next deallocation of a Dataset Management command; `false` if none is left.
     ///
-    /// Each range is read from host memory again when it starts, so that no ranges are stored. It is validated again, because the
-    /// host may have changed it.
+    /// Each range is read from host memory again when it starts, so that no ranges are stored. It
+    /// is validated again, because the host may have changed it.
     pub(super) fn deallocate_next<M: HostMemory>(
         &mut self,
         number: u32,

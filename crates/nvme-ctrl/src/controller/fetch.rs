@@ -30,8 +30,8 @@ impl Controller {
         })
     }
 
-    /// Fetches and starts all commands available by `until_ns`, queue by queue. Arbitration (round robin) is part of the drive model
-    /// (crate `ssd`, module `frontend`).
+    /// Fetches and starts all commands available by `until_ns`, queue by queue. Arbitration (round
+    /// robin) is part of the drive model (crate `ssd`, module `frontend`).
     #[inline]
     pub(super) fn fetch<M: HostMemory>(&mut self, until_ns: u64, memory: &mut M) {
         if self.queues_with_entries.is_empty() || !self.is_operational() {

@@ -38,7 +38,8 @@ const IO_COMMANDS: [IoCommand; 9] = {
 };
 
 impl Controller {
-    /// The supported I/O commands. Compare requires stored data, I/O Management reclaim unit handles.
+    /// The supported I/O commands. Compare requires stored data, I/O Management reclaim unit
+    /// handles.
     pub(crate) fn io_commands(&self) -> impl Iterator<Item = IoCommand> {
         let keeps_data = self.keeps_data;
         let commands = IO_COMMANDS.into_iter();
@@ -138,8 +139,8 @@ impl Controller {
         Ok(())
     }
 
-    /// Selects the reclaim unit handle of a write by its placement identifier; without one, or with one that does not exist, the
-    /// first.
+    /// Selects the reclaim unit handle of a write by its placement identifier; without one, or with
+    /// one that does not exist, the first.
     fn place(&mut self, now_ns: u64, entry: &SubmissionEntry) -> Result<(), StatusCode> {
         let write = Write::from(*entry);
         let handle = match write.directive() {
@@ -218,7 +219,8 @@ impl Controller {
             NvmOpcode::DATASET_MANAGEMENT => {
                 return self.manage_dataset(slot, now_ns, entry, memory);
             }
-            // Verify reads without a transfer (NVM 3.2.5). The comparison (NVM 3.2.1) is assumed to take as long as the transfer of a read.
+            // Verify reads without a transfer (NVM 3.2.5). The comparison (NVM 3.2.1) is assumed to
+            // take as long as the transfer of a read.
             _ => {
                 (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
                 let len = u64::from(slot.len_bytes);

@@ -3,7 +3,8 @@
 use super::{DATA_BYTES, NamespaceIdType};
 use crate::wire::Wire;
 
-/// Namespace identifiers of a list (CNS 02h, 07h, 10h; Base 5.17.2.2): up to 1,024, ascending, ended by a zero.
+/// Namespace identifiers of a list (CNS 02h, 07h, 10h; Base 5.17.2.2): up to 1,024, ascending,
+/// ended by a zero.
 pub fn namespace_list(data: &[u8]) -> impl Iterator<Item = u32> {
     let numbers = data.chunks_exact(4).take(DATA_BYTES / 4).map(u32::load);
     numbers.take_while(|&nsid| nsid != 0)

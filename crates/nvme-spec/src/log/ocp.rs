@@ -1,9 +1,10 @@
-//! SMART / Health Information Extended of the Open Compute Project (Datacenter NVMe SSD Specification 2.0, section 4.8.6, log C0h).
+//! SMART / Health Information Extended of the Open Compute Project (Datacenter NVMe SSD
+//! Specification 2.0, section 4.8.6, log C0h).
 
 use crate::wire::wire;
 
-/// Log Page GUID, AFD514C9-7C6F-4F9C-A4F2-BFEA2810AFC5, least significant byte first as in the log. It distinguishes the page from
-/// vendor-specific pages with the same identifier.
+/// Log Page GUID, AFD514C9-7C6F-4F9C-A4F2-BFEA2810AFC5, least significant byte first as in the log.
+/// It distinguishes the page from vendor-specific pages with the same identifier.
 pub const OCP_GUID: [u8; 16] = 0xAFD5_14C9_7C6F_4F9C_A4F2_BFEA_2810_AFC5_u128.to_le_bytes();
 
 wire! {

@@ -1,7 +1,7 @@
 //! Vendor-specific log pages with endurance counters, of layouts that are published.
 //!
-//! A vendor's page has no identifier of its layout, so it is compared with the standard's health log before use. Bytes that
-//! do not fit the layout give `None`.
+//! A vendor's page has no identifier of its layout, so it is compared with the standard's health
+//! log before use. Bytes that do not fit the layout give `None`.
 
 use super::LogId;
 use crate::wire::{Wire, wire};
@@ -21,13 +21,15 @@ wire! {
         raw / set_raw: [u8; 6] = 5, "Raw value, least significant byte first.";
     }
 
-    /// Additional SMART Attributes, log CAh of Intel and Solidigm (Intel SSD DC P3700 Series, Product Specification, "Additional SMART
-    /// Attributes"; Solidigm, "SSD Data Center Family SMART Attributes"). Attributes are found by their key.
+    /// Additional SMART Attributes, log CAh of Intel and Solidigm (Intel SSD DC P3700 Series,
+    /// Product Specification, "Additional SMART Attributes"; Solidigm, "SSD Data Center Family
+    /// SMART Attributes"). Attributes are found by their key.
     pub struct IntelSmartLog[512] {
         items / set_items: [IntelSmartItem; 42] = 0, "Attributes.";
     }
 
-    /// Device statistics, log CAh of Western Digital (nvme-wdc-vs-smart-add-log(1) of nvme-cli names the fields).
+    /// Device statistics, log CAh of Western Digital (nvme-wdc-vs-smart-add-log(1) of nvme-cli
+    /// names the fields).
     pub struct WdcStatisticsLog[512] {
         media_bytes_written / set_media_bytes_written: u128 = 0, "NAND Bytes Written.";
         media_bytes_read / set_media_bytes_read: u128 = 16, "NAND Bytes Read.";
@@ -92,7 +94,8 @@ impl VendorLog {
     /// Bytes of a page.
     pub const BYTES: usize = 512;
 
-    /// The log of a vendor's drives, by PCI vendor identifier; that a drive is of this vendor does not mean that it has the log.
+    /// The log of a vendor's drives, by PCI vendor identifier; that a drive is of this vendor does
+    /// not mean that it has the log.
     pub fn of_vendor(vendor_id: u16) -> Option<VendorLog> {
         if INTEL.contains(&vendor_id) {
             Some(VendorLog::Intel)

@@ -30,7 +30,8 @@ macro_rules! check_all {
     };
 }
 
-/// Copies each field between structures of random bytes: its bits change as in its layout, and no others.
+/// Copies each field between structures of random bytes: its bits change as in its layout, and no
+/// others.
 fn check_fields<T: Wire + std::fmt::Debug>(
     structure: &str,
     fields: &[FieldLayout],
@@ -186,7 +187,8 @@ fn well_known_bytes() {
         (smart.composite_celsius(), smart.data_units_read()),
         (34, 10)
     );
-    // CAP of QEMU's controller: 2048 entries, contiguous, 7.5 s, NVM and admin-only sets, pages of 4 KiB to 64 KiB.
+    // CAP of QEMU's controller: 2048 entries, contiguous, 7.5 s, NVM and admin-only sets, pages of
+    // 4 KiB to 64 KiB.
     let cap = register::Capabilities::from_raw(0x0040_0020_0f01_07ff);
     assert_eq!(
         (

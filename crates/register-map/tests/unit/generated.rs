@@ -20,7 +20,8 @@ fn generated_files_follow_from_the_description() {
 /// A description with one register in one bank, both with these keys besides their names.
 fn parse(bank: &str, register: &str) -> anyhow::Result<Description> {
     Description::parse(&format!(
-        "[[bank]]\nname = 'a'\ntext = ''\n{bank}\n[[register]]\nname = 'R'\nbanks = ['a']\ntext = ''\n{register}\n"
+        "[[bank]]\nname = 'a'\ntext = ''\n{bank}\n[[register]]\nname = 'R'\nbanks = ['a']\ntext = \
+         ''\n{register}\n"
     ))
 }
 
@@ -31,13 +32,15 @@ fn contradictions_in_the_description_are_found() {
     parse(bank, register).unwrap();
     let second = |offset| {
         format!(
-            "{register}\n[[register]]\nname = 'S'\nbanks = ['a']\ntext = ''\nbits = 32\naccess = 'ro'\noffset = {offset}"
+            "{register}\n[[register]]\nname = 'S'\nbanks = ['a']\ntext = ''\nbits = 32\naccess = \
+             'ro'\noffset = {offset}"
         )
     };
     parse(bank, &second(0x18)).unwrap();
     let field = |bits: &str| {
         format!(
-            "{register}\nfield = [{{ name = 'A', bits = [7, 4], text = '' }}, {{ name = 'B', bits = {bits}, text = '' }}]"
+            "{register}\nfield = [{{ name = 'A', bits = [7, 4], text = '' }}, {{ name = 'B', bits \
+             = {bits}, text = '' }}]"
         )
     };
     parse(bank, &field("[8]")).unwrap();

@@ -1,4 +1,5 @@
-//! Scatter plot of an hour of random writes (AnandTech M8Pe): one dot per second, and the scored part by itself.
+//! Scatter plot of an hour of random writes (AnandTech M8Pe): one dot per second, and the scored
+//! part by itself.
 
 use serde_json::Value;
 
@@ -17,7 +18,8 @@ const HEIGHT: u32 = 460;
 /// Markers by variant.
 const SYMBOLS: [&str; 4] = ["circle", "x-thin-open", "diamond-open", "square-open"];
 
-/// The whole run and its scored part, each with one view per variant and, where there are several, one of all.
+/// The whole run and its scored part, each with one view per variant and, where there are several,
+/// one of all.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let (mut whole, mut scored) = (Vec::new(), Vec::new());
     let mut thinned = false;
@@ -93,7 +95,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     }
     if without_completions > 0 {
         notes.push(format!(
-            "{without_completions} seconds without completions have no position on a logarithmic axis; the table includes them in its minimum"
+            "{without_completions} seconds without completions have no position on a logarithmic \
+             axis; the table includes them in its minimum"
         ));
     }
     let title = section.caption("operations in every second");

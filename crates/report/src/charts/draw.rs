@@ -57,7 +57,6 @@ impl Default for Trace<'_> {
 }
 
 impl Trace<'_> {
-    /// The trace as JSON.
     pub fn json(self) -> Value {
         let points = self.points.iter();
         let (x, y): (Vec<Value>, Vec<Value>) = points.map(|p| (number(p.0), number(p.1))).unzip();
@@ -119,7 +118,8 @@ pub fn ring(name: &str, at: (f64, f64), colour: &str, axis: &str, hover: &str) -
     ring
 }
 
-/// At most [`thin::MAX_POINTS`] points that preserve every extreme, and whether points were left out.
+/// At most [`thin::MAX_POINTS`] points that preserve every extreme, and whether points were left
+/// out.
 pub fn thinned(points: &[(f64, f64)]) -> (Vec<(f64, f64)>, bool) {
     thinned_to(points, thin::MAX_POINTS)
 }
@@ -135,7 +135,8 @@ pub fn thinned_to(points: &[(f64, f64)], most: usize) -> (Vec<(f64, f64)>, bool)
 /// The note below a chart with thinned lines.
 pub fn thinned_note() -> String {
     format!(
-        "thinned for drawing to at most {} points a line, keeping the minimum and maximum of every group; the run folder contains every interval",
+        "thinned for drawing to at most {} points a line, keeping the minimum and maximum of \
+         every group; the run folder contains every interval",
         thin::MAX_POINTS
     )
 }
@@ -151,7 +152,6 @@ pub struct Panel<'p> {
     pub share: f64,
 }
 
-/// A linear panel.
 pub const fn linear(title: &str) -> Panel<'_> {
     Panel {
         title,
@@ -160,7 +160,6 @@ pub const fn linear(title: &str) -> Panel<'_> {
     }
 }
 
-/// A logarithmic panel.
 pub const fn logarithmic(title: &str) -> Panel<'_> {
     Panel {
         log: true,

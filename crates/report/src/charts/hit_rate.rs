@@ -7,7 +7,8 @@ use super::{Chart, ChartView, colour, dash};
 use crate::grid::{Point, Section};
 use crate::tables::cache;
 
-/// The hit rate between consecutive readings of the counters: time in seconds, percent. Readings between which nothing was read have none.
+/// The hit rate between consecutive readings of the counters: time in seconds, percent. Readings
+/// between which nothing was read have none.
 fn hit_rates(readings: &[TelemetryRecord]) -> Vec<(f64, f64)> {
     let counters = readings
         .iter()

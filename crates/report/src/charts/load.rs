@@ -10,7 +10,8 @@ use crate::tables::load::{LoadResult, knee, loads};
 /// Position of a load on the horizontal axis.
 type Across = fn(&LoadResult<'_, '_>) -> f64;
 
-/// One chart over the share of the drive's rate and one over operations per second, with one view per latency figure.
+/// One chart over the share of the drive's rate and one over operations per second, with one view
+/// per latency figure.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let all = loads(section);
     if all.iter().all(|o| o.len() < 2) {
@@ -26,8 +27,11 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         o.rates.offered
     }));
     let notes = [
-        "solid: from the intended start; dotted: from submission; the difference is lateness, the time until a slot was free. Queueing in the drive is in both: it is what the dotted line rises by above its left end",
-        "ringed: the knee; crosses: not sustained, latency grows with the duration of the measurement",
+        "solid: from the intended start; dotted: from submission; the difference is lateness, the \
+         time until a slot was free. Queueing in the drive is in both: it is what the dotted line \
+         rises by above its left end",
+        "ringed: the knee; crosses: not sustained, latency grows with the duration of the \
+         measurement",
     ];
     let charts = axes.into_iter().filter_map(|(title, what, across)| {
         let figures = FIGURES.iter();

@@ -28,8 +28,9 @@ const TICKS: [(f64, &str); 10] = [
     (8.0, "99.999999"),
 ];
 
-/// A distribution as a curve: for every step `(x, latency in us)`, where x is `log10(1 / (1 - p))`, the number of nines: 1 at
-/// 90 %, 2 at 99 %, 3 at 99.9 %. The page's script states the percentile at the pointer.
+/// A distribution as a curve: for every step `(x, latency in us)`, where x is `log10(1 / (1 - p))`,
+/// the number of nines: 1 at 90 %, 2 at 99 %, 3 at 99.9 %. The page's script states the percentile
+/// at the pointer.
 pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64)> {
     let Some(&(_, total)) = cumulative.last() else {
         return Vec::new();
@@ -38,7 +39,8 @@ pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64)> {
     let mut below = 0;
     for &(latency, up_to) in cumulative {
         if up_to > below {
-            // All percentiles above `below / total` up to `up_to / total` have this latency: a step that begins here.
+            // All percentiles above `below / total` up to `up_to / total` have this latency: a step
+            // that begins here.
             let nines = (total as f64 / (total - below) as f64).log10();
             points.push((nines, latency.0 as f64 / 1e3));
             below = up_to;
@@ -53,7 +55,8 @@ pub fn curve(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64)> {
     kept.map(|i| points[i]).collect()
 }
 
-/// The chart, with one view per row, and per column where columns are drawn apart; `None` when nothing completed.
+/// The chart, with one view per row, and per column where columns are drawn apart; `None` when
+/// nothing completed.
 pub fn chart(section: &Section<'_>) -> Option<Chart> {
     let columns = section.columns.len();
     let shown = if is_apart(section) { 1 } else { columns };
@@ -76,7 +79,8 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
     })
 }
 
-/// 4 KiB where there is such a view, the most compared block size, else the last: the largest block, the most threads.
+/// 4 KiB where there is such a view, the most compared block size, else the last: the largest
+/// block, the most threads.
 pub fn preferred(views: &[ChartView]) -> usize {
     let exact = views.iter().rposition(|v| v.label.starts_with("4 KiB"));
     exact.or(views.len().checked_sub(1)).unwrap_or(0)

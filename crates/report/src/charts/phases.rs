@@ -10,7 +10,8 @@ use super::{colour, plain};
 use crate::format::{for_drawing, joined};
 use crate::grid::Point;
 
-/// Position of a cause in the legend, its name there, and its colour as the page's script defines it: none is a drive's.
+/// Position of a cause in the legend, its name there, and its colour as the page's script defines
+/// it: none is a drive's.
 fn style(cause: &Cause) -> (usize, &'static str, &'static str) {
     match cause {
         Cause::Fresh => (0, "fresh", "@p0"),
@@ -80,7 +81,8 @@ fn strip(rows: &[PhaseRow<'_>], axis: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Height of a row of the strip, pixels: one line of text; of more than [`MAX_NAMED`] rows, which have no text.
+/// Height of a row of the strip, pixels: one line of text; of more than [`MAX_NAMED`] rows, which
+/// have no text.
 const ROW_PX: f64 = 22.0;
 const LOW_ROW_PX: f64 = 12.0;
 const MAX_NAMED: usize = 3;
@@ -91,7 +93,8 @@ const MARGINS_PX: f64 = 82.0;
 /// The vertical axis of the strip, distinct from those of the panels.
 const AXIS: &str = "y9";
 
-/// Adds the strip above the panels of a chart over time of this height; the phases of a single drive are shaded.
+/// Adds the strip above the panels of a chart over time of this height; the phases of a single
+/// drive are shaded.
 pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow<'_>], height_px: u32) {
     let strip = strip(rows, AXIS);
     if strip.is_empty() {

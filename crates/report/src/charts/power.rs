@@ -9,7 +9,8 @@ use crate::tables::power::{mean_watts, mib_per_joule};
 /// Property of the chart by which a view finds it.
 pub const SWITCH: &str = "power";
 
-/// One line per drive and column through its cells in the order of the rows; `None` with fewer than two cells with power.
+/// One line per drive and column through its cells in the order of the rows; `None` with fewer than
+/// two cells with power.
 pub fn chart(section: &Section<'_>, height: u32) -> Option<Chart> {
     let unit = rate_unit(section);
     let mut data = Vec::new();
@@ -57,7 +58,11 @@ pub fn chart(section: &Section<'_>, height: u32) -> Option<Chart> {
     let layout = panels(title, &[linear("power, W")]);
     let views = ChartView::of("", data, layout).into_iter().collect();
     let chart = Chart::of(section.caption("power by rate"), SWITCH, height, views)?;
-    let notes = vec!["one point per cell, joined in the order of the rows; the lower and the further right, the more efficient".to_owned()];
+    let notes = vec![
+        "one point per cell, joined in the order of the rows; the lower and the further right, \
+         the more efficient"
+            .to_owned(),
+    ];
     Some(Chart {
         log_switch: false,
         log_x_switch: true,

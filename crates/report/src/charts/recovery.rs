@@ -1,4 +1,5 @@
-//! Recovery by idle time: the rate over time, burst by burst, and by idle time (SNIA SSS PTS, host idle recovery).
+//! Recovery by idle time: the rate over time, burst by burst, and by idle time (SNIA SSS PTS, host
+//! idle recovery).
 
 use serde_json::{Value, json};
 
@@ -16,7 +17,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         by_idle_time(section).into_iter().collect(),
     );
     let by_idle = by_idle.map(|chart| {
-        let note = "solid: mean of the bursts that follow idle time; dotted: the continuous writes before each segment";
+        let note = "solid: mean of the bursts that follow idle time; dotted: the continuous \
+                    writes before each segment";
         chart.with_notes(vec![note.to_owned()])
     });
     let mut left_out = false;
@@ -24,7 +26,9 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let views = drives.filter_map(|drive| over_time(section, *drive, &mut left_out));
     let over_time = Chart::of(section.caption("over time"), "drive", 420, views.collect());
     let mut notes = vec![
-        "a dot is a burst, drawn at its time; shaded: segments with idle time between the bursts, each followed by continuous writes".to_owned(),
+        "a dot is a burst, drawn at its time; shaded: segments with idle time between the bursts, \
+         each followed by continuous writes"
+            .to_owned(),
     ];
     notes.extend(left_out.then(thinned_note));
     by_idle

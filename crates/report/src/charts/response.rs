@@ -55,7 +55,8 @@ fn view(section: &Section<'_>, drive: usize) -> Option<ChartView> {
     ChartView::of(section.set.chart_name(drive), data, layout)
 }
 
-/// Middle of each bin in microseconds, and the share of the operations in it, percent; bins without any are left out.
+/// Middle of each bin in microseconds, and the share of the operations in it, percent; bins without
+/// any are left out.
 fn histogram(cumulative: &[(Nanos, u64)]) -> Vec<(f64, f64)> {
     let total = cumulative.last().map_or(0, |last| last.1);
     let bin_of = |latency: Nanos| ((latency.0.max(1) as f64).log10() * BINS_PER_DECADE).floor();

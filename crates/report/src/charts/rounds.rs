@@ -1,4 +1,5 @@
-//! Steady state plots of SNIA SSS PTS: results by block size, convergence by round, measurement window.
+//! Steady state plots of SNIA SSS PTS: results by block size, convergence by round, measurement
+//! window.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use crate::grid::Section;
 use crate::metric::ResultMetric;
 use crate::tables::rounds::{DriveRounds, NOT_ACHIEVED, figures, of_section};
 
-/// The means of the window by block size, the convergence of every cell, and the measurement window of every tracked one.
+/// The means of the window by block size, the convergence of every cell, and the measurement window
+/// of every tracked one.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let figures = figures(section);
     let drives = of_section(section);
@@ -22,7 +24,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         Some(chart.with_notes(notes))
     };
     let converging = figures.iter().enumerate().flat_map(|(i, figure)| {
-        // Every cell for the evaluated figure, and for the maximum latency beside a mean latency; else only tracked ones.
+        // Every cell for the evaluated figure, and for the maximum latency beside a mean latency;
+        // else only tracked ones.
         let whole = i == 0 || figures[0].is_latency() && figure.largest;
         convergence(section, &drives, figure, whole)
     });
@@ -38,7 +41,9 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let sizes = by_size(section, &drives, &figures);
     let of_window = "over the measurement window: means, and of the maximum latency the maximum";
     let shaded = vec!["shaded: the measurement window".to_owned()];
-    let demand_note = "a line per number of threads, its points are queue depths: means of the measurement window".to_owned();
+    let demand_note = "a line per number of threads, its points are queue depths: means of the \
+                       measurement window"
+        .to_owned();
     let converging = converging.collect();
     let charts = [
         chart("by block size", "shown", sizes, vec![of_window.to_owned()]),
@@ -70,7 +75,8 @@ fn line(name: &str, points: Vec<(f64, f64)>, n: usize) -> Option<Value> {
     })
 }
 
-/// SNIA's results plot: a figure over block sizes, with a line per mix of reads and writes. One view per drive and figure.
+/// SNIA's results plot: a figure over block sizes, with a line per mix of reads and writes. One
+/// view per drive and figure.
 fn by_size(
     section: &Section<'_>,
     drives: &[DriveRounds<'_, '_>],
@@ -106,8 +112,8 @@ fn by_size(
 /// A queue depth, and its point: rate and mean response time.
 type AtDepth = (u32, (f64, f64));
 
-/// SNIA's demand intensity plot: the mean response time over the rate, with a line per number of threads, where the cells are a grid of threads
-/// and queue depths. One view per drive.
+/// SNIA's demand intensity plot: the mean response time over the rate, with a line per number of
+/// threads, where the cells are a grid of threads and queue depths. One view per drive.
 fn demand(section: &Section<'_>, drives: &[DriveRounds<'_, '_>]) -> Vec<ChartView> {
     let axes = section.varying();
     if !axes.contains(&Axis::Threads) || !axes.contains(&Axis::Depth) || axes.len() > 2 {
@@ -142,7 +148,11 @@ fn demand(section: &Section<'_>, drives: &[DriveRounds<'_, '_>]) -> Vec<ChartVie
 
 /// Legend of the markers, and the rules of the evaluation.
 fn rules(drives: &[DriveRounds<'_, '_>]) -> Vec<String> {
-    let mut notes = vec!["filled: the measurement window; dotted: the largest deviation from the mean that the rule allows, where it has a limit".to_owned()];
+    let mut notes = vec![
+        "filled: the measurement window; dotted: the largest deviation from the mean that the \
+         rule allows, where it has a limit"
+            .to_owned(),
+    ];
     for steady in drives.iter().flat_map(|d| &d.steady) {
         let rule = format!("steady by {}", steady.rule);
         if !steady.rule.is_empty() && !notes.contains(&rule) {
@@ -168,8 +178,8 @@ fn layout_of_rounds(title: &str, most: u32, window: Option<(u32, u32)>) -> Value
     layout
 }
 
-/// One view per drive and column with a line per row, after a view of the tracked cells of all drives where there are
-/// several. Not `whole`: only columns with a tracked cell.
+/// One view per drive and column with a line per row, after a view of the tracked cells of all
+/// drives where there are several. Not `whole`: only columns with a tracked cell.
 fn convergence(
     section: &Section<'_>,
     drives: &[DriveRounds<'_, '_>],

@@ -1,4 +1,5 @@
-//! Rate by stream length, the mean of the continuous stream, and the cliff between them (MLE NVMe Streamer).
+//! Rate by stream length, the mean of the continuous stream, and the cliff between them (MLE NVMe
+//! Streamer).
 
 use assay_store::model::CellView;
 use assay_units::text::format_size;
@@ -28,7 +29,9 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let choices = choices.into_iter();
         let views = choices.map(|(label, directions)| view(section, &all, label, directions));
         let title = section.caption("rate by length");
-        let note = "points: short streams, each the mean of its repetitions; level lines: mean of the continuous stream; shaded: the cliff, between the longest fast stream and the shortest slow one";
+        let note = "points: short streams, each the mean of its repetitions; level lines: mean of \
+                    the continuous stream; shaded: the cliff, between the longest fast stream and \
+                    the shortest slow one";
         let chart = Chart::of(title, "direction", HEIGHT, views.collect());
         charts.extend(chart.map(|c| c.with_notes(vec![note.to_owned()])));
     }
@@ -124,7 +127,8 @@ fn view(
     }
 }
 
-/// The text of a cliff at the upper end of its band. On a logarithmic axis plotly takes positions as powers of ten.
+/// The text of a cliff at the upper end of its band. On a logarithmic axis plotly takes positions
+/// as powers of ten.
 fn annotation(from: f64, to: f64, text: &str, row: usize) -> Value {
     let middle = (from * to).sqrt().log10();
     json!({

@@ -12,8 +12,8 @@ use crate::metric::ResultMetric;
 /// Height of a chart of lines, pixels.
 const LINES_PX: u32 = 270;
 
-/// The charts, each with one view per metric: one for each column where several drives are compared; none when fewer than two
-/// cells were measured.
+/// The charts, each with one view per metric: one for each column where several drives are
+/// compared; none when fewer than two cells were measured.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let measured = section.results().count();
     if measured < 2 {

@@ -27,10 +27,12 @@ const MAX_FULL: usize = 2;
 /// Chart heights by number of panels, pixels.
 const HEIGHTS: [u32; 5] = [290, 290, 370, 430, 520];
 
-/// A drive that takes more times as long as each of the others is cut off at first, so that theirs can be seen.
+/// A drive that takes more times as long as each of the others is cut off at first, so that theirs
+/// can be seen.
 const MOST_TIMES_AS_LONG: f64 = 3.0;
 
-/// Where the time axis ends at first, if not with the longest line: lines of several drives by their ends, seconds.
+/// Where the time axis ends at first, if not with the longest line: lines of several drives by
+/// their ends, seconds.
 fn first_end_s(ends_s: &[f64]) -> Option<f64> {
     let mut ends_s = ends_s.to_vec();
     ends_s.sort_by(f64::total_cmp);
@@ -45,7 +47,8 @@ fn middle(start: Nanos, end: Nanos) -> f64 {
     (start.as_secs_f64() + end.as_secs_f64()) / 2.0
 }
 
-/// The chart, with one view per row and column, all drives in each; `None` when nothing lasted long enough.
+/// The chart, with one view per row and column, all drives in each; `None` when nothing lasted long
+/// enough.
 pub fn chart(section: &Section<'_>) -> Option<Chart> {
     let mut drawing = Drawing::default();
     for (row, column) in section.locations() {
@@ -106,7 +109,8 @@ struct Drawing {
 /// The traces of one view, by panel.
 type PanelTraces = [Vec<Trace<'static>>; 4];
 
-/// The drive's name, its position, the host's load at each time of its cell, and the breaks of the lines.
+/// The drive's name, its position, the host's load at each time of its cell, and the breaks of the
+/// lines.
 type HostSeries = (String, usize, Vec<(f64, HostLoad)>, Vec<f64>);
 
 impl Drawing {
@@ -155,7 +159,8 @@ impl Drawing {
             causes.push(phases::PhaseRow::of(point, name.clone()));
             let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
             ramp_end_s = ramp_end_s.max(ramp.map_or(0.0, Nanos::as_secs_f64));
-            // Stacked lines need common positions: where they differ, plotly takes a missing point for zero.
+            // Stacked lines need common positions: where they differ, plotly takes a missing point
+            // for zero.
             let stacked = self.stacked;
             let mut place = |t: &IntervalSample| {
                 let own = middle(t.start, t.end);

@@ -23,7 +23,6 @@ pub fn amount(d: &SoakDrift, change: f64) -> String {
     }
 }
 
-/// The interval of a change: `-4.4 .. -3.6 %`.
 fn interval(d: &SoakDrift, change: &Change) -> String {
     let (low, high) = change.interval;
     let low = amount(d, low);
@@ -82,7 +81,9 @@ pub fn drifting_drives(cohort: &Cohort) -> Vec<usize> {
 pub fn chance(cohort: &Cohort) -> String {
     let calls = cohort.false_calls;
     if calls.drift_figures == 0 {
-        return "Drifting drives are not looked for: no figure of a soak has at least 6 drives with different slopes.".to_owned();
+        return "Drifting drives are not looked for: no figure of a soak has at least 6 drives \
+                with different slopes."
+            .to_owned();
     }
     let heavy = cohort
         .soaks
@@ -92,12 +93,14 @@ pub fn chance(cohort: &Cohort) -> String {
     let heavy = match heavy {
         0 => String::new(),
         n => format!(
-            " Tails heavier than normal in {}: there, more than 5 % of cohorts have a drive beyond the limit.",
+            " Tails heavier than normal in {}: there, more than 5 % of cohorts have a drive \
+             beyond the limit.",
             plural(n, "figure")
         ),
     };
     format!(
-        "By chance, a cohort in which no drive drifts has one beyond the limit in 5 % of figures: {:.1} expected of {}.{heavy}",
+        "By chance, a cohort in which no drive drifts has one beyond the limit in 5 % of figures: \
+         {:.1} expected of {}.{heavy}",
         calls.expected_drift_figures,
         plural(calls.drift_figures, "figure"),
     )
@@ -129,7 +132,6 @@ pub fn together(cohort: &Cohort, d: &SoakDrift, c: &CommonDrift) -> String {
     }
 }
 
-/// A drive that drifts, in one line.
 pub fn line(cohort: &Cohort, d: &SoakDrift, v: &DriveDrift) -> String {
     let drive = &cohort.drives[v.drive];
     let cause = v.separation.map_or("", super::separated);

@@ -1,6 +1,8 @@
-//! Figures over the time of a soak as inline SVG that needs no script: a line per drive against the median of all, and that median.
+//! Figures over the time of a soak as inline SVG that needs no script: a line per drive against the
+//! median of all, and that median.
 //!
-//! With more than [`MOST_LINES`] drives, bands of quantiles take the place of all but the drives that drift.
+//! With more than [`MOST_LINES`] drives, bands of quantiles take the place of all but the drives
+//! that drift.
 
 use assay_analysis::cohort::conclude::Cohort;
 use assay_analysis::cohort::drift::{CommonDrift, DriveDrift, SoakDrift};

@@ -1,7 +1,9 @@
-//! Strips: every drive of a figure as a dot on a horizontal axis, as inline SVG that needs no script.
+//! Strips: every drive of a figure as a dot on a horizontal axis, as inline SVG that needs no
+//! script.
 //!
-//! The dots of a group are one path of points of zero length with round caps, whose width does not scale: 2,000 drives are a few tens of
-//! kilobytes and one element. With more than [`MOST_DOTS`] values, quantile bands take the place of all but the outliers.
+//! The dots of a group are one path of points of zero length with round caps, whose width does not
+//! scale: 2,000 drives are a few tens of kilobytes and one element. With more than [`MOST_DOTS`]
+//! values, quantile bands take the place of all but the outliers.
 
 use std::collections::BTreeSet;
 
@@ -102,7 +104,6 @@ fn quantile(own: &[&DriveValue], share: f64) -> Option<f64> {
     values.get(at).copied()
 }
 
-/// Bands of 98, 90 and 50 % of the drives.
 fn bands(own: &[&DriveValue], x: &impl Fn(f64) -> f64, top: f64) -> Markup {
     html! {
         @for (share, inset) in [(0.01, 14.0), (0.05, 10.0), (0.25, 6.0)] {

@@ -24,7 +24,6 @@ pub fn spread(f: &CohortFigure, value: f64) -> String {
     }
 }
 
-/// A probability: `0.012`, `< 0.001`.
 pub fn probability(value: f64) -> String {
     match value {
         v if v < 0.001 => "< 0.001".to_owned(),

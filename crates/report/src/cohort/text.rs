@@ -14,7 +14,6 @@ use crate::terminal::text::{Paint, TextPage};
 const FEW_FIGURES: usize = 12;
 /// Drives, failures and comparisons shown.
 const MOST_LINES: usize = 20;
-/// Least width.
 const MIN_WIDTH: usize = 60;
 
 /// A summary at most `width` columns wide; everything is in the page and in JSON.

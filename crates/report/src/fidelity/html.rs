@@ -113,8 +113,10 @@ fn summary(page: &FidelityPage) -> Table {
     let predicted = ["within goal", "median", "worst"];
     columns.extend(Column::all_under("predicted", predicted));
     let notes = [
-        "Goals: a median of 3 and a worst of 10 for random reads, 10 for each sequential read; misses are marked.",
-        "Predicted: figures held out when the profile was fitted; they are included in the columns to the left.",
+        "Goals: a median of 3 and a worst of 10 for random reads, 10 for each sequential read; \
+         misses are marked.",
+        "Predicted: figures held out when the profile was fitted; they are included in the \
+         columns to the left.",
     ];
     Table::of_drives(
         "Errors against published figures, in percent".to_owned(),
@@ -231,7 +233,8 @@ fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
     elements::step(id, &name, &drive.title, &sentence, &html! {}, &content)
 }
 
-/// Published and simulated curves of a drive: one chart for reads by block size, one for streams by length.
+/// Published and simulated curves of a drive: one chart for reads by block size, one for streams by
+/// length.
 fn drive_charts(drive: &FidelityDrive, id: &str) -> Vec<Chart> {
     let of = |kind, title, x_title| {
         let figures = drive.figures.iter().filter(|f| f.kind == kind);

@@ -8,7 +8,10 @@ use crate::format::figure;
 /// The page as Markdown, lines of text within 130 columns.
 pub fn markdown(page: &FidelityPage) -> String {
     let mut out = String::from("# Fidelity: simulated drives against published figures\n\n");
-    out.push_str("Written by `make fidelity`; do not edit. Published figures are those of [`reference/`](../reference/README.md).\n\n");
+    out.push_str(
+        "Written by `make fidelity`; do not edit. Published figures are those of \
+         [`reference/`](../reference/README.md).\n\n",
+    );
     for text in [ABOUT, SAME] {
         wrap(&mut out, text);
         out.push('\n');
@@ -61,9 +64,10 @@ fn wrap(out: &mut String, text: &str) {
 
 fn summary(out: &mut String, page: &FidelityPage) {
     out.push_str(
-        "## Summary\n\nErrors in percent; the goals are a median of 3 and a worst of 10 for random reads, and 10 for each sequential read.\n\n\
-         | drive | random cells | median | worst | sequential cells | worst | other figures met | predicted | median | worst |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "## Summary\n\nErrors in percent; the goals are a median of 3 and a worst of 10 for \
+         random reads, and 10 for each sequential read.\n\n| drive | random cells | median | \
+         worst | sequential cells | worst | other figures met | predicted | median | worst \
+         |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     let number = |s: &ErrorStatistics, value: f64| match s.count {
         0 => "-".to_owned(),
@@ -95,7 +99,10 @@ fn misses(out: &mut String, page: &FidelityPage) {
         out.push_str("None.\n");
         return;
     }
-    out.push_str("| drive | figure | published | simulated | error | goal | |\n|---|---|--:|--:|--:|--:|---|\n");
+    out.push_str(
+        "| drive | figure | published | simulated | error | goal | \
+         |\n|---|---|--:|--:|--:|--:|---|\n",
+    );
     for (drive, f) in page.misses() {
         let _ = writeln!(
             out,

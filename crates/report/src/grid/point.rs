@@ -132,16 +132,24 @@ impl<'a> Point<'a> {
     /// Why the result is missing or incomplete: (short, in full). `None` for a finished cell.
     pub fn remark(&self) -> Option<(&'static str, String)> {
         match &self.cell.state {
-            CellState::Finished if self.result().is_some() => {
-                self.not_steady_reason.clone().map(|why| ("not steady", why))
+            CellState::Finished if self.result().is_some() => self
+                .not_steady_reason
+                .clone()
+                .map(|why| ("not steady", why)),
+            CellState::Finished => Some((
+                "no result",
+                "the cell finished without a result for this drive".to_owned(),
+            )),
+            CellState::Planned => {
+                Some(("not reached", "the run ended before this cell".to_owned()))
             }
-            CellState::Finished => Some(("no result", "the cell finished without a result for this drive".to_owned())),
-            CellState::Planned => Some(("not reached", "the run ended before this cell".to_owned())),
             CellState::Skipped(why) => Some(("skipped", why.clone())),
             CellState::Failed(why) => Some(("failed", why.clone())),
             CellState::Unfinished => Some((
                 "unfinished",
-                "the run was interrupted in this cell; the figure covers what was measured until then".to_owned(),
+                "the run was interrupted in this cell; the figure covers what was measured until \
+                 then"
+                    .to_owned(),
             )),
         }
     }

@@ -10,7 +10,6 @@ use crate::format::{capacity, humanise, joined};
 use crate::grid::Section;
 use crate::views::KeyFigure;
 
-/// The cards of all drives.
 pub fn cards(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Markup {
     titled(
         "drives",

@@ -1,4 +1,5 @@
-//! HTML elements common to all pages: tables, charts, switches, lists of facts. maud escapes their text.
+//! HTML elements common to all pages: tables, charts, switches, lists of facts. maud escapes their
+//! text.
 
 use maud::{Markup, html};
 
@@ -21,7 +22,8 @@ pub fn simulated_mark() -> Markup {
     html! { " " span.sim { "simulated" } }
 }
 
-/// A section with its heading, workload, one sentence, and the rest of the explanation behind a switch.
+/// A section with its heading, workload, one sentence, and the rest of the explanation behind a
+/// switch.
 pub fn step(
     id: &str,
     title: &Markup,
@@ -65,8 +67,8 @@ fn all_simulated<'h>(mut headings: impl Iterator<Item = &'h Heading> + Clone) ->
     headings.clone().next().is_some() && headings.all(|h| h.simulated)
 }
 
-/// A table in a region that scrolls sideways where necessary, with its notes below. A table of simulated drives only is marked
-/// in its caption, else each simulated name is.
+/// A table in a region that scrolls sideways where necessary, with its notes below. A table of
+/// simulated drives only is marked in its caption, else each simulated name is.
 pub fn table(table: &Table) -> Markup {
     if table.is_empty() {
         return html! {};
@@ -229,7 +231,8 @@ fn tooltip(n: &Number) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Radio buttons that switch the tables of a section (`data-metric`) and the charts that follow them.
+/// Radio buttons that switch the tables of a section (`data-metric`) and the charts that follow
+/// them.
 pub fn switch(section: &str, legend: &str, labels: &[&str], first: usize) -> Markup {
     html! {
         @if labels.len() > 1 {
@@ -271,7 +274,8 @@ pub fn first_charts(charts: &[Chart]) -> Markup {
     }
 }
 
-/// The frame of a chart, with its switches. `follows`: its views are switched with the section's tables.
+/// The frame of a chart, with its switches. `follows`: its views are switched with the section's
+/// tables.
 pub fn chart(chart: &Chart, follows: bool) -> Markup {
     let id = &chart.id;
     let tools = html! {

@@ -1,4 +1,5 @@
-//! The head of the page: what was measured, on what, when, and badges with the limitations that apply to the figures.
+//! The head of the page: what was measured, on what, when, and badges with the limitations that
+//! apply to the figures.
 
 use assay_store::model::RunEnd;
 use assay_store::model::warning::code;

@@ -1,8 +1,9 @@
 //! plotly's JavaScript as embedded in the page.
 //!
-//! `vendor/plotly-basic.min.js.gz` is plotly's own partial bundle of lines, bars and pies, from the npm package
-//! `plotly.js-basic-dist-min` (`scripts/renew-plotly`): a quarter of the whole bundle. It is embedded compressed, which halves a
-//! page of seven drives, and decompressed by `page/library.js`.
+//! `vendor/plotly-basic.min.js.gz` is plotly's own partial bundle of lines, bars and pies, from the
+//! npm package `plotly.js-basic-dist-min` (`scripts/renew-plotly`): a quarter of the whole bundle.
+//! It is embedded compressed, which halves a page of seven drives, and decompressed by
+//! `page/library.js`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,5 @@
-//! Reports of tests of standards, per run and drive, in the form that SNIA's PTS gives them: set-up, conditions, steady state, result.
+//! Reports of tests of standards, per run and drive, in the form that SNIA's PTS gives them:
+//! set-up, conditions, steady state, result.
 
 use assay_analysis::standard::{self, StandardReport};
 use maud::{Markup, html};
@@ -9,7 +10,8 @@ use crate::format::distinct;
 use crate::table::Heading;
 use crate::tables::standard::{conditions, verdict};
 
-/// The reports of a suite's runs; nothing where the suite is no test of a standard. `sections`: id and title of its sections.
+/// The reports of a suite's runs; nothing where the suite is no test of a standard. `sections`: id
+/// and title of its sections.
 pub fn reports(
     set: &DriveSet<'_>,
     suite: &str,

@@ -29,7 +29,8 @@ fn is_of(point: &Point<'_>, suite: &str) -> bool {
     point.set.runs[point.run].manifest.suite.name == suite
 }
 
-/// A value with the interval of a rate: predictive of a simulated drive, else of the mean's estimate in `unit`.
+/// A value with the interval of a rate: predictive of a simulated drive, else of the mean's
+/// estimate in `unit`.
 fn rated(point: &Point<'_>, value: f64, estimate: Option<Estimate>, unit: f64) -> Score {
     let [rate, _] = predictive::of(point);
     let confidence = estimate.map(|e| [e.low / unit, e.high / unit]);

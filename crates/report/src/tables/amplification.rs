@@ -54,7 +54,11 @@ pub fn table(section: &Section<'_>) -> Table {
         }
     }
     let mut notes = section.remarks();
-    notes.push("write amplification by the drive's counters: bytes programmed over bytes written by the host, in the cell".to_owned());
+    notes.push(
+        "write amplification by the drive's counters: bytes programmed over bytes written by the \
+         host, in the cell"
+            .to_owned(),
+    );
     section.table("by size, alignment and order", columns, rows, notes)
 }
 

@@ -72,10 +72,15 @@ pub fn table(section: &Section<'_>) -> Table {
         }
     }
     let mut notes = section.remarks();
-    notes.push("hit rate by the cache's own counters, of the reads after the ramp; a read of which it had a part is a miss".to_owned());
+    notes.push(
+        "hit rate by the cache's own counters, of the reads after the ramp; a read of which it \
+         had a part is a miss"
+            .to_owned(),
+    );
     let table = section.table("hit rate, rate and latency", columns, rows, notes);
     table.without_empty_columns()
 }
 
-const NO_HITS: &str = "the device is no bcache, dm-cache or simulated cached disk, its counters cannot be read (dm-cache: root is required), or they lack \
-                       most reads of the cell (bcache adds its counters up every 14 s)";
+const NO_HITS: &str = "the device is no bcache, dm-cache or simulated cached disk, its counters \
+                       cannot be read (dm-cache: root is required), or they lack most reads of \
+                       the cell (bcache adds its counters up every 14 s)";

@@ -14,7 +14,8 @@ pub const VERIFIED: &str = "all as written";
 /// Result of a drive with mismatched blocks.
 pub const MISCOMPARE: &str = "MISCOMPARE";
 
-/// Kinds of findings, typical ones of counterfeit capacity first, and whether they are always listed.
+/// Kinds of findings, typical ones of counterfeit capacity first, and whether they are always
+/// listed.
 const KINDS: [(&str, &str, bool); 5] = [
     ("misplaced", "data of another address", true),
     ("lost", "never written", true),
@@ -80,13 +81,16 @@ pub fn alarms(section: &Section<'_>) -> Vec<String> {
             // Not a stray block or two: addresses beyond some size alias others.
             let reported = format::capacity(section.set.drives[*drive].info.capacity_bytes);
             Some(format!(
-                "{name} reports {reported} and does not hold it: {bad} returned the data of another address or none. This indicates counterfeit capacity: data written beyond the true capacity are lost."
+                "{name} reports {reported} and does not hold it: {bad} returned the data of \
+                 another address or none. This indicates counterfeit capacity: data written \
+                 beyond the true capacity are lost."
             ))
         } else if findings.bad() > 0 {
             Some(format!("{name} returned wrong data: {bad}."))
         } else if findings.errors > 0 {
             Some(format!(
-                "{name} failed {} operations; blocks that could not be written or read were not verified.",
+                "{name} failed {} operations; blocks that could not be written or read were not \
+                 verified.",
                 group_digits(findings.errors)
             ))
         } else {

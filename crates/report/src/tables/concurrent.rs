@@ -1,4 +1,5 @@
-//! Drives measured concurrently: alone and together, and interval by interval in the layout of `iostat`.
+//! Drives measured concurrently: alone and together, and interval by interval in the layout of
+//! `iostat`.
 
 use std::collections::BTreeSet;
 
@@ -40,8 +41,8 @@ pub fn caption(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>, what: &str)
     format!("{}: {}", section.title, joined([what, &workload], ", "))
 }
 
-/// Bandwidth, IOPS and p99, and the keys by which a suite may record the figure of the drive alone with the result instead
-/// of in a cell of its own.
+/// Bandwidth, IOPS and p99, and the keys by which a suite may record the figure of the drive alone
+/// with the result instead of in a cell of its own.
 const COMPARED: [(ResultMetric, &str); 3] = [
     (ResultMetric::BANDWIDTH, "mib_per_s_alone"),
     (ResultMetric::IOPS, "iops_alone"),

@@ -1,5 +1,5 @@
-//! Performance consistency score (AnandTech M8Pe): mean of the last part of an hour of random writes, and mean over
-//! standard deviation.
+//! Performance consistency score (AnandTech M8Pe): mean of the last part of an hour of random
+//! writes, and mean over standard deviation.
 
 use assay_analysis::estimate::{of_series, step_s};
 use assay_analysis::modes;
@@ -31,7 +31,8 @@ fn modes_cell(score: &Score) -> TableCell {
     }
 }
 
-/// The modes of a score of several, with shares and dwell times: `2 modes: 2,400 IOPS for 30 % of the time, 12 s at a time; ...`.
+/// The modes of a score of several, with shares and dwell times:
+/// `2 modes: 2,400 IOPS for 30 % of the time, 12 s at a time; ...`.
 pub fn modes_text(point: &Point<'_>, scored: &CellScore) -> Option<String> {
     let found = modes::of(point.plan(), point.data?).filter(|_| scored.score.modes.len() > 1)?;
     let text = |mode: &Mode| {
@@ -134,7 +135,12 @@ pub fn table(section: &Section<'_>) -> Table {
         ))
     });
     notes.extend(modes);
-    notes.push("modes: levels to which the rate returns; outliers: seconds more than 3.5 standard deviations below the lowest mode or above the highest (of one mode: robust ones, from the median)".to_owned());
+    notes.push(
+        "modes: levels to which the rate returns; outliers: seconds more than 3.5 standard \
+         deviations below the lowest mode or above the highest (of one mode: robust ones, from \
+         the median)"
+            .to_owned(),
+    );
     if section
         .points
         .iter()

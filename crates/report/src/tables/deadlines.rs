@@ -18,7 +18,6 @@ pub fn deadlines_ns(points: &[Point<'_>]) -> Vec<u64> {
     all
 }
 
-/// A column for each deadline.
 pub fn columns(deadlines_ns: &[u64]) -> Vec<Column> {
     let columns = deadlines_ns.iter();
     columns
@@ -58,7 +57,9 @@ fn misses_cell(misses: Misses) -> TableCell {
 }
 
 /// What the columns of [`columns`] mean.
-pub const NOTE: &str = "missed: latency beyond the deadline, or failed, from the raw histogram; 0 (< x): none was missed, and so many operations show no rate below x per million. Misses come in groups, so one run gives no interval";
+pub const NOTE: &str = "missed: latency beyond the deadline, or failed, from the raw histogram; 0 \
+                        (< x): none was missed, and so many operations show no rate below x per \
+                        million. Misses come in groups, so one run gives no interval";
 
 /// One row per drive, workload and operation.
 pub fn table(section: &Section<'_>) -> Table {

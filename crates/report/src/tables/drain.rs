@@ -82,7 +82,11 @@ pub fn table(section: &Section<'_>) -> Table {
         })
         .collect();
     let mut notes = section.remarks();
-    notes.push("from the first write to the end of the last flush: data in a volatile write cache are not on the drive".to_owned());
+    notes.push(
+        "from the first write to the end of the last flush: data in a volatile write cache are \
+         not on the drive"
+            .to_owned(),
+    );
     section
         .table("time to drain", columns, rows, notes)
         .without_empty_columns()

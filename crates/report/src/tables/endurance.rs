@@ -1,4 +1,5 @@
-//! Write amplification by step, with the counters that it comes from; wear of the media during the runs.
+//! Write amplification by step, with the counters that it comes from; wear of the media during the
+//! runs.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,8 @@ use crate::format::{self, short_title};
 use crate::grid::step_title;
 use crate::table::{Column, Row, Table, TableCell};
 
-/// One row per drive, run and step that writes, of drives that report what they write to their media; `None` without any.
+/// One row per drive, run and step that writes, of drives that report what they write to their
+/// media; `None` without any.
 pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     let several = set.runs.len() > 1;
     let mut columns: Vec<Column> = several.then(|| Column::of("run", "")).into_iter().collect();
@@ -53,8 +55,13 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
         }
     }
     let mut notes = vec![
-        "write amplification: growth of the drive's counter of bytes written to its media over that of bytes written by the host, both about the whole drive; \u{b1} by the steps in which they count".to_owned(),
-        "endurance: bytes that the host may write with this workload until the media have taken their rated bytes, which the drive's log states".to_owned(),
+        "write amplification: growth of the drive's counter of bytes written to its media over \
+         that of bytes written by the host, both about the whole drive; \u{b1} by the steps in \
+         which they count"
+            .to_owned(),
+        "endurance: bytes that the host may write with this workload until the media have taken \
+         their rated bytes, which the drive's log states"
+            .to_owned(),
     ];
     notes.extend(reasons.iter().map(|reason| format!("none: {reason}")));
     let table = Table::of_drives("Write amplification".to_owned(), columns, rows, notes);
@@ -89,7 +96,8 @@ fn figures(step: &StepEndurance, source: &str) -> Vec<TableCell> {
     ]
 }
 
-/// One row per drive and run: wear at the first and at the last reading; `None` where no drive reports erases.
+/// One row per drive and run: wear at the first and at the last reading; `None` where no drive
+/// reports erases.
 pub fn wear(set: &DriveSet<'_>) -> Option<Table> {
     let mut columns = vec![Column::of("run", "")];
     for (group, unit) in [
@@ -132,7 +140,8 @@ pub fn wear(set: &DriveSet<'_>) -> Option<Table> {
             rows.push(Row::new(drive.heading.clone(), cells));
         }
     }
-    let note = "erases of the blocks of user data, as the drive counts them; before and after: first and last reading of the run";
+    let note = "erases of the blocks of user data, as the drive counts them; before and after: \
+                first and last reading of the run";
     let table = Table::of_drives("Wear".to_owned(), columns, rows, vec![note.to_owned()]);
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }

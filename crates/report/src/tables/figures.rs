@@ -41,7 +41,6 @@ pub const HOST: [HostColumn; 5] = [
     ("idle", |h| h.idle_pct),
 ];
 
-/// The columns of [`HOST`].
 pub fn host_columns() -> [Column; 5] {
     Column::all_under("host CPU, %", HOST.map(|(label, _)| label))
 }
@@ -57,7 +56,8 @@ pub fn host_cells(load: Option<&HostLoad>) -> [TableCell; 5] {
     HOST.map(|(_, of)| TableCell::percent(load.map(of)))
 }
 
-/// One row per cell, drive and operation. `whole` adds every percentile, the host and further values.
+/// One row per cell, drive and operation. `whole` adds every percentile, the host and further
+/// values.
 pub fn table(section: &Section<'_>, whole: bool) -> Table {
     let any = |condition: fn(&CellResult) -> bool| section.results().any(condition);
     let samples = |r: &CellResult| r.read.latency_ns.samples.max(r.write.latency_ns.samples);
@@ -173,10 +173,20 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
     }
     if power {
-        notes.push("host power: power of the host's processors by their own counters (RAPL), not of the drive".to_owned());
+        notes.push(
+            "host power: power of the host's processors by their own counters (RAPL), not of the \
+             drive"
+                .to_owned(),
+        );
     }
     if estimated {
-        notes.push("confidence: sampling noise of the run, as half-width of the 95 % confidence interval of the mean, in percent of it, which allows for the correlation of its intervals; it does not cover the variation between repetitions, nor how a simulated drive differs from the real one".to_owned());
+        notes.push(
+            "confidence: sampling noise of the run, as half-width of the 95 % confidence interval \
+             of the mean, in percent of it, which allows for the correlation of its intervals; it \
+             does not cover the variation between repetitions, nor how a simulated drive differs \
+             from the real one"
+                .to_owned(),
+        );
     }
     if whole {
         let missing = section.points.iter().flat_map(precision);
@@ -205,7 +215,8 @@ pub fn value_cells(result: &CellResult, keys: &[&str]) -> Vec<TableCell> {
     values.map(TableCell::figure).collect()
 }
 
-/// Half-widths of the confidence intervals of rate and mean latency, percent, or why there are none; of a mean of zero no percent.
+/// Half-widths of the confidence intervals of rate and mean latency, percent, or why there are
+/// none; of a mean of zero no percent.
 fn precision(point: &Point<'_>) -> [Result<Option<f64>, Missing>; 2] {
     let estimates = point.estimates();
     [estimates.iops, estimates.latency_mean_ns].map(|e: MeanEstimate| e.map(|e| e.half_width_pct()))

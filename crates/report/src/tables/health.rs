@@ -94,7 +94,8 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
             rows.push(Row::new(drive.heading.clone(), cells));
         }
     }
-    let note = "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes and transfers in thousands of 512 bytes";
+    let note = "from the health log of each drive, read at every interval; real drives count the \
+                time too warm in whole minutes and transfers in thousands of 512 bytes";
     let table = Table::of_drives("Health".to_owned(), columns, rows, vec![note.to_owned()]);
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }

@@ -1,4 +1,5 @@
-//! The host's processors beside a rate: how busy they were, and where they, not the drive, set the rate.
+//! The host's processors beside a rate: how busy they were, and where they, not the drive, set the
+//! rate.
 
 use crate::grid::Point;
 use crate::table::{Column, TableCell};
@@ -27,6 +28,9 @@ pub fn cells(point: &Point<'_>) -> [TableCell; 2] {
 pub fn notes<'p, 'a: 'p>(points: impl Iterator<Item = &'p Point<'a>>) -> Option<String> {
     let limited = points.filter(|p| p.is_host_limited()).count();
     (limited > 0).then(|| {
-        format!("{CPU_LIMITED}: the host's processors, not the drive, set the rate; it is a lower bound for the drive")
+        format!(
+            "{CPU_LIMITED}: the host's processors, not the drive, set the rate; it is a lower \
+             bound for the drive"
+        )
     })
 }

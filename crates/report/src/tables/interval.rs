@@ -36,7 +36,9 @@ pub fn with_spread(cell: TableCell, estimate: MeanEstimate, unit: f64) -> TableC
 /// The note that explains a [`spread`], where there is one.
 fn spread_note(rows: &[Row]) -> Option<String> {
     any_number(rows, |n| n.spread.is_some()).then(|| {
-        "\u{b1}: half-width of the 95 % confidence interval of the mean of this run, which allows for the correlation of its intervals".to_owned()
+        "\u{b1}: half-width of the 95 % confidence interval of the mean of this run, which allows \
+         for the correlation of its intervals"
+            .to_owned()
     })
 }
 
@@ -90,7 +92,8 @@ pub fn no_interval_note(what: &str, missing: impl IntoIterator<Item = Missing>) 
     if let Some((low, high)) = ends(&memories_s) {
         let memory = range(low, high);
         reasons.push(format!(
-            "successive intervals depend on each other over {memory} s, which leaves fewer than {least} independent values"
+            "successive intervals depend on each other over {memory} s, which leaves fewer than \
+             {least} independent values"
         ));
     }
     if let Some(seen) = counts(&bursts) {

@@ -1,4 +1,5 @@
-//! Jobs that run at once on one drive: each with its own figures, and what the others cost the one in the foreground.
+//! Jobs that run at once on one drive: each with its own figures, and what the others cost the one
+//! in the foreground.
 
 use assay_analysis::interference::{self, Interference};
 use assay_stats::{LatencySummary, OpSummary};
@@ -118,7 +119,8 @@ const COMPARED: [Compared; 3] = [
     ("p99.99", |i| i.p99_99),
 ];
 
-/// The foreground beside each load relative to the same workload alone: a row per drive and load. Empty where nothing was measured alone.
+/// The foreground beside each load relative to the same workload alone: a row per drive and load.
+/// Empty where nothing was measured alone.
 pub fn slowdowns(section: &Section<'_>) -> Table {
     let mut columns = Column::list([("beside", ""), ("operation", "")]);
     columns.extend(Column::all_under("rate", ["IOPS", "% of alone"]));
@@ -179,7 +181,11 @@ pub fn slowdowns(section: &Section<'_>) -> Table {
         }
     }
     let mut notes = section.remarks();
-    notes.push("a ratio of tail percentiles of one run has no confidence interval: runs repeated with another seed show how far it varies".to_owned());
+    notes.push(
+        "a ratio of tail percentiles of one run has no confidence interval: runs repeated with \
+         another seed show how far it varies"
+            .to_owned(),
+    );
     if few {
         notes.push(
             "\u{2013}: too few samples for this percentile; a longer --scale gives more".to_owned(),

@@ -1,4 +1,5 @@
-//! Drives at the knee of a depth sweep: the lowest queue depth with 95 % of the best rate (AnandTech PBlaze5).
+//! Drives at the knee of a depth sweep: the lowest queue depth with 95 % of the best rate
+//! (AnandTech PBlaze5).
 
 use assay_analysis::estimate::{Estimates, MeanEstimate};
 use assay_analysis::knee::total_depth;
@@ -125,11 +126,14 @@ pub fn table(section: &Section<'_>) -> Table {
     }
     let mut notes = spread_notes(section.remarks(), &rows);
     notes.push(
-        "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds latency".to_owned(),
+        "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds \
+         latency"
+            .to_owned(),
     );
     if rising {
         notes.push(format!(
-            "{STILL_RISING}: the sweep ended before the drive was saturated; its knee is at this depth or beyond"
+            "{STILL_RISING}: the sweep ended before the drive was saturated; its knee is at this \
+             depth or beyond"
         ));
     }
     notes.extend(host::notes(section.points.iter()));

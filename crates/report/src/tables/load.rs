@@ -19,7 +19,6 @@ pub struct LoadResult<'s, 'a> {
     pub rates: LoadPoint,
     /// Latency from the intended start.
     pub latency: LatencySummary,
-    /// Latency from submission.
     pub from_submission: Option<LatencySummary>,
     /// What the mean latency consists of.
     pub parts: Option<LatencyParts>,
@@ -103,7 +102,9 @@ fn parts_notes(all: &[Vec<LoadResult<'_, '_>>]) -> Vec<String> {
         return Vec::new();
     }
     let mut notes = vec![
-        "the mean is service + queueing + lateness; lateness: from the intended start to submission, because no slot (iodepth) was free or the host was busy; queueing: from submission to completion, less the service time: behind other I/Os in drive and kernel"
+        "the mean is service + queueing + lateness; lateness: from the intended start to \
+         submission, because no slot (iodepth) was free or the host was busy; queueing: from \
+         submission to completion, less the service time: behind other I/Os in drive and kernel"
             .to_owned(),
     ];
     let known = parts.iter().filter_map(|parts| parts.service);
@@ -111,7 +112,8 @@ fn parts_notes(all: &[Vec<LoadResult<'_, '_>>]) -> Vec<String> {
     notes.extend(bases.into_iter().map(|basis| format!("service: {basis}")));
     if parts.iter().any(|parts| parts.service.is_none()) {
         notes.push(format!(
-            "service not known: the same workload was measured neither with one I/O in flight nor at {UNLOADED_PCT:.0} % load or less"
+            "service not known: the same workload was measured neither with one I/O in flight nor \
+             at {UNLOADED_PCT:.0} % load or less"
         ));
     }
     notes
@@ -169,11 +171,17 @@ pub fn table(section: &Section<'_>) -> Table {
     notes.extend(parts_notes(&all));
     if !rows.is_empty() {
         notes.push(format!(
-            "bold: the load at the knee, the highest sustained one with a mean latency of at most {LATENCY_FACTOR:.0} times that of the lightest"
+            "bold: the load at the knee, the highest sustained one with a mean latency of at most \
+             {LATENCY_FACTOR:.0} times that of the lightest"
         ));
     }
     if all.iter().flatten().any(|o| !o.rates.is_kept_up_with()) {
-        notes.push("not sustained: less than 98 % of the offered load was completed; more and more I/Os waited until the end of the measurement, so that the latency reflects its duration, not the drive".to_owned());
+        notes.push(
+            "not sustained: less than 98 % of the offered load was completed; more and more I/Os \
+             waited until the end of the measurement, so that the latency reflects its duration, \
+             not the drive"
+                .to_owned(),
+        );
     }
     let notes = spread_notes(notes, &rows);
     section.table("latency by offered load", columns, rows, notes)

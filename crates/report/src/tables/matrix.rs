@@ -54,7 +54,11 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
         .collect();
     let mut notes = spread_notes(section.remarks(), &rows);
     if metric.is_latency() && section.results().any(|r| r.read.ios > 0 && r.write.ios > 0) {
-        notes.push("of a mixed workload, the latency of the more frequent operation; the chart and the table of all figures contain both".to_owned());
+        notes.push(
+            "of a mixed workload, the latency of the more frequent operation; the chart and the \
+             table of all figures contain both"
+                .to_owned(),
+        );
     }
     if section.drives.len() > 1 {
         let latency = metric.is_latency();
@@ -85,7 +89,8 @@ fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64)
         _ => (None, 1.0),
     };
     cell_of(point, |r| metric.of(r)).with(|n| {
-        // Of a simulated drive, what matters is how far the real one may be from it, not the run's sampling noise.
+        // Of a simulated drive, what matters is how far the real one may be from it, not the run's
+        // sampling noise.
         n.range = predictive::range(point, metric).map(predictive::text);
         if let Some(estimate) = estimate.filter(|_| n.range.is_none()) {
             set_spread(n, estimate, unit);
@@ -95,7 +100,8 @@ fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64)
     })
 }
 
-/// The columns whose ratio is shown when only the data differ under a drive: (incompressible, the other).
+/// The columns whose ratio is shown when only the data differ under a drive: (incompressible, the
+/// other).
 fn compared_data(section: &Section<'_>) -> Option<(usize, usize)> {
     if section.column_axes != [Axis::Data] || section.columns.len() != 2 {
         return None;
@@ -120,7 +126,8 @@ fn ratio(
     let figures = metric.of(other).zip(metric.of(base));
     let figures = figures.filter(|(_, base)| *base > 0.0);
     let ratio = recorded.or(figures.map(|(other, base)| other / base));
-    let details = "1.00: both kinds of data are treated alike; more: reads are answered without accessing flash";
+    let details = "1.00: both kinds of data are treated alike; more: reads are answered without \
+                   accessing flash";
     ratio.map_or(TableCell::Empty, |ratio| {
         TableCell::number(format::ratio(ratio)).with(|n| n.details = details.to_owned())
     })

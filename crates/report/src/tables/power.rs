@@ -33,7 +33,6 @@ pub fn unreported() -> TableCell {
     TableCell::Missing("n/a", why.to_owned())
 }
 
-/// Column of [`efficiency`].
 pub fn efficiency_column(section: &Section<'_>) -> Column {
     let small = small_blocks(section);
     Column::of("efficiency", if small { "kIOPS/W" } else { "MB/s/W" })
@@ -76,7 +75,8 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
     Some(section.table("power", columns, rows, notes))
 }
 
-/// Largest difference of successive temperature readings, kelvin: a sensor that jumps while the drive is idle does not measure the drive.
+/// Largest difference of successive temperature readings, kelvin: a sensor that jumps while the
+/// drive is idle does not measure the drive.
 fn largest_step_k(readings: &[TelemetryRecord]) -> Option<f64> {
     let degrees: Vec<f64> = readings.iter().filter_map(|t| t.temperature_c).collect();
     let steps = degrees.windows(2).map(|pair| (pair[1] - pair[0]).abs());
@@ -134,7 +134,11 @@ pub fn idle(section: &Section<'_>) -> Table {
     let mut unmeasured = section.points.clone();
     unmeasured.retain(|p| p.data.is_none_or(|data| data.telemetry.is_empty()));
     let mut notes = remarks(&unmeasured);
-    notes.push("largest step: between two successive readings, in kelvin; several kelvin in an idle drive are jitter of its sensor".to_owned());
+    notes.push(
+        "largest step: between two successive readings, in kelvin; several kelvin in an idle \
+         drive are jitter of its sensor"
+            .to_owned(),
+    );
     let notes = spread_notes(notes, &rows);
     section.table("idle power and temperature", columns, rows, notes)
 }

@@ -6,7 +6,8 @@ use crate::format::{distinct, figure};
 use crate::grid::Point;
 use crate::metric::ResultMetric;
 
-/// The intervals of a point's rate and of its latency percentiles, as [`assay_store::model::DriveRecord::predictive`].
+/// The intervals of a point's rate and of its latency percentiles, as
+/// [`assay_store::model::DriveRecord::predictive`].
 pub fn of<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>; 2] {
     point.set.drives[point.drive].info.predictive(point.plan())
 }
@@ -39,7 +40,8 @@ fn to_three_digits(value: f64) -> f64 {
     }
 }
 
-/// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of the rate.
+/// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of
+/// the rate.
 pub fn line(point: &Point<'_>, result: &CellResult) -> Option<String> {
     let [rate, percentiles] = of(point);
     let rate = rate?;

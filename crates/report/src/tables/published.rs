@@ -16,7 +16,8 @@ const ALARM_PCT: f64 = 10.0;
 /// Columns of a comparison.
 const COLUMNS: [&str; 3] = ["published", "simulated", "error, %"];
 
-/// Published rates and latencies beside the simulated ones, each with its summary: one table for all drives.
+/// Published rates and latencies beside the simulated ones, each with its summary: one table for
+/// all drives.
 pub fn all(section: &Section<'_>) -> Vec<(String, Table)> {
     let rates = section
         .drives
@@ -105,7 +106,8 @@ fn same(published: &Published, workload: &WorkloadRecord) -> bool {
         && published.data == workload.data
 }
 
-/// Error statistics of the simulated drives, one row per drive and section; empty without published figures.
+/// Error statistics of the simulated drives, one row per drive and section; empty without published
+/// figures.
 pub fn summary(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Table {
     let mut rows = Vec::new();
     for section in sections {
@@ -142,8 +144,8 @@ struct Compared<'a> {
     error_pct: f64,
 }
 
-/// Every comparison of a drive in a section, row by row. Only measurements count: a soak is hot, and concurrent drives
-/// share a host.
+/// Every comparison of a drive in a section, row by row. Only measurements count: a soak is hot,
+/// and concurrent drives share a host.
 fn compared<'a>(section: &Section<'a>, drive: usize) -> Vec<Compared<'a>> {
     let figures = &section.set.drives[drive].info.published;
     let compare = |(row, column)| {

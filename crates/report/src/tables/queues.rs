@@ -1,4 +1,5 @@
-//! Rate by the depth per I/O queue: the same number of I/Os in flight by one thread to many (DragonFly NVMe tests).
+//! Rate by the depth per I/O queue: the same number of I/Os in flight by one thread to many
+//! (DragonFly NVMe tests).
 
 use assay_analysis::knee::total_depth;
 
@@ -8,7 +9,8 @@ use crate::tables::{
     axis_columns, cell_of, host, latency_cells, point_rows, spread_notes, with_spread,
 };
 
-/// Properties of a drive that give its number of I/O queues: those that the kernel made, else those that the drive offers.
+/// Properties of a drive that give its number of I/O queues: those that the kernel made, else those
+/// that the drive offers.
 const QUEUE_COUNTS: [&str; 2] = ["hardware queues", "queue pairs"];
 
 /// Number of I/O queues that the threads of the host share.
@@ -80,7 +82,11 @@ pub fn table(section: &Section<'_>) -> Table {
         cells
     });
     let mut notes = section.remarks();
-    notes.push("in use: at most one queue per thread; threads that run on the same processor share its queue".to_owned());
+    notes.push(
+        "in use: at most one queue per thread; threads that run on the same processor share its \
+         queue"
+            .to_owned(),
+    );
     notes.extend(host::notes(section.points.iter()));
     let notes = spread_notes(notes, &rows);
     section

@@ -57,7 +57,9 @@ pub fn table(section: &Section<'_>) -> Table {
     let rows = rows.collect();
     let mut notes = section.remarks();
     notes.push(
-        "after idle time: mean of all bursts but the first, which follows continuous writes; before: the last half of the continuous writes before the segment. 100 %: idle time recovers nothing"
+        "after idle time: mean of all bursts but the first, which follows continuous writes; \
+         before: the last half of the continuous writes before the segment. 100 %: idle time \
+         recovers nothing"
             .to_owned(),
     );
     section.table("rate after idle time", columns, rows, notes)

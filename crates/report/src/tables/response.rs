@@ -1,4 +1,5 @@
-//! Response times at operating points (SNIA SSS PTS, demand intensity and composite block workload).
+//! Response times at operating points (SNIA SSS PTS, demand intensity and composite block
+//! workload).
 
 use assay_store::model::{OperatingPoint, POINT_DEPTH, POINT_THREADS};
 
@@ -7,7 +8,8 @@ use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
 use crate::tables::{cell_of, latency_cells, reason};
 
-/// Name of the operating point of a cell, with its threads and depth: `maximum: 4 threads, depth 32`.
+/// Name of the operating point of a cell, with its threads and depth:
+/// `maximum: 4 threads, depth 32`.
 pub fn name(point: &Point<'_>) -> String {
     let which = match point.plan().point.as_ref().map(|p| p.which) {
         Some(OperatingPoint::Max) => "maximum",
@@ -46,6 +48,10 @@ pub fn table(section: &Section<'_>) -> Table {
         point.table_row(cells)
     });
     let (rows, mut notes) = (rows.collect(), section.remarks());
-    notes.push("response times of the operation there was more of, reads or writes; p99.999 are five nines".to_owned());
+    notes.push(
+        "response times of the operation there was more of, reads or writes; p99.999 are five \
+         nines"
+            .to_owned(),
+    );
     section.table("operating points", columns, rows, notes)
 }

@@ -1,4 +1,5 @@
-//! Rounds repeated until steady state (SNIA SSS PTS): the verdict, and the results of the measurement window.
+//! Rounds repeated until steady state (SNIA SSS PTS): the verdict, and the results of the
+//! measurement window.
 
 use std::collections::BTreeMap;
 
@@ -248,7 +249,8 @@ pub fn matrix(section: &Section<'_>, drive: &DriveRounds<'_, '_>, figure: &Resul
     let mut notes = vec![format!("{what} of rounds {from} to {to}")];
     match drive.achieved() {
         Some(false) => notes.push(format!(
-            "{NOT_ACHIEVED} in {} rounds: these are not steady-state figures and must not be quoted as such",
+            "{NOT_ACHIEVED} in {} rounds: these are not steady-state figures and must not be \
+             quoted as such",
             drive.done
         )),
         None => notes.push("steady state was not evaluated".to_owned()),

@@ -1,4 +1,5 @@
-//! Write saturation (SNIA SSS PTS): the rate of a fresh drive and of one whose capacity was written several times.
+//! Write saturation (SNIA SSS PTS): the rate of a fresh drive and of one whose capacity was written
+//! several times.
 
 use assay_analysis::steady_time::{self, TimeToSteady};
 use assay_store::series::OpSample;
@@ -123,7 +124,9 @@ pub fn steady_cells(point: &Point<'_>) -> [TableCell; 2] {
 }
 
 /// Explanation of [`steady_cells`].
-pub const STEADY_NOTE: &str = "steady after: from then on every window of five rounds (a minute each, or a sixtieth of a shorter cell) meets SNIA's rule and is within 10 % of the last one";
+pub const STEADY_NOTE: &str = "steady after: from then on every window of five rounds (a minute \
+                               each, or a sixtieth of a shorter cell) meets SNIA's rule and is \
+                               within 10 % of the last one";
 
 /// One row per series: bytes written, the first and the last tenth, and their ratio.
 pub fn table(section: &Section<'_>) -> Table {

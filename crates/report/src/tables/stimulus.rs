@@ -80,12 +80,15 @@ pub fn table(section: &Section<'_>) -> Table {
     let rows = rows.collect();
     let mut notes = section.remarks();
     notes.push(format!(
-        "level: mean of the last fifth; reached: from then on every block (a sixtieth of the length) is within {WITHIN_PCT:.0} % of it; level before: of the same workload earlier in the sequence"
+        "level: mean of the last fifth; reached: from then on every block (a sixtieth of the \
+         length) is within {WITHIN_PCT:.0} % of it; level before: of the same workload earlier in \
+         the sequence"
     ));
     section.table("changes of the workload", columns, rows, notes)
 }
 
-/// The writes of a point, as drawn over time: middle of the interval in seconds, rate in MiB/s, mean and maximum latency in milliseconds.
+/// The writes of a point, as drawn over time: middle of the interval in seconds, rate in MiB/s,
+/// mean and maximum latency in milliseconds.
 pub fn samples(point: &Point<'_>) -> Vec<(f64, [f64; 3])> {
     let series = point.data.into_iter().flat_map(|data| &data.series);
     let writes = series.filter(|s| s.op == Op::Write && !s.ramp && s.end > s.start);

@@ -1,5 +1,5 @@
-//! Streams of chunks (MLE NVMe Streamer): the best short stream beside the continuous one, the cliff between them and the
-//! write cache that explains it.
+//! Streams of chunks (MLE NVMe Streamer): the best short stream beside the continuous one, the
+//! cliff between them and the write cache that explains it.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,6 @@ use crate::tables::{any_number, capacity, half_width, remarks};
 /// The two directions of a stream.
 pub const DIRECTIONS: [(Op, &str); 2] = [(Op::Write, "write"), (Op::Read, "read")];
 
-/// The streams of one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriveStreams {
     pub drive: usize,
@@ -26,7 +25,8 @@ pub struct DriveStreams {
     pub short: Vec<Stream>,
     /// The continuous stream, in both directions.
     pub continuous: Vec<Stream>,
-    /// Size of the write cache by the rate of the continuous write over time, bytes; one per repetition that shows it.
+    /// Size of the write cache by the rate of the continuous write over time, bytes; one per
+    /// repetition that shows it.
     pub caches_bytes: Vec<u64>,
 }
 
@@ -103,7 +103,8 @@ pub fn short_lengths(all: &[DriveStreams]) -> Vec<u64> {
     lengths.collect::<BTreeSet<u64>>().into_iter().collect()
 }
 
-/// The mean rate of a point's repetitions; `None` where the section has no streams at its row and column.
+/// The mean rate of a point's repetitions; `None` where the section has no streams at its row and
+/// column.
 pub fn mean_at(section: &Section<'_>, point: &Point<'_>) -> Option<f64> {
     let here = section.points.iter().filter(|p| {
         (p.row, p.column, p.drive) == (point.row, point.column, point.drive)
@@ -182,16 +183,19 @@ pub fn table(section: &Section<'_>) -> Table {
         |condition: bool, text: &str| notes.extend(condition.then(|| text.to_owned()));
     note_if(
         all.iter().any(|d| !d.short.is_empty()),
-        "peak: the fastest short stream, and its length; cliff: between the longest fast stream and the shortest slow one, where the rate falls by a fifth or more and does not recover",
+        "peak: the fastest short stream, and its length; cliff: between the longest fast stream \
+         and the shortest slow one, where the rate falls by a fifth or more and does not recover",
     );
     note_if(
         all.iter().any(|d| !d.caches_bytes.is_empty()),
-        "cache: bytes of the continuous stream written before its rate fell; short streams after idle time find it empty",
+        "cache: bytes of the continuous stream written before its rate fell; short streams after \
+         idle time find it empty",
     );
     note_if(
         any_number(&rows, |n| n.spread.is_some()),
         &format!(
-            "\u{b1}: half-width of the {:.0} % confidence interval of the mean, from the repetitions",
+            "\u{b1}: half-width of the {:.0} % confidence interval of the mean, from the \
+             repetitions",
             confidence::LEVEL * 100.0
         ),
     );
@@ -217,7 +221,8 @@ pub fn table(section: &Section<'_>) -> Table {
     table.without_empty_columns()
 }
 
-/// Notes on drives whose data were verified without a fault; [`capacity::alarms`] reports faults before any table.
+/// Notes on drives whose data were verified without a fault; [`capacity::alarms`] reports faults
+/// before any table.
 fn verified(section: &Section<'_>) -> Vec<String> {
     let note = |&drive: &usize| {
         let points = || measured(section, drive, CellView::Continuous);
@@ -232,7 +237,8 @@ fn verified(section: &Section<'_>) -> Vec<String> {
     section.drives.iter().filter_map(note).collect()
 }
 
-/// Every length of short stream: one row per length, drives and directions side by side; empty without any.
+/// Every length of short stream: one row per length, drives and directions side by side; empty
+/// without any.
 pub fn lengths(section: &Section<'_>) -> Table {
     let mut all = of_section(section);
     all.retain(|d| !d.short.is_empty());

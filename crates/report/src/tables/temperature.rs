@@ -1,4 +1,5 @@
-//! Temperatures of drives under load: at the start, after two minutes, at the end, and what the drive says of its limits (DragonFly NVMe tests).
+//! Temperatures of drives under load: at the start, after two minutes, at the end, and what the
+//! drive says of its limits (DragonFly NVMe tests).
 
 use assay_store::model::TelemetryRecord;
 use assay_units::Nanos;

@@ -39,8 +39,16 @@ pub fn table(section: &Section<'_>) -> Table {
     ]));
     let rows = point_rows(section, figures);
     let mut notes = section.remarks();
-    notes.push("before: the phase before the onset; throttling: the throttled phase, fast and slow states together; recovered: the phase after it".to_owned());
-    notes.push("slow: the share of the throttled phase in the slow state, as reported by the drive or by the alternation of its rate".to_owned());
+    notes.push(
+        "before: the phase before the onset; throttling: the throttled phase, fast and slow \
+         states together; recovered: the phase after it"
+            .to_owned(),
+    );
+    notes.push(
+        "slow: the share of the throttled phase in the slow state, as reported by the drive or by \
+         the alternation of its rate"
+            .to_owned(),
+    );
     let notes = spread_notes(notes, &rows);
     section.table("temperature and rate", columns, rows, notes)
 }

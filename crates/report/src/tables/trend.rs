@@ -111,7 +111,8 @@ fn projection_text(projection: &Projection) -> String {
         .earliest_s
         .map_or("an unknown date".to_owned(), day);
     format!(
-        "{grows}; projection: 100 % on {} (between {from} and {to} by its steps of 1 %), if the drive is used as it was from the first to the last of these runs",
+        "{grows}; projection: 100 % on {} (between {from} and {to} by its steps of 1 %), if the \
+         drive is used as it was from the first to the last of these runs",
         day(at)
     )
 }

@@ -16,7 +16,8 @@ pub fn of(point: &Point<'_>) -> Option<Wake> {
     wake::of_cell(&point.set.runs[point.run], point.cell, point.index)
 }
 
-/// Is the power of a point that of its own time? A reading is the mean since the one before it, which a short cell shares with what preceded it.
+/// Is the power of a point that of its own time? A reading is the mean since the one before it,
+/// which a short cell shares with what preceded it.
 fn is_long(point: &Point<'_>) -> bool {
     let last = point.measured_intervals().pop();
     last.is_some_and(|last| last.end_s() >= LEAST_FOR_POWER_S)
@@ -48,7 +49,11 @@ pub fn table(section: &Section<'_>) -> Table {
         cells
     });
     let mut notes = section.remarks();
-    notes.push("every I/O waits for the idle time after the one before it; the last columns: latency beyond the median without idle time; power: of cells of a second or more".to_owned());
+    notes.push(
+        "every I/O waits for the idle time after the one before it; the last columns: latency \
+         beyond the median without idle time; power: of cells of a second or more"
+            .to_owned(),
+    );
     let table = section.table("latency by idle time", columns, rows, notes);
     table.without_empty_columns()
 }

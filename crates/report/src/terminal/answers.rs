@@ -13,11 +13,13 @@ use crate::table::{Column, Heading, Row, Table, TableCell};
 /// An interval needs this many independent samples of a second, and a margin for the drain.
 const LEAST_SECONDS: f64 = FEWEST_EFFECTIVE + 0.5;
 
-/// A pair in a few lines: what both have in common, per metric the ratio and the answers, and why some cannot be told.
+/// A pair in a few lines: what both have in common, per metric the ratio and the answers, and why
+/// some cannot be told.
 pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &GroupComparison) {
     title(page, all, pair);
     if pair.workloads.is_empty() {
-        let text = "no workload was measured on both: run the same suite, with the same parameters, on both";
+        let text = "no workload was measured on both: run the same suite, with the same \
+                    parameters, on both";
         page.item("  ", text, Some(Paint::Caution));
     }
     for metric in pair.distinct_metrics() {
@@ -41,7 +43,8 @@ pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     title(page, all, pair);
     if metrics.contains(&Metric::P99) {
         let note = format!(
-            "p99 latency: of whole runs; a tail percentile has no interval within a run, so it has an answer only with {FEWEST_TAIL_RUNS} runs or more on each side"
+            "p99 latency: of whole runs; a tail percentile has no interval within a run, so it \
+             has an answer only with {FEWEST_TAIL_RUNS} runs or more on each side"
         );
         page.item("  ", &note, Some(Paint::Soft));
     }
@@ -63,7 +66,8 @@ fn title(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     page.line(&title, Some(Paint::Strong));
 }
 
-/// `by chance alone, at most 1.2 of these 24 answers would be a difference`; `None` without an answer.
+/// `by chance alone, at most 1.2 of these 24 answers would be a difference`; `None` without an
+/// answer.
 fn by_chance(pair: &GroupComparison) -> Option<String> {
     let chance = pair.by_chance();
     let of = match chance.answers {
@@ -73,7 +77,8 @@ fn by_chance(pair: &GroupComparison) -> Option<String> {
     };
     let different = format::figure(chance.different);
     Some(format!(
-        "if nothing differed, at most about {different} of {of} would be a difference by chance alone (5 % of each; not corrected for their number)"
+        "if nothing differed, at most about {different} of {of} would be a difference by chance \
+         alone (5 % of each; not corrected for their number)"
     ))
 }
 
@@ -109,7 +114,8 @@ fn ratios(pair: &GroupComparison, metric: Metric) -> Vec<f64> {
         .collect()
 }
 
-/// Why bandwidths cannot be told apart, each reason once with its number of workloads, and what to do about it.
+/// Why bandwidths cannot be told apart, each reason once with its number of workloads, and what to
+/// do about it.
 fn undecided(runs: &[Run], all: &Comparisons, pair: &GroupComparison) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     let mut shortest_ns: Option<u64> = None;
@@ -151,11 +157,13 @@ fn undecided(runs: &[Run], all: &Comparisons, pair: &GroupComparison) -> Vec<Str
         let scale = members.map_or(1.0, |(run, _)| runs[*run].manifest.scale);
         let needed = (LEAST_SECONDS * 1e9 / ns as f64 * scale).ceil();
         lines.push(format!(
-            "for an interval of every workload: assay run SUITE DRIVE --scale {needed} (at least {FEWEST_EFFECTIVE} seconds per cell), or repeated runs of each drive"
+            "for an interval of every workload: assay run SUITE DRIVE --scale {needed} (at least \
+             {FEWEST_EFFECTIVE} seconds per cell), or repeated runs of each drive"
         ));
     } else if shortest_ns.is_some() {
         lines.push(
-            "for an interval of every workload: longer cells (--scale), or repeated runs of each drive"
+            "for an interval of every workload: longer cells (--scale), or repeated runs of each \
+             drive"
                 .to_owned(),
         );
     } else if has_interval {

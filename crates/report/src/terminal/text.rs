@@ -101,8 +101,9 @@ impl TextPage {
         }
     }
 
-    /// A table; one that is too wide is split between drives (or, where that is not enough, between columns) into several
-    /// with the same row headings, and with the texts that name a row where headings do not.
+    /// A table; one that is too wide is split between drives (or, where that is not enough, between
+    /// columns) into several with the same row headings, and with the texts that name a row where
+    /// headings do not.
     pub fn table(&mut self, table: &Table) {
         if table.is_empty() {
             return;
@@ -265,8 +266,8 @@ impl TableLayout<'_> {
         widths
     }
 
-    /// Repeats the leading columns without which rows cannot be told apart, shortened: at most [`MAX_KEYS`], and as
-    /// many as leave space for each other column.
+    /// Repeats the leading columns without which rows cannot be told apart, shortened: at most
+    /// [`MAX_KEYS`], and as many as leave space for each other column.
     fn repeat_keys(&mut self, width: usize) {
         let is_whole = |column: &usize| {
             let mut rows = self.table.rows.iter();
@@ -301,7 +302,8 @@ impl TableLayout<'_> {
         self.heading_width + all <= width
     }
 
-    /// Columns of each table after splitting: the keys, and as many whole groups as fit, at least one column.
+    /// Columns of each table after splitting: the keys, and as many whole groups as fit, at least
+    /// one column.
     fn splits(&self, width: usize) -> Vec<Vec<usize>> {
         let all = self.table.all_columns();
         let (keys, others) = all.split_at(self.keys);

@@ -10,7 +10,14 @@ use crate::tables::cache;
 pub const VIEW: SectionView = SectionView {
     title: Some("With a cold and a warm cache"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "Hit rate: reads that the cache answered without the disk. A hit takes the time of the cache device, a miss that of the disk, so percentiles jump from one to the other where the hit rate passes them: with 98 % of hits, the 99th percentile is a miss. A second pass over the same data shows what the cache has kept of the first. In write-back mode writes take the time of the cache device until it is full of dirty data, then that of the disk; in write-through mode always that of the disk.",
+    how_to_read: |_| {
+        "Hit rate: reads that the cache answered without the disk. A hit takes the time of the \
+         cache device, a miss that of the disk, so percentiles jump from one to the other where \
+         the hit rate passes them: with 98 % of hits, the 99th percentile is a miss. A second pass \
+         over the same data shows what the cache has kept of the first. In write-back mode writes \
+         take the time of the cache device until it is full of dirty data, then that of the disk; \
+         in write-through mode always that of the disk."
+    },
     tables: |section| vec![cache::table(section)],
     charts: |section| {
         let percentiles = percentiles::by_drive(section, &|point| Some(cache::name(point)));

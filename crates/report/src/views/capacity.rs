@@ -11,7 +11,12 @@ use crate::tables::capacity;
 pub const VIEW: SectionView = SectionView {
     title: Some("Every block written and read back"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "Every block was written with its own address and sequence number, and read back. A block with the data of another address means that addresses share flash: the capacity is counterfeit, or the mapping is faulty. The capacity is confirmed only when every block was verified and no fault was found.",
+    how_to_read: |_| {
+        "Every block was written with its own address and sequence number, and read back. A block \
+         with the data of another address means that addresses share flash: the capacity is \
+         counterfeit, or the mapping is faulty. The capacity is confirmed only when every block \
+         was verified and no fault was found."
+    },
     alarms: capacity::alarms,
     tables: |section| vec![capacity::table(section)],
     charts: |section| timeline::chart(section).into_iter().collect(),

@@ -11,7 +11,11 @@ use crate::tables::concurrent;
 
 /// Every drive alone and then all together.
 pub const VIEW: SectionView = SectionView {
-    how_to_read: |_| "Every drive first alone, then all concurrently. Near 100 % of alone means that the drives are independent; less means a shared limit: the host's processors (see idle), a PCIe switch or the memory. The table of intervals has the layout of iostat.",
+    how_to_read: |_| {
+        "Every drive first alone, then all concurrently. Near 100 % of alone means that the drives \
+         are independent; less means a shared limit: the host's processors (see idle), a PCIe \
+         switch or the memory. The table of intervals has the layout of iostat."
+    },
     tables: |section| {
         let cells = concurrent::cells(section);
         let first = cells.first();

@@ -9,7 +9,14 @@ use crate::tables::consistency;
 /// An hour of random writes, scored over its last part.
 pub const VIEW: SectionView = SectionView {
     merge_rule: MergeRule::EqualWorkloads,
-    how_to_read: |_| "Every dot is one second of random writes, on a logarithmic axis. A narrow band is a consistent drive; a cloud or two bands indicate stalls or throttling. The first drop is where over-provisioning is used up and garbage collection begins. The last part, shown again below, is scored: its mean is the score, and its mean over standard deviation the consistency (twice the value is half the scatter). The difference between the variants is the gain from additional over-provisioning.",
+    how_to_read: |_| {
+        "Every dot is one second of random writes, on a logarithmic axis. A narrow band is a \
+         consistent drive; a cloud or two bands indicate stalls or throttling. The first drop is \
+         where over-provisioning is used up and garbage collection begins. The last part, shown \
+         again below, is scored: its mean is the score, and its mean over standard deviation the \
+         consistency (twice the value is half the scatter). The difference between the variants is \
+         the gain from additional over-provisioning."
+    },
     tables: |section| vec![consistency::table(section)],
     charts: |section| or_by_kind(charts::consistency::charts(section), section),
     switch_legend: Some("Over-provisioning shown"),

@@ -10,7 +10,13 @@ use crate::tables::stimulus;
 pub const VIEW: SectionView = SectionView {
     title: Some("Change of the workload"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "Sequential writes, then random writes, then the same sequential writes again, without a pause. Random writes leave blocks in which valid and stale data are mixed, so the second sequential phase begins below the level of the first until the drive has rewritten them. The table has the level of each phase, the time until it, and the second sequential level relative to the first; a drive that recovers at once keeps the two apart.",
+    how_to_read: |_| {
+        "Sequential writes, then random writes, then the same sequential writes again, without a \
+         pause. Random writes leave blocks in which valid and stale data are mixed, so the second \
+         sequential phase begins below the level of the first until the drive has rewritten them. \
+         The table has the level of each phase, the time until it, and the second sequential level \
+         relative to the first; a drive that recovers at once keeps the two apart."
+    },
     tables: |section| vec![stimulus::table(section)],
     charts: charts::stimulus::charts,
     key_figures,

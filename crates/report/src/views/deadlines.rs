@@ -37,7 +37,13 @@ pub const VIEW: SectionView = SectionView {
 fn how_to_read(section: &Section<'_>) -> &'static str {
     let due = |point: &Point<'_>| point.plan().workload.rate_iops > 0.0;
     if section.points.iter().any(due) {
-        return "I/Os are due at a fixed rate, whether or not earlier ones have completed, and each has a deadline. A million of them is what a busy server does in minutes: a few hundred misses per million are stalls that users see. Read the table from the lowest rate up: a drive carries the highest rate whose misses are acceptable.";
+        return "I/Os are due at a fixed rate, whether or not earlier ones have completed, and \
+                each has a deadline. A million of them is what a busy server does in minutes: a \
+                few hundred misses per million are stalls that users see. Read the table from \
+                the lowest rate up: a drive carries the highest rate whose misses are acceptable.";
     }
-    "Each I/O is submitted when the one before it has completed, and has a deadline. A million of them is what a busy server does in minutes: a few hundred misses per million are stalls that users see. A closed loop submits less while the drive stalls, so that with arrivals at a fixed rate more would be late."
+    "Each I/O is submitted when the one before it has completed, and has a deadline. A million of \
+     them is what a busy server does in minutes: a few hundred misses per million are stalls that \
+     users see. A closed loop submits less while the drive stalls, so that with arrivals at a \
+     fixed rate more would be late."
 }

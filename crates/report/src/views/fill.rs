@@ -11,7 +11,14 @@ use crate::tables::jobs::workload_text;
 pub const VIEW: SectionView = SectionView {
     title: Some("Bursts by state of fill"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "The same short workloads, one I/O at a time, on a drive with little data and on one that has just been written to the end. Writes that are slower on the full drive no longer find room in its SLC cache; reads that are slower come from multi-bit flash in place of the cache, or wait behind the folding of the cache. What idle time gives back was background work; what deallocation gives back was missing free flash. A drive without a cache has the same figures in all states.",
+    how_to_read: |_| {
+        "The same short workloads, one I/O at a time, on a drive with little data and on one that \
+         has just been written to the end. Writes that are slower on the full drive no longer find \
+         room in its SLC cache; reads that are slower come from multi-bit flash in place of the \
+         cache, or wait behind the folding of the cache. What idle time gives back was background \
+         work; what deallocation gives back was missing free flash. A drive without a cache has \
+         the same figures in all states."
+    },
     tables: |section| vec![fill::table(section)],
     charts: |section| charts(section).into_iter().collect(),
     key_figures,

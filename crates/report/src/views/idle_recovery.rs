@@ -10,7 +10,13 @@ use crate::tables::recovery;
 pub const VIEW: SectionView = SectionView {
     title: Some("Recovery by idle time"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "A drive in steady state is written in bursts with idle time between them. What it does with that time, collecting garbage or folding its write cache, is the difference between the rate after idle time and that of the continuous writes before. A drive whose lines coincide recovers nothing while the host is idle; one whose rate grows with the idle time needs pauses, and its steady-state rate applies to loads without them.",
+    how_to_read: |_| {
+        "A drive in steady state is written in bursts with idle time between them. What it does \
+         with that time, collecting garbage or folding its write cache, is the difference between \
+         the rate after idle time and that of the continuous writes before. A drive whose lines \
+         coincide recovers nothing while the host is idle; one whose rate grows with the idle time \
+         needs pauses, and its steady-state rate applies to loads without them."
+    },
     tables: |section| vec![recovery::table(section)],
     charts: charts::recovery::charts,
     key_figures,

@@ -10,7 +10,10 @@ use crate::tables::jobs;
 
 /// The jobs of a step.
 pub const JOBS: SectionView = SectionView {
-    how_to_read: |_| "Jobs that ran at once on one drive, each with its own rates and latencies. What a job gets depends on the others: compare it with the same job alone.",
+    how_to_read: |_| {
+        "Jobs that ran at once on one drive, each with its own rates and latencies. What a job \
+         gets depends on the others: compare it with the same job alone."
+    },
     tables,
     charts,
     key_figures,
@@ -21,7 +24,13 @@ pub const JOBS: SectionView = SectionView {
 pub const INTERFERENCE: SectionView = SectionView {
     title: Some("Alone and beside other jobs"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "The same workload first alone, then beside other jobs on the same drive. A median that stays, with a 99.99th percentile that is many times as long, means that most operations find their die idle and a few wait behind a program, an erase or a full write buffer. A drive that suspends programs for reads, or that reserves time for them, keeps the tail short. The rate falls with the mean latency where the queue depth is fixed.",
+    how_to_read: |_| {
+        "The same workload first alone, then beside other jobs on the same drive. A median that \
+         stays, with a 99.99th percentile that is many times as long, means that most operations \
+         find their die idle and a few wait behind a program, an erase or a full write buffer. A \
+         drive that suspends programs for reads, or that reserves time for them, keeps the tail \
+         short. The rate falls with the mean latency where the queue depth is fixed."
+    },
     ..JOBS
 };
 

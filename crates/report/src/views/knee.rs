@@ -13,7 +13,15 @@ use crate::tables::{knee, power};
 /// Rate and tail latency by queue depth.
 pub const VIEW: SectionView = SectionView {
     row_axes: &[Axis::TotalDepth, Axis::Threads, Axis::Depth],
-    how_to_read: |_| "The rate rises with the queue depth until the drive is saturated; beyond that, more depth only adds latency, shown in the lower panel. The ring marks the knee: the lowest depth with 95 % of the best rate. The table compares drives at their knees rather than at one fixed depth, which would favour some. A low depth at the knee is good, and so is a p99.99 that stays flat up to it. Where the host's processors set the rate (crosses, CPU-limited), the drive can do more with a faster host. Power by rate shows what each step up costs.",
+    how_to_read: |_| {
+        "The rate rises with the queue depth until the drive is saturated; beyond that, more depth \
+         only adds latency, shown in the lower panel. The ring marks the knee: the lowest depth \
+         with 95 % of the best rate. The table compares drives at their knees rather than at one \
+         fixed depth, which would favour some. A low depth at the knee is good, and so is a p99.99 \
+         that stays flat up to it. Where the host's processors set the rate (crosses, \
+         CPU-limited), the drive can do more with a faster host. Power by rate shows what each \
+         step up costs."
+    },
     tables: |section| {
         let knees = knee::table(section);
         if knees.is_empty() {

@@ -10,7 +10,16 @@ use crate::tables::load;
 /// A sweep over offered load.
 pub const VIEW: SectionView = SectionView {
     row_axes: &[Axis::LoadShare],
-    how_to_read: |_| "Open loop: operations are issued at their intended times, whether or not earlier ones have completed, as a service receives requests. Latency counts from the intended start (solid) or, as in a closed loop, from submission (dotted). The table has the parts of the mean: service is what an I/O takes alone, queueing its wait behind others in the drive, lateness its wait for a free slot before submission. Both lines contain the queueing; only lateness separates them. The knee (ringed) is the highest load with a short tail. Beyond the saturation point the wait grows without limit, so plan for less load than the knee.",
+    how_to_read: |_| {
+        "Open loop: operations are issued at their intended times, whether or not earlier ones \
+         have completed, as a service receives requests. Latency counts from the intended start \
+         (solid) or, as in a closed loop, from submission (dotted). The table has the parts of the \
+         mean: service is what an I/O takes alone, queueing its wait behind others in the drive, \
+         lateness its wait for a free slot before submission. Both lines contain the queueing; \
+         only lateness separates them. The knee (ringed) is the highest load with a short tail. \
+         Beyond the saturation point the wait grows without limit, so plan for less load than the \
+         knee."
+    },
     tables: |section| vec![load::table(section)],
     charts: |section| or_by_kind(charts::load::charts(section), section),
     switch_legend: Some("Latency shown"),

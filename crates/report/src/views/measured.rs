@@ -32,10 +32,15 @@ fn how_to_read(section: &Section<'_>) -> &'static str {
     let plans = || section.points.iter().map(Point::plan);
     let rw = plans().next().map_or("", |p| p.workload.rw.as_str());
     if section.varying().contains(&Axis::Data) {
-        return "The same reads from an area of random data and from one that is blank or zeroed. Equal figures mean that the drive reads its flash in both cases; a ratio well above 1 means that the drive answers reads of the blank area without accessing flash. Benchmarks of blank drives measure the latter.";
+        return "The same reads from an area of random data and from one that is blank or zeroed. \
+                Equal figures mean that the drive reads its flash in both cases; a ratio well \
+                above 1 means that the drive answers reads of the blank area without accessing \
+                flash. Benchmarks of blank drives measure the latter.";
     }
     if rw.contains("read") && plans().all(|p| !p.workload.direct) {
-        return "Through the file system and its page cache, as an ordinary program reads. Read-ahead can make one thread much faster here than with direct reads; cached data would be faster than any drive.";
+        return "Through the file system and its page cache, as an ordinary program reads. \
+                Read-ahead can make one thread much faster here than with direct reads; cached \
+                data would be faster than any drive.";
     }
     let pure = matches!(rw, "read" | "write" | "randread" | "randwrite");
     match rw {
@@ -43,31 +48,49 @@ fn how_to_read(section: &Section<'_>) -> &'static str {
             && section.row_axis == Some(Axis::BlockSize)
             && plans().all(|p| p.workload.iodepth * p.workload.numjobs == 1) =>
         {
-            "One operation in flight, from the smallest transfer to the largest: the latency of a program that waits for each transfer. Bandwidth that still rises at the right edge means that the drive is not saturated; a step at 4 KiB or below shows the cost of transfers below the drive's mapping unit."
+            "One operation in flight, from the smallest transfer to the largest: the latency of a \
+             program that waits for each transfer. Bandwidth that still rises at the right edge \
+             means that the drive is not saturated; a step at 4 KiB or below shows the cost of \
+             transfers below the drive's mapping unit."
         }
         _ if pure && section.row_axis == Some(Axis::TotalDepth) => {
-            "The depth is the number of operations in flight, all threads together. The drive is saturated where a line turns flat: at depth 1 or 2, a single program gets the full rate; at depth 32, the rated figure needs that depth. Compare the percentiles at the depth of the intended use; axes can be linear or logarithmic."
+            "The depth is the number of operations in flight, all threads together. The drive is \
+             saturated where a line turns flat: at depth 1 or 2, a single program gets the full \
+             rate; at depth 32, the rated figure needs that depth. Compare the percentiles at the \
+             depth of the intended use; axes can be linear or logarithmic."
         }
         "randread" if section.row_axis == Some(Axis::BlockSize) => {
-            "Each thread reads one block at a random address and waits for it, so the number of threads is the number of reads in flight. Small blocks show the rate of operations; large ones, the bandwidth. Where more threads do not help, the drive is saturated; where they reduce the rate, they contend."
+            "Each thread reads one block at a random address and waits for it, so the number of \
+             threads is the number of reads in flight. Small blocks show the rate of operations; \
+             large ones, the bandwidth. Where more threads do not help, the drive is saturated; \
+             where they reduce the rate, they contend."
         }
         "randread" => {
-            "Random reads. More reads in flight use more flash dies in parallel, up to the depth where only latency grows."
+            "Random reads. More reads in flight use more flash dies in parallel, up to the depth \
+             where only latency grows."
         }
         "read" => {
-            "Each thread reads its own region sequentially, one block in flight. One thread shows the drive's own read-ahead; a rate that rises with the threads was limited by the single request in flight."
+            "Each thread reads its own region sequentially, one block in flight. One thread shows \
+             the drive's own read-ahead; a rate that rises with the threads was limited by the \
+             single request in flight."
         }
         "write" => {
-            "Sequential writes. Many drives write to an SLC cache first: the lower level in the chart over time is the rate behind the full cache, and the one that counts for large copies."
+            "Sequential writes. Many drives write to an SLC cache first: the lower level in the \
+             chart over time is the rate behind the full cache, and the one that counts for large \
+             copies."
         }
         "randwrite" => {
-            "Random writes, the hardest workload for flash: garbage collection runs while new data arrive. Consider the variation of the rate over time and the high percentiles."
+            "Random writes, the hardest workload for flash: garbage collection runs while new data \
+             arrive. Consider the variation of the rate over time and the high percentiles."
         }
         _ if section.varying().contains(&Axis::ReadShare) => {
-            "Mixed reads and writes, from all writes to all reads. A drive below the straight line between its two ends loses time between the two kinds of operation; their latencies are drawn separately, because reads wait behind writes."
+            "Mixed reads and writes, from all writes to all reads. A drive below the straight line \
+             between its two ends loses time between the two kinds of operation; their latencies \
+             are drawn separately, because reads wait behind writes."
         }
         "rw" | "randrw" | "readwrite" => {
-            "Mixed reads and writes. Reads behind writes wait longest: compare the high percentiles of reads with those of reads alone."
+            "Mixed reads and writes. Reads behind writes wait longest: compare the high \
+             percentiles of reads with those of reads alone."
         }
         _ => "One row per workload; the chart over time shows whether the figure was steady.",
     }

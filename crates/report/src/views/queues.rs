@@ -9,7 +9,14 @@ use crate::tables::queues;
 /// The same number of I/Os in flight, by one thread to many.
 pub const VIEW: SectionView = SectionView {
     row_axes: &[Axis::Threads],
-    how_to_read: |_| "The same number of I/Os in flight, from one deep queue to one I/O per thread. Linux gives each processor a queue of the drive and shares them where the drive has fewer, so threads set how many of the drive's queues are in use and how deep each is. Equal rates mean that only the number in flight counts. A rate that falls with few threads is limited by the host's processors (marked), or by a drive that takes little from one queue; one that falls with many threads, by a drive or host that loses time between queues.",
+    how_to_read: |_| {
+        "The same number of I/Os in flight, from one deep queue to one I/O per thread. Linux gives \
+         each processor a queue of the drive and shares them where the drive has fewer, so threads \
+         set how many of the drive's queues are in use and how deep each is. Equal rates mean that \
+         only the number in flight counts. A rate that falls with few threads is limited by the \
+         host's processors (marked), or by a drive that takes little from one queue; one that \
+         falls with many threads, by a drive or host that loses time between queues."
+    },
     tables: |section| vec![queues::table(section)],
     charts,
     key_figures: measured::VIEW.key_figures,

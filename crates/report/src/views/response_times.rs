@@ -10,7 +10,13 @@ use crate::tables::response;
 pub const VIEW: SectionView = SectionView {
     title: Some("Response times at operating points"),
     merge_rule: MergeRule::AllSteps,
-    how_to_read: |_| "The same workload at three demand intensities: the highest rate of the grid with a short mean response time, the rate nearest to the middle of the highest and the lowest, and one operation in flight. The histogram shows where the operations lie: a second hump is a second path through the drive (a full write buffer, garbage collection), which a mean hides. A good drive keeps the humps of higher demand close to that of the minimum.",
+    how_to_read: |_| {
+        "The same workload at three demand intensities: the highest rate of the grid with a short \
+         mean response time, the rate nearest to the middle of the highest and the lowest, and one \
+         operation in flight. The histogram shows where the operations lie: a second hump is a \
+         second path through the drive (a full write buffer, garbage collection), which a mean \
+         hides. A good drive keeps the humps of higher demand close to that of the minimum."
+    },
     tables: |section| vec![response::table(section)],
     charts: charts::response::charts,
     key_figures,

@@ -14,7 +14,15 @@ use crate::tables::{remarks, rounds};
 /// The same cells, measured round after round.
 pub const VIEW: SectionView = SectionView {
     row_axes: &[Axis::BlockSize],
-    how_to_read: |_| "The same cells are measured round after round until the tracked one is in steady state, by the rule stated below the first table (SNIA's unless the suite defines another: over five rounds all values lie within 20 % of their mean, and the best-fit line rises or falls by at most 10 %). The charts show the means of the measurement window by block size, the convergence round by round, and the window with its mean, the limits of the rule and the best-fit line. Tables contain only figures of that window; where steady state was not achieved they are marked, and are not steady-state figures.",
+    how_to_read: |_| {
+        "The same cells are measured round after round until the tracked one is in steady state, \
+         by the rule stated below the first table (SNIA's unless the suite defines another: over \
+         five rounds all values lie within 20 % of their mean, and the best-fit line rises or \
+         falls by at most 10 %). The charts show the means of the measurement window by block \
+         size, the convergence round by round, and the window with its mean, the limits of the \
+         rule and the best-fit line. Tables contain only figures of that window; where steady \
+         state was not achieved they are marked, and are not steady-state figures."
+    },
     tables,
     charts: charts::rounds::charts,
     html,

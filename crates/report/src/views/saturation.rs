@@ -9,7 +9,13 @@ use crate::tables::saturation;
 /// Continuous random writes to a purged drive.
 pub const VIEW: SectionView = SectionView {
     merge_rule: MergeRule::EqualWorkloads,
-    how_to_read: |_| "One continuous write, to a purged drive unless its title says otherwise. The first level is the fresh drive; the drops are caches that fill and over-provisioning that is used up; the last level is the steady state. Plotted over capacities written instead of time, drives of different size and speed are comparable: the position of the last drop, between one and two capacities, depends on the over-provisioning.",
+    how_to_read: |_| {
+        "One continuous write, to a purged drive unless its title says otherwise. The first level \
+         is the fresh drive; the drops are caches that fill and over-provisioning that is used up; \
+         the last level is the steady state. Plotted over capacities written instead of time, \
+         drives of different size and speed are comparable: the position of the last drop, between \
+         one and two capacities, depends on the over-provisioning."
+    },
     tables: |section| vec![saturation::table(section)],
     charts: |section| or_by_kind(charts::saturation::charts(section), section),
     switch_legend: Some("Horizontal axis"),

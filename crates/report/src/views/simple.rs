@@ -12,7 +12,11 @@ use crate::tables::{inspect, power, soak, temperature};
 
 /// A long run with telemetry.
 pub const SOAK: SectionView = SectionView {
-    how_to_read: |_| "One long run. A flat line is a sustained rate. A rate that falls while the temperature rises indicates thermal throttling; one that falls at a constant temperature, an exhausted cache. The final level is the one that counts for long jobs.",
+    how_to_read: |_| {
+        "One long run. A flat line is a sustained rate. A rate that falls while the temperature \
+         rises indicates thermal throttling; one that falls at a constant temperature, an \
+         exhausted cache. The final level is the one that counts for long jobs."
+    },
     tables: |section| vec![soak::table(section)],
     charts: |section| {
         let charts = [timeline::chart(section), percentiles::chart(section)];
@@ -56,7 +60,11 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
 
 /// Drives without a workload.
 pub const IDLE: SectionView = SectionView {
-    how_to_read: |_| "Power and temperature of the drive without a workload. Power that falls in steps shows transitions into non-operational power states; a drive that reports no power needs a meter. The next test starts at the temperature reached here.",
+    how_to_read: |_| {
+        "Power and temperature of the drive without a workload. Power that falls in steps shows \
+         transitions into non-operational power states; a drive that reports no power needs a \
+         meter. The next test starts at the temperature reached here."
+    },
     tables: |section| vec![power::idle(section)],
     charts: idle::charts,
     lists_figures: false,
@@ -65,7 +73,11 @@ pub const IDLE: SectionView = SectionView {
 
 /// Contents of the areas that other steps read.
 pub const INSPECTION: SectionView = SectionView {
-    how_to_read: |_| "Contents of the areas that were read. Many drives answer reads of blank or compressible areas without accessing their flash, so figures from such areas do not characterise the flash.",
+    how_to_read: |_| {
+        "Contents of the areas that were read. Many drives answer reads of blank or compressible \
+         areas without accessing their flash, so figures from such areas do not characterise the \
+         flash."
+    },
     tables: |section| vec![inspect::table(&section.points, section.title)],
     html: |section, _, _| {
         let tables = (section.descriptor().tables)(section);

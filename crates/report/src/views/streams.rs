@@ -15,7 +15,14 @@ use crate::tables::{capacity as verification, published, stream};
 pub const VIEW: SectionView = SectionView {
     title: Some("Streams: peak against continuous"),
     merge_rule: MergeRule::AllSuites,
-    how_to_read: |_| "A stream of chunks, written or read in order with many in flight, timed from the first submission to the last completion. At one chunk the latency of the first command dominates; short streams fit into caches and show the peak; a cliff shows a full cache. The level line is the mean of the continuous stream: a recorder can rely on that rate, and on a higher one only until the cache is full. Points at the level line show a drive that sustains its rate.",
+    how_to_read: |_| {
+        "A stream of chunks, written or read in order with many in flight, timed from the first \
+         submission to the last completion. At one chunk the latency of the first command \
+         dominates; short streams fit into caches and show the peak; a cliff shows a full cache. \
+         The level line is the mean of the continuous stream: a recorder can rely on that rate, \
+         and on a higher one only until the cache is full. Points at the level line show a drive \
+         that sustains its rate."
+    },
     alarms: verification::alarms,
     tables: |section| vec![stream::table(section), stream::lengths(section)],
     charts: charts::stream::charts,

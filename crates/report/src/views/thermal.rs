@@ -7,7 +7,12 @@ use crate::tables::{temperature, thermal};
 
 /// A soak until temperature and rate are stable.
 pub const VIEW: SectionView = SectionView {
-    how_to_read: |_| "A sustained load until temperature and rate are stable. Shaded: thermal throttling. Its onset, the temperature at the onset, the remaining rate and the share of throttled time show what the drive achieves without better cooling. A drive with a level rate and temperature needs none.",
+    how_to_read: |_| {
+        "A sustained load until temperature and rate are stable. Shaded: thermal throttling. Its \
+         onset, the temperature at the onset, the remaining rate and the share of throttled time \
+         show what the drive achieves without better cooling. A drive with a level rate and \
+         temperature needs none."
+    },
     tables: |section| {
         let temperatures = temperature::table(section);
         std::iter::once(thermal::table(section))

@@ -1,4 +1,5 @@
-//! Replayed traces: rate, latency and energy of the whole and by phase (AnandTech Storage Bench, see docs/sources.md).
+//! Replayed traces: rate, latency and energy of the whole and by phase (AnandTech Storage Bench,
+//! see docs/sources.md).
 
 use assay_analysis::trace_replay;
 
@@ -12,7 +13,14 @@ use crate::tables::trace_replay as tables;
 /// A replay of a block trace.
 pub const VIEW: SectionView = SectionView {
     row_axes: &[Axis::Trace],
-    how_to_read: |_| "The requests of a recorded trace, in their order. With the times of the trace, a request is due when it was recorded and its latency counts from then, so the data rate is the trace's unless the drive falls behind: compare latencies and energy. In a closed loop the drive gets the next request as soon as there is a free slot: compare data rates. Phases are parts of the trace, one after the other: latencies that grow towards the end show a full write cache or garbage collection.",
+    how_to_read: |_| {
+        "The requests of a recorded trace, in their order. With the times of the trace, a request \
+         is due when it was recorded and its latency counts from then, so the data rate is the \
+         trace's unless the drive falls behind: compare latencies and energy. In a closed loop the \
+         drive gets the next request as soon as there is a free slot: compare data rates. Phases \
+         are parts of the trace, one after the other: latencies that grow towards the end show a \
+         full write cache or garbage collection."
+    },
     tables: |section| vec![tables::totals(section), tables::phases(section)],
     charts: |section| {
         let charts = [timeline::chart(section), percentiles::chart(section)];

@@ -9,7 +9,14 @@ use crate::tables::wake;
 /// One I/O at a time, with idle time before each.
 pub const VIEW: SectionView = SectionView {
     merge_rule: MergeRule::EqualWorkloads,
-    how_to_read: |_| "One read at a time, each after the same idle time. A step of the latency is a transition: the drive has entered a non-operational power state after that much idle time (Autonomous Power State Transition), and the next command waits for its exit latency, or for the end of the entry and then the exit. Compare the steps with the exit latencies of the drive's power states. A line that stays level shows a drive, or a host, that saves no power while idle: see the power beside it.",
+    how_to_read: |_| {
+        "One read at a time, each after the same idle time. A step of the latency is a transition: \
+         the drive has entered a non-operational power state after that much idle time (Autonomous \
+         Power State Transition), and the next command waits for its exit latency, or for the end \
+         of the entry and then the exit. Compare the steps with the exit latencies of the drive's \
+         power states. A line that stays level shows a drive, or a host, that saves no power while \
+         idle: see the power beside it."
+    },
     tables: |section| vec![wake::table(section)],
     charts: |section| wake_chart::chart(section).into_iter().collect(),
     key_figures,

@@ -7,8 +7,9 @@ use assay_stats::HostAudit;
 use assay_stats::compare::Better;
 use assay_units::Rng;
 
-/// Observations of `n` drives with four drives per host and 2 % between them: two headline metrics and `cells` figures of cells. Drive 5
-/// is 15 % slower, host 3 is 8 % slower (from 16 drives on), firmware B is 4 % slower in reads.
+/// Observations of `n` drives with four drives per host and 2 % between them: two headline metrics
+/// and `cells` figures of cells. Drive 5 is 15 % slower, host 3 is 8 % slower (from 16 drives on),
+/// firmware B is 4 % slower in reads.
 pub fn observations(n: usize, cells: usize) -> Vec<Observation> {
     let mut rng = Rng::stream(20, "synthetic cohort");
     let mut figures = vec![
@@ -85,8 +86,8 @@ pub fn runs(n: usize) -> Vec<RunProgress> {
     (0..n).map(&mut run).collect()
 }
 
-/// A soak of six hours of each drive, by 150 seconds: all become 3 % slower, drive 6 by 5 % beside, every seventh is interrupted, and drive 2
-/// has failed I/Os.
+/// A soak of six hours of each drive, by 150 seconds: all become 3 % slower, drive 6 by 5 % beside,
+/// every seventh is interrupted, and drive 2 has failed I/Os.
 pub fn soaks(n: usize) -> Soaks {
     let mut rng = Rng::stream(20, "synthetic soaks");
     let all = observations(n, 0);

@@ -274,16 +274,36 @@ pub fn manifest(drives: Vec<DriveRecord>) -> Manifest {
         schema: SCHEMA,
         run_id: "20261121T031514Z-bandwidth-k3q8".to_owned(),
         created: "2026-11-21T03:15:14Z".to_owned(),
-        tool: BuildRecord { name: "assay".to_owned(), version: "0.1.0".to_owned(), commit: "b628d64f00c1".to_owned() },
-        command_line: ["assay", "run", "bandwidth", "sim:samsung-951", "sim:intel-600p", "--scale", "0.05", "--destroy", "SIM-951-7"]
-            .map(str::to_owned)
-            .to_vec(),
+        tool: BuildRecord {
+            name: "assay".to_owned(),
+            version: "0.1.0".to_owned(),
+            commit: "b628d64f00c1".to_owned(),
+        },
+        command_line: [
+            "assay",
+            "run",
+            "bandwidth",
+            "sim:samsung-951",
+            "sim:intel-600p",
+            "--scale",
+            "0.05",
+            "--destroy",
+            "SIM-951-7",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         suite: SuiteRecord {
             name: "bandwidth".to_owned(),
             title: "NVMe bandwidth".to_owned(),
-            summary: "Random reads over block sizes and thread counts, sequential reads and writes, zeroed against incompressible data, a read soak with temperatures, and all drives at once.".to_owned(),
-            source: "M. Dillon, NVMe M.2 bandwidth tests, seven consumer drives (DragonFly)".to_owned(),
-            text: "name = \"bandwidth\"\n\n[[step]]\nname = \"random-read\"\nrw = \"randread\"\nbs = [\"512\", \"1k\", \"2k\"]\nnumjobs = [16, 64]\n".to_owned(),
+            summary: "Random reads over block sizes and thread counts, sequential reads and \
+                      writes, zeroed against incompressible data, a read soak with temperatures, \
+                      and all drives at once."
+                .to_owned(),
+            source: "M. Dillon, NVMe M.2 bandwidth tests, seven consumer drives (DragonFly)"
+                .to_owned(),
+            text: "name = \"bandwidth\"\n\n[[step]]\nname = \"random-read\"\nrw = \
+                   \"randread\"\nbs = [\"512\", \"1k\", \"2k\"]\nnumjobs = [16, 64]\n"
+                .to_owned(),
         },
         parameters: BTreeMap::from([
             ("area".to_owned(), "16g".to_owned()),

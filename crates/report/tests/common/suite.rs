@@ -30,7 +30,8 @@ const RANDOM: [[[f64; 10]; 2]; 2] = [
     ],
 ];
 
-/// The bandwidth suite as shipped, on seven simulated drives: those of [`bandwidth`] and five slower ones.
+/// The bandwidth suite as shipped, on seven simulated drives: those of [`bandwidth`] and five
+/// slower ones.
 pub fn seven() -> Run {
     let mut run = bandwidth();
     run.manifest.suite.text = include_str!("../../../../suites/bandwidth.toml").to_owned();
@@ -379,7 +380,8 @@ pub fn bandwidth() -> Run {
                 reasons: vec![
                     reason(
                         ReasonWeight::For,
-                        "gains from queues: 1,070 MiB/s at 4 KiB with 64 threads, 1.7 times the rate of 16",
+                        "gains from queues: 1,070 MiB/s at 4 KiB with 64 threads, 1.7 times the \
+                         rate of 16",
                     ),
                     reason(
                         ReasonWeight::For,
@@ -387,7 +389,8 @@ pub fn bandwidth() -> Run {
                     ),
                     reason(
                         ReasonWeight::Caution,
-                        "answers blank areas 1.9 times as fast as written ones: benchmarks of an empty drive flatter it",
+                        "answers blank areas 1.9 times as fast as written ones: benchmarks of an \
+                         empty drive flatter it",
                     ),
                     reason(
                         ReasonWeight::Missing,
@@ -401,7 +404,8 @@ pub fn bandwidth() -> Run {
                 reasons: vec![
                     reason(
                         ReasonWeight::Against,
-                        "sequential write falls from 170 to 20 MiB/s after 35 s, when its SLC cache is full",
+                        "sequential write falls from 170 to 20 MiB/s after 35 s, when its SLC \
+                         cache is full",
                     ),
                     reason(
                         ReasonWeight::Against,

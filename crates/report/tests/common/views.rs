@@ -1,4 +1,5 @@
-//! Fixtures: one suite per view on synthetic drives, with rates of the order of magnitude of the cited reviews.
+//! Fixtures: one suite per view on synthetic drives, with rates of the order of magnitude of the
+//! cited reviews.
 
 mod dragonfly;
 mod fill;
@@ -373,7 +374,8 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
     suite_run(
         "enterprise",
         "Enterprise workloads",
-        "Peak reads at the lowest depth that reaches 95 % of the best, steady writes, per power state.",
+        "Peak reads at the lowest depth that reaches 95 % of the best, steady writes, per power \
+         state.",
         drives,
         cells,
     )

@@ -7,7 +7,8 @@ fn command(folder: &str, line: &str) -> String {
 
 #[test]
 fn permission_and_power_meter_are_given_again_and_nothing_else() {
-    let line = "assay|run|bandwidth|a.img|--destroy=a.img|--scale|0.1|--destroy|ext4|--power-meter|read power|--out|r";
+    let line = "assay|run|bandwidth|a.img|--destroy=a.img|--scale|0.\
+                1|--destroy|ext4|--power-meter|read power|--out|r";
     assert_eq!(
         command("r", line),
         "assay run --resume r --destroy a.img --destroy ext4 --power-meter 'read power'"

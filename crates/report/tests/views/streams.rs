@@ -22,7 +22,8 @@ fn peak_and_continuous_rate_with_cliff_and_cache() {
     assert_eq!(directions, ["write", "read", "write", "read"]);
     let (falls, holds) = (&rows[0].1, &rows[2].1);
     let (peak, endless) = (number(&falls[2]), number(&falls[4]));
-    // Three repetitions at 1, 2 and 3 % more than 2500, two streams of 20 seconds at 2500 and 220 at 500.
+    // Three repetitions at 1, 2 and 3 % more than 2500, two streams of 20 seconds at 2500 and 220
+    // at 500.
     assert!((peak / 2550.0 - 1.0).abs() < 0.02, "{falls:?}");
     assert!((endless - 667.0).abs() < 10.0, "{falls:?}");
     assert!(falls[2].contains('\u{b1}'), "{falls:?}");
@@ -55,7 +56,8 @@ fn one_of_the_two_stream_suites_alone() {
     let peak = page(&common::views::peak(1, 1));
     let tables = tables(&peak);
     let first = &rows(&tables, STREAMS)[0].1;
-    // Columns of the other suite are left out: direction, peak and its length, no continuous rate, the cliff.
+    // Columns of the other suite are left out: direction, peak and its length, no continuous rate,
+    // the cliff.
     assert_eq!((first.len(), first[3].as_str()), (5, "\u{2013}"));
     assert!(!first[1].contains('\u{b1}'), "measured once: {first:?}");
     assert!(peak.contains("measured once"));

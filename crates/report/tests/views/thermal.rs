@@ -21,8 +21,9 @@ fn throttling_has_onset_and_remaining_rate() {
     assert!((number(&hot[8]) - 30.0).abs() < 4.0, "{hot:?}");
 }
 
-/// A cache fills, then the flash throttles intermittently, then recovers: the throttling in the table, in the causes of the
-/// rate and in the summary of the run is the same, and excludes the cache.
+/// A cache fills, then the flash throttles intermittently, then recovers: the throttling in the
+/// table, in the causes of the rate and in the summary of the run is the same, and excludes the
+/// cache.
 #[test]
 fn throttling_after_a_cache_is_consistent_everywhere() {
     let mut run = common::views::thermal(2, 840);
@@ -109,7 +110,8 @@ fn idle_time_has_the_rate_that_it_recovers() {
     assert_eq!(by_idle["data"][0]["x"], serde_json::json!([5, 20]));
 }
 
-/// DragonFly gives the temperature of each drive after two minutes of concurrent reads, and which of them say that they are too hot.
+/// DragonFly gives the temperature of each drive after two minutes of concurrent reads, and which
+/// of them say that they are too hot.
 #[test]
 fn temperatures_of_concurrent_drives_after_two_minutes() {
     let run = common::views::aboard();
@@ -137,7 +139,8 @@ fn temperatures_of_concurrent_drives_after_two_minutes() {
     );
 }
 
-/// Power against rate: one point per cell, with the power that the table of every depth has, and its MiB per joule.
+/// Power against rate: one point per cell, with the power that the table of every depth has, and
+/// its MiB per joule.
 #[test]
 fn power_is_drawn_against_rate() {
     let run = common::views::enterprise(1, 20);
@@ -178,7 +181,8 @@ fn power_is_drawn_against_rate() {
     }
 }
 
-/// DragonFly: the sensor of a drive without a load that jumps by several degrees, and a second sensor that never moves.
+/// DragonFly: the sensor of a drive without a load that jumps by several degrees, and a second
+/// sensor that never moves.
 #[test]
 fn jitter_of_an_idle_sensor_is_shown() {
     let mut run = common::views::thermal(1, 60);

@@ -6,7 +6,8 @@ use super::protocol::{
 };
 use super::session::{NbdSession, SessionPhase, u16_at, u32_at};
 
-/// Zeroes that end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto, "Newstyle negotiation").
+/// Zeroes that end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto,
+/// "Newstyle negotiation").
 const RESERVED: [u8; 124] = [0; 124];
 const MALFORMED: &[u8] = b"the data of this option is malformed";
 
@@ -26,7 +27,8 @@ fn counted(data: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl NbdSession {
-    /// Whether an error reply is allowed: not to `NBD_OPT_EXPORT_NAME`, and not to clients without fixed newstyle.
+    /// Whether an error reply is allowed: not to `NBD_OPT_EXPORT_NAME`, and not to clients without
+    /// fixed newstyle.
     pub(super) fn may_reject(&self, option: u32) -> bool {
         self.fixed && option != option::EXPORT_NAME
     }
@@ -129,7 +131,8 @@ impl NbdSession {
         if requested(info::DESCRIPTION) {
             info_reply(info::DESCRIPTION, [export.description.as_bytes(), &[], &[]]);
         }
-        // Sent even if not requested: requests that violate it are rejected (proto, "Block size constraints").
+        // Sent even if not requested: requests that violate it are rejected (proto, "Block size
+        // constraints").
         let min = export.min_block_bytes.to_be_bytes();
         let preferred = export.preferred_block_bytes.to_be_bytes();
         let max = MAX_PAYLOAD_BYTES.to_be_bytes();
@@ -140,7 +143,8 @@ impl NbdSession {
         }
     }
 
-    /// `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`: name, number of queries, length-prefixed queries.
+    /// `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`: name, number of queries,
+    /// length-prefixed queries.
     fn meta_context(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) {
         let sets = number == option::SET_META_CONTEXT;
         let rejected = |out: &mut Vec<u8>, kind: u32, why: &[u8]| reply(out, number, kind, &[why]);

@@ -1,8 +1,10 @@
-//! Constants of the NBD protocol. All numbers are sent in network byte order (proto, "Conventions").
+//! Constants of the NBD protocol. All numbers are sent in network byte order (proto,
+//! "Conventions").
 
 /// First word of a server: "NBDMAGIC" (proto, "Newstyle negotiation").
 pub const INIT_PASSWD: u64 = 0x4e42_444d_4147_4943;
-/// Second word of a server, and the first of each option: "IHAVEOPT" (proto, "Newstyle negotiation").
+/// Second word of a server, and the first of each option: "IHAVEOPT" (proto, "Newstyle
+/// negotiation").
 pub const IHAVEOPT: u64 = 0x4948_4156_454f_5054;
 /// First word of each option reply (proto, "Fixed newstyle negotiation").
 pub const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
@@ -18,13 +20,16 @@ pub const REQUEST_BYTES: usize = 28;
 /// Length of an option without its data, in bytes.
 pub const OPTION_BYTES: usize = 16;
 
-/// Largest read or write in bytes: the limit that a client may assume without `NBD_INFO_BLOCK_SIZE` (proto, "Block size constraints").
+/// Largest read or write in bytes: the limit that a client may assume without `NBD_INFO_BLOCK_SIZE`
+/// (proto, "Block size constraints").
 pub const MAX_PAYLOAD_BYTES: u32 = 32 << 20;
-/// Longest option data that is decoded, in bytes: the longest string (4096; proto, "Conventions") and queries beside it.
+/// Longest option data that is decoded, in bytes: the longest string (4096; proto, "Conventions")
+/// and queries beside it.
 pub const MAX_OPTION_BYTES: u32 = 16 << 10;
 
 assay_units::constants! {
-    /// Handshake and client flags (proto, "Handshake flags", "Client flags"); both sides use the same bits.
+    /// Handshake and client flags (proto, "Handshake flags", "Client flags"); both sides use the
+    /// same bits.
     pub mod handshake: u16 {
         FIXED_NEWSTYLE = 1 << 0, "`NBD_FLAG_FIXED_NEWSTYLE`.";
         NO_ZEROES = 1 << 1, "`NBD_FLAG_NO_ZEROES`.";
@@ -97,7 +102,8 @@ assay_units::constants! {
         FAST_ZERO = 1 << 4, "`NBD_CMD_FLAG_FAST_ZERO`.";
     }
 
-    /// Structured reply types and their flag (proto, "Structured reply types", "Structured reply flags").
+    /// Structured reply types and their flag (proto, "Structured reply types", "Structured reply
+    /// flags").
     pub mod chunk: u16 {
         DONE = 1, "`NBD_REPLY_FLAG_DONE`.";
         NONE = 0, "`NBD_REPLY_TYPE_NONE`.";

@@ -1,4 +1,5 @@
-//! Replies of the transmission phase: simple replies, or structured ones where they were negotiated.
+//! Replies of the transmission phase: simple replies, or structured ones where they were
+//! negotiated.
 
 use super::NbdCommand;
 use super::protocol::{
@@ -78,11 +79,13 @@ impl NbdSession {
 
     /// Appends a success reply without data.
     pub fn success_reply(&self, cookie: u64, out: &mut Vec<u8>) {
-        // Simple replies are allowed where structured ones were negotiated, and are shorter (proto, "Simple reply message").
+        // Simple replies are allowed where structured ones were negotiated, and are shorter (proto,
+        // "Simple reply message").
         simple(out, 0, cookie);
     }
 
-    /// Appends the reply to a read; `fill` writes the bytes at an offset into the buffer given to it.
+    /// Appends the reply to a read; `fill` writes the bytes at an offset into the buffer given to
+    /// it.
     pub fn read_reply(
         &self,
         request: &Request,
@@ -118,7 +121,8 @@ impl NbdSession {
         }
     }
 
-    /// Appends the block status of a range: its extents in order, each with its length and whether it is a hole.
+    /// Appends the block status of a range: its extents in order, each with its length and whether
+    /// it is a hole.
     pub fn block_status_reply(&self, cookie: u64, extents: &[(u32, bool)], out: &mut Vec<u8>) {
         let len = 4 + 8 * extents.len() as u32;
         structured(out, chunk::DONE, chunk::BLOCK_STATUS, cookie, len);
@@ -132,7 +136,6 @@ impl NbdSession {
 }
 
 impl Request {
-    /// Data bytes of its reply.
     pub fn reply_data_bytes(&self) -> u32 {
         match self.command {
             NbdCommand::Read { .. } => self.len_bytes,

@@ -1,9 +1,10 @@
 //! Server side of one NBD connection as a state machine: received bytes in, requests out.
 //!
 //! # Bounds
-//! The session stores only flags and numbers. The caller buffers at most one message ([`Decoded::NeedMore`]) of limited length
-//! ([`MAX_OPTION_BYTES`], [`MAX_PAYLOAD_BYTES`]); a longer one is skipped as it arrives and then rejected. One call appends at
-//! most a few kilobytes to `out`.
+//! The session stores only flags and numbers. The caller buffers at most one message
+//! ([`Decoded::NeedMore`]) of limited length ([`MAX_OPTION_BYTES`], [`MAX_PAYLOAD_BYTES`]); a
+//! longer one is skipped as it arrives and then rejected. One call appends at most a few kilobytes
+//! to `out`.
 
 use super::protocol::{
     IHAVEOPT, INIT_PASSWD, MAX_OPTION_BYTES, MAX_PAYLOAD_BYTES, OPTION_BYTES, REQUEST_BYTES,
@@ -18,7 +19,6 @@ pub struct Export {
     pub name: String,
     /// Human-readable description.
     pub description: String,
-    /// Size.
     pub size_bytes: u64,
     /// Minimum block size: granularity and alignment of all requests.
     pub min_block_bytes: u32,
@@ -61,7 +61,6 @@ pub enum NbdCommand {
 pub struct Request {
     /// The client's identifier of the request.
     pub cookie: u64,
-    /// Command.
     pub command: NbdCommand,
     /// First byte.
     pub offset_bytes: u64,
@@ -84,16 +83,15 @@ pub enum Decoded<'a> {
         /// Bytes consumed.
         bytes: usize,
     },
-    /// A request.
     Request {
         /// Bytes consumed.
         bytes: usize,
-        /// The request.
         request: Request,
         /// Data of a write, else empty.
         payload: &'a [u8],
     },
-    /// End of the connection: send what was appended, complete requests in flight, close. Ignore later input.
+    /// End of the connection: send what was appended, complete requests in flight, close. Ignore
+    /// later input.
     Close,
 }
 
@@ -256,8 +254,8 @@ impl NbdSession {
         }
     }
 
-    /// Transmission flags of the export (proto, "Transmission flags"). All connections share one drive with one cache, so a flush on
-    /// one of them covers all (`CAN_MULTI_CONN`).
+    /// Transmission flags of the export (proto, "Transmission flags"). All connections share one
+    /// drive with one cache, so a flush on one of them covers all (`CAN_MULTI_CONN`).
     pub(super) fn transmission_flags(&self) -> u16 {
         use transmission as flag;
         let fragments = if self.structured { flag::SEND_DF } else { 0 };
@@ -339,7 +337,8 @@ impl NbdSession {
             }
             _ => return Err(NbdError::UnknownCommand),
         };
-        // Clients set FUA on requests that write nothing; it must be accepted on all (proto, "Command flags").
+        // Clients set FUA on requests that write nothing; it must be accepted on all (proto,
+        // "Command flags").
         if flags & !(allowed | flag::FUA) != 0 {
             return Err(NbdError::UnknownFlag);
         }

@@ -1,7 +1,9 @@
-//! vfio-user server: the socket, its clients, and the function as the device of [`super::protocol`].
+//! vfio-user server: the socket, its clients, and the function as the device of
+//! [`super::protocol`].
 //!
-//! One client is served at a time. Others wait; the first of them that sends something is next, so that silent ones delay no other, and
-//! those that have sent no version within [`HANDSHAKE_TIMEOUT`] are disconnected.
+//! One client is served at a time. Others wait; the first of them that sends something is next, so
+//! that silent ones delay no other, and those that have sent no version within
+//! [`HANDSHAKE_TIMEOUT`] are disconnected.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut, Read, Write};
@@ -56,11 +58,12 @@ struct WaitingClient {
     until: Nanos,
 }
 
-/// Serves one virtual machine after the other on a listening socket ([`crate::Listener::shared`]) until `stopping` is set or the
-/// socket fails.
+/// Serves one virtual machine after the other on a listening socket ([`crate::Listener::shared`])
+/// until `stopping` is set or the socket fails.
 ///
 /// # Errors
-/// When the socket fails. An error of one virtual machine ends only its connection and is passed to `log`.
+/// When the socket fails. An error of one virtual machine ends only its connection and is passed to
+/// `log`.
 pub fn serve(
     function: &Arc<PciFunction>,
     socket: OwnedFd,
@@ -79,7 +82,8 @@ pub fn serve(
             // A client that sent nothing, such as one that asks whether the server is there.
             Ok(false) => {}
             Err(error) => log(&format!(
-                "vfio-user: {error}; the virtual machine has lost the drive, and another one may connect"
+                "vfio-user: {error}; the virtual machine has lost the drive, and another one may \
+                 connect"
             )),
         }
         device.disconnect();
@@ -195,7 +199,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Receives a header and the descriptors that come with the message; `false` at the end of the stream.
+    /// Receives a header and the descriptors that come with the message; `false` at the end of the
+    /// stream.
     fn receive_head(
         &mut self,
         head: &mut [u8; HEADER_BYTES],
@@ -305,7 +310,8 @@ impl Device for FunctionDevice {
     }
 
     fn dma_map(&mut self, mapping: &Mapping, file: Option<File>) -> io::Result<()> {
-        // Memory without a file descriptor is not accessible: commands that refer to it fail with Data Transfer Error.
+        // Memory without a file descriptor is not accessible: commands that refer to it fail with
+        // Data Transfer Error.
         let Some(file) = file else {
             return Ok(());
         };
@@ -334,7 +340,8 @@ impl Device for FunctionDevice {
         }
         let mut state = self.function.lock();
         let vectors = &mut state.vectors;
-        // No data and no count disables all vectors (Linux, include/uapi/linux/vfio.h, VFIO_DEVICE_SET_IRQS).
+        // No data and no count disables all vectors (Linux, include/uapi/linux/vfio.h,
+        // VFIO_DEVICE_SET_IRQS).
         if flags & VFIO_IRQ_SET_DATA_NONE != 0 && change.count == 0 {
             vectors.fill_with(|| None);
         } else if flags & VFIO_IRQ_SET_DATA_EVENTFD != 0 {

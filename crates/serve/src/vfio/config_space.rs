@@ -1,5 +1,5 @@
-//! PCI configuration space (PCI Local Bus Specification 3.0, chapter 6; class code and MSI-X: NVMe over PCIe Transport Specification 1.0,
-//! section 3.8).
+//! PCI configuration space (PCI Local Bus Specification 3.0, chapter 6; class code and MSI-X: NVMe
+//! over PCIe Transport Specification 1.0, section 3.8).
 
 use assay_nvme_spec::register::DOORBELLS;
 
@@ -11,8 +11,9 @@ pub const TABLE_OFFSET: u32 = 0x2000;
 pub const PENDING_OFFSET: u32 = 0x3000;
 /// Size of BAR 0 in bytes.
 pub const BAR_BYTES: u64 = 0x4000;
-/// Vendor ID. With [`DEVICE`] it is of the range that Red Hat reserves for experiments, 10f0h to 10ffh (QEMU, docs/specs/pci-ids.rst). The
-/// IDs of QEMU's own NVMe controller would make Linux apply its quirks for that device, which ignore namespace identifiers.
+/// Vendor ID. With [`DEVICE`] it is of the range that Red Hat reserves for experiments, 10f0h to
+/// 10ffh (QEMU, docs/specs/pci-ids.rst). The IDs of QEMU's own NVMe controller would make Linux
+/// apply its quirks for that device, which ignore namespace identifiers.
 pub const VENDOR: u16 = 0x1af4;
 /// Device ID, see [`VENDOR`].
 pub const DEVICE: u16 = 0x10f0;
@@ -30,7 +31,6 @@ const MSIX_BITS: u8 = 0xc0;
 
 const _: () = assert!(DOORBELLS < TABLE_OFFSET as u64);
 
-/// The configuration space.
 #[derive(Clone, Debug)]
 pub struct ConfigSpace {
     bytes: [u8; CONFIG_BYTES],

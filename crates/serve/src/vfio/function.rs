@@ -83,7 +83,6 @@ impl PciFunction {
         })
     }
 
-    /// Calls a function with the drive.
     pub fn with_drive<T>(&self, call: impl FnOnce(&Drive) -> T) -> T {
         call(self.lock().controller.drive())
     }
@@ -143,7 +142,8 @@ impl PciFunction {
         self.advance(state);
     }
 
-    /// Advances the controller to now, raises interrupts and updates the deadline of the completion thread.
+    /// Advances the controller to now, raises interrupts and updates the deadline of the completion
+    /// thread.
     fn advance(&self, mut state: MutexGuard<'_, FunctionState>) {
         let FunctionState {
             controller,
@@ -178,7 +178,8 @@ impl PciFunction {
         }
     }
 
-    /// Completes commands as they are due, until [`PciFunction::stop`]: body of the completion thread.
+    /// Completes commands as they are due, until [`PciFunction::stop`]: body of the completion
+    /// thread.
     pub fn complete(&self) {
         // Minimum timer slack; without it sleeps end about 50 us late.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));

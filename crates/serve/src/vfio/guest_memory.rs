@@ -36,7 +36,8 @@ impl GuestMemory {
     /// Maps a region.
     ///
     /// # Errors
-    /// When it overlaps another region, wraps around, exceeds the number of regions, or cannot be mapped.
+    /// When it overlaps another region, wraps around, exceeds the number of regions, or cannot be
+    /// mapped.
     pub fn map(
         &mut self,
         file: &File,

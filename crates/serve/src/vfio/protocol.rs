@@ -1,9 +1,9 @@
-//! Server side of one vfio-user connection as a state machine: messages in, replies out (the vfio-user protocol specification, QEMU,
-//! docs/interop/vfio-user.rst).
+//! Server side of one vfio-user connection as a state machine: messages in, replies out (the
+//! vfio-user protocol specification, QEMU, docs/interop/vfio-user.rst).
 //!
 //! # Bounds
-//! A message is at most [`MAX_MESSAGE_BYTES`] long, a reply too. A message that is malformed ends the connection; a request that the
-//! function cannot carry out gets an error reply.
+//! A message is at most [`MAX_MESSAGE_BYTES`] long, a reply too. A message that is malformed ends
+//! the connection; a request that the function cannot carry out gets an error reply.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,8 @@ use vfio_bindings::bindings::vfio::{
 
 /// Length of a message's header.
 pub const HEADER_BYTES: usize = 16;
-/// Most data of one access to a region, in bytes: the default of the capability `max_data_xfer_size`.
+/// Most data of one access to a region, in bytes: the default of the capability
+/// `max_data_xfer_size`.
 pub const MAX_DATA_BYTES: usize = 1 << 20;
 /// Longest message and reply: an access to a region with its header.
 pub const MAX_MESSAGE_BYTES: usize = HEADER_BYTES + ACCESS_BYTES + MAX_DATA_BYTES;
@@ -36,7 +37,6 @@ const EINVAL: i32 = 22;
 const ENOTSUP: i32 = 95;
 
 assay_units::constants! {
-    /// Commands.
     pub mod command: u16 {
         VERSION = 1, "`VFIO_USER_VERSION`.";
         DMA_MAP = 2, "`VFIO_USER_DMA_MAP`.";
@@ -60,7 +60,6 @@ pub enum ProtocolError {
     /// The length in the header is impossible, or too short for the command.
     #[error("a message of command {command} is {bytes} bytes long")]
     Length {
-        /// The command.
         command: u16,
         /// Its length by the header.
         bytes: u32,
@@ -98,7 +97,6 @@ pub trait Device {
     fn counts(&self) -> (u32, u32);
     /// Reads; `data` is zeroed.
     fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]);
-    /// Writes.
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]);
     /// Maps memory of the client.
     ///
@@ -120,7 +118,6 @@ pub struct Mapping {
     pub offset_bytes: u64,
     /// Of the guest.
     pub address: u64,
-    /// Length.
     pub len_bytes: u64,
     /// The device may write.
     pub writable: bool,
@@ -194,8 +191,8 @@ impl Header {
     }
 }
 
-/// Numbers at the begin of bytes, in the byte order of the host as the protocol has it; 0 beyond the end, of which callers check the
-/// place first.
+/// Numbers at the begin of bytes, in the byte order of the host as the protocol has it; 0 beyond
+/// the end, of which callers check the place first.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

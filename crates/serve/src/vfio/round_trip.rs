@@ -1,10 +1,11 @@
 //! Round-trip overhead of the PCIe function within this process.
 //!
-//! A second drive of the same profile, without faults, is served over a socket of its own to an NVMe driver
-//! ([`assay_nvme_ctrl::driver`]) that reads random 4 KiB blocks at queue depth 1: it writes doorbells over the socket, as QEMU does for
-//! a guest, and waits for the eventfd of the interrupt. The overhead is the measured latency less that of the same reads on a
-//! controller in the driver's thread. Not observable outside the guest, hence not included: QEMU's path from the guest's write to the
-//! socket, interrupt injection, the guest's driver.
+//! A second drive of the same profile, without faults, is served over a socket of its own to an
+//! NVMe driver ([`assay_nvme_ctrl::driver`]) that reads random 4 KiB blocks at queue depth 1: it
+//! writes doorbells over the socket, as QEMU does for a guest, and waits for the eventfd of the
+//! interrupt. The overhead is the measured latency less that of the same reads on a controller in
+//! the driver's thread. Not observable outside the guest, hence not included: QEMU's path from the
+//! guest's write to the socket, interrupt injection, the guest's driver.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -40,12 +41,12 @@ const READS: usize = 1000;
 const BLOCK_BYTES: usize = 4096;
 /// Guest physical address of the shared memory.
 const BASE: u64 = 0x8000_0000;
-/// Timeout for an interrupt.
 const INTERRUPT_TIMEOUT: Timespec = Timespec {
     tv_sec: 5,
     tv_nsec: 0,
 };
-/// Interval of register polling; the controller is ready after 1 ms ([`assay_nvme_ctrl::READY_NS`]).
+/// Interval of register polling; the controller is ready after 1 ms
+/// ([`assay_nvme_ctrl::READY_NS`]).
 const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 500_000,
@@ -53,8 +54,8 @@ const POLL_INTERVAL: Timespec = Timespec {
 /// Most polls; [`INTERRUPT_TIMEOUT`] in all.
 const MAX_POLLS: u32 = 10_000;
 
-/// Measures the overhead; takes some tenths of a second. At [`Pace::Free`] the model's latency counts as 0. `None` without a second
-/// drive, socket or thread.
+/// Measures the overhead; takes some tenths of a second. At [`Pace::Free`] the model's latency
+/// counts as 0. `None` without a second drive, socket or thread.
 pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
     let options = DriveOptions {
         no_power_loss: true,
@@ -127,7 +128,8 @@ fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> 
             .and_then(|transport| read_latencies(transport, blocks, |_| clock.now()));
         function.stop();
         stopping.store(true, Ordering::Release);
-        // The serving thread checks `stopping` after each connection, of which there may have been none.
+        // The serving thread checks `stopping` after each connection, of which there may have been
+        // none.
         let _ = UnixStream::connect(&path);
         times
     })

@@ -98,7 +98,8 @@ pub fn go_data(name: &str) -> Vec<u8> {
 }
 
 impl Client {
-    /// Negotiates, with or without structured replies and `base:allocation`, and enters the transmission phase.
+    /// Negotiates, with or without structured replies and `base:allocation`, and enters the
+    /// transmission phase.
     pub fn enter(mut stream: UnixStream, structured: bool) -> Client {
         greet(&mut stream, 3);
         if structured {

@@ -48,7 +48,8 @@ pub fn payload(n: usize, len: u32) -> Vec<u8> {
 /// Access path to a drive. Every command must succeed.
 pub trait DriveAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8>;
-    /// With `durable`, a write followed by a flush, as a drive with a volatile write cache executes Force Unit Access.
+    /// With `durable`, a write followed by a flush, as a drive with a volatile write cache executes
+    /// Force Unit Access.
     fn write(&mut self, offset: u64, bytes: &[u8], durable: bool);
     fn trim(&mut self, offset: u64, len: u32);
     fn zero(&mut self, offset: u64, len: u32);

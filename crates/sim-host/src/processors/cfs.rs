@@ -1,12 +1,13 @@
-//! Completely Fair Scheduler: threads on fewer processors than there are threads, see the parent module.
+//! Completely Fair Scheduler: threads on fewer processors than there are threads, see the parent
+//! module.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use assay_units::{Nanos, Rng};
 
-/// `sysctl_sched_latency` of one processor, in nanoseconds; it grows with their number (`sched_tunable_scaling`
-/// logarithmic).
+/// `sysctl_sched_latency` of one processor, in nanoseconds; it grows with their number
+/// (`sched_tunable_scaling` logarithmic).
 const LATENCY_NS: u64 = 6_000_000;
 /// More processors than this do not make it grow (`get_update_sysctl_factor`).
 const SCALED_PROCESSORS: usize = 8;
@@ -68,7 +69,6 @@ impl CfsScheduler {
         }
     }
 
-    /// A thread has an I/O to submit.
     pub(super) fn submit(&mut self, thread: u32, io: u32, now_ns: u64) {
         while self.finish_next(now_ns) {}
         let number = thread as usize;
@@ -108,8 +108,8 @@ impl CfsScheduler {
         }
     }
 
-    /// Wake a thread: on the processor where it ran last if that is idle, else on the one that took the drive's
-    /// interrupt.
+    /// Wake a thread: on the processor where it ran last if that is idle, else on the one that took
+    /// the drive's interrupt.
     fn wake(&mut self, number: usize, now_ns: u64) {
         let before = self.threads[number].processor;
         let mut chosen = before;
@@ -120,7 +120,8 @@ impl CfsScheduler {
         let to_ns = self.processors[chosen].virtual_ns;
         let thread = &mut self.threads[number];
         thread.processor = chosen;
-        // What it is ahead or behind goes with it; virtual time begins at 0, so both differences saturate there.
+        // What it is ahead or behind goes with it; virtual time begins at 0, so both differences
+        // saturate there.
         let migrated_ns = (thread.virtual_ns + to_ns).saturating_sub(from_ns);
         thread.virtual_ns = migrated_ns.max(to_ns.saturating_sub(self.credit_ns));
         self.enqueue(number);

@@ -33,8 +33,9 @@ proptest! {
     }
 }
 
-/// A closed loop of 4 KiB reads and writes in 8 slots of one or two threads on a drive whose cache is folded in idle time:
-/// per completion the time and the slot, and the drive's state in the end. `wait` waits for the next completions up to a deadline.
+/// A closed loop of 4 KiB reads and writes in 8 slots of one or two threads on a drive whose cache
+/// is folded in idle time: per completion the time and the slot, and the drive's state in the end.
+/// `wait` waits for the next completions up to a deadline.
 fn completions(
     threads: u32,
     steps: &[(u8, u16, bool)],

@@ -2,7 +2,8 @@ use std::thread;
 
 use super::*;
 
-/// Closed loops of threads on drives of constant latency: the mean rate of each drive, I/Os per second, over the second half of the time.
+/// Closed loops of threads on drives of constant latency: the mean rate of each drive, I/Os per
+/// second, over the second half of the time.
 fn rates(profile: HostProfile, drives: &[(u32, Nanos)], bytes: u64, work: Nanos) -> Vec<f64> {
     const END: Nanos = Nanos::from_millis(400);
     let shares = SharedHost::shares(profile, drives.len());
@@ -45,7 +46,8 @@ fn host(processors: u32, uplink: Option<u64>) -> HostProfile {
     }
 }
 
-/// 64 threads a drive of 100 us, and 6 us of a processor for each I/O: 64 / 106 us, of five drives 18 processors' worth.
+/// 64 threads a drive of 100 us, and 6 us of a processor for each I/O: 64 / 106 us, of five drives
+/// 18 processors' worth.
 #[test]
 fn a_large_host_costs_each_drive_its_processor_time_only() {
     let drives = [(64, Nanos::from_micros(100)); 5];
@@ -65,7 +67,8 @@ fn saturated_processors_set_the_sum_of_the_rates() {
     }
 }
 
-/// A slow drive beside a fast one: the slow one hardly notices, as its threads rarely want a processor.
+/// A slow drive beside a fast one: the slow one hardly notices, as its threads rarely want a
+/// processor.
 #[test]
 fn processors_are_shared_by_the_threads_that_want_them() {
     let drives = [(64, Nanos::from_micros(20)), (4, Nanos::from_millis(10))];
@@ -74,7 +77,8 @@ fn processors_are_shared_by_the_threads_that_want_them() {
     near(found[1], 4.0 / 10.1e-3, 2.0);
 }
 
-/// Drives that want 2, 1 and 0.25 GB/s of an uplink: of 4 GB/s they get that; of 1.5 GB/s the last one gets what it wants, and the others share the other 1.25.
+/// Drives that want 2, 1 and 0.25 GB/s of an uplink: of 4 GB/s they get that; of 1.5 GB/s the last
+/// one gets what it wants, and the others share the other 1.25.
 #[test]
 fn the_uplink_is_divided_fairly() {
     let block = 100_000;
@@ -100,7 +104,8 @@ fn levels_are_fair() {
     assert_eq!(fair_level(&mut [0, 9], 5), Some(5));
 }
 
-/// The same to the last I/O, however the threads are scheduled; and a drive that ends does not hold the others.
+/// The same to the last I/O, however the threads are scheduled; and a drive that ends does not hold
+/// the others.
 #[test]
 fn results_do_not_depend_on_the_schedule() {
     let drives = [

@@ -1,7 +1,8 @@
 //! Commands submitted ahead of the completions before them.
 //!
-//! A caller that knows the next command's time, and that no other comes before it, need not take the completions up to that time first: the
-//! drive computes a command's path when its firmware starts, from times alone.
+//! A caller that knows the next command's time, and that no other comes before it, need not take
+//! the completions up to that time first: the drive computes a command's path when its firmware
+//! starts, from times alone.
 
 use assay_units::Nanos;
 
@@ -9,13 +10,15 @@ use super::Drive;
 use crate::command::Completion;
 
 impl Drive {
-    /// Whether a command may be submitted at its time before the completions up to that time are taken, with the same outcome: nothing but
-    /// times decides what it does, and completions are not held back.
+    /// Whether a command may be submitted at its time before the completions up to that time are
+    /// taken, with the same outcome: nothing but times decides what it does, and completions are
+    /// not held back.
     pub fn accepts_ahead(&self) -> bool {
         self.fast_path && self.coalescer.is_none()
     }
 
-    /// [`Drive::advance`] to the first completion by `until`, for a drive that [accepts commands ahead](Drive::accepts_ahead).
+    /// [`Drive::advance`] to the first completion by `until`, for a drive that [accepts commands
+    /// ahead](Drive::accepts_ahead).
     #[inline]
     pub fn advance_to_completion(&mut self, until: Nanos) -> Option<Completion> {
         loop {

@@ -1,8 +1,8 @@
 //! Schedule of completions.
 //!
-//! Those due within half a millisecond go to a timing wheel ([`TimingWheel`]). Later ones come nearly in order
-//! (buffered writes) and go to a sorted ring when a few moves suffice, else to a heap. So the cost does not depend on
-//! the number pending.
+//! Those due within half a millisecond go to a timing wheel ([`TimingWheel`]). Later ones come
+//! nearly in order (buffered writes) and go to a sorted ring when a few moves suffice, else to a
+//! heap. So the cost does not depend on the number pending.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -88,7 +88,8 @@ impl SortedRing {
         live[hole] = pending;
     }
 
-    /// Move live entries to the begin of memory at least three times as large: one move per many insertions.
+    /// Move live entries to the begin of memory at least three times as large: one move per many
+    /// insertions.
     #[cold]
     fn make_room(&mut self) {
         self.slots.drain(..self.head);

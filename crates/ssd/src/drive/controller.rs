@@ -1,4 +1,5 @@
-//! Admin commands: Format NVM, power states and other features of an NVMe controller around the drive.
+//! Admin commands: Format NVM, power states and other features of an NVMe controller around the
+//! drive.
 
 use assay_units::{Nanos, Op};
 
@@ -10,9 +11,10 @@ use crate::profile::MAP_UNIT_BYTES;
 use crate::thermal::HostThrottling;
 
 impl Drive {
-    /// Erase all user data from `now` on, as Format NVM does (NVM Express Base Specification 1.4, section 5.23);
-    /// returns the end, or `None` if the drive was removed. Nothing may be in flight. Wear, counters, temperature,
-    /// power state and time continue; unreadable media is replaced.
+    /// Erase all user data from `now` on, as Format NVM does (NVM Express Base Specification 1.4,
+    /// section 5.23); returns the end, or `None` if the drive was removed. Nothing may be in
+    /// flight. Wear, counters, temperature, power state and time continue; unreadable media is
+    /// replaced.
     pub fn purge(&mut self, now: Nanos) -> Option<Nanos> {
         if !self.present {
             return None;
@@ -37,7 +39,8 @@ impl Drive {
         Some(Nanos(end_ns))
     }
 
-    /// Select a power state at `now` (Set Features, Power Management), see [`crate::power`]; an error if there is none.
+    /// Select a power state at `now` (Set Features, Power Management), see [`crate::power`]; an
+    /// error if there is none.
     pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);
@@ -67,7 +70,8 @@ impl Drive {
         self.coalescer.take().and(self.identity.coalescing)
     }
 
-    /// Change the logical block size to a power of two from 512 to [`MAP_UNIT_BYTES`]; `false` for any other size.
+    /// Change the logical block size to a power of two from 512 to [`MAP_UNIT_BYTES`]; `false` for
+    /// any other size.
     pub fn set_logical_block_bytes(&mut self, bytes: u64) -> bool {
         let fits = bytes.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&bytes);
         if fits {
@@ -76,7 +80,8 @@ impl Drive {
         fits
     }
 
-    /// Set the autonomous transitions: idle time and state (NVM Express Base Specification 2.0c, section 5.27.1.9).
+    /// Set the autonomous transitions: idle time and state (NVM Express Base Specification 2.0c,
+    /// section 5.27.1.9).
     pub fn set_autonomous_transitions(&mut self, now: Nanos, transitions: &[(Nanos, u8)]) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
@@ -90,7 +95,8 @@ impl Drive {
         self.power.autonomous()
     }
 
-    /// Thresholds of Host Controlled Thermal Management (NVM Express Base Specification 2.0c, section 5.27.1.13).
+    /// Thresholds of Host Controlled Thermal Management (NVM Express Base Specification 2.0c,
+    /// section 5.27.1.13).
     pub fn set_host_throttling(&mut self, now: Nanos, throttling: HostThrottling) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.now_ns);
         // The thermal model first needs earlier power changes and background work.

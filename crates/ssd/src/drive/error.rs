@@ -15,7 +15,8 @@ pub enum DriveError {
     },
     /// The drive has no map to place on flash.
     #[error(
-        "simulated drive {profile:?}: option map_cache needs a drive with flash; its media are written in place, so leave the option out"
+        "simulated drive {profile:?}: option map_cache needs a drive with flash; its media are \
+         written in place, so leave the option out"
     )]
     NoMap {
         /// The profile's name.
@@ -23,7 +24,9 @@ pub enum DriveError {
     },
     /// A drive without use for host memory.
     #[error(
-        "simulated drive {profile:?}: option hmb needs an NVMe drive without DRAM, with its map on flash, and this one has its map in DRAM or a SATA link; give map_cache=SIZE (the controller's own cache) too, or leave the option out"
+        "simulated drive {profile:?}: option hmb needs an NVMe drive without DRAM, with its map \
+         on flash, and this one has its map in DRAM or a SATA link; give map_cache=SIZE (the \
+         controller's own cache) too, or leave the option out"
     )]
     NoHostMemory {
         /// The profile's name.
@@ -31,7 +34,8 @@ pub enum DriveError {
     },
     /// The profile describes no heat sink.
     #[error(
-        "simulated drive {profile:?}: option heatsink needs a heat sink, and its profile describes none; leave the option out, or add [thermal.heat_sink] to a copy of the profile"
+        "simulated drive {profile:?}: option heatsink needs a heat sink, and its profile \
+         describes none; leave the option out, or add [thermal.heat_sink] to a copy of the profile"
     )]
     NoHeatSink {
         /// The profile's name.
@@ -39,7 +43,9 @@ pub enum DriveError {
     },
     /// Media that do not age as flash does.
     #[error(
-        "simulated drive {profile:?}: options cycles and retention age flash, and its media are 3D XPoint, written in place: a change of phase is not worn by program/erase cycles in blocks, nor lost as charge, and no source gives its law; leave the options out"
+        "simulated drive {profile:?}: options cycles and retention age flash, and its media are \
+         3D XPoint, written in place: a change of phase is not worn by program/erase cycles in \
+         blocks, nor lost as charge, and no source gives its law; leave the options out"
     )]
     NoAgeing {
         /// The profile's name.
@@ -47,7 +53,9 @@ pub enum DriveError {
     },
     /// The drive cannot place data by handles.
     #[error(
-        "simulated drive {profile:?}: option fdp needs flash without an SLC cache, with power-loss protection and enough spare superblocks for the handles (it allows {most}); leave the option out"
+        "simulated drive {profile:?}: option fdp needs flash without an SLC cache, with \
+         power-loss protection and enough spare superblocks for the handles (it allows {most}); \
+         leave the option out"
     )]
     NoPlacement {
         /// The profile's name.
@@ -57,7 +65,8 @@ pub enum DriveError {
     },
     /// The drive has no such power state.
     #[error(
-        "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one of them"
+        "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one \
+         of them"
     )]
     PowerState {
         /// The profile's name.

@@ -1,4 +1,5 @@
-//! Command execution: the path of each kind of command, computed when its firmware starts; reads: [`super::read`].
+//! Command execution: the path of each kind of command, computed when its firmware starts; reads:
+//! [`super::read`].
 
 use assay_units::{DataClass, Op};
 
@@ -114,10 +115,11 @@ impl Drive {
         (busy_ns, done_ns, sub.status)
     }
 
-    /// Program what is buffered; returns when it is on flash. Under capacitors it is durable already (Base 2.0c, 7.1).
+    /// Program what is buffered; returns when it is on flash. Under capacitors it is durable
+    /// already (Base 2.0c, 7.1).
     ///
-    /// A write with Force Unit Access does it too: the buffer becomes durable in its order, so that what was accepted before that write is forced with
-    /// it.
+    /// A write with Force Unit Access does it too: the buffer becomes durable in its order, so that
+    /// what was accepted before that write is forced with it.
     #[inline(never)]
     fn force(&mut self, now_ns: u64) -> u64 {
         match value_or(&self.profile.buffer.power_loss_protected, false) {
@@ -173,7 +175,8 @@ impl Drive {
         }
     }
 
-    /// Deallocate or zero a range. Partial units are written with zeroes, or kept (rounding down is permitted).
+    /// Deallocate or zero a range. Partial units are written with zeroes, or kept (rounding down is
+    /// permitted).
     fn deallocate(
         &mut self,
         now_ns: u64,

@@ -59,8 +59,9 @@ impl Drive {
         }
     }
 
-    /// Bytes that may be programmed until the multi-bit flash has its rated cycles, over the drive's life; `None` for media written in
-    /// place. Programs of an SLC cache count too, and wear less.
+    /// Bytes that may be programmed until the multi-bit flash has its rated cycles, over the
+    /// drive's life; `None` for media written in place. Programs of an SLC cache count too, and
+    /// wear less.
     pub fn rated_media_bytes(&self) -> Option<u64> {
         self.medium.rated_bytes()
     }

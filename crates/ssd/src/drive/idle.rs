@@ -4,7 +4,8 @@ use super::Drive;
 use crate::thermal::BackgroundWork;
 
 impl Drive {
-    /// When a drive in transition or in a non-operational state can take a command arriving at `now_ns`.
+    /// When a drive in transition or in a non-operational state can take a command arriving at
+    /// `now_ns`.
     pub(super) fn wake(&mut self, now_ns: u64) -> u64 {
         let waiting = self.front.next_ns != u64::MAX;
         let ready_ns = self.power.wake(now_ns, waiting);
@@ -25,10 +26,12 @@ impl Drive {
         }
     }
 
-    /// Run the background work due by `now_ns`. No command that gets a core by then may still wait. Call before
-    /// anything that ends the idle period or reads state; the result does not depend on when it is called.
+    /// Run the background work due by `now_ns`. No command that gets a core by then may still wait.
+    /// Call before anything that ends the idle period or reads state; the result does not depend on
+    /// when it is called.
     ///
-    /// Cores are free meanwhile and the governor does not apply: only the thermal model accounts the work, at its time.
+    /// Cores are free meanwhile and the governor does not apply: only the thermal model accounts
+    /// the work, at its time.
     #[inline]
     pub(super) fn run_background(&mut self, now_ns: u64) {
         let quiet_since_ns = self.last_submit_ns.max(self.now_ns);

@@ -11,8 +11,9 @@ use crate::sourced::value_or;
 const MOST_HANDLES: u16 = 128;
 
 impl Drive {
-    /// Give the drive so many reclaim unit handles, before the first command. Data of several handles leave the write buffer out of order, so
-    /// a loss of power is modelled with power-loss protection only.
+    /// Give the drive so many reclaim unit handles, before the first command. Data of several
+    /// handles leave the write buffer out of order, so a loss of power is modelled with power-loss
+    /// protection only.
     pub(super) fn enable_placement(&mut self, handles: u16) -> Result<(), DriveError> {
         let protected = value_or(&self.profile.buffer.power_loss_protected, false);
         let spare = match &self.medium {
@@ -44,8 +45,9 @@ impl Drive {
         self.handle = if handle < self.handles { handle } else { 0 };
     }
 
-    /// Give the handle an empty reclaim unit from `now` on (I/O Management Send, Reclaim Unit Handle Update); returns the bytes of the one before
-    /// that stay unwritten, or `None` if there is no such handle.
+    /// Give the handle an empty reclaim unit from `now` on (I/O Management Send, Reclaim Unit
+    /// Handle Update); returns the bytes of the one before that stay unwritten, or `None` if there
+    /// is no such handle.
     pub fn renew_reclaim_unit(&mut self, now: Nanos, handle: u16) -> Option<u64> {
         let now_ns = self.catch_up(now);
         match &mut self.medium {

@@ -21,11 +21,13 @@ struct ReadStart {
     route: Route,
 }
 
-/// Longest read of a page-aligned buffer whose memory pages of 4 KiB the command itself points to, by PRP entries 1 and 2; a longer one
-/// has a PRP list in host memory (NVM Express Base Specification 1.4, section 4.3).
+/// Longest read of a page-aligned buffer whose memory pages of 4 KiB the command itself points to,
+/// by PRP entries 1 and 2; a longer one has a PRP list in host memory (NVM Express Base
+/// Specification 1.4, section 4.3).
 const PRP_POINTERS_BYTES: u64 = 2 * 4096;
 
-/// Bytes from `offset` to `end` that lie in `count` units from `first` on, and the sectors that they touch.
+/// Bytes from `offset` to `end` that lie in `count` units from `first` on, and the sectors that
+/// they touch.
 #[inline]
 fn overlap(unit: MapUnit, offset: u64, end: u64, (first, count): (u32, u32)) -> (u64, u32) {
     let start = unit.start(first);
@@ -240,7 +242,8 @@ impl Drive {
         }
     }
 
-    /// Longest run from `unit` that one sense, or the map alone ([`UNMAPPED`]), answers: units and address.
+    /// Longest run from `unit` that one sense, or the map alone ([`UNMAPPED`]), answers: units and
+    /// address.
     #[inline]
     fn next_run<const AHEAD: bool>(&self, unit: u32, limit: u32) -> (u32, u32) {
         let mut physical = self.medium.locate(unit);
@@ -263,7 +266,8 @@ impl Drive {
         (count, physical)
     }
 
-    /// Read a byte range ahead into the buffer, whole pages at once and without per-page firmware time.
+    /// Read a byte range ahead into the buffer, whole pages at once and without per-page firmware
+    /// time.
     fn read_ahead(
         &mut self,
         now_ns: u64,

@@ -1,8 +1,8 @@
 //! Timing wheel for completions of the next half millisecond.
 //!
-//! G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987. Entries go to the bucket of their
-//! time, nearly always alone; the next one is found by a bit per bucket. The cost does not depend on the number
-//! pending.
+//! G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987. Entries go to the
+//! bucket of their time, nearly always alone; the next one is found by a bit per bucket. The cost
+//! does not depend on the number pending.
 
 const NONE: u32 = u32::MAX;
 /// A bucket is 2^9 ns: at a million completions per second every second bucket has one.
@@ -156,7 +156,8 @@ impl TimingWheel {
         first
     }
 
-    /// First non-empty bucket in the words after this one, wrapping; if none, one with an empty list.
+    /// First non-empty bucket in the words after this one, wrapping; if none, one with an empty
+    /// list.
     #[inline]
     fn first_after(&mut self, word: usize) -> usize {
         let emptied = u32::from(self.filled[word] == 0) << word;

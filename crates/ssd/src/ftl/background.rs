@@ -1,7 +1,8 @@
-//! Background work of an idle drive: SLC folding, garbage collection, refresh and patrol, in order of time.
+//! Background work of an idle drive: SLC folding, garbage collection, refresh and patrol, in order
+//! of time.
 //!
-//! Each task starts at an instant that follows from drive state alone, so the result does not depend on when the drive
-//! is polled.
+//! Each task starts at an instant that follows from drive state alone, so the result does not
+//! depend on when the drive is polled.
 
 use super::patrol::IDLE_AFTER_NS;
 use super::{FOLD, Ftl, SlcCache};
@@ -38,7 +39,8 @@ impl Ftl {
         fold_ns.min(gc_ns).min(IDLE_AFTER_NS)
     }
 
-    /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err on the side of yes.
+    /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err
+    /// on the side of yes.
     #[inline]
     pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         let folds = self.slc.as_ref();
@@ -47,7 +49,8 @@ impl Ftl {
             || quiet_since_ns + IDLE_AFTER_NS < now_ns
     }
 
-    /// Run the next task due by `now_ns`. Returns the interval to account its energy to, never before the last one's.
+    /// Run the next task due by `now_ns`. Returns the interval to account its energy to, never
+    /// before the last one's.
     pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         if self.background.quiet_since_ns != quiet_since_ns {
             let after_ns = self.gc.idle_after_ns;
@@ -121,7 +124,8 @@ impl Ftl {
         Some(Some((known_ns, known_ns)))
     }
 
-    /// Refresh a superblock at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could move.
+    /// Refresh a superblock at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing
+    /// could move.
     fn idle_refresh(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         if begin_ns >= now_ns {
             return None;
@@ -139,7 +143,8 @@ impl Ftl {
         Some(Some((known_ns, end_ns.max(known_ns))))
     }
 
-    /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be folded.
+    /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be
+    /// folded.
     fn idle_fold(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         let before = self.slc.as_ref()?.progress();
         let end_ns = begin_ns + self.slc.as_ref()?.fold_ns;
@@ -156,7 +161,8 @@ impl Ftl {
         Some((!self.background.stuck).then_some((known_ns, known_ns)))
     }
 
-    /// Empty a victim at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could move.
+    /// Empty a victim at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could
+    /// move.
     fn idle_gc(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         if begin_ns >= now_ns {
             return None;

@@ -1,12 +1,14 @@
 //! Superblock states, valid counts and victim selection.
 //!
-//! Validity is one bit per unit, inverted (*stale*), so that a filled drive is zeroed memory, which costs nothing until
-//! written. The greedy victim is found by linear search, a few thousand vectorised comparisons per superblock written:
-//! less than a nanosecond per host write, where lists by count would need an update.
+//! Validity is one bit per unit, inverted (*stale*), so that a filled drive is zeroed memory, which
+//! costs nothing until written. The greedy victim is found by linear search, a few thousand
+//! vectorised comparisons per superblock written: less than a nanosecond per host write, where
+//! lists by count would need an update.
 
 use super::reverse_map::ReverseMap;
 
-/// The most units that [`Superblocks::valid_units_into`] takes without branches: the bits of a word.
+/// The most units that [`Superblocks::valid_units_into`] takes without branches: the bits of a
+/// word.
 pub(super) const WORD_UNITS: u32 = u64::BITS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,8 @@ pub(super) struct Superblocks {
 }
 
 impl Superblocks {
-    /// `total` free superblocks, the first `multi` of them multi-bit; then `filled_units` are written sequentially.
+    /// `total` free superblocks, the first `multi` of them multi-bit; then `filled_units` are
+    /// written sequentially.
     pub(super) fn new(
         total: u32,
         multi: u32,
@@ -198,7 +201,8 @@ impl Superblocks {
         (stale == 0).then(|| self.reverse_map.get(index, within))
     }
 
-    /// Append the valid logical units among the `count` from `physical` on (all written, in one superblock).
+    /// Append the valid logical units among the `count` from `physical` on (all written, in one
+    /// superblock).
     #[inline]
     pub(super) fn valid_units(&self, physical: u32, count: u32, found: &mut Vec<u32>) {
         let (index, _) = self.split(physical);
@@ -266,7 +270,8 @@ impl Superblocks {
         !(here | next << 1 << (63 - low))
     }
 
-    /// Closed multi-bit superblock with the fewest valid units, first of equals; `None` when none would free anything.
+    /// Closed multi-bit superblock with the fewest valid units, first of equals; `None` when none
+    /// would free anything.
     pub(super) fn victim(&self) -> Option<u32> {
         let cost = |(&valid, &ineligible): (&u32, &u32)| valid | ineligible;
         let multi = self.multi as usize;
@@ -280,7 +285,8 @@ impl Superblocks {
         index.map(|index| index as u32)
     }
 
-    /// As [`Superblocks::victim`], greatest `age * (1 - u) / (1 + u)`: `u` valid share, age counted in closings.
+    /// As [`Superblocks::victim`], greatest `age * (1 - u) / (1 + u)`: `u` valid share, age counted
+    /// in closings.
     pub(super) fn aged_victim(&self) -> Option<u32> {
         let units = u64::from(self.superblock_units);
         let score = |index: usize| {
@@ -295,7 +301,8 @@ impl Superblocks {
         best.map(|index| index as u32)
     }
 
-    /// Closed multi-bit superblock with the least erases, first of equals, if `gap` or more below the most worn one.
+    /// Closed multi-bit superblock with the least erases, first of equals, if `gap` or more below
+    /// the most worn one.
     pub(super) fn least_worn(&self, gap: u32) -> Option<u32> {
         let most = self.erases[..self.multi as usize].iter().max()?;
         let least = self.candidates().min_by_key(|&index| self.erases[index])?;

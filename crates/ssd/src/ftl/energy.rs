@@ -1,8 +1,9 @@
 //! Energy of flash operations.
 //!
-//! A page that garbage collection or folding moves is sensed, transferred to the controller, decoded, transferred back and
-//! programmed; host data are transferred once and programmed. So energy follows write amplification, not host writes alone.
-//! Array operations heat the flash, transfers and decoding the controller.
+//! A page that garbage collection or folding moves is sensed, transferred to the controller,
+//! decoded, transferred back and programmed; host data are transferred once and programmed. So
+//! energy follows write amplification, not host writes alone. Array operations heat the flash,
+//! transfers and decoding the controller.
 
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, PowerProfile};
 use crate::sourced::value_or;
@@ -43,7 +44,8 @@ impl FlashEnergy {
         }
     }
 
-    /// `sectors` sectors of `pages` pages, read by `senses` senses and transferred to the controller.
+    /// `sectors` sectors of `pages` pages, read by `senses` senses and transferred to the
+    /// controller.
     #[inline]
     pub(super) fn read(&mut self, senses: u32, pages: u32, sectors: u32) {
         self.read_sectors += u64::from(sectors);

@@ -7,7 +7,8 @@ use super::{Ftl, GC};
 use crate::profile::{GcPace, GcProfile, VictimPolicy};
 use crate::sourced::value_or;
 
-/// At most one of this many victims is chosen to level wear, or to be refreshed while space is needed.
+/// At most one of this many victims is chosen to level wear, or to be refreshed while space is
+/// needed.
 const VICTIMS_PER_LEVELLING: u32 = 8;
 /// Units scanned per host unit written while a victim of wear levelling or refresh is emptied.
 const LEVELLING_PACE: u64 = 4;
@@ -88,7 +89,8 @@ impl GarbageCollector {
 }
 
 impl Ftl {
-    /// After `units` were written: free as many plus the surplus; or, in bursts, everything up to the high mark.
+    /// After `units` were written: free as many plus the surplus; or, in bursts, everything up to
+    /// the high mark.
     pub(super) fn gc_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) {
         if !self.is_gc_active() {
             self.gc.scan_debt = 0;
@@ -116,7 +118,8 @@ impl Ftl {
             let wanted = u64::from(units) * (1000 + self.gc.surplus_permille);
             (wanted * total * DEBT_ONE).div_ceil(gain * 1000)
         };
-        // Scans cover whole senses, so more than asked for: the debt is reduced by what was scanned.
+        // Scans cover whole senses, so more than asked for: the debt is reduced by what was
+        // scanned.
         self.gc.scan_debt += scan_debt as i64;
         let budget = self.gc.scan_debt / DEBT_ONE as i64;
         if budget <= 0 {
@@ -150,7 +153,8 @@ impl Ftl {
 
     /// Collect until two superblocks are free, one for new data and one as destination.
     pub(super) fn gc_until_two_free(&mut self, now_ns: u64) {
-        // Each round empties a victim and gains at least a unit; with over-provisioning the bound is never reached.
+        // Each round empties a victim and gains at least a unit; with over-provisioning the bound
+        // is never reached.
         for _ in 0..self.blocks.len() * 4 {
             if self.free.len() >= 2 || self.victim().is_none() {
                 return;
@@ -197,7 +201,8 @@ impl Ftl {
         }
     }
 
-    /// Move `units` units of a superblock that waits for refresh, or of the victim that is being emptied. Whether any were.
+    /// Move `units` units of a superblock that waits for refresh, or of the victim that is being
+    /// emptied. Whether any were.
     pub(super) fn refresh_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) -> bool {
         if !self.gc.may_refresh() || self.free.len() < 2 {
             return false;
@@ -246,7 +251,8 @@ impl Ftl {
         Some(superblock)
     }
 
-    /// Number of valid units of whole senses from address `from` on, until they cover `budget` units or reach `end`.
+    /// Number of valid units of whole senses from address `from` on, until they cover `budget`
+    /// units or reach `end`.
     #[inline]
     fn read_senses(
         &self,
@@ -273,10 +279,11 @@ impl Ftl {
         holds
     }
 
-    /// Load the map entries of the next `scanned` units of a victim, and of those after them, into the CPU cache.
+    /// Load the map entries of the next `scanned` units of a victim, and of those after them, into
+    /// the CPU cache.
     ///
-    /// After random writes each is a miss. A scan for a program group moves a few units only, whose misses overlap less than those of
-    /// [`LOAD_AHEAD_UNITS`].
+    /// After random writes each is a miss. A scan for a program group moves a few units only, whose
+    /// misses overlap less than those of [`LOAD_AHEAD_UNITS`].
     #[inline]
     fn load_map_entries(&self, victim: &mut Victim, scanned: u32) {
         let base = victim.superblock << self.shift;
@@ -294,7 +301,8 @@ impl Ftl {
         }
     }
 
-    /// Relocate the valid ones of up to `budget` units of the victim; erase it at its end. `false` if none could move.
+    /// Relocate the valid ones of up to `budget` units of the victim; erase it at its end. `false`
+    /// if none could move.
     pub(super) fn scan(&mut self, budget: u32, now_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
             return false;

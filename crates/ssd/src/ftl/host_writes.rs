@@ -13,8 +13,8 @@ impl Ftl {
         self.buffer.accepted_units
     }
 
-    /// Write one unit that is complete at `ready_ns` (later than `arrival_ns` after a read-modify-write). Returns when
-    /// it has a buffer slot, or `None` when no flash is left.
+    /// Write one unit that is complete at `ready_ns` (later than `arrival_ns` after a
+    /// read-modify-write). Returns when it has a buffer slot, or `None` when no flash is left.
     pub fn write(&mut self, now_ns: u64, unit: u32, arrival_ns: u64, ready_ns: u64) -> Option<u64> {
         let slot = match self.buffer.acquire(arrival_ns) {
             Some(slot) => slot,
@@ -33,7 +33,8 @@ impl Ftl {
         }
     }
 
-    /// As many calls of [`Ftl::write`]. Returns when the last has a buffer slot, and whether flash was left for all.
+    /// As many calls of [`Ftl::write`]. Returns when the last has a buffer slot, and whether flash
+    /// was left for all.
     #[inline]
     pub fn write_run(
         &mut self,
@@ -62,7 +63,8 @@ impl Ftl {
         (latest_ns, all)
     }
 
-    /// Write units to the open group, as many as fit, if the buffer has or will have slots: how many, and when.
+    /// Write units to the open group, as many as fit, if the buffer has or will have slots: how
+    /// many, and when.
     fn place_run(
         &mut self,
         now_ns: u64,
@@ -89,9 +91,10 @@ impl Ftl {
 
     /// Apply the deferred map updates of host data.
     ///
-    /// A random write misses the cache twice: the map entry, then the validity bits of the old address. Nothing else
-    /// depends on them, so updates are deferred until there are `MAP_UPDATE_BATCH`, the superblock is full, or the map
-    /// is read, a victim chosen or such a unit relocated; the misses then overlap.
+    /// A random write misses the cache twice: the map entry, then the validity bits of the old
+    /// address. Nothing else depends on them, so updates are deferred until there are
+    /// `MAP_UPDATE_BATCH`, the superblock is full, or the map is read, a victim chosen or such a
+    /// unit relocated; the misses then overlap.
     #[inline]
     pub fn apply_map_updates(&mut self) {
         if self.write_points[HOST].mapped < self.write_points[HOST].next {
@@ -141,7 +144,8 @@ impl Ftl {
         self.pending_units = units;
     }
 
-    /// [`Ftl::write`] of a unit that a later write may complete: the group stays open until the next unit of host data.
+    /// [`Ftl::write`] of a unit that a later write may complete: the group stays open until the
+    /// next unit of host data.
     pub fn write_part(
         &mut self,
         now_ns: u64,
@@ -155,8 +159,8 @@ impl Ftl {
         slot_ns
     }
 
-    /// Add data that arrives at `arrival_ns` to a unit of the open group of host data, not yet programmed; `false` if the
-    /// unit at `physical` is not there.
+    /// Add data that arrives at `arrival_ns` to a unit of the open group of host data, not yet
+    /// programmed; `false` if the unit at `physical` is not there.
     pub fn complete_in_buffer(&mut self, physical: u32, arrival_ns: u64) -> bool {
         let write_point = &mut self.write_points[HOST];
         let is_open = write_point.superblock != NONE

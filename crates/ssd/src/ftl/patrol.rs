@@ -1,11 +1,14 @@
 //! Patrol reads and refresh.
 //!
-//! An idle drive reads a page of one superblock after the other ([`PERIOD_NS`] for all), and moves the data of one that is due
-//! ([`crate::wear`]) to another: charge that was lost, and what reads disturbed, is renewed at the price of a write. Superblocks
-//! that the host reads so much that they become due are moved too, in step with the reads, or with writes. Data-centre drives
-//! call it background data refresh or read reclaim (Y. Cai et al., "Flash correct-and-refresh", ICCD 2012, for the principle).
+//! An idle drive reads a page of one superblock after the other ([`PERIOD_NS`] for all), and moves
+//! the data of one that is due ([`crate::wear`]) to another: charge that was lost, and what reads
+//! disturbed, is renewed at the price of a write. Superblocks that the host reads so much that they
+//! become due are moved too, in step with the reads, or with writes. Data-centre drives call it
+//! background data refresh or read reclaim (Y. Cai et al., "Flash correct-and-refresh", ICCD 2012,
+//! for the principle).
 //!
-//! A new drive patrols too: a visit costs it the sense of one page of one die. Data too young to be due stays where it is.
+//! A new drive patrols too: a visit costs it the sense of one page of one die. Data too young to be
+//! due stays where it is.
 
 use super::Ftl;
 

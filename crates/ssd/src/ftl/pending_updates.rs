@@ -1,11 +1,12 @@
-//! Filter for units with deferred map updates: queried for every unit collected, so it must be cheap and may err on the
-//! side of yes.
+//! Filter for units with deferred map updates: queried for every unit collected, so it must be
+//! cheap and may err on the side of yes.
 
 /// Size of a [`UnitFilter`]: 8 KiB, of which at most three thousandths are set.
 const FILTER_BITS: u32 = 1 << 16;
 
-/// Bloom filter with one hash (B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970).
-/// Removal may clear other units of the same hash, so all are removed before the next query.
+/// Bloom filter with one hash (B. H. Bloom, "Space/time trade-offs in hash coding with allowable
+/// errors", 1970). Removal may clear other units of the same hash, so all are removed before the
+/// next query.
 #[derive(Clone, Debug)]
 pub(super) struct UnitFilter {
     words: Box<[u64; (FILTER_BITS / 64) as usize]>,
@@ -18,7 +19,8 @@ impl UnitFilter {
         }
     }
 
-    /// Word and bit of a unit: Fibonacci hashing (D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4).
+    /// Word and bit of a unit: Fibonacci hashing (D. E. Knuth, The Art of Computer Programming,
+    /// volume 3, section 6.4).
     #[inline]
     fn place(unit: u32) -> (usize, u32) {
         let hash = unit.wrapping_mul(0x9e37_79b9) >> (32 - FILTER_BITS.trailing_zeros());

@@ -1,12 +1,16 @@
-//! Data placement by the host: reclaim unit handles (Flexible Data Placement, NVM Express Base Specification 2.1; TP4146).
+//! Data placement by the host: reclaim unit handles (Flexible Data Placement, NVM Express Base
+//! Specification 2.1; TP4146).
 //!
-//! Each handle is a write point of its own, so data of one handle share superblocks, the reclaim units. Where the host gives data of
-//! one lifetime one handle, whole superblocks become stale together and garbage collection moves little: M. Allison et al., "Towards
-//! Efficient Flash Caches with Emerging NVMe Flexible Data Placement SSDs" (EuroSys 2025), measure a write amplification of
-//! about 1 for a cache of which the small objects are written at random and the large ones as a log. The handles are
-//! *initially isolated*: garbage collection puts what it moves into one superblock, whatever the handle.
+//! Each handle is a write point of its own, so data of one handle share superblocks, the reclaim
+//! units. Where the host gives data of one lifetime one handle, whole superblocks become stale
+//! together and garbage collection moves little: M. Allison et al., "Towards Efficient Flash Caches
+//! with Emerging NVMe Flexible Data Placement SSDs" (EuroSys 2025), measure a write amplification
+//! of about 1 for a cache of which the small objects are written at random and the large ones as a
+//! log. The handles are *initially isolated*: garbage collection puts what it moves into one
+//! superblock, whatever the handle.
 //!
-//! The write point of the selected handle is that of host data; the others wait here. A drive without handles has one write point.
+//! The write point of the selected handle is that of host data; the others wait here. A drive
+//! without handles has one write point.
 
 use super::write_point::WritePoint;
 use super::{Ftl, HOST};
@@ -89,8 +93,9 @@ impl Ftl {
             .collect()
     }
 
-    /// The next write of a handle opens another reclaim unit: what is buffered is programmed, the superblock is closed with the rest of it
-    /// unwritten. Returns the bytes left unwritten: 0 where nothing was written to it. `None` if there is no such handle.
+    /// The next write of a handle opens another reclaim unit: what is buffered is programmed, the
+    /// superblock is closed with the rest of it unwritten. Returns the bytes left unwritten: 0
+    /// where nothing was written to it. `None` if there is no such handle.
     pub fn renew_reclaim_unit(&mut self, now_ns: u64, handle: u16) -> Option<u64> {
         if usize::from(handle) >= self.placement.waiting.len() {
             return None;

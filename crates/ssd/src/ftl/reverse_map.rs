@@ -1,7 +1,7 @@
 //! Reverse map (P2L): the logical unit of each physical unit.
 //!
-//! Superblocks of the initial sequential fill follow from their number. One written sequentially from its start is a
-//! *run*. Only others are listed and use memory.
+//! Superblocks of the initial sequential fill follow from their number. One written sequentially
+//! from its start is a *run*. Only others are listed and use memory.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
@@ -62,7 +62,8 @@ impl ReverseMap {
         self.runs[superblock] = Run::default();
     }
 
-    /// Record `count` consecutive logical units from `first` on, at offset `within` of an open superblock.
+    /// Record `count` consecutive logical units from `first` on, at offset `within` of an open
+    /// superblock.
     #[inline]
     pub(super) fn set_run(&mut self, superblock: usize, within: usize, first: u32, count: u32) {
         if self.encodings[superblock] == Encoding::Run {
@@ -155,7 +156,8 @@ impl ReverseMap {
         }
     }
 
-    /// The list of a superblock; `None` where entries are consecutive from [`ReverseMap::get`] of the first on.
+    /// The list of a superblock; `None` where entries are consecutive from [`ReverseMap::get`] of
+    /// the first on.
     #[inline]
     pub(super) fn list(&self, superblock: usize) -> Option<&[u32]> {
         let first = superblock * self.superblock_units;

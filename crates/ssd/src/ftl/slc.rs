@@ -33,7 +33,8 @@ pub(super) struct SlcCache {
 }
 
 impl SlcCache {
-    /// Superblocks `own` have flash, those up to `end` borrow it while more than `reserve` multi-bit ones are free.
+    /// Superblocks `own` have flash, those up to `end` borrow it while more than `reserve`
+    /// multi-bit ones are free.
     pub(super) fn new(
         profile: &SlcProfile,
         own: Range<u32>,
@@ -79,7 +80,8 @@ impl SlcCache {
         (lender != NONE).then_some(lender)
     }
 
-    /// An erased superblock can be written again, or goes out of use in place of the `lost` ones that lost too many blocks: `false`.
+    /// An erased superblock can be written again, or goes out of use in place of the `lost` ones
+    /// that lost too many blocks: `false`.
     fn release(&mut self, superblock: u32, multi: &mut VecDeque<u32>, lost: u64) -> bool {
         let lender =
             std::mem::replace(&mut self.borrowed[(superblock - self.first) as usize], NONE);
@@ -119,7 +121,8 @@ impl SlcCache {
         self.victim.is_none() && self.full.is_empty()
     }
 
-    /// Whether folding must precede further writes. With direct overflow: only to return borrowed flash.
+    /// Whether folding must precede further writes. With direct overflow: only to return borrowed
+    /// flash.
     fn is_pressed(&self, multi_free: usize) -> bool {
         match self.overflow {
             SlcOverflow::Fold => {
@@ -135,7 +138,8 @@ impl SlcCache {
         self.full.push_back(superblock);
     }
 
-    /// Reset after a purge, borrowed flash returned; superblocks out of use stay so. Folds under way end as scheduled.
+    /// Reset after a purge, borrowed flash returned; superblocks out of use stay so. Folds under
+    /// way end as scheduled.
     pub(super) fn empty(&mut self, is_retired: impl Fn(u32) -> bool) {
         let superblocks = self.first..self.first + self.borrowed.len() as u32;
         self.borrowed.fill(NONE);
@@ -159,7 +163,8 @@ impl SlcCache {
 }
 
 impl Ftl {
-    /// Fold as much as a host group of `units` needs when the cache is nearly full; returns the end.
+    /// Fold as much as a host group of `units` needs when the cache is nearly full; returns the
+    /// end.
     pub(super) fn fold_in_step(&mut self, units: u32, at_ns: u64) -> u64 {
         match &self.slc {
             Some(slc) if slc.is_pressed(self.free.len()) => self.fold(units, at_ns),
@@ -167,7 +172,8 @@ impl Ftl {
         }
     }
 
-    /// A free SLC superblock, folding until there is one; `None` to write to multi-bit flash directly.
+    /// A free SLC superblock, folding until there is one; `None` to write to multi-bit flash
+    /// directly.
     pub(super) fn next_slc(&mut self, at_ns: u64) -> Option<u32> {
         // Folding the whole cache frees one unless multi-bit flash has run out.
         let mut left = self.blocks.len() * 2;
@@ -185,7 +191,8 @@ impl Ftl {
         }
     }
 
-    /// Scan `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash. Returns the end.
+    /// Scan `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash.
+    /// Returns the end.
     pub(super) fn fold(&mut self, budget: u32, at_ns: u64) -> u64 {
         let mut left = budget;
         while left > 0 {
@@ -243,7 +250,8 @@ impl Ftl {
         self.slc.as_ref().map_or(0, SlcCache::folded_ns)
     }
 
-    /// Program a group of folded data on the next engine; returns the end. Host commands suspend folding.
+    /// Program a group of folded data on the next engine; returns the end. Host commands suspend
+    /// folding.
     pub(super) fn fold_program(&mut self, ready_ns: u64) -> u64 {
         let Some(slc) = &mut self.slc else {
             return ready_ns;

@@ -30,7 +30,8 @@ impl WritePoint {
 }
 
 impl Ftl {
-    /// Write relocated units; the caller invalidates the old addresses. Returns how many fitted before flash ran out.
+    /// Write relocated units; the caller invalidates the old addresses. Returns how many fitted
+    /// before flash ran out.
     #[inline]
     pub(super) fn relocate(
         &mut self,

@@ -89,7 +89,8 @@ impl Pages {
         evicted
     }
 
-    /// Forget all pages, and hold at most `capacity` (at least one) from now on; returns the dirty ones in order.
+    /// Forget all pages, and hold at most `capacity` (at least one) from now on; returns the dirty
+    /// ones in order.
     pub(super) fn resize(&mut self, capacity: u64) -> Vec<u32> {
         let dirty = self.slots.iter().filter(|held| held.dirty);
         let mut dirty: Vec<u32> = dirty.map(|held| held.page).collect();

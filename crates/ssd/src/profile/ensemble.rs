@@ -1,8 +1,10 @@
-//! Ensembles: sets of parameters that explain the figures of one drive about equally well (`profiles/ensembles/NAME.csv`, embedded).
+//! Ensembles: sets of parameters that explain the figures of one drive about equally well
+//! (`profiles/ensembles/NAME.csv`, embedded).
 //!
-//! A profile is the central member. The first line of an ensemble is `weight` and the paths of its numbers, one of a list with its place
-//! (`nand.read_ns[1]`); each further line is a member: its weight (all add up to 1) and the numbers. Other numbers are those of the
-//! profile. The spread of the members' figures shows what the figures that were fitted leave undetermined (docs/fit.md).
+//! A profile is the central member. The first line of an ensemble is `weight` and the paths of its
+//! numbers, one of a list with its place (`nand.read_ns[1]`); each further line is a member: its
+//! weight (all add up to 1) and the numbers. Other numbers are those of the profile. The spread of
+//! the members' figures shows what the figures that were fitted leave undetermined (docs/fit.md).
 
 use super::{Profile, ProfileError};
 
@@ -122,7 +124,8 @@ impl Ensemble {
         out
     }
 
-    /// A profile's text with the numbers of member `k`, from 0; without the comments. [`ProfileError::Unknown`] names the members.
+    /// A profile's text with the numbers of member `k`, from 0; without the comments.
+    /// [`ProfileError::Unknown`] names the members.
     pub fn text_of(&self, profile: &str, k: usize) -> Result<String, ProfileError> {
         let member = self.members.get(k).ok_or_else(|| ProfileError::Unknown {
             name: format!("member={k}"),
@@ -140,7 +143,8 @@ impl Ensemble {
     }
 }
 
-/// Set a number; one that the profile leaves at its default is added with its provenance. `None` where the path leads to no number.
+/// Set a number; one that the profile leaves at its default is added with its provenance. `None`
+/// where the path leads to no number.
 fn set(table: &mut toml::Table, path: &str, value: &toml::Value) -> Option<()> {
     let (path, place) = split(path)?;
     let (section, key) = path.rsplit_once('.')?;
@@ -170,8 +174,9 @@ fn set(table: &mut toml::Table, path: &str, value: &toml::Value) -> Option<()> {
 }
 
 impl Profile {
-    /// The text of a built-in profile with the numbers of member `k` of its ensemble, from 0, for [`Profile::from_toml`].
-    /// [`ProfileError::Unknown`] where there is no such profile, ensemble or member.
+    /// The text of a built-in profile with the numbers of member `k` of its ensemble, from 0, for
+    /// [`Profile::from_toml`]. [`ProfileError::Unknown`] where there is no such profile, ensemble
+    /// or member.
     pub fn member(name: &str, k: usize) -> Result<String, ProfileError> {
         let text = Profile::builtin_text(name)?;
         let ensemble = Ensemble::builtin(name)?.ok_or_else(|| ProfileError::Unknown {

@@ -1,9 +1,11 @@
 //! Lots: drives of one profile that differ from each other, as those of a production lot do.
 //!
-//! A drive of a lot has each of these numbers multiplied by a factor of its own: log-normal, its median 1, the standard deviation of its
-//! logarithm that of the number's class, at most three of them from the median. Factors follow from the lot's seed, the drive's seed and
-//! the number's path alone. The spreads are *assumed*: no published source states them for drives of one model and firmware. They are
-//! what [`CLASSES`] says, chosen so that cohort statistics have known truth to find, not to predict a real lot.
+//! A drive of a lot has each of these numbers multiplied by a factor of its own: log-normal, its
+//! median 1, the standard deviation of its logarithm that of the number's class, at most three of
+//! them from the median. Factors follow from the lot's seed, the drive's seed and the number's path
+//! alone. The spreads are *assumed*: no published source states them for drives of one model and
+//! firmware. They are what [`CLASSES`] says, chosen so that cohort statistics have known truth to
+//! find, not to predict a real lot.
 
 use assay_units::Rng;
 use assay_units::rng::mix;
@@ -19,7 +21,8 @@ pub struct SpreadClass {
     pub sigma: f64,
     /// Basis of the assumption.
     pub basis: &'static str,
-    /// Dotted paths; those that a profile lacks do not count. The members of a list have one factor.
+    /// Dotted paths; those that a profile lacks do not count. The members of a list have one
+    /// factor.
     pub paths: &'static [&'static str],
 }
 
@@ -28,7 +31,8 @@ pub const CLASSES: [SpreadClass; 6] = [
     SpreadClass {
         name: "sense times",
         sigma: 0.02,
-        basis: "half of the spread between word lines that crate::spread assumes: a drive is the mean of its dies",
+        basis: "half of the spread between word lines that crate::spread assumes: a drive is the \
+                mean of its dies",
         paths: &["nand.read_ns", "slc.read_ns", "in_place.read_ns"],
     },
     SpreadClass {
@@ -46,7 +50,8 @@ pub const CLASSES: [SpreadClass; 6] = [
     SpreadClass {
         name: "rates of channels and data path",
         sigma: 0.005,
-        basis: "clocks of crystals agree; waits for ready flash and refresh of DRAM differ a little",
+        basis: "clocks of crystals agree; waits for ready flash and refresh of DRAM differ a \
+                little",
         paths: &[
             "nand.channel_bytes_per_second",
             "data_path.direct_bytes_per_second",
@@ -91,7 +96,8 @@ pub const CLASSES: [SpreadClass; 6] = [
     SpreadClass {
         name: "spare area",
         sigma: 0.03,
-        basis: "blocks that are bad from the factory: JESD47 lets flash ship with up to 2 % of them",
+        basis: "blocks that are bad from the factory: JESD47 lets flash ship with up to 2 % of \
+                them",
         paths: &[SPARE],
     },
 ];

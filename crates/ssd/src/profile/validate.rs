@@ -1,4 +1,5 @@
-//! Profile validation: everything the model divides by, indexes with or adds up, so that no profile can make it panic.
+//! Profile validation: everything the model divides by, indexes with or adds up, so that no profile
+//! can make it panic.
 
 use super::{MAP_UNIT_BYTES, Profile, ProfileError};
 use crate::sourced::Sourced;

@@ -6,14 +6,16 @@
 //!        └── (heat sink) ───┴── ambient
 //! ```
 //!
-//! `C dT/dt = P - G (T - ambient)` with a diagonal matrix `C` of heat capacities and a matrix `G` of conductances: the
-//! network model that Zhang et al. compare with a detailed CFD model and with measurements of an M.2 drive (*Transient
-//! Thermal Analysis for M.2 SSD Thermal Throttling*, ITherm 2018). At constant power the solution is
-//! `T(t) = T_s + exp(-C^-1 G t) (T(0) - T_s)` with `T_s = ambient + G^-1 P`, so that steps are exact, whatever their length.
+//! `C dT/dt = P - G (T - ambient)` with a diagonal matrix `C` of heat capacities and a matrix `G`
+//! of conductances: the network model that Zhang et al. compare with a detailed CFD model and with
+//! measurements of an M.2 drive (*Transient Thermal Analysis for M.2 SSD Thermal Throttling*,
+//! ITherm 2018). At constant power the solution is `T(t) = T_s + exp(-C^-1 G t) (T(0) - T_s)` with
+//! `T_s = ambient + G^-1 P`, so that steps are exact, whatever their length.
 //!
-//! A heat sink is a third node of which only the steady state is solved: its star of conductances becomes a triangle, and
-//! its heat capacity is shared between the nodes in proportion to their contact. The matrix exponential is a Taylor series
-//! with scaling and squaring: additions, multiplications and divisions only, which round the same everywhere.
+//! A heat sink is a third node of which only the steady state is solved: its star of conductances
+//! becomes a triangle, and its heat capacity is shared between the nodes in proportion to their
+//! contact. The matrix exponential is a Taylor series with scaling and squaring: additions,
+//! multiplications and divisions only, which round the same everywhere.
 
 use crate::profile::ThermalProfile;
 use crate::thermal::STEP_NS;

@@ -49,8 +49,8 @@ pub struct Job {
     pub first: u64,
 }
 
-/// Run a job from `start` until `until` or `limit` I/Os, each in pieces of at most the host's longest command, one after the other;
-/// returns bytes moved and the last completion's time.
+/// Run a job from `start` until `until` or `limit` I/Os, each in pieces of at most the host's
+/// longest command, one after the other; returns bytes moved and the last completion's time.
 pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) -> (u64, Nanos) {
     let host = Nanos(drive.profile().bench.host_overhead_ns.value);
     let longest = drive.profile().bench.max_io_bytes.as_ref();

@@ -1,5 +1,5 @@
-//! A host with threads of some commands in flight each, whose submissions take a host time one after another.
-//! Latency counts from the intended submission, as on a real host.
+//! A host with threads of some commands in flight each, whose submissions take a host time one
+//! after another. Latency counts from the intended submission, as on a real host.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -58,7 +58,8 @@ pub struct CommandTiming {
 pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos) -> CommandTiming {
     let block = u64::from(job.block);
     let region = (job.area / u64::from(job.threads)) / block * block;
-    // Other offsets than an earlier job's: reads in the order of the writes before would collide on their dies.
+    // Other offsets than an earlier job's: reads in the order of the writes before would collide on
+    // their dies.
     let mut rng = Rng::stream(start.0, "offsets");
     let mut next = vec![0; job.threads as usize];
     let mut host_free = vec![start; job.threads as usize];

@@ -42,8 +42,8 @@ fn retention_is_accelerated_as_jesd218_states() {
     assert!((years(96, 66) - 1.0).abs() < 0.10, "{}", years(96, 66));
 }
 
-/// New flash needs no retries; at the rated cycles and JESD218's retention of client drives most reads of a class that stores
-/// several bits need some, and next to none is rebuilt.
+/// New flash needs no retries; at the rated cycles and JESD218's retention of client drives most
+/// reads of a class that stores several bits need some, and next to none is rebuilt.
 #[test]
 fn classes_are_between_a_new_drive_and_the_end_of_their_rated_life() {
     for class in CLASSES {

@@ -14,7 +14,8 @@ fn a_full_buffer_makes_data_wait_for_the_oldest_program() {
     assert_eq!(buffer.unprogrammed_units(), 2);
 }
 
-/// When waiting data takes the first slot of a program, the other slots are free at that program's end, not before.
+/// When waiting data takes the first slot of a program, the other slots are free at that program's
+/// end, not before.
 #[test]
 fn slots_released_together_are_free_at_the_same_time() {
     let mut buffer = WriteBuffer::new(4);

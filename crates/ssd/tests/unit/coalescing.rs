@@ -23,7 +23,8 @@ fn delivered(out: &[Completion]) -> Vec<(u32, u64)> {
     out.iter().map(|entry| (entry.tag, entry.at.0)).collect()
 }
 
-/// 100 us and 4 entries (DragonFly NVMe tests): three wait, the fourth raises the interrupt for all.
+/// 100 us and 4 entries (DragonFly NVMe tests): three wait, the fourth raises the interrupt for
+/// all.
 #[test]
 fn the_threshold_entry_raises_an_interrupt() {
     let mut vectors = coalescer(1, 3, 1);
@@ -66,7 +67,8 @@ fn a_threshold_of_one_or_no_time_is_off() {
 }
 
 proptest! {
-    /// Everything is delivered once, in order of time, never early, never later than the aggregation time allows.
+    /// Everything is delivered once, in order of time, never early, never later than the
+    /// aggregation time allows.
     #[test]
     fn waits_are_bounded_and_nothing_is_lost(
         time in 1_u8..5, threshold in 0_u8..6, steps in prop::collection::vec((0_u64..60_000, 0_u16..3), 1..200),

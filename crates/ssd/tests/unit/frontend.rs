@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 
 proptest! {
-    /// Against queues and cores searched from end to end, for few queues and for more than a word has bits.
+    /// Against queues and cores searched from end to end, for few queues and for more than a word
+    /// has bits.
     #[test]
     fn agrees_with_plain_queues(
         queues in prop_oneof![1_u16..9, 60_u16..128],

@@ -111,7 +111,8 @@ fn sequential_writes_need_no_tables() {
         "{} bytes",
         ftl.resident_bytes()
     );
-    // Repeated writes are collected and folded without loss; map chunks in several superblocks are listed.
+    // Repeated writes are collected and folded without loss; map chunks in several superblocks are
+    // listed.
     for pages_per_block in [12, 192, 516] {
         fill_in_order(false, pages_per_block, 4);
         fill_in_order(true, pages_per_block, 2);
@@ -219,8 +220,8 @@ fn cached_units(profile: &Profile, filled: bool) -> u32 {
     user_units
 }
 
-/// The cache is its own flash plus what may be borrowed: all of it on an empty drive, what over-provisioning
-/// leaves on a full one.
+/// The cache is its own flash plus what may be borrowed: all of it on an empty drive, what
+/// over-provisioning leaves on a full one.
 #[test]
 fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
     let profile = small_borrowing(5 << 19, SlcOverflow::Direct);
@@ -249,8 +250,8 @@ fn flash_without_over_provisioning_is_refused() {
     assert!(error.to_string().contains("80"), "{error}");
 }
 
-/// Runs equal single writes: same slots, addresses and flash times, through garbage collection, trim, flush and
-/// fold.
+/// Runs equal single writes: same slots, addresses and flash times, through garbage collection,
+/// trim, flush and fold.
 #[test]
 fn a_run_equals_its_single_units() {
     for slc in [false, true] {
@@ -314,7 +315,8 @@ fn deferred_and_immediate_background_work_are_equal() {
         let mut now = 0;
         let mut hits = 0;
         for n in 0..user_units * 3 {
-            // Mostly over the whole drive, then repeatedly at a few addresses, some of them being collected.
+            // Mostly over the whole drive, then repeatedly at a few addresses, some of them being
+            // collected.
             let span = if n % 8 < 5 { user_units } else { 300 };
             let unit = rng.below(u64::from(span)) as u32;
             let slots = [

@@ -1,8 +1,8 @@
 use super::*;
 use crate::sourced::tests::assumed;
 
-/// Two groups of two dies, one per channel. In nanoseconds per unit: 5000 to read, 1000 on the channel, 2000 of the writing
-/// current, 3000 to write, 100 for the lookup.
+/// Two groups of two dies, one per channel. In nanoseconds per unit: 5000 to read, 1000 on the
+/// channel, 2000 of the writing current, 3000 to write, 100 for the lookup.
 fn media() -> InPlace {
     let profile = InPlaceProfile {
         channels: assumed(2),

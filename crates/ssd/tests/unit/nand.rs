@@ -2,7 +2,8 @@ use super::*;
 use crate::Profile;
 use crate::sourced::tests::assumed;
 
-/// Eight dies of two planes on two channels: pages of 4 units, 10 us per unit on the channel, senses of 50 and 70 us by row.
+/// Eight dies of two planes on two channels: pages of 4 units, 10 us per unit on the channel,
+/// senses of 50 and 70 us by row.
 pub fn small() -> NandProfile {
     let mut nand = Profile::builtin("samsung-951").unwrap().nand;
     nand.channels.value = 2;
@@ -38,7 +39,8 @@ fn consecutive_groups_use_consecutive_dies_and_rows_alternate_page_types() {
     assert_eq!(nand.pages_touched(4, 4, 4), 1);
 }
 
-/// Stripes of a page: 2 planes of 4 units, so that each die's second page follows the first of all dies.
+/// Stripes of a page: 2 planes of 4 units, so that each die's second page follows the first of all
+/// dies.
 #[test]
 fn stripes_of_a_page_use_the_dies_in_turn_and_the_planes_last() {
     let mut profile = small();
@@ -129,7 +131,8 @@ fn a_read_waits_for_a_running_erase() {
     assert_eq!(nand.read(0, 2_000, sense, 1), 1_000 + erase_ns + 60_000);
 }
 
-/// A program that begins at 80 us and takes 500 us; a read issued at 100 us takes 50 us and 10 us on the channel.
+/// A program that begins at 80 us and takes 500 us; a read issued at 100 us takes 50 us and 10 us
+/// on the channel.
 #[test]
 fn a_read_of_a_die_that_programs_waits_for_the_suspension_where_there_is_one() {
     let mut profile = small();
@@ -152,7 +155,8 @@ fn a_read_of_a_die_that_programs_waits_for_the_suspension_where_there_is_one() {
     assert_eq!(nand.read(0, 1_100_000, other, 1), erased + 80_000);
 }
 
-/// Half of the reads of a block at the limit of error correction are retried, and a step takes a sense, a transfer and decoding.
+/// Half of the reads of a block at the limit of error correction are retried, and a step takes a
+/// sense, a transfer and decoding.
 #[test]
 fn old_flash_needs_read_retries_and_programs_sooner() {
     let profile = small();
@@ -168,7 +172,8 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
     let late = |cycles| {
         let mut nand = of_age(cycles);
         let sense = nand.locate(0);
-        // A sense of 50 us and a unit of 10; the mean sense, a page of 40 us and 20 us of decoding for a retry.
+        // A sense of 50 us and a unit of 10; the mean sense, a page of 40 us and 20 us of decoding
+        // for a retry.
         let times = (1..=10_000_u64).map(|n| nand.read(n << 24, n << 24, sense, 1) - (n << 24));
         let times: Vec<u64> = times.collect();
         // Decoding a sector takes up to 5 us more at the limit of error correction.
@@ -181,7 +186,8 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
         );
         times.iter().filter(|&&ns| ns > plain_ns).count()
     };
-    // An error rate of 1 + 100 (cycles / 3000)^2 reaches the margin of 1000 at 9,482 cycles; the table has steps of 6 %.
+    // An error rate of 1 + 100 (cycles / 3000)^2 reaches the margin of 1000 at 9,482 cycles; the
+    // table has steps of 6 %.
     assert_eq!((late(0), late(3000)), (0, 0));
     assert!((4300..=5100).contains(&late(9482)), "{}", late(9482));
     let program_ns = |cycles| of_age(cycles).program(0, 0, 0);

@@ -58,7 +58,8 @@ fn planes_of_a_die_sense_one_after_the_other_unless_independent() {
     assert_eq!(read(&mut nand, 0, 0, 1), 60_000);
     assert_eq!(read(&mut nand, 0, 20, 1), 80_000, "plane 1 at once");
     assert_eq!(read(&mut nand, 0, 2, 1), 120_000, "plane 0 again");
-    // One sense of all planes waits for each, and holds each: from 120 us on, and 160 us for the channel.
+    // One sense of all planes waits for each, and holds each: from 120 us on, and 160 us for the
+    // channel.
     let all = nand.locate(0);
     assert_eq!(nand.read(0, 0, all, 16), 330_000);
     assert_eq!(read(&mut nand, 10_000, 12, 1), 390_000, "plane 3");

@@ -3,7 +3,8 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-/// Three operational states of 9, 4.6 and 3.8 W, then 70 mW after 275 ms and 5 mW after 1.2 s: the 951's.
+/// Three operational states of 9, 4.6 and 3.8 W, then 70 mW after 275 ms and 5 mW after 1.2 s: the
+/// 951's.
 fn states(autonomous: bool) -> PowerStates {
     let profile = Profile::builtin("samsung-951").unwrap();
     PowerStates::new(&profile, Some(autonomous))
@@ -81,8 +82,8 @@ fn the_governor_spaces_commands_by_their_energy() {
 }
 
 proptest! {
-    /// A drive that starts commands when the governor allows stays below its maximum, except for one burst and
-    /// the last command.
+    /// A drive that starts commands when the governor allows stays below its maximum, except for
+    /// one burst and the last command.
     #[test]
     fn governed_power_stays_below_the_cap(energies in prop::collection::vec(1_u64..2_000_000, 10..200), gaps in prop::collection::vec(0_u64..20_000, 200)) {
         let mut states = states(false);

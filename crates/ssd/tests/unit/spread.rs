@@ -12,7 +12,8 @@ fn mean_deviation_and_range_are_those_of_the_distribution() {
     assert!((mean - 60_000.0).abs() < 50.0, "{mean}");
     assert!((variance.sqrt() - 5_000.0).abs() < 50.0, "{variance}");
     let beyond = draws.iter().filter(|&&x| x > 60_000.0 + 2.0 * 5_000.0);
-    // A normal distribution has 2.28 % beyond two deviations, the sum of four uniform numbers 2.2 %.
+    // A normal distribution has 2.28 % beyond two deviations, the sum of four uniform numbers 2.2
+    // %.
     let share = beyond.count() as f64 / n;
     assert!((0.019..0.025).contains(&share), "{share}");
     assert!(draws.iter().all(|&x| (x - 60_000.0).abs() <= 17_321.0));

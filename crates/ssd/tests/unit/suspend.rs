@@ -31,7 +31,8 @@ fn an_operation_that_ends_before_the_suspension_continues() {
 }
 
 proptest! {
-    /// A limit of 0 changes nothing; with any, reads stay in order and wait for at most one operation.
+    /// A limit of 0 changes nothing; with any, reads stay in order and wait for at most one
+    /// operation.
     #[test]
     fn reads_stay_in_order(limit in 0_u16..4, steps in prop::collection::vec((0_u64..900_000, any::<bool>()), 1..40)) {
         let mut flash = crate::Profile::builtin("samsung-951").unwrap().nand;

@@ -202,7 +202,8 @@ proptest! {
         prop_assert!(seen.work.is_empty() && alone.work.is_empty());
     }
 
-    /// Steps, skipped steps and changes of idle power against the plain integral; and power is never below idle power.
+    /// Steps, skipped steps and changes of idle power against the plain integral; and power is
+    /// never below idle power.
     #[test]
     fn energy_is_the_integral_of_power(steps in prop::collection::vec((0_u64..200_000, 0_u64..3, 0_u64..1 << 40, 1_u32..5_000), 1..40)) {
         let mut heat = with(0.0, 0.0);

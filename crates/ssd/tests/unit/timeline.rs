@@ -61,7 +61,8 @@ proptest! {
         }
     }
 
-    /// A train is its pieces one after the other, on a line long and crowded enough to use both of its ends.
+    /// A train is its pieces one after the other, on a line long and crowded enough to use both of
+    /// its ends.
     #[test]
     fn a_train_equals_its_pieces(
         requests in prop::collection::vec((0_u64..30, 0_u64..4000, 1_u64..9, 1_u64..6), 1..400),
@@ -88,8 +89,8 @@ proptest! {
         }
     }
 
-    /// Downstream reservation equals plain reservation, for equal and unequal items and with other sources
-    /// between.
+    /// Downstream reservation equals plain reservation, for equal and unequal items and with other
+    /// sources between.
     #[test]
     fn a_downstream_timeline_is_a_timeline(
         equal: bool,

@@ -9,7 +9,8 @@ fn lost(journal: &mut UndoJournal, durable_units: u64, capacitors: bool) -> Vec<
     units.iter().map(|(unit, page)| (*unit, page[0])).collect()
 }
 
-/// Unit 5 held 0, then 1 (place 0), 2 (place 2) and 3 (waiting); unit 6 held 9, then something else (place 1).
+/// Unit 5 held 0, then 1 (place 0), 2 (place 2) and 3 (waiting); unit 6 held 9, then something else
+/// (place 1).
 fn written() -> UndoJournal {
     let mut journal = UndoJournal::new();
     journal.accept(1, 5, Some(0));
@@ -42,7 +43,8 @@ fn durable_writes_are_dropped_and_later_ones_kept() {
     assert_eq!(lost(&mut journal, 2, false), [(5, 1)]);
 }
 
-/// A later durable write takes precedence, even if an earlier one of the same unit was accepted after it.
+/// A later durable write takes precedence, even if an earlier one of the same unit was accepted
+/// after it.
 #[test]
 fn an_earlier_write_does_not_undo_a_later_one() {
     let mut journal = UndoJournal::new();

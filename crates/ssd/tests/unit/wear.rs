@@ -52,7 +52,8 @@ fn spare_blocks_run_out_beyond_twice_the_rated_cycles() {
     assert!(aged(10_000, 0).lost_superblocks() > 0);
 }
 
-/// Flash in SLC mode endures ten times as many cycles: its own superblocks count for themselves, borrowed ones wear those that lend them.
+/// Flash in SLC mode endures ten times as many cycles: its own superblocks count for themselves,
+/// borrowed ones wear those that lend them.
 #[test]
 fn slc_mode_wears_a_tenth() {
     let mut wear = aged(300, 0);
@@ -142,7 +143,8 @@ fn retention_counts_from_the_time_of_writing() {
 }
 
 proptest! {
-    /// Whatever happens to a superblock, its row is that of a computation from scratch, counters agree, and spare only falls.
+    /// Whatever happens to a superblock, its row is that of a computation from scratch, counters
+    /// agree, and spare only falls.
     #[test]
     fn states_follow_from_what_happened(
         cycles in 0_u32..12_000, hours in 0_u32..20_000,

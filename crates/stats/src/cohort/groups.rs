@@ -24,9 +24,10 @@ pub struct GroupDifference {
     pub drives: (usize, usize),
 }
 
-/// Welch's t (B. L. Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika
-/// 34, 1947): groups may differ in spread and size. `None` with fewer than two drives in a group, without variation in both, or
-/// unless `0 < level < 1`.
+/// Welch's t (B. L. Welch, "The Generalization of 'Student's' Problem when Several Different
+/// Population Variances are Involved", Biometrika 34, 1947): groups may differ in spread and size.
+/// `None` with fewer than two drives in a group, without variation in both, or unless
+/// `0 < level < 1`.
 pub fn welch(first: &[f64], second: &[f64], level: f64) -> Option<GroupDifference> {
     if first.len() < 2 || second.len() < 2 {
         return None;
@@ -42,7 +43,8 @@ pub fn welch(first: &[f64], second: &[f64], level: f64) -> Option<GroupDifferenc
     described(mean_b - mean_a, a + b, degrees, level, drives, false)
 }
 
-/// Student's t of the differences within pairs (`after - before` of the same drive). `None` as [`welch`], or where the numbers differ.
+/// Student's t of the differences within pairs (`after - before` of the same drive). `None` as
+/// [`welch`], or where the numbers differ.
 pub fn paired(before: &[f64], after: &[f64], level: f64) -> Option<GroupDifference> {
     if before.len() != after.len() || before.len() < 2 {
         return None;

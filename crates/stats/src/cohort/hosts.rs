@@ -1,4 +1,5 @@
-//! Is it the host or the drive? Drives are compared with the other drives of their host, and hosts with each other.
+//! Is it the host or the drive? Drives are compared with the other drives of their host, and hosts
+//! with each other.
 
 use crate::mean;
 use crate::student;
@@ -8,17 +9,19 @@ use super::FALSE_ALARM;
 /// Comparison of hosts: one value per drive, classes are hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostComparison {
-    /// Probability of differences between hosts at least as large if hosts do not matter (F test of the one-way analysis of variance).
+    /// Probability of differences between hosts at least as large if hosts do not matter (F test of
+    /// the one-way analysis of variance).
     pub probability: f64,
     /// Standard deviation of drives within a host.
     pub within: f64,
-    /// Per host, in the order given: its mean less the mean of the drives of hosts that are not off, and the probability of such a deviation
-    /// if hosts do not matter, corrected for the number of hosts compared.
+    /// Per host, in the order given: its mean less the mean of the drives of hosts that are not
+    /// off, and the probability of such a deviation if hosts do not matter, corrected for the
+    /// number of hosts compared.
     pub hosts: Vec<(f64, f64)>,
 }
 
-/// Compare hosts. `None` unless there are two hosts, none of them empty, and one host has two drives: with one drive per host, host
-/// and drive cannot be separated.
+/// Compare hosts. `None` unless there are two hosts, none of them empty, and one host has two
+/// drives: with one drive per host, host and drive cannot be separated.
 pub fn compare_hosts(hosts: &[Vec<f64>]) -> Option<HostComparison> {
     let count: usize = hosts.iter().map(Vec::len).sum();
     if hosts.len() < 2 || count <= hosts.len() || hosts.iter().any(Vec::is_empty) {
@@ -44,8 +47,9 @@ pub fn compare_hosts(hosts: &[Vec<f64>]) -> Option<HostComparison> {
     })
 }
 
-/// Step by step: the host that is farthest off is compared with all others, at a probability corrected for their number (Bonferroni). If it
-/// is off, it is taken out, because it would make the others appear off to the other side, and the next is compared.
+/// Step by step: the host that is farthest off is compared with all others, at a probability
+/// corrected for their number (Bonferroni). If it is off, it is taken out, because it would make
+/// the others appear off to the other side, and the next is compared.
 fn deviations(hosts: &[Vec<f64>], within: f64, degrees: f64) -> Vec<(f64, f64)> {
     let mut found = vec![(0.0, 1.0); hosts.len()];
     let mut left: Vec<usize> = (0..hosts.len()).collect();

@@ -1,7 +1,9 @@
-//! Drives unlike the others: distance from the median over Q_n, with a limit that depends on the number of drives.
+//! Drives unlike the others: distance from the median over Q_n, with a limit that depends on the
+//! number of drives.
 //!
-//! A constant limit flags the more clean cohorts the larger they are. The limits of this module are the 95th percentiles of the largest
-//! distance in clean (normal) cohorts of each size, simulated by `cargo run --release -p assay-stats --example outlier-limits`.
+//! A constant limit flags the more clean cohorts the larger they are. The limits of this module are
+//! the 95th percentiles of the largest distance in clean (normal) cohorts of each size, simulated
+//! by `cargo run --release -p assay-stats --example outlier-limits`.
 
 use assay_units::Rng;
 
@@ -12,8 +14,9 @@ use super::spread::{median, qn};
 /// Fewest drives among which outliers are looked for: among fewer, the limit is beyond use.
 pub const FEWEST_DRIVES: usize = 6;
 
-/// The limit for a cohort of `drives`, in units of Q_n; `None` for fewer than [`FEWEST_DRIVES`]. Between the sizes of the table it is
-/// interpolated on the logarithm of the size; above the largest it grows as the normal distribution's.
+/// The limit for a cohort of `drives`, in units of Q_n; `None` for fewer than [`FEWEST_DRIVES`].
+/// Between the sizes of the table it is interpolated on the logarithm of the size; above the
+/// largest it grows as the normal distribution's.
 pub fn limit(drives: usize) -> Option<f64> {
     if drives < FEWEST_DRIVES {
         return None;
@@ -34,13 +37,15 @@ pub fn limit(drives: usize) -> Option<f64> {
     }
 }
 
-/// Groups of at least so many drives have medians precise enough that the limit is that of one group.
+/// Groups of at least so many drives have medians precise enough that the limit is that of one
+/// group.
 const LARGE_GROUP: usize = 100;
 /// Cohorts simulated for a limit of small groups.
 const COHORTS: usize = 4_000;
 
-/// The limit where each value is relative to the median of its group: with small groups those medians are less precise than that of the
-/// whole cohort. One group, or large ones: [`limit`] of all drives. Else simulated, seeded by the sizes. `None` as [`limit`].
+/// The limit where each value is relative to the median of its group: with small groups those
+/// medians are less precise than that of the whole cohort. One group, or large ones: [`limit`] of
+/// all drives. Else simulated, seeded by the sizes. `None` as [`limit`].
 pub fn limit_of_groups(sizes: &[usize]) -> Option<f64> {
     let drives = sizes.iter().sum();
     let one = limit(drives)?;
@@ -70,7 +75,6 @@ pub fn limit_of_groups(sizes: &[usize]) -> Option<f64> {
 /// Distances of a cohort's values from their median.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distances {
-    /// The median.
     pub median: f64,
     /// Robust standard deviation.
     pub qn: f64,
@@ -94,8 +98,8 @@ impl Distances {
     }
 }
 
-/// Distances of all values, with [`limit`]; `None` of fewer than [`FEWEST_DRIVES`], or where more than half are equal (Q_n is zero). All
-/// values must be finite.
+/// Distances of all values, with [`limit`]; `None` of fewer than [`FEWEST_DRIVES`], or where more
+/// than half are equal (Q_n is zero). All values must be finite.
 pub fn distances(values: &[f64]) -> Option<Distances> {
     distances_within(values, limit(values.len())?)
 }

@@ -1,5 +1,5 @@
-//! Drives needed for a comparison: power of the two-sided t test by the noncentral t distribution (J. Cohen, "Statistical Power Analysis
-//! for the Behavioral Sciences", 1988, chapter 2).
+//! Drives needed for a comparison: power of the two-sided t test by the noncentral t distribution
+//! (J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988, chapter 2).
 
 use crate::student;
 
@@ -15,10 +15,11 @@ pub enum Design {
     Paired,
 }
 
-/// Power of a comparison: probability that a true difference of `effect` becomes significant at `level`. `spread` is the standard
-/// deviation of a drive's value: between drives for independent groups; between runs of a drive for paired ones, where the difference of
-/// two runs has the square root of two times that. Effect and spread have the same unit. `None` of fewer than two drives, or where a
-/// number is not positive and finite, or `level` not in (0, 1).
+/// Power of a comparison: probability that a true difference of `effect` becomes significant at
+/// `level`. `spread` is the standard deviation of a drive's value: between drives for independent
+/// groups; between runs of a drive for paired ones, where the difference of two runs has the square
+/// root of two times that. Effect and spread have the same unit. `None` of fewer than two drives,
+/// or where a number is not positive and finite, or `level` not in (0, 1).
 pub fn power(design: Design, drives: usize, effect: f64, spread: f64, level: f64) -> Option<f64> {
     let positive = |v: f64| v.is_finite() && v > 0.0;
     if drives < 2 || !positive(effect) || !positive(spread) {
@@ -35,7 +36,8 @@ pub fn power(design: Design, drives: usize, effect: f64, spread: f64, level: f64
     Some(beyond(critical, shift, degrees))
 }
 
-/// Fewest drives (per group, or pairs) with at least the power `wanted`; `None` as [`power`], or above [`MOST_DRIVES`].
+/// Fewest drives (per group, or pairs) with at least the power `wanted`; `None` as [`power`], or
+/// above [`MOST_DRIVES`].
 pub fn drives_needed(
     design: Design,
     effect: f64,
@@ -67,8 +69,9 @@ pub fn drives_needed(
 /// Points of the integration, even.
 const STEPS: usize = 400;
 
-/// Probability that a noncentral t variable is beyond the critical value on either side: the normal probability, integrated (Simpson) over
-/// the distribution of the estimated spread relative to the true one, a chi variable over the root of its degrees of freedom.
+/// Probability that a noncentral t variable is beyond the critical value on either side: the normal
+/// probability, integrated (Simpson) over the distribution of the estimated spread relative to the
+/// true one, a chi variable over the root of its degrees of freedom.
 fn beyond(critical: f64, shift: f64, degrees: f64) -> f64 {
     let width = 8.0 / (2.0 * degrees).sqrt();
     let (low, high) = ((1.0 - width).max(1e-9), 1.0 + width);

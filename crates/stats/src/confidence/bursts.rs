@@ -1,21 +1,26 @@
-//! Rare bursts in a series, as stalls of a drive: where they hold the variance, they and not the seconds are the independent values.
+//! Rare bursts in a series, as stalls of a drive: where they hold the variance, they and not the
+//! seconds are the independent values.
 //!
 //! # Mechanism
-//! A burst is a run of consecutive values farther than [`FAR`] robust standard deviations from the median (1.4826 times the median absolute
-//! deviation; Iglewicz and Hoaglin, 1993). With a share `s` of the sum of squares in `B` bursts, the relative variance of the estimated
-//! variance is about `s^2 / B` of a count of events (Poisson), so that as many values are known as `B / s^2` (Satterthwaite's sum of
-//! variances). Bursts of different sizes count less: `(sum x^2)^2 / sum x^4` of their sums `x`.
+//! A burst is a run of consecutive values farther than [`FAR`] robust standard deviations from the
+//! median (1.4826 times the median absolute deviation; Iglewicz and Hoaglin, 1993). With a share
+//! `s` of the sum of squares in `B` bursts, the relative variance of the estimated variance is
+//! about `s^2 / B` of a count of events (Poisson), so that as many values are known as `B / s^2`
+//! (Satterthwaite's sum of variances). Bursts of different sizes count less:
+//! `(sum x^2)^2 / sum x^4` of their sums `x`.
 //!
 //! # Non-goals
-//! Bursts that did not happen: a series of n seconds says nothing of events rarer than one in n / 3 (the rule of three; Hanley and
-//! Lippman-Hand, JAMA 249, 1983).
+//! Bursts that did not happen: a series of n seconds says nothing of events rarer than one in n / 3
+//! (the rule of three; Hanley and Lippman-Hand, JAMA 249, 1983).
 
 use crate::change::{MAD_TO_SIGMA, median};
 use crate::moments::mean;
 
-/// Robust standard deviations from the median beyond which a value belongs to a burst; normal values reach it once in 1.7 million.
+/// Robust standard deviations from the median beyond which a value belongs to a burst; normal
+/// values reach it once in 1.7 million.
 const FAR: f64 = 5.0;
-/// Variance of the estimated variance over that of equal bursts, for their random lengths. By simulation (docs/statistics.md).
+/// Variance of the estimated variance over that of equal bursts, for their random lengths. By
+/// simulation (docs/statistics.md).
 const RANDOM_LENGTHS: f64 = 1.5;
 
 /// Bursts of a series.

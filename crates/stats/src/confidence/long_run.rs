@@ -1,20 +1,24 @@
 //! Variance of the mean of an autocorrelated series, times its length.
 //!
 //! # Mechanism
-//! The means of blocks of `b` values are prewhitened by a first-order autoregression and recoloured: `b s^2 / (1 - phi)^2`, with `s^2` the
-//! variance of its residuals (Andrews and Monahan, Econometrica 60, 1992; prewhitening for batch means). The estimate of `phi` is corrected
-//! for its bias, `-(1 + 3 phi) / n` (Marriott and Pope, Biometrika 41, 1954).
+//! The means of blocks of `b` values are prewhitened by a first-order autoregression and
+//! recoloured: `b s^2 / (1 - phi)^2`, with `s^2` the variance of its residuals (Andrews and
+//! Monahan, Econometrica 60, 1992; prewhitening for batch means). The estimate of `phi` is
+//! corrected for its bias, `-(1 + 3 phi) / n` (Marriott and Pope, Biometrika 41, 1954).
 //!
-//! At `b` = 1 that is right for first-order series and most efficient. A weak slow component under strong fast noise, a second level or a
-//! longer memory appear only at longer blocks. So `b` doubles, and longer blocks are taken where their estimate is larger than chance allows
-//! (ratio of variances, F distribution). A memory so long that even eight blocks hold little of it cannot be told from a level.
+//! At `b` = 1 that is right for first-order series and most efficient. A weak slow component under
+//! strong fast noise, a second level or a longer memory appear only at longer blocks. So `b`
+//! doubles, and longer blocks are taken where their estimate is larger than chance allows (ratio of
+//! variances, F distribution). A memory so long that even eight blocks hold little of it cannot be
+//! told from a level.
 
 use crate::moments::{mean, moments};
 use crate::student::f_probability;
 
 /// Fewest blocks whose variance is estimated.
 const FEWEST_BLOCKS: usize = 8;
-/// Probability that chance makes the estimate of any longer blocks larger; each length has an equal share of it (Bonferroni).
+/// Probability that chance makes the estimate of any longer blocks larger; each length has an equal
+/// share of it (Bonferroni).
 const CHANCE: f64 = 0.1;
 /// Largest coefficient of the autoregression.
 const MOST_PHI: f64 = 0.995;
@@ -31,7 +35,8 @@ pub struct LongRun {
 }
 
 impl LongRun {
-    /// Of a series with this variance of single values; `None` of fewer than [`FEWEST_BLOCKS`] values, or where it is not finite.
+    /// Of a series with this variance of single values; `None` of fewer than [`FEWEST_BLOCKS`]
+    /// values, or where it is not finite.
     pub fn of(values: &[f64], variance: f64) -> Option<LongRun> {
         let mut found = LongRun::in_blocks(values, 1)?;
         found.variance = found.variance.max(variance);
@@ -47,8 +52,9 @@ impl LongRun {
         found.variance.is_finite().then_some(found)
     }
 
-    /// From blocks of one length. The relative variance of the estimate is that of the residuals' variance, 2 / (n - 2), and that of
-    /// 1 / (1 - phi)^2, 4 (1 + phi) / (n (1 - phi)); degrees of freedom are 2 over their sum.
+    /// From blocks of one length. The relative variance of the estimate is that of the residuals'
+    /// variance, 2 / (n - 2), and that of 1 / (1 - phi)^2, 4 (1 + phi) / (n (1 - phi)); degrees of
+    /// freedom are 2 over their sum.
     fn in_blocks(values: &[f64], length: usize) -> Option<LongRun> {
         let blocks = values.len() / length;
         if blocks < FEWEST_BLOCKS {

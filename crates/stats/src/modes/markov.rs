@@ -7,9 +7,11 @@ use crate::moments::moments;
 
 /// Most rounds of decoding and estimation; nearly all series need fewer than ten.
 const MOST_ROUNDS: usize = 30;
-/// Added to the count of each transition: one that was not seen is not impossible (the Krichevsky-Trofimov estimate).
+/// Added to the count of each transition: one that was not seen is not impossible (the
+/// Krichevsky-Trofimov estimate).
 const UNSEEN: f64 = 0.5;
-/// Most points of the partition with which the fit begins: means over equal parts of the sorted values.
+/// Most points of the partition with which the fit begins: means over equal parts of the sorted
+/// values.
 const MOST_POINTS: usize = 200;
 
 /// A fitted model.
@@ -72,8 +74,9 @@ pub(super) fn fit(series: &[f64], levels: usize, least_spread: f64) -> Option<Mo
     Some(Model { criterion, path })
 }
 
-/// Bounds between so many groups of values with the least squares within groups; `None` with fewer distinct values. Exact for up to
-/// [`MOST_POINTS`] points, by dynamic programming (W. D. Fisher, "On grouping for maximum homogeneity", 1958).
+/// Bounds between so many groups of values with the least squares within groups; `None` with fewer
+/// distinct values. Exact for up to [`MOST_POINTS`] points, by dynamic programming (W. D. Fisher,
+/// "On grouping for maximum homogeneity", 1958).
 fn partition(series: &[f64], groups: usize) -> Option<Vec<f64>> {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -2,7 +2,8 @@
 
 use std::f64::consts::TAU;
 
-/// Bayesian information criterion of `x(t) = a + b t + c x(t - 1) + noise` with normal noise, c not negative: the first value is given.
+/// Bayesian information criterion of `x(t) = a + b t + c x(t - 1) + noise` with normal noise, c not
+/// negative: the first value is given.
 pub(super) fn criterion(series: &[f64], least_spread: f64) -> f64 {
     let with_memory = regression(series, true).filter(|fit| fit.memory >= 0.0);
     let fit = with_memory.or_else(|| regression(series, false));

@@ -1,5 +1,6 @@
-//! Simulations of every error rate that docs/cohorts.md promises: seeded cohorts of which the truth is known. The test asserts the bounds,
-//! the example `cohort-error-rates` prints the table of the document.
+//! Simulations of every error rate that docs/cohorts.md promises: seeded cohorts of which the truth
+//! is known. The test asserts the bounds, the example `cohort-error-rates` prints the table of the
+//! document.
 
 use assay_stats::cohort::drift::{self, Slope, Span};
 use assay_stats::cohort::errors::{AgainstLimit, against_limit};
@@ -238,7 +239,8 @@ fn groups(s: &mut Simulation) {
     );
 }
 
-/// Probabilities of `count` comparisons of 10 drives a side, of which the first `different` have a true difference of 2 spreads.
+/// Probabilities of `count` comparisons of 10 drives a side, of which the first `different` have a
+/// true difference of 2 spreads.
 fn family(rng: &mut Rng, count: usize, different: usize) -> Vec<f64> {
     let one = |at: usize| {
         let shift = if at < different { 2.0 } else { 0.0 };
@@ -270,11 +272,20 @@ fn several(s: &mut Simulation) {
         1500,
         |rng| holm(&family(rng, 20, 5))[5..].iter().any(|p| *p <= 0.05),
     );
-    s.rate("60 figures, 15 of them different, by Benjamini and Hochberg: share of false ones among the significant", "at most 5 %", (0.0, 0.055), 800, |rng| {
-        let adjusted = benjamini_hochberg(&family(rng, 60, 15));
-        let found = |from: usize, to: usize| adjusted[from..to].iter().filter(|p| **p <= 0.05).count() as f64;
-        found(15, 60) / found(0, 60).max(1.0)
-    });
+    s.rate(
+        "60 figures, 15 of them different, by Benjamini and Hochberg: share of false ones among \
+         the significant",
+        "at most 5 %",
+        (0.0, 0.055),
+        800,
+        |rng| {
+            let adjusted = benjamini_hochberg(&family(rng, 60, 15));
+            let found = |from: usize, to: usize| {
+                adjusted[from..to].iter().filter(|p| **p <= 0.05).count() as f64
+            };
+            found(15, 60) / found(0, 60).max(1.0)
+        },
+    );
 }
 
 fn powers(s: &mut Simulation) {
@@ -357,22 +368,30 @@ fn others(s: &mut Simulation) {
                 .unwrap_or(0.0)
         },
     );
-    s.share("slope of a soak of 1,600 correlated minutes (coefficient 0.7) with a step across a gap: interval holds the truth", "95 %", (0.92, 0.975), 1000, |rng| {
-        let span = |rng: &mut Rng, from: usize, to: usize, level: f64| -> Vec<(f64, f64)> {
-            let mut noise = rng.normal();
-            let point = |at: usize| {
-                noise = 0.7 * noise + 0.51_f64.sqrt() * rng.normal();
-                (at as f64, level - 1e-4 * at as f64 + 0.1 * noise)
+    s.share(
+        "slope of a soak of 1,600 correlated minutes (coefficient 0.7) with a step across a gap: \
+         interval holds the truth",
+        "95 %",
+        (0.92, 0.975),
+        1000,
+        |rng| {
+            let span = |rng: &mut Rng, from: usize, to: usize, level: f64| -> Vec<(f64, f64)> {
+                let mut noise = rng.normal();
+                let point = |at: usize| {
+                    noise = 0.7 * noise + 0.51_f64.sqrt() * rng.normal();
+                    (at as f64, level - 1e-4 * at as f64 + 0.1 * noise)
+                };
+                (from..to).map(point).collect()
             };
-            (from..to).map(point).collect()
-        };
-        let spans = [span(rng, 0, 700, 1.0), span(rng, 1000, 1900, 3.0)];
-        drift::slope(&spans, 0.95).is_some_and(|d| d.low <= -1e-4 && -1e-4 <= d.high)
-    });
+            let spans = [span(rng, 0, 700, 1.0), span(rng, 1000, 1900, 3.0)];
+            drift::slope(&spans, 0.95).is_some_and(|d| d.low <= -1e-4 && -1e-4 <= d.high)
+        },
+    );
 }
 
-/// A soak of `drives` drives by the minute for four hours: correlated minutes (coefficient 0.7, 1 %), 2 % between drives, and 0.5 % of correlated
-/// variation that all have in common, as logarithms.
+/// A soak of `drives` drives by the minute for four hours: correlated minutes (coefficient 0.7, 1
+/// %), 2 % between drives, and 0.5 % of correlated variation that all have in common, as
+/// logarithms.
 struct Soak {
     drives: Vec<Vec<Span>>,
 }
@@ -420,7 +439,8 @@ impl Soak {
         self.add(None, |t| if t < 0.4 { -0.1 * t } else { 0.05 - 0.1 * t })
     }
 
-    /// Every other drive is interrupted, at another minute, for half an hour, and comes back with another level.
+    /// Every other drive is interrupted, at another minute, for half an hour, and comes back with
+    /// another level.
     fn with_gaps(mut self, rng: &mut Rng) -> Soak {
         for spans in self.drives.iter_mut().step_by(2) {
             let from = 20.0 + (170.0 * rng.unit_f64()).floor();
@@ -500,7 +520,8 @@ fn soaks(s: &mut Simulation) {
         },
     );
     s.share(
-        "the same with outlying minutes and every other drive interrupted, one of them drifts by -8 %: that one alone found",
+        "the same with outlying minutes and every other drive interrupted, one of them drifts by \
+         -8 %: that one alone found",
         "most",
         (0.6, 1.0),
         300,

@@ -1,4 +1,5 @@
-//! Coverage of intervals and rates of false answers that docs/statistics.md states, by simulation with fewer series.
+//! Coverage of intervals and rates of false answers that docs/statistics.md states, by simulation
+//! with fewer series.
 
 mod answers;
 mod series;
@@ -12,7 +13,8 @@ const LENGTHS: [usize; 6] = [10, 40, 60, 300, 600, 2400];
 /// Series of each family and length.
 const SERIES: u32 = 400;
 
-/// 93 to 97 %, and two standard errors of so many intervals, wherever most series of a length have one.
+/// 93 to 97 %, and two standard errors of so many intervals, wherever most series of a length have
+/// one.
 #[test]
 fn intervals_cover_what_they_state() {
     let mut broken = Vec::new();

@@ -6,12 +6,15 @@ use assay_units::Rng;
 /// A kind of series with a known mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Family {
-    /// First-order autoregressive with this coefficient; at 0 independent. Mean 0, standard deviation 1.
+    /// First-order autoregressive with this coefficient; at 0 independent. Mean 0, standard
+    /// deviation 1.
     Autoregressive(f64),
-    /// Independent values, and bursts on top: begun in [`BURST_RATE`] of the other seconds, [`BURST_LENGTH`] seconds long on average
-    /// (geometric), of a height of [`BURST_HEIGHT`] standard deviations on average (exponential).
+    /// Independent values, and bursts on top: begun in [`BURST_RATE`] of the other seconds,
+    /// [`BURST_LENGTH`] seconds long on average (geometric), of a height of [`BURST_HEIGHT`]
+    /// standard deviations on average (exponential).
     RareBursts,
-    /// Independent values, and this many standard deviations of an autoregressive series of coefficient 0.97 below them.
+    /// Independent values, and this many standard deviations of an autoregressive series of
+    /// coefficient 0.97 below them.
     SlowInNoise(f64),
     /// Two levels, ten standard deviations apart, that change in one of twenty seconds.
     TwoLevels,

@@ -12,7 +12,8 @@ fn causes_are_listed_by_frequency() {
     assert_eq!(
         all.text(),
         format!(
-            "3 unrecovered medium error (ENODATA), 2 I/O error (EIO), 1 came back short, 1 of error number 4321, 1 of error number {}",
+            "3 unrecovered medium error (ENODATA), 2 I/O error (EIO), 1 came back short, 1 of \
+             error number 4321, 1 of error number {}",
             i32::MAX
         )
     );

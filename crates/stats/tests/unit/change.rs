@@ -176,7 +176,8 @@ proptest! {
         let (before, after) = if up { (100.0, 100.0 * ratio) } else { (100.0 * ratio, 100.0) };
         let found = segments(&made(&[(before, at), (after, 200 - at)], 0.03, seed));
         prop_assert!(found.iter().any(|s| s.to < 200 && s.to.abs_diff(at) <= 1), "{:?}", found);
-        // Rarely (see the test of even noise), a few values differ by chance on one side; they are near its level.
+        // Rarely (see the test of even noise), a few values differ by chance on one side; they are
+        // near its level.
         prop_assert!(found.len() <= 3, "{:?}", found);
         for segment in &found {
             let level = if segment.to <= at + 1 { before } else { after };

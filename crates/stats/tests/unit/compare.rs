@@ -12,8 +12,8 @@ fn plain(value: f64) -> RunValue {
     }
 }
 
-/// A run of ten minutes of seconds (half an hour, where they are much alike) at `level` with a relative standard deviation of 5 % and
-/// memory `phi`.
+/// A run of ten minutes of seconds (half an hour, where they are much alike) at `level` with a
+/// relative standard deviation of 5 % and memory `phi`.
 fn run(rng: &mut Rng, phi: f64, level: f64) -> RunValue {
     let seconds = if phi > 0.8 { 1800 } else { 600 };
     let values: Vec<f64> = autoregressive(rng, phi, seconds, 0.0)
@@ -33,8 +33,9 @@ fn more(a: &[RunValue], b: &[RunValue]) -> Comparison {
     )
 }
 
-/// By hand: logs of 100, 102 and 110, 112.2 (both sides: spread ln 1.02). Pooled variance = (ln 1.02)^2 / 2 over two sides of one degree
-/// each: s^2 = (ln 1.02)^2 / 2; error sqrt(s^2 (1/2 + 1/2)) = 0.0140; t of 2 degrees 4.303: half-width 0.06025.
+/// By hand: logs of 100, 102 and 110, 112.2 (both sides: spread ln 1.02). Pooled variance = (ln
+/// 1.02)^2 / 2 over two sides of one degree each: s^2 = (ln 1.02)^2 / 2; error sqrt(s^2 (1/2 +
+/// 1/2)) = 0.0140; t of 2 degrees 4.303: half-width 0.06025.
 #[test]
 fn two_runs_a_side_by_hand() {
     let c = more(&[plain(100.0), plain(102.0)], &[plain(110.0), plain(112.2)]);

@@ -3,7 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A first-order autoregressive series around `mean`, started in its own distribution, with a standard deviation of 1.
+/// A first-order autoregressive series around `mean`, started in its own distribution, with a
+/// standard deviation of 1.
 pub(crate) fn autoregressive(rng: &mut Rng, phi: f64, n: usize, mean: f64) -> Vec<f64> {
     let step = (1.0 - phi * phi).sqrt();
     let mut x = rng.normal();
@@ -16,8 +17,8 @@ pub(crate) fn autoregressive(rng: &mut Rng, phi: f64, n: usize, mean: f64) -> Ve
         .collect()
 }
 
-/// The width is adequate as a rule: at 3600 values the interval is that of the true long-run variance, (1 + phi) / (1 - phi) for a series of
-/// standard deviation 1.
+/// The width is adequate as a rule: at 3600 values the interval is that of the true long-run
+/// variance, (1 + phi) / (1 - phi) for a series of standard deviation 1.
 #[test]
 fn intervals_are_not_too_wide() {
     for phi in [0.0, 0.5, 0.9] {
@@ -49,7 +50,8 @@ fn effective_samples_follow_autocorrelation() {
 
 #[test]
 fn by_hand_for_independent_batches() {
-    // Forty values that alternate 9, 11: means of blocks have no variance, so the lower bound s / sqrt(n) applies.
+    // Forty values that alternate 9, 11: means of blocks have no variance, so the lower bound s /
+    // sqrt(n) applies.
     let values: Vec<f64> = (0..40)
         .map(|i| if i % 2 == 0 { 9.0 } else { 11.0 })
         .collect();
@@ -118,14 +120,16 @@ fn the_memory_of_a_series_is_the_reason() {
         samples: 60,
         memory: 20.0,
     };
-    let text = "successive intervals depend on each other over 20 s: 60 s hold about 3 independent values, and 30 are needed";
+    let text = "successive intervals depend on each other over 20 s: 60 s hold about 3 \
+                independent values, and 30 are needed";
     assert_eq!(reason.text(1.0), text);
     assert!(
         reason
             .text(10.0)
             .starts_with("successive intervals depend on each other over 200 s: 600 s hold")
     );
-    let text = "successive intervals depend on each other over 250 ms: 3 s hold about 12 independent values, and 30 are needed";
+    let text = "successive intervals depend on each other over 250 ms: 3 s hold about 12 \
+                independent values, and 30 are needed";
     let brief = NoInterval::Dependent {
         samples: 60,
         memory: 5.0,

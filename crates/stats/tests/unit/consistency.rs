@@ -16,7 +16,8 @@ fn by_hand() {
     assert_eq!((s.outliers_above_pct, s.outliers_below_pct), (20.0, 20.0));
 }
 
-/// AnandTech M8Pe in small: one drive with a constant rate and rare outliers above, one with two alternating levels.
+/// AnandTech M8Pe in small: one drive with a constant rate and rare outliers above, one with two
+/// alternating levels.
 #[test]
 fn rare_outliers_and_two_levels_are_distinguished() {
     let even: Vec<f64> = (0..400)

@@ -65,7 +65,8 @@ proptest! {
         for per_million in [1, 100_000, 500_000, 900_000, 990_000, 999_000, 999_900, 999_999, 1_000_000] {
             let theirs = oracle.value_at_quantile(f64::from(per_million) / 1e6);
             let value = ours.percentile(per_million).0;
-            // HdrHistogram reports up to the top of a bucket, this histogram at most the maximum: both within one bucket.
+            // HdrHistogram reports up to the top of a bucket, this histogram at most the maximum:
+            // both within one bucket.
             prop_assert!(value.abs_diff(theirs) as f64 <= theirs as f64 / 1024.0 + 1.0, "{per_million}: {value} vs {theirs}");
         }
     }

@@ -46,8 +46,8 @@ fn points_without_a_rate_are_skipped() {
     assert_eq!((knee.index, knee.depth, knee.still_rising), (1, 2, false));
 }
 
-/// The queue with one server, Poisson arrivals and exponential service: latency s / (1 - load), so twice the unloaded latency at
-/// half of what leaves the lowest load's.
+/// The queue with one server, Poisson arrivals and exponential service: latency s / (1 - load), so
+/// twice the unloaded latency at half of what leaves the lowest load's.
 #[test]
 fn a_single_server_has_its_knee_at_half_its_capacity() {
     let capacity = 100_000.0;

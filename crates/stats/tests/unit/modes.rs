@@ -133,7 +133,8 @@ fn noise_of_any_shape_is_one_mode() {
     }
 }
 
-/// The claim of docs/statistics.md, in small: at most 2 % of series with a memory. `examples/mode-rates.rs` draws more.
+/// The claim of docs/statistics.md, in small: at most 2 % of series with a memory.
+/// `examples/mode-rates.rs` draws more.
 #[test]
 fn noise_with_a_memory_is_one_mode() {
     for memory in [0.5, 0.8, 0.9, 0.97] {

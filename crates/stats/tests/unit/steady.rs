@@ -12,8 +12,8 @@ fn fio(text: &str, window: usize) -> SteadyRule {
 
 #[test]
 fn snia_by_hand() {
-    // Mean 100, range 20 (exactly the limit), slope: sum of (x - 2)(y - 100) = -2*-10 + -1*10 + 1*-4 + 2*4 = 14, over 10 = 1.4 per
-    // round, 5.6 across four steps.
+    // Mean 100, range 20 (exactly the limit), slope: sum of (x - 2)(y - 100) = -2*-10 + -1*10 +
+    // 1*-4 + 2*4 = 14, over 10 = 1.4 per round, 5.6 across four steps.
     let rounds = [90.0, 110.0, 100.0, 96.0, 104.0];
     let judged = snia().evaluate(&rounds);
     assert!(judged.achieved, "{judged:?}");
@@ -43,7 +43,8 @@ fn snia_reports_the_failed_criterion() {
     assert_eq!(
         fall.why.as_deref(),
         Some(
-            "range 120 % of the mean, at most 20 %; least-squares line falls by 120 % of the mean across the window, at most 10 %"
+            "range 120 % of the mean, at most 20 %; least-squares line falls by 120 % of the mean \
+             across the window, at most 10 %"
         )
     );
     assert_eq!((fall.slope_per_step, fall.excursion_pct), (-30.0, 120.0));
@@ -113,12 +114,13 @@ fn invalid_values_are_never_steady() {
     assert!(!nan.evaluate(&[1.0; 9]).achieved);
 }
 
-/// Hand figures after fio's `steadystate.c`: slope = (Sxy - Sx Sy / n) / (Sxx - Sx^2 / n) with x = 0, 1, ..., the criterion is 100 slope /
-/// mean, and must be *less* than the limit.
+/// Hand figures after fio's `steadystate.c`: slope = (Sxy - Sx Sy / n) / (Sxx - Sx^2 / n) with x =
+/// 0, 1, ..., the criterion is 100 slope / mean, and must be *less* than the limit.
 #[test]
 fn fio_slope_by_hand() {
-    // x = 0..3, y = 1000, 1002, 1004, 1006: Sx 6, Sy 4012, Sxx 14, Sxy 0 + 1002 + 2008 + 3018 = 6028;
-    // slope = (6028 - 6 * 4012 / 4) / (14 - 36 / 4) = 10 / 5 = 2; mean 1003; 0.1994 % per sample.
+    // x = 0..3, y = 1000, 1002, 1004, 1006: Sx 6, Sy 4012, Sxx 14, Sxy 0 + 1002 + 2008 + 3018 =
+    // 6028; slope = (6028 - 6 * 4012 / 4) / (14 - 36 / 4) = 10 / 5 = 2; mean 1003; 0.1994 % per
+    // sample.
     let values = [1000.0, 1002.0, 1004.0, 1006.0];
     assert!(fio("iops_slope:0.2%", 4).evaluate(&values).achieved);
     assert!(!fio("iops_slope:0.199%", 4).evaluate(&values).achieved);
@@ -177,7 +179,8 @@ fn texts_contain_the_limits() {
     assert!(snia().text().contains("20 %") && snia().text().contains("10 %"));
     assert_eq!(
         fio("iops_slope:0.3%", 30).text(),
-        "fio: over the last 30 rounds, slope of the least-squares line per round less than 0.3 % of the mean"
+        "fio: over the last 30 rounds, slope of the least-squares line per round less than 0.3 % \
+         of the mean"
     );
 }
 

@@ -29,7 +29,8 @@ fn quantiles_of_the_printed_table() {
     }
 }
 
-/// Closed forms: one degree is Cauchy's distribution, two degrees have t = (2p - 1) sqrt(2 / (4 p (1 - p))).
+/// Closed forms: one degree is Cauchy's distribution, two degrees have t = (2p - 1) sqrt(2 / (4 p
+/// (1 - p))).
 #[test]
 fn quantiles_of_one_and_two_degrees_in_closed_form() {
     for percent in 51..100 {

@@ -11,9 +11,11 @@ use crate::error::StoreError;
 use crate::model::DriveRecord;
 use crate::read::{CellRecord, Run};
 
-/// Write one document per cell and drive into a folder, in the folders and under the names of fio-plot's bench-fio:
-/// `DRIVE/STEP/BLOCK/RW-IODEPTH-NUMJOBS.json`, of a mix `DRIVE/STEP/RWMIX/BLOCK/...`. The step, which bench-fio does not have, separates
-/// workloads of the same shape; further ones of that shape are in `run-2`, `run-3`, ..., as bench-fio's repetitions are. Returns the files.
+/// Write one document per cell and drive into a folder, in the folders and under the names of
+/// fio-plot's bench-fio: `DRIVE/STEP/BLOCK/RW-IODEPTH-NUMJOBS.json`, of a mix
+/// `DRIVE/STEP/RWMIX/BLOCK/...`. The step, which bench-fio does not have, separates workloads of
+/// the same shape; further ones of that shape are in `run-2`, `run-3`, ..., as bench-fio's
+/// repetitions are. Returns the files.
 ///
 /// # Errors
 /// As [`super::export_fio_json`].

@@ -1,8 +1,9 @@
 //! Export in the layout of `fio --output-format=json`, version 3.33.
 //!
-//! One job per cell and drive, as fio reports a job with `group_reporting`. What assay does not measure is zero, as in fio with
-//! disabled statistics, and is listed in `assay.not_measured`. Meaning of the figures: fio(1) and HOWTO section "JSON output";
-//! `clat` is submission to completion, `lat` includes the time before the submission (here: from the intended start of an
+//! One job per cell and drive, as fio reports a job with `group_reporting`. What assay does not
+//! measure is zero, as in fio with disabled statistics, and is listed in `assay.not_measured`.
+//! Meaning of the figures: fio(1) and HOWTO section "JSON output"; `clat` is submission to
+//! completion, `lat` includes the time before the submission (here: from the intended start of an
 //! open-loop job).
 
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ const PERCENTILES: [u32; 17] = [
     10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000,
     900_000, 950_000, 990_000, 995_000, 999_000, 999_500, 999_900,
 ];
-/// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends. The last is of milliseconds only.
+/// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends. The
+/// last is of milliseconds only.
 const BUCKETS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
 /// Reported by fio, not measured by assay.
 const NOT_MEASURED: [&str; 9] = [
@@ -38,7 +40,8 @@ const NOT_MEASURED: [&str; 9] = [
     "disk_util",
     "drop_ios",
 ];
-/// fio's last bucket; its tools read no larger ones (`fio_jsonplus_clat2csv` starts its search there).
+/// fio's last bucket; its tools read no larger ones (`fio_jsonplus_clat2csv` starts its search
+/// there).
 const MAX_BIN_NS: u64 = 17_112_760_320;
 /// fio writes this when there is no estimate (INT_MAX).
 const NO_ETA: u64 = 2_147_483_647;
@@ -211,8 +214,8 @@ fn bins(histogram: &Histogram) -> Ordered<String, u64> {
     Ordered(bins.into_iter().map(text).collect())
 }
 
-/// Write the run in fio's layout. Reads the run folder again, because the percentiles that fio lists need the raw
-/// histograms.
+/// Write the run in fio's layout. Reads the run folder again, because the percentiles that fio
+/// lists need the raw histograms.
 ///
 /// # Errors
 /// Everything that [`Run::open`] refuses, and when the output cannot be written.
@@ -261,7 +264,8 @@ pub(super) fn document(run: &Run, jobs: Vec<Job>) -> Document {
             suite: manifest.suite.name.clone(),
             scale: manifest.scale,
             not_measured: NOT_MEASURED,
-            cpu: "usr_cpu and sys_cpu are of the whole host, in percent of all its processors; ctx is of the assay process; all are 0 for a simulated drive",
+            cpu: "usr_cpu and sys_cpu are of the whole host, in percent of all its processors; \
+                  ctx is of the assay process; all are 0 for a simulated drive",
         },
         global_options: Ordered(vec![("group_reporting", "1")]),
         jobs,
@@ -386,7 +390,8 @@ impl Job {
             eta: NO_ETA,
             elapsed: elapsed.0.div_ceil(Nanos::SECOND.0),
             job_options: options(cell, &drive.spec),
-            // With group_reporting fio sums the threads' run times. Saturates: a manifest can hold any number of threads.
+            // With group_reporting fio sums the threads' run times. Saturates: a manifest can hold
+            // any number of threads.
             job_runtime: millis(elapsed).saturating_mul(numjobs),
             usr_cpu: host.user_pct,
             sys_cpu: host.system_pct + host.irq_pct,

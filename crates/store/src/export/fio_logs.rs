@@ -1,10 +1,12 @@
 //! Export as fio's logs: bandwidth, IOPS, latency and histograms over time.
 //!
-//! The formats are those of fio 3.33 with `log_avg_msec` (HOWTO.rst, "Log File Formats"; `flush_samples` and `flush_hist_samples` in
-//! iolog.c): lines of `time (ms), value, direction (0 read, 1 write, 2 trim), block size, priority`, an entry for each recording interval at its
-//! end, time from the start of the cell. Block size and priority are 0, as in fio's averages. A histogram line is `time, direction, block
-//! size` and the completions of each of fio's 1856 latency bins within the interval. Intervals of the ramp are left out, as in fio. There is
-//! no `slat` log: the submission is not measured apart.
+//! The formats are those of fio 3.33 with `log_avg_msec` (HOWTO.rst, "Log File Formats";
+//! `flush_samples` and `flush_hist_samples` in iolog.c): lines of
+//! `time (ms), value, direction (0 read, 1 write, 2 trim), block size, priority`, an entry for each
+//! recording interval at its end, time from the start of the cell. Block size and priority are 0,
+//! as in fio's averages. A histogram line is `time, direction, block size` and the completions of
+//! each of fio's 1856 latency bins within the interval. Intervals of the ramp are left out, as in
+//! fio. There is no `slat` log: the submission is not measured apart.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,9 +90,11 @@ impl Row {
 /// Rows by interval and direction; the ramp's part of an interval is left out.
 type Rows = BTreeMap<(u32, Op), Row>;
 
-/// Every cell of a run as logs in a folder, one cell and drive beside the other as [`super::export_bench_fio`] has them:
-/// `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`. `fio-plot -i` takes one of the innermost folders; it takes every file whose name
-/// begins with `..._clat` for a log of latencies, so the name of the histograms' begins otherwise. Returns the files.
+/// Every cell of a run as logs in a folder, one cell and drive beside the other as
+/// [`super::export_bench_fio`] has them: `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`.
+/// `fio-plot -i` takes one of the innermost folders; it takes every file whose name begins with
+/// `..._clat` for a log of latencies, so the name of the histograms' begins otherwise. Returns the
+/// files.
 ///
 /// # Errors
 /// When the run folder cannot be read, or the output cannot be written.
@@ -179,8 +183,9 @@ fn write_rows(rows: &Rows, log: FioLog, path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// The measured intervals of a cell on a drive, from the journal. The rest of the last interval, in which the I/Os in flight complete,
-/// counts as part of the interval before it (docs/run-folder.md).
+/// The measured intervals of a cell on a drive, from the journal. The rest of the last interval, in
+/// which the I/Os in flight complete, counts as part of the interval before it
+/// (docs/run-folder.md).
 fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, StoreError> {
     let path = run.path.join(JOURNAL_FILE);
     let mut reader = JournalReader::open(&path)?;

@@ -1,4 +1,5 @@
-//! The whole run as one JSON document: manifest, cells with results, series and distributions, verdicts, warnings.
+//! The whole run as one JSON document: manifest, cells with results, series and distributions,
+//! verdicts, warnings.
 
 use std::io::Write;
 

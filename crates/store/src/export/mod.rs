@@ -1,7 +1,9 @@
 //! Export of runs to JSON, CSV, Parquet, fio's JSON and Open Compute's artifacts.
 //!
-//! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay in the run folder);
-//! [`fio`] is for tools made for fio. CSV and Parquet share their tables (module `table`), and what is concluded from a run has those of its tables in JSON too. Every format marks simulated drives.
+//! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay
+//! in the run folder); [`fio`] is for tools made for fio. CSV and Parquet share their tables
+//! (module `table`), and what is concluded from a run has those of its tables in JSON too. Every
+//! format marks simulated drives.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -100,9 +102,10 @@ impl FromStr for ExportFormat {
 /// Finds what is concluded from a run: `analysis::conclusions::of`, which this crate cannot reach.
 pub type Conclude<'a> = &'a (dyn Fn(&Run) -> Conclusions + Sync);
 
-/// Export a run folder, with what `conclude` finds. `out` is the file to write (json, fio-json, ocp; the latter without the figures of verdict rules, which only
-/// [`ocp::export_ocp`] can be given) or the folder to write into (csv, parquet, bench-fio, fio-logs;
-/// made when missing). Existing files of the same names are replaced, each only when the new one is whole. Returns the
+/// Export a run folder, with what `conclude` finds. `out` is the file to write (json, fio-json,
+/// ocp; the latter without the figures of verdict rules, which only [`ocp::export_ocp`] can be
+/// given) or the folder to write into (csv, parquet, bench-fio, fio-logs; made when missing).
+/// Existing files of the same names are replaced, each only when the new one is whole. Returns the
 /// files written.
 ///
 /// # Errors
@@ -126,7 +129,8 @@ pub fn export(
     Ok(vec![out.to_owned()])
 }
 
-/// Write each table of a run into a file of its own, in a folder that is made when missing. Returns the files.
+/// Write each table of a run into a file of its own, in a folder that is made when missing. Returns
+/// the files.
 fn write_tables(
     run: &Run,
     found: &Conclusions,
@@ -150,9 +154,10 @@ fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(),
     out.write_all(b"\n").map_err(output_error)
 }
 
-/// Replace a file so that it is the one before or the new one, whole, even after a loss of power: written under the name `.NAME.tmp`
-/// beside it, flushed, renamed; then the folder is flushed. A process that is killed leaves the temporary file, which the next
-/// writer replaces. One writer at a time. [`output_error`]s of the writing closure are reported for `path`.
+/// Replace a file so that it is the one before or the new one, whole, even after a loss of power:
+/// written under the name `.NAME.tmp` beside it, flushed, renamed; then the folder is flushed. A
+/// process that is killed leaves the temporary file, which the next writer replaces. One writer at
+/// a time. [`output_error`]s of the writing closure are reported for `path`.
 ///
 /// # Errors
 /// When the file cannot be written, and what `write` returns.

@@ -1,17 +1,21 @@
-//! Export as Open Compute's Test & Validation output 2.0 (github.com/opencomputeproject/ocp-diag-core, `json_spec`): one JSON artifact per line.
+//! Export as Open Compute's Test & Validation output 2.0
+//! (github.com/opencomputeproject/ocp-diag-core, `json_spec`): one JSON artifact per line.
 //!
 //! # Mapping
-//! A run is a `testRun`, its drives are `hardwareInfos` with their serials, firmware and assay itself `softwareInfos`. A cell is a `testStep`, a
-//! figure of it a `measurement`, the intervals of a soak and its temperatures are `measurementSeries`. The figures of the verdict rules, each with the
-//! limit of its rule as `validator`, are measurements of a last step, with the verdict and the steady states as `diagnosis`. Warnings are logs; those
-//! about failed I/O or data are errors.
+//! A run is a `testRun`, its drives are `hardwareInfos` with their serials, firmware and assay
+//! itself `softwareInfos`. A cell is a `testStep`, a figure of it a `measurement`, the intervals of
+//! a soak and its temperatures are `measurementSeries`. The figures of the verdict rules, each with
+//! the limit of its rule as `validator`, are measurements of a last step, with the verdict and the
+//! steady states as `diagnosis`. Warnings are logs; those about failed I/O or data are errors.
 //!
 //! # Mechanism
-//! `OcpWriter` takes the events of a journal in order and writes the artifacts of each. It needs nothing that comes later, so the same bytes come
-//! from a finished run folder and, line by line, from a run in progress ([`Follower`]). A run that was killed has a valid prefix, without `testRunEnd`.
+//! `OcpWriter` takes the events of a journal in order and writes the artifacts of each. It needs
+//! nothing that comes later, so the same bytes come from a finished run folder and, line by line,
+//! from a run in progress ([`Follower`]). A run that was killed has a valid prefix, without
+//! `testRunEnd`.
 //!
-//! Artifacts have the date of the journal's last event that has one. Elements of a series have their own: the cell's start and the drive's time since,
-//! which is virtual for a simulated drive.
+//! Artifacts have the date of the journal's last event that has one. Elements of a series have
+//! their own: the cell's start and the drive's time since, which is virtual for a simulated drive.
 
 use std::io::Write;
 use std::path::Path;

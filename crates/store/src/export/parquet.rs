@@ -1,6 +1,7 @@
-//! Parquet tables, zstd-compressed, written without Arrow. Counts are `INT64` with the logical type of an unsigned 64-bit
-//! integer, figures `DOUBLE`, words `STRING`; every column is optional, absent where nothing was measured. The file's
-//! metadata names the run, the build and whether any drive is simulated.
+//! Parquet tables, zstd-compressed, written without Arrow. Counts are `INT64` with the logical type
+//! of an unsigned 64-bit integer, figures `DOUBLE`, words `STRING`; every column is optional,
+//! absent where nothing was measured. The file's metadata names the run, the build and whether any
+//! drive is simulated.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ pub use read::TableReader;
 /// Rows held in memory before they are written: bounds memory for runs of many hours.
 const ROWS_PER_GROUP: usize = 64 << 10;
 
-/// Write each of [`tables`](super::table::tables) into a file `NAME.parquet` in a folder, made when missing. Returns the files.
+/// Write each of [`tables`](super::table::tables) into a file `NAME.parquet` in a folder, made when
+/// missing. Returns the files.
 ///
 /// # Errors
 /// When the folder or a file cannot be written.

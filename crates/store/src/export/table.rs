@@ -1,4 +1,5 @@
-//! Tables of runs: columns and rows, of the CSV, Parquet and JSON exports and of joined tables of many runs.
+//! Tables of runs: columns and rows, of the CSV, Parquet and JSON exports and of joined tables of
+//! many runs.
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{Estimate, HostLoad, LatencySummary, OpSummary};
@@ -86,7 +87,8 @@ impl<'a, R: 'a> Columns<'a, R> {
         }
     }
 
-    /// Run, drive and cell of a row: first in every table, so that tables of many runs can be concatenated.
+    /// Run, drive and cell of a row: first in every table, so that tables of many runs can be
+    /// concatenated.
     fn keys(&mut self, of: impl Fn(&R) -> DriveRow<'a> + Copy + 'a) {
         self.add("run_id", move |r| of(r).run.manifest.run_id.as_str());
         self.add("simulated", move |r| of(r).drive().simulated);
@@ -214,8 +216,9 @@ fn json_name(value: impl serde::Serialize) -> Option<String> {
     name.as_str().map(str::to_owned)
 }
 
-/// `runs`: one row per run and drive. `run_id` joins it to the other tables, with `drive` where several drives were measured. Joined tables
-/// of many runs have further columns: where the run was measured, and by which attempt.
+/// `runs`: one row per run and drive. `run_id` joins it to the other tables, with `drive` where
+/// several drives were measured. Joined tables of many runs have further columns: where the run was
+/// measured, and by which attempt.
 pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
     let mut c: Columns<'a, (usize, &'a DriveRecord)> = Columns::new();
     let manifest = &run.manifest;

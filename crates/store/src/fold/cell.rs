@@ -34,7 +34,8 @@ pub(super) struct OpenDrive {
     pub(super) budget: Budget,
 }
 
-/// Sums that must stay within 64 bits, checked before the plain additions of `stats`: a journal is untrusted input.
+/// Sums that must stay within 64 bits, checked before the plain additions of `stats`: a journal is
+/// untrusted input.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Budget([u64; 5]);
 

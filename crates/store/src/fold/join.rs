@@ -1,7 +1,8 @@
 //! Segments of a long cell joined to the cell that readers see.
 //!
-//! Series follow each other on one time axis, in which an interruption of a real drive is as long as it was: a hole, without rows.
-//! Histograms are summed before figures are made of them, so nothing is lost.
+//! Series follow each other on one time axis, in which an interruption of a real drive is as long
+//! as it was: a hole, without rows. Histograms are summed before figures are made of them, so
+//! nothing is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,8 @@ use crate::model::{CellPlan, CellResult, Manifest, NOT_NEEDED, VerifySummary};
 use crate::read::{CellDrive, CellRecord, CellState, Gap};
 use crate::thin::thin;
 
-/// Dates are whole seconds, and a cell takes a moment to begin: a longer time between two segments is a gap.
+/// Dates are whole seconds, and a cell takes a moment to begin: a longer time between two segments
+/// is a gap.
 const LONGEST_CHANGE_S: i64 = 5;
 
 /// Cells as readers count them, and the totals of segments.
@@ -164,7 +166,8 @@ fn continues(before: Option<&CellPlan>, cell: &CellPlan) -> bool {
     before.segment.as_ref().is_some_and(is_before) && before.drives == cell.drives
 }
 
-/// The state of the whole: finished when all of it is, else that of the first segment which failed or was skipped.
+/// The state of the whole: finished when all of it is, else that of the first segment which failed
+/// or was skipped.
 fn state_of(segments: &[&CellState]) -> CellState {
     let is = |wanted: fn(&CellState) -> bool| segments.iter().find(|state| wanted(state));
     let all = |wanted: CellState| segments.iter().all(|state| **state == wanted);
@@ -281,7 +284,8 @@ fn between(from: &str, to: &str) -> Nanos {
     )
 }
 
-/// The result of the whole: rates and latencies from all raw histograms, other figures weighted by time.
+/// The result of the whole: rates and latencies from all raw histograms, other figures weighted by
+/// time.
 fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult {
     let hosts: Vec<HostLoad> = segments.iter().filter_map(|r| r.host).collect();
     let process = segments
@@ -322,7 +326,8 @@ fn weighted(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (weight > 0.0).then_some(sum / weight)
 }
 
-/// Values of the segments: the highest temperature, write amplification by bytes written, others by time.
+/// Values of the segments: the highest temperature, write amplification by bytes written, others by
+/// time.
 fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
     let names: BTreeSet<&String> = segments.iter().flat_map(|r| r.values.keys()).collect();
     let joined = names.into_iter().filter_map(|name| {

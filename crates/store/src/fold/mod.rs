@@ -1,7 +1,9 @@
-//! Folding a journal into a [`Run`]: one streaming pass; intervals recorded in parts are read again.
+//! Folding a journal into a [`Run`]: one streaming pass; intervals recorded in parts are read
+//! again.
 //!
-//! Memory: per interval and operation one summary (some 200 bytes); full histograms only for the cells that are open at
-//! that moment (one per drive and operation). Interval histograms are summed and dropped.
+//! Memory: per interval and operation one summary (some 200 bytes); full histograms only for the
+//! cells that are open at that moment (one per drive and operation). Interval histograms are summed
+//! and dropped.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fs::File;
@@ -32,8 +34,9 @@ use sum::{summed, untraced};
 /// Notes of damage kept; further ones are counted.
 const MAX_NOTES: usize = 200;
 
-/// Called with (cell, drive within the cell, sum of its measured intervals) whenever a cell's intervals are complete;
-/// again for the same cell when it was measured again, and then only the last call counts.
+/// Called with (cell, drive within the cell, sum of its measured intervals) whenever a cell's
+/// intervals are complete; again for the same cell when it was measured again, and then only the
+/// last call counts.
 pub(crate) type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
 
 /// Fold a run folder. Segments are joined: cells are counted as in the result.
@@ -170,7 +173,8 @@ impl<'a> Fold<'a> {
             Entry::Manifest { sha256 } => {
                 if sha256_of(&self.run.path.join(MANIFEST_FILE))? != sha256 {
                     self.note(format!(
-                        "{MANIFEST_FILE} is not the one that this run was begun with: its drives and cells may be wrong"
+                        "{MANIFEST_FILE} is not the one that this run was begun with: its drives \
+                         and cells may be wrong"
                     ));
                 }
             }
@@ -333,7 +337,8 @@ impl<'a> Fold<'a> {
         self.cells[at].record.state = CellState::Unfinished;
     }
 
-    /// The intervals of this cell are complete: turn them into series, distributions and the summed result.
+    /// The intervals of this cell are complete: turn them into series, distributions and the summed
+    /// result.
     fn close(&mut self, at: usize) -> Result<(), StoreError> {
         let open = std::mem::take(&mut self.cells[at].open);
         for (place, drive) in open.into_iter().enumerate() {
@@ -390,7 +395,9 @@ impl<'a> Fold<'a> {
             if budget.refused > 0 {
                 let (cell, drive) = (&self.cells[at].record.plan.id, target_drive);
                 let text = format!(
-                    "{JOURNAL_FILE}: cell {cell:?}, drive {drive}: {} intervals are missing between recorded ones, more than a stall explains; they are a gap and count as nothing",
+                    "{JOURNAL_FILE}: cell {cell:?}, drive {drive}: {} intervals are missing \
+                     between recorded ones, more than a stall explains; they are a gap and count \
+                     as nothing",
                     budget.refused
                 );
                 self.note(text);
@@ -403,7 +410,8 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    /// The merged latencies of intervals that were recorded in parts, in lines at these offsets (one per part, ascending).
+    /// The merged latencies of intervals that were recorded in parts, in lines at these offsets
+    /// (one per part, ascending).
     fn latency_of(
         &mut self,
         wanted: &[PointKey],
@@ -420,7 +428,8 @@ impl<'a> Fold<'a> {
         for offset in lines {
             let line = reader.line_at(offset);
             let line = line.map_err(StoreError::io("read", &journal))?;
-            // If the file changed since the first pass, the summary lacks the line, as its sample count shows.
+            // If the file changed since the first pass, the summary lacks the line, as its sample
+            // count shows.
             if let Some(LineContent::Entry(entry)) = line.map(|l| l.content)
                 && let Entry::Interval(record) = *entry
             {
@@ -470,7 +479,8 @@ impl<'a> Fold<'a> {
     fn finish(mut self) -> Result<Run, StoreError> {
         if self.begun == Some(false) {
             self.note(format!(
-                "{JOURNAL_FILE} has lost its first line: whether it belongs to this run, and what else is missing, is unknown"
+                "{JOURNAL_FILE} has lost its first line: whether it belongs to this run, and what \
+                 else is missing, is unknown"
             ));
         }
         for at in 0..self.cells.len() {
@@ -480,7 +490,8 @@ impl<'a> Fold<'a> {
         }
         for (event, (number, times)) in std::mem::take(&mut self.unknown) {
             let reason = format!(
-                "{times} event(s) of a kind this version does not know ({event:?}), written by a newer assay; left out"
+                "{times} event(s) of a kind this version does not know ({event:?}), written by a \
+                 newer assay; left out"
             );
             self.note_line(number, &reason);
         }

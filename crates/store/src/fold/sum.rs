@@ -39,7 +39,8 @@ pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> 
     Some(format!("{op}: stated {stated}; the intervals have {found}"))
 }
 
-/// The result as the sum of the measured intervals, with the host's load in them; `None` when none was measured.
+/// The result as the sum of the measured intervals, with the host's load in them; `None` when none
+/// was measured.
 pub(super) fn summed(
     drive: usize,
     totals: &JobTotals,

@@ -1,4 +1,5 @@
-//! Headline metrics of a suite, as its TOML text declares them: the columns of the scoreboard in reports.
+//! Headline metrics of a suite, as its TOML text declares them: the columns of the scoreboard in
+//! reports.
 
 use assay_units::text::parse_size;
 use serde::{Deserialize, Serialize};
@@ -55,7 +56,8 @@ pub enum HeadlineFigure {
     P9999Us,
     /// Mean rate of the last fifth of the intervals of the first cell, MiB/s.
     LastMibPerS,
-    /// Rate of the last fifth of the intervals of the first cell relative to the first fifth, percent.
+    /// Rate of the last fifth of the intervals of the first cell relative to the first fifth,
+    /// percent.
     HeldPct,
     /// Slowest interval of the first cell relative to its mean, percent.
     SlowestPct,
@@ -81,13 +83,17 @@ pub enum HeadlineFigure {
     WindowMibPerS,
     /// Steady-state mean latency of the measurement window (view `rounds`), microseconds.
     WindowMeanUs,
-    /// Rate of bursts after idle time relative to continuous writes (view `idle_recovery`), percent; of the first cell.
+    /// Rate of bursts after idle time relative to continuous writes (view `idle_recovery`),
+    /// percent; of the first cell.
     RecoveredPct,
-    /// Rate relative to the same workload on the empty drive (view `fill`), percent; of the first cell.
+    /// Rate relative to the same workload on the empty drive (view `fill`), percent; of the first
+    /// cell.
     OfEmptyPct,
-    /// Median latency of the first I/O after the longest idle time, less that without idle time (view `wake`), microseconds.
+    /// Median latency of the first I/O after the longest idle time, less that without idle time
+    /// (view `wake`), microseconds.
     WakeUs,
-    /// Time until the rate of the first cell is steady (views `consistency` and `saturation`), seconds.
+    /// Time until the rate of the first cell is steady (views `consistency` and `saturation`),
+    /// seconds.
     TimeToSteadyS,
     /// Capacities written until then.
     CapacitiesToSteady,
@@ -103,12 +109,14 @@ pub enum HeadlineFigure {
     WindowWriteAmplification,
     /// Rate with all drives together relative to the drive alone, percent.
     SharedPct,
-    /// 99th percentile latency beside other jobs over that alone (view `interference`), of the first cell.
+    /// 99th percentile latency beside other jobs over that alone (view `interference`), of the
+    /// first cell.
     P99Slowdown,
     /// 99.99th percentile latency beside other jobs over that alone, of the first cell.
     #[serde(rename = "p99_99_slowdown")]
     P9999Slowdown,
-    /// I/Os of the last cell, all operations but flushes, that missed the step's shortest deadline, per million.
+    /// I/Os of the last cell, all operations but flushes, that missed the step's shortest deadline,
+    /// per million.
     MissesPerMillion,
     /// Longest time to drain of the cells (view `drain`), seconds.
     DrainS,
@@ -196,7 +204,8 @@ impl HeadlineFigure {
         )
     }
 
-    /// False where neither more nor less is better: a drive can be steady early because it is fast, or because it has no reserve.
+    /// False where neither more nor less is better: a drive can be steady early because it is fast,
+    /// or because it has no reserve.
     pub fn is_ranked(self) -> bool {
         use HeadlineFigure as F;
         !matches!(self, F::TimeToSteadyS | F::CapacitiesToSteady)

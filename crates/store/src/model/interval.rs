@@ -11,7 +11,8 @@ pub struct IntervalRecord {
     pub cell: String,
     /// Index into [`super::Manifest::drives`].
     pub drive: usize,
-    /// Interval index since the cell's start. An index can occur more than once (a late worker): counts add up.
+    /// Interval index since the cell's start. An index can occur more than once (a late worker):
+    /// counts add up.
     pub index: u32,
     /// Part of the ramp.
     pub ramp: bool,

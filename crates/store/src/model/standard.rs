@@ -25,7 +25,8 @@ pub struct Standard {
     pub deviations: Vec<String>,
 }
 
-/// Conditions of a class of drives: they hold in place of the defaults where the run has these values.
+/// Conditions of a class of drives: they hold in place of the defaults where the run has these
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternative {

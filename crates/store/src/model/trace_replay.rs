@@ -1,4 +1,5 @@
-//! Replay of a block trace: how its requests became I/Os, how late they were, and the counts of its phases.
+//! Replay of a block trace: how its requests became I/Os, how late they were, and the counts of its
+//! phases.
 
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,8 @@ pub struct Verdict {
     pub result: VerdictResult,
     /// Reasons with their figures.
     pub reasons: Vec<Reason>,
-    /// Which drives, and of which year, the limits of its rules are opinions about; none without such limits.
+    /// Which drives, and of which year, the limits of its rules are opinions about; none without
+    /// such limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<String>,
 }

@@ -1,4 +1,5 @@
-//! Warnings: their record, the codes, and the thresholds at which they are raised. Suites raise them; analysis and reports read them.
+//! Warnings: their record, the codes, and the thresholds at which they are raised. Suites raise
+//! them; analysis and reports read them.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,13 +70,14 @@ pub mod limit {
     pub const ENGINE_SHARE_PCT: f64 = 50.0;
     /// Share of an offered rate below which it was not reached, percent.
     pub const RATE_REACHED_PCT: f64 = 95.0;
-    /// Share of the requests of a trace that are submitted late from which on the replay is marked, percent.
+    /// Share of the requests of a trace that are submitted late from which on the replay is marked,
+    /// percent.
     pub const LATE_IOS_PCT: f64 = 1.0;
     /// Write granularity from which on a drive maps coarser than usual: file systems write 4 KiB.
     pub const COARSE_UNIT_BYTES: u64 = 4096;
     /// Clock drift, parts per million.
     pub const DRIFT_PPM: f64 = 200.0;
-    /// Margin to its warning temperature at which a drive counts as hot before the start, kelvin: under load it heats up by as much in
-    /// seconds.
+    /// Margin to its warning temperature at which a drive counts as hot before the start, kelvin:
+    /// under load it heats up by as much in seconds.
     pub const HOT_MARGIN_K: i32 = 10;
 }

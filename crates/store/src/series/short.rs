@@ -1,11 +1,14 @@
-//! Short intervals: merged with a neighbour, so that every interval of a series is a sample of the rate.
+//! Short intervals: merged with a neighbour, so that every interval of a series is a sample of the
+//! rate.
 //!
-//! Intervals are equally long, with two exceptions: the first measured one where the ramp ends inside an interval, and the last
-//! one, in which the I/Os that were in flight at the end complete (one I/O in 2.6 us would be 386,100 MiB/s). The rate of such an
-//! interval rests on few completions and would set minimum, maximum, spread and change points; without its counts the series would
-//! no longer add up to the result. So an interval shorter than half of the longest one is no sample of its own: its counts and its
-//! time are added to the interval before it, or to the one after it where it is the first. Intervals of the ramp are merged with
-//! intervals of the ramp only.
+//! Intervals are equally long, with two exceptions: the first measured one where the ramp ends
+//! inside an interval, and the last one, in which the I/Os that were in flight at the end complete
+//! (one I/O in 2.6 us would be 386,100 MiB/s). The rate of such an interval rests on few
+//! completions and would set minimum, maximum, spread and change points; without its counts the
+//! series would no longer add up to the result. So an interval shorter than half of the longest one
+//! is no sample of its own: its counts and its time are added to the interval before it, or to the
+//! one after it where it is the first. Intervals of the ramp are merged with intervals of the ramp
+//! only.
 //!
 //! The same merging makes minutes of seconds ([`merge_minutes`]), for tables of soaks of weeks.
 
@@ -19,7 +22,8 @@ fn is_short(elapsed: Nanos, longest: Nanos) -> bool {
     u128::from(elapsed.0) * 2 < u128::from(longest.0)
 }
 
-/// Source intervals of a merged one: their indices in the journal, and whether they are of the ramp.
+/// Source intervals of a merged one: their indices in the journal, and whether they are of the
+/// ramp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sources<'a> {
     /// Interval indices.
@@ -73,8 +77,8 @@ impl Merged {
     }
 }
 
-/// The series with its short intervals merged. `latency_of` gives the latencies of one operation in several intervals together,
-/// which their separate percentiles do not determine.
+/// The series with its short intervals merged. `latency_of` gives the latencies of one operation in
+/// several intervals together, which their separate percentiles do not determine.
 ///
 /// # Errors
 /// What `latency_of` returns.
@@ -98,7 +102,8 @@ pub fn merge_short<E>(
     })
 }
 
-/// The series by the minute: the intervals that begin in one minute of the cell's time axis are one, whose index is the minute's number.
+/// The series by the minute: the intervals that begin in one minute of the cell's time axis are
+/// one, whose index is the minute's number.
 ///
 /// # Errors
 /// What `latency_of` returns.

@@ -1,7 +1,8 @@
 //! Silent intervals: intervals in which nothing completed are samples with zero I/Os.
 //!
-//! An I/O loop that blocks through a long stall (a real drive's blocking call) records no empty intervals, and the journal
-//! has a gap. Means, minima and charts must count both alike, so gaps are filled when a run is read.
+//! An I/O loop that blocks through a long stall (a real drive's blocking call) records no empty
+//! intervals, and the journal has a gap. Means, minima and charts must count both alike, so gaps
+//! are filled when a run is read.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,12 @@ use assay_units::{Nanos, Op};
 
 use super::OpSample;
 
-/// Silent intervals that a series may have beside [`SILENT_PER_RECORDED`], an hour by the second. A real drive that completes nothing for
-/// minutes is abandoned (`assay_io::IO_TIMEOUT`), so more are a damaged index: they stay a gap.
+/// Silent intervals that a series may have beside [`SILENT_PER_RECORDED`], an hour by the second. A
+/// real drive that completes nothing for minutes is abandoned (`assay_io::IO_TIMEOUT`), so more are
+/// a damaged index: they stay a gap.
 const MAX_SILENT: u64 = 3_600;
-/// Silent intervals for each recorded one: the memory for a series is bounded by the size of its journal.
+/// Silent intervals for each recorded one: the memory for a series is bounded by the size of its
+/// journal.
 const SILENT_PER_RECORDED: u64 = 10;
 
 /// How many silent intervals a series may still get.
@@ -45,10 +48,12 @@ impl SilentBudget {
     }
 }
 
-/// Start and end of each recorded interval by index and "measured"; the ramp's part of an interval comes first.
+/// Start and end of each recorded interval by index and "measured"; the ramp's part of an interval
+/// comes first.
 pub type Spans = BTreeMap<(u32, bool), (Nanos, Nanos)>;
 
-/// The series with silent intervals in its gaps, for the operations of the interval before (before the first one: of the first).
+/// The series with silent intervals in its gaps, for the operations of the interval before (before
+/// the first one: of the first).
 pub fn fill_gaps(
     series: Vec<OpSample>,
     spans: &Spans,
@@ -63,7 +68,8 @@ pub fn fill_gaps(
     let mut before: Option<(u32, Nanos)> = None;
     for (&(index, measured), &(start, end)) in spans {
         if let Some((last, ended)) = before {
-            // The measured part of the interval in which the ramp ends has the index of the ramp's part: nothing is missing.
+            // The measured part of the interval in which the ramp ends has the index of the ramp's
+            // part: nothing is missing.
             let missing = u64::from(index).saturating_sub(u64::from(last) + 1);
             if budget.grants(missing) {
                 push_gap(&mut out, &ops, (last, ended, start), missing, ramp);
@@ -87,7 +93,8 @@ pub fn fill_gaps(
     out
 }
 
-/// Append the silent intervals between the end of a series and the end of the measured span `elapsed`.
+/// Append the silent intervals between the end of a series and the end of the measured span
+/// `elapsed`.
 pub fn fill_end(
     series: &mut Vec<OpSample>,
     elapsed: Nanos,

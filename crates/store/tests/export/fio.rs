@@ -20,7 +20,8 @@ pub fn fio_json(run: &Run) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// Every key of a JSON document, as paths; array elements are merged, and so are the names of options.
+/// Every key of a JSON document, as paths; array elements are merged, and so are the names of
+/// options.
 fn keys(value: &Value, path: &str, into: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,5 @@
-//! The specification of Open Compute's output, version 2: required and optional keys, values, order and references.
+//! The specification of Open Compute's output, version 2: required and optional keys, values, order
+//! and references.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +43,8 @@ struct Seen {
     series: BTreeMap<String, (Option<String>, u64)>,
 }
 
-/// The rules of the specification's text and tables, written down here independently of the writer. Whether the last line is the end of the run.
+/// The rules of the specification's text and tables, written down here independently of the writer.
+/// Whether the last line is the end of the run.
 pub fn check(text: &str) -> bool {
     let mut seen = Seen::default();
     let mut ended = false;

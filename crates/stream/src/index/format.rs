@@ -71,8 +71,8 @@ pub struct RecordingHeader {
     pub generation: u64,
     /// Durable chunks of this drive when this was written.
     pub durable_chunks: u64,
-    /// Maximum number of chunks on the medium without an index entry (in flight, or completed since the last
-    /// checkpoint).
+    /// Maximum number of chunks on the medium without an index entry (in flight, or completed since
+    /// the last checkpoint).
     pub window_chunks: u64,
     /// The recorder ended the recording; `stream_bytes` is its length.
     pub ended: bool,

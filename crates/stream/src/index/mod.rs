@@ -1,8 +1,9 @@
-//! Recording index: metadata at the start of the range, by which a stream is found, verified and replayed after a
-//! crash of its recorder.
+//! Recording index: metadata at the start of the range, by which a stream is found, verified and
+//! replayed after a crash of its recorder.
 //!
 //! # Layout
-//! On each drive, from the first address of the range (integers little-endian, blocks of 4096 bytes):
+//! On each drive, from the first address of the range (integers little-endian, blocks of 4096
+//! bytes):
 //!
 //! | location | content |
 //! |---|---|
@@ -10,39 +11,49 @@
 //! | blocks 2 to 2 + 2n | `n` index blocks, two adjacent copies each: 2, 3 for the first, 4, 5 for the second; a ring has one spare block |
 //! | from the next chunk boundary | chunks of the stream |
 //!
-//! An index block holds length and CRC-32C of up to [`ENTRIES`] consecutive chunks of this drive. A header holds the
-//! identity of the recording, the layout, how much was durable when it was written, and whether the recorder ended the
-//! recording.
+//! An index block holds length and CRC-32C of up to [`ENTRIES`] consecutive chunks of this drive. A
+//! header holds the identity of the recording, the layout, how much was durable when it was
+//! written, and whether the recorder ended the recording.
 //!
 //! # Write order
 //! 1. Chunks are written.
-//! 2. At a checkpoint, the entries of the contiguous run of completed chunks are written, and a header with the durable count *before*.
+//! 2. At a checkpoint, the entries of the contiguous run of completed chunks are written, and a
+//!    header with the durable count *before*.
 //! 3. The drive is flushed.
 //! 4. When the flush has completed, the run is reported durable.
 //!
-//! A block without new entries at a checkpoint is written a second time, over its older copy, once the newer one is durable. A recording ends with the
-//! second copy of the last block and a header marked as ended, both flushed, and then that header's second copy. So every block of an ended recording, and
-//! every full block before the last checkpoint, exists twice, and one bad block loses nothing. A recording that is stopped without a flush has one last
-//! checkpoint with the header marked as ended; these blocks exist once.
+//! A block without new entries at a checkpoint is written a second time, over its older copy, once
+//! the newer one is durable. A recording ends with the second copy of the last block and a header
+//! marked as ended, both flushed, and then that header's second copy. So every block of an ended
+//! recording, and every full block before the last checkpoint, exists twice, and one bad block
+//! loses nothing. A recording that is stopped without a flush has one last checkpoint with the
+//! header marked as ended; these blocks exist once.
 //!
-//! A block or header is never written over its newest copy, and no block is written twice within a checkpoint, so a torn write loses only what was not yet
-//! durable. An entry whose chunk did not reach the medium (power loss with the chunk in the drive's cache and the entry on flash) is detected by the checksum.
+//! A block or header is never written over its newest copy, and no block is written twice within a
+//! checkpoint, so a torn write loses only what was not yet durable. An entry whose chunk did not
+//! reach the medium (power loss with the chunk in the drive's cache and the entry on flash) is
+//! detected by the checksum.
 //!
 //! # Recovery
-//! Both copies of every block are read; the newest valid one is used, and an unreadable one is treated as absent. Chunks are recovered from the first as far
-//! as entries continue without a gap and, beyond the durable count, as far as checksums match. In a ring the newest run is recovered, without chunks at its
-//! old end that were being overwritten or cannot be read.
+//! Both copies of every block are read; the newest valid one is used, and an unreadable one is
+//! treated as absent. Chunks are recovered from the first as far as entries continue without a gap
+//! and, beyond the durable count, as far as checksums match. In a ring the newest run is recovered,
+//! without chunks at its old end that were being overwritten or cannot be read.
 //!
-//! Chunks that the header reports durable, and all chunks of a recording that every header marks as ended, must exist: without an entry in either copy they
-//! are *missing*, with a wrong checksum *bad*. Neither is taken for the point at which the recorder was interrupted.
+//! Chunks that the header reports durable, and all chunks of a recording that every header marks as
+//! ended, must exist: without an entry in either copy they are *missing*, with a wrong checksum
+//! *bad*. Neither is taken for the point at which the recorder was interrupted.
 //!
 //! # Rings
-//! Index blocks are reused in turn, each for [`ENTRIES`] consecutive chunks counted through all wraps. The spare block keeps the oldest chunks indexed until
-//! they are overwritten, so a ring that ended is replayed completely. The recorder is never further ahead of the durable run than half the ring, so at least
-//! half survives a power loss. A ring of version 1 had no spare block; it is read and no longer written.
+//! Index blocks are reused in turn, each for [`ENTRIES`] consecutive chunks counted through all
+//! wraps. The spare block keeps the oldest chunks indexed until they are overwritten, so a ring
+//! that ended is replayed completely. The recorder is never further ahead of the durable run than
+//! half the ring, so at least half survives a power loss. A ring of version 1 had no spare block;
+//! it is read and no longer written.
 //!
 //! # Non-goals
-//! No file system: one recording per range. No encryption. The checksum detects accidents, not forgery.
+//! No file system: one recording per range. No encryption. The checksum detects accidents, not
+//! forgery.
 
 mod format;
 mod reader;
@@ -71,14 +82,14 @@ pub struct IndexLayout {
     pub chunks: u64,
     /// Address of the first chunk.
     pub data_first: u64,
-    /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Index blocks, each in two copies.
     pub index_blocks: u64,
 }
 
 impl IndexLayout {
-    /// Partition a range of whole chunks into index and stream; `None` when nothing is left for the stream.
+    /// Partition a range of whole chunks into index and stream; `None` when nothing is left for the
+    /// stream.
     pub fn new(first: u64, range_chunks: u64, chunk_bytes: u32, ring: bool) -> Option<IndexLayout> {
         let chunk = u64::from(chunk_bytes.max(1));
         let reserved = |chunks: u64| index_bytes(index_blocks(chunks, ring)).div_ceil(chunk);
@@ -134,12 +145,10 @@ impl IndexLayout {
         self.index_blocks > index_blocks(self.chunks, false)
     }
 
-    /// Address of a copy (0 or 1) of the header.
     pub fn header_address(&self, copy: u64) -> u64 {
         self.first + copy * BLOCK_BYTES
     }
 
-    /// Address of a copy (0 or 1) of an index block.
     pub fn block_address(&self, block: u64, copy: u64) -> u64 {
         self.first + (2 + 2 * block + copy) * BLOCK_BYTES
     }
@@ -150,12 +159,14 @@ impl IndexLayout {
     }
 }
 
-/// Index blocks for this many chunks; a ring has one spare, so that the others cover a whole wrap while one is filled.
+/// Index blocks for this many chunks; a ring has one spare, so that the others cover a whole wrap
+/// while one is filled.
 fn index_blocks(chunks: u64, ring: bool) -> u64 {
     chunks.div_ceil(ENTRIES) + u64::from(ring)
 }
 
-/// Bytes of headers and index blocks; saturates, because a header read from a drive may claim any number of chunks.
+/// Bytes of headers and index blocks; saturates, because a header read from a drive may claim any
+/// number of chunks.
 fn index_bytes(blocks: u64) -> u64 {
     blocks
         .saturating_mul(2)

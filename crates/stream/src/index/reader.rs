@@ -16,29 +16,29 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 pub enum IndexError {
     /// No header.
     #[error(
-        "{drive}: no recording begins at address {first}; record with --index, and give its first address with --first"
+        "{drive}: no recording begins at address {first}; record with --index, and give its first \
+         address with --first"
     )]
     None {
-        /// The drive.
         drive: String,
         /// Address searched.
         first: u64,
     },
     /// The range is too small.
     #[error(
-        "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and a chunk; extend it or omit --index"
+        "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and \
+         a chunk; extend it or omit --index"
     )]
     NoRoom {
-        /// The drive.
         drive: String,
         /// Chunks of the range.
         chunks: u64,
-        /// Bytes of each.
         chunk_bytes: u32,
     },
     /// Chunks smaller than an index block.
     #[error(
-        "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or omit --index"
+        "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have \
+         {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or omit --index"
     )]
     SmallChunks {
         /// As requested.
@@ -47,19 +47,17 @@ pub enum IndexError {
     /// The drives do not form one recording.
     #[error("{drive}: {what}; name all drives of one recording, each once")]
     Mixed {
-        /// The drive.
         drive: String,
         /// The contradiction.
         what: String,
     },
     /// The recording ends beyond the drive's capacity, as in a truncated copy.
     #[error(
-        "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} bytes: possibly a truncated copy"
+        "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} \
+         bytes: possibly a truncated copy"
     )]
     Beyond {
-        /// The drive.
         drive: String,
-        /// Its end.
         end: u64,
         /// Capacity of the drive.
         capacity_bytes: u64,
@@ -89,7 +87,6 @@ impl IndexSpan {
 /// One drive's part of a recording.
 #[derive(Debug)]
 pub struct RecordingPart {
-    /// Its header.
     pub header: RecordingHeader,
     /// First chunk of the indexed run, counted on this drive through all wraps of a ring.
     pub from: u64,
@@ -102,7 +99,8 @@ pub struct RecordingPart {
 }
 
 impl StreamQueue<'_> {
-    /// Read bytes synchronously. Other completions go to `others`; the inner error is a failed command.
+    /// Read bytes synchronously. Other completions go to `others`; the inner error is a failed
+    /// command.
     pub(crate) fn read_now(
         &mut self,
         address: u64,
@@ -140,8 +138,8 @@ impl StreamQueue<'_> {
         Ok(Ok(()))
     }
 
-    /// Read index blocks, in one piece or else one by one; unreadable ones are left zero, which is no valid block.
-    /// Returns the first failure.
+    /// Read index blocks, in one piece or else one by one; unreadable ones are left zero, which is
+    /// no valid block. Returns the first failure.
     fn read_blocks(
         &mut self,
         address: u64,
@@ -165,8 +163,8 @@ impl StreamQueue<'_> {
     }
 }
 
-/// Find one drive's part of a recording at this address. An unreadable copy of a header or index block is treated as
-/// absent.
+/// Find one drive's part of a recording at this address. An unreadable copy of a header or index
+/// block is treated as absent.
 ///
 /// # Errors
 /// When there is none, or no copy of its header can be read.
@@ -252,7 +250,8 @@ fn read_spans(
     Ok(spans)
 }
 
-/// The run of chunks without a gap: from 0, or in a ring the one that contains the durable end, at most one wrap long.
+/// The run of chunks without a gap: from 0, or in a ring the one that contains the durable end, at
+/// most one wrap long.
 ///
 /// Blocks beyond a gap that a torn block left belong to the same interrupted checkpoint.
 fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
@@ -260,7 +259,8 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     let durable = header.durable_chunks.saturating_sub(1);
     let anchor = if header.ring {
         let holds = |span: &IndexSpan| span.first_local <= durable && durable < span.end();
-        // A ring of version 1 may have wrapped since its header was written: the newest run is used.
+        // A ring of version 1 may have wrapped since its header was written: the newest run is
+        // used.
         let newest = spans.len().checked_sub(1);
         spans.iter().position(holds).or(newest)
     } else {
@@ -317,8 +317,8 @@ impl RecordingPart {
             };
             let mut bytes = [0; BLOCK];
             let read = queue.read_now(span.address, &mut bytes, others)?;
-            // The block was readable when the recording was found. If it has failed or changed since, its entries are
-            // dropped and not requested again.
+            // The block was readable when the recording was found. If it has failed or changed
+            // since, its entries are dropped and not requested again.
             let block = IndexBlock::decode(&bytes, self.header.stream)
                 .filter(|block| read.is_ok() && block.first_local == span.first_local);
             let entries = block.map(|block| block.entries).unwrap_or_default();

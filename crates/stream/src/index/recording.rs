@@ -12,16 +12,17 @@ pub struct Recording {
     pub from: u64,
     /// End of the chunks.
     pub to: u64,
-    /// All chunks before this one were reported durable, whether the index still contains them or not.
+    /// All chunks before this one were reported durable, whether the index still contains them or
+    /// not.
     pub durable: u64,
-    /// Chunks that must exist (durable, or of an ended recording) and are not indexed: both copies of an index block
-    /// are damaged, or the recorder was stopped and unflushed data are lost.
+    /// Chunks that must exist (durable, or of an ended recording) and are not indexed: both copies
+    /// of an index block are damaged, or the recorder was stopped and unflushed data are lost.
     pub missing: u64,
 }
 
 impl Recording {
-    /// Assemble the parts of one recording, named for messages. The second result is the order in which the queues
-    /// must be used.
+    /// Assemble the parts of one recording, named for messages. The second result is the order in
+    /// which the queues must be used.
     ///
     /// # Errors
     /// When they are not all parts of one recording.
@@ -110,8 +111,9 @@ impl Recording {
         self.is_ended() && self.missing == 0 && length == Some(self.to)
     }
 
-    /// In a ring whose recorder was interrupted, chunks at the old end may have been overwritten by unindexed chunks.
-    /// Drops all up to the last one that is unreadable or has a wrong checksum; returns their number.
+    /// In a ring whose recorder was interrupted, chunks at the old end may have been overwritten by
+    /// unindexed chunks. Drops all up to the last one that is unreadable or has a wrong checksum;
+    /// returns their number.
     ///
     /// # Errors
     /// When a target fails as a whole.
@@ -120,8 +122,8 @@ impl Recording {
             .parts
             .iter()
             .filter(|part| part.header.ring && !part.header.ended);
-        // The window counts chunks of the whole stream; drives may differ by one chunk. Chunks that are not known to
-        // be durable belong to the new end and are not dropped here.
+        // The window counts chunks of the whole stream; drives may differ by one chunk. Chunks that
+        // are not known to be durable belong to the new end and are not dropped here.
         let window = cut_off.map(|part| part.header.window_chunks).max();
         let suspects = window
             .map_or(0, |window| window.saturating_add(self.parts.len() as u64))
@@ -143,7 +145,8 @@ impl Recording {
         Ok(trimmed)
     }
 
-    /// First byte of the stream in this recording; header values may be arbitrary, hence saturating.
+    /// First byte of the stream in this recording; header values may be arbitrary, hence
+    /// saturating.
     pub fn first_byte(&self) -> u64 {
         let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
         self.from.saturating_mul(u64::from(chunk_bytes))

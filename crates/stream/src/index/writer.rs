@@ -37,8 +37,8 @@ pub struct IndexWriter {
 }
 
 impl IndexWriter {
-    /// The index of drive `drive` of `drives`. `window_chunks`: maximum number of this drive's chunks ahead of the
-    /// index.
+    /// The index of drive `drive` of `drives`. `window_chunks`: maximum number of this drive's
+    /// chunks ahead of the index.
     pub fn new(
         options: &IndexOptions,
         layout: IndexLayout,
@@ -75,11 +75,12 @@ impl IndexWriter {
         self.entries.push_back(entry);
     }
 
-    /// Writes of a checkpoint that covers this drive's chunks below `finished`. `ended` is the length of the ended
-    /// stream.
+    /// Writes of a checkpoint that covers this drive's chunks below `finished`. `ended` is the
+    /// length of the ended stream.
     ///
-    /// A block without new entries is written a second time over its older copy once the newer one is durable, so that
-    /// one bad block loses nothing. Both copies are identical, so a torn write leaves a valid one.
+    /// A block without new entries is written a second time over its older copy once the newer one
+    /// is durable, so that one bad block loses nothing. Both copies are identical, so a torn write
+    /// leaves a valid one.
     pub(crate) fn checkpoint(&mut self, finished: u64, ended: Option<u64>) -> Vec<BlockWrite> {
         let layout = self.header.layout;
         let (mut writes, mut fresh) = (Vec::new(), Vec::new());

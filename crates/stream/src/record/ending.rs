@@ -6,8 +6,9 @@ use crate::registers::{ControlBits, StatusBits};
 use crate::status::{StreamError, StreamStatus};
 
 impl Recorder<'_, '_> {
-    /// Complete everything in flight, complete the index, and flush if requested. `status`: how the stream ended; an ABORT that comes
-    /// before all is complete makes a stopped stream an aborted one.
+    /// Complete everything in flight, complete the index, and flush if requested. `status`: how the
+    /// stream ended; an ABORT that comes before all is complete makes a stopped stream an aborted
+    /// one.
     pub(super) fn finish(&mut self, status: StatusBits) -> Result<StatusBits, StreamError> {
         self.pacing.end(self.registers);
         let was_stopped = status.has(StatusBits::STOPPED);
@@ -34,7 +35,8 @@ impl Recorder<'_, '_> {
             (false, _) => &[None],
             // Without a flush in between, a second header would overwrite the only durable one.
             (true, false) => &[over],
-            // The header is marked as ended only when everything is durable, and then in both copies.
+            // The header is marked as ended only when everything is durable, and then in both
+            // copies.
             (true, true) => &[None, over, over],
         };
         for &stream_bytes in steps {

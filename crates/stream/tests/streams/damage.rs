@@ -136,7 +136,8 @@ proptest! {
         prop_assert_eq!(replayed.missing_chunks, lost, "{:?}", replayed);
     }
 
-    /// A stopped recording has not been flushed: a power loss may lose what was not durable, never the recording.
+    /// A stopped recording has not been flushed: a power loss may lose what was not durable, never
+    /// the recording.
     #[test]
     fn a_stopped_recording_survives_a_power_loss(case in sizes(), ring: bool, part in 0.0..1.0_f64) {
         let case = Case { ring, ..case };

@@ -1,8 +1,8 @@
-//! An in-memory drive that guarantees only what NVMe does: commands in flight complete in any order, and until a flush
-//! any part of the written data may be lost.
+//! An in-memory drive that guarantees only what NVMe does: commands in flight complete in any
+//! order, and until a flush any part of the written data may be lost.
 //!
-//! Sources: NVMe Base 2.0, 3.4.1 (no order between commands of a queue), 7.1 (Flush covers what had completed when it
-//! was submitted).
+//! Sources: NVMe Base 2.0, 3.4.1 (no order between commands of a queue), 7.1 (Flush covers what had
+//! completed when it was submitted).
 
 use std::cell::RefCell;
 use std::ops::Range;

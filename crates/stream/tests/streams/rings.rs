@@ -102,7 +102,8 @@ impl Case {
         noise(self.seed, self.stream_bytes)
     }
 
-    /// Record; the registers hold what was reported. `None` if power was lost before the header was written.
+    /// Record; the registers hold what was reported. `None` if power was lost before the header was
+    /// written.
     pub(crate) fn record(
         &self,
         drives: &[ReorderingDrive],
@@ -208,7 +209,8 @@ pub(crate) fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<V
 proptest! {
     #![proptest_config(tries(150))]
 
-    /// A chunk waits for the previous one at its address, however deep the queue is; [`ReorderingDrive`] asserts it.
+    /// A chunk waits for the previous one at its address, however deep the queue is;
+    /// [`ReorderingDrive`] asserts it.
     #[test]
     fn every_location_of_a_ring_has_its_newest_chunk(case in cases(1..20, 9)) {
         let drives = case.drives();

@@ -31,7 +31,8 @@ fn a_slow_source_returns_before_the_chunk_is_full() {
     );
 }
 
-/// A reset socket delivers the data it has and fails at the next request: in the same call, if there is space.
+/// A reset socket delivers the data it has and fails at the next request: in the same call, if
+/// there is space.
 #[test]
 fn data_before_an_error_are_delivered_first() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

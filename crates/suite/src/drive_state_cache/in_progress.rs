@@ -1,7 +1,9 @@
-//! Cells and purges in progress, recorded before they start, so that a resumed run can claim the writes of its interrupted cell.
+//! Cells and purges in progress, recorded before they start, so that a resumed run can claim the
+//! writes of its interrupted cell.
 //!
-//! Only the interrupted run has a journal of its writes, so only its resumption may claim them. For any other run the drive has
-//! changed. Writes beyond the journal's bound, or after the latest possible end of the cell, are foreign.
+//! Only the interrupted run has a journal of its writes, so only its resumption may claim them. For
+//! any other run the drive has changed. Writes beyond the journal's bound, or after the latest
+//! possible end of the cell, are foreign.
 
 use assay_device::identity::{DriveInfo, WriteTrace, write_trace_at};
 use assay_units::Nanos;
@@ -22,7 +24,6 @@ pub(super) struct CellInProgress {
 /// Upper bounds of the writes of an interrupted cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterruptedWrites {
-    /// Journaled writes, bytes.
     pub journaled_bytes: u64,
     /// Possible writes after the last journal entry, bytes.
     pub unjournaled_bytes: u64,
@@ -50,8 +51,9 @@ impl DriveStateCache {
         })
     }
 
-    /// Record the start of a purge. Until its end ([`DriveStateCache::record_purge`]) the drive's contents are unknown: a controller may continue
-    /// to erase after the process exits, and the kernel counts none of it as written.
+    /// Record the start of a purge. Until its end ([`DriveStateCache::record_purge`]) the drive's
+    /// contents are unknown: a controller may continue to erase after the process exits, and the
+    /// kernel counts none of it as written.
     ///
     /// # Errors
     /// [`StateCacheError`] when the file cannot be written.
@@ -63,7 +65,8 @@ impl DriveStateCache {
         })
     }
 
-    /// Attribute the writes of the cell in progress to `run`, which is being resumed. `bounds` gives that cell's possible writes.
+    /// Attribute the writes of the cell in progress to `run`, which is being resumed. `bounds`
+    /// gives that cell's possible writes.
     ///
     /// # Errors
     /// [`StateCacheError`] when the file cannot be written.
@@ -110,7 +113,8 @@ fn written_between(record: &DriveState, now: &WriteTrace) -> Option<u64> {
     }
 }
 
-/// Whether a file was modified after the latest possible end of the cell. Block devices are checked by byte count.
+/// Whether a file was modified after the latest possible end of the cell. Block devices are checked
+/// by byte count.
 fn changed_later(now: &WriteTrace, in_progress: &CellInProgress, lasted: Nanos) -> bool {
     match now {
         WriteTrace::File { modified, .. } => {

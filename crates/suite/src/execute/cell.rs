@@ -28,7 +28,6 @@ use crate::warn;
 /// Telemetry period while a drive idles.
 pub(super) const IDLE_INTERVAL: Nanos = Nanos::SECOND;
 
-/// Results of finished cells, by cell.
 pub(super) type Finished = BTreeMap<String, Vec<CellResult>>;
 
 /// Results and counts of one cell.
@@ -39,7 +38,8 @@ pub(super) struct CellOutcome {
     pub(super) complete: bool,
     /// Bytes written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
-    /// Errors of drives whose workers gave up; the results lack them when that happened during the ramp.
+    /// Errors of drives whose workers gave up; the results lack them when that happened during the
+    /// ramp.
     pub(super) given_up: BTreeMap<usize, u64>,
     /// I/Os that never completed, by drive.
     pub(super) unanswered: BTreeMap<usize, u64>,
@@ -56,7 +56,8 @@ impl CellOutcome {
 }
 
 impl Executor<'_> {
-    /// A simulated drive's state ends with the process: a resumed run repeats the writes of finished cells, unrecorded.
+    /// A simulated drive's state ends with the process: a resumed run repeats the writes of
+    /// finished cells, unrecorded.
     pub(super) fn replay(&mut self, cell: &Cell, state: &RunState) -> Result<(), SuiteError> {
         let drives = &cell.plan.drives;
         if !drives.iter().all(|&d| self.drives[d].info().simulated) {
@@ -102,7 +103,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Power states, the step's idle period, which is not recorded, and the state in which it begins.
+    /// Power states, the step's idle period, which is not recorded, and the state in which it
+    /// begins.
     pub(super) fn prepare_drives(
         &mut self,
         cell: &Cell,

@@ -1,4 +1,5 @@
-//! What a cell takes from the results of earlier ones: bytes that are left to write, and its operating point.
+//! What a cell takes from the results of earlier ones: bytes that are left to write, and its
+//! operating point.
 
 use std::collections::BTreeMap;
 

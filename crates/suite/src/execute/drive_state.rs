@@ -1,4 +1,5 @@
-//! The run and the drive state cache: restores preconditioning of earlier runs, records purges, preconditioning and writes.
+//! The run and the drive state cache: restores preconditioning of earlier runs, records purges,
+//! preconditioning and writes.
 
 use assay_device::identity::DriveInfo;
 use assay_store::model::CellKind;
@@ -15,11 +16,12 @@ use crate::drive_state_cache::{
 use crate::expand::{Cell, Preconditioning};
 use crate::warn;
 
-/// Largest share of the area written since for a drive state to count as unchanged, percent. One percent changes
-/// steady-state figures by less than their own variation.
+/// Largest share of the area written since for a drive state to count as unchanged, percent. One
+/// percent changes steady-state figures by less than their own variation.
 const MAX_WRITTEN_SINCE_PCT: f64 = 1.0;
 
-/// Key of a state in the cache: procedures of one name with different workloads are different states.
+/// Key of a state in the cache: procedures of one name with different workloads are different
+/// states.
 fn state_key(leaves: &Preconditioning) -> String {
     format!("{}: {}", leaves.name, leaves.workload)
 }
@@ -101,12 +103,12 @@ impl Executor<'_> {
         }
     }
 
-    /// Record the start of a purge.
     pub(super) fn record_purge_start(&mut self, drive: usize) {
         self.record_state(drive, DriveStateCache::record_purge_start);
     }
 
-    /// Record the start of a writing cell, so that its writes can be attributed if it is interrupted.
+    /// Record the start of a writing cell, so that its writes can be attributed if it is
+    /// interrupted.
     pub(super) fn record_cell_start(&mut self, cell: &Cell) {
         let run = self.log.run_id().to_owned();
         for &drive in cell.plan.drives.iter().filter(|_| cell.writes()) {
@@ -116,7 +118,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Record the writes of an interrupted cell. Those of a lost drive are claimed by the resumed run, when the drive is back.
+    /// Record the writes of an interrupted cell. Those of a lost drive are claimed by the resumed
+    /// run, when the drive is back.
     pub(super) fn record_partial_writes(&mut self, done: &CellOutcome, lost: &LostDrives) {
         let is_lost = |drive: usize| lost.iter().any(|(gone, _)| *gone == drive);
         for (&drive, &written) in &done.written_bytes {
@@ -159,7 +162,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Update the record of a drive. An error is reported and does not end the run: the next run repeats the preconditioning.
+    /// Update the record of a drive. An error is reported and does not end the run: the next run
+    /// repeats the preconditioning.
     fn record_state(
         &mut self,
         drive: usize,

@@ -1,9 +1,11 @@
 //! Steps of several simulated drives: each drive's cells in a thread of its own.
 //!
-//! Simulated drives share nothing, and a step of one drive decides nothing about another's: each thread executes its drive's cells as a run
-//! of that drive alone would, and sends what it records to the thread that holds the run folder. That thread takes the cells in turns, the
-//! first of each drive, then the second of each, and so on, so that journal and progress have the same order however the threads were
-//! scheduled, and the events of a cell stay together. A kill costs the cells that were sent and not taken yet; the resumed run repeats them.
+//! Simulated drives share nothing, and a step of one drive decides nothing about another's: each
+//! thread executes its drive's cells as a run of that drive alone would, and sends what it records
+//! to the thread that holds the run folder. That thread takes the cells in turns, the first of each
+//! drive, then the second of each, and so on, so that journal and progress have the same order
+//! however the threads were scheduled, and the events of a cell stay together. A kill costs the
+//! cells that were sent and not taken yet; the resumed run repeats them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -213,7 +215,8 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// Take the cells of all drives in turns, to the end of the threads. After an error the threads are stopped.
+    /// Take the cells of all drives in turns, to the end of the threads. After an error the threads
+    /// are stopped.
     fn take_all(
         &mut self,
         threads: &mut [DriveThread<'_>],

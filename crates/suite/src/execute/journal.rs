@@ -77,8 +77,9 @@ impl CellTelemetry {
         }
     }
 
-    /// Last power reading and end of the cell, if the readings stopped long before the end: more than [`METER_TIMEOUT`] and three
-    /// times the longest gap before. The mean power then covers only the first part of the cell.
+    /// Last power reading and end of the cell, if the readings stopped long before the end: more
+    /// than [`METER_TIMEOUT`] and three times the longest gap before. The mean power then covers
+    /// only the first part of the cell.
     pub(super) fn power_ended(&self, drive: usize) -> Option<(Nanos, Nanos)> {
         let summary = self.drives.get(&drive)?;
         let last = summary.last_power_at?;

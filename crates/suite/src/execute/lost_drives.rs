@@ -1,4 +1,5 @@
-//! Drives that disappear during a run: their cell stays unfinished for `--resume`, and no further cell starts on them.
+//! Drives that disappear during a run: their cell stays unfinished for `--resume`, and no further
+//! cell starts on them.
 
 use assay_device::session::SessionError;
 use assay_store::StoreError;
@@ -76,7 +77,8 @@ impl Executor<'_> {
     ) -> Result<(), StoreError> {
         for (drive, why) in lost {
             let message = format!(
-                "{} is gone: {why}; the cell is left unfinished, and no further cell starts on that drive",
+                "{} is gone: {why}; the cell is left unfinished, and no further cell starts on \
+                 that drive",
                 self.drives[drive].info().spec
             );
             self.progress.cell_failed(&cell.plan, &message);

@@ -1,5 +1,6 @@
-//! Intervals of a soak by the minute: a journal of weeks would be gigabytes by the second. Histograms are summed, so nothing of them is
-//! lost; what a minute's distribution was in each of its seconds is.
+//! Intervals of a soak by the minute: a journal of weeks would be gigabytes by the second.
+//! Histograms are summed, so nothing of them is lost; what a minute's distribution was in each of
+//! its seconds is.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +38,8 @@ fn minute_of(at: Nanos) -> u32 {
 }
 
 impl Minutes {
-    /// Add an interval; returns the sums of the minutes before its own, which are over. A share that arrives after its minute is
-    /// over makes a record of its own, which readers add.
+    /// Add an interval; returns the sums of the minutes before its own, which are over. A share
+    /// that arrives after its minute is over makes a record of its own, which readers add.
     pub(super) fn interval(&mut self, drive: usize, interval: &Interval) -> Vec<(usize, Interval)> {
         let minute = minute_of(interval.start);
         self.latest = self.latest.max(minute);
@@ -67,7 +68,8 @@ impl Minutes {
         self.over(u32::MAX)
     }
 
-    /// Whether a reading is recorded: the first of each minute, and each whose condition differs from that of the last one recorded.
+    /// Whether a reading is recorded: the first of each minute, and each whose condition differs
+    /// from that of the last one recorded.
     pub(super) fn keeps(&mut self, drive: usize, at: Nanos, telemetry: &Telemetry) -> bool {
         let minute = minute_of(at);
         let condition = Condition {
@@ -83,7 +85,8 @@ impl Minutes {
         kept
     }
 
-    /// Add the host's load over the latest interval; returns the mean of the minute before, when that is over.
+    /// Add the host's load over the latest interval; returns the mean of the minute before, when
+    /// that is over.
     pub(super) fn host(&mut self, load: HostLoad) -> Option<(u32, HostLoad)> {
         let is_over = self.latest != self.host_minute;
         let over = is_over.then(|| self.host_end()).flatten();

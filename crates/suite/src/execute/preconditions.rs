@@ -1,7 +1,8 @@
 //! Preconditioning state of each drive, as left by the steps of this run or of earlier ones.
 //!
-//! Figures of a fresh drive must not be reported as those of a preconditioned one. A step states which preconditioning it *leaves*
-//! and which it *wants*: cells whose state is missing are skipped with the reason, and valid preconditioning is not repeated.
+//! Figures of a fresh drive must not be reported as those of a preconditioned one. A step states
+//! which preconditioning it *leaves* and which it *wants*: cells whose state is missing are skipped
+//! with the reason, and valid preconditioning is not repeated.
 
 use assay_store::model::NOT_NEEDED;
 
@@ -55,7 +56,8 @@ impl Preconditions {
         {
             return Some(match since {
                 Some(since) => format!(
-                    "{NOT_NEEDED}: preconditioned ({name}) on {since}, and nothing has been written since"
+                    "{NOT_NEEDED}: preconditioned ({name}) on {since}, and nothing has been \
+                     written since"
                 ),
                 None => format!("{NOT_NEEDED}: the drive is preconditioned ({name}) already"),
             });
@@ -64,13 +66,14 @@ impl Preconditions {
             && state.is_none_or(|(name, _)| name != wants)
         {
             return Some(format!(
-                "the drive has not been preconditioned ({wants}): its figures would be those of a fresh drive, or of one in an unknown state; run the step that preconditions it (needs --destroy)"
+                "the drive has not been preconditioned ({wants}): its figures would be those of a \
+                 fresh drive, or of one in an unknown state; run the step that preconditions it \
+                 (needs --destroy)"
             ));
         }
         None
     }
 
-    /// A cell starts.
     pub(super) fn cell_started(&mut self, cell: &Cell) {
         let Some(drive) = self.drive_of(cell) else {
             return;

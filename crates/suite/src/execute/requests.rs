@@ -30,8 +30,8 @@ impl Executor<'_> {
         })
     }
 
-    /// Whether these cells, which run at the same time, may be begun: not after a stop, after the request to end, or when one could end after
-    /// the date that the run was given.
+    /// Whether these cells, which run at the same time, may be begun: not after a stop, after the
+    /// request to end, or when one could end after the date that the run was given.
     pub(super) fn may_begin(&self, cells: &[Cell], state: &mut RunState) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             return false;

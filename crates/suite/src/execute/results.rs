@@ -25,8 +25,9 @@ pub(super) const LIMIT_REACHED: &str = "temperature_limit_reached";
 /// Verification findings quoted in the result.
 const EXAMPLES: usize = 5;
 
-/// Gives a cell's writes seeds that no other job has, so that blocks left by an earlier job do not pass for this one's. On a
-/// simulated drive, which begins empty, they follow from the run's seed; elsewhere from the system's entropy.
+/// Gives a cell's writes seeds that no other job has, so that blocks left by an earlier job do not
+/// pass for this one's. On a simulated drive, which begins empty, they follow from the run's seed;
+/// elsewhere from the system's entropy.
 pub(super) fn with_data_seeds(cell: &Cell, drive: usize, workload: &Workload) -> Workload {
     let mut workload = workload.clone();
     if !workload.writes() {
@@ -38,7 +39,8 @@ pub(super) fn with_data_seeds(cell: &Cell, drive: usize, workload: &Workload) ->
         _ => RandomState::new().build_hasher().finish(),
     };
     if workload.verify_bytes.is_some() {
-        // 53 bits: JSON readers that hold numbers as floats (jq, JavaScript) must give the seed back as it was.
+        // 53 bits: JSON readers that hold numbers as floats (jq, JavaScript) must give the seed
+        // back as it was.
         workload.verify_seed.get_or_insert(workload.data_seed >> 11);
     }
     workload

@@ -13,10 +13,11 @@ use crate::SuiteError;
 use crate::drive_state_cache::InterruptedWrites;
 use crate::expand::{Cell, RunPlan};
 
-/// Intervals that the journal of a killed run can lack: the current one, the one before it, which is journaled with a delay, and
-/// one for a late thread.
+/// Intervals that the journal of a killed run can lack: the current one, the one before it, which
+/// is journaled with a delay, and one for a late thread.
 const UNJOURNALED_INTERVALS: u64 = 3;
-/// Largest possible write rate, bytes per second: PCIe 5.0 x4. For cells interrupted before their first journaled interval.
+/// Largest possible write rate, bytes per second: PCIe 5.0 x4. For cells interrupted before their
+/// first journaled interval.
 const MAX_BYTES_PER_S: u64 = 16 << 30;
 /// Time for opening a drive, filling buffers and process exit, outside the intervals.
 const OVERHEAD: Nanos = Nanos::from_secs(10);
@@ -46,7 +47,8 @@ impl Resume {
         if before != now {
             let why = match before.iter().zip(&now).find(|(b, n)| b != n) {
                 Some((b, n)) => format!(
-                    "cell {} differs from the plan made then (is {} the same drive, with the same permission?)",
+                    "cell {} differs from the plan made then (is {} the same drive, with the same \
+                     permission?)",
                     n.id,
                     if b.id == n.id { "it" } else { b.id.as_str() }
                 ),
@@ -92,7 +94,8 @@ impl Resume {
         })
     }
 
-    /// Whether the earlier run skipped this preparation as not needed. That run's own later writes do not change this.
+    /// Whether the earlier run skipped this preparation as not needed. That run's own later writes
+    /// do not change this.
     pub(super) fn was_not_needed(&self, cell: &Cell) -> bool {
         cell.leaves.is_some() && self.not_needed.contains(&cell.plan.id)
     }
@@ -102,7 +105,8 @@ impl Resume {
         self.skipped_by_user.contains(&cell.plan.id)
     }
 
-    /// Whether a later finished cell changed the drive state, and no remaining cell needs the state this cell left.
+    /// Whether a later finished cell changed the drive state, and no remaining cell needs the state
+    /// this cell left.
     pub(super) fn is_superseded(&self, cells: &[Cell], index: usize) -> bool {
         let cell = &cells[index];
         let Some(leaves) = &cell.leaves else {
@@ -129,7 +133,8 @@ impl Resume {
     }
 }
 
-/// Upper bounds of an interrupted cell's writes. The run folder is input: sums saturate, since a larger bound is only less strict.
+/// Upper bounds of an interrupted cell's writes. The run folder is input: sums saturate, since a
+/// larger bound is only less strict.
 fn possible_writes(record: &CellRecord, cell: &Cell, part: &CellDrive) -> InterruptedWrites {
     let writes = || part.series.iter().filter(|point| point.op == Op::Write);
     let intervals = cell.workloads.iter().map(|workload| workload.interval);

@@ -1,10 +1,12 @@
-//! The modelled host of a simulated drive: it spends a fixed time on every I/O, so its busiest thread follows from the rate.
+//! The modelled host of a simulated drive: it spends a fixed time on every I/O, so its busiest
+//! thread follows from the rate.
 
 use assay_device::session::{DriveSession, simulated_drive};
 use assay_device::spec::DriveSpec;
 
-/// Processor time of the busiest thread of a simulated host at a rate of all its threads, percent of one processor; `None` of a real drive, and
-/// of a model whose host takes no time. Threads that share processors count as busy where the processors are.
+/// Processor time of the busiest thread of a simulated host at a rate of all its threads, percent
+/// of one processor; `None` of a real drive, and of a model whose host takes no time. Threads that
+/// share processors count as busy where the processors are.
 pub(super) fn busiest_thread_pct(session: &DriveSession, threads: u32, iops: f64) -> Option<f64> {
     let spec = DriveSpec::parse(&session.info().spec).ok()?;
     let (profile, _) = simulated_drive(&spec, false)?.ok()?;
@@ -13,6 +15,7 @@ pub(super) fn busiest_thread_pct(session: &DriveSession, threads: u32, iops: f64
     let processors = bench.host_cores.as_ref();
     let processors = processors.map_or(threads, |cores| threads.min(cores.value.into()));
     let busy_pct = iops * io_s / f64::from(processors.max(1)) * 100.0;
-    // A little more than all of it where I/Os that the host began before the first interval complete in it.
+    // A little more than all of it where I/Os that the host began before the first interval
+    // complete in it.
     (io_s > 0.0).then_some(busy_pct.min(100.0))
 }

@@ -1,7 +1,9 @@
-//! The state in which cells begin: waits until a drive is as cool as at the start of the run, or as it gets while it idles.
+//! The state in which cells begin: waits until a drive is as cool as at the start of the run, or as
+//! it gets while it idles.
 //!
-//! A drive that begins a cell hot throttles earlier than one that begins it cool, so figures of one cell would depend on those before it. Reviews
-//! let a drive cool down between tests; SNIA's and JEDEC's procedures ask for a drive at its operating temperature. Both are a start in one state.
+//! A drive that begins a cell hot throttles earlier than one that begins it cool, so figures of one
+//! cell would depend on those before it. Reviews let a drive cool down between tests; SNIA's and
+//! JEDEC's procedures ask for a drive at its operating temperature. Both are a start in one state.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,9 +28,11 @@ pub(super) const START_C: &str = "start_temperature_c";
 /// Temperature of the drive at the start of the run, degrees Celsius.
 pub(super) const RUN_START_C: &str = "run_start_temperature_c";
 
-/// Readings of which the mean is the present temperature: whole degrees, which vary by some at idle.
+/// Readings of which the mean is the present temperature: whole degrees, which vary by some at
+/// idle.
 const RECENT: usize = 3;
-/// Readings of a window; two windows whose means agree to [`IDLE_K`] are those of a drive that idles.
+/// Readings of a window; two windows whose means agree to [`IDLE_K`] are those of a drive that
+/// idles.
 const WINDOW: usize = 30;
 const IDLE_K: f64 = 0.5;
 
@@ -64,8 +68,8 @@ impl Starts {
     }
 }
 
-/// Temperature of each drive at the start of the run, where its plan needs it and the drive reports one. A resumed run takes that of the run's first
-/// attempt, which its finished cells have.
+/// Temperature of each drive at the start of the run, where its plan needs it and the drive reports
+/// one. A resumed run takes that of the run's first attempt, which its finished cells have.
 pub(super) fn temperatures_at_start(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -157,7 +161,8 @@ impl Executor<'_> {
         starts
     }
 
-    /// Whether no earlier cell of the plan begins in a state on this drive: a drive without a sensor is warned of once.
+    /// Whether no earlier cell of the plan begins in a state on this drive: a drive without a
+    /// sensor is warned of once.
     fn is_first_to_start(&self, cell: &Cell, drive: usize) -> bool {
         let mut cells = self.plan.cells.iter();
         let first = cells.find(|c| {

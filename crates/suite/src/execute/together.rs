@@ -1,7 +1,8 @@
 //! Cells that run at the same time: unlike workloads on one drive, or on several.
 //!
-//! Each is a cell of its own, with its own intervals, telemetry and result; the journal holds their events side by side. The workloads of a
-//! simulated drive share its virtual time; those of real drives start together.
+//! Each is a cell of its own, with its own intervals, telemetry and result; the journal holds their
+//! events side by side. The workloads of a simulated drive share its virtual time; those of real
+//! drives start together.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -121,8 +122,9 @@ impl RunObserver for Journals<'_> {
 type Recorded = (CellTelemetry, Vec<HostLoad>);
 
 impl Executor<'_> {
-    /// Run these cells of the plan at the same time, unless they are finished or not meant to run. They are skipped, repeated and resumed as one: a
-    /// figure is that of a load beside these others.
+    /// Run these cells of the plan at the same time, unless they are finished or not meant to run.
+    /// They are skipped, repeated and resumed as one: a figure is that of a load beside these
+    /// others.
     pub(super) fn run_together(
         &mut self,
         range: Range<usize>,
@@ -267,7 +269,8 @@ impl Executor<'_> {
         Ok(exit)
     }
 
-    /// Run the workloads of the cells and journal their events. The outcome's parts are in the order of the cells.
+    /// Run the workloads of the cells and journal their events. The outcome's parts are in the
+    /// order of the cells.
     fn journal_together(
         &mut self,
         cells: &[Cell],

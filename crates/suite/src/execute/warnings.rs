@@ -85,7 +85,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Warn about drives on which every measuring cell was skipped: an empty report must be distinguishable from one without findings.
+    /// Warn about drives on which every measuring cell was skipped: an empty report must be
+    /// distinguishable from one without findings.
     pub(super) fn warn_nothing_measured(
         &mut self,
         finished: &Finished,
@@ -113,7 +114,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Critical warnings in the drives' health logs before the run: reported once, not again when a cell reads them.
+    /// Critical warnings in the drives' health logs before the run: reported once, not again when a
+    /// cell reads them.
     pub(super) fn initial_critical_warnings(&self) -> CriticalWarnings {
         let mut critical_warnings = CriticalWarnings::default();
         for (drive, session) in self.drives.iter().enumerate() {
@@ -124,7 +126,8 @@ impl Executor<'_> {
         critical_warnings
     }
 
-    /// Steady-state check of a finished cell, from the run folder, by the rule that reports and verdicts use.
+    /// Steady-state check of a finished cell, from the run folder, by the rule that reports and
+    /// verdicts use.
     pub(super) fn warn_unless_steady(&mut self, cell: &Cell) -> Result<(), StoreError> {
         if !steady_state::claims_steady_state(&cell.plan) {
             return Ok(());
@@ -271,7 +274,8 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)>
     found
 }
 
-/// The write granularity that a drive prefers, where it is coarser than the blocks of every file system.
+/// The write granularity that a drive prefers, where it is coarser than the blocks of every file
+/// system.
 fn unit_bytes(session: &DriveSession) -> Option<u64> {
     let probe = session.probe()?.ok()?;
     let preferred = probe.preferred_writes(None)?;
@@ -279,8 +283,8 @@ fn unit_bytes(session: &DriveSession) -> Option<u64> {
     (unit_bytes > limit::COARSE_UNIT_BYTES).then_some(unit_bytes)
 }
 
-/// The first measured cell of a drive whose random writes cut its units, and the coarsest blocks that they do not cut. Sequential writes complete their
-/// units one after the other.
+/// The first measured cell of a drive whose random writes cut its units, and the coarsest blocks
+/// that they do not cut. Sequential writes complete their units one after the other.
 fn first_cut(cells: &[Cell], drive: usize, unit_bytes: u64) -> Option<(&str, u64)> {
     let measured = cells
         .iter()

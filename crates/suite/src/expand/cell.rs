@@ -32,7 +32,8 @@ impl RunPlan {
         }
     }
 
-    /// What the plan records of a job that runs beside others. Its workload alone is the cell of the same values in the step it is compared with.
+    /// What the plan records of a job that runs beside others. Its workload alone is the cell of
+    /// the same values in the step it is compared with.
     fn job_plan(
         &self,
         step: &SuiteStep,
@@ -111,7 +112,8 @@ impl RunPlan {
             match Workload::plan(options, &drives[drive].target_properties()) {
                 Ok(workload) => workloads.push(Workload {
                     counts_coverage: step.kind == CellKind::Prepare,
-                    // Where the cell has a seed of its own, its hot blocks are those of the other cells.
+                    // Where the cell has a seed of its own, its hot blocks are those of the other
+                    // cells.
                     placement_seed: match combination.seed_given {
                         true => workload.seed,
                         false => self.seed,
@@ -301,9 +303,11 @@ impl StepOnDrive<'_> {
     }
 }
 
-/// Whether its random choices have a seed of their own in every cell. With the run's seed, each cell of random writes would write the blocks that
-/// the one before wrote, in the same order: garbage collection then finds whole blocks invalid, and write amplification falls from cell to
-/// cell. Of jobs that run at once, each would access the block that the others access. On a cache, each cell would find the reads of the one before.
+/// Whether its random choices have a seed of their own in every cell. With the run's seed, each
+/// cell of random writes would write the blocks that the one before wrote, in the same order:
+/// garbage collection then finds whole blocks invalid, and write amplification falls from cell to
+/// cell. Of jobs that run at once, each would access the block that the others access. On a cache,
+/// each cell would find the reads of the one before.
 fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
     let rw = combination.options.rw.as_deref().unwrap_or_default();
     let writes = rw.starts_with("randw") || rw.starts_with("randrw");
@@ -313,8 +317,9 @@ fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
     varies && !combination.seed_given
 }
 
-/// Whether this size belongs to a mix and is below the logical block size. Such a mix is skipped, while sizes in a list are dropped one by
-/// one; a larger size that is no multiple of the block is an error.
+/// Whether this size belongs to a mix and is below the logical block size. Such a mix is skipped,
+/// while sizes in a list are dropped one by one; a larger size that is no multiple of the block is
+/// an error.
 fn is_mix_below_block(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
     let mix = options.bs.as_ref().is_some_and(|bs| bs.contains(':'));
     mix && size_bytes < u64::from(block_bytes)

@@ -60,8 +60,9 @@ fn threads_for_depth(depth: u32, most_threads: u32) -> u32 {
         .unwrap_or(1)
 }
 
-/// Assigns consecutive areas to streams of different lengths, as in the sweep of the MLE NVMe Streamer brief: a stream that overwrote the
-/// previous one would be read from where the drive moved that data. At the end of the drive they restart at the first offset.
+/// Assigns consecutive areas to streams of different lengths, as in the sweep of the MLE NVMe
+/// Streamer brief: a stream that overwrote the previous one would be read from where the drive
+/// moved that data. At the end of the drive they restart at the first offset.
 fn lay_out_streams(combinations: &mut [Combination], capacity_bytes: u64) -> Result<(), String> {
     let fits = |at: u64, bytes| {
         at.checked_add(bytes)
@@ -109,8 +110,9 @@ fn bursts_span(options: &JobOptions, bursts: u32) -> Result<Nanos, String> {
         .ok_or_else(|| format!("bursts = {bursts}: longer than 584 years"))
 }
 
-/// Random writes of a preconditioning write every block once per pass, as fio's with its random map, unless the suite says otherwise: with
-/// replacement two passes leave 13.5 % of the blocks unwritten, and the drive with that much more spare than a full one has.
+/// Random writes of a preconditioning write every block once per pass, as fio's with its random
+/// map, unless the suite says otherwise: with replacement two passes leave 13.5 % of the blocks
+/// unwritten, and the drive with that much more spare than a full one has.
 fn cover_whole_area(options: &mut JobOptions) {
     let one_size = options
         .bs
@@ -155,7 +157,8 @@ impl StepOnDrive<'_> {
         let mut choices: Vec<Vec<Chosen<'_>>> = vec![Vec::new()];
         for option in self.step.matrix_options() {
             let values = self.list(option.option, option.values)?;
-            // Counted before they are made: a few lists of a hundred values each make more than fits into memory.
+            // Counted before they are made: a few lists of a hundred values each make more than
+            // fits into memory.
             self.plan
                 .check_count(choices.len() as u128 * values.len() as u128)?;
             let extended = choices.iter().flat_map(|chosen| {
@@ -197,8 +200,8 @@ impl StepOnDrive<'_> {
         names.map(job).collect()
     }
 
-    /// The workload of a combination, or of one of its jobs. What is said of one job comes before what is said of all, and a value of the
-    /// matrix before one of the step.
+    /// The workload of a combination, or of one of its jobs. What is said of one job comes before
+    /// what is said of all, and a value of the matrix before one of the step.
     fn combination(
         &self,
         chosen: &[Chosen<'_>],

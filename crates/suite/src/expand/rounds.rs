@@ -90,7 +90,8 @@ impl StepOnDrive<'_> {
             })
     }
 
-    /// Error unless a combination is tracked: without one, rounds run to the limit and steady state is never evaluated.
+    /// Error unless a combination is tracked: without one, rounds run to the limit and steady state
+    /// is never evaluated.
     pub(super) fn check_tracked(
         &self,
         rounds: &RoundsSpec,

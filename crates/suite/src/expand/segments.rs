@@ -1,8 +1,9 @@
-//! A long soak as a sequence of cells, so that an interrupted one is resumed at its last one. Readers see one cell
-//! ([`assay_store::read::Run::open`]).
+//! A long soak as a sequence of cells, so that an interrupted one is resumed at its last one.
+//! Readers see one cell ([`assay_store::read::Run::open`]).
 //!
-//! A soak that ends by its runtime is cells of an hour. One that ends by the later of its runtime and its bytes has further cells that end by
-//! bytes, each of which is not needed where so much was written before it.
+//! A soak that ends by its runtime is cells of an hour. One that ends by the later of its runtime
+//! and its bytes has further cells that end by bytes, each of which is not needed where so much was
+//! written before it.
 
 use assay_store::model::{CellKind, Segment};
 use assay_units::Nanos;
@@ -18,8 +19,8 @@ const BY_BYTES: u64 = 16;
 
 /// The cells that a cell is measured as: itself, or its segments.
 ///
-/// Only a soak that ends by its runtime, or by the later of that and its bytes, is split: one that ends by the sooner of both or by a rule has
-/// no segments known in advance.
+/// Only a soak that ends by its runtime, or by the later of that and its bytes, is split: one that
+/// ends by the sooner of both or by a rule has no segments known in advance.
 pub(super) fn segments(cell: Cell, ends: EndRule) -> Vec<Cell> {
     let [workload] = cell.workloads.as_slice() else {
         return vec![cell];

@@ -18,7 +18,6 @@ use crate::schema::{Suite, SuiteStep};
 pub struct PlannedJob {
     /// Title of its step; the step's identifier is made from it.
     pub name: String,
-    /// Which of the drives.
     pub drive: usize,
     /// The workload.
     pub options: JobOptions,
@@ -54,7 +53,8 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
     )
 }
 
-/// The plan of `assay job` with several jobs: they run at once on one drive, the first in the foreground. Names are unique.
+/// The plan of `assay job` with several jobs: they run at once on one drive, the first in the
+/// foreground. Names are unique.
 ///
 /// # Errors
 /// When a workload does not fit the drive; the cell of the error is the name of the job.

@@ -1,5 +1,5 @@
-//! What a person or a scheduler asks of a run: a pause before the next cell, the end of a cell, the end of the run, now or when the present
-//! cell has ended.
+//! What a person or a scheduler asks of a run: a pause before the next cell, the end of a cell, the
+//! end of the run, now or when the present cell has ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -15,12 +15,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) struct CellFlags {
     /// Its workers end: the cell is skipped, or the run is stopped.
     pub(crate) ended: AtomicBool,
-    /// It was skipped.
     skipped: AtomicBool,
 }
 
 impl CellFlags {
-    /// Was the cell skipped?
     pub(crate) fn is_skipped(&self) -> bool {
         self.skipped.load(Ordering::SeqCst)
     }
@@ -66,7 +64,8 @@ impl Control {
         *self.paused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Skip the cells that run now: what was measured of them is kept in the journal, they have no result.
+    /// Skip the cells that run now: what was measured of them is kept in the journal, they have no
+    /// result.
     pub fn skip(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         for cell in running.iter() {
@@ -75,7 +74,8 @@ impl Control {
         }
     }
 
-    /// End the cells that run now, after the run's stop flag was set; without this call they end with their interval.
+    /// End the cells that run now, after the run's stop flag was set; without this call they end
+    /// with their interval.
     pub fn stopped(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         for cell in running.iter() {
@@ -90,7 +90,8 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Begin no cell that could end after this date, whole seconds since 1970, UTC. Only the first call has an effect.
+    /// Begin no cell that could end after this date, whole seconds since 1970, UTC. Only the first
+    /// call has an effect.
     pub fn end_by(&self, unix_s: u64) {
         let _ = self.until_unix_s.set(unix_s);
     }
@@ -119,7 +120,6 @@ impl Control {
         flags
     }
 
-    /// It ended.
     pub(crate) fn end(&self, flags: &Arc<CellFlags>) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|other| !Arc::ptr_eq(other, flags));

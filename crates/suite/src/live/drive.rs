@@ -20,7 +20,8 @@ pub enum Phase {
     Waiting,
     /// It waits because a person paused the run.
     Paused,
-    /// Writes of finished cells are repeated: a simulated drive's state ended with the interrupted run.
+    /// Writes of finished cells are repeated: a simulated drive's state ended with the interrupted
+    /// run.
     Repeating,
     /// Idle before a cell, as the suite asks.
     Resting,
@@ -28,11 +29,9 @@ pub enum Phase {
     Starting,
     /// The ramp: load before the measurement.
     Ramp,
-    /// Measuring.
     Measuring,
     /// A cell that leaves it idle.
     Idle,
-    /// A purge.
     Purging,
     /// Samples of its data are read.
     Inspecting,
@@ -109,7 +108,6 @@ pub struct RunningCell {
     pub index: usize,
     /// `samsung-951/random-read/bs=4k`.
     pub id: String,
-    /// Its step.
     pub step: String,
     /// The step's title.
     pub title: String,
@@ -126,11 +124,9 @@ pub struct DriveSnapshot {
     pub label: String,
     /// Model, empty if unknown.
     pub model: String,
-    /// Serial.
     pub serial: String,
     /// Firmware revision, empty if unknown.
     pub firmware: String,
-    /// Capacity, bytes.
     pub capacity_bytes: u64,
     /// Every figure is simulated.
     pub simulated: bool,
@@ -138,9 +134,7 @@ pub struct DriveSnapshot {
     pub phase: Phase,
     /// The cell that runs, or the last one.
     pub cell: Option<RunningCell>,
-    /// Reads.
     pub read: OpFigures,
-    /// Writes.
     pub write: OpFigures,
     /// Composite temperature, degrees Celsius.
     pub temperature_c: Option<f64>,
@@ -295,8 +289,8 @@ impl DriveState {
         self.write.clear();
     }
 
-    /// Another cell starts that runs at the same time as the present one. Figures are those of all; a cause is looked for in none,
-    /// because the detectors know one workload.
+    /// Another cell starts that runs at the same time as the present one. Figures are those of all;
+    /// a cause is looked for in none, because the detectors know one workload.
     pub(super) fn cell_started_beside(&mut self, workload: Option<&Workload>) {
         let planned = workload.and_then(Workload::planned_span);
         self.beside += 1;
@@ -398,7 +392,8 @@ impl DriveState {
         }
     }
 
-    /// How much of a cell of this weight is done, by its time if it has a runtime, else by its bytes; milliseconds.
+    /// How much of a cell of this weight is done, by its time if it has a runtime, else by its
+    /// bytes; milliseconds.
     pub(super) fn done_ms(&self, weight_ms: u64) -> u64 {
         let Some(cell) = &self.cell else {
             return 0;

@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 
 use assay_units::Nanos;
 
-/// Seconds that are kept.
 pub const KEPT_SECONDS: usize = 600;
 
-/// What completed in one second of a drive's time: of measurement, without the time between cells; virtual for a simulated drive.
+/// What completed in one second of a drive's time: of measurement, without the time between cells;
+/// virtual for a simulated drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HistorySecond {
-    /// Its number, from 0.
     pub number: u64,
     /// I/Os completed, spread evenly over each interval.
     pub ios: f64,
     /// Bytes moved.
     pub bytes: f64,
-    /// Highest 99th percentile of the latency of an interval in it, nanoseconds; reads and writes alike.
+    /// Highest 99th percentile of the latency of an interval in it, nanoseconds; reads and writes
+    /// alike.
     pub p99_ns: u64,
     /// How much of it was measured, seconds (1 for all but the present one and the ends of cells).
     pub covered_s: f64,
@@ -25,12 +25,10 @@ pub struct HistorySecond {
 }
 
 impl HistorySecond {
-    /// I/Os per second.
     pub fn iops(&self) -> f64 {
         self.per_second(self.ios)
     }
 
-    /// Bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         self.per_second(self.bytes)
     }

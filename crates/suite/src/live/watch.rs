@@ -6,19 +6,23 @@ use assay_stats::{HostLoad, Interval};
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::Op;
 
-/// Intervals kept of a cell. When there are more, neighbours are merged, so that the whole cell stays in view, in less detail.
+/// Intervals kept of a cell. When there are more, neighbours are merged, so that the whole cell
+/// stays in view, in less detail.
 const KEPT_INTERVALS: usize = 1024;
 
-/// What the recorded data prove about a drive now, by the detectors that reports use ([`assay_analysis::attribution`]).
+/// What the recorded data prove about a drive now, by the detectors that reports use
+/// ([`assay_analysis::attribution`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveCondition {
-    /// What a cause is called in reports: `fresh`, `SLC cache exhausted`, `garbage collection`, `thermal throttling`, ...
+    /// What a cause is called in reports: `fresh`, `SLC cache exhausted`, `garbage collection`,
+    /// `thermal throttling`, ...
     pub label: &'static str,
     /// The figures of the label, if it has any, or who reports it.
     pub details: Option<String>,
 }
 
-/// Labels of [`DriveCondition`] in which a drive can be; [`Cause::Steady`] and [`Cause::Unexplained`] prove nothing and are left out.
+/// Labels of [`DriveCondition`] in which a drive can be; [`Cause::Steady`] and
+/// [`Cause::Unexplained`] prove nothing and are left out.
 pub const CONDITIONS: [&str; 8] = [
     Cause::Fresh.label(),
     Cause::SlcCacheExhausted { cache_bytes: 0 }.label(),
@@ -119,7 +123,8 @@ impl Watch {
         }
     }
 
-    /// Share of writes among the bytes moved so far, which the detectors take for that of the workload.
+    /// Share of writes among the bytes moved so far, which the detectors take for that of the
+    /// workload.
     fn write_share(&self) -> f64 {
         let bytes = |of: fn(&IntervalSample) -> u64| -> f64 {
             self.cell
@@ -143,7 +148,8 @@ impl Watch {
         })
     }
 
-    /// What the drive is limited by now, if anything proves it: a throttle status that the drive reports, or else the last phase of the cell.
+    /// What the drive is limited by now, if anything proves it: a throttle status that the drive
+    /// reports, or else the last phase of the cell.
     pub(super) fn condition(&self) -> Option<DriveCondition> {
         if let Some(reported) = self.reported() {
             return Some(reported);

@@ -5,7 +5,8 @@ use assay_workload::options::JobOption;
 
 use super::SuiteStep;
 
-/// The option of a step's `job` that is no option of one workload, and applies to the drive as a whole.
+/// The option of a step's `job` that is no option of one workload, and applies to the drive as a
+/// whole.
 const OF_ALL_JOBS: &str = "power_state";
 
 /// One option of a step's matrix.
@@ -13,7 +14,6 @@ const OF_ALL_JOBS: &str = "power_state";
 pub struct MatrixOption<'a> {
     /// The job whose option it is; none: of all.
     pub job: Option<&'a str>,
-    /// The option.
     pub option: &'a str,
     /// Its values, as written.
     pub values: &'a toml::Value,
@@ -152,7 +152,8 @@ fn known<'a>(
     let wrong = keys.find(|key| JobOption::find(key.as_ref()).is_none());
     wrong.map_or(Ok(()), |key| {
         Err(format!(
-            "{of}: {:?} is not an option of a job that runs beside others; `assay job --help` lists them",
+            "{of}: {:?} is not an option of a job that runs beside others; `assay job --help` \
+             lists them",
             key.as_ref()
         ))
     })

@@ -4,11 +4,13 @@ use assay_stats::steady::SteadyRule;
 use assay_store::model::OperatingPoint;
 use serde::Deserialize;
 
-/// Rounds: the step's cells are repeated until the tracking variables reach steady state (SNIA PTS).
+/// Rounds: the step's cells are repeated until the tracking variables reach steady state (SNIA
+/// PTS).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsSpec {
-    /// Largest number of rounds; without steady state after them the result is "not achieved". A number or a parameter.
+    /// Largest number of rounds; without steady state after them the result is "not achieved". A
+    /// number or a parameter.
     pub most: toml::Value,
     /// Rounds of the measurement window.
     #[serde(default = "window")]
@@ -16,13 +18,15 @@ pub struct RoundsSpec {
     /// Largest range (maximum minus minimum) in the window, percent of its mean.
     #[serde(default = "range_pct")]
     pub range_pct: f64,
-    /// Largest slope excursion: change of the least-squares line across the window, percent of the mean.
+    /// Largest slope excursion: change of the least-squares line across the window, percent of the
+    /// mean.
     #[serde(default = "excursion_pct")]
     pub excursion_pct: f64,
     /// Further rounds for which the rule must hold. A number or a parameter.
     #[serde(default = "no_dwell")]
     pub dwell: toml::Value,
-    /// `snia`, or fio's `steadystate` rule, which names its figure: `iops_slope:0.3%`, `bw:1%`. Or a parameter.
+    /// `snia`, or fio's `steadystate` rule, which names its figure: `iops_slope:0.3%`, `bw:1%`. Or
+    /// a parameter.
     #[serde(default = "snia")]
     pub rule: String,
     /// Matrix options and values of the tracked cells; empty: all cells.
@@ -59,7 +63,8 @@ fn response_limit() -> String {
 pub struct SimulatedHostSpec {
     /// Processors (hardware threads).
     pub processors: String,
-    /// Bytes per second of an uplink that all drives share; `none`: each drive has lanes of its own.
+    /// Bytes per second of an uplink that all drives share; `none`: each drive has lanes of its
+    /// own.
     #[serde(default = "no_uplink")]
     pub uplink: String,
 }
@@ -148,12 +153,9 @@ fn excursion_pct() -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrackingVariable {
-    /// I/Os per second.
     #[default]
     Iops,
-    /// MiB per second.
     MibPerS,
-    /// Mean latency.
     MeanLatency,
 }
 
@@ -168,7 +170,8 @@ impl TrackingVariable {
     }
 }
 
-/// Idle time before a cell: write caches are folded meanwhile, and the drive may enter a low-power state.
+/// Idle time before a cell: write caches are folded meanwhile, and the drive may enter a low-power
+/// state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleSpec {
@@ -182,11 +185,13 @@ pub struct IdleSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartSpec {
-    /// Highest temperature above that of the drive at the start of the run, kelvin; or the drive's temperature while it idles.
+    /// Highest temperature above that of the drive at the start of the run, kelvin; or the drive's
+    /// temperature while it idles.
     pub cool_k: f64,
     /// Longest wait for it. Scaled where it is a parameter.
     pub timeout: String,
-    /// Idle time in any case, for garbage collection and the folding of a write cache. Scaled where it is a parameter.
+    /// Idle time in any case, for garbage collection and the folding of a write cache. Scaled where
+    /// it is a parameter.
     #[serde(alias = "rest")]
     pub idle: Option<String>,
 }

@@ -12,7 +12,8 @@ use crate::SuiteError;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRules {
-    /// What the limits of the rules were chosen for, with its date: they are opinions, not standards.
+    /// What the limits of the rules were chosen for, with its date: they are opinions, not
+    /// standards.
     pub limits: Option<String>,
     /// Limits of the relative modes.
     #[serde(default)]
@@ -25,8 +26,9 @@ pub struct VerdictRules {
     pub facts: Vec<DatasheetFacts>,
 }
 
-/// Limits of figures relative to a reference (the best of several drives, or the data sheet), percent of it. Below a reference of 100 %, a
-/// figure is good down to `good_pct`, and a reason against the drive below `bad_pct`.
+/// Limits of figures relative to a reference (the best of several drives, or the data sheet),
+/// percent of it. Below a reference of 100 %, a figure is good down to `good_pct`, and a reason
+/// against the drive below `bad_pct`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RelativeLimits {
@@ -58,17 +60,14 @@ pub struct DatasheetFacts {
     /// Rated figures of its data sheet, in the units of their names.
     #[serde(default)]
     pub rated: BTreeMap<Rating, f64>,
-    /// Source.
     pub source: String,
 }
 
-/// A verdict rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRule {
     /// Title.
     pub about: String,
-    /// The figure.
     pub figure: VerdictMetric,
     /// Its step; required except for `errors`, `bad_blocks` and `endurance_tb`.
     pub step: Option<String>,
@@ -80,7 +79,8 @@ pub struct VerdictRule {
     pub good: Option<f64>,
     /// Below it (above, with `lower_is_better`): a reason against; between the two: a condition.
     pub bad: Option<f64>,
-    /// The figure of a data sheet that it is compared with. A rule without `good` and `bad` is evaluated in the relative modes only.
+    /// The figure of a data sheet that it is compared with. A rule without `good` and `bad` is
+    /// evaluated in the relative modes only.
     pub rating: Option<Rating>,
     /// Smaller figures are better.
     #[serde(default)]
@@ -103,11 +103,14 @@ pub enum VerdictMetric {
     EnduringPct,
     /// p99 latency in microseconds of the step's first cell.
     P99Us,
-    /// Rate of the cell with most threads as a share of that with fewest at the same block size, percent, best block size.
+    /// Rate of the cell with most threads as a share of that with fewest at the same block size,
+    /// percent, best block size.
     ScalingPct,
-    /// Share of the time in the throttled state, from the first throttling on, percent, of the step's first cell.
+    /// Share of the time in the throttled state, from the first throttling on, percent, of the
+    /// step's first cell.
     ThrottledPct,
-    /// Mean rate from the first throttling on, percent of the rate before, of the step's first cell.
+    /// Mean rate from the first throttling on, percent of the rate before, of the step's first
+    /// cell.
     ThrottledRatePct,
     /// Highest temperature seen, degrees Celsius.
     HottestC,
@@ -123,7 +126,8 @@ pub enum VerdictMetric {
     KneeIops,
     /// View knee: p99.99 latency there, microseconds.
     KneeTailUs,
-    /// View load: highest load that is carried with at most twice the latency of the lowest, percent of the saturated rate.
+    /// View load: highest load that is carried with at most twice the latency of the lowest,
+    /// percent of the saturated rate.
     LoadKneePct,
     /// Rounds: tracking variables in steady state, percent.
     SteadyPct,
@@ -134,13 +138,14 @@ pub enum VerdictMetric {
 }
 
 impl VerdictMetric {
-    /// Whether it says how good the measured drive is: an unused drive has no errors, and a data sheet is no measurement.
+    /// Whether it says how good the measured drive is: an unused drive has no errors, and a data
+    /// sheet is no measurement.
     pub fn is_of_merit(self) -> bool {
         !matches!(self, VerdictMetric::Errors | VerdictMetric::EnduranceTb)
     }
 
-    /// Whether its value is a rate, a latency or an endurance, whose limits depend on the class and the year of a drive. Other figures are
-    /// relative to the drive itself.
+    /// Whether its value is a rate, a latency or an endurance, whose limits depend on the class and
+    /// the year of a drive. Other figures are relative to the drive itself.
     pub fn is_absolute(self) -> bool {
         matches!(
             self,
@@ -211,7 +216,8 @@ impl VerdictRules {
     /// Read a policy: verdict rules in a file.
     ///
     /// # Errors
-    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message gives the position.
+    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message gives
+    /// the position.
     pub fn parse(name: &str, text: &str) -> Result<VerdictRules, SuiteError> {
         let checked = |rules: VerdictRules| {
             if rules.rules.is_empty() {

@@ -7,7 +7,8 @@ use assay_store::read::Run;
 
 use super::VerdictSubject;
 
-/// Throttling for at least this share of the readings is a condition, percent; shorter is usual after a long load.
+/// Throttling for at least this share of the readings is a condition, percent; shorter is usual
+/// after a long load.
 const MOST_THROTTLED_PCT: f64 = 5.0;
 
 /// Sensor readings of a drive over all its cells.
@@ -52,10 +53,11 @@ fn host_limited_cells(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> u
     subject.runs.iter().map(of_run).sum()
 }
 
-/// A reason against the drive at its critical temperature (NVMe Base 2.0c, figure 276, CCTEMP: "may prevent continued normal operation,
-/// possibility of data loss, automatic device shutdown, extreme performance throttling, or permanent damage"); a condition at its warning
-/// temperature (WCTEMP: "optimal operation may not be possible"), for throttling, and for rates that the host set in
-/// the steps that the rules evaluate.
+/// A reason against the drive at its critical temperature (NVMe Base 2.0c, figure 276, CCTEMP: "may
+/// prevent continued normal operation, possibility of data loss, automatic device shutdown, extreme
+/// performance throttling, or permanent damage"); a condition at its warning temperature (WCTEMP:
+/// "optimal operation may not be possible"), for throttling, and for rates that the host set in the
+/// steps that the rules evaluate.
 pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> Vec<Reason> {
     let readings = Readings::of(subject);
     let drive = subject.drive();
@@ -71,7 +73,8 @@ pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> V
             });
         if let Some((weight, name, limit)) = at_limit {
             let text = format!(
-                "temperature: {hottest_c:.0} degrees C, at or over the drive's own {name} limit of {limit}; cool it better and measure again"
+                "temperature: {hottest_c:.0} degrees C, at or over the drive's own {name} limit \
+                 of {limit}; cool it better and measure again"
             );
             reasons.push(Reason { weight, text });
         }
@@ -84,7 +87,8 @@ pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> V
             &format!("{host_limited} cells")
         };
         let text = format!(
-            "host: it, not the drive, set the rate of {cells}; those figures are lower bounds for the drive"
+            "host: it, not the drive, set the rate of {cells}; those figures are lower bounds for \
+             the drive"
         );
         reasons.push(Reason {
             weight: ReasonWeight::Caution,
@@ -94,7 +98,8 @@ pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> V
     let pct = readings.throttled_pct();
     if pct >= MOST_THROTTLED_PCT {
         let text = format!(
-            "throttling: the drive reported it for {pct:.0} % of the measured time; its figures are those of a hot drive"
+            "throttling: the drive reported it for {pct:.0} % of the measured time; its figures \
+             are those of a hot drive"
         );
         reasons.push(Reason {
             weight: ReasonWeight::Caution,

@@ -264,7 +264,8 @@ impl<'a> RuleInput<'a> {
         }
     }
 
-    /// Throttling in the first cell of the step, and the observed time, seconds; `None` without a temperature sensor or throttling status.
+    /// Throttling in the first cell of the step, and the observed time, seconds; `None` without a
+    /// temperature sensor or throttling status.
     fn throttling(self) -> Option<(Option<Throttling>, f64)> {
         let (run, cell, part) = self.of_step().next()?;
         let is_thermal = |t: &TelemetryRecord| t.temperature_c.is_some() || t.throttled.is_some();
@@ -300,7 +301,8 @@ impl<'a> RuleInput<'a> {
             Some((load.percent, found.knee))
         })?;
         let text = format!(
-            "carries {percent:.0} % of its saturated rate ({} IOPS) with a mean latency of {} \u{b5}s",
+            "carries {percent:.0} % of its saturated rate ({} IOPS) with a mean latency of {} \
+             \u{b5}s",
             whole(knee.offered),
             whole(knee.latency_ns / 1e3)
         );

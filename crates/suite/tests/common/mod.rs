@@ -203,7 +203,8 @@ pub fn iops(cell: &CellRecord) -> f64 {
     cell.drives[0].result.as_ref().unwrap().iops()
 }
 
-/// A simulated drive of half a gigabyte, with the flash and the firmware of one of 128 GB. The folder holds its profile.
+/// A simulated drive of half a gigabyte, with the flash and the firmware of one of 128 GB. The
+/// folder holds its profile.
 pub fn small_drive() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("small.toml");

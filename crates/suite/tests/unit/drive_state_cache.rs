@@ -50,7 +50,8 @@ impl Fixture {
     }
 
     fn write(&self, byte: u8) {
-        // The time of a change has the grain of the kernel's tick: change the length too, which counts as well.
+        // The time of a change has the grain of the kernel's tick: change the length too, which
+        // counts as well.
         let mut content = fs::read(&self.file).unwrap();
         content.fill(byte);
         fs::write(&self.file, content).unwrap();
@@ -275,7 +276,8 @@ fn an_unwritable_directory_is_an_error_with_advice() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// Truncated anywhere, or with any byte changed: only the stored state is valid, and the next record is stored.
+    /// Truncated anywhere, or with any byte changed: only the stored state is valid, and the next
+    /// record is stored.
     #[test]
     fn damaged_files_are_never_valid(cut: bool, at in 0.0_f64..1.0, flip in 1_u8..=255) {
         let fixture = fixture();

@@ -7,7 +7,8 @@ use assay_testbench::{BenchObserver, BenchReport, FaultsInTest, TestResult, rend
 
 use crate::fixture::{Fixture, bench, detail, open, results};
 
-/// Reads of the software streamer in test 01 until a replay is stopped: 16 chunks delivered, 7 read ahead.
+/// Reads of the software streamer in test 01 until a replay is stopped: 16 chunks delivered, 7 read
+/// ahead.
 const STOPPED_READS: u64 = 23;
 
 /// The bench with faults in one test, or in all of them.

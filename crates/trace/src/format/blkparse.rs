@@ -1,11 +1,13 @@
-//! Default text output of blkparse (blktrace 1.3, blkparse.1 "DEFAULT OUTPUT" and "TRACE ACTIONS"; `blkparse_fmt.c`):
+//! Default text output of blkparse (blktrace 1.3, blkparse.1 "DEFAULT OUTPUT" and "TRACE ACTIONS";
+//! `blkparse_fmt.c`):
 //!
 //! ```text
 //! device cpu sequence seconds pid action RWBS sector + sectors [process]
 //! ```
 //!
-//! Requests are those queued (Q), as fio's `blktrace.c` takes them; where the head of the file has none, those issued to the driver (D). A
-//! preflush of a write is a flush before it. Force unit access (the F behind the W) has no counterpart in a replay and is left out.
+//! Requests are those queued (Q), as fio's `blktrace.c` takes them; where the head of the file has
+//! none, those issued to the driver (D). A preflush of a write is a flush before it. Force unit
+//! access (the F behind the W) has no counterpart in a replay and is left out.
 
 use assay_units::{Op, SECTOR_BYTES};
 
@@ -123,8 +125,8 @@ impl Blkparse {
     }
 }
 
-/// Whether an RWBS field has the letter of REQ_FUA: an F after the operation. One before it is a flush (kernel, kernel/trace/blktrace.c,
-/// `blk_fill_rwbs`).
+/// Whether an RWBS field has the letter of REQ_FUA: an F after the operation. One before it is a
+/// flush (kernel, kernel/trace/blktrace.c, `blk_fill_rwbs`).
 fn has_fua(kinds: &str) -> bool {
     kinds.trim_start_matches('F').contains('F')
 }

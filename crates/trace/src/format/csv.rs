@@ -6,7 +6,8 @@
 //! Alibaba        device_id,opcode,offset,length,timestamp                      microseconds since 1970, bytes
 //! ```
 //!
-//! A request of SYSTOR '17 without a type is one whose response was not recorded; it is left out and counted.
+//! A request of SYSTOR '17 without a type is one whose response was not recorded; it is left out
+//! and counted.
 
 use assay_units::Op;
 

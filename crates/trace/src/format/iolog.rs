@@ -7,8 +7,8 @@
 //! file wait microseconds
 //! ```
 //!
-//! Actions on files (add, open, close) are no requests. In version 2, time passes in `wait` only, each relative to the one before; waits below
-//! 100 microseconds are discarded, as HOWTO.rst says.
+//! Actions on files (add, open, close) are no requests. In version 2, time passes in `wait` only,
+//! each relative to the one before; waits below 100 microseconds are discarded, as HOWTO.rst says.
 
 use assay_units::Op;
 
@@ -28,15 +28,16 @@ pub(crate) struct Iolog {
 impl Iolog {
     pub(super) fn line<'a>(&mut self, line: &'a str, number: u64) -> Result<Parsed<'a>, String> {
         if number == 1 {
-            self.has_times =
-                match line.trim_end() {
-                    "fio version 2 iolog" => false,
-                    "fio version 3 iolog" => true,
-                    _ => return Err(
+            self.has_times = match line.trim_end() {
+                "fio version 2 iolog" => false,
+                "fio version 3 iolog" => true,
+                _ => {
+                    return Err(
                         "the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\""
                             .to_owned(),
-                    ),
-                };
+                    );
+                }
+            };
             return Ok(Parsed::NOTHING);
         }
         if line.trim().is_empty() {

@@ -1,6 +1,7 @@
 //! The I/Os of a replay, made ahead in a thread of their own.
 //!
-//! The thread that does I/O takes them from a buffer: it opens no file, parses nothing and, once the buffers circulate, allocates nothing.
+//! The thread that does I/O takes them from a buffer: it opens no file, parses nothing and, once
+//! the buffers circulate, allocates nothing.
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
@@ -13,7 +14,8 @@ const BATCH: usize = 4096;
 /// Batches that are made ahead.
 const AHEAD: usize = 8;
 
-/// I/Os with the counts up to the last of them, and how the trace ended where they are the last ones.
+/// I/Os with the counts up to the last of them, and how the trace ended where they are the last
+/// ones.
 struct Batch {
     ios: Vec<ReplayIo>,
     counts: ReplayCounts,
@@ -102,7 +104,8 @@ impl ReplayFeed {
         }
     }
 
-    /// How the requests became I/Os, up to the last one of the present batch: exact at the end of the trace.
+    /// How the requests became I/Os, up to the last one of the present batch: exact at the end of
+    /// the trace.
     pub fn counts(&self) -> ReplayCounts {
         self.batch.counts
     }

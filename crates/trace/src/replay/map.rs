@@ -7,14 +7,17 @@ use crate::{TraceError, TraceSurvey};
 pub enum AddressMap {
     /// [`AddressMap::Offset`] where all of the trace fits, else [`AddressMap::Modulo`].
     Auto,
-    /// At the address of the trace, from the start of the area on; what is beyond its end is clipped.
+    /// At the address of the trace, from the start of the area on; what is beyond its end is
+    /// clipped.
     Offset,
-    /// At the address modulo the length of the area: runs stay runs, and far apart addresses may coincide.
+    /// At the address modulo the length of the area: runs stay runs, and far apart addresses may
+    /// coincide.
     Modulo,
-    /// From the lowest to the highest address of the trace, stretched or shrunk to the area. Lengths stay: shrunk runs overlap, stretched
-    /// ones have gaps.
+    /// From the lowest to the highest address of the trace, stretched or shrunk to the area.
+    /// Lengths stay: shrunk runs overlap, stretched ones have gaps.
     Linear,
-    /// At the address divided by this number, as fio's `replay_scale`; what is beyond the end is clipped.
+    /// At the address divided by this number, as fio's `replay_scale`; what is beyond the end is
+    /// clipped.
     Divide(u64),
 }
 
@@ -77,7 +80,8 @@ impl AddressMap {
             }
     }
 
-    /// The address in the area, not aligned; with [`AddressMap::Offset`] and [`AddressMap::Divide`] it may be beyond its end.
+    /// The address in the area, not aligned; with [`AddressMap::Offset`] and [`AddressMap::Divide`]
+    /// it may be beyond its end.
     pub(super) fn place(self, offset_bytes: u64, survey: &TraceSurvey, area_bytes: u64) -> u64 {
         match self {
             AddressMap::Auto | AddressMap::Offset => offset_bytes,

@@ -6,7 +6,6 @@ use super::{AddressMap, PhaseRule, ReplayPlan, Timing};
 use crate::reader::ReadCounts;
 use crate::{TraceError, TraceReader, TraceRecord};
 
-/// An I/O of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayIo {
     /// When it is due, since the start of the replay; zero in a closed loop.
@@ -17,7 +16,6 @@ pub struct ReplayIo {
     pub offset_bytes: u64,
     /// Length, bytes; 0 of a flush.
     pub len_bytes: u32,
-    /// Its phase, from 0.
     pub phase: u32,
     /// Of a write: Force Unit Access.
     pub fua: bool,
@@ -186,7 +184,8 @@ impl ReplayStream {
             .map
             .place(record.offset_bytes, &plan.survey, area_bytes);
         let start = at / align * align;
-        // The blocks that it touches. Where its address is not that of the trace, or is aligned to more than a block, it moves as a whole.
+        // The blocks that it touches. Where its address is not that of the trace, or is aligned to
+        // more than a block, it moves as a whole.
         let touches = plan.map.keeps_offsets() && align == unit;
         let before = if touches { at - start } else { 0 };
         let len_bytes = record.len_bytes.saturating_add(before);

@@ -32,7 +32,8 @@ fn answered(record: RawRecord, response_ns: u64) -> RawRecord {
     }
 }
 
-/// As blkparse prints a trace: queued requests count, merges, completions, messages and statistics do not.
+/// As blkparse prints a trace: queued requests count, merges, completions, messages and statistics
+/// do not.
 #[test]
 fn blkparse_text() {
     let text = "\
@@ -84,10 +85,13 @@ fn blkparse_text_of_issued_requests() {
     );
 }
 
-/// HOWTO.rst of fio: in version 2 time passes in waits, and waits below 100 microseconds are discarded.
+/// HOWTO.rst of fio: in version 2 time passes in waits, and waits below 100 microseconds are
+/// discarded.
 #[test]
 fn iolog_version_2() {
-    let text = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 4096 8192\n/dev/sda wait 99\n/dev/sda wait 250\n/dev/sda read 0 512\n/dev/sda sync 0 0\n/dev/sda trim 8192 4096\n/dev/sda close\n";
+    let text = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 4096 \
+                8192\n/dev/sda wait 99\n/dev/sda wait 250\n/dev/sda read 0 512\n/dev/sda sync 0 \
+                0\n/dev/sda trim 8192 4096\n/dev/sda close\n";
     let found = parse(TraceFormat::Iolog, text).unwrap();
     let records: Vec<RawRecord> = found.iter().map(|(_, record)| *record).collect();
     assert_eq!(
@@ -105,7 +109,8 @@ fn iolog_version_2() {
 /// `write_iolog` of fio writes microseconds (`utime_since_now` in `iolog.c`).
 #[test]
 fn iolog_version_3() {
-    let text = "fio version 3 iolog\n2 f add\n872 f open\n878 f write 0 16384\n891 f datasync 0 0\n9000 f close\n";
+    let text = "fio version 3 iolog\n2 f add\n872 f open\n878 f write 0 16384\n891 f datasync 0 \
+                0\n9000 f close\n";
     assert_eq!(TraceFormat::detect(text), Some(TraceFormat::Iolog));
     let found = parse(TraceFormat::Iolog, text).unwrap();
     assert_eq!(found[0].1, record(878_000, Op::Write, 0, 16384));
@@ -120,7 +125,8 @@ fn iolog_version_3() {
 
 #[test]
 fn published_csv_files() {
-    let msr = "128166372003061629,hm,0,Read,383496192,32768,113736\n128166372016382155,hm,1,Write,2822144,4096,23133\n";
+    let msr = "128166372003061629,hm,0,Read,383496192,32768,113736\n128166372016382155,hm,1,Write,\
+               2822144,4096,23133\n";
     assert_eq!(TraceFormat::detect(msr), Some(TraceFormat::Msr));
     let found = parse(TraceFormat::Msr, msr).unwrap();
     assert_eq!(
@@ -142,7 +148,8 @@ fn published_csv_files() {
             ),
         ]
     );
-    let systor = "Timestamp,Response,IOType,LUN,Offset,Size\n1456135200.013118000,0.000806000,R,4,899056122368,131072\n1456135200.113118,0.001,,4,0,4096\n";
+    let systor = "Timestamp,Response,IOType,LUN,Offset,Size\n1456135200.013118000,0.000806000,R,4,\
+                  899056122368,131072\n1456135200.113118,0.001,,4,0,4096\n";
     assert_eq!(TraceFormat::detect(systor), Some(TraceFormat::Systor));
     let found = parse(TraceFormat::Systor, systor).unwrap();
     let read = answered(

@@ -40,14 +40,17 @@ fn one_device_of_several() {
     assert_eq!((counts.other_devices, counts.unusable), (1, 1));
 }
 
-/// An error names file, line, what is wrong and what to do; text of the file cannot act on a terminal.
+/// An error names file, line, what is wrong and what to do; text of the file cannot act on a
+/// terminal.
 #[test]
 fn errors_name_the_line() {
     let mut reader = reader("1,R,0,4096,100\n1,R,0,\u{1b}[31m,100\n", None).unwrap();
     let error = all(&mut reader).unwrap_err().to_string();
     assert_eq!(
         error,
-        "t.csv:2: the size \"\\u{1b}[31m\" is not a whole number below 2^64: 1,R,0,\u{fffd}[31m,100; the file is read as Alibaba CSV: remove the line, or give its format with --trace_format"
+        "t.csv:2: the size \"\\u{1b}[31m\" is not a whole number below 2^64: \
+         1,R,0,\u{fffd}[31m,100; the file is read as Alibaba CSV: remove the line, or give its \
+         format with --trace_format"
     );
 }
 

@@ -281,8 +281,8 @@ fn maps() -> impl Strategy<Value = AddressMap> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the trace, the area and the options: each I/O is in the area and of whole blocks, due times and phases do not go back,
-    /// every request is accounted for.
+    /// Whatever the trace, the area and the options: each I/O is in the area and of whole blocks,
+    /// due times and phases do not go back, every request is accounted for.
     #[test]
     fn every_io_is_in_the_area(
         requests in prop::collection::vec((0..1_u64 << 40, any::<bool>(), 0..1_u64 << 44, 1..1_u64 << 24), 1..40),

@@ -1,7 +1,7 @@
 use super::*;
 
-/// The first outputs of xoshiro256++ from state {1, 2, 3, 4}, as published with the reference implementation's
-/// test vectors (rand_xoshiro carries the same).
+/// The first outputs of xoshiro256++ from state {1, 2, 3, 4}, as published with the reference
+/// implementation's test vectors (rand_xoshiro carries the same).
 #[test]
 fn matches_the_reference_vector() {
     let mut rng = Rng {
@@ -70,7 +70,8 @@ fn normal_has_its_moments() {
     }
 }
 
-/// Draws of the least and of the greatest 64-bit number, whose logarithm or whose complement's is not finite.
+/// Draws of the least and of the greatest 64-bit number, whose logarithm or whose complement's is
+/// not finite.
 #[test]
 fn normal_is_finite_at_both_ends_of_the_uniform_numbers() {
     for (fourth, bits) in [(0, 0), (u64::MAX, u64::MAX)] {

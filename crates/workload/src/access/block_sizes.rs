@@ -14,7 +14,8 @@ pub const MAX_BLOCK_BYTES: u32 = 4 << 20;
 /// The most sizes one mix may name.
 pub const MAX_MIX_ENTRIES: usize = 256;
 
-/// One column of the alias table: a 32-bit draw below `threshold` keeps `own`, any other takes `alias`.
+/// One column of the alias table: a 32-bit draw below `threshold` keeps `own`, any other takes
+/// `alias`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Column {
     threshold: u64,
@@ -24,11 +25,12 @@ struct Column {
 
 /// The block sizes of a job with their weights.
 ///
-/// Text form (fio's `bs` and `bssplit` for one direction): `4k`, or `4k/60:64k/40` with weights in percent. Entries
-/// without a weight share what is left of 100 evenly.
+/// Text form (fio's `bs` and `bssplit` for one direction): `4k`, or `4k/60:64k/40` with weights in
+/// percent. Entries without a weight share what is left of 100 evenly.
 ///
-/// A draw costs one random number and no loop: Walker's alias method, with the table built as in M. Vose, "A linear
-/// algorithm for generating random numbers with a given distribution" (1991). A single size draws nothing.
+/// A draw costs one random number and no loop: Walker's alias method, with the table built as in M.
+/// Vose, "A linear algorithm for generating random numbers with a given distribution" (1991). A
+/// single size draws nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockSizes {
     /// Sizes in bytes, ascending and distinct.
@@ -50,8 +52,8 @@ impl BlockSizes {
     /// A mix of `(size in bytes, weight)`. Weights are relative; an entry of weight 0 is left out.
     ///
     /// # Errors
-    /// When a size is bad (see [`BlockSizes::single`]), a weight is negative or not finite, all weights are zero, or
-    /// there are more than `MAX_MIX_ENTRIES`.
+    /// When a size is bad (see [`BlockSizes::single`]), a weight is negative or not finite, all
+    /// weights are zero, or there are more than `MAX_MIX_ENTRIES`.
     pub fn mix(entries: &[(u32, f64)]) -> Result<BlockSizes, AccessError> {
         if entries.len() > MAX_MIX_ENTRIES {
             return Err(AccessError::MixTooLong(entries.len()));
@@ -83,12 +85,10 @@ impl BlockSizes {
         })
     }
 
-    /// The smallest size, in bytes.
     pub fn min_bytes(&self) -> u32 {
         self.sizes[0]
     }
 
-    /// The largest size, in bytes.
     pub fn max_bytes(&self) -> u32 {
         self.sizes[self.sizes.len() - 1]
     }
@@ -113,14 +113,13 @@ impl BlockSizes {
         self.sizes.iter().copied().zip(self.weights.iter().copied())
     }
 
-    /// The largest power of two that divides every size, in bytes: the finest grid on which the I/Os of a contiguous
-    /// stream start.
+    /// The largest power of two that divides every size, in bytes: the finest grid on which the
+    /// I/Os of a contiguous stream start.
     pub fn common_power_of_two(&self) -> u32 {
         let bits = self.sizes.iter().fold(0, |bits, size| bits | size);
         1 << bits.trailing_zeros()
     }
 
-    /// Number of sizes.
     pub(super) fn count(&self) -> usize {
         self.sizes.len()
     }
@@ -139,7 +138,8 @@ impl BlockSizes {
             return 0;
         }
         let draw = rng.next_u64();
-        // High half picks the column (bias below 2^-24 for 256 columns), low half decides within it.
+        // High half picks the column (bias below 2^-24 for 256 columns), low half decides within
+        // it.
         let column = self.columns[(((draw >> 32) * count) >> 32) as usize];
         let keep = (draw & 0xffff_ffff) < column.threshold;
         usize::from(if keep { column.own } else { column.alias })

@@ -49,19 +49,20 @@ pub enum AccessError {
     BadDeviation(f64),
     /// A zone to visit in which no I/O may start.
     #[error(
-        "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"
+        "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at \
+         multiples of {align_bytes}; use a larger area"
     )]
     EmptyZone {
         /// Which, from 1.
         zone: usize,
-        /// The area.
         area_bytes: u64,
         /// The alignment.
         align_bytes: u64,
     },
     /// An invalid alignment.
     #[error(
-        "alignment {0} bytes is not a multiple of 512; use the block size or the drive's block size"
+        "alignment {0} bytes is not a multiple of 512; use the block size or the drive's block \
+         size"
     )]
     BadAlign(u64),
     /// An invalid region.
@@ -74,7 +75,8 @@ pub enum AccessError {
     BadRegion(Region),
     /// The area is smaller than one I/O.
     #[error(
-        "a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area"
+        "a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a \
+         smaller block or a larger area"
     )]
     BlockLargerThanArea {
         /// The largest block of the mix.
@@ -84,19 +86,16 @@ pub enum AccessError {
     },
     /// Covering exactly once is defined for equal blocks only.
     #[error(
-        "a pass that covers every block once needs one block size, not the mix {0}; use one size, or random without a map (norandommap)"
+        "a pass that covers every block once needs one block size, not the mix {0}; use one size, \
+         or random without a map (norandommap)"
     )]
     CoverWithMix(String),
     /// A gap that the area has no room for.
     #[error(
-        "a gap of {gap_bytes} bytes between I/Os is no multiple of 512 bytes that leaves room for an I/O in an area of {area_bytes} bytes"
+        "a gap of {gap_bytes} bytes between I/Os is no multiple of 512 bytes that leaves room for \
+         an I/O in an area of {area_bytes} bytes"
     )]
-    BadGap {
-        /// The gap.
-        gap_bytes: i64,
-        /// The area.
-        area_bytes: u64,
-    },
+    BadGap { gap_bytes: i64, area_bytes: u64 },
     /// Invalid strided zones.
     #[error(
         "strided zones of {} bytes over ranges of {} bytes with {} skipped: size and \

@@ -1,16 +1,18 @@
 //! Address generation: offset and length of the next I/O.
 //!
 //! # Architecture
-//! [`AddressGenerator`] serves one worker; [`AddressGenerator::next`] neither allocates nor divides. It draws sizes from [`BlockSizes`] and
-//! offsets by an [`AddressPattern`]: `Permutation` (a covering pass, the scatter of ranks), [`RankLaw`], [`ZoneShares`].
+//! [`AddressGenerator`] serves one worker; [`AddressGenerator::next`] neither allocates nor
+//! divides. It draws sizes from [`BlockSizes`] and offsets by an [`AddressPattern`]: `Permutation`
+//! (a covering pass, the scatter of ranks), [`RankLaw`], [`ZoneShares`].
 //!
 //! # Geometry
-//! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at `offset + k * align`
-//! (fio's `blockalign`; by default the smallest block size) with every I/O wholly inside the region. A sequential stream is contiguous
-//! whatever the sizes of its I/Os.
+//! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at
+//! `offset + k * align` (fio's `blockalign`; by default the smallest block size) with every I/O
+//! wholly inside the region. A sequential stream is contiguous whatever the sizes of its I/Os.
 //!
 //! # Non-goals
-//! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing, no choice between read and write.
+//! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing,
+//! no choice between read and write.
 
 mod block_sizes;
 mod error;
@@ -49,20 +51,24 @@ pub enum AddressPattern {
     Sequential,
     /// All offsets equally likely, with replacement (fio's `norandommap`).
     Uniform,
-    /// Random order, every block exactly once per pass, another order in every pass (fio's random map). A pass is one of all workers of a region
-    /// together ([`AddressGenerator::sharing_passes`]).
+    /// Random order, every block exactly once per pass, another order in every pass (fio's random
+    /// map). A pass is one of all workers of a region together
+    /// ([`AddressGenerator::sharing_passes`]).
     Cover,
-    /// By a law of ranks, which are scattered over the region, the same way for all workers of a seed, so that hot blocks are spread and
-    /// shared (fio's `random_distribution=zipf:theta`, `pareto:h`, `normal:percent`).
+    /// By a law of ranks, which are scattered over the region, the same way for all workers of a
+    /// seed, so that hot blocks are spread and shared (fio's `random_distribution=zipf:theta`,
+    /// `pareto:h`, `normal:percent`).
     Ranked(RankLaw),
-    /// Each part of the area with its share of the I/Os, the offsets of a part equally likely (fio's `random_distribution=zoned:`). With
-    /// strided zones or a split area, each zone or thread's part is divided so.
+    /// Each part of the area with its share of the I/Os, the offsets of a part equally likely
+    /// (fio's `random_distribution=zoned:`). With strided zones or a split area, each zone or
+    /// thread's part is divided so.
     Zoned(ZoneShares),
 }
 
-/// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred (more than once over it, if that is more than
-/// `range_bytes`), then in the next one, and from the first again after the last that fits wholly into the region. Zone `k` is the
-/// `range_bytes` from `k * (range_bytes + skip_bytes)` on.
+/// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred (more than once
+/// over it, if that is more than `range_bytes`), then in the next one, and from the first again
+/// after the last that fits wholly into the region. Zone `k` is the `range_bytes` from
+/// `k * (range_bytes + skip_bytes)` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedZones {
     /// Bytes to transfer before moving on (`zonesize`).
@@ -82,7 +88,8 @@ pub struct AccessConfig {
     pub block_sizes: BlockSizes,
     /// The sizes of writes, where they are not those of the reads.
     pub write_sizes: Option<BlockSizes>,
-    /// Where random I/Os may start, relative to the region's start (fio's `blockalign`); the smallest block size when absent.
+    /// Where random I/Os may start, relative to the region's start (fio's `blockalign`); the
+    /// smallest block size when absent.
     pub align_bytes: Option<u32>,
     /// Zones within the region.
     pub zones: Option<StridedZones>,
@@ -90,14 +97,16 @@ pub struct AccessConfig {
     pub step: AccessStep,
 }
 
-/// How offsets go on from one I/O to the next (the number in fio's `rw=read:8k` and `rw=randread:8`).
+/// How offsets go on from one I/O to the next (the number in fio's `rw=read:8k` and
+/// `rw=randread:8`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessStep {
     /// A sequential stream is contiguous; every random I/O has an offset of its own.
     #[default]
     Plain,
-    /// Bytes between the end of an I/O and the start of the next one of a sequential stream; over the end of the area it goes on at the other
-    /// end. Negative: backwards, from the end of the area on.
+    /// Bytes between the end of an I/O and the start of the next one of a sequential stream; over
+    /// the end of the area it goes on at the other end. Negative: backwards, from the end of the
+    /// area on.
     Gap(i64),
     /// I/Os that follow each other from each random offset on.
     Run(u32),
@@ -140,8 +149,9 @@ impl AccessConfig {
         self.align_bytes.unwrap_or_else(|| self.min_bytes())
     }
 
-    /// The largest power of two, in bytes, that divides the length of every I/O and its distance from the region's start: the
-    /// coarsest blocks that no I/O cuts. What [`assay_integrity::blocks::interval_for`] needs as alignment.
+    /// The largest power of two, in bytes, that divides the length of every I/O and its distance
+    /// from the region's start: the coarsest blocks that no I/O cuts. What
+    /// [`assay_integrity::blocks::interval_for`] needs as alignment.
     pub fn grid_bytes(&self) -> u32 {
         let align = match self.pattern {
             // A stream ignores the alignment, and a gap moves it.
@@ -296,7 +306,8 @@ impl AddressGenerator {
     /// A generator for worker number `worker` of the job with this seed.
     ///
     /// # Errors
-    /// When region, sizes, alignment, zones or exponent do not fit together; the message names them and the change.
+    /// When region, sizes, alignment, zones or exponent do not fit together; the message names them
+    /// and the change.
     pub fn new(
         config: &AccessConfig,
         region: Region,
@@ -404,8 +415,9 @@ impl AddressGenerator {
         self
     }
 
-    /// The same generator for worker `worker` of `workers` that work in one region: with [`AddressPattern::Cover`] a pass is one of all of them
-    /// together, each block once. Zones are entered by each worker at its own time and have passes of their own.
+    /// The same generator for worker `worker` of `workers` that work in one region: with
+    /// [`AddressPattern::Cover`] a pass is one of all of them together, each block once. Zones are
+    /// entered by each worker at its own time and have passes of their own.
     #[must_use]
     pub fn sharing_passes(mut self, seed: u64, worker: u32, workers: u32) -> AddressGenerator {
         if let Order::Cover {
@@ -416,7 +428,8 @@ impl AddressGenerator {
             && self.zones.is_none()
             && workers > 1
         {
-            // The workers draw the same orders. Nothing else is drawn from it: a covering pass has one size.
+            // The workers draw the same orders. Nothing else is drawn from it: a covering pass has
+            // one size.
             self.rng = Rng::stream(seed, "shared passes");
             let count = permutation.count();
             *permutation = Permutation::new(count, &mut self.rng);
@@ -548,7 +561,8 @@ impl AddressGenerator {
     }
 }
 
-/// Where a stream with gaps begins, and begins again: as fio's, at the start, or so far from the end that it is the first one on the way back.
+/// Where a stream with gaps begins, and begins again: as fio's, at the start, or so far from the
+/// end that it is the first one on the way back.
 fn gaps_start(area_bytes: u64, gap_bytes: i64) -> u64 {
     match gap_bytes < 0 {
         true => area_bytes - gap_bytes.unsigned_abs(),

@@ -8,18 +8,21 @@ use super::zipf::Zipf;
 /// The law of a random order whose offsets are not equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RankLaw {
-    /// Rank `r` has a share proportional to `r^-theta`, theta over 0 and up to `MAX_THETA` (fio's `zipf:theta`).
+    /// Rank `r` has a share proportional to `r^-theta`, theta over 0 and up to `MAX_THETA` (fio's
+    /// `zipf:theta`).
     Zipf {
         /// The exponent.
         theta: f64,
     },
-    /// A share `1 - h` of the I/Os goes to the share `h` of the offsets, and so on within that (fio's `pareto:h`): rank `n u^k` of `n`, with
-    /// `u` uniform and `k = ln h / ln(1 - h)`, as `lib/zipf.c` of fio 3.33 has it.
+    /// A share `1 - h` of the I/Os goes to the share `h` of the offsets, and so on within that
+    /// (fio's `pareto:h`): rank `n u^k` of `n`, with `u` uniform and `k = ln h / ln(1 - h)`, as
+    /// `lib/zipf.c` of fio 3.33 has it.
     Pareto {
         /// Between 0 and 1.
         h: f64,
     },
-    /// Ranks are normally distributed around the middle, those outside of the area drawn again (fio's `normal:percent`).
+    /// Ranks are normally distributed around the middle, those outside of the area drawn again
+    /// (fio's `normal:percent`).
     Normal {
         /// Standard deviation in percent of the number of offsets, over 0 and below 100.
         deviation_percent: f64,

@@ -7,17 +7,20 @@ use super::AccessError;
 /// The largest exponent accepted; beyond it the first rank takes practically everything.
 pub const MAX_THETA: f64 = 10.0;
 
-/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, for any theta > 0 including 1.
+/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, for any theta > 0
+/// including 1.
 ///
-/// Rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions", ACM TOMACS 6(3), 1996. The continuous density `x^-theta` is inverted over `(1/2, count + 1/2]`,
-/// rounded, and rejected where the hat exceeds the histogram. At least 3 of 4 draws are accepted, whatever
-/// the count and theta, and nothing has to be summed beforehand.
+/// Rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from
+/// monotone discrete distributions", ACM TOMACS 6(3), 1996. The continuous density `x^-theta` is
+/// inverted over `(1/2, count + 1/2]`, rounded, and rejected where the hat exceeds the histogram.
+/// At least 3 of 4 draws are accepted, whatever the count and theta, and nothing has to be summed
+/// beforehand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zipf {
     theta: f64,
     count: u64,
-    /// Integral of the hat up to the left edge of rank 1, shifted so that rank 1 is always accepted.
+    /// Integral of the hat up to the left edge of rank 1, shifted so that rank 1 is always
+    /// accepted.
     integral_first: f64,
     /// Integral of the hat up to `count + 1/2`.
     integral_last: f64,
@@ -69,15 +72,14 @@ fn density(x: f64, theta: f64) -> f64 {
     (-theta * x.ln()).exp()
 }
 
-/// The integral of the density from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, in a form without cancellation near
-/// theta = 1, where it becomes `ln x`.
+/// The integral of the density from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, in a form without
+/// cancellation near theta = 1, where it becomes `ln x`.
 #[inline]
 fn integral(x: f64, theta: f64) -> f64 {
     let log = x.ln();
     log * exp_m1_over((1.0 - theta) * log)
 }
 
-/// The inverse of [`integral`].
 #[inline]
 fn integral_inverse(area: f64, theta: f64) -> f64 {
     // The argument of the logarithm is x^(1-theta) - 1 and cannot be below -1 but for rounding.

@@ -14,9 +14,10 @@ pub(super) const TOLERANCE_PERCENT: f64 = 1e-9;
 
 /// Which share of the I/Os goes to which share of the area, from its start on.
 ///
-/// Text form (fio's `random_distribution=zoned:`, without that word): `50/5:30/15:20/80` sends half of the I/Os to the first 5 % of the
-/// area, 30 % to the 15 % after that and the rest to the rest; the zones of JESD219 (its client and enterprise workloads). A share that is
-/// left out (`20/`) is what the others leave, evenly. Accesses and sizes must each add up to 100.
+/// Text form (fio's `random_distribution=zoned:`, without that word): `50/5:30/15:20/80` sends half
+/// of the I/Os to the first 5 % of the area, 30 % to the 15 % after that and the rest to the rest;
+/// the zones of JESD219 (its client and enterprise workloads). A share that is left out (`20/`) is
+/// what the others leave, evenly. Accesses and sizes must each add up to 100.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZoneShares {
     /// Accesses and size of each zone, percent.
@@ -112,15 +113,16 @@ struct Zone {
     slots: u64,
 }
 
-/// Draws slots (aligned offsets) zone by zone, with two random numbers and a linear search of the zones.
+/// Draws slots (aligned offsets) zone by zone, with two random numbers and a linear search of the
+/// zones.
 #[derive(Clone, Debug)]
 pub(super) struct ZoneSampler {
     zones: Vec<Zone>,
 }
 
 impl ZoneSampler {
-    /// Zones over an area of `area_bytes` in which I/Os start at one of `slots` multiples of `align_bytes`. An I/O belongs to
-    /// the zone that it starts in.
+    /// Zones over an area of `area_bytes` in which I/Os start at one of `slots` multiples of
+    /// `align_bytes`. An I/O belongs to the zone that it starts in.
     ///
     /// # Errors
     /// [`AccessError::EmptyZone`] when a zone with accesses has no slot.

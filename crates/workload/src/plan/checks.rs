@@ -40,7 +40,8 @@ fn percentage(text: &str) -> Option<f64> {
     Some(percent.trim().parse().unwrap_or(f64::NAN))
 }
 
-/// Bytes a thread moves: a size, or a percentage of its part of the area: `200%` goes over it twice.
+/// Bytes a thread moves: a size, or a percentage of its part of the area: `200%` goes over it
+/// twice.
 pub(super) fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
     const OPTION: &str = "io_size";
     const RANGE: &str = "a percentage of the area is above 0% and at most 100000%";
@@ -89,7 +90,8 @@ fn size_or_share(
     })
 }
 
-/// The rate of all threads together: the option is per thread, as fio's rates are per job and `numjobs` clones the job.
+/// The rate of all threads together: the option is per thread, as fio's rates are per job and
+/// `numjobs` clones the job.
 fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU64, PlanError> {
     const RANGE: &str = "a rate is at least 1, and that of all threads together below 2^64";
     if option != "rate_bw" {
@@ -100,8 +102,9 @@ fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU
     total.ok_or_else(|| out_of_range(option, text, RANGE))
 }
 
-/// Error for a rate in I/Os per second that is written as a rate in bytes. fio's `--rate` is one: `--rate 100m` is 100 MiB/s there and would
-/// offer 104,857,600 I/Os per second here. `k` is accepted: rates in thousands of I/Os per second are usual, in millions per thread they are not.
+/// Error for a rate in I/Os per second that is written as a rate in bytes. fio's `--rate` is one:
+/// `--rate 100m` is 100 MiB/s there and would offer 104,857,600 I/Os per second here. `k` is
+/// accepted: rates in thousands of I/Os per second are usual, in millions per thread they are not.
 fn not_bytes(option: &'static str, text: &str) -> Result<(), PlanError> {
     let unit = text
         .trim()
@@ -110,7 +113,9 @@ fn not_bytes(option: &'static str, text: &str) -> Result<(), PlanError> {
         return Ok(());
     }
     Err(PlanError::Invalid(format!(
-        "--{option} {text}: {unit:?} suggests bytes per second, and --{option} counts I/Os per second; for bytes write --rate_bw {text} (fio's --rate), for I/Os a plain number or k (1024)"
+        "--{option} {text}: {unit:?} suggests bytes per second, and --{option} counts I/Os per \
+         second; for bytes write --rate_bw {text} (fio's --rate), for I/Os a plain number or k \
+         (1024)"
     )))
 }
 
@@ -242,7 +247,8 @@ pub(super) fn area(
             "--split and --offset_increment both say where threads work; use one",
         ));
     }
-    // Saturated sums lie beyond the end of any drive, which is refused below; an area that would begin there is empty.
+    // Saturated sums lie beyond the end of any drive, which is refused below; an area that would
+    // begin there is empty.
     let last_bytes = offset_bytes.saturating_add(increment.saturating_mul(u64::from(numjobs - 1)));
     let usable = target.capacity_bytes / u64::from(unit) * u64::from(unit);
     let size_bytes = share("size", &options.size)?.unwrap_or(usable.saturating_sub(last_bytes));
@@ -257,13 +263,15 @@ pub(super) fn area(
     let (drive, capacity_bytes) = (&target.name, target.capacity_bytes);
     if size_bytes == 0 && last_bytes < usable.max(1) {
         return Err(invalid(format!(
-            "{drive}: the area is empty: give --size at least a block of {unit} bytes; the drive has {capacity_bytes}"
+            "{drive}: the area is empty: give --size at least a block of {unit} bytes; the drive \
+             has {capacity_bytes}"
         )));
     }
     if end > usable || size_bytes == 0 {
         let end_bytes = end.max(offset_bytes.saturating_add(u64::from(unit)));
         return Err(invalid(format!(
-            "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at {capacity_bytes}; lower --offset, --size or --offset_increment"
+            "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at \
+             {capacity_bytes}; lower --offset, --size or --offset_increment"
         )));
     }
     Ok((
@@ -277,7 +285,10 @@ pub(super) fn area(
 
 pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
     const OPTION: &str = "random_distribution";
-    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2), pareto:POWER (e.g. pareto:0.2), normal:PERCENT (e.g. normal:10), zoned:ACCESS/SIZE:... (percent, e.g. zoned:50/5:30/15:20/80)";
+    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), \
+                           zipf:THETA (e.g. zipf:1.2), pareto:POWER (e.g. pareto:0.2), \
+                           normal:PERCENT (e.g. normal:10), zoned:ACCESS/SIZE:... (percent, e.g. \
+                           zoned:50/5:30/15:20/80)";
     let Some(text) = options.random_distribution.as_deref() else {
         return Ok(match random {
             true => AddressPattern::Uniform,
@@ -375,7 +386,8 @@ pub(super) fn pacing(
         },
         _ => {
             return Err(invalid(
-                "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude one another",
+                "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude \
+                 one another",
             ));
         }
     };
@@ -410,7 +422,8 @@ pub(super) fn engine(
         }
         (_, None) if passthru == PassthruSupport::Named => {
             return Err(invalid(format!(
-                "{}: an NVMe generic device takes commands only; for --engine {wanted} name the block device ({})",
+                "{}: an NVMe generic device takes commands only; for --engine {wanted} name the \
+                 block device ({})",
                 target.name,
                 target.name.replacen("/ng", "/nvme", 1)
             )));
@@ -426,12 +439,14 @@ pub(super) fn engine(
         ("sync" | "psync", None) if iodepth == 1 => Engine::Sync,
         ("sync" | "psync", _) => {
             return Err(invalid(format!(
-                "--engine {wanted} has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
+                "--engine {wanted} has one I/O in flight per thread, not {iodepth}; use --numjobs \
+                 {iodepth} or --engine uring"
             )));
         }
         ("passthru" | "io_uring_cmd", _) => {
             return Err(invalid(format!(
-                "{}: --engine passthru sends NVMe commands, and needs a whole NVMe namespace with a generic device (/dev/ngXnY); use uring",
+                "{}: --engine passthru sends NVMe commands, and needs a whole NVMe namespace with \
+                 a generic device (/dev/ngXnY); use uring",
                 target.name
             )));
         }
@@ -447,7 +462,8 @@ pub(super) fn engine(
         && !matches!(engine, Engine::Uring | Engine::Passthru)
     {
         return Err(invalid(format!(
-            "--hipri and --sqpoll are io_uring's; the engine here is {}: use --engine uring on a real drive",
+            "--hipri and --sqpoll are io_uring's; the engine here is {}: use --engine uring on a \
+             real drive",
             engine.name()
         )));
     }
@@ -458,7 +474,8 @@ pub(super) fn engine(
     }
     if hipri && !matches!(target.kind, TargetKind::Block { io_poll: true, .. }) {
         return Err(invalid(format!(
-            "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with poll_queues=N)",
+            "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with \
+             poll_queues=N)",
             target.name
         )));
     }
@@ -488,7 +505,8 @@ pub(super) fn verify(
     }
     if increment > 0 && increment < area.size_bytes {
         return Err(invalid(format!(
-            "--verify needs threads that do not overwrite one another: make --offset_increment at least --size ({})",
+            "--verify needs threads that do not overwrite one another: make --offset_increment at \
+             least --size ({})",
             text::format_size(area.size_bytes)
         )));
     }

@@ -13,7 +13,6 @@ pub enum PlanError {
     /// A text could not be read.
     #[error("--{option}: {source}")]
     Text {
-        /// Which option.
         option: &'static str,
         /// Why.
         source: ParseError,
@@ -23,14 +22,12 @@ pub enum PlanError {
     Cpus(#[from] assay_io::cpus::CpuListError),
     /// Not a multiple of what the drive addresses.
     #[error(
-        "{drive}: --{option} {given_bytes} is not a multiple of its logical block of {block_bytes} bytes; use {suggestion}"
+        "{drive}: --{option} {given_bytes} is not a multiple of its logical block of \
+         {block_bytes} bytes; use {suggestion}"
     )]
     Misaligned {
-        /// The drive.
         drive: String,
-        /// Which option.
         option: &'static str,
-        /// What was given.
         given_bytes: u64,
         /// The drive's block.
         block_bytes: u32,
@@ -39,10 +36,10 @@ pub enum PlanError {
     },
     /// A block does not fit into the area (of a thread).
     #[error(
-        "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} bytes; use a smaller --bs or a larger --size"
+        "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} \
+         bytes; use a smaller --bs or a larger --size"
     )]
     BlockTooLarge {
-        /// The drive.
         drive: String,
         /// The largest block.
         block_bytes: u32,
@@ -51,7 +48,8 @@ pub enum PlanError {
         /// How large that is.
         area_bytes: u64,
     },
-    /// A value that is no choice or out of range, or options that exclude each other or do not suit the drive.
+    /// A value that is no choice or out of range, or options that exclude each other or do not suit
+    /// the drive.
     #[error("{0}")]
     Invalid(String),
     /// The block-size mix, order, or zones are invalid.

@@ -10,7 +10,8 @@ use crate::exit::{Exit, ExitScope};
 use crate::flow::Flow;
 use crate::options::JobOptions;
 
-/// Time that a job ahead of its flow waits: long against the hand-over of a counter, short against an I/O.
+/// Time that a job ahead of its flow waits: long against the hand-over of a counter, short against
+/// an I/O.
 const FLOW_PAUSE: Nanos = Nanos(10_000);
 
 pub(super) fn flow(options: &JobOptions) -> Result<Option<Flow>, PlanError> {

@@ -10,7 +10,8 @@ use crate::segments::Segments;
 
 /// The segments of an area, if the job asks for more than one.
 ///
-/// An I/O must lie in one segment: blocks of one size at multiples of it, in segments of multiples of it.
+/// An I/O must lie in one segment: blocks of one size at multiples of it, in segments of multiples
+/// of it.
 pub(super) fn segments(
     options: &JobOptions,
     target: &TargetProperties,
@@ -51,7 +52,8 @@ pub(super) fn segments(
     let segments = Segments::new(count, area.size_bytes, range, unit).map_err(invalid)?;
     if !segments.segment_bytes().is_multiple_of(block_bytes) {
         return Err(invalid(format!(
-            "--segments {count}: a segment of {} bytes is not a multiple of the block size; use fewer segments or a larger --size",
+            "--segments {count}: a segment of {} bytes is not a multiple of the block size; use \
+             fewer segments or a larger --size",
             segments.segment_bytes()
         )));
     }

@@ -90,18 +90,21 @@ fn replay_options(options: &JobOptions) -> Result<ReplayOptions, PlanError> {
     })
 }
 
-/// The workload of options with a trace. The other options are checked as those of a job with the trace's operations and its longest I/O.
+/// The workload of options with a trace. The other options are checked as those of a job with the
+/// trace's operations and its longest I/O.
 pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
     let excluded = |option: &&JobOption| EXCLUDED.contains(&option.name);
     if let Some(option) = options.given().find(excluded) {
         return Err(invalid(format!(
-            "--{} and --trace exclude one another: a replay does what the trace says, once and in its order; remove one of them",
+            "--{} and --trace exclude one another: a replay does what the trace says, once and in \
+             its order; remove one of them",
             option.name
         )));
     }
     if options.numjobs.is_some_and(|numjobs| numjobs != 1) {
         return Err(invalid(
-            "--numjobs with --trace is 1: one thread keeps the order of the trace; for more in flight use --iodepth",
+            "--numjobs with --trace is 1: one thread keeps the order of the trace; for more in \
+             flight use --iodepth",
         ));
     }
     let replay = replay_options(options)?;

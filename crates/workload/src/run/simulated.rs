@@ -1,8 +1,11 @@
-//! Workloads on simulated drives: each drive in its own virtual time, several drives in a thread each.
+//! Workloads on simulated drives: each drive in its own virtual time, several drives in a thread
+//! each.
 //!
-//! Without a shared host the drives share nothing, so a drive does the same whatever the others do; with one ([`assay_sim_host::shared_host`]) it meets
-//! their load, and does the same however the threads are scheduled. What they measure reaches the observer in the thread of the caller, in order of virtual time, then of the drives: that order
-//! is the same from run to run too. Channels are bounded, so a drive that is cheap to simulate waits for the others.
+//! Without a shared host the drives share nothing, so a drive does the same whatever the others do;
+//! with one ([`assay_sim_host::shared_host`]) it meets their load, and does the same however the
+//! threads are scheduled. What they measure reaches the observer in the thread of the caller, in
+//! order of virtual time, then of the drives: that order is the same from run to run too. Channels
+//! are bounded, so a drive that is cheap to simulate waits for the others.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -37,7 +40,8 @@ struct Measured {
     telemetry: Option<Telemetry>,
 }
 
-/// Intervals that a drive may be ahead of what the observer has received, and whose storage may wait to be used again.
+/// Intervals that a drive may be ahead of what the observer has received, and whose storage may
+/// wait to be used again.
 const QUEUED: usize = 8;
 
 /// How a drive's workloads ended.
@@ -53,7 +57,8 @@ struct DriveEnd {
     host_busy_pct: Option<f64>,
 }
 
-/// Run the workloads; the drives' outcomes are complete but where an error is returned, the first in the order of the jobs.
+/// Run the workloads; the drives' outcomes are complete but where an error is returned, the first
+/// in the order of the jobs.
 pub(super) fn run_simulated(
     mut jobs: Vec<SimulatedJob<'_>>,
     host: Option<HostProfile>,
@@ -119,7 +124,8 @@ fn run_in_threads(
     })
 }
 
-/// A drive whose share of a host is given up at the end, also by a panic: the other drives would wait for it.
+/// A drive whose share of a host is given up at the end, also by a panic: the other drives would
+/// wait for it.
 struct OnHost<'a>(&'a mut SimTarget);
 
 impl Drop for OnHost<'_> {
@@ -153,8 +159,8 @@ struct DriveThread<'scope, 'a> {
     thread: thread::ScopedJoinHandle<'scope, Result<DriveEnd, RunError>>,
 }
 
-/// The earliest interval not yet given to the observer, by end, then in the order of the drives; waits until each drive
-/// has one or has ended.
+/// The earliest interval not yet given to the observer, by end, then in the order of the drives;
+/// waits until each drive has one or has ended.
 fn next_in_time<'b, 'scope, 'a>(
     drives: &'b mut [DriveThread<'scope, 'a>],
 ) -> Option<(&'b mut DriveThread<'scope, 'a>, Measured)> {

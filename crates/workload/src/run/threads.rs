@@ -1,4 +1,5 @@
-//! Real and null drives: a thread per worker, all started at one instant, and the collector of their intervals.
+//! Real and null drives: a thread per worker, all started at one instant, and the collector of
+//! their intervals.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +43,6 @@ pub(super) struct ThreadedJob<'a> {
 struct WorkerId {
     /// Of all threads of the run.
     thread: usize,
-    /// Which job.
     job: usize,
     /// Within the job.
     index: u32,
@@ -414,7 +414,8 @@ impl Channels<'_> {
     }
 }
 
-/// Intervals of workers, merged until they are handed over, by (job, index, ramp), each in the storage of the thread that came first.
+/// Intervals of workers, merged until they are handed over, by (job, index, ramp), each in the
+/// storage of the thread that came first.
 type Gathered = BTreeMap<(usize, u32, bool), (usize, Interval)>;
 
 fn collect(
@@ -467,7 +468,8 @@ fn collect(
         if clock.now() < boundary {
             continue;
         }
-        // A share that comes later than this (from a thread blocked in a slow I/O) is handed over later, and adds to its interval.
+        // A share that comes later than this (from a thread blocked in a slow I/O) is handed over
+        // later, and adds to its interval.
         hand_over(&mut gathered, jobs, index, channels, observer);
         for job in jobs.iter() {
             if let Some((_, monitor)) = &job.handle

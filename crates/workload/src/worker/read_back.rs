@@ -12,7 +12,8 @@ impl Worker {
         }
     }
 
-    /// The next extent to read back: of the backlog where there is one, else of all that was written.
+    /// The next extent to read back: of the backlog where there is one, else of all that was
+    /// written.
     fn next_read_back(&mut self) -> Option<(u64, u32)> {
         let checker = self.checker.as_mut()?;
         let Some(backlog) = &mut self.backlog else {

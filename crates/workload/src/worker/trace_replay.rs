@@ -1,4 +1,5 @@
-//! A worker that replays a trace: the next I/O is the trace's, and what completes is counted by phase as well.
+//! A worker that replays a trace: the next I/O is the trace's, and what completes is counted by
+//! phase as well.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use assay_units::{Nanos, Op};
 
 use super::{NextIssue, Pending, Worker};
 
-/// An I/O that is submitted so long after it was due counts as late. A thread that waits for a due time wakes up microseconds after it.
+/// An I/O that is submitted so long after it was due counts as late. A thread that waits for a due
+/// time wakes up microseconds after it.
 pub const LATE: Nanos = Nanos::MILLISECOND;
 
 /// What completed in a phase of a trace.
@@ -48,11 +50,13 @@ pub struct TraceOutcome {
     pub counts: ReplayCounts,
     /// The whole trace was replayed.
     pub is_whole: bool,
-    /// Start of the replay since the start of the job: its delay. The times of the phases are since then.
+    /// Start of the replay since the start of the job: its delay. The times of the phases are since
+    /// then.
     pub start: Nanos,
     /// I/Os that were submitted.
     pub ios: u64,
-    /// Those of them that were submitted more than [`LATE`] after they were due; none in a closed loop.
+    /// Those of them that were submitted more than [`LATE`] after they were due; none in a closed
+    /// loop.
     pub late_ios: u64,
     /// Longest time from due to submission.
     pub longest_lag: Nanos,

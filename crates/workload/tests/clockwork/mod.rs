@@ -20,7 +20,8 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, Workload};
 use assay_workload::worker::Worker;
 
-/// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th, or nearly all from one on; never answers any after `hang_after`.
+/// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th, or nearly
+/// all from one on; never answers any after `hang_after`.
 pub struct Clockwork {
     pub now: Nanos,
     pub latency: Nanos,

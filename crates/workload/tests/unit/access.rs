@@ -175,8 +175,9 @@ proptest! {
         }
     }
 
-    /// Naive implementation of fio's rule: transfer `size` within the range (repeatedly if it is larger), then advance by range and
-    /// skip; from the first zone again where no whole zone is left.
+    /// Naive implementation of fio's rule: transfer `size` within the range (repeatedly if it is
+    /// larger), then advance by range and skip; from the first zone again where no whole zone is
+    /// left.
     #[test]
     fn strided_matches_a_naive_oracle(
         blocks_per_range in 1_u64..8, zone_size in 1_u64..100_000, skip in 0_u64..40, size in 32_768_u64..500_000,
@@ -240,7 +241,8 @@ fn a_uniform_mix_reaches_the_last_offset_of_each_size() {
     assert_eq!(last, BTreeMap::from([(4096, 60 * KIB), (16_384, 48 * KIB)]));
 }
 
-/// The hottest blocks have the shares of Zipf's law, are spread over the region, and are the same for every worker.
+/// The hottest blocks have the shares of Zipf's law, are spread over the region, and are the same
+/// for every worker.
 #[test]
 fn zipf_blocks_have_their_shares_and_are_spread() {
     const BLOCKS: u64 = 4096;
@@ -412,7 +414,8 @@ fn runs_continue_random_offsets() {
     assert!(offsets.iter().all(|&offset| offset + 4096 <= 1 << 30));
 }
 
-/// Threads that work in one region write each block once per pass of all of them together, whatever share of a pass each of them does.
+/// Threads that work in one region write each block once per pass of all of them together, whatever
+/// share of a pass each of them does.
 #[test]
 fn threads_share_their_covering_passes() {
     for (blocks, workers, passes) in [

@@ -33,7 +33,8 @@ fn a_closed_loop_is_always_due() {
 }
 
 proptest! {
-    /// The n-th arrival is floor((worker + n * workers) * 10^9 / rate), the formula evaluated in 128 bits.
+    /// The n-th arrival is floor((worker + n * workers) * 10^9 / rate), the formula evaluated in
+    /// 128 bits.
     #[test]
     fn constant_arrivals_never_drift(
         iops in prop_oneof![1_u64..5_000_000, Just(u64::MAX), Just(3), Just(999_999_937)],
@@ -53,7 +54,8 @@ proptest! {
 }
 
 proptest! {
-    /// The n-th arrival of a job held to bytes per second is floor(n * 10^9 * block / bytes), in 128 bits: no rate is rounded.
+    /// The n-th arrival of a job held to bytes per second is floor(n * 10^9 * block / bytes), in
+    /// 128 bits: no rate is rounded.
     #[test]
     fn bytes_per_second_are_met_exactly(
         bytes in prop_oneof![1_u64..100_000, 1_000_000_u64..20_000_000_000, Just(u64::MAX)],
@@ -91,7 +93,8 @@ fn workers_together_have_the_job_rate() {
     assert_eq!(all, expected);
 }
 
-/// Exponential gaps: mean 1/rate, standard deviation equal to the mean, and the right share beyond the mean (1/e).
+/// Exponential gaps: mean 1/rate, standard deviation equal to the mean, and the right share beyond
+/// the mean (1/e).
 #[test]
 fn poisson_gaps_are_exponential() {
     let times = poisson_times(250_000, 1, 4, 200_001);
@@ -111,7 +114,8 @@ fn poisson_gaps_are_exponential() {
     );
 }
 
-/// Counts in equal windows have variance equal to their mean: index of dispersion 1, also for the sum of workers.
+/// Counts in equal windows have variance equal to their mean: index of dispersion 1, also for the
+/// sum of workers.
 #[test]
 fn poisson_counts_have_dispersion_one() {
     let (iops, share, per_worker) = (1_000_000_u64, 4_u32, 50_000_usize);
@@ -137,8 +141,8 @@ fn poisson_counts_have_dispersion_one() {
     );
 }
 
-/// At 40 million per second the mean gap is 25 ns: rounding each gap to whole ns would be off by percents, the kept
-/// fraction is not.
+/// At 40 million per second the mean gap is 25 ns: rounding each gap to whole ns would be off by
+/// percents, the kept fraction is not.
 #[test]
 fn fractions_of_a_nanosecond_add_up() {
     let times = poisson_times(400_000_000, 1, 2, 400_000);

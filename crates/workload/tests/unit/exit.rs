@@ -17,7 +17,8 @@ fn workload(scope: Option<&str>, group: Option<u32>) -> Workload {
     Workload::plan(&options, &target).unwrap()
 }
 
-/// The end of a thread ends its group; one with the scope of the stage ends every group; a job without the option is not ended.
+/// The end of a thread ends its group; one with the scope of the stage ends every group; a job
+/// without the option is not ended.
 #[test]
 fn ends_reach_their_scope() {
     let workloads = [

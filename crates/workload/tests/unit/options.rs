@@ -18,7 +18,8 @@ fn the_command_line_repeats_the_job() {
     assert_eq!(JobOptions::default().command_line(), "");
 }
 
-/// Every option is set by name from text, is a TOML field of the same name and type, and is printed.
+/// Every option is set by name from text, is a TOML field of the same name and type, and is
+/// printed.
 #[test]
 fn each_option_has_one_name_everywhere() {
     for option in JOB_OPTIONS {

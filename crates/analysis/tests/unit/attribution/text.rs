@@ -22,7 +22,8 @@ fn causes_are_described_with_figures() {
     assert_eq!(size_text(300 << 20), "300 MiB");
 }
 
-/// "Steady" means steady state by the rules of docs/statistics.md; a phase is only a span of one level.
+/// "Steady" means steady state by the rules of docs/statistics.md; a phase is only a span of one
+/// level.
 #[test]
 fn no_phase_is_called_steady() {
     let gc = Cause::GcSteady {

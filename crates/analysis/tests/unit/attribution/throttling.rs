@@ -11,7 +11,8 @@ fn moment(second: usize, rate: f64, celsius: f64, throttled: bool) -> ObservedIn
     }
 }
 
-/// A cache for a minute, the flash behind it for two, 12 slow seconds of every 40 for eight minutes, and three cool minutes.
+/// A cache for a minute, the flash behind it for two, 12 slow seconds of every 40 for eight
+/// minutes, and three cool minutes.
 pub(crate) fn cached_then_hot_then_cool() -> ObservedCell {
     let at = |second: usize| match second {
         0..60 => moment(second, 2000.0, 45.0, false),

@@ -6,7 +6,8 @@ use assay_units::Rng;
 use super::super::outliers::{Confirmation, Separation};
 use super::*;
 
-/// `n` drives, four per host, with 2 % between drives and 0.3 % between `runs` runs, of `figures` figures.
+/// `n` drives, four per host, with 2 % between drives and 0.3 % between `runs` runs, of `figures`
+/// figures.
 fn cohort(seed: u64, n: usize, runs: usize, figures: usize) -> Vec<Observation> {
     let mut rng = Rng::stream(seed, "cohort");
     let mut all = Vec::new();

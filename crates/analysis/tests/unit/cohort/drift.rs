@@ -5,8 +5,8 @@ use assay_units::Rng;
 use super::super::{Cohort, CohortSettings, Observation, conclude as conclude_all};
 use super::*;
 
-/// `n` drives, four per host, for four hours by the minute: 2 % between drives, correlated minutes of 1 %, and what `course` adds to the
-/// logarithm of a drive's rate by the share of the soak.
+/// `n` drives, four per host, for four hours by the minute: 2 % between drives, correlated minutes
+/// of 1 %, and what `course` adds to the logarithm of a drive's rate by the share of the soak.
 fn soaks(n: usize, course: impl Fn(usize, f64) -> f64) -> Soaks {
     let mut rng = Rng::stream(20, "soaks");
     let series = |drive: usize| {

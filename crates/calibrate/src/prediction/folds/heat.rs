@@ -1,8 +1,10 @@
-//! The folds of temperatures and of throttling: heat from the other drives, rates from the drive's own profile.
+//! The folds of temperatures and of throttling: heat from the other drives, rates from the drive's
+//! own profile.
 //!
-//! The temperature at which throttling begins is a setting of the firmware, not a result of heat. Its prior is the mean of two by their precisions:
-//! that of the other drives, and the warning temperature that the drive reports with the difference of the other drives to theirs. It is
-//! the answer of members that stay below it, too: only of drives that throttle is the figure asked.
+//! The temperature at which throttling begins is a setting of the firmware, not a result of heat.
+//! Its prior is the mean of two by their precisions: that of the other drives, and the warning
+//! temperature that the drive reports with the difference of the other drives to theirs. It is the
+//! answer of members that stay below it, too: only of drives that throttle is the figure asked.
 
 use toml::{Table, Value};
 
@@ -20,9 +22,11 @@ use assay_units::median;
 
 /// Members whose soaks are simulated: a soak costs a hundred cells.
 pub(super) const HEAT_MEMBERS: usize = 16;
-/// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the module.
+/// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the
+/// module.
 const AMBIENT_K: f64 = 3.0;
-/// Least spread of thresholds and of their distance to a warning temperature, in kelvin: firmware and sensors round to a kelvin.
+/// Least spread of thresholds and of their distance to a warning temperature, in kelvin: firmware
+/// and sensors round to a kelvin.
 const LEAST_THRESHOLD_K: f64 = 1.0;
 /// Hysteresis where only the warning temperature is known.
 const HYSTERESIS_K: f64 = 2.0;
@@ -34,15 +38,16 @@ const VARIED: [&str; 3] = [
     "thermal.controller.resistance_k_per_w",
     "thermal.time_constant_s",
 ];
-/// Least spread of them, a logarithm: profiles of other drives assume some of them alike, boards and airflow are not.
+/// Least spread of them, a logarithm: profiles of other drives assume some of them alike, boards
+/// and airflow are not.
 const LEAST_WIDTH: f64 = 0.2;
 const IDLE: &str = "power.idle_mw";
 const STATES_IDLE: &str = "power.states.idle_mw";
 const ON: &str = "thermal.throttle_on_celsius";
 const OFF: &str = "thermal.throttle_off_celsius";
 
-/// The figure that a drive has in place of one of a throttled drive when it does not throttle; `None` of periods, which it does not have,
-/// and of the threshold.
+/// The figure that a drive has in place of one of a throttled drive when it does not throttle;
+/// `None` of periods, which it does not have, and of the threshold.
 fn unthrottled(figure: SoakFigure) -> Option<SoakFigure> {
     match figure {
         SoakFigure::ThrottledRead => Some(SoakFigure::SettledRead),
@@ -86,8 +91,9 @@ fn idle_alike(table: &mut Table, before: Option<&Value>) {
 }
 
 impl Study {
-    /// A drive whose power, resistances, time constant and throttling are those of the other drives, and its warning temperature by the facts.
-    /// With mean and spread of the temperature at which it throttles.
+    /// A drive whose power, resistances, time constant and throttling are those of the other
+    /// drives, and its warning temperature by the facts. With mean and spread of the temperature at
+    /// which it throttles.
     pub(super) fn heat_template(&self, name: &str) -> (Template, (f64, f64)) {
         let (own, others) = self.of(name);
         let mut table = own.table.clone();
@@ -147,8 +153,8 @@ impl Study {
         (number.provenance == Provenance::Published && celsius > 0.0).then_some(celsius)
     }
 
-    /// Mean and spread of the temperature at which a drive throttles: the other drives' and its own warning temperature with the other
-    /// drives' distance to theirs, by their precisions.
+    /// Mean and spread of the temperature at which a drive throttles: the other drives' and its own
+    /// warning temperature with the other drives' distance to theirs, by their precisions.
     fn threshold(&self, name: &str) -> (f64, f64) {
         let (_, others) = self.of(name);
         let warning = |name: &str| {
@@ -172,10 +178,12 @@ impl Study {
         }
     }
 
-    /// The folds of temperatures and of throttling. A member that does not throttle has the rate of its steady state and its threshold, and
-    /// no periods; a figure that most members do not have is predicted as 0 and missed.
+    /// The folds of temperatures and of throttling. A member that does not throttle has the rate of
+    /// its steady state and its threshold, and no periods; a figure that most members do not have
+    /// is predicted as 0 and missed.
     pub fn heat_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
-        // Of the two second sensors that are published one is stuck: there is no other drive to learn from.
+        // Of the two second sensors that are published one is stuck: there is no other drive to
+        // learn from.
         let is_heat = |m: &&Measurement| {
             m.procedure.is_heat() && m.procedure != Procedure::Soak(SoakFigure::SecondSensor)
         };

@@ -1,9 +1,12 @@
-//! The fold of latency percentiles: a drive's own means, its hardware facts, and the spreads and retries of the other drives.
+//! The fold of latency percentiles: a drive's own means, its hardware facts, and the spreads and
+//! retries of the other drives.
 //!
-//! Known are the mean latencies of the same cells. They determine the sense time and, by the queueing in the cells of more than one read in
-//! flight, how many dies share the reads; both are taken out of the profile with everything else that its percentiles taught. How much single reads
-//! differ, and how often one is repeated and how long that takes, means do not say: the other drives do. A medium of which no other drive is known
-//! has no retries. The carrying over of means was decided with the fold in view.
+//! Known are the mean latencies of the same cells. They determine the sense time and, by the
+//! queueing in the cells of more than one read in flight, how many dies share the reads; both are
+//! taken out of the profile with everything else that its percentiles taught. How much single reads
+//! differ, and how often one is repeated and how long that takes, means do not say: the other
+//! drives do. A medium of which no other drive is known has no retries. The carrying over of means
+//! was decided with the fold in view.
 
 use toml::Value;
 
@@ -20,7 +23,8 @@ use crate::published::published;
 
 /// What profiles that percentiles taught say of it.
 const TAUGHT: &str = "latency_percentiles.csv";
-/// Width of what the other drives give, a logarithm: numbers of unrelated drives differ by a factor of two.
+/// Width of what the other drives give, a logarithm: numbers of unrelated drives differ by a factor
+/// of two.
 const WIDTH: f64 = 0.7;
 /// Share of the sense time that is its standard deviation, where no other drive has one.
 const USUAL_SIGMA: f64 = 0.05;
@@ -42,7 +46,8 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// What another drive says of a number by itself: not where it was taken from the drive that is predicted.
+/// What another drive says of a number by itself: not where it was taken from the drive that is
+/// predicted.
 fn independent(other: &ReferenceDrive, path: &str, drive: &str) -> Option<f64> {
     let model = drive.rsplit('-').next()?;
     let number = other.numbers.iter().find(|n| n.path == path)?;
@@ -194,7 +199,8 @@ impl Study {
     }
 }
 
-/// What a member leaves of the known mean of a cell is carried over to its percentiles, as to neighbouring cells of random reads.
+/// What a member leaves of the known mean of a cell is carried over to its percentiles, as to
+/// neighbouring cells of random reads.
 fn carry_over(members: &mut [SimulatedMember], asked: &[Measurement]) {
     for (place, m) in asked.iter().enumerate().filter(|(_, m)| is_percentile(m)) {
         let is_mean =
@@ -210,8 +216,8 @@ fn carry_over(members: &mut [SimulatedMember], asked: &[Measurement]) {
     }
 }
 
-/// Structures that percentiles taught: as many planes in other dies, the stripe of a medium written in place, reads of a page while the
-/// next is sensed.
+/// Structures that percentiles taught: as many planes in other dies, the stripe of a medium written
+/// in place, reads of a page while the next is sensed.
 fn structures(drive: &ReferenceDrive, table: &toml::Table, planes: Option<u8>) -> Vec<Structure> {
     let is_taught = |path: &str| {
         let mut numbers = drive.numbers.iter();

@@ -26,7 +26,8 @@ const WRITE_PATH: [&str; 7] = [
 ];
 
 const PROGRAM: &str = "nand.program_ns";
-/// Width of the times of the path of a write but that of a program, a logarithm: numbers of unrelated drives differ by a factor of two.
+/// Width of the times of the path of a write but that of a program, a logarithm: numbers of
+/// unrelated drives differ by a factor of two.
 const WRITE_WIDTH: f64 = 0.7;
 
 /// Rates of sequential writes; the size of a cache is none.
@@ -49,8 +50,9 @@ fn write_times(table: &Table, drive: &ReferenceDrive) -> Vec<String> {
 }
 
 impl Study {
-    /// A drive whose path of a write is that of the other drives, with the program time of its class of flash; and the prior of its free
-    /// times. `None` where the class of its flash is not known.
+    /// A drive whose path of a write is that of the other drives, with the program time of its
+    /// class of flash; and the prior of its free times. `None` where the class of its flash is not
+    /// known.
     fn write_template(&self, name: &str) -> Option<(Template, Prior)> {
         let facts = self.hardware.drive(name).and_then(|f| f.flash)?;
         let program = facts.program_us.as_ref()?;
@@ -100,8 +102,8 @@ impl Study {
         let members = learned.members(&left_out, HEAT_MEMBERS, &[], seeds);
         let fold = ("writes", Situation::OtherKinds);
         let mut out = self.predictions(fold, name, &left_out, &[], (&learned, &members));
-        // No single figure of writes has a rating of two other drives, so that none could be an observation of the members: they share
-        // one ratio.
+        // No single figure of writes has a rating of two other drives, so that none could be an
+        // observation of the members: they share one ratio.
         for one in &mut out {
             one.anchor = self.expected(name, &one.measurement, &is_write_rate)?;
         }

@@ -13,7 +13,8 @@ fn estimate(value: f64, variance: f64, class: &str) -> Estimate {
 
 #[test]
 fn one_level_equals_the_closed_form() {
-    // Drives without a class and a flat mean: precision-weighted mean, variance its own plus that of the mean.
+    // Drives without a class and a flat mean: precision-weighted mean, variance its own plus that
+    // of the mean.
     let estimates = [
         estimate(1.0, 0.04, ""),
         estimate(2.0, 0.16, ""),
@@ -42,7 +43,8 @@ fn one_level_equals_the_closed_form() {
 
 #[test]
 fn a_drive_of_the_same_class_shrinks_to_its_sibling() {
-    // One sibling known exactly: the conditional of two normal variables with correlation b^2 + t^2 over b^2 + t^2 + w^2.
+    // One sibling known exactly: the conditional of two normal variables with correlation b^2 + t^2
+    // over b^2 + t^2 + w^2.
     let estimates = [estimate(3.0, 1e-12, "a")];
     let joint = Joint {
         estimates: &estimates,
@@ -80,7 +82,8 @@ fn widths_follow_the_data() {
 
 #[test]
 fn the_prior_is_taken_out_of_a_posterior() {
-    // Prior N(1, 2^2) and an observation 3 of width 0.5 give the posterior; without the prior, the observation remains.
+    // Prior N(1, 2^2) and an observation 3 of width 0.5 give the posterior; without the prior, the
+    // observation remains.
     let (prior, observed) = (0.25_f64, 4.0_f64);
     let mean = (1.0 * prior + 3.0 * observed) / (prior + observed);
     let width = (prior + observed).powf(-0.5);

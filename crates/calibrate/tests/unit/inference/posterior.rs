@@ -1,4 +1,5 @@
-//! Modes, evidence and draws against linear models with normal errors, whose posterior is known, and against simulated truths.
+//! Modes, evidence and draws against linear models with normal errors, whose posterior is known,
+//! and against simulated truths.
 
 use super::*;
 use crate::inference::linear::{inverse, times};
@@ -52,7 +53,8 @@ fn a_linear_model_with_small_residuals_has_the_known_posterior() {
             assert!((found / by_hand - 1.0).abs() < 0.01);
         }
     }
-    // Evidence of the same model with half the prior's density at the mode differs by its logarithm.
+    // Evidence of the same model with half the prior's density at the mode differs by its
+    // logarithm.
     let wider = Prior {
         mean: prior().mean,
         width: vec![2.0, 2.0],
@@ -89,7 +91,8 @@ fn intervals_of_draws_cover_the_truth_as_often_as_they_say() {
     for _ in 0..150 {
         let truth = prior().draw(&mut rng);
         let noisy = |row: &[f64; 2], rng: &mut Rng| {
-            // A Student-t number of four degrees of freedom: normal over the root of a mean of four squares.
+            // A Student-t number of four degrees of freedom: normal over the root of a mean of four
+            // squares.
             let squares: f64 = (0..4).map(|_| rng.normal().powi(2)).sum();
             let error = rng.normal() / (squares / 4.0).sqrt();
             Observation {

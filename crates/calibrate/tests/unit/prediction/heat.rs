@@ -1,4 +1,5 @@
-//! Folds of heat: valid drives without what the own figures taught, and figures of drives that do not throttle.
+//! Folds of heat: valid drives without what the own figures taught, and figures of drives that do
+//! not throttle.
 
 use super::*;
 use assay_ssd::Profile;

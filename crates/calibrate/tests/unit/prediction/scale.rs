@@ -27,7 +27,8 @@ fn nine_of_ten_further_drives_lie_within_whatever_their_scale() {
 
 #[test]
 fn one_other_drive_gives_no_interval_without_bound() {
-    // A single error of a factor of a hundred, and members that agree: less than twice the error, where a t of one degree of freedom has six times.
+    // A single error of a factor of a hundred, and members that agree: less than twice the error,
+    // where a t of one degree of freedom has six times.
     let learned = ErrorScale::learned(&[vec![(100.0_f64.ln(), 0.01)]], 0.3);
     assert!(
         learned.half_width(0.01) < 2.0 * 100.0_f64.ln(),

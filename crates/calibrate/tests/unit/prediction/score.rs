@@ -37,7 +37,8 @@ fn calibrated_intervals_cover_nine_of_ten_whatever_the_members_say() {
         let summary = summary(&score(&synthetic(factor)));
         assert_eq!(summary.len(), 1);
         let coverage = summary[0].coverage;
-        // Every drive counts as one, so that six drives leave the scale open and intervals are wide rather than narrow.
+        // Every drive counts as one, so that six drives leave the scale open and intervals are wide
+        // rather than narrow.
         assert!((87.0..=99.0).contains(&coverage), "{factor}: {coverage}");
         assert!(summary[0].half_width > 5.0 * factor);
     }
@@ -123,7 +124,8 @@ fn a_figure_that_no_member_has_is_an_error_outside_of_its_interval() {
     assert!(intervals(&after).iter().all(|i| i.high.is_finite()));
 }
 
-/// Predictions of seven drives in a fold of writes, with an anchor each: `members` and `anchors` are standard deviations of their errors.
+/// Predictions of seven drives in a fold of writes, with an anchor each: `members` and `anchors`
+/// are standard deviations of their errors.
 fn anchored(members: f64, anchors: f64) -> Vec<Prediction> {
     let mut rng = Rng::new(5);
     let figures = published("plextor-m8pe-g").unwrap();
@@ -150,7 +152,8 @@ fn the_more_precise_of_members_and_data_sheet_has_the_greater_weight() {
         let (anchor, _) = s.anchor.unwrap();
         (s.predicted / s.simulated).ln() / (anchor / s.simulated).ln()
     };
-    // Members that erred by a factor of two with six other drives say less than a ratio that is known within a tenth, and the other way round.
+    // Members that erred by a factor of two with six other drives say less than a ratio that is
+    // known within a tenth, and the other way round.
     for s in score(&anchored(0.7, 0.1)) {
         assert!(weight(&s) > 0.9, "{s:?}");
     }

@@ -41,7 +41,8 @@ fn a_fold_is_the_same_with_others_and_alone_and_the_tables_are_joined_from_all()
     let names: Vec<&str> = files.iter().map(|file| file.0.as_str()).collect();
     assert_eq!(names, ["cross_validation.csv", "predictive_intervals.csv"]);
     assert!(summary.contains("## Cross-validation"), "{summary}");
-    // The repository's tables are what its program writes: replacing rows by the same changes nothing.
+    // The repository's tables are what its program writes: replacing rows by the same changes
+    // nothing.
     let committed = [
         include_str!("../../../../../reference/cross_validation.csv"),
         include_str!("../../../../../reference/predictive_intervals.csv"),

@@ -15,7 +15,8 @@ use super::{PUBLISHED, threads};
 use crate::args::FitArguments;
 use crate::exit::bail_usage;
 
-/// Overhead of the measuring host: free if the figures come from another host than the published ones.
+/// Overhead of the measuring host: free if the figures come from another host than the published
+/// ones.
 const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 
 /// A fit whose arguments are checked.
@@ -104,7 +105,8 @@ pub(super) fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result
         let measurements = published::published(profile)?;
         if measurements.is_empty() {
             bail_usage!(
-                "there are no published figures of {profile}; fit it to a table of measurements or to a run"
+                "there are no published figures of {profile}; fit it to a table of measurements \
+                 or to a run"
             );
         }
         (measurements, "the published figures (reference/)".into())
@@ -118,7 +120,8 @@ pub(super) fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result
         (table::load(path)?, name.to_string_lossy())
     } else {
         bail_usage!(
-            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or published",
+            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run \
+             folder, or published",
             arguments.to
         );
     };

@@ -66,7 +66,8 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         let collected = collect(store.as_ref(), &plan.id()?, temporary.path())?;
         if collected.folders.is_empty() && collected.failed.is_empty() {
             bail_usage!(
-                "{}: no run of this plan was shipped to {}; `assay fleet status` shows how far it is",
+                "{}: no run of this plan was shipped to {}; `assay fleet status` shows how far it \
+                 is",
                 plan.name,
                 plan.store.at
             );

@@ -40,7 +40,8 @@ fn text(inventory: &HostInventory) -> String {
     let mut text = format!("Drives of host {} ({})\n", inventory.host, inventory.taken);
     let mut row = |[serial, model, firmware, size, used, slot, link, node]: [&str; 8]| {
         let line = format!(
-            "  {serial:<24} {model:<32} {firmware:<9} {size:>9} {used:>5}  {slot:<13} {link:<18} {node}"
+            "  {serial:<24} {model:<32} {firmware:<9} {size:>9} {used:>5}  {slot:<13} {link:<18} \
+             {node}"
         );
         let _ = writeln!(text, "{}", line.trim_end());
     };

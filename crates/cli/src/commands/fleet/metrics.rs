@@ -1,7 +1,8 @@
-//! OpenMetrics of fleets: of a plan (`status --openmetrics`), and of the drives of a task on its host (`run.metrics`).
+//! OpenMetrics of fleets: of a plan (`status --openmetrics`), and of the drives of a task on its
+//! host (`run.metrics`).
 //!
-//! For watching, not for results. A task replaces its file every [`PERIOD`], measuring does not wait for it; the last figures stay in the
-//! file.
+//! For watching, not for results. A task replaces its file every [`PERIOD`], measuring does not
+//! wait for it; the last figures stay in the file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,8 @@ const DRIVE_FAMILIES: &[DriveFamily] = &[
     DriveFamily {
         name: "assay_fleet_task_bytes_per_second",
         unit: "",
-        help: "Bytes moved per second of the last interval, in the drive's time; absent between cells.",
+        help: "Bytes moved per second of the last interval, in the drive's time; absent between \
+               cells.",
         value: |_, run| run.bytes_per_s,
     },
     DriveFamily {
@@ -137,7 +139,8 @@ const DRIVE_FAMILIES: &[DriveFamily] = &[
     DriveFamily {
         name: "assay_fleet_task_shipment_timestamp_seconds",
         unit: "seconds",
-        help: "When the run folder was shipped last, in seconds since 1970: its age is time() minus this.",
+        help: "When the run folder was shipped last, in seconds since 1970: its age is time() \
+               minus this.",
         value: |view, _| view.shipped_at_s.map(|at| at as f64),
     },
     DriveFamily {
@@ -213,7 +216,8 @@ pub struct TaskMetrics {
 }
 
 impl TaskMetrics {
-    /// Begin to write into a folder; `serial` where the task is for one drive, beside others of the host.
+    /// Begin to write into a folder; `serial` where the task is for one drive, beside others of the
+    /// host.
     pub fn start(
         folder: &Path,
         serial: Option<&Serial>,
@@ -222,7 +226,8 @@ impl TaskMetrics {
     ) -> anyhow::Result<TaskMetrics> {
         if !folder.is_dir() {
             bail_usage!(
-                "{}: there is no such folder on this host; create it, or take `metrics` out of the plan",
+                "{}: there is no such folder on this host; create it, or take `metrics` out of \
+                 the plan",
                 folder.display()
             );
         }

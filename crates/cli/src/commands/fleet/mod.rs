@@ -78,7 +78,8 @@ fn hosts_here(given: &[HostName]) -> anyhow::Result<Vec<HostName>> {
     }
 }
 
-/// The inventories that a plan looks into: those of the shared store; with `here`, those of this host as taken now in place of its earlier ones.
+/// The inventories that a plan looks into: those of the shared store; with `here`, those of this
+/// host as taken now in place of its earlier ones.
 fn inventories(
     opened: &OpenPlan,
     here: bool,

@@ -26,7 +26,8 @@ pub fn run(arguments: &PauseArguments, output: Output) -> anyhow::Result<Command
             )
         }
         _ => format!(
-            "Plan {id} is paused: each drive stops at the end of its cell. Go on with: assay fleet submit {}\n",
+            "Plan {id} is paused: each drive stops at the end of its cell. Go on with: assay \
+             fleet submit {}\n",
             arguments.file.display()
         ),
     };

@@ -16,8 +16,10 @@ use crate::terminal::Output;
 
 /// What to do where a plan finds no drive.
 const NOTHING_FOUND: &str = "
-No drive is found. drives.model must be how the model begins in `assay fleet inventory`. Without --here, drives are looked for
-in the inventories of the shared store, which `assay fleet inventory --store AT` writes on each host.
+No drive is found. drives.model must be how the model begins in `assay fleet inventory`. Without \
+                             --here, drives are looked for
+in the inventories of the shared store, which `assay fleet inventory --store AT` writes on each \
+                             host.
 ";
 
 /// Drives that are listed one by one; of more, the hosts only.
@@ -147,7 +149,8 @@ impl Preview<'_> {
         text
     }
 
-    /// What the drive is written that is worn most by the plan, as a share of its rated endurance; none without drives.
+    /// What the drive is written that is worn most by the plan, as a share of its rated endurance;
+    /// none without drives.
     fn written(&self) -> Option<String> {
         let drives = self.assignment.hosts.values().flatten();
         let bytes = |share: &EnduranceShare| share.most_bytes.unwrap_or(share.by_size_bytes);

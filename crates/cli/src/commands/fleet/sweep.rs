@@ -1,4 +1,5 @@
-//! `assay fleet sweep FILE`: computes the chunks of a sweep, a fit or the predictions, and joins them.
+//! `assay fleet sweep FILE`: computes the chunks of a sweep, a fit or the predictions, and joins
+//! them.
 
 mod fit;
 mod points;
@@ -17,13 +18,15 @@ use crate::terminal::Output;
 
 /// What a file computes, unit by unit.
 trait Units {
-    /// The texts of some units, one after another; the same whatever `jobs`, how much is computed at the same time.
+    /// The texts of some units, one after another; the same whatever `jobs`, how much is computed
+    /// at the same time.
     fn compute(&self, units: Range<u64>, jobs: usize) -> anyhow::Result<String>;
 
     /// Error unless `output` is free, or an earlier result.
     fn check_output(&self, output: &Path) -> anyhow::Result<()>;
 
-    /// Writes the result from the texts of all units; returns what is shown of it, as text and as JSON.
+    /// Writes the result from the texts of all units; returns what is shown of it, as text and as
+    /// JSON.
     fn write(&self, text: &str, output: &Path) -> anyhow::Result<(String, Value)>;
 }
 
@@ -60,10 +63,14 @@ pub fn run(arguments: &SweepArguments, output: Output) -> anyhow::Result<Command
     output.show(
         || {
             let now = computed.len();
-            format!("{id}: {all} {unit} in {count} chunks; computed now: {now} chunks; left: {left}\n{shown}")
+            format!(
+                "{id}: {all} {unit} in {count} chunks; computed now: {now} chunks; left: \
+                 {left}\n{shown}"
+            )
         },
         || {
-            let mut document = json!({ "id": id, "chunks": count, "computed": computed, "left": left });
+            let mut document =
+                json!({ "id": id, "chunks": count, "computed": computed, "left": left });
             document[unit] = json!(all);
             if !result.is_null() {
                 document["result"] = result.clone();

@@ -123,7 +123,6 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     ended(report.status, arguments)
 }
 
-/// The end of the task with this status.
 fn ended(status: u8, arguments: &TaskArguments) -> anyhow::Result<CommandOutcome> {
     match status {
         0 => Ok(CommandOutcome::Done),
@@ -219,7 +218,8 @@ fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::S
     Ok(calls)
 }
 
-/// Signals as events. A second ending signal is passed on to the machine like the first, which has told the children by then.
+/// Signals as events. A second ending signal is passed on to the machine like the first, which has
+/// told the children by then.
 fn listen(events: Sender<Event>) -> anyhow::Result<()> {
     let mut heard = ending_signals();
     heard.push(SIGUSR1);

@@ -14,7 +14,6 @@ use crate::progress::clock_text;
 const LATENCY: Style = Style::new().fg(Color::Magenta);
 /// Rows of warnings that drives leave free, title included.
 const WARNING_ROWS: u16 = 4;
-/// Most rows of a chart.
 const MOST_CHART_ROWS: u16 = 8;
 /// Width of labels at the left.
 const LABEL: u16 = 8;
@@ -178,7 +177,6 @@ fn op_text(op: &OpFigures, wide: usize) -> String {
         .collect()
 }
 
-/// Columns that a chart of this width has.
 fn chart_columns(width: u16) -> usize {
     usize::from(width.saturating_sub(LABEL + 1 + GREATEST))
 }

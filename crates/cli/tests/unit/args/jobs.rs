@@ -15,7 +15,8 @@ fn message_of(line: &str) -> String {
 #[test]
 fn options_before_the_first_name_are_those_of_all_jobs() {
     let jobs = jobs_of(
-        "assay --json job null: --runtime 1s --bs 8k --name reads --rw randread --name=writes --rw write --bs 1m",
+        "assay --json job null: --runtime 1s --bs 8k --name reads --rw randread --name=writes \
+         --rw write --bs 1m",
     );
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["reads", "writes"]);

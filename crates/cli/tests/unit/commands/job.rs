@@ -4,7 +4,8 @@ use clap::Parser;
 use super::*;
 use crate::args::{Arguments, Command};
 
-/// The measured drive, and the reference instance that its controller is probed on. (The drive was opened twice: four.)
+/// The measured drive, and the reference instance that its controller is probed on. (The drive was
+/// opened twice: four.)
 #[test]
 fn a_job_opens_its_drive_once() {
     let before = simulated_drives_built();

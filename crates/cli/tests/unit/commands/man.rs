@@ -48,6 +48,7 @@ fn pages_are_written_into_a_folder() {
 fn notes_keep_the_lines_of_examples_and_fill_the_rest() {
     let roff =
         notes("Examples:\n  assay job X --rw read\n\nA note\nof two lines.\n  .hidden \\ 'x'");
-    let expected = ".SH EXAMPLES\n.nf\nassay job X \\-\\-rw read\n.PP\n.fi\nA note\nof two lines.\n.nf\n\\&.hidden \\e 'x'\n.fi\n";
+    let expected = ".SH EXAMPLES\n.nf\nassay job X \\-\\-rw read\n.PP\n.fi\nA note\nof two \
+                    lines.\n.nf\n\\&.hidden \\e 'x'\n.fi\n";
     assert_eq!(roff, expected);
 }

@@ -84,7 +84,8 @@ fn a_panic_restores_the_terminal() {
     };
     let test = std::env::current_exe().unwrap();
     let shell = format!(
-        "{PANICS}=1 '{}' --exact --nocapture live::tty::tests::a_view_that_panics; echo exit status $?; stty -a; sleep 1000",
+        "{PANICS}=1 '{}' --exact --nocapture live::tty::tests::a_view_that_panics; echo exit \
+         status $?; stty -a; sleep 1000",
         test.display()
     );
     if tmux(&["new-session", "-d", "-x", "100", "-y", "60", &shell]).is_err() {

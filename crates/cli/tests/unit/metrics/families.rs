@@ -152,7 +152,8 @@ fn each_family_occurs_and_is_named_by_the_conventions() {
     }
 }
 
-/// Prometheus's own parsers: that of OpenMetrics, and that of the older format, which node_exporter reads.
+/// Prometheus's own parsers: that of OpenMetrics, and that of the older format, which node_exporter
+/// reads.
 #[test]
 fn prometheus_reads_the_text() {
     let script = "
@@ -165,7 +166,8 @@ print(len(families))
 print(len(families['assay_reads'].samples), families['assay_reads'].type)
 print(families['assay_temperature_celsius'].unit)
 print(families['assay_reads'].samples[0].labels['drive'])
-print(sum(len(family.samples) for family in strict(text)) == sum(len(family.samples) for family in older(text)))
+print(sum(len(family.samples) for family in strict(text)) == sum(len(family.samples) for family in \
+                  older(text)))
 ";
     // The system's own has Debian's module.
     let has_parser = |python: &&str| {

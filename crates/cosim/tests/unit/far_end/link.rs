@@ -23,7 +23,8 @@ fn a_line_sends_at_its_rate_without_rounding_errors() {
 
 #[test]
 fn rates_are_those_of_the_drive_model() {
-    // Generation 3 x4 with payloads of 128 bytes: 3.23 to 3.41 GB/s measured with 20 to 28 bytes of overhead.
+    // Generation 3 x4 with payloads of 128 bytes: 3.23 to 3.41 GB/s measured with 20 to 28 bytes of
+    // overhead.
     let rate = LinkOptions::new(3, 4).payload_bytes_per_second(128);
     assert!((3_230_000_000..3_410_000_000).contains(&rate), "{rate}");
     assert_eq!(LinkOptions::new(1, 2).bytes_per_second(), Some(500_000_000));

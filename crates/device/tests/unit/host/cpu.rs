@@ -56,7 +56,8 @@ fn shares_of_an_interval() {
 #[test]
 fn work_shows_in_the_usage_of_this_process() {
     let before = ProcessUsage::read();
-    // Until the kernel's microsecond counter moves: this ends as soon as any processor time has been accounted.
+    // Until the kernel's microsecond counter moves: this ends as soon as any processor time has
+    // been accounted.
     let mut sum = 0u64;
     while ProcessUsage::read().cpu() == before.cpu() {
         sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(1));

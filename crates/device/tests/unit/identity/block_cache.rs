@@ -67,7 +67,8 @@ fn the_status_of_dm_cache_is_parsed() {
     add("linear", "");
     add(
         "cache",
-        "8 72/4096 128 5/16384 1073 17 200 3 0 12 7 1 writeback 2 migration_threshold 2048 smq 0 rw -",
+        "8 72/4096 128 5/16384 1073 17 200 3 0 12 7 1 writeback 2 migration_threshold 2048 smq 0 \
+         rw -",
     );
     let targets = targets_of(2, &bytes);
     let kinds: Vec<&str> = targets.iter().map(|(kind, _)| kind.as_str()).collect();

@@ -12,7 +12,8 @@ fn names_are_sorted_in_natural_order() {
 
 #[test]
 fn the_mount_of_a_file_is_by_id_then_by_longest_prefix() {
-    let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:1 / /data rw - ext4 /dev/sda1 rw\n3 1 0:40 / /b rw - btrfs /dev/sdb rw\n";
+    let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:1 / /data rw - ext4 /dev/sda1 rw\n3 1 \
+                0:40 / /b rw - btrfs /dev/sdb rw\n";
     let mounts = parse_mountinfo(text);
     let device = DeviceNumber { major: 8, minor: 1 };
     let found = |id, path: &str| mount_of(&mounts, id, device, Path::new(path)).map(|m| m.id);

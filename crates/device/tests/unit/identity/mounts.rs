@@ -3,9 +3,9 @@ use proptest::prelude::*;
 
 #[test]
 fn mountinfo_with_and_without_optional_fields() {
-    let text = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
-                    36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/my\\040disk rw,errors=continue\n\
-                    garbage\n40 39 x:y / / rw - a b c\n";
+    let text = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n36 35 98:0 /mnt1 /mnt\\0402 \
+                rw,noatime master:1 shared:2 - ext3 /dev/my\\040disk \
+                rw,errors=continue\ngarbage\n40 39 x:y / / rw - a b c\n";
     let mounts = parse_mountinfo(text);
     assert_eq!(mounts.len(), 2);
     assert_eq!(
@@ -23,7 +23,8 @@ fn mountinfo_with_and_without_optional_fields() {
 
 #[test]
 fn swaps_and_mounts() {
-    let text = "Filename\t\t\t\tType\t\tSize\n/dev/zram0                              partition\t1\n/a\\040b\\040(deleted)  file 3\n";
+    let text = "Filename\t\t\t\tType\t\tSize\n/dev/zram0                              \
+                partition\t1\n/a\\040b\\040(deleted)  file 3\n";
     assert_eq!(
         parse_swaps(text),
         [PathBuf::from("/dev/zram0"), PathBuf::from("/a b")]
@@ -37,10 +38,9 @@ fn swaps_and_mounts() {
 
 #[test]
 fn locks_of_records_and_whole_files() {
-    let text = "1: POSIX  ADVISORY  WRITE 3568 fe:01:2531452 0 EOF\n\
-                    2: OFDLCK ADVISORY  READ -1 00:1c:77 100 101\n\
-                    3: FLOCK  ADVISORY  WRITE 1 08:02:5 0 EOF\n\
-                    1: -> POSIX  ADVISORY  WRITE 12 fe:01:2531452 0 EOF\n";
+    let text = "1: POSIX  ADVISORY  WRITE 3568 fe:01:2531452 0 EOF\n2: OFDLCK ADVISORY  READ -1 \
+                00:1c:77 100 101\n3: FLOCK  ADVISORY  WRITE 1 08:02:5 0 EOF\n1: -> POSIX  \
+                ADVISORY  WRITE 12 fe:01:2531452 0 EOF\n";
     let locks = parse_locks(text);
     let whole: Vec<bool> = locks.iter().map(|lock| lock.is_whole_file).collect();
     assert_eq!(whole, [false, false, true, false]);

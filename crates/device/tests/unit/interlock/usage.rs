@@ -1,4 +1,5 @@
-//! Synthetic tables: stacks that the kernel of the test host cannot build (LVM, RAID, LUKS, multipath), and damaged ones.
+//! Synthetic tables: stacks that the kernel of the test host cannot build (LVM, RAID, LUKS,
+//! multipath), and damaged ones.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -104,7 +105,8 @@ fn a_mounted_partition_blocks_its_drive_but_not_its_siblings() {
     }
 }
 
-/// A namespace that two controllers reach, with `nvme_core.multipath=N`: two block devices, each with partitions at the same places.
+/// A namespace that two controllers reach, with `nvme_core.multipath=N`: two block devices, each
+/// with partitions at the same places.
 fn two_paths(wwid_of_the_second: &str, wwid_file: &str) -> Tree {
     let tree = Tree::new();
     let drive = "sys/devices/y/block/sdy";
@@ -383,7 +385,13 @@ fn locks_and_swap_on_a_file() {
         ),
     );
     assert_eq!(reasons(), [], "our own lock");
-    tree.file("proc/locks", &format!("1: OFDLCK ADVISORY READ -1 {place} 100 101\n2: OFDLCK ADVISORY READ -1 {place} 103 103\n"));
+    tree.file(
+        "proc/locks",
+        &format!(
+            "1: OFDLCK ADVISORY READ -1 {place} 100 101\n2: OFDLCK ADVISORY READ -1 {place} 103 \
+             103\n"
+        ),
+    );
     assert_eq!(
         reasons(),
         [RefusalReason::Locked {

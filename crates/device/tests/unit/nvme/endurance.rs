@@ -69,7 +69,8 @@ fn origin(source: CounterSource, unit_bytes: u64) -> CounterOrigin {
     CounterOrigin { source, unit_bytes }
 }
 
-/// Log 09h belongs to the group of the namespace; the rated endurance is its estimate. C0h precedes it for media bytes.
+/// Log 09h belongs to the group of the namespace; the rated endurance is its estimate. C0h precedes
+/// it for media bytes.
 #[test]
 fn the_endurance_group_gives_media_bytes_and_the_rated_endurance() {
     let mut port = table_controller();
@@ -83,7 +84,8 @@ fn the_endurance_group_gives_media_bytes_and_the_rated_endurance() {
     port.controller.set_attributes(ctratt::ENDURANCE_GROUPS);
     assert_eq!(port.health().endurance, None, "its namespace is in none");
     port.namespaces.get_mut(&1).unwrap().set_endurance_group(3);
-    // The only group that there can be: host bytes of the health log are about the same flash, in finer steps.
+    // The only group that there can be: host bytes of the health log are about the same flash, in
+    // finer steps.
     port.controller.set_endurance_groups(1);
     let alone = port.health();
     let found = alone.endurance.unwrap();
@@ -128,7 +130,8 @@ fn the_endurance_group_gives_media_bytes_and_the_rated_endurance() {
     assert_eq!((found.endurance, found.rated), (None, None));
 }
 
-/// A vendor's page is used only of that vendor, only without a log of a standard, and only if it agrees with the health log.
+/// A vendor's page is used only of that vendor, only without a log of a standard, and only if it
+/// agrees with the health log.
 #[test]
 fn a_vendors_log_must_agree_with_the_health_log() {
     let mut port = table_controller();

@@ -219,7 +219,8 @@ fn the_performed_erase_is_reported() {
         (purged.how, purged.scope, purged.complete),
         ("formatted without a secure erase", ALONE, false)
     );
-    // Its secure erase affects all namespaces (FNA bit 1), which does not apply to the format used instead.
+    // Its secure erase affects all namespaces (FNA bit 1), which does not apply to the format used
+    // instead.
     let mut fixture = Fixture::new(&[1, 2]);
     fixture.port.controller.set_format_attributes(0b10);
     fixture.port.no_secure_erase = true;

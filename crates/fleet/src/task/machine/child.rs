@@ -10,7 +10,6 @@ use crate::claim::SuiteOutcome;
 pub enum ChildEnd {
     /// With this status.
     Exit(i32),
-    /// By this signal.
     Signal(i32),
     /// It could not be started.
     NotStarted,
@@ -53,7 +52,8 @@ impl Machine {
             None => {}
         }
         match (end, journal) {
-            // Also where the status says otherwise: what is complete is a result, and is not measured again.
+            // Also where the status says otherwise: what is complete is a result, and is not
+            // measured again.
             (_, JournalEnd::Complete(outcome)) => self.complete(serial, suite, outcome),
             // A status that follows from the signal that the task got.
             _ if self.end_signal => self.next_suite(serial),

@@ -16,27 +16,19 @@ pub enum DriveEnd {
     Refused {
         /// Exit status of `assay run`: 2 or 3.
         status: u8,
-        /// Why.
         why: String,
     },
     /// The host failed: I/O errors or kills, more often than is tried.
-    IoError {
-        /// Why.
-        why: String,
-    },
+    IoError { why: String },
     /// The folder or the drive is in use.
     InUse {
         /// The process that uses it, as far as known.
         why: String,
     },
     /// The shared store is away.
-    Unavailable {
-        /// Why.
-        why: String,
-    },
+    Unavailable { why: String },
     /// Ended early; can be resumed.
     Interrupted {
-        /// Why.
         why: String,
         /// Whether the job is to be queued again at once.
         requeue: bool,
@@ -82,7 +74,8 @@ impl DriveEnd {
     }
 }
 
-/// Exit status of a task: 130 after a signal, whatever else; else 75 where queueing the job again helps a drive; else what needs a person most.
+/// Exit status of a task: 130 after a signal, whatever else; else 75 where queueing the job again
+/// helps a drive; else what needs a person most.
 pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
     /// Most important first.
     const ORDER: [u8; 7] = [75, 3, 2, 4, 130, 1, 0];
@@ -129,7 +122,6 @@ pub(super) enum Phase {
     Ended(DriveEnd),
 }
 
-/// A drive in a task.
 #[derive(Clone, Debug)]
 pub(super) struct DriveTask {
     pub(super) phase: Phase,

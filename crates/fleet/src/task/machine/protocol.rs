@@ -84,15 +84,30 @@ pub enum Event {
         suites: Vec<SuiteProgress>,
     },
     /// Nothing is left to do for the drive, by its claim.
-    AlreadyFinished { serial: Serial, state: ClaimState },
+    AlreadyFinished {
+        serial: Serial,
+        state: ClaimState,
+    },
     /// An operator must act first.
-    Refused { serial: Serial, why: String },
+    Refused {
+        serial: Serial,
+        why: String,
+    },
     /// The claim could not be taken, for now.
-    ClaimFailed { serial: Serial, why: String },
+    ClaimFailed {
+        serial: Serial,
+        why: String,
+    },
     /// Another attempt took the claim.
-    Fenced { serial: Serial, why: String },
+    Fenced {
+        serial: Serial,
+        why: String,
+    },
     /// The folder is ready.
-    Prepared { serial: Serial, folder: FolderState },
+    Prepared {
+        serial: Serial,
+        folder: FolderState,
+    },
     /// The folder cannot be made ready.
     PrepareFailed {
         serial: Serial,
@@ -107,13 +122,23 @@ pub enum Event {
         why: String,
     },
     /// All that was to be shipped and recorded is.
-    Released { serial: Serial },
+    Released {
+        serial: Serial,
+    },
     /// It cannot be shipped.
-    ShipFailed { serial: Serial, why: String },
-    /// A timer.
-    TimerFired { serial: Serial, timer: u64 },
+    ShipFailed {
+        serial: Serial,
+        why: String,
+    },
+    TimerFired {
+        serial: Serial,
+        timer: u64,
+    },
     /// Whether the inventory sees a lost drive.
-    Looked { serial: Serial, is_there: bool },
+    Looked {
+        serial: Serial,
+        is_there: bool,
+    },
     /// The control document changed.
     Control(Control),
     /// The task got SIGTERM, SIGINT or SIGHUP.
@@ -122,7 +147,8 @@ pub enum Event {
     NearLimit,
 }
 
-/// What is to be done, for the drive with this serial; `suite` counts from 0 in the order of the plan.
+/// What is to be done, for the drive with this serial; `suite` counts from 0 in the order of the
+/// plan.
 #[expect(missing_docs, reason = "the fields are what their names and types say")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -148,7 +174,8 @@ pub enum Action {
         suite: usize,
         outcome: SuiteOutcome,
     },
-    /// Ship what there is of all suites, record the state of the claim, then report [`Event::Released`].
+    /// Ship what there is of all suites, record the state of the claim, then report
+    /// [`Event::Released`].
     Release {
         serial: Serial,
         state: ClaimState,

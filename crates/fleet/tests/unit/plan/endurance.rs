@@ -7,7 +7,8 @@ use crate::inventory::Wear;
 
 fn plan(drives: &str) -> Plan {
     let text = format!(
-        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}]\n[drives]\nmodel = \"M\"\n{drives}\n[store]\nat = \"/s\"\n"
+        "name = \"x\"\nsuites = [{{ suite = \"quick\" }}]\n[drives]\nmodel = \
+         \"M\"\n{drives}\n[store]\nat = \"/s\"\n"
     );
     Plan::parse("plan.toml", &text, &|_| {
         Err(std::io::ErrorKind::NotFound.into())

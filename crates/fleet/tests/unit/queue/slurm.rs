@@ -23,7 +23,8 @@ fn job(serial: Option<&str>) -> JobSpec {
 fn fake(folder: &Path, program: &str, body: &str) {
     let path = folder.join(program);
     let script = format!(
-        "#!/bin/sh\nfor a in \"$@\"; do echo \"$a\"; done > {0}/{program}.log\ncat >> {0}/{program}.log\n{body}\n",
+        "#!/bin/sh\nfor a in \"$@\"; do echo \"$a\"; done > {0}/{program}.log\ncat >> \
+         {0}/{program}.log\n{body}\n",
         folder.display()
     );
     install(&path, &script);
@@ -133,7 +134,8 @@ fn failures_say_what_happened() {
     let refused = queue.submit(&job(None)).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "sbatch failed with exit status: 1 for assay:x-0123456789ab:h1: sbatch: error: invalid partition"
+        "sbatch failed with exit status: 1 for assay:x-0123456789ab:h1: sbatch: error: invalid \
+         partition"
     );
     fake(folder.path(), "sbatch", "echo Submitted");
     let other = queue.submit(&job(None)).unwrap_err().to_string();

@@ -17,7 +17,8 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
 }
 
 proptest! {
-    /// A page recognised by its header is regenerated exactly, whatever its pattern and block length.
+    /// A page recognised by its header is regenerated exactly, whatever its pattern and block
+    /// length.
     #[test]
     fn pages_are_regenerated(
         pattern in patterns(), shift in 9_u32..=12, seed: u64, page in 0_u64..1 << 30, generation in 1..=MAX_GENERATION,
@@ -33,8 +34,8 @@ proptest! {
         prop_assert_eq!(VerifyBlocks.recognise(offset + 4096, &written), None);
     }
 
-    /// A store that regenerates pages returns the same as one that stores them, whatever is written, damaged and
-    /// discarded.
+    /// A store that regenerates pages returns the same as one that stores them, whatever is
+    /// written, damaged and discarded.
     #[test]
     fn regenerated_and_stored_pages_are_equal(pattern in patterns(), shift in 9_u32..=13, seed: u64) {
         let verifier = Verifier::new(seed, 1 << shift, pattern).unwrap();

@@ -18,9 +18,9 @@ fn zstd_ratio(bytes: &[u8], piece: usize) -> f64 {
     bytes.len() as f64 / compressed as f64
 }
 
-/// The calibration, measured again: single 4 KiB blocks, 64 KiB and 1 MiB streams all compress by the ratio asked for.
-/// Single blocks fall short and long streams exceed it by about the same share, because headers and tables weigh more
-/// in a block of 4096 / R bytes.
+/// The calibration, measured again: single 4 KiB blocks, 64 KiB and 1 MiB streams all compress by
+/// the ratio asked for. Single blocks fall short and long streams exceed it by about the same
+/// share, because headers and tables weigh more in a block of 4096 / R bytes.
 #[test]
 fn compresses_by_the_ratio_at_every_scale() {
     for (ratio, tolerance) in [
@@ -67,8 +67,9 @@ fn every_block_is_compressible() {
     }
 }
 
-/// Down to single sectors the data is neither zero nor noise: each repeats some of itself (noise of 512 bytes repeats a
-/// string of five with a probability of 1e-7), is made of many different bytes, and from R = 2 on compresses on its own.
+/// Down to single sectors the data is neither zero nor noise: each repeats some of itself (noise of
+/// 512 bytes repeats a string of five with a probability of 1e-7), is made of many different bytes,
+/// and from R = 2 on compresses on its own.
 #[test]
 fn every_sector_has_redundancy_of_its_own() {
     for ratio in [1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 20.0] {

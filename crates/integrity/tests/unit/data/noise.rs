@@ -25,7 +25,8 @@ proptest! {
     }
 }
 
-/// Every bit is set half of the time, every byte value is equally frequent, neighbouring words are uncorrelated.
+/// Every bit is set half of the time, every byte value is equally frequent, neighbouring words are
+/// uncorrelated.
 #[test]
 fn noise_is_noise() {
     for key in [0, 1, u64::MAX, 0x8000_0000_0000_0000] {

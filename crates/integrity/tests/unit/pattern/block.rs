@@ -1,7 +1,8 @@
 use super::*;
 use assay_units::Rng;
 
-/// The AVX2 and the portable kernel agree on blocks of any stream and of none, right and wrong in every single byte.
+/// The AVX2 and the portable kernel agree on blocks of any stream and of none, right and wrong in
+/// every single byte.
 #[test]
 fn kernels_agree() {
     let mut rng = Rng::new(3);

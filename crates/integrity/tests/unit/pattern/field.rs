@@ -31,8 +31,8 @@ fn power(base: u128, mut exponent: u128) -> u128 {
     product
 }
 
-/// The powers of x return to 1 after 2^128 - 1 and not after any proper divisor of it. So they are all elements but zero, each of
-/// them has an inverse, p is irreducible and x generates the field.
+/// The powers of x return to 1 after 2^128 - 1 and not after any proper divisor of it. So they are
+/// all elements but zero, each of them has an inverse, p is irreducible and x generates the field.
 #[test]
 fn the_polynomial_is_primitive() {
     let primes: [u128; 9] = [

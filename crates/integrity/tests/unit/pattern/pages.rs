@@ -32,8 +32,8 @@ fn pattern_pages_take_four_bytes() {
 }
 
 proptest! {
-    /// A drive that regenerates pages returns the same as one that stores them, whatever is written, damaged,
-    /// overwritten and discarded.
+    /// A drive that regenerates pages returns the same as one that stores them, whatever is
+    /// written, damaged, overwritten and discarded.
     #[test]
     fn regenerated_and_stored_pages_are_equal(seed: u64) {
         let mut rng = Rng::new(seed);

@@ -1,8 +1,11 @@
-//! FDP events (Base 2.1, log 23h and feature 1Eh) and updates of reclaim units by the host (I/O Management Send).
+//! FDP events (Base 2.1, log 23h and feature 1Eh) and updates of reclaim units by the host (I/O
+//! Management Send).
 //!
-//! Host events: a reclaim unit that the host left before it was full, a write with an unknown placement identifier (written by handle 0). Each is
-//! logged where the host has enabled it for the handle; none is at power-on. No controller events: garbage collection writes to a superblock
-//! of its own, and handles change only when their unit is full. An empty reclaim unit is kept by an update, without an event.
+//! Host events: a reclaim unit that the host left before it was full, a write with an unknown
+//! placement identifier (written by handle 0). Each is logged where the host has enabled it for the
+//! handle; none is at power-on. No controller events: garbage collection writes to a superblock of
+//! its own, and handles change only when their unit is full. An empty reclaim unit is kept by an
+//! update, without an event.
 
 use std::collections::VecDeque;
 
@@ -68,7 +71,8 @@ impl FdpEvents {
 }
 
 impl Controller {
-    /// Logs an event of a placement identifier, which is a handle unless it is unknown, if it is enabled for `handle`.
+    /// Logs an event of a placement identifier, which is a handle unless it is unknown, if it is
+    /// enabled for `handle`.
     pub(crate) fn log_fdp_event(
         &mut self,
         now_ns: u64,
@@ -114,7 +118,8 @@ impl Controller {
         Ok(count)
     }
 
-    /// Reclaim Unit Handle Update of these placement identifiers (little-endian), all of which must be known.
+    /// Reclaim Unit Handle Update of these placement identifiers (little-endian), all of which must
+    /// be known.
     pub(crate) fn update_handles(&mut self, now_ns: u64, list: &[u8]) -> Result<(), StatusCode> {
         let known = self.drive.placement_handles();
         let handles = list
@@ -131,7 +136,8 @@ impl Controller {
         Ok(())
     }
 
-    /// Supported event types of a handle, for Get Features, as they are or at power-on; at most as many as asked for.
+    /// Supported event types of a handle, for Get Features, as they are or at power-on; at most as
+    /// many as asked for.
     pub(crate) fn event_descriptors(
         &self,
         value: u32,

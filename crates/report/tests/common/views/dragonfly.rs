@@ -11,7 +11,8 @@ use super::{label, suite_run};
 /// I/Os in flight of [`queues`].
 pub const IN_FLIGHT: u32 = 64;
 
-/// MiB/s of [`queues`] by the number of threads: one thread is limited by its processor, many lose a little between queues.
+/// MiB/s of [`queues`] by the number of threads: one thread is limited by its processor, many lose
+/// a little between queues.
 pub const BY_THREADS: [(u32, f64); 5] = [
     (1, 900.0),
     (4, 1500.0),
@@ -20,7 +21,8 @@ pub const BY_THREADS: [(u32, f64); 5] = [
     (64, 1520.0),
 ];
 
-/// The same number in flight by one thread to many, on a drive with eight I/O queues. One thread is CPU-limited.
+/// The same number in flight by one thread to many, on a drive with eight I/O queues. One thread is
+/// CPU-limited.
 pub fn queues() -> Run {
     let cell = |(threads, mib_per_s): (u32, f64)| {
         let mut w = workload("randread", 4 * KIB, threads);
@@ -57,8 +59,9 @@ pub fn host_limited(cell: &str, drive: usize) -> Warning {
     }
 }
 
-/// Three drives read at once for 150 seconds: the first warms from 40 degrees by 0.2 K per second up to 70; the second, at 80 throughout, counts the
-/// seconds above its warning temperature and sets the critical warning after a minute; the third reports no temperature.
+/// Three drives read at once for 150 seconds: the first warms from 40 degrees by 0.2 K per second
+/// up to 70; the second, at 80 throughout, counts the seconds above its warning temperature and
+/// sets the critical warning after a minute; the third reports no temperature.
 pub fn aboard() -> Run {
     let drives = [0, 1, 2];
     let mut plan = plan(

@@ -7,7 +7,8 @@ use assay_units::{KIB, MIB};
 use super::super::{STEADY, Shape, finished, plan, workload};
 use super::{label, suite_run};
 
-/// Steps, variants, and the rates of random reads, random writes, sequential reads and sequential writes relative to the empty drive.
+/// Steps, variants, and the rates of random reads, random writes, sequential reads and sequential
+/// writes relative to the empty drive.
 const STATES: [(&str, &str, [f64; 4]); 3] = [
     ("empty", "empty", [1.0; 4]),
     ("full", "full", [0.5, 0.2, 0.8, 0.25]),

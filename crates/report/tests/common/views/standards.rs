@@ -368,8 +368,8 @@ pub fn load(drives: usize) -> Run {
     )
 }
 
-/// SNIA's host idle recovery test: bursts with 5 and 20 s of idle time, each followed by continuous writes. Drive 0 recovers to three times its steady
-/// rate after 20 s, drive 1 recovers nothing.
+/// SNIA's host idle recovery test: bursts with 5 and 20 s of idle time, each followed by continuous
+/// writes. Drive 0 recovers to three times its steady rate after 20 s, drive 1 recovers nothing.
 pub fn idle_recovery(drives: usize) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
@@ -416,7 +416,8 @@ pub fn idle_recovery(drives: usize) -> Run {
     )
 }
 
-/// SNIA's cross stimulus recovery test: the second sequential phase begins at half of the first one's level.
+/// SNIA's cross stimulus recovery test: the second sequential phase begins at half of the first
+/// one's level.
 pub fn cross_stimulus(drives: usize) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
@@ -471,7 +472,8 @@ pub fn cross_stimulus(drives: usize) -> Run {
     )
 }
 
-/// SNIA's demand intensity test: a grid of threads and queue depths in five rounds, and response times at two operating points.
+/// SNIA's demand intensity test: a grid of threads and queue depths in five rounds, and response
+/// times at two operating points.
 pub fn demand(drives: usize) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {

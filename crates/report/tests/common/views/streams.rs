@@ -8,7 +8,8 @@ use super::{DRIVES, STEADY, Shape, finished, label, plan, suite_run, workload};
 
 const CHUNK: u64 = 128 * KIB;
 
-/// MiB/s of streams up to the cache's 16 MiB, of longer ones, and of reads; the second drive has no cache.
+/// MiB/s of streams up to the cache's 16 MiB, of longer ones, and of reads; the second drive has no
+/// cache.
 const RATES: [(f64, f64, f64); 5] = [
     (2500.0, 1000.0, 1500.0),
     (600.0, 600.0, 1400.0),

@@ -2,7 +2,8 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 
-/// Checksum of the vendored bundle, as `scripts/renew-plotly` prints it; `tests/browser.rs` checks the version.
+/// Checksum of the vendored bundle, as `scripts/renew-plotly` prints it; `tests/browser.rs` checks
+/// the version.
 const SHA256: &str = "f6ad9b2e84c4d46d1cceef112f5ffe9185c6cf994b0ef62d3ec87abbc436acbf";
 
 #[test]

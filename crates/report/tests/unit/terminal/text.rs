@@ -18,7 +18,8 @@ proptest! {
     }
 }
 
-/// A table of one drive, a row for each pair of texts, and figures in columns that do not fit beside each other.
+/// A table of one drive, a row for each pair of texts, and figures in columns that do not fit
+/// beside each other.
 fn wide(rows: &[(&str, &str)]) -> String {
     let columns = [
         "step",

@@ -6,7 +6,8 @@ use crate::command::Command;
 use crate::options::DriveOptions;
 use crate::profile::Profile;
 
-/// A write-heavy drive with an SLC cache that folds in idle time, and one of two queues that wait for cores.
+/// A write-heavy drive with an SLC cache that folds in idle time, and one of two queues that wait
+/// for cores.
 const PROFILES: [&str; 2] = ["samsung-960-evo", "intel-600p"];
 
 fn drive(name: &str) -> Drive {
@@ -16,7 +17,8 @@ fn drive(name: &str) -> Drive {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Completions, and telemetry at the end, are those of a caller that takes each completion before the next command.
+    /// Completions, and telemetry at the end, are those of a caller that takes each completion
+    /// before the next command.
     #[test]
     fn commands_submitted_ahead_do_the_same(
         profile in 0_usize..2,

@@ -19,8 +19,8 @@ fn collecting(change: impl FnOnce(&mut GcProfile)) -> Profile {
     profile
 }
 
-/// Nine of ten writes go to a tenth of the units; the rest to any unit, or there too, so that the others stay
-/// cold.
+/// Nine of ten writes go to a tenth of the units; the rest to any unit, or there too, so that the
+/// others stay cold.
 fn overwrite_skewed(profile: &Profile, rounds: u32, cold: bool) -> Ftl {
     let (geometry, _) = geometries(&profile.nand);
     let user_units = geometry.superblock_units * 62;
@@ -154,8 +154,8 @@ fn idle_gc_runs_up_to_the_high_watermark() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
-    /// An idle period polled at once or in pieces gives the same tasks at the same times and the same flash
-    /// state: for folding, collecting, and both.
+    /// An idle period polled at once or in pieces gives the same tasks at the same times and the
+    /// same flash state: for folding, collecting, and both.
     #[test]
     fn idle_time_is_additive(
         folds: bool, collects: bool, writes in 2_000_u32..12_000, seed: u64,

@@ -67,7 +67,8 @@ fn a_new_drive_reads_a_page_of_every_superblock_that_holds_data() {
     assert_eq!(ftl.counters().programmed_units, 0);
 }
 
-/// A cache with flash of its own loses superblocks when more of its blocks failed than it has spare ones, and the drive goes on with the rest.
+/// A cache with flash of its own loses superblocks when more of its blocks failed than it has spare
+/// ones, and the drive goes on with the rest.
 #[test]
 fn a_worn_cache_shrinks() {
     for (cycles, lost) in [(3_000, 0), (9_000, 1)] {
@@ -124,7 +125,8 @@ fn a_drive_that_lost_too_many_blocks_refuses_writes_and_serves_reads() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Worn drives lose no data while blocks fail, superblocks go out of use, and old data is renewed between writes.
+    /// Worn drives lose no data while blocks fail, superblocks go out of use, and old data is
+    /// renewed between writes.
     #[test]
     fn units_are_kept_while_superblocks_are_renewed_and_go_out_of_use(
         slc: bool, cycles in 0_u32..20_000, hours in 0_u32..20_000, seed: u64,

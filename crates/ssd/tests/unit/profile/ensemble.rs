@@ -2,9 +2,9 @@
 
 use super::*;
 
-const TEXT: &str = "weight,firmware.read_command_ns,nand.read_ns[1],firmware.read_split_ns,thermal.resistance_k_per_w,nand.cache_read\n\
-                    0.75,9000,50000,120,10.5,true\n\
-                    0.25,12000,44000,10,12,false\n";
+const TEXT: &str = "weight,firmware.read_command_ns,nand.read_ns[1],firmware.read_split_ns,\
+                    thermal.resistance_k_per_w,nand.cache_read\n0.75,9000,50000,120,10.5,true\n0.\
+                    25,12000,44000,10,12,false\n";
 
 #[test]
 fn members_change_their_numbers_and_no_other() {

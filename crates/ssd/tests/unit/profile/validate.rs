@@ -61,7 +61,8 @@ fn numbers_beyond_the_arithmetic_are_refused() {
     }
 }
 
-/// A part of a plane that a host's read senses: a stripe has at most one on each plane, so that a sense reads all that is asked of its page.
+/// A part of a plane that a host's read senses: a stripe has at most one on each plane, so that a
+/// sense reads all that is asked of its page.
 #[test]
 fn a_part_of_a_plane_divides_page_and_stripe() {
     // Two planes of 16 KiB; a stripe has 4 KiB of each.

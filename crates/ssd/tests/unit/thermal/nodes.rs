@@ -38,7 +38,8 @@ fn close(got: f64, expected: f64) -> bool {
     (got - expected).abs() < 1e-9 * (1.0 + expected.abs())
 }
 
-/// Against the sums by hand: all heat leaves through the board, the controller is warmer by its own heat.
+/// Against the sums by hand: all heat leaves through the board, the controller is warmer by its own
+/// heat.
 #[test]
 fn the_steady_state_follows_from_the_resistances() {
     let nodes = Nodes::new(&heat(Some([6.0, 2.0])), [1.0, 0.5]);

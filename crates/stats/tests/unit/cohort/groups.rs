@@ -2,7 +2,8 @@ use super::*;
 
 #[test]
 fn welch_is_that_of_a_worked_example() {
-    // Variances of the means 8.9167 / 4 and 1 / 3: t = 3.25 / sqrt(2.5625), degrees 2.5625^2 / (2.2292^2 / 3 + 0.3333^2 / 2).
+    // Variances of the means 8.9167 / 4 and 1 / 3: t = 3.25 / sqrt(2.5625), degrees 2.5625^2 /
+    // (2.2292^2 / 3 + 0.3333^2 / 2).
     let found = welch(&[2.0, 4.0, 6.0, 9.0], &[1.0, 2.0, 3.0], 0.95).expect("a difference");
     assert_eq!(found.difference, -3.25);
     let error =

@@ -2,7 +2,8 @@ use super::*;
 
 #[test]
 fn the_f_test_is_that_of_a_worked_example() {
-    // Means 2, 3, 7 of three each: F = 3 x (4 + 1 + 9) / 2 / 1 = 21 with 2 and 6 degrees of freedom: p = 0.001953 (= (1 + 7)^-3).
+    // Means 2, 3, 7 of three each: F = 3 x (4 + 1 + 9) / 2 / 1 = 21 with 2 and 6 degrees of
+    // freedom: p = 0.001953 (= (1 + 7)^-3).
     let hosts = [
         vec![1.0, 2.0, 3.0],
         vec![2.0, 3.0, 4.0],

@@ -1,7 +1,8 @@
 //! Measurement series of a cell: what a drive did in each interval of a soak.
 //!
-//! Threads can report an interval in parts, and the completions in flight at the end make an interval of microseconds. So the last two
-//! intervals of a drive are held back until a later one begins, or the cell ends.
+//! Threads can report an interval in parts, and the completions in flight at the end make an
+//! interval of microseconds. So the last two intervals of a drive are held back until a later one
+//! begins, or the cell ends.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +55,8 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Add a measured interval; returns the figures of those that are over. `None` for a part of one whose figures were given away.
+    /// Add a measured interval; returns the figures of those that are over. `None` for a part of
+    /// one whose figures were given away.
     pub(super) fn add(&mut self, interval: Interval) -> Option<Vec<Element>> {
         let index = interval.index;
         if index < self.next {
@@ -75,7 +77,8 @@ impl Pending {
         Some(over)
     }
 
-    /// The figures of those that are left, at the end of the cell: a last one that is shorter than half of the one before is part of it.
+    /// The figures of those that are left, at the end of the cell: a last one that is shorter than
+    /// half of the one before is part of it.
     pub(super) fn end(&mut self) -> Vec<Element> {
         let mut left: Vec<Interval> = std::mem::take(&mut self.open).into_values().collect();
         self.next = 0;

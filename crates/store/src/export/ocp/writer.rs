@@ -153,7 +153,8 @@ impl<'a, W: Write> OcpWriter<'a, W> {
                 }
             }
             Entry::Audit(audit) => self.info(&format!(
-                "self-audit: {:.0} IO/s per thread without a drive, {:.1} ns per I/O, {:.1} ns to read the clock",
+                "self-audit: {:.0} IO/s per thread without a drive, {:.1} ns per I/O, {:.1} ns to \
+                 read the clock",
                 audit.null_iops_per_thread, audit.engine_ns_per_io, audit.clock_ns
             )),
             Entry::CellStart { cell, at } => {
@@ -213,7 +214,9 @@ impl<'a, W: Write> OcpWriter<'a, W> {
                 self.steady.push(record.clone());
                 Ok(())
             }
-            Entry::Verdict { drive, verdict } if self.knows(*drive) => self.verdict(*drive, verdict),
+            Entry::Verdict { drive, verdict } if self.knows(*drive) => {
+                self.verdict(*drive, verdict)
+            }
             Entry::Verdict { .. } => Ok(()),
             Entry::Finish { at, outcome } => {
                 self.at(at);

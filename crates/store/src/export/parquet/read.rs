@@ -23,7 +23,8 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Open a table, for the values of these columns. A column that the file does not have is absent in every row.
+    /// Open a table, for the values of these columns. A column that the file does not have is
+    /// absent in every row.
     ///
     /// # Errors
     /// When the file cannot be read, is no Parquet file, or has a column of another type.

@@ -1,6 +1,8 @@
-//! What is concluded from a run, and its tables: `conclusions`, `phases`, `modes`, and the confidence intervals in `cells`.
+//! What is concluded from a run, and its tables: `conclusions`, `phases`, `modes`, and the
+//! confidence intervals in `cells`.
 //!
-//! Crate `analysis` finds the conclusions (`analysis::conclusions`); here is what one is, and how it is written. Nothing of it is in a run folder.
+//! Crate `analysis` finds the conclusions (`analysis::conclusions`); here is what one is, and how
+//! it is written. Nothing of it is in a run folder.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +15,8 @@ use super::{Columns, Table, Value};
 use crate::model::DriveRecord;
 use crate::read::Run;
 
-/// What is concluded from a run. Drives are indices in [`Manifest::drives`](crate::model::Manifest::drives), cells and steps are named as in the plan.
+/// What is concluded from a run. Drives are indices in
+/// [`Manifest::drives`](crate::model::Manifest::drives), cells and steps are named as in the plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusions {
     /// Single figures and answers.
@@ -49,8 +52,8 @@ pub struct Conclusion {
     pub cell: Option<String>,
     /// The step.
     pub step: Option<String>,
-    /// What it is part of: `score`, `knee`, `latency`, `throttling`, `steady_state`, `idle_recovery`, `stimulus`, `standard`, `power`, `endurance`,
-    /// `causes` or `verdict`.
+    /// What it is part of: `score`, `knee`, `latency`, `throttling`, `steady_state`,
+    /// `idle_recovery`, `stimulus`, `standard`, `power`, `endurance`, `causes` or `verdict`.
     pub kind: &'static str,
     /// Its name within that kind.
     pub name: &'static str,

@@ -1,6 +1,7 @@
 use super::*;
 
-/// Values of fio 3.33's `plat_val_to_idx` (stat.c): exact up to 127, then 64 bins for each power of two.
+/// Values of fio 3.33's `plat_val_to_idx` (stat.c): exact up to 127, then 64 bins for each power of
+/// two.
 #[test]
 fn bins_are_fios() {
     for (ns, bin) in [

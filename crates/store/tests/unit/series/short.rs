@@ -15,7 +15,8 @@ fn point(index: u32, op: Op, ios: u64, ms: u64) -> OpSample {
     }
 }
 
-/// Merges; each merged sample's `samples` is the number of its source intervals, of others it stays 0.
+/// Merges; each merged sample's `samples` is the number of its source intervals, of others it stays
+/// 0.
 fn merge(series: Vec<OpSample>) -> Vec<OpSample> {
     let latency_of = |_, sources: Sources<'_>| {
         Ok::<_, ()>(LatencySummary {

@@ -10,7 +10,8 @@ fn span(first_local: u64, count: u64) -> IndexSpan {
     }
 }
 
-/// The run of a header with this durable count over these spans (first, count), in a ring of this capacity or no ring.
+/// The run of a header with this durable count over these spans (first, count), in a ring of this
+/// capacity or no ring.
 fn run(spans: &[(u64, u64)], durable: u64, ring: Option<u64>) -> (u64, u64) {
     let spans: Vec<IndexSpan> = spans
         .iter()
@@ -30,7 +31,8 @@ fn runs_end_at_gaps() {
         assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 0, ring), (0, 8));
         assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 8, ring), (0, 8));
     }
-    // A block lost before the durable end: without a ring the start counts, in a ring the newest run.
+    // A block lost before the durable end: without a ring the start counts, in a ring the newest
+    // run.
     assert_eq!(run(&[(0, 5), (8, 3)], 10, None), (0, 5));
     assert_eq!(run(&[(0, 5), (8, 3)], 10, Some(99)), (8, 11));
     assert_eq!(run(&[(5, 3)], 0, None), (0, 0));

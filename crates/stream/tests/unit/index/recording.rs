@@ -15,7 +15,8 @@ fn parts_are_ordered_and_cut_to_the_common_run() {
 #[test]
 fn required_chunks_without_entries_are_missing() {
     let missing = |parts| Recording::assemble(parts).unwrap().0.missing;
-    // Drive 0 has chunks 0, 2 .. of the stream: its sixth, chunk 10, is the first durable one without an entry.
+    // Drive 0 has chunks 0, 2 .. of the stream: its sixth, chunk 10, is the first durable one
+    // without an entry.
     let short = |durable| vec![part(0, 2, (0, 5), durable, 1), part(1, 2, (0, 8), 8, 1)];
     assert_eq!(missing(short(5)), 0);
     assert_eq!(missing(short(8)), 6);

@@ -14,7 +14,8 @@ fn a_drive_has_cooled_down_by_its_last_readings() {
     assert_eq!(reached_after(cool, 33.0), Some(0));
 }
 
-/// A drive that was hot at the start of the run, or cannot cool down further, is as cool as it gets.
+/// A drive that was hot at the start of the run, or cannot cool down further, is as cool as it
+/// gets.
 #[test]
 fn a_drive_that_gets_no_cooler_idles() {
     let settled = (0..400).map(|second| 50.0 + 30.0 * (-f64::from(second) / 40.0).exp());

@@ -20,7 +20,8 @@ fn a_stop_ends_the_cell_but_does_not_skip_it() {
     stop.store(true, Ordering::SeqCst);
     control.stopped();
     assert!(flags.ended.load(Ordering::SeqCst) && !flags.is_skipped());
-    // A cell that starts after the stop ends at once, and one that only sees the flag ends with its interval.
+    // A cell that starts after the stop ends at once, and one that only sees the flag ends with its
+    // interval.
     assert!(control.begin(&stop).ended.load(Ordering::SeqCst));
     let other = CellFlags::default();
     other.forward(&stop);

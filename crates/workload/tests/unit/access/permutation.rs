@@ -21,8 +21,8 @@ proptest! {
     }
 }
 
-/// Over many keys, each of 12 values must go to each position equally often: chi-squared over (12-1)^2 degrees of
-/// freedom of the 12 x 12 table.
+/// Over many keys, each of 12 values must go to each position equally often: chi-squared over
+/// (12-1)^2 degrees of freedom of the 12 x 12 table.
 #[test]
 fn every_position_is_equally_likely() {
     const N: usize = 12;
@@ -46,8 +46,8 @@ fn every_position_is_equally_likely() {
     assert!(chi2 < 185.0, "chi-squared {chi2}");
 }
 
-/// Over many keys, all ordered pairs of positions of the first two indexes in a range of 60 are about
-/// equally often.
+/// Over many keys, all ordered pairs of positions of the first two indexes in a range of 60 are
+/// about equally often.
 #[test]
 fn pairs_are_about_equally_likely() {
     const N: u64 = 60;
@@ -66,13 +66,14 @@ fn pairs_are_about_equally_likely() {
     let chi2: f64 = pairs
         .map(|(_, &n)| (f64::from(n) - PER_PAIR as f64).powi(2) / PER_PAIR as f64)
         .sum();
-    // 3539 degrees of freedom for a truly random permutation: mean 3539, standard deviation 84. Six rounds over six bits
-    // come close to it; a shuffle that keeps neighbours together is off by orders of magnitude.
+    // 3539 degrees of freedom for a truly random permutation: mean 3539, standard deviation 84. Six
+    // rounds over six bits come close to it; a shuffle that keeps neighbours together is off by
+    // orders of magnitude.
     assert!(chi2 < 3539.0 * 1.15, "chi-squared {chi2}");
 }
 
-/// Neighbours must not stay neighbours: the mean distance of consecutive outputs of a random order is a third of
-/// the range.
+/// Neighbours must not stay neighbours: the mean distance of consecutive outputs of a random order
+/// is a third of the range.
 #[test]
 fn consecutive_outputs_are_far_apart() {
     let count = 1_000_003_u64;

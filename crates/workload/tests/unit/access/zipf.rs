@@ -1,6 +1,7 @@
 use super::*;
 
-/// Chi-squared of `draws` ranks against the exact law, ranks pooled into cells that expect at least 50.
+/// Chi-squared of `draws` ranks against the exact law, ranks pooled into cells that expect at least
+/// 50.
 fn chi_squared(count: u64, theta: f64, draws: u64) -> (f64, usize) {
     let zipf = Zipf::new(count, theta).unwrap();
     let mut rng = Rng::new(42);
@@ -29,7 +30,8 @@ fn follows_the_analytic_law() {
         for count in [2, 10, 1000, 20_000] {
             let (chi2, cells) = chi_squared(count, theta, 200_000);
             let freedom = cells.max(2) as f64 - 1.0;
-            // Mean `freedom`, standard deviation sqrt(2 freedom): 5 sigma plus room for the skew of few cells.
+            // Mean `freedom`, standard deviation sqrt(2 freedom): 5 sigma plus room for the skew of
+            // few cells.
             let limit = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
             assert!(
                 chi2 < limit,

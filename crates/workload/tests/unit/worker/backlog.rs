@@ -1,6 +1,7 @@
 use super::*;
 
-/// Extents that overlap are read once, in address order; what was read back already is not read again.
+/// Extents that overlap are read once, in address order; what was read back already is not read
+/// again.
 #[test]
 fn each_block_is_read_once() {
     let mut backlog = Backlog::new(NonZeroU32::new(4).unwrap());

@@ -44,10 +44,12 @@ pub(super) fn load(
     for (key, values) in &sweep.sweep.keys {
         for value in values {
             let text = with_values(&profile, &BTreeMap::from([(key.clone(), value.clone())]))?;
-            // A value of another form than the profile's is a mistake; one that makes no drive can be a corner of the matrix.
+            // A value of another form than the profile's is a mistake; one that makes no drive can
+            // be a corner of the matrix.
             if let Err(ProfileError::Syntax(why)) = Profile::from_toml(&text) {
                 let why = format!(
-                    "sweep.keys.\"{key}\" has {value}, which has another form than in the profile: {}",
+                    "sweep.keys.\"{key}\" has {value}, which has another form than in the \
+                     profile: {}",
                     why.trim_end()
                 );
                 let path = file.to_owned();
@@ -77,7 +79,8 @@ impl Units for Task {
         Ok((String::new(), Value::Null))
     }
 
-    /// The rows of the points, measured by `jobs` child processes at a time; in the order of the points whatever their number.
+    /// The rows of the points, measured by `jobs` child processes at a time; in the order of the
+    /// points whatever their number.
     fn compute(&self, points: Range<u64>, jobs: usize) -> anyhow::Result<String> {
         let next = AtomicU64::new(points.start);
         let rows: Mutex<BTreeMap<u64, anyhow::Result<String>>> = Mutex::default();

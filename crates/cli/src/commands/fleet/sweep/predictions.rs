@@ -1,4 +1,5 @@
-//! Section `[predictions]`: the cross-validation, the twins and the ensembles of the shipped profiles.
+//! Section `[predictions]`: the cross-validation, the twins and the ensembles of the shipped
+//! profiles.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -41,8 +42,8 @@ pub(super) fn load(file: Predictions) -> anyhow::Result<(Chunks, Box<dyn Units>)
     Ok((chunks, Box::new(Computation { part, units })))
 }
 
-/// Hash of this program. Predictions follow from the model, its profiles and the published figures, which all are in it and change without
-/// a change of its version.
+/// Hash of this program. Predictions follow from the model, its profiles and the published figures,
+/// which all are in it and change without a change of its version.
 fn this_program() -> anyhow::Result<String> {
     let path = std::env::current_exe().context("cannot find this program's file")?;
     let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
