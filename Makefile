@@ -53,7 +53,7 @@ check: ## formatting, lints and documentation
 	cargo clippy --workspace --all-targets --features assay-cli/s3 -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 
-bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="--markdown docs/benchmarks.md" records
+bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="--record docs" records
 	@scripts/ensure-packages
 	@cargo build --release -p assay-cli -p assay-bench
 	@. scripts/lib.sh && "$$(target_directory)/release/assay-bench" --assay "$$(target_directory)/release/assay" $(BENCH)

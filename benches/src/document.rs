@@ -1,4 +1,4 @@
-//! What a benchmark came to, for the terminal and for a Markdown file.
+//! The results of benchmarks, for the terminal and for pages of Markdown.
 
 use std::fmt::{Display, Write as _};
 use std::fs;
@@ -14,7 +14,7 @@ pub struct Table(pub Vec<Vec<String>>);
 
 #[derive(Default)]
 pub struct Section {
-    /// Names its markers in the file.
+    /// Names its page.
     pub key: &'static str,
     pub title: &'static str,
     /// What was done and how to read it.
@@ -70,24 +70,54 @@ impl Section {
         format!("\n## {}\n\n{}", self.title, self.body())
     }
 
-    /// Put between `<!-- KEY:begin -->` and `<!-- KEY:end -->` of the file, replacing what is
-    /// there.
-    pub fn write_into(&self, path: &Path, conditions: &str) -> Result<()> {
-        let shown = path.display();
-        let old = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-        let begin = format!("<!-- {}:begin -->", self.key);
-        let end = format!("<!-- {}:end -->", self.key);
-        let parts = old.split_once(&begin).and_then(|(before, rest)| {
-            let (_, after) = rest.split_once(&end)?;
-            Some((before, after))
-        });
-        let Some((before, after)) = parts else {
-            bail!("{shown} has no markers {begin} and {end}");
-        };
-        let body = self.body();
-        let new = format!("{before}{begin}\n{conditions}\n\n{body}{end}{after}");
-        fs::write(path, new).with_context(|| format!("cannot write {shown}"))
+    /// Writes the page of this section, `FOLDER/benchmarks/KEY.md`.
+    pub fn write_page(&self, folder: &Path, conditions: &str) -> Result<()> {
+        let path = folder.join("benchmarks").join(format!("{}.md", self.key));
+        let page = format!("# {}\n\n{conditions}\n\n{}", self.title, self.body());
+        fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// A row for each goal that the pages of the sections state, in the order of `keys`.
+pub fn goals_table(folder: &Path, keys: &[String]) -> Result<String> {
+    let mut table = "\n| | goal | measured | |\n|---|---|---|---|\n".to_owned();
+    for key in keys {
+        let path = folder.join(format!("benchmarks/{key}.md"));
+        let page =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let goals = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("- Goal: "));
+        for (number, goal) in goals.enumerate() {
+            let (goal, rest) = goal.split_once(". Measured: ").unwrap_or((goal, ""));
+            let (measured, verdict) = rest.rsplit_once("; ").unwrap_or((rest, ""));
+            let section = match number {
+                0 => format!("[{key}](benchmarks/{key}.md)"),
+                _ => String::new(),
+            };
+            let verdict = verdict.trim_end_matches('.');
+            let _ = writeln!(table, "| {section} | {goal} | {measured} | {verdict} |");
+        }
+    }
+    Ok(table)
+}
+
+/// Replaces the table of goals of `FOLDER/benchmarks.md`, between its markers.
+pub fn write_goals(folder: &Path, keys: &[String]) -> Result<()> {
+    let path = folder.join("benchmarks.md");
+    let table = goals_table(folder, keys)?;
+    let (begin, end) = ("<!-- goals:begin -->", "<!-- goals:end -->");
+    let old =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let parts = old.split_once(begin).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(end)?;
+        Some((before, after))
+    });
+    let Some((before, after)) = parts else {
+        bail!("{} has no markers {begin} and {end}", path.display());
+    };
+    fs::write(&path, format!("{before}{begin}{table}{end}{after}"))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 impl Table {

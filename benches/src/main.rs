@@ -53,9 +53,10 @@ struct Arguments {
     /// The assay to measure
     #[arg(long, default_value = "target/release/assay")]
     assay: PathBuf,
-    /// Replace the figures of these benchmarks in a Markdown file, between its markers
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    /// Write a page of each benchmark into FOLDER/benchmarks, and the goals into
+    /// FOLDER/benchmarks.md
+    #[arg(long, value_name = "FOLDER")]
+    record: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -148,6 +149,37 @@ fn main() -> ExitCode {
     }
 }
 
+type Measure = fn(&Bench) -> Result<document::Section>;
+
+const ALL: &[(Benchmark, Measure)] = &[
+    (Benchmark::Null, sections::null::measure),
+    (Benchmark::Efficiency, sections::efficiency::measure),
+    (Benchmark::Scaling, sections::scaling::measure),
+    (Benchmark::Flatness, sections::flatness::measure),
+    (Benchmark::Live, sections::live::measure),
+    (Benchmark::Agreement, sections::agreement::measure),
+    (Benchmark::Simulation, sections::simulation::measure),
+    (Benchmark::SimulatedJob, sections::simulated_job::measure),
+    (Benchmark::Controller, sections::controller::measure),
+    (Benchmark::Pattern, sections::pattern::measure),
+    (Benchmark::Stream, sections::stream::measure),
+    (Benchmark::Serve, sections::serve::measure),
+    (Benchmark::Passthru, sections::passthru::measure),
+    (Benchmark::Suites, sections::suites::measure),
+    (Benchmark::Report, sections::report::measure),
+    (Benchmark::Lake, sections::lake::measure),
+    (Benchmark::LabReport, sections::report::measure_lab),
+    (Benchmark::Demo, sections::demo::measure),
+];
+
+impl Benchmark {
+    /// The name on the command line, which is that of the page.
+    fn key(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 fn run() -> Result<()> {
     let arguments = Arguments::parse();
     let stop = Arc::new(AtomicBool::new(false));
@@ -168,36 +200,38 @@ fn run() -> Result<()> {
     let chosen = &arguments.benchmarks;
     let conditions = document::conditions(&bench);
     eprintln!("{conditions}");
-    type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: &[(Benchmark, Measure)] = &[
-        (Benchmark::Null, sections::null::measure),
-        (Benchmark::Efficiency, sections::efficiency::measure),
-        (Benchmark::Scaling, sections::scaling::measure),
-        (Benchmark::Flatness, sections::flatness::measure),
-        (Benchmark::Live, sections::live::measure),
-        (Benchmark::Agreement, sections::agreement::measure),
-        (Benchmark::Simulation, sections::simulation::measure),
-        (Benchmark::SimulatedJob, sections::simulated_job::measure),
-        (Benchmark::Controller, sections::controller::measure),
-        (Benchmark::Pattern, sections::pattern::measure),
-        (Benchmark::Stream, sections::stream::measure),
-        (Benchmark::Serve, sections::serve::measure),
-        (Benchmark::Passthru, sections::passthru::measure),
-        (Benchmark::Suites, sections::suites::measure),
-        (Benchmark::Report, sections::report::measure),
-        (Benchmark::Lake, sections::lake::measure),
-        (Benchmark::LabReport, sections::report::measure_lab),
-        (Benchmark::Demo, sections::demo::measure),
-    ];
-    for &(benchmark, measure) in all {
+    for &(benchmark, measure) in ALL {
         if !chosen.contains(&Benchmark::All) && !chosen.contains(&benchmark) {
             continue;
         }
         let section = measure(&bench)?;
         println!("{}", section.text());
-        if let Some(path) = &arguments.markdown {
-            section.write_into(path, &conditions)?;
+        if let Some(folder) = &arguments.record {
+            section.write_page(folder, &conditions)?;
         }
     }
+    if let Some(folder) = &arguments.record {
+        let keys: Vec<String> = ALL.iter().map(|(benchmark, _)| benchmark.key()).collect();
+        document::write_goals(folder, &keys)?;
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{ALL, document};
+
+    #[test]
+    fn the_goals_on_the_page_are_those_of_the_recorded_benchmarks() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+        let keys: Vec<String> = ALL.iter().map(|(benchmark, _)| benchmark.key()).collect();
+        let table = document::goals_table(&docs, &keys).expect("the pages can be read");
+        let page = std::fs::read_to_string(docs.join("benchmarks.md")).expect("the page exists");
+        assert!(
+            page.contains(&table),
+            "run make bench, or correct:\n{table}"
+        );
+    }
 }
