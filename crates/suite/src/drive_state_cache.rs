@@ -48,7 +48,6 @@ const MAX_RECORDS: usize = 16;
      preconditioning (ASSAY_STATE_DIR selects another directory)"
 )]
 pub struct StateCacheError {
-    /// The drive as named.
     pub drive: String,
     /// The file.
     pub path: PathBuf,
@@ -59,7 +58,6 @@ pub struct StateCacheError {
 /// Whether a recorded state is still valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateValidity {
-    /// It is.
     Valid {
         /// Time of the record, UTC.
         since: String,
@@ -72,7 +70,6 @@ pub enum StateValidity {
     Unknown(String),
 }
 
-/// A completed preconditioning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreconditioningRecord {
     /// Key: the same name for the same procedure.
