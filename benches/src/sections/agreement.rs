@@ -124,16 +124,16 @@ fn job_files(device: &TestDevice, folder: &Path, span_ms: u64) -> Result<Vec<Cas
         ("blocking", "ioengine=psync\n", None),
         (
             "io_uring, depth 32",
-            "ioengine=io_uring\niodepth=32\niodepth_batch=8\niodepth_batch_complete_min=8\\
-             niodepth_batch_complete_max=32\n",
+            "ioengine=io_uring\niodepth=32\niodepth_batch=8\niodepth_batch_complete_min=8\n\
+             iodepth_batch_complete_max=32\n",
             limited.then_some(WORKER_THREAD),
         ),
     ];
     let case = |(how, engine, no_goal)| -> Result<Case> {
         let path = folder.join(format!("{}-{}.fio", device.name, how).replace([' ', ','], "-"));
         let text = format!(
-            "[reads]\nfilename={}\nrw=randread\nbs=4k\ndirect=1\ninvalidate=0\nthread\\
-             nnorandommap\nlat_percentiles=1\ntime_based\nruntime={span_ms}ms\n{engine}{rate}",
+            "[reads]\nfilename={}\nrw=randread\nbs=4k\ndirect=1\ninvalidate=0\nthread\n\
+             norandommap\nlat_percentiles=1\ntime_based\nruntime={span_ms}ms\n{engine}{rate}",
             device.path
         );
         std::fs::write(&path, text)?;

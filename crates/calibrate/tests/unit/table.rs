@@ -21,8 +21,8 @@ fn a_value_alone_is_a_random_read_of_4_kib() {
 #[test]
 fn every_column_is_read() {
     let all = read(
-        "rw,block,threads,queue_depth,data,state,area,ios,metric,value,tolerance,role,source\\
-         nwrite,128k,2,8,zero,fresh,1GiB,500,p99_us,120,30,held_out,\"a, \"\"quoted\"\" name\"\n",
+        "rw,block,threads,queue_depth,data,state,area,ios,metric,value,tolerance,role,source\n\
+         write,128k,2,8,zero,fresh,1GiB,500,p99_us,120,30,held_out,\"a, \"\"quoted\"\" name\"\n",
     );
     let one = &all[0];
     assert_eq!(

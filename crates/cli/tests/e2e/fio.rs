@@ -89,9 +89,9 @@ fn jobs_of_a_stage_run_together() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "mixed.fio",
-        "[global]\ndirect=1\ntime_based\nruntime=1\n[reader]\nrw=randread\nbs=4k\nioengine=libaio\\
-         niodepth=8\n[writer]\nrw=write\nbs=128k\nstartdelay=500ms\n[alone]\nstonewall\\
-         nrw=randread\nbs=4k\nioengine=libaio\niodepth=8\n",
+        "[global]\ndirect=1\ntime_based\nruntime=1\n[reader]\nrw=randread\nbs=4k\nioengine=libaio\n\
+         iodepth=8\n[writer]\nrw=write\nbs=128k\nstartdelay=500ms\n[alone]\nstonewall\n\
+         rw=randread\nbs=4k\nioengine=libaio\niodepth=8\n",
     );
     let run = fixture.json(&format!("run mixed.fio {SIM} --out run"));
     let cell =
@@ -119,8 +119,8 @@ fn numbers_of_ios_pauses_and_gaps_are_kept() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "counts.fio",
-        "[pauses]\nrw=randread\nbs=4k\nnumber_ios=100\nthinktime=10ms\nthinktime_blocks=10\\
-         n[backwards]\nstonewall\nrw=read:-8k\nbs=4k\nsize=1m\n",
+        "[pauses]\nrw=randread\nbs=4k\nnumber_ios=100\nthinktime=10ms\nthinktime_blocks=10\n\
+         [backwards]\nstonewall\nrw=read:-8k\nbs=4k\nsize=1m\n",
     );
     let run = fixture.json(&format!("job --fio counts.fio {SIM}"));
     assert_eq!(number(&run, "/runs/0/cells/0/read/ios"), 100.0);
@@ -188,8 +188,8 @@ fn flushes_trims_and_ends_are_in_the_results() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "log.fio",
-        "[global]\nexitall\n[log]\nrw=write\nbs=4k\nfsync=4\nnumber_ios=400\n[data]\nrw=randread\\
-         nbs=4k\nruntime=60\ntime_based\n[trims]\nstonewall\nrw=randtrim\nbs=64k\nnumber_ios=100\n",
+        "[global]\nexitall\n[log]\nrw=write\nbs=4k\nfsync=4\nnumber_ios=400\n[data]\nrw=randread\n\
+         bs=4k\nruntime=60\ntime_based\n[trims]\nstonewall\nrw=randtrim\nbs=64k\nnumber_ios=100\n",
     );
     let run = fixture.json(&format!("run log.fio {SIM} --out run"));
     let cell = |index: usize, key: &str| number(&run, &format!("/runs/0/cells/{index}/{key}"));
@@ -234,8 +234,8 @@ fn files_are_flushed_and_trimmed() {
         fixture.write(
             "file.fio",
             format!(
-                "[global]\nfilename={file}\nsize=1m\nioengine={engine}\n[w]\nrw=write\nbs=64k\\
-                 nfsync=2\nend_fsync=1\n[t]\nstonewall\nrw=trim\nbs=64k\nsize=512k\n"
+                "[global]\nfilename={file}\nsize=1m\nioengine={engine}\n[w]\nrw=write\nbs=64k\n\
+                 fsync=2\nend_fsync=1\n[t]\nstonewall\nrw=trim\nbs=64k\nsize=512k\n"
             ),
         );
         let run = fixture.json("job --fio file.fio");
@@ -269,8 +269,8 @@ fn fios_tools_read_the_logs() {
     let fixture = Fixture::on_disk();
     fixture.write(
         "logs.fio",
-        "[log]\nrw=randread\nbs=4k\nruntime=2\ntime_based\nlog_avg_msec=500\nwrite_bw_log\\
-         nwrite_iops_log=it\nwrite_lat_log=it\nwrite_hist_log=it\n",
+        "[log]\nrw=randread\nbs=4k\nruntime=2\ntime_based\nlog_avg_msec=500\nwrite_bw_log\n\
+         write_iops_log=it\nwrite_lat_log=it\nwrite_hist_log=it\n",
     );
     let run = fixture.json(&format!("run logs.fio {SIM} --out run"));
     for name in [

@@ -20,20 +20,20 @@ fn line(text: &str) -> String {
 fn workloads_become_options_of_a_job() {
     for (text, expected) in [
         (
-            "[a]\nfilename=/dev/x\nrw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1\\
-             ntime_based\nruntime=10",
+            "[a]\nfilename=/dev/x\nrw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1\n\
+             time_based\nruntime=10",
             "--rw randread --bs 4k --iodepth 32 --runtime 10s --random_distribution cover \
              --engine uring --direct true --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=randwrite\nnorandommap\nbssplit=4k/60:64k/40\nrate_iops=500\\
-             nrate_process=poisson",
+            "[a]\nfilename=/dev/x\nrw=randwrite\nnorandommap\nbssplit=4k/60:64k/40\nrate_iops=500\n\
+             rate_process=poisson",
             "--rw randwrite --bs 4k/60:64k/40 --random_distribution random --rate 500 --arrival \
              poisson --engine sync --direct false --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\\
-             nthinktime_iotime=5\nbuffered=0\nrate=10m",
+            "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\n\
+             thinktime_iotime=5\nbuffered=0\nrate=10m",
             "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime \
              100us --thinktime_iotime 5s --engine sync --direct true --verify --seed 1",
         ),
@@ -43,8 +43,8 @@ fn workloads_become_options_of_a_job() {
              --direct false --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,,64k/100\\
-             nrandom_distribution=pareto",
+            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,,64k/100\n\
+             random_distribution=pareto",
             "--rw write --bs 4k --engine sync --direct false --seed 1",
         ),
         (
@@ -132,8 +132,8 @@ fn what_is_not_supported_is_named() {
 
 #[test]
 fn flushes_and_backlogs_are_of_jobs_that_write() {
-    let text = "[global]\nfilename=/dev/x\nverify=crc32c\nverify_backlog=8\nfsync=1\nend_fsync=1\\
-                n[w]\nrw=write\n[r]\nrw=read\n[t]\nrw=trim";
+    let text = "[global]\nfilename=/dev/x\nverify=crc32c\nverify_backlog=8\nfsync=1\nend_fsync=1\n\
+                [w]\nrw=write\n[r]\nrw=read\n[t]\nrw=trim";
     let jobs = jobs(text);
     let of = |n: usize| {
         let options = &jobs[n].options;
@@ -147,8 +147,8 @@ fn flushes_and_backlogs_are_of_jobs_that_write() {
 
 #[test]
 fn synchronous_writes_are_of_jobs_that_write() {
-    let text = "[global]\nfilename=/dev/x\n[d]\nrw=write\nsync=dsync\n[s]\nrw=randrw\nsync=1\n[n]\\
-                nrw=write\nsync=0\n[r]\nrw=read\nsync=1\n[f]\nrw=write\nwritefua=1";
+    let text = "[global]\nfilename=/dev/x\n[d]\nrw=write\nsync=dsync\n[s]\nrw=randrw\nsync=1\n[n]\n\
+                rw=write\nsync=0\n[r]\nrw=read\nsync=1\n[f]\nrw=write\nwritefua=1";
     let found: Vec<Option<String>> = jobs(text).into_iter().map(|job| job.options.sync).collect();
     let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
     assert_eq!(found, [Some("dsync"), Some("1"), None, None, Some("dsync")]);
@@ -171,8 +171,8 @@ fn verifying_threads_work_apart() {
 /// the file.
 #[test]
 fn ends_of_jobs_have_groups() {
-    let text = "[global]\nfilename=/dev/x\n[a]\nexitall\n[b]\n[c]\nnew_group\nexit_what=stonewall\\
-                n[d]\nstonewall\nexit_what=all\n[e]\nstonewall";
+    let text = "[global]\nfilename=/dev/x\n[a]\nexitall\n[b]\n[c]\nnew_group\nexit_what=stonewall\n\
+                [d]\nstonewall\nexit_what=all\n[e]\nstonewall";
     let conversion = converted(text, None).unwrap();
     let exits: Vec<(&str, &str, u32)> = conversion
         .jobs
@@ -274,9 +274,9 @@ fn the_document_has_the_table() {
 #[test]
 fn a_log_is_a_trace_replay() {
     let conversion = converted(
-        "[a]\nread_iolog=/tmp/a.log\nreplay_redirect=/dev/x\nreplay_time_scale=200\\
-         nreplay_scale=4\nreplay_align=4k\nreplay_skip=trim,sync\nrw=randrw\nbs=8k\nsize=1g\\
-         niodepth=8\nioengine=libaio\ndirect=1",
+        "[a]\nread_iolog=/tmp/a.log\nreplay_redirect=/dev/x\nreplay_time_scale=200\n\
+         replay_scale=4\nreplay_align=4k\nreplay_skip=trim,sync\nrw=randrw\nbs=8k\nsize=1g\n\
+         iodepth=8\nioengine=libaio\ndirect=1",
         None,
     )
     .unwrap();
