@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use assay_block_cache::cached::{CachedDisk, HostCompletion};
+use crate::block_cache::cached::{CachedDisk, HostCompletion};
 use assay_io::memory::prefer_huge_pages;
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;

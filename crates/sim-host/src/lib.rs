@@ -4,6 +4,7 @@
 //! - [`event_loop`]: [`EventLoop`], virtual time: a drive, the host's processors and the commands
 //!   between the two. The engine's simulated target, fits and the server run on it.
 //! - [`closed_loop`]: [`ClosedLoop`], threads with a fixed queue depth on an event loop.
+//! - [`block_cache`]: a rotating disk, and an LRU cache on a simulated drive in front of it.
 //! - [`processors`]: what an I/O costs the host's processors, and the scheduler (CFS) where threads
 //!   share them.
 //! - [`shared_host`]: one host for several drives that are simulated at once.
@@ -15,9 +16,11 @@
 //! clock (`assay-serve`).
 //!
 //! # Key constants
-//! [`profile_file::MAX_BYTES`] (1 MiB, the largest profile file), [`shared_host::WINDOW`].
+//! [`profile_file::MAX_BYTES`] (1 MiB, the largest profile file), [`shared_host::WINDOW`],
+//! [`block_cache::cached::DEFAULT_BLOCK_BYTES`], [`block_cache::disk::DISK_7200`].
 #![forbid(unsafe_code)]
 
+pub mod block_cache;
 pub mod closed_loop;
 pub mod event_loop;
 pub mod processors;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use assay_block_cache::cached::{CachedDisk, HostCompletion};
+use crate::block_cache::cached::{CachedDisk, HostCompletion};
 use assay_io::buffers::Buffers;
 use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_ssd::profile::LinkProfile;

@@ -6,8 +6,6 @@ use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::ControllerRegisters;
 use crate::nvme::{AdminPort, CommandError, command_name};
 use crate::spec::{DriveSpec, SpecKind};
-use assay_block_cache::cached::{CacheMode, CachedDisk, DEFAULT_BLOCK_BYTES};
-use assay_block_cache::disk::DISK_7200;
 use assay_io::TargetError;
 use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
@@ -15,6 +13,8 @@ use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
+use assay_sim_host::block_cache::cached::{CacheMode, CachedDisk, DEFAULT_BLOCK_BYTES};
+use assay_sim_host::block_cache::disk::DISK_7200;
 use assay_sim_host::profile_file;
 use assay_ssd::profile::LinkProfile;
 use assay_ssd::{Drive, DriveOptions, Identity, Profile};

@@ -2,7 +2,7 @@ use assay_ssd::{DriveOptions, Profile};
 use assay_units::Rng;
 
 use super::*;
-use crate::disk::DISK_7200;
+use crate::block_cache::disk::DISK_7200;
 
 struct Host {
     cache: CachedDisk,

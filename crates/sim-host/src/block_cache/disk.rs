@@ -269,5 +269,5 @@ impl Disk {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/disk.rs"]
+#[path = "../../tests/unit/block_cache/disk.rs"]
 mod tests;

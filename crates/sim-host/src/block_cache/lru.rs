@@ -181,5 +181,5 @@ impl LruMap {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/lru.rs"]
+#[path = "../../tests/unit/block_cache/lru.rs"]
 mod tests;

@@ -26,8 +26,8 @@ use std::collections::{BTreeMap, VecDeque};
 use assay_ssd::{Command, Completion, Drive, Status};
 use assay_units::{DataClass, Nanos, Op};
 
-use crate::disk::{Disk, DiskCommand, DiskProfile};
-use crate::lru::{Evicted, LruMap};
+use super::disk::{Disk, DiskCommand, DiskProfile};
+use super::lru::{Evicted, LruMap};
 
 /// Block of the cache when nothing is asked for, bytes.
 pub const DEFAULT_BLOCK_BYTES: u64 = 64 << 10;
@@ -576,5 +576,5 @@ const BACKGROUND: Command = Command {
 };
 
 #[cfg(test)]
-#[path = "../tests/unit/cached.rs"]
+#[path = "../../tests/unit/block_cache/cached.rs"]
 mod tests;
