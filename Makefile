@@ -33,19 +33,19 @@ fuzz-properties: ## repeat the property tests with new random cases; MINUTES=10
 
 rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
 	@scripts/ensure-packages
-	@rtl/check
+	@hardware/rtl/check
 
 rtl-long: ## hardware core: tests of every configuration and the long ones, faults that the co-simulation must find, coverage, place and route on an ECP5, sweep of streams to 4 GiB
 	@scripts/ensure-packages
 	@cargo test -p assay-cosim --features all-configurations -- --include-ignored
-	@rtl/check cosim-mutants coverage clock
+	@hardware/rtl/check cosim-mutants coverage clock
 	@$(MAKE) --no-print-directory rtl-bench CORE="sweep 32768"
 
 rtl-bench: ## hardware core, simulated: cycles per chunk, all widths, drives, plans, sweep to 512 MiB; an hour. CORE="sweep 1024" selects
 	@cargo build --release -p assay-cosim --features all-configurations --example performance
 	@. scripts/lib.sh && core="$$(target_directory)/release/examples/performance" && "$$core" $(or $(CORE),all 4096)
 
-registers: ## regenerate the hardware core's register file, its Rust constants and its register map from rtl/registers.toml
+registers: ## regenerate the hardware core's register file, its Rust constants and its register map from hardware/rtl/registers.toml
 	cargo run -q -p assay-register-map
 
 check: ## formatting, lints and documentation

@@ -1,4 +1,4 @@
-//! Registers of a streaming core: addresses and bits. Made from `rtl/registers.toml` by
+//! Registers of a streaming core: addresses and bits. Made from `hardware/rtl/registers.toml` by
 //! `make registers`; do not edit.
 //!
 //! An address is that of the bank plus the register's offset. Registers are little-endian; those of
@@ -67,9 +67,11 @@ pub mod stream {
 
     /// "ASAY"; constant 0x59415341.
     pub const ID: Register = Register::new(0x00, 32);
+    /// Value of `ID`.
     pub const ID_VALUE: u32 = 0x59415341;
     /// Version of this map; constant 0x2.
     pub const VERSION: Register = Register::new(0x04, 32);
+    /// Value of `VERSION`.
     pub const VERSION_VALUE: u32 = 0x2;
     /// Write 1 to act; reads as 0.
     pub const CONTROL: Register = Register::new(0x08, 32);
@@ -81,27 +83,23 @@ pub mod stream {
     pub const LAST_ADDRESS: Register = Register::new(0x18, 64);
     /// Size of a chunk; read only.
     pub const CHUNK_BYTES: Register = Register::new(0x20, 32);
-    /// Byte address of the last chunk of the contiguous run of completed chunks (read bank:
-    /// delivered); valid with `LAST_VALID`; read only.
+    /// Byte address of the last chunk of the contiguous run of completed chunks (read bank: delivered); valid with `LAST_VALID`; read only.
     pub const LAST_ADDRESS_WRITTEN: Register = Register::new(0x28, 64);
     /// Bytes of the stream in that run; read only.
     pub const BYTES: Register = Register::new(0x30, 64);
     /// The same in beats of 16 bytes, rounded up; read only.
     pub const BEATS: Register = Register::new(0x38, 64);
-    /// Number of times the stream had to wait for the drive; a replay always waits for its first
-    /// chunk; read only.
+    /// Number of times the stream had to wait for the drive; a replay always waits for its first chunk; read only.
     pub const STALLS: Register = Register::new(0x40, 64);
     /// Total duration of these, nanoseconds; a core counts whole microseconds; read only.
     pub const STALL_TIME: Register = Register::new(0x48, 64);
     /// First beat of the pattern generator or checker, bytes 0 to 7; read and write, reset value 0.
     pub const PATTERN_SEED: Register = Register::new(0x50, 64);
-    /// Beats per packet of the pattern, 0 for one packet of the whole stream; read and write, reset
-    /// value 0.
+    /// Beats per packet of the pattern, 0 for one packet of the whole stream; read and write, reset value 0.
     pub const PACKET_BEATS: Register = Register::new(0x58, 64);
     /// Bytes of the stream covered by a completed flush (read bank: 0); read only.
     pub const DURABLE_BYTES: Register = Register::new(0x60, 64);
-    /// Number of the first beat that the pattern checker found wrong; valid with `PATTERN_ERROR`;
-    /// read only.
+    /// Number of the first beat that the pattern checker found wrong; valid with `PATTERN_ERROR`; read only.
     pub const ERROR_BEAT: Register = Register::new(0x68, 64);
     /// The first failed command of the stream; read only.
     pub const DEVICE_STATUS: Register = Register::new(0x70, 64);
@@ -127,8 +125,7 @@ pub mod stream {
     pub const FLUSH_STATUS_IN_PROGRESS: RegisterField = RegisterField::new(0, 0);
     /// `FLUSH_STATUS`, bit 1: it has ended.
     pub const FLUSH_STATUS_FINISHED: RegisterField = RegisterField::new(1, 1);
-    /// Beats of the stream that were taken and are on no drive: dropped by `FLUSH_CONTROL`, or of
-    /// an open chunk given up by STOP; read only.
+    /// Beats of the stream that were taken and are on no drive: dropped by `FLUSH_CONTROL`, or of an open chunk given up by STOP; read only.
     pub const DROPPED_BEATS: Register = Register::new(0x80, 64);
     /// Clock cycles from START to the end, or until now; read only.
     pub const CYCLES: Register = Register::new(0x88, 64);
@@ -174,8 +171,7 @@ pub mod drive {
     pub const MAX_TRANSFER: Register = Register::new(0x14, 32);
     /// The controller's capabilities (NVMe register CAP); read only.
     pub const CAP: Register = Register::new(0x18, 64);
-    /// Microseconds after which a command of this drive without completion is an error; read and
-    /// write, reset value 10000000.
+    /// Microseconds after which a command of this drive without completion is an error; read and write, reset value 10000000.
     pub const COMMAND_TIMEOUT: Register = Register::new(0x20, 32);
     /// Age of the oldest outstanding command, microseconds; read only.
     pub const OLDEST_COMMAND: Register = Register::new(0x24, 32);
@@ -183,8 +179,7 @@ pub mod drive {
     pub const COMMANDS: Register = Register::new(0x28, 32);
     /// Doorbells written, modulo 2^32; read only.
     pub const DOORBELLS: Register = Register::new(0x2c, 32);
-    /// Events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are
-    /// none; read only.
+    /// Events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none; read only.
     pub const PROTOCOL_ERRORS: Register = Register::new(0x30, 32);
     /// Write 1 to act; reads as 0.
     pub const CONTROL: Register = Register::new(0x34, 32);
@@ -216,7 +211,9 @@ impl StatusBits {
     pub const FINISHED: StatusBits = StatusBits(1 << 1);
     /// The stream ended inside a chunk.
     pub const EARLY_LAST: StatusBits = StatusBits(1 << 2);
+    /// It was stopped.
     pub const STOPPED: StatusBits = StatusBits(1 << 3);
+    /// It was aborted.
     pub const ABORTED: StatusBits = StatusBits(1 << 4);
     /// Refused: the first address lies after the last.
     pub const FIRST_AFTER_LAST: StatusBits = StatusBits(1 << 5);
@@ -232,8 +229,7 @@ impl StatusBits {
     pub const PATTERN_ERROR: StatusBits = StatusBits(1 << 10);
     /// The pattern checker found a packet of a length other than `PACKET_BEATS`.
     pub const LENGTH_ERROR: StatusBits = StatusBits(1 << 11);
-    /// The drive broke a rule of NVMe: wrong phase, unknown command, an access outside the core's
-    /// addresses.
+    /// The drive broke a rule of NVMe: wrong phase, unknown command, an access outside the core's addresses.
     pub const PROTOCOL_ERROR: StatusBits = StatusBits(1 << 12);
 }
 

@@ -1,9 +1,9 @@
-//! Makes a model of `rtl/nvs_core.sv` for each configuration: SystemVerilog to C++ (Verilator), C++
-//! to one static library.
+//! Makes a model of `hardware/rtl/nvs_core.sv` for each configuration: SystemVerilog to C++
+//! (Verilator), C++ to one static library.
 //!
 //! Without the feature `model`, `verilator`, a C++ compiler or the RTL the crate is built without
 //! models, and `CoreModel::new` says what is missing. With the feature `shared-model` there is one
-//! model, w128c16, in a shared library that `rtl/check coverage` and `rtl/check cosim-mutants`
+//! model, w128c16, in a shared library that `hardware/rtl/check coverage` and `cosim-mutants`
 //! exchange for others without a new build of the tests. A model is made anew when the RTL, `csrc/`
 //! or its configuration have changed, by content.
 
@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
         "csrc",
         "src/config.rs",
         "src/signals.rs",
-        "../../rtl",
+        "../rtl",
     ] {
         println!("cargo:rerun-if-changed={file}");
     }
@@ -77,9 +77,9 @@ impl Builder {
             return Ok(Err("built without the feature `model`".to_owned()));
         }
         let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-        let (rtl, csrc) = (here.join("../../rtl"), here.join("csrc"));
+        let (rtl, csrc) = (here.join("../rtl"), here.join("csrc"));
         if !rtl.join("nvs_core.sv").exists() {
-            return Ok(Err("rtl/nvs_core.sv does not exist".to_owned()));
+            return Ok(Err("hardware/rtl/nvs_core.sv does not exist".to_owned()));
         }
         let target = std::env::var("CARGO_CFG_TARGET_ENDIAN").unwrap_or_default();
         if target != "little" {

@@ -1,6 +1,6 @@
 // Wrapper of nvs_core for place and route: all ports but clock and reset are on two shift registers, so the core needs five pins.
 //
-// Purpose: `rtl/check clock`. Not a part of the core. Every input comes from a flip-flop and every output goes to one, so all paths of the
+// Purpose: `hardware/rtl/check clock`. Not a part of the core. Every input comes from a flip-flop and every output goes to one, so all paths of the
 // core are paths between flip-flops.
 //
 // Interface: in_i is shifted into the inputs; the outputs are taken when load_i is set, and else shifted to out_o.

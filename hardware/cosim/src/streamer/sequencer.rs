@@ -1,4 +1,4 @@
-//! Reasons of a failed bring-up, as `rtl/nvs_init.sv` numbers them.
+//! Reasons of a failed bring-up, as `hardware/rtl/nvs_init.sv` numbers them.
 
 /// Text for the reason in the register `SEQUENCER`.
 pub fn reason_text(reason: u8) -> &'static str {

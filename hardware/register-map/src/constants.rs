@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The file's text.
 pub(crate) fn module(description: &Description) -> String {
     let mut out = "\
-//! Registers of a streaming core: addresses and bits. Made from `rtl/registers.toml` by
+//! Registers of a streaming core: addresses and bits. Made from `hardware/rtl/registers.toml` by
 //! `make registers`; do not edit.
 //!
 //! An address is that of the bank plus the register's offset. Registers are little-endian; those \

@@ -1,5 +1,5 @@
 //! Bring-up of drives that describe themselves in all ways: each is either refused with the step
-//! and the reason of `rtl/nvs_init.sv`, or its description is in the registers.
+//! and the reason of `hardware/rtl/nvs_init.sv`, or its description is in the registers.
 
 #[path = "bring_up/altered.rs"]
 mod altered;

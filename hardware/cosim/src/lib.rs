@@ -1,9 +1,9 @@
-//! Co-simulation of the RTL streaming core (`rtl/`) with the NVMe controller model and simulated
-//! drives.
+//! Co-simulation of the RTL streaming core (`hardware/rtl/`) with the NVMe controller model and
+//! simulated drives.
 //!
 //! # Purpose
-//! Runs the core clock cycle by clock cycle: Verilator translates `rtl/` into a C++ model, and this
-//! crate models everything around the core.
+//! Runs the core clock cycle by clock cycle: Verilator translates `hardware/rtl/` into a C++ model,
+//! and this crate models everything around the core.
 //!
 //! # Architecture
 //! - [`config`]: configurations of the core. `build.rs` makes a model of each.

@@ -1,4 +1,4 @@
-# Coverage of the co-simulation; sourced by rtl/check after cosim.sh. The tests of crates/cosim run on models that count lines and toggles.
+# Coverage of the co-simulation; sourced by hardware/rtl/check after cosim.sh. The tests of hardware/cosim run on models that count lines and toggles.
 
 # Its models: name, number of drives, bits of a ring address. With two drives, what chooses among drives is counted.
 coverage_models=("w128c16 1 20" "w128c16d2 2 20")
@@ -11,8 +11,8 @@ build_coverage_models() {
   # Replaces the one of the build of the tests.
   echo "#define MODELS(X)$(printf ' X(%s)' "${coverage_models[@]%% *}")" >"$work/model/models.h"
   local compiler=(g++ -std=gnu++17 -O1 -fPIC -w -DVL_USER_STOP -DVL_USER_FATAL -DVM_COVERAGE=1 -DVM_TRACE=0 -DTRACE=0
-    -I "$work/model" -I "$out" -I ../crates/cosim/csrc -I "$runtime" -I "$runtime/vltstd")
-  for source in ../crates/cosim/csrc/table.cpp "$runtime"/verilated{,_threads,_cov}.cpp; do
+    -I "$work/model" -I "$out" -I ../cosim/csrc -I "$runtime" -I "$runtime/vltstd")
+  for source in ../cosim/csrc/table.cpp "$runtime"/verilated{,_threads,_cov}.cpp; do
     parts+=("$work/model/$(basename "$source" .cpp).o")
     "${compiler[@]}" -c "$source" -o "${parts[-1]}" >"$work/log" 2>&1 || return 1
   done
@@ -25,7 +25,7 @@ build_coverage_models() {
       --Mdir "$work/model/$name" -CFLAGS "-fPIC -w" -MAKEFLAGS "OPT_FAST=-O1 OPT_SLOW=-O0" -y . nvs_core.sv >"$work/log" 2>&1 || return 1
     parts+=("$work/model/$name.o" "$work/model/$name/V${name}__ALL.a")
     "${compiler[@]}" "-DPREFIX=V$name" "-DSHIM=shim_$name" -DDATA_WIDTH=128 "-DRING_WIDTH=$ring" "-DDRIVES=$drives" \
-      -I "$work/model/$name" -c ../crates/cosim/csrc/shim.cpp -o "$work/model/$name.o" >"$work/log" 2>&1 || return 1
+      -I "$work/model/$name" -c ../cosim/csrc/shim.cpp -o "$work/model/$name.o" >"$work/log" 2>&1 || return 1
   done
   g++ -shared -Wl,-z,defs "${parts[@]}" -o "$work/model/libassay_cosim_models.so" >"$work/log" 2>&1
 }
@@ -33,7 +33,7 @@ build_coverage_models() {
 # Lines and toggles of each module that the tests reach, with what they must reach at least, percent; what they do not reach is in
 # target/rtl-coverage/missed.txt. Lines and bits that can never be reached: formal/coverage.py.
 coverage() {
-  local lines=99 toggles=94 report=../target/rtl-coverage model name drives program
+  local lines=99 toggles=94 report=../../target/rtl-coverage model name drives program
   build_cosim core ports control coverage faults random bring_up sequences
   build_coverage_models || { cat "$work/log" >&2; exit 1; }
   rm -rf "$report"
@@ -45,7 +45,7 @@ coverage() {
   done
   for program in "${tests[@]}"; do
     # A quarter of the random sequences.
-    (cd ../crates/cosim && ASSAY_COSIM_COVERAGE=$work/data LD_LIBRARY_PATH=$work/model "$program" -q \
+    (cd ../cosim && ASSAY_COSIM_COVERAGE=$work/data LD_LIBRARY_PATH=$work/model "$program" -q \
       --skip sequences_251 --skip sequences_501 --skip sequences_751) >"$work/run" 2>&1 || { cat "$work/run" >&2; exit 1; }
   done
   python3 formal/coverage.py "$work/data" formal/coverage-excluded.txt "$report/missed.txt" "$lines" "$toggles"

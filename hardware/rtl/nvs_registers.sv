@@ -1,24 +1,27 @@
 // Registers of the streaming core. Made from registers.toml by `make registers`; do not edit.
 //
-// Purpose: AXI4-Lite slave with the registers of both stream directions and of every drive. What they do is done elsewhere; the addresses,
-// names and bits are in docs/hardware-core.md.
+// Purpose: AXI4-Lite slave with the registers of both stream directions and of every drive. What
+// they do is done elsewhere; the addresses, names and bits are in docs/hardware-core.md.
 //
 // Interface:
-//   s_reg_*              AXI4-Lite. One write and one read at a time; they do not wait for each other. Byte strobes count. Every response
+//   s_reg_*              AXI4-Lite. One write and one read at a time; they do not wait for each
+//   other. Byte strobes count. Every response
 //                        is OKAY; what is no register reads as zero
-//   BANK_REGISTER_i      value of a read-only register
-//   BANK_REGISTER_o      value of a register that is kept; changes in the cycle in which the write response appears
-//   BANK_REGISTER_valid_o  pulse: the word in BANK_REGISTER_o was written; bytes without strobe are zero. Such a register reads as zero
-//   drive_*              one part per drive, drive 0 lowest
-// Reading the low half of a 64-bit read-only register keeps the high half for the next read: if that is the register's high half, it
-// gets the value of the same cycle.
+//   BANK_REGISTER_i      value of a read-only register BANK_REGISTER_o      value of a register
+//   that is kept; changes in the cycle in which the write response appears BANK_REGISTER_valid_o
+//   pulse: the word in BANK_REGISTER_o was written; bytes without strobe are zero. Such a register
+//   reads as zero drive_*              one part per drive, drive 0 lowest
+// Reading the low half of a 64-bit read-only register keeps the high half for the next read: if
+// that is the register's high half, it gets the value of the same cycle.
 //
 // No output depends on an input of the same cycle.
 //
 // Invariants, proven in formal/nvs_registers.svh:
 //   - one response per request, stable until it is taken; it follows within two cycles;
-//   - a kept register is what was last written, byte by byte, and its reset value before; a read returns it;
-//   - a read returns the value of its register in the cycle before the response appears, or the kept high half;
+//   - a kept register is what was last written, byte by byte, and its reset value before; a read
+//     returns it;
+//   - a read returns the value of its register in the cycle before the response appears, or the
+//     kept high half;
 //   - a write to a register that acts gives exactly one pulse with the written word.
 
 module nvs_registers #(
@@ -110,7 +113,8 @@ module nvs_registers #(
   logic unused_address;
   assign unused_address = &{s_reg_aw_addr_i[1:0], s_reg_ar_addr_i[1:0]};
 
-  // Writes: address and data are taken each on its own. A write happens when both are there and the response before it was taken.
+  // Writes: address and data are taken each on its own. A write happens when both are there and the
+  // response before it was taken.
   logic        aw_full_q, w_full_q, b_valid_q, write;
   logic [9:0]  aw_word_q;
   logic [31:0] w_data_q;
@@ -147,8 +151,8 @@ module nvs_registers #(
     end
   end
 
-  // Reads: each bank's row is looked up in the cycle after the address was taken, and the bank chosen in the next one, unless the high half
-  // is there from the read before.
+  // Reads: each bank's row is looked up in the cycle after the address was taken, and the bank
+  // chosen in the next one, unless the high half is there from the read before.
   logic        ar_full_q, looked_q, r_valid_q, keep_q, keep;
   logic [9:0]  ar_word_q;
   logic [63:0] row_q, row;
@@ -345,7 +349,8 @@ module nvs_registers #(
   end
 
 `ifdef FORMAL
-  // The chosen word by the description: kept, acts, half of a 64-bit read-only register; its value; its pulse.
+  // The chosen word by the description: kept, acts, half of a 64-bit read-only register; its value;
+  // its pulse.
   logic        f_chosen_q = 1'b0;
   logic [9:0]  f_word_q, f_choice, f_word;
   assign f_word = f_chosen_q ? f_word_q : f_choice;
