@@ -1,7 +1,6 @@
 //! Attribution of measured series: a file, and a zram device where the kernel has one (as root).
 //! Neither has an SLC cache, garbage collection or throttling, so only steady, host-limited and
 //! unexplained are correct labels.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -4,9 +4,8 @@
 //! Detectors were developed on other seeds: below 10 000, then 216 from 100 000, 216 from 300 000,
 //! 300 from 500 000, and 680 from 900 000 and from 1 200 000 on. The seeds here were first used
 //! after the last change of the rules.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenario;
+use crate::scenario;
 
 use scenario::Label;
 use scenario::draw::scenario;

@@ -15,7 +15,7 @@ use assay_device::identity::{DriveInfo, DriveKind, IdentityError, identify, list
 use assay_device::interlock::{PermitError, RefusalReason, authorise};
 use assay_device::signature;
 
-mod interlock_fixture;
+use crate::interlock_fixture;
 
 use interlock_fixture::{
     InterlockFixture, allowed, destroy, info, name, refused, refused_for_good, run,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use assay_device::identity::{DriveKind, list_drives};
 use assay_device::interlock::{PermitError, RefusalReason, authorise};
 
-mod interlock_fixture;
+use crate::interlock_fixture;
 
 use interlock_fixture::{
     InterlockFixture, allowed, destroy, info, name, refused, refused_for_good, run, try_run,

@@ -1,5 +1,4 @@
 //! I/O engines on real files: bytes, errors, time.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -11,7 +11,7 @@ use assay_device::interlock::authorise;
 use assay_device::open::open_drive;
 use assay_device::purge::{PurgeError, discard_all};
 
-mod interlock_fixture;
+use crate::interlock_fixture;
 
 use interlock_fixture::{InterlockFixture, destroy, info, name, run};
 

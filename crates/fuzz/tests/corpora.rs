@@ -1,5 +1,4 @@
 //! Every target, on its corpus and on seeded mutations of it.
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 use std::collections::BTreeSet;
 use std::fs;

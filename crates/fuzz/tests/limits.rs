@@ -1,5 +1,4 @@
 //! The limits that docs/reliability.md states are those of the code.
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 use assay_fio_job::{ini, job};
 use assay_serve::nbd::protocol::{MAX_OPTION_BYTES, MAX_PAYLOAD_BYTES};

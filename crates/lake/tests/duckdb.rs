@@ -1,8 +1,6 @@
 //! The queries of docs/lake.md, run by DuckDB on a lake of drives whose answers are known.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../../store/tests/fixtures/mod.rs"]
-mod fixtures;
+use crate::fixtures;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,6 @@
 //! Joined tables are a function of the run folders in them.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../../store/tests/fixtures/mod.rs"]
-mod fixtures;
+use crate::fixtures;
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

@@ -1,6 +1,6 @@
 //! Bring-up: identification, configuration, registers, reset, shutdown.
 
-mod support;
+use crate::support;
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::feature::FeatureId;

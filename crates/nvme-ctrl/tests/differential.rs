@@ -1,6 +1,6 @@
 //! The same commands on the drive alone and through the controller leave the same state.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::HostMemory;
 use assay_nvme_spec::StatusCode;

@@ -9,7 +9,7 @@ use assay_nvme_spec::identify::{Cns, IdentifyController};
 use assay_nvme_spec::log::{LogId, SmartLog};
 use assay_nvme_spec::nvm::{Read, Write};
 
-mod support;
+use crate::support;
 
 fn driver(settings: &[(&str, &str)]) -> Driver<InProcessTransport> {
     let drive = support::drive("samsung-951", settings);

@@ -1,6 +1,6 @@
 //! Format, Sanitize and Device Self-test: effect, duration, and commands rejected meanwhile.
 
-mod support;
+use crate::support;
 
 use assay_nvme_spec::admin::{
     AsyncEventRequest, DeviceSelfTest, FormatNvm, Sanitize, SanitizeAction, SecureErase,

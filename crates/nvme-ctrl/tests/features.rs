@@ -1,6 +1,6 @@
 //! Features: power states, autonomous transitions, values and their limits, requests of events.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::HostMemory;
 use assay_nvme_spec::admin::{AsyncEventRequest, GetFeatures, SetFeatures, select};

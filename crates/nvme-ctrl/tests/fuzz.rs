@@ -1,6 +1,6 @@
 //! Fuzzing with arbitrary registers, queue entries and memory: no panic, no hang, bounded memory.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::{Controller, ControllerOptions, FlatMemory, HostMemory};
 use assay_nvme_spec::register;

@@ -1,6 +1,6 @@
 //! Log pages and temperatures: admin commands act on the model and report its state.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::HostMemory;
 use assay_nvme_spec::StatusCode;

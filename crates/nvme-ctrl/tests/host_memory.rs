@@ -1,6 +1,6 @@
 //! Host Memory Buffer: what a host finds, lends and takes back.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::HostMemory;
 use assay_nvme_spec::StatusCode;

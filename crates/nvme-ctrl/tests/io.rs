@@ -1,6 +1,6 @@
 //! I/O commands: data integrity, statuses of invalid commands, faults.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::HostMemory;
 use assay_nvme_spec::data_pointer::{SglDescriptor, SglType};

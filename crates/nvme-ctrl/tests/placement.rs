@@ -1,6 +1,6 @@
 //! Flexible Data Placement: what a host finds, and what its placement identifiers do.
 
-mod support;
+use crate::support;
 
 use assay_nvme_ctrl::HostMemory;
 use assay_nvme_spec::admin::{GetFeatures, GetLogPage, SetFeatures, select};

@@ -1,6 +1,6 @@
 //! Queues: creation and deletion, wrap-around, doorbells, shared completion queues, interrupts.
 
-mod support;
+use crate::support;
 
 use assay_nvme_spec::admin::{
     CreateCompletionQueue, CreateSubmissionQueue, DeleteCompletionQueue, DeleteSubmissionQueue,

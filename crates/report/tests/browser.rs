@@ -3,9 +3,7 @@
 //!
 //! Needs `/usr/bin/chromium`; without it the tests print a notice and check nothing.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
-
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::process::Command;

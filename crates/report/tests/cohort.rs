@@ -1,8 +1,7 @@
 //! Figures and pages of cohorts.
 
-mod common;
-#[path = "common/cohort.rs"]
-mod synthetic;
+use crate::common;
+use crate::synthetic;
 
 use assay_analysis::cohort::observe::Origin;
 use assay_analysis::cohort::{Cohort, CohortSettings, Soaks, conclude};

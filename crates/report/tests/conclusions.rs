@@ -1,8 +1,6 @@
 //! The tables of conclusions say what the page and the terminal say.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
-
-mod common;
+use crate::common;
 
 use assay_analysis::conclusions;
 use assay_report::html;

@@ -1,8 +1,6 @@
 //! Figures of the page agree with the run.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
-
-mod common;
+use crate::common;
 
 use assay_report::html;
 use assay_report::terminal::{self, Style};

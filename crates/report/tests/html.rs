@@ -1,12 +1,9 @@
 //! The page: well formed, self-contained, safe for any name of a drive, with limitations before the
 //! figures.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
+use crate::run_fixture;
 
-#[path = "../../store/tests/fixtures/mod.rs"]
-mod run_fixture;
-
-mod common;
+use crate::common;
 #[path = "html/health.rs"]
 mod health;
 

@@ -1,8 +1,6 @@
 //! Summaries: a picture that any program reads, and a Markdown table; simulated drives say so.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
-
-mod common;
+use crate::common;
 
 use assay_report::summary::{card, markdown};
 

@@ -1,8 +1,6 @@
 //! Terminal tables: snapshots, width, colour, comparisons.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
-
-mod common;
+use crate::common;
 
 use assay_report::terminal::{Style, render};
 use assay_stats::compare::ComparisonSettings;

@@ -1,8 +1,6 @@
 //! Pages of the views: their figures are those of the run, and incomplete results are marked.
 
-#![allow(clippy::unwrap_used)] // in helpers of tests, too
-
-mod common;
+use crate::common;
 #[path = "views/streams.rs"]
 mod streams;
 #[path = "views/thermal.rs"]

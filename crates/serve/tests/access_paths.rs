@@ -1,8 +1,7 @@
 //! One command trace on equal drives: the model itself, behind an NVMe controller, over NBD and
 //! over vfio-user. All must end in the same state: map, counters and data.
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
-mod support;
+use crate::support;
 
 use assay_serve::Pace;
 use assay_units::Nanos;

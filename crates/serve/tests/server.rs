@@ -1,8 +1,6 @@
 //! The NBD server over sockets: protocol conformance, faults, misbehaving clients.
 
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
-
-mod support;
+use crate::support;
 
 use std::io::{Read, Write};
 

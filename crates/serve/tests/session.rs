@@ -1,9 +1,7 @@
 //! NBD session without a socket: no input makes it panic or request more than the limit, and
 //! decoding does not depend on how the bytes are split.
 
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
-
-mod support;
+use crate::support;
 
 use assay_serve::nbd::protocol::{
     IHAVEOPT, MAX_PAYLOAD_BYTES, OPTION_BYTES, REQUEST_BYTES, REQUEST_MAGIC,

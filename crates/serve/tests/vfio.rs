@@ -1,7 +1,6 @@
 //! The PCIe function over a vfio-user socket with shared memory.
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
-mod support;
+use crate::support;
 
 use std::os::unix::fs::FileExt;
 

@@ -1,5 +1,4 @@
 //! The simulated target: virtual time, stored data, errors.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target};
 use assay_sim_host::SimTarget;

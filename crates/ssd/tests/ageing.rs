@@ -1,7 +1,7 @@
 //! Directions of age: cycles, retention and temperature lengthen the tail and change no data;
 //! refresh shortens it again and costs writes; the health log follows.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile, Status};
 use assay_units::{GIB, MIB, Nanos, Op};

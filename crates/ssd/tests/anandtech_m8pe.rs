@@ -4,7 +4,7 @@
 //! Superblock, dies and over-provisioning share are unchanged, and so are rates and amplification;
 //! full hours are in `docs/fidelity.md`.
 
-mod common;
+use crate::common;
 
 use std::sync::OnceLock;
 

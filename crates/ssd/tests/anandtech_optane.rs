@@ -8,7 +8,7 @@ use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::{GIB, Nanos, Op};
 use common::queued::{CommandTiming, Queued, run_queued};
 
-mod common;
+use crate::common;
 
 /// Host time per I/O of the review and the percentiles.
 const HOST: Nanos = Nanos(900);

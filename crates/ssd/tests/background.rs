@@ -1,6 +1,6 @@
 //! Background work of idle drives: schedule, energy, and independence of polling.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Command, Drive, DriveOptions, Telemetry};
 use assay_units::{GIB, Nanos, Op};

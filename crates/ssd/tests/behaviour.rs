@@ -1,7 +1,7 @@
 //! Published behaviour of the modelled drives (DragonFly NVMe tests), within this version's
 //! tolerances.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Provenance, Sourced};
 use assay_units::rate::mib_per_second;

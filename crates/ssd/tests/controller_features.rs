@@ -1,6 +1,6 @@
 //! Features for a controller around the drive.
 
-mod common;
+use crate::common;
 
 use assay_ssd::thermal::{HOST_HYSTERESIS_K, HostThrottling};
 use assay_ssd::{DriveOptions, Profile};

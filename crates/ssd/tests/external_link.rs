@@ -1,7 +1,7 @@
 //! A drive whose host link is simulated by the caller
 //! ([`DriveOptions::external_link_bytes_per_second`]).
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Completion, Drive, DriveOptions, Profile, Status};
 use assay_units::rng::mix;

@@ -1,7 +1,7 @@
 //! Agreement with published results (`reference/`; in full in `docs/fidelity.md`). The bounds are
 //! what has been reached: a less accurate model fails here.
 
-mod common;
+use crate::common;
 
 use assay_ssd::published::{ReadBandwidth, read_bandwidths};
 use assay_ssd::{Drive, DriveOptions, Telemetry};

@@ -1,7 +1,7 @@
 //! Guarantees of the drive: every command completes once, in order of time, deterministically, and
 //! data is stored at its address.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Heat follows work: directions that hold on every drive, whatever its numbers.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile, Telemetry};
 use assay_units::{GIB, Nanos, Op, Rng};

@@ -1,7 +1,7 @@
 //! Indirection units of more than 4 KiB: read-modify-write, write amplification, memory of the map,
 //! data and power loss against naive implementations.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Percentile curves of single reads: no stairs, and tails as long as published ones.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::{GIB, Nanos, Op, Rng};

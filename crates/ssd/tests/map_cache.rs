@@ -1,6 +1,6 @@
 //! A map on flash with a cache, on a small drive whose times can be summed by hand.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveError, DriveOptions, InitialState, Profile};
 use assay_units::{Nanos, Op, Rng};

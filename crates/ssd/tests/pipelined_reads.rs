@@ -1,6 +1,6 @@
 //! Costs of reads that occupy nothing, and the fast memory that many long reads exceed.
 
-mod common;
+use crate::common;
 
 use assay_ssd::profile::ReadCacheProfile;
 use assay_ssd::{Drive, DriveOptions, InitialState, Profile, Sourced};

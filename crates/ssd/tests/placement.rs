@@ -1,6 +1,6 @@
 //! Flexible Data Placement: data of one handle shares superblocks.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile};
 use assay_units::{KIB, MIB, Nanos, Op, Rng};

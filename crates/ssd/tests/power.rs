@@ -1,6 +1,6 @@
 //! Power states, governor and interrupt coalescing.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveOptions, Profile, Sourced};
 use assay_units::{GIB, Nanos, Op, Rng};

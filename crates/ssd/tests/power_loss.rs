@@ -1,6 +1,6 @@
 //! Power loss, dropped flushes, media errors and surprise removal.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

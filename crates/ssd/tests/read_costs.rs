@@ -1,7 +1,7 @@
 //! Firmware time of reads by length: single commands on an idle drive, so that the cost shows in
 //! the latency.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveOptions, InitialState, Profile};
 use assay_units::{Nanos, Op};

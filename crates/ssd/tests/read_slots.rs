@@ -1,7 +1,7 @@
 //! Reads that a controller works on at a time; PRP lists; planes that read one after the other;
 //! read-ahead over stripes shorter than a page.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveOptions, InitialState, Profile, Sourced};
 use assay_units::rate::mib_per_second;

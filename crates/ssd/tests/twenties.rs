@@ -1,7 +1,7 @@
 //! Drives of the 2020s, made of hardware facts alone: what their mechanisms and their data sheets
 //! imply. No figure is fitted.
 
-mod common;
+use crate::common;
 
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::{KIB, Nanos, Op};

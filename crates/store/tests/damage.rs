@@ -1,7 +1,6 @@
 //! Robustness of run folders: kills at every byte, flipped bits, arbitrary and hostile bytes.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod fixtures;
+use crate::fixtures;
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,8 @@
 //! Exports agree with the run and with each other, and have the keys of fio's output.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "export/fio.rs"]
 mod fio;
-mod fixtures;
+use crate::fixtures;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,7 +1,6 @@
 //! Folding of journals: counted, discarded and summed events, against manual results.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod fixtures;
+use crate::fixtures;
 
 use std::path::PathBuf;
 

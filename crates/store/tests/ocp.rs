@@ -1,7 +1,6 @@
 //! Open Compute's output: every line is valid by the specification, whatever the run folder holds.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod fixtures;
+use crate::fixtures;
 #[path = "ocp/specification.rs"]
 mod specification;
 

@@ -1,7 +1,6 @@
 //! A run in progress, watched from outside.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod fixtures;
+use crate::fixtures;
 
 use assay_store::model::{CellKind, Entry, RunEnd};
 use assay_store::progress::{ProgressFigures, RunProgress};

@@ -1,7 +1,6 @@
 //! Creation, resumption, completion and verification of run folders.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod fixtures;
+use crate::fixtures;
 
 use std::fs;
 use std::path::Path;

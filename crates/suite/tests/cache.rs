@@ -1,7 +1,6 @@
 //! Hit rates, rates and latencies of a disk with a cache whose truth is known.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_store::model::{CACHE_DIRTY_MIB, CACHE_HIT_PCT};
 use assay_store::read::Run;

@@ -1,8 +1,7 @@
 //! Causes of rates in runs of simulated drives: a cache that fills while the drive is warm, limits
 //! of the workload, the modelled host.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_analysis::attribution::{Cause, RatePhase, of_cell};
 use assay_store::model::ReasonWeight;

@@ -1,7 +1,6 @@
 //! Commits on drives whose write cache is known.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_store::read::Run;
 

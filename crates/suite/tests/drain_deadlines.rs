@@ -1,7 +1,6 @@
 //! Time to drain, deadlines and flushes, on drives whose flash takes a known time.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 

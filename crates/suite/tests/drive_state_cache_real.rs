@@ -11,8 +11,7 @@ use std::path::Path;
 use assay_suite::drive_state_cache::{DriveStateCache, PreconditioningRecord, StateValidity};
 use assay_workload::access::Region;
 
-#[path = "../../device/tests/interlock_fixture/mod.rs"]
-mod interlock_fixture;
+use crate::interlock_fixture;
 
 use interlock_fixture::{InterlockFixture, info, name, run, try_run};
 

@@ -1,8 +1,7 @@
 //! Steps of several simulated drives run in a thread per drive: same results, same journal,
 //! whatever the threads do.
-#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! The suite `fill` on drives whose cache, power states and flash are known.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_analysis::{fill, steady_time, wake};
 use assay_store::model::TelemetryRecord;

@@ -1,7 +1,6 @@
 //! Write amplification by size, alignment and order on a drive whose mapping unit is known.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_analysis::endurance;
 use assay_analysis::indirection::{self, Unit};

@@ -1,7 +1,6 @@
 //! Jobs that run at once on one drive: plan, figures, preconditions, resumption.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

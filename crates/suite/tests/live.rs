@@ -1,7 +1,6 @@
 //! Requests to a run in progress, and its live figures.
-#![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::sync::Arc;

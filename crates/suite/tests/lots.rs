@@ -1,7 +1,6 @@
 //! Drives of a lot differ by the spread that is stated, in the order of their numbers.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
+use crate::common;
 
 use std::sync::atomic::AtomicBool;
 

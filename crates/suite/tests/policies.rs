@@ -1,7 +1,6 @@
 //! Policies: own rules and facts, and their scope.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_store::model::{CellResult, TelemetryRecord, Verdict, VerdictResult};
 use assay_suite::schema::VerdictRules;

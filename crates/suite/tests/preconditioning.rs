@@ -1,7 +1,6 @@
 //! Preconditioning by random writes: what it covers, and the state it leaves.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_store::model::RunEnd;
 use assay_store::model::warning::code::AREA_NOT_COVERED;

@@ -1,7 +1,6 @@
 //! Procedure keys of steps: states, loads, idle time, early stop, power states, mixes.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_store::model::RunEnd;
 use assay_store::read::{CellRecord, CellState};

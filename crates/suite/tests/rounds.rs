@@ -1,7 +1,6 @@
 //! Rounds of a step: rule of the steady state, tracking variable, limit.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_stats::SteadyRule;
 use assay_store::model::RunEnd;

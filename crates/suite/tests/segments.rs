@@ -1,7 +1,6 @@
 //! A long soak is measured in segments of an hour, recorded by the minute, and read as one cell.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,6 @@
 //! Several simulated drives at once on one simulated host.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use common::run;
 

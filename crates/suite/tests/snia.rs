@@ -1,7 +1,6 @@
 //! The tests of SNIA's PTS on simulated drives whose behaviour is known.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_analysis::{recovery, standard, stimulus};
 use assay_store::model::{CellPlan, OperatingPoint, RunEnd};

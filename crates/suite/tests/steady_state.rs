@@ -1,8 +1,7 @@
 //! Steady-state claims: refused where the drive was not in steady state. (The accepted case takes a
 //! whole hour: see the end-to-end tests.)
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_analysis::{score, steady_state};
 use assay_store::model::{ReasonWeight, Verdict, VerdictResult};

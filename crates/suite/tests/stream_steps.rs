@@ -1,7 +1,6 @@
 //! Steps that stream, and their repetitions.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_store::model::RunEnd;
 use assay_store::read::{CellRecord, CellState};

@@ -1,7 +1,6 @@
 //! Suites: parsing, planning, verdicts.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+use crate::common;
 
 use assay_io::Nanos;
 use assay_stats::HostAudit;

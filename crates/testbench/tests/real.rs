@@ -13,8 +13,7 @@ use assay_device::spec::DriveSpec;
 use assay_stream::drives::IoCalls;
 use assay_testbench::{BenchOptions, TestOutcome, render, run, software_host};
 
-#[path = "../../device/tests/interlock_fixture/mod.rs"]
-mod interlock_fixture;
+use crate::interlock_fixture;
 
 use interlock_fixture::{InterlockFixture, name};
 

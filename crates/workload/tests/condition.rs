@@ -1,6 +1,5 @@
 //! Drive conditioning between workloads (purge, idle time, power states) and its effect on the next
 //! measurement.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

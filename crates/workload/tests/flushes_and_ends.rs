@@ -1,8 +1,7 @@
 //! Flushes between writes, reading back between writes, trims, and jobs that end others, on a drive
 //! with known latencies.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod clockwork;
+use crate::clockwork;
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,6 +1,5 @@
 //! The hand-over at the end of an interval: no allocation in the I/O loop, and no effect on the
 //! latency of later I/Os.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::Cell;
 use std::rc::Rc;

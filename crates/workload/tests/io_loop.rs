@@ -1,8 +1,7 @@
 //! The I/O loop and its workers against a drive with known latencies: every I/O takes exactly its
 //! configured time, on a clock that advances only in waits.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod clockwork;
+use crate::clockwork;
 
 use assay_units::{Nanos, Op};
 use assay_workload::options::JobOptions;

@@ -1,7 +1,6 @@
 //! The end of the I/O loop: stop requests, lost I/Os, drives that fail.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod clockwork;
+use crate::clockwork;
 
 use assay_device::session::{TargetKind, TargetProperties};
 use assay_io::IO_TIMEOUT;

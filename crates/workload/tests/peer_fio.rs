@@ -1,5 +1,4 @@
 //! The address stream compared with fio's I/O log. Without fio, prints the reason and passes.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 

@@ -1,5 +1,4 @@
 //! Options become a workload that fits the drive, or an error that names a valid value.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use assay_device::session::{TargetKind, TargetProperties};
 use assay_io::Nanos;

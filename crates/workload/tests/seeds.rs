@@ -1,5 +1,4 @@
 //! A read-only job uses one seed for all workers: that of the first intact block.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! Several simulated drives at once: each does exactly what it does alone.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,4 @@
 //! Workloads fitted to traces that known workloads made: the options are recovered.
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 use std::fs;
 

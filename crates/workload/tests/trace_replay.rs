@@ -1,6 +1,5 @@
 //! Replay of traces on a simulated drive and on a file: what the drive gets, when, and what is
 //! counted.
-#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 use std::fs;
 use std::path::Path;

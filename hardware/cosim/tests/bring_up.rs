@@ -3,7 +3,7 @@
 
 #[path = "bring_up/altered.rs"]
 mod altered;
-mod common;
+use crate::common;
 
 use altered::{Altered, Changes, DOORBELLS};
 use assay_cosim::config::Configuration;

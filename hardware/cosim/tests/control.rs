@@ -1,6 +1,6 @@
 //! The verilated core under its registers: ends, flushes, refusals, failed commands.
 
-mod common;
+use crate::common;
 
 use std::io;
 

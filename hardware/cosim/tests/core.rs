@@ -1,6 +1,6 @@
 //! The verilated core with a simulated drive: bring-up, recordings, replays.
 
-mod common;
+use crate::common;
 
 use assay_cosim::far_end::unlimited_profile;
 use assay_integrity::pattern::Pattern;

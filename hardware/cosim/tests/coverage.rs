@@ -1,7 +1,7 @@
 //! The verilated core under its register words alone: what the other tests of the core do not
 //! reach, as `hardware/rtl/check coverage` and `hardware/rtl/check cosim-mutants` showed.
 
-mod common;
+use crate::common;
 
 use assay_cosim::far_end::{CompletionFault, FarEnd, FarEndFault, LinkEvent, unlimited_profile};
 use assay_cosim::map::{READ_BANK, SEQUENCER, WRITE_BANK, drive_bank};

@@ -5,15 +5,9 @@ use assay_nvme_spec::register;
 use assay_ssd::{Command, Drive, DriveOptions, Profile};
 use assay_units::{DataClass, Nanos, Op};
 
-#[path = "far_end/core_side.rs"]
-#[allow(dead_code, reason = "each test program uses a part")]
-mod core_side;
-#[path = "far_end/host.rs"]
-#[allow(dead_code, reason = "each test program uses a part")]
-mod host;
-#[path = "far_end/setup.rs"]
-#[allow(dead_code, reason = "each test program uses a part")]
-mod setup;
+use crate::core_side;
+use crate::host;
+use crate::setup;
 
 use core_side::BarState;
 use host::{BAR, ECAM, ENDPOINT, Host};

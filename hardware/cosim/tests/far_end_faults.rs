@@ -9,15 +9,9 @@ use assay_nvme_spec::register::{self, ControllerStatus};
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 use assay_ssd::Drive;
 
-#[path = "far_end/core_side.rs"]
-#[allow(dead_code, reason = "each test program uses a part")]
-mod core_side;
-#[path = "far_end/host.rs"]
-#[allow(dead_code, reason = "each test program uses a part")]
-mod host;
-#[path = "far_end/setup.rs"]
-#[allow(dead_code, reason = "each test program uses a part")]
-mod setup;
+use crate::core_side;
+use crate::host;
+use crate::setup;
 
 use core_side::BarState;
 use host::{BAR, BUS_BASE, ENDPOINT, Host, slot_address};

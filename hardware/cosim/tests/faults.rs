@@ -1,7 +1,7 @@
 //! The core with drives that break rules or are lost: what its registers say, and that the next
 //! session works. Pattern generator and checker, discarding, and a recording beside a replay.
 
-mod common;
+use crate::common;
 #[path = "faults/raw.rs"]
 mod raw;
 

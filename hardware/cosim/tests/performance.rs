@@ -1,7 +1,7 @@
 //! Performance of the verilated core, in clock cycles. The cycles are the same in every run, so the
 //! limits are exact. Longer streams and tables: `examples/performance`.
 
-mod measure;
+use crate::measure;
 
 use assay_cosim::CYCLE_NS;
 use assay_cosim::far_end::LinkOptions;

@@ -2,7 +2,7 @@
 //! anywhere, errors of the memory, the largest payloads, packets of any length, ranges that cannot
 //! be, failed flushes.
 
-mod common;
+use crate::common;
 
 use assay_cosim::far_end::{CommandHook, Disposition, FarEnd, FarEndFault, LinkEvent, LinkOptions};
 use assay_cosim::map::{READ_BANK, WRITE_BANK, drive_bank};

@@ -1,7 +1,7 @@
 //! The verilated core with every handshake held back at random, answers out of order, and all
 //! configurations.
 
-mod common;
+use crate::common;
 
 use assay_cosim::config::CONFIGURATIONS;
 use assay_cosim::far_end::{FarEnd, LinkOptions};

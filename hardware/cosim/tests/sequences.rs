@@ -19,8 +19,7 @@
 //! | chunks behind a failed command | new or old |
 //! | a lost drive | completions under way are lost, too: the core's run is a part of the software's; chunks up to the loss are new or old |
 
-#[path = "common/mod.rs"]
-mod common;
+use crate::common;
 #[path = "sequences/operation.rs"]
 mod operation;
 #[path = "sequences/pair.rs"]

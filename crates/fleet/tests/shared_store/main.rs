@@ -1,8 +1,6 @@
 //! One conformance suite for every adapter of the shared store: random interleavings of several
 //! writers against a model, and writers in threads.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::collections::BTreeMap;
 
 use assay_fleet::shared_store::{

@@ -1,7 +1,6 @@
 //! The task under a fake queue: jobs that are killed, repeated, reordered and duplicated, on two
 //! hosts, with a shared store that may be away and whose answers may be lost. The machine, the
 //! claims, the shipping and the run folders are the real ones; processes and time are simulated.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod memory;
 mod table;

@@ -17,7 +17,7 @@ use assay_store::model::{
 };
 use assay_store::read::CellState;
 
-use crate::memory::MemoryStore;
+use crate::task::memory::MemoryStore;
 
 mod children;
 mod custody;

@@ -5,7 +5,7 @@ use assay_testbench::fault_table::rows;
 use assay_testbench::faulty::FaultInjection;
 use assay_testbench::{BenchObserver, BenchReport, FaultsInTest, TestResult, render, run};
 
-use crate::fixture::{Fixture, bench, detail, open, results};
+use crate::bench::fixture::{Fixture, bench, detail, open, results};
 
 /// Reads of the software streamer in test 01 until a replay is stopped: 16 chunks delivered, 7 read
 /// ahead.

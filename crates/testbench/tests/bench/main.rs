@@ -1,7 +1,5 @@
 //! The test bench passes on drives of every kind; `faults`: each injected fault is detected.
 
-#![allow(clippy::unwrap_used)]
-
 mod faults;
 mod fixture;
 
@@ -18,7 +16,7 @@ use assay_testbench::{
     BenchError, BenchObserver, BenchOptions, TestResult, render, run, software_host,
 };
 
-use crate::fixture::{Fixture, bench, detail, open, open_for, results};
+use crate::bench::fixture::{Fixture, bench, detail, open, open_for, results};
 
 #[test]
 fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {

@@ -7,8 +7,8 @@ use assay_stream::registers::{ControlBits, Registers};
 use assay_stream::source::{FillResult, StreamSink, StreamSource};
 use assay_units::Rng;
 
+use super::{CHUNK, REGION_CHUNKS};
 use crate::common::slot::{Loss, Plan};
-use crate::{CHUNK, REGION_CHUNKS};
 
 /// Something that is done with both streamers.
 #[derive(Clone, Debug)]

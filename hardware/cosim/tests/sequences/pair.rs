@@ -11,10 +11,10 @@ use assay_stream::replay::ReplayOptions;
 use assay_stream::status::StreamStatus;
 use assay_stream::streamer::{DriveChunk, Streamer};
 
+use super::operation::{Operation, Recording, Replaying, Reset, Sink, Source};
+use super::software::Software;
+use super::{CHUNK, REGION_BYTES};
 use crate::common::slot::{Loss, Plan, Slot};
-use crate::operation::{Operation, Recording, Replaying, Reset, Sink, Source};
-use crate::software::Software;
-use crate::{CHUNK, REGION_BYTES};
 
 /// Result of a command without completion.
 const EIO: i32 = -5;
@@ -202,7 +202,7 @@ impl Pair {
     /// What is on both drives; then the software's drive gets the content of the core's.
     fn compare_content(&mut self, recording: &Recording, s: &StreamStatus, c: &StreamStatus) {
         let range = range(recording.first, recording.chunks);
-        let stream = crate::operation::stream(
+        let stream = super::operation::stream(
             recording.seed,
             recording.bytes.unwrap_or((recording.chunks + 1) * CHUNK),
         );

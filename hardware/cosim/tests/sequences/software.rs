@@ -7,8 +7,8 @@ use assay_stream::queue::StreamQueue;
 use assay_stream::range::DriveExtent;
 use assay_stream::streamer::SoftwareStreamer;
 
+use super::{CHUNK, REGION_BYTES};
 use crate::common::slot::SharedPlan;
-use crate::{CHUNK, REGION_BYTES};
 
 /// Slots of a drive: those of the core, and one that the software reserves for an index.
 const SLOTS: u32 = 9;

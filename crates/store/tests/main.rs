@@ -1,0 +1,11 @@
+//! All tests of this crate but the unit tests, as one program: linking costs more than compiling.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixtures;
+
+mod damage;
+mod export;
+mod folding;
+mod ocp;
+mod progress;
+mod run_folder;
