@@ -28,7 +28,7 @@ pub fn total_depth(workload: &WorkloadRecord) -> u32 {
 }
 
 /// The knees of a step's sweeps over depth on a drive: one per workload, in the order they first
-/// occur. Only whole cells with [`CellView::Knee`] count.
+/// occur. Only whole cells with [`CellView::Knee`] count, and one of them is no sweep.
 pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     // These vary within a sweep.
     let same = |workload| WorkloadRecord {
@@ -42,7 +42,7 @@ pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     };
     let sweeps = sweeps(run, step, drive, CellView::Knee, same, point).into_iter();
     let knee = |(cells, points): (Vec<usize>, Vec<(u32, f64)>)| {
-        let knee = knee::lowest_depth_reaching(&points, SHARE)?;
+        let knee = knee::lowest_depth_reaching(&points, SHARE).filter(|_| points.len() > 1)?;
         let cell = cells[knee.index];
         Some(SweepKnee { cell, knee })
     };

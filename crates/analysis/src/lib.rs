@@ -11,6 +11,7 @@
 //! - [`deadlines`]: I/Os that missed a deadline.
 //! - [`drain`]: time until an amount of data is on the drive.
 //! - [`endurance`]: write amplification, and endurance under a workload.
+//! - [`figure`]: the registry of figures: keys, units, directions, validity, computation.
 //! - [`fill`]: short workloads on an empty and on a full drive.
 //! - [`health_trend`]: health of a drive over its runs.
 //! - [`indirection`]: unit in which a drive maps its data.
@@ -24,6 +25,7 @@
 //! - [`attribution`]: phases of a cell and their causes; thermal throttling in figures.
 //! - [`power`]: mean power.
 //! - [`recovery`]: rate of bursts after idle time.
+//! - [`rounds`]: measurement window of rounds until steady state.
 //! - [`standard`]: conditions of a standard's test, and deviations from them.
 //! - [`steady_time`]: time and capacities written until a long write is steady.
 //! - [`stimulus`]: levels of consecutive workloads, and the time from one to the next.
@@ -48,6 +50,7 @@ pub mod deadlines;
 pub mod drain;
 pub mod endurance;
 pub mod estimate;
+pub mod figure;
 pub mod fill;
 #[cfg(test)]
 #[path = "../tests/fixtures/mod.rs"]
@@ -60,6 +63,7 @@ pub mod modes;
 pub mod power;
 pub mod queueing;
 pub mod recovery;
+pub mod rounds;
 pub mod score;
 pub mod standard;
 pub mod steady_state;

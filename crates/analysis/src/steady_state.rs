@@ -26,7 +26,7 @@ use assay_stats::change::median;
 use assay_stats::mean;
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
 use assay_store::model::{CellPlan, CellView};
-use assay_store::read::{CellDrive, CellRecord, Run};
+use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_store::series::IntervalSample;
 use assay_units::Op;
 
@@ -70,6 +70,31 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
     transient(&observed, from_s, to_s)
         .or_else(|| too_little_written(part, &observed, from_s))
         .or_else(|| moving(&observed, from_s, to_s))
+}
+
+/// Why the result of a drive in a cell is missing or incomplete: (short, in full). `None` for a
+/// finished cell that is steady where it should be.
+pub fn remark(
+    cell: &CellRecord,
+    has_result: bool,
+    not_steady_reason: impl FnOnce() -> Option<String>,
+) -> Option<(&'static str, String)> {
+    match &cell.state {
+        CellState::Finished if has_result => not_steady_reason().map(|why| ("not steady", why)),
+        CellState::Finished => Some((
+            "no result",
+            "the cell finished without a result for this drive".to_owned(),
+        )),
+        CellState::Planned => Some(("not reached", "the run ended before this cell".to_owned())),
+        CellState::Skipped(why) => Some(("skipped", why.clone())),
+        CellState::Failed(why) => Some(("failed", why.clone())),
+        CellState::Unfinished => Some((
+            "unfinished",
+            "the run was interrupted in this cell; the figure covers what was measured until \
+                 then"
+                .to_owned(),
+        )),
+    }
 }
 
 /// The span of the figure, seconds since the cell's start; half an interval of tolerance for edges

@@ -78,6 +78,14 @@ pub fn same_before<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord
     })
 }
 
+/// The level of a cell's drive relative to that of the same workload before it in its sequence,
+/// percent.
+pub fn kept_pct(run: &Run, cell: &CellRecord, drive: &CellDrive) -> Option<f64> {
+    let before = same_before(run, cell)?.drive(drive.drive)?;
+    let before = of(before)?.level_mib_per_s;
+    (before > 0.0).then_some(100.0 * of(drive)?.level_mib_per_s / before)
+}
+
 #[cfg(test)]
 #[path = "../tests/unit/stimulus.rs"]
 mod tests;

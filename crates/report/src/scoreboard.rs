@@ -11,10 +11,10 @@
 //! predictive interval of a simulated drive, for one run has no interval of them
 //! (docs/statistics.md, "Comparison").
 
-mod values;
-
+use assay_analysis::figure::headline::{HeadlineMetric, Headlines};
+use assay_analysis::figure::{self, Figure, FigureValue};
 use assay_stats::compare::MINIMUM_EFFECT;
-use assay_store::model::{CellKind, HeadlineFigure, HeadlineMetric, Headlines, Verdict};
+use assay_store::model::{CellKind, Verdict};
 
 use crate::drive_set::DriveSet;
 use crate::format::short_title;
@@ -22,9 +22,6 @@ use crate::grid::{Point, Section};
 
 /// Most columns of a scoreboard without declared metrics.
 const MAX_DERIVED: usize = 8;
-
-/// Temperatures that differ by less are equal: drives report whole degrees.
-const TEMPERATURE_STEP_C: f64 = 1.0;
 
 /// The scoreboard of one suite.
 #[derive(Clone, Debug)]
@@ -78,31 +75,53 @@ pub enum Standing {
     Unranked,
 }
 
+impl Score {
+    /// A value from a cell of this section.
+    fn of(found: FigureValue<'_>, section: &Section<'_>) -> Score {
+        let is_source = |p: &&Point<'_>| {
+            let source = found.of.as_ref();
+            source.is_some_and(|m| std::ptr::eq(m.cell, p.cell) && m.part.drive == p.index)
+        };
+        let remark = section.points.iter().find(is_source);
+        let remark = remark.and_then(Point::remark);
+        Score {
+            value: found.value,
+            interval: found.interval,
+            predictive: found.is_predictive,
+            mark: remark.map(|(short, _)| short.to_owned()),
+            cell: found.of.map_or(String::new(), |m| m.cell.plan.id.clone()),
+            standing: Standing::default(),
+        }
+    }
+}
+
+/// Position of the section with the metric's cells.
+fn section_of(sections: &[Section<'_>], suite: &str, metric: &HeadlineMetric) -> Option<usize> {
+    let of_suite = |p: &Point<'_>| p.set.runs[p.run].manifest.suite.name == suite;
+    let selected = |p: &Point<'_>| of_suite(p) && metric.selects(p.plan());
+    sections.iter().position(|s| s.points.iter().any(selected))
+}
+
 /// The headline metrics and first charts that the suite's text declares; empty where it declares
 /// none.
 pub fn declared(set: &DriveSet<'_>, suite: &str) -> Headlines {
-    let mut runs = set.runs.iter().map(|run| &run.manifest.suite);
-    let text = runs.find(|s| s.name == suite).map_or("", |s| &s.text);
-    toml::from_str(text).unwrap_or_default()
+    let mut runs = set.runs.iter();
+    let run = runs.find(|run| run.manifest.suite.name == suite);
+    run.map_or_else(Headlines::default, Headlines::of_run)
+}
+
+/// The headline metrics of a suite, in order.
+pub fn metrics(set: &DriveSet<'_>, sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
+    let declared = declared(set, suite).metrics;
+    match declared.is_empty() {
+        true => derived(sections, suite),
+        false => declared,
+    }
 }
 
 /// The metrics of a suite that declares none: rates of its sections; of a single cell its rates and
 /// latencies.
 fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
-    use HeadlineFigure::{Iops, MibPerS, P50Us, P99Us, P999Us, P9999Us, TemperatureMaxC};
-    let metric = |section: &Section<'_>, title: &str, figure: HeadlineFigure| HeadlineMetric {
-        key: format!("{}-{figure:?}", section.step).to_lowercase(),
-        title: title.to_owned(),
-        step: section.step.to_owned(),
-        figure,
-        rw: None,
-        bs: None,
-        numjobs: None,
-        iodepth: None,
-        in_flight: None,
-        rwmixread: None,
-        job: None,
-    };
     let measures = |s: &&Section<'_>| {
         matches!(
             s.kind,
@@ -115,15 +134,17 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
         && only.rows.len() * only.columns.len() == 1
     {
         let figures = [
-            ("Rate", Iops),
-            ("Bandwidth", MibPerS),
-            ("Median latency", P50Us),
-            ("p99", P99Us),
-            ("p99.9", P999Us),
-            ("p99.99", P9999Us),
-            ("Temperature", TemperatureMaxC),
+            ("Rate", figure::IOPS),
+            ("Bandwidth", figure::MIB_PER_S),
+            ("Median latency", figure::P50_US),
+            ("p99", figure::P99_US),
+            ("p99.9", figure::P99_9_US),
+            ("p99.99", figure::P99_99_US),
+            ("Temperature", figure::TEMPERATURE_MAX_C),
         ];
-        return figures.map(|(title, f)| metric(only, title, f)).into();
+        let metric =
+            |(title, figure): (&str, Figure)| HeadlineMetric::of_step(only.step, title, figure);
+        return figures.map(metric).into();
     }
     let small = |s: &Section<'_>| {
         let small = |p: &Point<'_>| p.plan().workload.bs_bytes <= 16 << 10;
@@ -133,8 +154,12 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
                 .all(|p| p.plan().workload.rw.starts_with("rand"))
     };
     let rate = |s: &&Section<'_>| {
-        let figure = if small(s) { Iops } else { MibPerS };
-        metric(s, short_title(s.title), figure)
+        let figure = if small(s) {
+            figure::IOPS
+        } else {
+            figure::MIB_PER_S
+        };
+        HeadlineMetric::of_step(s.step, short_title(s.title), figure)
     };
     sections.iter().take(MAX_DERIVED).map(rate).collect()
 }
@@ -142,31 +167,29 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
 impl<'a> Scoreboard<'a> {
     /// The scoreboard of a suite; without columns where it measured nothing.
     pub fn of(set: &DriveSet<'a>, sections: &[Section<'a>], suite: &'a str) -> Scoreboard<'a> {
-        let mut metrics = declared(set, suite).metrics;
-        if metrics.is_empty() {
-            metrics = derived(sections, suite);
-        }
-        let drives: Vec<(usize, Option<&Verdict>)> = set
+        let metrics = metrics(set, sections, suite);
+        // Position in the set, run, and index in the run's manifest.
+        let drives: Vec<(usize, usize, usize)> = set
             .drives
             .iter()
             .enumerate()
             .filter_map(|(drive, d)| {
                 let of_suite =
                     |(run, _): &&(usize, usize)| set.runs[*run].manifest.suite.name == suite;
-                let (run, index) = d.origins.iter().find(of_suite)?;
-                Some((
-                    drive,
-                    set.runs[*run].verdicts.get(*index).and_then(Option::as_ref),
-                ))
+                let (run, index) = *d.origins.iter().find(of_suite)?;
+                Some((drive, run, index))
             })
             .collect();
         let mut columns = Vec::new();
         let mut all: Vec<Vec<Option<Score>>> = Vec::new();
         for metric in metrics {
-            let Some(at) = values::section(sections, suite, &metric) else {
+            let Some(at) = section_of(sections, suite, &metric) else {
                 continue;
             };
-            let of_drive = |(drive, _): &(usize, _)| values::score(&sections[at], &metric, *drive);
+            let of_drive = |(_, run, index): &(usize, usize, usize)| {
+                let found = metric.of_drive(&set.runs[*run], *index)?;
+                Some(Score::of(found, &sections[at]))
+            };
             let mut scores: Vec<Option<Score>> = drives.iter().map(of_drive).collect();
             if scores.iter().all(Option::is_none) {
                 continue;
@@ -178,9 +201,9 @@ impl<'a> Scoreboard<'a> {
         let rows = drives
             .iter()
             .enumerate()
-            .map(|(i, (drive, verdict))| ScoreRow {
+            .map(|(i, (drive, run, index))| ScoreRow {
                 drive: *drive,
-                verdict: *verdict,
+                verdict: set.runs[*run].verdicts.get(*index).and_then(Option::as_ref),
                 scores: all.iter().map(|scores| scores[i].clone()).collect(),
             });
         let mut rows: Vec<ScoreRow<'a>> = rows.collect();
@@ -241,13 +264,13 @@ impl<'a> Scoreboard<'a> {
 }
 
 /// Ranks the scores of a column with at least two values.
-fn stand(scores: &mut [Option<Score>], figure: HeadlineFigure) {
-    if !figure.is_ranked() {
+fn stand(scores: &mut [Option<Score>], figure: Figure) {
+    if figure.better.is_none() {
         return;
     }
     let lower = figure.is_lower_better();
     let better = |a: f64, b: f64| if lower { a < b } else { a > b };
-    if figure.is_tail()
+    if figure.is_tail
         && scores.iter().flatten().count() > 1
         && scores.iter().flatten().any(|s| !s.predictive)
     {
@@ -276,9 +299,9 @@ fn stand(scores: &mut [Option<Score>], figure: HeadlineFigure) {
 }
 
 /// True when `other` cannot be told from `best`.
-fn is_tied(best: &Score, other: &Score, figure: HeadlineFigure) -> bool {
-    if figure == HeadlineFigure::TemperatureMaxC {
-        return (best.value - other.value).abs() < TEMPERATURE_STEP_C;
+fn is_tied(best: &Score, other: &Score, figure: Figure) -> bool {
+    if figure.resolution > 0.0 {
+        return (best.value - other.value).abs() < figure.resolution;
     }
     let (low, high) = match figure.is_lower_better() {
         true => (best, other),

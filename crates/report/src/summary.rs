@@ -1,6 +1,7 @@
 //! One-page summaries of runs, to paste into a ticket or a README: the scoreboards as an SVG
 //! picture and as Markdown.
 
+use assay_analysis::figure::headline::HeadlineMetric;
 use assay_store::read::Run;
 use assay_units::text::is_unprintable;
 use maud::{Markup, html};
@@ -88,8 +89,8 @@ pub fn markdown(runs: &[Run]) -> Result<String, ReportError> {
             cell(title),
             cell(&subject(&set))
         ));
-        let heading = |(metric, _): &(assay_store::model::HeadlineMetric, usize)| {
-            format!(" {}, {} |", cell(&metric.title), metric.figure.unit())
+        let heading = |(metric, _): &(HeadlineMetric, usize)| {
+            format!(" {}, {} |", cell(&metric.title), metric.figure.unit.text())
         };
         let headings: Vec<String> = board.columns.iter().map(heading).collect();
         out.push_str(&format!("| | drive |{}\n", headings.concat()));
@@ -193,7 +194,7 @@ fn board_picture(
             @for (n, words) in halves(&metric.title).iter().enumerate() {
                 text x=(right(i)) y=(top + 72 + 13 * n) text-anchor="end" font-size="11" font-weight="600" { (words) }
             }
-            text x=(right(i)) y=(top + 98) text-anchor="end" font-size="10" fill="#4a525b" { (metric.figure.unit()) }
+            text x=(right(i)) y=(top + 98) text-anchor="end" font-size="10" fill="#4a525b" { (metric.figure.unit.text()) }
         }
         @for (r, row) in board.rows.iter().enumerate() {
             line x1=(EDGE_PX) x2=(width - EDGE_PX) y1=(line(r)) y2=(line(r)) stroke="#d9dcdf" {}

@@ -8,7 +8,6 @@ use assay_units::endurance::EnduranceCounters;
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
-mod headline;
 mod interval;
 mod predictive;
 mod procedure;
@@ -18,7 +17,6 @@ mod trace_replay;
 mod verdict;
 pub mod warning;
 
-pub use headline::{HeadlineFigure, HeadlineMetric, Headlines};
 pub use interval::{IntervalRecord, OpRecord};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{

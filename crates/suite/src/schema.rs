@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellKind, CellView, HeadlineMetric, Standard};
+use assay_analysis::figure::headline::HeadlineMetric;
+use assay_store::model::{CellKind, CellView, Standard};
 use assay_trace::replay::SkippedOps;
 use assay_workload::options::JobOption;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ pub use procedure::{
     EndRule, IdleSpec, NO_UPLINK, PointSpec, RoundsSpec, SNIA, SimulatedHostSpec, StartSpec,
     StopCondition, TrackingVariable,
 };
-pub use verdict::{DatasheetFacts, RelativeLimits, VerdictMetric, VerdictRule, VerdictRules};
+pub use verdict::{DatasheetFacts, RelativeLimits, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.
 pub const SUITE_OPTIONS: [&str; 6] = [

@@ -81,7 +81,7 @@ pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
 ///
 /// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than
 /// half of the figures measured, or with none that says how good the drive is
-/// ([`crate::schema::VerdictMetric::is_of_merit`]), the verdict is *undecided* unless a reason
+/// ([`assay_analysis::figure::Definition::is_of_merit`]), the verdict is *undecided* unless a reason
 /// rejects the drive. Rules for another price class, or for a suite that was not run, are ignored.
 /// The drive's own temperature limits, and throttling, are evaluated whatever the rules are.
 pub fn evaluate_by(
@@ -101,7 +101,7 @@ pub fn evaluate_by(
         };
         let reason = reason(input, basis, rules);
         let known = reason.weight != ReasonWeight::Missing;
-        merits_known += u32::from(known && rule.figure.is_of_merit());
+        merits_known += u32::from(known && rule.figure.is_of_merit);
         reasons.push(reason);
     }
     let rule_reasons = reasons.len();
@@ -232,11 +232,11 @@ fn reason(input: RuleInput<'_>, basis: Basis<'_>, rules: &VerdictRules) -> Reaso
             let Some(limits) = rule.limits() else {
                 return missing("has no limits");
             };
-            (value, shown, limits, rule.lower_is_better)
+            (value, shown, limits, rule.is_lower_better())
         }
         Some(Err(why)) => return missing(&format!("{shown}; {why}")),
         Some(Ok(reference)) => {
-            let pct = match rule.lower_is_better {
+            let pct = match rule.is_lower_better() {
                 true => reference.value / value * 100.0,
                 false => value / reference.value * 100.0,
             };

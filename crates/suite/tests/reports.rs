@@ -11,11 +11,10 @@ use crate::common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use assay_store::model::{CellKind, HeadlineFigure};
+use assay_analysis::figure::Figure;
+use assay_store::model::CellKind;
 use assay_suite::catalogue;
-use assay_suite::schema::{Suite, SuiteStep, VerdictMetric};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use assay_suite::schema::{Suite, SuiteStep};
 
 use common::plan;
 
@@ -58,9 +57,6 @@ const COMMANDS: [&str; 6] = [
     "replay",
     "testbench",
 ];
-
-/// A fact of a policy, beside the measured figures.
-const FACTS: [&str; 1] = ["endurance_tb"];
 
 fn at_root(path: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -128,16 +124,6 @@ fn step_of(row: &Row) -> Option<(&str, &str)> {
     place.split_once('/').filter(|_| !place.contains(' '))
 }
 
-/// A value of an enumeration by its name in TOML.
-fn named<T: DeserializeOwned>(name: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Of<T> {
-        #[serde(rename = "figure")]
-        _figure: T,
-    }
-    toml::from_str::<Of<T>>(&format!("figure = {name:?}")).is_ok()
-}
-
 /// The name of a step's view in TOML, or that of its kind.
 fn view_of(suite: &Suite, step: &SuiteStep) -> String {
     let table: toml::Table = toml::from_str(&suite.text).unwrap();
@@ -163,9 +149,7 @@ fn every_row_names_a_report_a_step_its_view_and_figures_that_exist() {
             if !figure.chars().all(key) {
                 continue;
             }
-            let exists = named::<HeadlineFigure>(figure)
-                || named::<VerdictMetric>(figure)
-                || FACTS.contains(&figure);
+            let exists = Figure::by_key(figure).is_some();
             assert!(exists, "{}: no figure {figure}", row.measures);
         }
         let Some((suite, step)) = step_of(row) else {

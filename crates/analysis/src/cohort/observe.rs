@@ -6,14 +6,15 @@
 //! as a headline metric. So are cells that measure several drives at once, whose figures depend on
 //! the other drives, and cells without a result.
 //!
-//! Headline metrics are computed where they are defined, in `assay-report`
-//! (`assay_report::cohort::headlines`) and named by [`headline_figure`].
+//! Headline metrics are those that the run's suite declares ([`headlines`]), named by
+//! [`headline_figure`].
 
-use assay_stats::compare::Better;
-use assay_store::model::{CellKind, CellPlan, CellResult, DriveRecord};
+use assay_store::model::{CellKind, CellPlan, DriveRecord};
 use assay_store::read::{CellState, Run};
 
 use super::Observation;
+use crate::figure::headline::HeadlineMetric;
+use crate::figure::{self, Figure};
 
 /// What a run folder does not record: where a drive was, and what it belongs to. Empty fields are
 /// unknown.
@@ -31,80 +32,19 @@ pub struct Origin {
     pub slot: String,
 }
 
-/// A figure of every measured cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellFigure {
-    Iops,
-    /// MiB (2^20 bytes) per second.
-    MibPerS,
-    /// Median latency, microseconds.
-    P50Us,
-    /// 99th percentile latency, microseconds.
-    P99Us,
-}
-
-impl CellFigure {
-    /// All, in the order they are shown.
-    pub const ALL: [CellFigure; 4] = [
-        CellFigure::Iops,
-        CellFigure::MibPerS,
-        CellFigure::P50Us,
-        CellFigure::P99Us,
-    ];
-
-    /// The last part of the figure's name.
-    pub fn key(self) -> &'static str {
-        match self {
-            CellFigure::Iops => "iops",
-            CellFigure::MibPerS => "mib_per_s",
-            CellFigure::P50Us => "p50_us",
-            CellFigure::P99Us => "p99_us",
-        }
-    }
-
-    /// The unit, as shown.
-    pub fn unit(self) -> &'static str {
-        match self {
-            CellFigure::Iops => "IOPS",
-            CellFigure::MibPerS => "MiB/s",
-            CellFigure::P50Us | CellFigure::P99Us => "\u{b5}s",
-        }
-    }
-
-    /// Direction of improvement.
-    pub fn better(self) -> Better {
-        match self {
-            CellFigure::Iops | CellFigure::MibPerS => Better::More,
-            CellFigure::P50Us | CellFigure::P99Us => Better::Less,
-        }
-    }
-
-    /// Fewest latencies of the figure: below, a percentile is only the maximum.
-    fn needed(self) -> u64 {
-        match self {
-            CellFigure::Iops | CellFigure::MibPerS => 0,
-            CellFigure::P50Us => 1,
-            CellFigure::P99Us => 100,
-        }
-    }
-
-    /// The value in [`CellFigure::unit`]; `None` with too few latencies.
-    pub fn of(self, result: &CellResult) -> Option<f64> {
-        let latency = result.latency();
-        (latency.samples >= self.needed()).then(|| match self {
-            CellFigure::Iops => result.iops(),
-            CellFigure::MibPerS => result.mib_per_s(),
-            CellFigure::P50Us => latency.p50 as f64 / 1e3,
-            CellFigure::P99Us => latency.p99 as f64 / 1e3,
-        })
-    }
-}
+/// The figures of every measured cell, in the order they are shown.
+pub const CELL_FIGURES: [Figure; 4] = [
+    figure::IOPS,
+    figure::MIB_PER_S,
+    figure::P50_US,
+    figure::P99_US,
+];
 
 /// Name of a cell's figure: `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`.
 /// `cell` is [`CellPlan::id`], `label` the drive's label in its manifest, with which the ids of its
 /// cells begin.
-pub fn cell_figure(suite: &str, cell: &str, label: &str, figure: CellFigure) -> String {
-    figure_of_cell(suite, cell, label, figure.key())
+pub fn cell_figure(suite: &str, cell: &str, label: &str, figure: Figure) -> String {
+    figure_of_cell(suite, cell, label, figure.key)
 }
 
 /// Name of a cell's figure with this last part.
@@ -165,6 +105,29 @@ pub fn template(run: &Run, drive: usize, origin: &Origin) -> Option<Observation>
     })
 }
 
+/// Headline metrics of a run. One of a cell that was interrupted, or not steady where it should be,
+/// is left out.
+pub fn headlines(run: &Run, origin: &Origin, metrics: &[HeadlineMetric]) -> Vec<Observation> {
+    let mut found = Vec::new();
+    for drive in 0..run.manifest.drives.len() {
+        let Some(template) = template(run, drive, origin) else {
+            continue;
+        };
+        found.extend(metrics.iter().filter_map(|metric| {
+            let score = metric.of_drive(run, drive)?;
+            let is_partial = score.of.is_some_and(|of| of.remark().is_some());
+            (!is_partial).then(|| Observation {
+                figure: headline_figure(&run.manifest.suite.name, &metric.key),
+                unit: metric.figure.unit.text().to_owned(),
+                better: metric.figure.better,
+                value: score.value,
+                ..template.clone()
+            })
+        }));
+    }
+    found
+}
+
 /// The figures of a run's finished cells.
 pub fn of_run(run: &Run, origin: &Origin) -> Vec<Observation> {
     let mut found = Vec::new();
@@ -181,8 +144,8 @@ pub fn of_run(run: &Run, origin: &Origin) -> Vec<Observation> {
             let Some((record, result)) = known else {
                 continue;
             };
-            for figure in CellFigure::ALL {
-                let Some(value) = figure.of(result) else {
+            for figure in CELL_FIGURES {
+                let Some(value) = figure.of_result(result) else {
                     continue;
                 };
                 let Some(template) = template(run, part.drive, origin) else {
@@ -191,8 +154,8 @@ pub fn of_run(run: &Run, origin: &Origin) -> Vec<Observation> {
                 let suite = &run.manifest.suite.name;
                 found.push(Observation {
                     figure: cell_figure(suite, &cell.plan.id, &record.label, figure),
-                    unit: figure.unit().to_owned(),
-                    better: Some(figure.better()),
+                    unit: figure.unit.text().to_owned(),
+                    better: figure.better,
                     value,
                     ..template
                 });

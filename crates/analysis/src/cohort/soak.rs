@@ -16,62 +16,13 @@ use assay_store::series::{IntervalSample, OpCounts};
 
 use super::Observation;
 use super::observe::{Origin, figure_of_cell, template};
+use crate::figure;
 
 /// Points of a soak: 20 for each of the blocks of which slopes are made.
 pub const MOST_POINTS: usize = 480;
 /// A pause longer than so many intervals is an interruption.
 const PAUSE_INTERVALS: f64 = 1.5;
 const HOUR_NS: f64 = 3.6e12;
-
-/// A figure over the time of a soak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SoakFigure {
-    Iops,
-    /// Mean latency, microseconds.
-    MeanUs,
-    /// 99th percentile latency of the intervals, microseconds; of reads or of writes, whichever are
-    /// more.
-    P99Us,
-    /// Composite temperature, degrees Celsius.
-    Temperature,
-}
-
-impl SoakFigure {
-    /// All, in the order they are shown.
-    pub const ALL: [SoakFigure; 4] = [
-        SoakFigure::Iops,
-        SoakFigure::MeanUs,
-        SoakFigure::P99Us,
-        SoakFigure::Temperature,
-    ];
-
-    /// The last part of the figure's name.
-    pub fn key(self) -> &'static str {
-        match self {
-            SoakFigure::Iops => "iops",
-            SoakFigure::MeanUs => "mean_us",
-            SoakFigure::P99Us => "p99_us",
-            SoakFigure::Temperature => "temperature_c",
-        }
-    }
-
-    /// The unit, as shown.
-    pub fn unit(self) -> &'static str {
-        match self {
-            SoakFigure::Iops => "IOPS",
-            SoakFigure::MeanUs | SoakFigure::P99Us => "\u{b5}s",
-            SoakFigure::Temperature => "\u{b0}C",
-        }
-    }
-
-    /// Direction of improvement.
-    pub fn better(self) -> Better {
-        match self {
-            SoakFigure::Iops => Better::More,
-            _ => Better::Less,
-        }
-    }
-}
 
 /// Last part of the name of the share of errors.
 pub const ERRORS_KEY: &str = "errors_per_bit";
@@ -170,37 +121,36 @@ fn of_drive(
     let writes: u64 = intervals.iter().map(|i| i.write.ios).sum();
     let most = |i: &IntervalSample| -> OpCounts { if writes > reads { i.write } else { i.read } };
     let at = |i: &IntervalSample| (hours(i.start.0) + hours(i.end.0)) / 2.0;
-    let of = |figure: SoakFigure| -> Vec<(f64, Option<f64>)> {
-        let value = |i: &IntervalSample| match figure {
-            SoakFigure::Iops => i.iops(),
-            SoakFigure::MeanUs => i.latency_mean_ns() / 1e3,
-            _ => most(i).p99_ns as f64 / 1e3,
-        };
-        if figure == SoakFigure::Temperature {
-            let readings = part.telemetry.iter().filter(|t| t.at >= first.start);
-            let known = readings.filter_map(|t| Some((hours(t.at.0), Some(t.temperature_c?))));
-            return known.collect();
-        }
-        let positive = |v: f64| Some(v).filter(|v| v.is_finite() && *v > 0.0);
+    let positive = |v: f64| Some(v).filter(|v| v.is_finite() && *v > 0.0);
+    let series_of = |value: &dyn Fn(&IntervalSample) -> f64| -> Vec<(f64, Option<f64>)> {
         let point = |i: &IntervalSample| (at(i), positive(value(i)));
         intervals.iter().map(point).collect()
     };
-    let series = SoakFigure::ALL.into_iter().filter_map(|figure| {
-        let points = of(figure);
+    let readings = part.telemetry.iter().filter(|t| t.at >= first.start);
+    let temperatures = readings.filter_map(|t| Some((hours(t.at.0), Some(t.temperature_c?))));
+    let figures = [
+        (figure::IOPS, series_of(&IntervalSample::iops)),
+        (figure::MEAN_US, series_of(&|i| i.latency_mean_ns() / 1e3)),
+        // Of reads or of writes, whichever are more.
+        (figure::P99_US, series_of(&|i| most(i).p99_ns as f64 / 1e3)),
+        (figure::TEMPERATURE_C, temperatures.collect()),
+    ];
+    let series = figures.into_iter().filter_map(|(figure, points)| {
         let silent = points.iter().filter(|(_, value)| value.is_none()).count();
         let spans = thinned(&spans(&points, &gaps));
         let values: Vec<f64> = spans.iter().flatten().map(|p| p.1).collect();
+        let is_temperature = figure == figure::TEMPERATURE_C;
         (!values.is_empty()).then(|| SoakSeries {
             about: Observation {
-                figure: name(figure.key()),
-                unit: figure.unit().to_owned(),
-                better: Some(figure.better()),
+                figure: name(figure.key),
+                unit: figure.unit.text().to_owned(),
+                better: figure.better,
                 value: median(&values),
                 ..template.clone()
             },
             spans,
             silent,
-            limit: warning_c.filter(|_| figure == SoakFigure::Temperature),
+            limit: warning_c.filter(|_| is_temperature),
         })
     });
     let errors: u64 = intervals.iter().map(IntervalSample::errors).sum();

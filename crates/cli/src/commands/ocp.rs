@@ -57,9 +57,9 @@ impl RuleFigures {
             Some(LimitedFigure {
                 name: rule.about.clone(),
                 value,
-                unit: rule.figure.unit(),
+                unit: rule.figure.unit.ascii(),
                 limit,
-                lower_is_better: rule.lower_is_better,
+                lower_is_better: rule.is_lower_better(),
             })
         });
         limited.collect()

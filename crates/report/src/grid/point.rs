@@ -7,7 +7,7 @@ use assay_analysis::attribution::{self, RatePhase};
 use assay_analysis::estimate::{self, Estimates};
 use assay_analysis::steady_state;
 use assay_store::model::{CellPlan, CellResult};
-use assay_store::read::{CellDrive, CellRecord, CellState};
+use assay_store::read::{CellDrive, CellRecord};
 use assay_store::series::IntervalSample;
 
 use crate::axis::Axis;
@@ -131,27 +131,8 @@ impl<'a> Point<'a> {
 
     /// Why the result is missing or incomplete: (short, in full). `None` for a finished cell.
     pub fn remark(&self) -> Option<(&'static str, String)> {
-        match &self.cell.state {
-            CellState::Finished if self.result().is_some() => self
-                .not_steady_reason
-                .clone()
-                .map(|why| ("not steady", why)),
-            CellState::Finished => Some((
-                "no result",
-                "the cell finished without a result for this drive".to_owned(),
-            )),
-            CellState::Planned => {
-                Some(("not reached", "the run ended before this cell".to_owned()))
-            }
-            CellState::Skipped(why) => Some(("skipped", why.clone())),
-            CellState::Failed(why) => Some(("failed", why.clone())),
-            CellState::Unfinished => Some((
-                "unfinished",
-                "the run was interrupted in this cell; the figure covers what was measured until \
-                 then"
-                    .to_owned(),
-            )),
-        }
+        let has_result = self.result().is_some();
+        steady_state::remark(self.cell, has_result, || self.not_steady_reason.clone())
     }
 
     /// Its values on these axes: `4 KiB, 16 threads, depth 1`.

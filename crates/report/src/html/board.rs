@@ -1,6 +1,7 @@
 //! The scoreboard as HTML: a sortable table of several drives, a strip of key figures of one.
 
-use assay_store::model::{HeadlineMetric, ReasonWeight, Verdict, VerdictResult};
+use assay_analysis::figure::headline::HeadlineMetric;
+use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
 use maud::{Markup, html};
 
 use super::elements::{drive_name, titled};
@@ -117,7 +118,7 @@ fn heading(metric: &HeadlineMetric, section: &str, sorted: bool) -> Markup {
     html! {
         th scope="col" class="num" aria-sort=(order) data-lower[lower] {
             a href={ "#" (section) } title="to the section" { (metric.title) }
-            span.unit { (metric.figure.unit()) " "
+            span.unit { (metric.figure.unit.text()) " "
                 button type="button" class="sort" aria-label={ "Sort by " (metric.title) } title="sort" { @if lower { "\u{25b4}" } @else { "\u{25be}" } }
             }
         }
@@ -157,7 +158,7 @@ fn details(metric: &HeadlineMetric, score: &Score) -> String {
         Standing::Unranked => "; not ranked",
         _ => "",
     };
-    let unit = metric.figure.unit();
+    let unit = metric.figure.unit.text();
     format!(
         "{} {unit} in {}; {interval}{tied}",
         figure(score.value),
@@ -195,7 +196,7 @@ fn strip(scores: &Scoreboard<'_>, row: &ScoreRow<'_>, ids: &[String]) -> Markup 
                     div title=(details(metric, score)) {
                         dt { a href={ "#" (ids[*section]) } { (metric.title) } }
                         dd {
-                            b { (figure(score.value)) } " " (metric.figure.unit())
+                            b { (figure(score.value)) } " " (metric.figure.unit.text())
                             @if let Some(ends) = score.interval { small { (predictive::text(ends)) } }
                             @if let Some(mark) = &score.mark { small.mark { (mark) } }
                         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_analysis::figure::{Figure, Scope};
 use assay_calibrate::hardware::Rating;
 use serde::Deserialize;
 
@@ -68,8 +69,8 @@ pub struct DatasheetFacts {
 pub struct VerdictRule {
     /// Title.
     pub about: String,
-    pub figure: VerdictMetric,
-    /// Its step; required except for `errors`, `bad_blocks` and `endurance_tb`.
+    pub figure: Figure,
+    /// Its step; required except for figures of the whole drive.
     pub step: Option<String>,
     /// Its suite, in a policy for several.
     pub suite: Option<String>,
@@ -82,116 +83,19 @@ pub struct VerdictRule {
     /// The figure of a data sheet that it is compared with. A rule without `good` and `bad` is
     /// evaluated in the relative modes only.
     pub rating: Option<Rating>,
-    /// Smaller figures are better.
-    #[serde(default)]
-    pub lower_is_better: bool,
+    /// Smaller figures are better; absent: as of the figure.
+    pub lower_is_better: Option<bool>,
     /// Advice, shown unless the figure is good.
     pub advice: String,
 }
 
-/// A figure that a rule evaluates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictMetric {
-    /// MiB/s of the step's best cell.
-    BestRate,
-    /// MiB/s of the step's best cell with one thread.
-    SingleRate,
-    /// MiB/s of the slowest second as a share of the mean, percent.
-    SteadinessPct,
-    /// Rate of the last fifth as a share of the first fifth, percent.
-    EnduringPct,
-    /// p99 latency in microseconds of the step's first cell.
-    P99Us,
-    /// Rate of the cell with most threads as a share of that with fewest at the same block size,
-    /// percent, best block size.
-    ScalingPct,
-    /// Share of the time in the throttled state, from the first throttling on, percent, of the
-    /// step's first cell.
-    ThrottledPct,
-    /// Mean rate from the first throttling on, percent of the rate before, of the step's first
-    /// cell.
-    ThrottledRatePct,
-    /// Highest temperature seen, degrees Celsius.
-    HottestC,
-    /// Failed I/Os in all steps.
-    Errors,
-    /// I/Os per second of the step's best cell.
-    BestIops,
-    /// View consistency: mean I/Os per second of the last ninth.
-    ScoreIops,
-    /// View consistency: that mean over the standard deviation.
-    ScoreSteadiness,
-    /// View knee: I/Os per second at the lowest depth that reaches 95 % of the best.
-    KneeIops,
-    /// View knee: p99.99 latency there, microseconds.
-    KneeTailUs,
-    /// View load: highest load that is carried with at most twice the latency of the lowest,
-    /// percent of the saturated rate.
-    LoadKneePct,
-    /// Rounds: tracking variables in steady state, percent.
-    SteadyPct,
-    /// Blocks that failed verification.
-    BadBlocks,
-    /// Rated endurance, terabytes written, from the policy.
-    EnduranceTb,
-}
-
-impl VerdictMetric {
-    /// Whether it says how good the measured drive is: an unused drive has no errors, and a data
-    /// sheet is no measurement.
-    pub fn is_of_merit(self) -> bool {
-        !matches!(self, VerdictMetric::Errors | VerdictMetric::EnduranceTb)
-    }
-
-    /// Whether its value is a rate, a latency or an endurance, whose limits depend on the class and
-    /// the year of a drive. Other figures are relative to the drive itself.
-    pub fn is_absolute(self) -> bool {
-        matches!(
-            self,
-            VerdictMetric::BestRate
-                | VerdictMetric::SingleRate
-                | VerdictMetric::P99Us
-                | VerdictMetric::BestIops
-                | VerdictMetric::ScoreIops
-                | VerdictMetric::KneeIops
-                | VerdictMetric::KneeTailUs
-                | VerdictMetric::EnduranceTb
-        )
-    }
-
-    /// The unit of its value, in ASCII.
-    pub fn unit(self) -> &'static str {
-        use VerdictMetric as M;
-        match self {
-            M::BestRate | M::SingleRate => "MiB/s",
-            M::BestIops | M::ScoreIops | M::KneeIops => "IO/s",
-            M::P99Us | M::KneeTailUs => assay_units::text::UCUM_MICROSECOND,
-            M::SteadinessPct
-            | M::EnduringPct
-            | M::ScalingPct
-            | M::ThrottledPct
-            | M::ThrottledRatePct
-            | M::LoadKneePct
-            | M::SteadyPct => "%",
-            M::HottestC => "C",
-            M::Errors => "IO",
-            M::ScoreSteadiness => "1",
-            M::BadBlocks => "blocks",
-            M::EnduranceTb => "TB",
-        }
-    }
-
-    /// A figure of the whole drive, not of one step.
-    fn is_of_drive(self) -> bool {
-        matches!(
-            self,
-            VerdictMetric::Errors | VerdictMetric::EnduranceTb | VerdictMetric::BadBlocks
-        )
-    }
-}
-
 impl VerdictRule {
+    /// Whether smaller figures are better.
+    pub fn is_lower_better(&self) -> bool {
+        self.lower_is_better
+            .unwrap_or_else(|| self.figure.is_lower_better())
+    }
+
     /// Absolute limits: good, bad.
     pub fn limits(&self) -> Option<(f64, f64)> {
         self.good.zip(self.bad)
@@ -199,7 +103,7 @@ impl VerdictRule {
 
     /// Its error, if it lacks its step or its limits.
     pub(super) fn check(&self) -> Result<(), String> {
-        if self.step.is_none() && !self.figure.is_of_drive() {
+        if self.step.is_none() && self.figure.scope == Scope::Step {
             return Err(format!("the verdict rule {:?} needs a step", self.about));
         }
         if self.limits().is_none() && (self.rating.is_none() || self.good.or(self.bad).is_some()) {

@@ -1,12 +1,13 @@
 //! References of the relative modes: the best of several drives, and the data sheet.
 
+use assay_analysis::figure::Unit;
 use assay_calibrate::hardware::{Hardware, Rating};
 use assay_units::MIB;
 use assay_units::text::whole;
 
 use super::metrics::RuleInput;
 use super::{VerdictSubject, facts_of};
-use crate::schema::{VerdictMetric, VerdictRules};
+use crate::schema::VerdictRules;
 
 /// What a figure is compared with, in its unit.
 pub(super) struct Reference {
@@ -38,7 +39,7 @@ pub(super) fn best_of(
     let [_, _, ..] = measured[..] else {
         return Err("no other drive to compare it with".to_owned());
     };
-    let sign = if input.rule.lower_is_better {
+    let sign = if input.rule.is_lower_better() {
         -1.0
     } else {
         1.0
@@ -66,9 +67,9 @@ pub(super) fn rated(input: RuleInput<'_>) -> Result<Reference, String> {
         "its data sheet is not known; give its figures with --datasheet FILE".to_owned()
     })?;
     // Data sheets state rates in 10^6 bytes per second, verdicts in MiB/s.
-    let (per_unit, unit) = match (input.rule.figure, rating) {
+    let (per_unit, unit) = match (input.rule.figure.unit, rating) {
         (
-            VerdictMetric::BestRate | VerdictMetric::SingleRate,
+            Unit::MibPerS,
             Rating::SequentialReadMbS | Rating::SequentialWriteMbS | Rating::CachedWriteMbS,
         ) => (1e6 / MIB as f64, " MB/s"),
         _ => (1.0, ""),

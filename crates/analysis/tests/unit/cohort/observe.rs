@@ -1,5 +1,6 @@
 //! Observations of synthetic runs.
 
+use assay_stats::compare::Better;
 use assay_store::model::{CellKind, Round};
 
 use super::*;
