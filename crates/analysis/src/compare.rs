@@ -20,6 +20,8 @@ use assay_stats::mean;
 use assay_store::model::CellPlan;
 use assay_store::read::Run;
 
+use crate::figure::{self, Figure};
+
 mod sides;
 mod values;
 mod workload;
@@ -51,31 +53,45 @@ impl Metric {
         Metric::P99,
     ];
 
-    /// Its key in JSON, its label for tables, and its better direction.
-    fn text(self) -> (&'static str, &'static str, Better) {
+    /// Its definition. Comparisons are by operation and in nanoseconds, so that key and label are
+    /// their own.
+    fn figure(self) -> Figure {
         match self {
-            Metric::MibPerS => ("mib_per_s", "bandwidth", Better::More),
-            Metric::Iops => ("iops", "IOPS", Better::More),
-            Metric::LatencyMean => ("latency_mean_ns", "mean latency", Better::Less),
-            Metric::P99 => ("latency_p99_ns", "p99 latency", Better::Less),
+            Metric::MibPerS => figure::MIB_PER_S,
+            Metric::Iops => figure::IOPS,
+            Metric::LatencyMean => figure::MEAN_US,
+            Metric::P99 => figure::P99_US,
         }
     }
 
+    fn better(self) -> Better {
+        self.figure().better.unwrap_or(Better::More)
+    }
+
     fn quantity(self) -> Quantity {
-        match self {
-            Metric::P99 => Quantity::TailPercentile,
-            Metric::MibPerS | Metric::Iops | Metric::LatencyMean => Quantity::Mean,
+        match self.figure().is_tail {
+            true => Quantity::TailPercentile,
+            false => Quantity::Mean,
         }
     }
 
     /// Its key in JSON.
     pub fn key(self) -> &'static str {
-        self.text().0
+        match self {
+            Metric::LatencyMean => "latency_mean_ns",
+            Metric::P99 => "latency_p99_ns",
+            rate => rate.figure().key,
+        }
     }
 
     /// Label for tables.
     pub fn label(self) -> &'static str {
-        self.text().1
+        match self {
+            Metric::MibPerS => "bandwidth",
+            Metric::Iops => "IOPS",
+            Metric::LatencyMean => "mean latency",
+            Metric::P99 => "p99 latency",
+        }
     }
 }
 
@@ -322,7 +338,7 @@ fn compared(
         let values: Vec<f64> = side.iter().map(|r| r.value).collect();
         (!values.is_empty()).then(|| mean(&values))
     };
-    let mut comparison = compare(&of_a, &of_b, metric.quantity(), metric.text().2, terms);
+    let mut comparison = compare(&of_a, &of_b, metric.quantity(), metric.better(), terms);
     let missing = || {
         a.missing(metric, op, key)
             .or_else(|| b.missing(metric, op, key))

@@ -22,9 +22,8 @@
 //! # Non-goals
 //! Rounds: they are evaluated during the run (`suite::execute::rounds`) and have their own record.
 
-use assay_stats::change::median;
-use assay_stats::mean;
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
+use assay_stats::{mean, median};
 use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_store::series::IntervalSample;

@@ -69,12 +69,12 @@ fn precision_and_recall_of_every_label() {
         }
         let cache = &tallies[1];
         assert!(
-            assay_stats::change::median(&cache.size_off) <= 0.1,
+            assay_stats::median(&cache.size_off) <= 0.1,
             "{name}: sizes of caches"
         );
         let heat = &tallies[3];
         assert!(
-            assay_stats::change::median(&heat.duty_off) <= DUTY_OFF_PCT,
+            assay_stats::median(&heat.duty_off) <= DUTY_OFF_PCT,
             "{name}: duties of throttling"
         );
     }

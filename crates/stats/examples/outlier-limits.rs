@@ -11,7 +11,8 @@
 use std::io::Write as _;
 
 use assay_stats::cohort::FALSE_ALARM;
-use assay_stats::cohort::spread::{median, qn};
+use assay_stats::cohort::spread::qn;
+use assay_stats::median;
 use assay_units::Rng;
 
 /// Values drawn per size: large cohorts vary less.

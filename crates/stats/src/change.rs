@@ -8,6 +8,7 @@
 //! neighbours, robust against steps and trends. [`alternation`]: two classes by Otsu's threshold
 //! (N. Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
 
+use crate::median;
 use crate::moments::{mean, slope};
 
 /// Least noise, as natural logarithm of a ratio (1 %): noiseless series have no changes of a per
@@ -101,11 +102,6 @@ pub fn noise(rates: &[f64]) -> Option<f64> {
 /// Rise of rates along their least-squares line, as natural logarithm of the ratio of its ends.
 pub fn drift(rates: &[f64]) -> f64 {
     slope(&logarithms(rates)) * rates.len().saturating_sub(1) as f64
-}
-
-/// The median; 0 of none.
-pub fn median(values: &[f64]) -> f64 {
-    assay_units::median(values.iter().copied()).unwrap_or(0.0)
 }
 
 fn logarithms(rates: &[f64]) -> Vec<f64> {

@@ -9,8 +9,9 @@
 //! state 0 must have drawn more power and been faster, in the same run. A workload that was no
 //! faster in state 0 is not limited by its state.
 
-use assay_stats::change::{self, median};
+use assay_stats::change;
 use assay_stats::knee::chance_share;
+use assay_stats::median;
 use assay_store::model::warning::limit::{BUSY_THREAD_PCT, IDLE_HOST_PCT};
 use assay_units::text::whole;
 

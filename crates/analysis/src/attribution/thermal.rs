@@ -9,8 +9,8 @@
 //! property is enough, if heating slows down with the rate; writes have others (a full cache,
 //! garbage collection), so they need both.
 
-use assay_stats::change::{self, Segment, median};
-use assay_stats::mean;
+use assay_stats::change::{self, Segment};
+use assay_stats::{mean, median};
 
 use super::writes::deviation;
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};

@@ -13,8 +13,8 @@
 //! Where neither bytes nor counters decide, the shape does: level from the first interval is a
 //! cache, fluctuation is garbage collection.
 
-use assay_stats::change::{self, MAD_TO_SIGMA, Segment, median};
-use assay_stats::mean;
+use assay_stats::change::{self, MAD_TO_SIGMA, Segment};
+use assay_stats::{mean, median};
 
 use super::text::size_text;
 use super::{Cause, CauseSpan, ObservedCell, thermal};

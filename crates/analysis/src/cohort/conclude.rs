@@ -370,7 +370,7 @@ fn figure(
         primary,
         logarithmic,
         drives: drives.len(),
-        median: spread::median(&plain),
+        median: assay_stats::median(&plain),
         range: (
             plain.iter().copied().fold(f64::INFINITY, f64::min),
             plain.iter().copied().fold(f64::NEG_INFINITY, f64::max),

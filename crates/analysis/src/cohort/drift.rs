@@ -15,9 +15,10 @@ use std::collections::BTreeMap;
 use assay_stats::cohort::drift::{self, Slope, Span};
 use assay_stats::cohort::errors::{AgainstLimit, against_limit};
 use assay_stats::cohort::outliers::{Distances, FEWEST_DRIVES};
-use assay_stats::cohort::spread::{self, median};
+use assay_stats::cohort::spread;
 use assay_stats::compare::Better;
 use assay_stats::confidence::LEVEL;
+use assay_stats::median;
 use serde::Serialize;
 
 use super::observe;

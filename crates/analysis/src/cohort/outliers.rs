@@ -106,7 +106,7 @@ fn residuals(figure: &CohortFigure, groups: usize) -> (Vec<Residual>, usize) {
             continue;
         }
         let scaled: Vec<f64> = own.iter().map(|v| figure.scaled(v.value)).collect();
-        let median = spread::median(&scaled);
+        let median = assay_stats::median(&scaled);
         for (v, value) in own.iter().zip(&scaled) {
             found.entry(v.drive).or_default().push(Residual {
                 drive: v.drive,
@@ -266,7 +266,7 @@ pub(super) fn separation(
         return Separation::NotSeparable;
     }
     let count = others.len() as f64;
-    let middle = spread::median(&others);
+    let middle = assay_stats::median(&others);
     // The drive was chosen as the farthest of all: the cohort's limit. Its host was not: two
     // standard errors.
     let unlike_host = (residual - middle).abs() > limit * qn * (1.0 / count + 1.0).sqrt();

@@ -8,8 +8,8 @@
 //! counted.
 
 use assay_stats::cohort::drift::Span;
-use assay_stats::cohort::spread::median;
 use assay_stats::compare::Better;
+use assay_stats::median;
 use assay_store::model::CellKind;
 use assay_store::read::{CellDrive, Run};
 use assay_store::series::{IntervalSample, OpCounts};

@@ -142,7 +142,7 @@ pub fn table(title: &str, tallies: &[Tally; 7]) -> String {
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let percent = |off: &[f64], scale: f64| match off.len() {
             0 => String::new(),
-            _ => format!("{:.1} %", assay_stats::change::median(off) * scale),
+            _ => format!("{:.1} %", assay_stats::median(off) * scale),
         };
         out += &format!(
             "{:12} {:>6} {:>6} {:>6} {:>10.3} {:>7.3} {:>13.1} {:>9} {:>9}\n",
@@ -152,7 +152,7 @@ pub fn table(title: &str, tallies: &[Tally; 7]) -> String {
             tally.missed,
             tally.precision(),
             tally.recall(),
-            assay_stats::change::median(&tally.onset_off_s),
+            assay_stats::median(&tally.onset_off_s),
             percent(&tally.size_off, 100.0),
             percent(&tally.duty_off, 1.0)
         );

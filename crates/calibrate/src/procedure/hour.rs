@@ -2,6 +2,7 @@
 //! second (AnandTech M8Pe).
 
 use assay_ssd::Profile;
+use assay_stats::quantile;
 use assay_units::{Nanos, Op};
 
 use super::mean;
@@ -71,14 +72,6 @@ pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
         HourFigure::Slow => quantile(&slow, 0.5),
         HourFigure::FastShare => Some(fast.len() as f64 / states.len() as f64),
     }
-}
-
-/// The quantile of this share; `None` without values.
-fn quantile(values: &[f64], share: f64) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get((last as f64 * share).round() as usize).copied()
 }
 
 #[cfg(test)]

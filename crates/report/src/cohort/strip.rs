@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use assay_analysis::cohort::conclude::{Cohort, CohortFigure, DriveValue};
+use assay_stats::quantile;
 use maud::{Markup, html};
 
 use super::tables;
@@ -47,7 +48,7 @@ pub fn strip(cohort: &Cohort, f: &CohortFigure, at: usize) -> Markup {
             g style={ "--c:var(--c" (group % PALETTE) ")" } {
                 line.base x1="0" x2=(WIDTH) y1=(top + ROW - 3.0) y2=(top + ROW - 3.0) {}
                 @if f.values.len() > MOST_DOTS { (bands(&own, &x, top)) } @else { path.dots d=(dots(&inner, &x, top)) {} }
-                @if let Some(middle) = quantile(&own, 0.5) {
+                @if let Some(middle) = quantile(&values(&own), 0.5) {
                     line.middle x1=(x(middle)) x2=(x(middle)) y1=(top + 3.0) y2=(top + ROW - 3.0) {}
                 }
                 @for v in out {
@@ -96,18 +97,15 @@ fn dots(own: &[&DriveValue], x: &impl Fn(f64) -> f64, top: f64) -> String {
     path
 }
 
-/// The value that a share of a group's drives does not exceed.
-fn quantile(own: &[&DriveValue], share: f64) -> Option<f64> {
-    let mut values: Vec<f64> = own.iter().map(|v| v.value).collect();
-    values.sort_by(f64::total_cmp);
-    let at = (share * values.len().checked_sub(1)? as f64).round() as usize;
-    values.get(at).copied()
+fn values(own: &[&DriveValue]) -> Vec<f64> {
+    own.iter().map(|v| v.value).collect()
 }
 
 fn bands(own: &[&DriveValue], x: &impl Fn(f64) -> f64, top: f64) -> Markup {
+    let values = values(own);
     html! {
         @for (share, inset) in [(0.01, 14.0), (0.05, 10.0), (0.25, 6.0)] {
-            @if let Some((from, to)) = quantile(own, share).zip(quantile(own, 1.0 - share)) {
+            @if let Some((from, to)) = quantile(&values, share).zip(quantile(&values, 1.0 - share)) {
                 rect.band x=(x(from)) width=(round(x(to) - x(from))) y=(top + inset) height=(ROW - 2.0 * inset) {}
             }
         }

@@ -1,7 +1,7 @@
 //! Time until an amount of data is on the drive.
 
 use assay_analysis::drain::{self, Drain};
-use assay_stats::change::median;
+use assay_stats::median;
 use assay_units::text::format_size;
 
 use crate::format::{duration, figure, plural};

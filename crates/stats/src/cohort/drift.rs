@@ -11,11 +11,10 @@
 //! is then judged by its slope among those of the others ([`distances`]), and the curve by itself
 //! ([`common`]).
 
-use crate::mean;
 use crate::student;
+use crate::{mean, median};
 
 use super::outliers::{Distances, distances_within, limit_of_groups};
-use super::spread::median;
 
 /// Values over time without an interruption: (time, value), in time order.
 pub type Span = Vec<(f64, f64)>;

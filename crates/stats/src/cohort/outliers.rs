@@ -9,7 +9,8 @@ use assay_units::Rng;
 
 use super::FALSE_ALARM;
 use super::limits::LIMITS;
-use super::spread::{median, qn};
+use super::spread::qn;
+use crate::median;
 
 /// Fewest drives among which outliers are looked for: among fewer, the limit is beyond use.
 pub const FEWEST_DRIVES: usize = 6;

@@ -10,9 +10,6 @@ const QN_TO_SIGMA: f64 = 2.2219;
 /// for two highly robust estimators of scale", Computational Statistics 1, 1992).
 const QN_SMALL: [f64; 8] = [0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872];
 
-/// The median; 0 of none.
-pub use crate::change::median;
-
 /// Robust standard deviation Q_n: an order statistic of the differences of all pairs. Half of the
 /// values may be arbitrary. 0 of fewer than two values. All values must be finite.
 pub fn qn(values: &[f64]) -> f64 {

@@ -13,7 +13,8 @@
 //! Bursts that did not happen: a series of n seconds says nothing of events rarer than one in n / 3
 //! (the rule of three; Hanley and Lippman-Hand, JAMA 249, 1983).
 
-use crate::change::{MAD_TO_SIGMA, median};
+use crate::change::MAD_TO_SIGMA;
+use crate::median;
 use crate::moments::mean;
 
 /// Robust standard deviations from the median beyond which a value belongs to a burst; normal

@@ -27,7 +27,7 @@ fn intervals_are_not_too_wide() {
         let estimates: Vec<Estimate> = series.filter_map(|s| mean(&s, LEVEL).ok()).collect();
         assert!(estimates.len() >= 45, "{phi}: {} of 50", estimates.len());
         let widths: Vec<f64> = estimates.iter().map(|e| (e.high - e.low) / 2.0).collect();
-        let width = crate::change::median(&widths);
+        let width = crate::median(&widths);
         let ideal = 1.96 * ((1.0 + phi) / (1.0 - phi) / 3600.0_f64).sqrt();
         assert!(
             (0.95..1.15).contains(&(width / ideal)),
