@@ -142,7 +142,7 @@ always_comb if (f_running && req_valid_o) begin
   if (req_addr_o >= 32'h1000_1000 && !req_addr_o[31]) assert (req_addr_o == FTail || req_addr_o == f_head);
 end
 
-// Ready: all commands succeeded, what the drive told is usable, and the queues were cleared since it was ready before.
+// Ready: all commands succeeded, what the drive reported is usable, and the queues were cleared since it was ready before.
 logic f_used_q = 1'b0;
 always_ff @(posedge clk_i) f_used_q <= rst_ni && (ready_o || (f_used_q && !clear_o));
 always_comb if (rst_ni) begin

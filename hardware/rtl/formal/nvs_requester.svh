@@ -116,7 +116,7 @@ always_comb if (rst_ni) begin
   end
   
   if (doorbell_error_o) assert (f_owed_db_q && f_failed_q && !(owned_q && doorbell_q));
-  // A failed doorbell is told.
+  // A failed doorbell is reported.
   if (f_owed_db_q && !owned_q && f_failed_q) assert (doorbell_error_o);
   if (owned_q && doorbell_q) assert (f_owed_db_q);
 end
