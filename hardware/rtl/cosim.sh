@@ -1,16 +1,11 @@
 # Co-simulation with changed models of the core; sourced by hardware/rtl/check. The tests of hardware/cosim are built once, with the model of
 # configuration w128c16 in a shared library (feature `shared-model`); a changed model is another library of the same name.
 
-# Builds tests of the core, given by name. Sets $tests (their programs), $out (the build script's folder).
+# Builds the tests of the core. Sets $program and $out (the build script's folder).
 build_cosim() {
-  local messages=$work/cargo.json name
-  # shellcheck disable=SC2046 # several options
-  (cd .. && cargo test -q -p assay-cosim --features shared-model $(printf -- '--test %s ' "$@") --no-run --message-format=json) \
-    >"$messages"
-  tests=()
-  for name; do
-    tests+=("$(sed -n "s|.*\"executable\":\"\([^\"]*/$name-[^\"]*\)\".*|\1|p" "$messages")")
-  done
+  local messages=$work/cargo.json
+  (cd .. && cargo test -q -p assay-cosim --features shared-model --test tests --no-run --message-format=json) >"$messages"
+  program=$(sed -n 's|.*"executable":"\([^"]*/tests-[^"]*\)".*|\1|p' "$messages")
   out=$(sed -n '/"build-script-executed"/s/.*"out_dir":"\([^"]*assay-cosim-[^"]*\)".*/\1/p' "$messages" | tail -n 1)
   [ -e "$out/libassay_cosim_models.so" ] || { echo "hardware/rtl/check: hardware/cosim was built without a model" >&2; exit 1; }
   runtime=$(verilator --getenv VERILATOR_ROOT)/include
@@ -36,20 +31,20 @@ build_model() {
   g++ "${flags[@]}" -shared "$model/all.cc" "$work"/verilated*.o -o "$model/libassay_cosim_models.so" >"$work/log" 2>&1
 }
 
-# Runs the test programs with $work/model until one fails. Argument: processor time of each, seconds, as a fault may make a core wait for
-# ever.
+# Runs modules of the tests with $work/model until one fails, those first that fail soonest. Argument: processor time of each, seconds, as
+# a fault may make a core wait for ever.
 run_cosim() {
-  local program
-  for program in "${tests[@]}"; do
-    { (cd ../cosim && ulimit -t "$1" && LD_LIBRARY_PATH=$work/model RUST_BACKTRACE=0 exec "$program" -q) >>"$work/run" 2>&1; } 2>/dev/null || return 1
+  local module
+  for module in core_tests ports coverage control random; do
+    { (cd ../cosim && ulimit -t "$1" && LD_LIBRARY_PATH=$work/model RUST_BACKTRACE=0 exec "$program" -q "$module::") >>"$work/run" 2>&1; } \
+      2>/dev/null || return 1
   done
 }
 
 # Faults of the modules that only connect others, and of those whose tests are the co-simulation. Every one must make a test fail.
 cosim_mutants() {
   local count=0 number=0 every=${1:-1} survivors=0
-  # Those that fail soonest first.
-  build_cosim core ports coverage control random
+  build_cosim
   build_model . || { cat "$work/log" >&2; exit 1; }
   : >"$work/run"
   run_cosim 600 || { cat "$work/run" >&2; echo "cosim-mutants: the tests fail without a fault" >&2; exit 1; }

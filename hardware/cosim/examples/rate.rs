@@ -4,7 +4,7 @@
 //! of the simulation, take the time of the whole program.
 
 use assay_cosim::config::Configuration;
-use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
+use assay_cosim::pcie_drive::{LinkOptions, PcieDrive, PcieDriveOptions, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_cosim::world::{World, WorldOptions};
 use assay_ssd::DriveOptions;
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut drives = Vec::new();
     for _ in 0..configuration.drives {
-        let options = FarEndOptions::new(link, configuration.data_width);
-        let drive = FarEnd::of_profile(unlimited_profile(), DriveOptions::default(), options)?;
+        let options = PcieDriveOptions::new(link, configuration.data_width);
+        let drive = PcieDrive::from_profile(unlimited_profile(), DriveOptions::default(), options)?;
         drives.push(drive);
     }
     let options = WorldOptions {

@@ -22,10 +22,10 @@ use assay_units::regenerate::PageGenerator;
 use assay_units::text::format_size;
 
 use crate::config::{CONFIGURATIONS, Configuration};
-use crate::far_end::planned_faults::PlannedFaults;
-use crate::far_end::{FarEnd, FarEndFault, FarEndOptions, LinkEvent, LinkOptions};
 use crate::map;
 use crate::model::{CoreModel, ModelError};
+use crate::pcie_drive::planned_faults::PlannedFaults;
+use crate::pcie_drive::{LinkEvent, LinkOptions, PcieDrive, PcieDriveOptions, PcieFault};
 use crate::streamer::{CoreError, CoreStreamer};
 use crate::world::{World, WorldError, WorldOptions};
 
@@ -149,7 +149,7 @@ pub struct CoreHostOptions {
     pub wave: Option<PathBuf>,
     /// Link of all drives; `None`: as in their profiles.
     pub link: Option<LinkOptions>,
-    /// Back-pressure of the far ends, percent.
+    /// Back-pressure of the drives, percent.
     pub back_pressure_percent: u8,
     /// Memory, stream and register ports.
     pub world: WorldOptions,
@@ -173,7 +173,7 @@ impl Default for CoreHostOptions {
 /// The co-simulated core with its drives.
 #[derive(Debug)]
 pub struct CoreHost {
-    core: CoreStreamer<FarEnd>,
+    core: CoreStreamer<PcieDrive>,
     drives: Vec<StreamDrive>,
     infos: Vec<DriveInfo>,
     pages: Option<Arc<PatternPages>>,
@@ -190,21 +190,21 @@ impl CoreHost {
         options: &CoreHostOptions,
     ) -> Result<CoreHost, CoreHostError> {
         let configuration = configuration(drives.len(), options)?;
-        let (mut far_ends, mut infos) = (Vec::new(), Vec::new());
+        let (mut pcie_drives, mut infos) = (Vec::new(), Vec::new());
         for (number, drive) in drives.iter().enumerate() {
-            let mut far_end = far_end(number, drive, options)?;
+            let mut pcie_drive = pcie_drive(number, drive, options)?;
             if let Some(faults) = options.faults.get(number) {
-                far_end.set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
+                pcie_drive.set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
             }
             infos.push(simulated_info(
                 &drive.name,
                 &drive.profile.name,
-                far_end.controller().drive().identity(),
+                pcie_drive.controller().drive().identity(),
                 &drive.profile.link,
             ));
-            far_ends.push(far_end);
+            pcie_drives.push(pcie_drive);
         }
-        let mut world = World::new(configuration, far_ends, &options.world)?;
+        let mut world = World::new(configuration, pcie_drives, &options.world)?;
         if let Some(path) = &options.wave {
             world.trace_start(path)?;
         }
@@ -234,7 +234,7 @@ impl CoreHost {
         &self.infos
     }
 
-    pub fn core(&mut self) -> &mut CoreStreamer<FarEnd> {
+    pub fn core(&mut self) -> &mut CoreStreamer<PcieDrive> {
         &mut self.core
     }
 
@@ -255,7 +255,7 @@ impl CoreHost {
             let cycle = world.cycle();
             for drive in &mut world.drives {
                 let event = event.clone();
-                drive.add_fault(FarEndFault::At { cycle, event });
+                drive.add_fault(PcieFault::At { cycle, event });
             }
             world.run(cycles)?;
         }
@@ -302,19 +302,19 @@ fn configuration(
     CONFIGURATIONS.iter().find(fits).ok_or(none)
 }
 
-fn far_end(
+fn pcie_drive(
     number: usize,
     drive: &CoreDrive,
     options: &CoreHostOptions,
-) -> Result<FarEnd, CoreHostError> {
+) -> Result<PcieDrive, CoreHostError> {
     let link = options.link;
-    let link = link.unwrap_or_else(|| LinkOptions::of_profile(&drive.profile.link));
-    let far_end = FarEndOptions {
+    let link = link.unwrap_or_else(|| LinkOptions::from_profile(&drive.profile.link));
+    let pcie_drive = PcieDriveOptions {
         seed: u64::from(options.world.seed) * 4 + number as u64,
         back_pressure_percent: options.back_pressure_percent,
-        ..FarEndOptions::new(link, options.data_width)
+        ..PcieDriveOptions::new(link, options.data_width)
     };
-    let made = FarEnd::of_profile(drive.profile.clone(), drive.options.clone(), far_end);
+    let made = PcieDrive::from_profile(drive.profile.clone(), drive.options.clone(), pcie_drive);
     let mut made = made.map_err(|source| CoreHostError::Drive {
         name: drive.name.clone(),
         source,

@@ -14,7 +14,7 @@
 //!   ports.
 //! - [`streamer`]: the core as a streamer, by its registers. [`host`]: a core with simulated
 //!   drives, for the stream commands and the test bench.
-//! - [`far_end`]: what is behind a drive's ports: PCIe link, configuration space, controller and
+//! - [`pcie_drive`]: what is behind a drive's ports: PCIe link, configuration space, controller and
 //!   drive.
 //!
 //! # Non-goals
@@ -25,13 +25,13 @@
 //! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).
 
 pub mod config;
-pub mod far_end;
 pub mod host;
 pub mod map;
 pub mod memory;
 pub mod model;
 pub mod monitor;
 pub mod pace;
+pub mod pcie_drive;
 pub mod register_port;
 pub mod signals;
 pub mod stream_port;

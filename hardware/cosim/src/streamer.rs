@@ -100,7 +100,7 @@ pub enum CoreError {
 pub struct CoreStreamer<D> {
     world: World<D>,
     names: Vec<String>,
-    /// The core was told to flush after the recording under way.
+    /// The core was ordered to flush after the recording under way.
     flush_after: bool,
 }
 

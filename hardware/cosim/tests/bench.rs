@@ -1,10 +1,10 @@
-//! The twelve tests of the test bench on the core, and each planned fault at its far end: detected
+//! The twelve tests of the test bench on the core, and each planned fault at its drive: detected
 //! and named by the test meant for it.
 
 use std::sync::Arc;
 
-use assay_cosim::far_end::unlimited_profile;
 use assay_cosim::host::{CoreDrive, CoreHost, CoreHostError, CoreHostOptions};
+use assay_cosim::pcie_drive::unlimited_profile;
 use assay_cosim::streamer::CoreError;
 use assay_cosim::world::WorldError;
 use assay_device::session::{DriveSession, SessionOptions};
@@ -183,12 +183,12 @@ fn check_table(of_tests: &[&str]) {
 }
 
 #[test]
-fn faults_at_the_far_end_are_detected_by_their_tests() {
+fn faults_of_the_pcie_drive_are_detected_by_their_tests() {
     check_table(&["01", "02", "03", "04", "05", "06", "07"]);
 }
 
 #[test]
 #[ignore = "long: the sweep and the full range before each fault; `make rtl-long`"]
-fn faults_at_the_far_end_are_detected_by_the_long_tests() {
+fn faults_of_the_pcie_drive_are_detected_by_the_long_tests() {
     check_table(&["08", "10"]);
 }

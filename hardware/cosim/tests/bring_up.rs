@@ -7,8 +7,8 @@ use crate::common;
 
 use altered::{Altered, Changes, DOORBELLS};
 use assay_cosim::config::Configuration;
-use assay_cosim::far_end::LinkOptions;
 use assay_cosim::map::{WRITE_BANK, drive_bank};
+use assay_cosim::pcie_drive::LinkOptions;
 use assay_cosim::world::{World, WorldOptions};
 use assay_stream::registers::map::{drive, stream};
 use assay_stream::registers::{Register, RegisterField, StatusBits};

@@ -4,7 +4,7 @@ use crate::common;
 
 use std::io;
 
-use assay_cosim::far_end::{FarEnd, unlimited_profile};
+use assay_cosim::pcie_drive::{PcieDrive, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_integrity::pattern::Pattern;
 use assay_stream::range::RangeRequest;
@@ -62,7 +62,7 @@ impl StreamSource for Commanding {
 }
 
 fn record(
-    core: &mut CoreStreamer<FarEnd>,
+    core: &mut CoreStreamer<PcieDrive>,
     chunks: u64,
     source: &mut dyn StreamSource,
     options: &RecordOptions,
@@ -74,7 +74,7 @@ fn record(
 }
 
 /// Bytes of the recording, from the drive.
-fn replayed(core: &mut CoreStreamer<FarEnd>, bytes: u64) -> Vec<u8> {
+fn replayed(core: &mut CoreStreamer<PcieDrive>, bytes: u64) -> Vec<u8> {
     let chunks = bytes.div_ceil(CHUNK).max(1);
     let (range, registers) = (range(core, chunks), Registers::default());
     let mut sink = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use assay_cosim::far_end::unlimited_profile;
+use assay_cosim::pcie_drive::unlimited_profile;
 use assay_integrity::pattern::Pattern;
 use assay_stream::record::RecordOptions;
 use assay_stream::registers::{Registers, StatusBits};

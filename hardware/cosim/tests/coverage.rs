@@ -3,8 +3,10 @@
 
 use crate::common;
 
-use assay_cosim::far_end::{CompletionFault, FarEnd, FarEndFault, LinkEvent, unlimited_profile};
 use assay_cosim::map::{READ_BANK, SEQUENCER, WRITE_BANK, drive_bank};
+use assay_cosim::pcie_drive::{
+    CompletionFault, LinkEvent, PcieDrive, PcieFault, unlimited_profile,
+};
 use assay_cosim::world::World;
 use assay_stream::registers::StatusBits;
 use assay_stream::registers::map::{drive, stream};
@@ -20,30 +22,30 @@ const DRIVE: u32 = drive_bank(0);
 const LIMIT_CYCLES: u64 = 4_000_000;
 
 /// A core with a ready drive.
-fn ready_world() -> Option<World<FarEnd>> {
+fn ready_world() -> Option<World<PcieDrive>> {
     let mut core = core("w128c16", unlimited_profile())?;
     core.bring_up().expect("bring-up ends");
     Some(core.into_world())
 }
 
-fn read32(world: &mut World<FarEnd>, address: u32) -> u32 {
+fn read32(world: &mut World<PcieDrive>, address: u32) -> u32 {
     world.read32(address).expect("a register")
 }
 
-fn read64(world: &mut World<FarEnd>, address: u32) -> u64 {
+fn read64(world: &mut World<PcieDrive>, address: u32) -> u64 {
     world.read64(address).expect("a register")
 }
 
-fn write32(world: &mut World<FarEnd>, address: u32, value: u32) {
+fn write32(world: &mut World<PcieDrive>, address: u32, value: u32) {
     world.write32(address, value).expect("a register");
 }
 
-fn run(world: &mut World<FarEnd>, cycles: u64) {
+fn run(world: &mut World<PcieDrive>, cycles: u64) {
     world.run(cycles).expect("no rule is broken");
 }
 
 /// Start a session on chunks 0 to `chunks` - 1.
-fn start(world: &mut World<FarEnd>, bank: u32, chunks: u64, bits: u32) {
+fn start(world: &mut World<PcieDrive>, bank: u32, chunks: u64, bits: u32) {
     let last = (chunks - 1) * CHUNK;
     for (register, value) in [(stream::FIRST_ADDRESS, 0), (stream::LAST_ADDRESS, last)] {
         world
@@ -54,7 +56,7 @@ fn start(world: &mut World<FarEnd>, bank: u32, chunks: u64, bits: u32) {
 }
 
 /// Wait until a register satisfies a condition.
-fn wait(world: &mut World<FarEnd>, address: u32, holds: impl Fn(u32) -> bool) -> u32 {
+fn wait(world: &mut World<PcieDrive>, address: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let end = world.cycle() + LIMIT_CYCLES;
     loop {
         let value = read32(world, address);
@@ -70,7 +72,7 @@ fn wait(world: &mut World<FarEnd>, address: u32, holds: impl Fn(u32) -> bool) ->
 }
 
 /// Wait for the end of a session.
-fn end(world: &mut World<FarEnd>, bank: u32) -> StatusBits {
+fn end(world: &mut World<PcieDrive>, bank: u32) -> StatusBits {
     let status = bank + stream::STATUS.offset();
     let value = wait(world, status, |value| {
         !StatusBits::from_raw(value).has(StatusBits::RUNNING)
@@ -79,12 +81,12 @@ fn end(world: &mut World<FarEnd>, bank: u32) -> StatusBits {
 }
 
 /// Wait until the drive is ready.
-fn wait_ready(world: &mut World<FarEnd>) {
+fn wait_ready(world: &mut World<PcieDrive>) {
     wait(world, DRIVE + SEQUENCER, |value| value & 1 << 16 != 0);
 }
 
 /// Record `chunks` chunks and read them; all must be right.
-fn round_trip(world: &mut World<FarEnd>, chunks: u64) {
+fn round_trip(world: &mut World<PcieDrive>, chunks: u64) {
     let bytes: Vec<u8> = (0..chunks * CHUNK).map(|at| (at / 5) as u8).collect();
     world.source.push(&bytes);
     start(world, WRITE_BANK, chunks, 0);
@@ -203,7 +205,7 @@ fn drives_are_shut_down_and_brought_up_again() {
     assert_eq!(
         status >> 2 & 3,
         2,
-        "the drive was told, and has shut down: {status:#x}"
+        "the drive was notified, and has shut down: {status:#x}"
     );
     start(&mut world, WRITE_BANK, 1, 0);
     let refused = end(&mut world, WRITE_BANK);
@@ -228,7 +230,7 @@ fn sessions_end_when_the_link_goes_down() {
     for bank in [WRITE_BANK, READ_BANK] {
         let cycle = world.cycle() + 12_000;
         for (cycle, event) in [(cycle, LinkEvent::Down), (cycle + 100_000, LinkEvent::Up)] {
-            world.drives[0].add_fault(FarEndFault::At { cycle, event });
+            world.drives[0].add_fault(PcieFault::At { cycle, event });
         }
         world.source.push(&vec![3; 40 * CHUNK as usize]);
         start(&mut world, bank, 40, 0);
@@ -264,7 +266,7 @@ fn a_command_without_completion_times_out() {
     round_trip(&mut world, 2);
     write32(&mut world, DRIVE + drive::COMMAND_TIMEOUT.offset(), 300);
     // The third of the commands that follow, and the last, so that nothing takes its place.
-    world.drives[0].add_fault(FarEndFault::Completion {
+    world.drives[0].add_fault(PcieFault::Completion {
         ordinal: 4 + 3,
         fault: CompletionFault::Missing,
     });
@@ -308,11 +310,11 @@ fn broken_rules_are_counted() {
     .enumerate()
     {
         let cycle = cycle + 1000 * number as u64;
-        world.drives[0].add_fault(FarEndFault::At { cycle, event });
+        world.drives[0].add_fault(PcieFault::At { cycle, event });
     }
     run(&mut world, 6000);
     assert_eq!(read32(&mut world, errors), 2);
-    world.drives[0].add_fault(FarEndFault::Completion {
+    world.drives[0].add_fault(PcieFault::Completion {
         ordinal: 3,
         fault: CompletionFault::WrongCid(0x55),
     });

@@ -7,8 +7,8 @@ mod raw;
 
 use assay_cosim::CYCLE_NS;
 use assay_cosim::config::Configuration;
-use assay_cosim::far_end::{CompletionFault, FarEndFault, LinkEvent};
 use assay_cosim::map::drive_bank;
+use assay_cosim::pcie_drive::{CompletionFault, LinkEvent, PcieFault};
 use assay_integrity::pattern::Pattern;
 use assay_stream::registers::map::{drive, stream};
 use assay_stream::registers::{ControlBits, StatusBits};
@@ -76,7 +76,7 @@ fn completions_that_break_a_rule_end_the_session() {
             let errors = raw.drive32(drive::PROTOCOL_ERRORS);
             let far = &mut raw.slot().far;
             let ordinal = far.counters().drive.io_completions + NTH;
-            far.add_fault(FarEndFault::Completion { ordinal, fault });
+            far.add_fault(PcieFault::Completion { ordinal, fault });
             raw.session(is_replay, 0, CHUNKS, 1);
             let seen = raw.drive32(drive::PROTOCOL_ERRORS) - errors;
             assert_eq!(seen > 0, is_seen, "{what}: PROTOCOL_ERRORS");
@@ -106,7 +106,7 @@ fn a_completion_before_its_data_ends_nothing() {
     let far = &mut raw.slot().far;
     let ordinal = far.counters().drive.io_completions + NTH;
     let fault = CompletionFault::BeforeData;
-    far.add_fault(FarEndFault::Completion { ordinal, fault });
+    far.add_fault(PcieFault::Completion { ordinal, fault });
     raw.session(true, 0, CHUNKS, 1);
     // No host can see it but by the data.
     let expected = [StatusBits::FINISHED, StatusBits::LAST_VALID];

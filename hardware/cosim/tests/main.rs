@@ -1,12 +1,12 @@
 //! All tests of this crate but the unit tests, as one program: linking costs more than compiling.
 
 mod common;
-#[path = "far_end/core_side.rs"]
+#[path = "pcie_drive/core_side.rs"]
 mod core_side;
-#[path = "far_end/host.rs"]
+#[path = "pcie_drive/host.rs"]
 mod host;
 mod measure;
-#[path = "far_end/setup.rs"]
+#[path = "pcie_drive/setup.rs"]
 mod setup;
 
 mod bench;
@@ -15,9 +15,9 @@ mod control;
 #[path = "core.rs"]
 mod core_tests;
 mod coverage;
-mod far_end;
-mod far_end_faults;
 mod faults;
+mod pcie_drive;
+mod pcie_drive_faults;
 mod performance;
 mod ports;
 mod random;

@@ -4,8 +4,8 @@
 use crate::measure;
 
 use assay_cosim::CYCLE_NS;
-use assay_cosim::far_end::LinkOptions;
 use assay_cosim::map::READ_BANK;
+use assay_cosim::pcie_drive::LinkOptions;
 use assay_stream::registers::Register;
 use assay_stream::registers::map::stream;
 use measure::{ChunkCycles, Core, Surroundings, chunk_cycles, ideal_cycles, latency};
@@ -123,7 +123,7 @@ fn core_and_model_need_the_same_buffer() {
         "mle-brief-960gb",
         "samsung-983-dct",
     ] {
-        let surroundings = Surroundings::of_profile(name);
+        let surroundings = Surroundings::from_profile(name);
         let Some(mut slower) = core("w128c16", &surroundings) else {
             return;
         };

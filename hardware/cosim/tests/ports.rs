@@ -4,8 +4,10 @@
 
 use crate::common;
 
-use assay_cosim::far_end::{CommandHook, Disposition, FarEnd, FarEndFault, LinkEvent, LinkOptions};
 use assay_cosim::map::{READ_BANK, WRITE_BANK, drive_bank};
+use assay_cosim::pcie_drive::{
+    CommandHook, Disposition, LinkEvent, LinkOptions, PcieDrive, PcieFault,
+};
 use assay_cosim::world::World;
 use assay_nvme_spec::opcode::NvmOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
@@ -23,34 +25,34 @@ const PATTERN: u32 = 1 << 6;
 const LIMIT_CYCLES: u64 = 4_000_000;
 
 /// A core with ready drives.
-fn ready(name: &str, rough: &Rough) -> Option<World<FarEnd>> {
+fn ready(name: &str, rough: &Rough) -> Option<World<PcieDrive>> {
     let mut core = rough_core(name, rough)?;
     core.bring_up().expect("bring-up ends");
     Some(core.into_world())
 }
 
-fn set(world: &mut World<FarEnd>, bank: u32, register: Register, value: u64) {
+fn set(world: &mut World<PcieDrive>, bank: u32, register: Register, value: u64) {
     let address = bank + register.offset();
     world.write64(address, value).expect("a register");
 }
 
-fn get(world: &mut World<FarEnd>, bank: u32, register: Register) -> u64 {
+fn get(world: &mut World<PcieDrive>, bank: u32, register: Register) -> u64 {
     world.read64(bank + register.offset()).expect("a register")
 }
 
-fn run(world: &mut World<FarEnd>, cycles: u64) {
+fn run(world: &mut World<PcieDrive>, cycles: u64) {
     world.run(cycles).expect("no rule is broken");
 }
 
 /// A session on the first chunks of all drives, to its end.
-fn session(world: &mut World<FarEnd>, bank: u32, chunks: u64, bits: u32) -> StatusBits {
+fn session(world: &mut World<PcieDrive>, bank: u32, chunks: u64, bits: u32) -> StatusBits {
     let drives = world.drives.len() as u64;
     assert!(chunks.is_multiple_of(drives), "as many of each drive");
     session_at(world, bank, [0, (chunks / drives - 1) * CHUNK], bits)
 }
 
 /// A session on a range, to its end.
-fn session_at(world: &mut World<FarEnd>, bank: u32, range: [u64; 2], bits: u32) -> StatusBits {
+fn session_at(world: &mut World<PcieDrive>, bank: u32, range: [u64; 2], bits: u32) -> StatusBits {
     set(world, bank, stream::FIRST_ADDRESS, range[0]);
     set(world, bank, stream::LAST_ADDRESS, range[1]);
     let control = bank + stream::CONTROL.offset();
@@ -67,13 +69,13 @@ fn session_at(world: &mut World<FarEnd>, bank: u32, range: [u64; 2], bits: u32) 
     }
 }
 
-fn record(world: &mut World<FarEnd>, bytes: &[u8]) -> StatusBits {
+fn record(world: &mut World<PcieDrive>, bytes: &[u8]) -> StatusBits {
     world.source.clear();
     world.source.push(bytes);
     session(world, WRITE_BANK, bytes.len() as u64 / CHUNK, 0)
 }
 
-fn replay(world: &mut World<FarEnd>, chunks: u64) -> StatusBits {
+fn replay(world: &mut World<PcieDrive>, chunks: u64) -> StatusBits {
     world.sink.clear();
     let status = session(world, READ_BANK, chunks, 0);
     run(world, 200);
@@ -156,14 +158,14 @@ fn accesses_anywhere_are_answered() {
     }
 }
 
-fn check_accesses(mut world: World<FarEnd>) {
+fn check_accesses(mut world: World<PcieDrive>) {
     let stream: Vec<u8> = (0..6 * CHUNK).map(|at| (at / 7) as u8).collect();
     assert_eq!(record(&mut world, &stream), complete());
     let mut random = Rng::stream(3, "addresses");
     for number in 0..world.drives.len() {
         let errors = drive_bank(number) + drive::PROTOCOL_ERRORS.offset();
         let before = world.read32(errors).expect("a register");
-        let requests = |world: &World<FarEnd>| {
+        let requests = |world: &World<PcieDrive>| {
             let counters = world.drives[number].counters();
             assert_eq!(counters.refused_requests, 0);
             counters.reads + counters.writes
@@ -186,7 +188,7 @@ fn check_accesses(mut world: World<FarEnd>) {
                 },
             };
             let cycle = world.cycle() + 10;
-            world.drives[number].add_fault(FarEndFault::At { cycle, event });
+            world.drives[number].add_fault(PcieFault::At { cycle, event });
             run(&mut world, 1500);
         }
         run(&mut world, 4000);

@@ -4,10 +4,10 @@
 use crate::common;
 
 use assay_cosim::config::CONFIGURATIONS;
-use assay_cosim::far_end::{FarEnd, LinkOptions};
 use assay_cosim::map;
 use assay_cosim::memory::MemoryOptions;
 use assay_cosim::pace::Pace;
+use assay_cosim::pcie_drive::{LinkOptions, PcieDrive};
 use assay_cosim::streamer::CoreStreamer;
 use assay_cosim::world::{World, WorldOptions};
 use assay_integrity::pattern::Pattern;
@@ -20,7 +20,7 @@ use assay_stream::streamer::Streamer;
 use common::{Rough, range, rough_core};
 
 /// Record and replay; the bytes are the same.
-fn round_trip(core: &mut CoreStreamer<FarEnd>, bytes: u64, what: &str) -> [u64; 2] {
+fn round_trip(core: &mut CoreStreamer<PcieDrive>, bytes: u64, what: &str) -> [u64; 2] {
     let chunk = u64::from(core.configuration().chunk_bytes());
     let drives = u64::from(core.configuration().drives);
     let range = range(core, bytes.div_ceil(chunk * drives));
@@ -131,7 +131,7 @@ fn streams_take_the_same_time_with_skipped_cycles() {
 }
 
 /// Run the second world, and check after each of its steps that the outputs of both are the same.
-fn compare(cycles: u64, whole: &mut World<FarEnd>, skipping: &mut World<FarEnd>) {
+fn compare(cycles: u64, whole: &mut World<PcieDrive>, skipping: &mut World<PcieDrive>) {
     let end = skipping.cycle() + cycles;
     while skipping.cycle() < end {
         skipping.step().expect("no rule is broken");

@@ -27,10 +27,10 @@ mod pair;
 #[path = "sequences/software.rs"]
 mod software;
 
-use assay_cosim::far_end::{LinkOptions, unlimited_profile};
 use assay_cosim::map;
 use assay_cosim::memory::MemoryOptions;
 use assay_cosim::pace::Pace;
+use assay_cosim::pcie_drive::{LinkOptions, unlimited_profile};
 use assay_cosim::world::WorldOptions;
 use assay_ssd::{DriveOptions, InitialState};
 use assay_stream::registers::map::drive;

@@ -53,7 +53,7 @@ pub fn sweep(smallest: u64, largest: u64) {
     while chunks <= largest {
         let clock = Clock::monotonic();
         let began = clock.now();
-        let mut core = match measure::core("w128", &Surroundings::of_profile(SWEPT)) {
+        let mut core = match measure::core("w128", &Surroundings::from_profile(SWEPT)) {
             Ok(core) => core,
             Err(reason) => return println!("{reason}"),
         };
@@ -91,7 +91,7 @@ pub fn profiles(of: Option<&str>) -> Vec<(String, Profile)> {
 
 /// Rates of recording and replay with so many commands in flight.
 fn rates(name: &str, depth: u32) -> Result<[f64; 2], String> {
-    let mut surroundings = Surroundings::of_profile(name);
+    let mut surroundings = Surroundings::from_profile(name);
     surroundings.max_commands = depth;
     let mut core = measure::core("w128", &surroundings)?;
     let written = record(&mut core, DEPTH_CHUNKS);

@@ -67,7 +67,7 @@ pub fn plan(of: Option<&str>) {
 fn compared(configuration: &str, name: &str, chunks: u64) -> Result<Vec<String>, String> {
     let clock = Clock::monotonic();
     let began = clock.now();
-    let surroundings = Surroundings::of_profile(name);
+    let surroundings = Surroundings::from_profile(name);
     let core = measure::core(configuration, &surroundings)?;
     let (ring, bus_rate) = (ring(&core), bus_rate(&core));
     let limit = model::short_rate(&surroundings.profile, ring, chunks, bus_rate);

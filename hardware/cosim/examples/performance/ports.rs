@@ -1,6 +1,6 @@
 //! The core with drives that do not limit: cycles per chunk, scaling, latency.
 
-use assay_cosim::far_end::LinkOptions;
+use assay_cosim::pcie_drive::LinkOptions;
 
 use crate::measure::{self, Surroundings, chunk_cycles, ideal_cycles, latency};
 use crate::{head, row};

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
+use assay_cosim::pcie_drive::{LinkOptions, PcieDrive, PcieDriveOptions, unlimited_profile};
 use assay_cosim::signals::{DriveInputs, DriveOutputs};
 use assay_cosim::world::DriveSide;
 use assay_ssd::DriveOptions;
@@ -31,7 +31,7 @@ pub struct Changes {
 
 /// The drive.
 pub struct Altered {
-    pub far: FarEnd,
+    pub far: PcieDrive,
     pub changes: Changes,
     /// Addresses of the last accesses of the core.
     read: u32,
@@ -49,9 +49,9 @@ impl Altered {
             keep_data: true,
             ..DriveOptions::default()
         };
-        let options = FarEndOptions::new(link, 128);
+        let options = PcieDriveOptions::new(link, 128);
         Altered {
-            far: FarEnd::of_profile(unlimited_profile(), drive, options).expect("a drive"),
+            far: PcieDrive::from_profile(unlimited_profile(), drive, options).expect("a drive"),
             changes: Changes::default(),
             read: 0,
             written: 0,

@@ -4,7 +4,7 @@
 pub mod slot;
 
 use assay_cosim::config::Configuration;
-use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
+use assay_cosim::pcie_drive::{LinkOptions, PcieDrive, PcieDriveOptions, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_cosim::world::{World, WorldError, WorldOptions};
 use assay_ssd::{DriveOptions, Profile};
@@ -16,7 +16,7 @@ use slot::Slot;
 pub struct Rough {
     /// Link of every drive.
     pub link: LinkOptions,
-    /// Back-pressure of the far ends, percent.
+    /// Back-pressure of the drives, percent.
     pub percent: u8,
     /// The rest.
     pub world: WorldOptions,
@@ -33,17 +33,17 @@ impl Default for Rough {
 }
 
 /// A core of a configuration with drives of this profile, or `None` if its model is not built.
-pub fn core(name: &str, profile: Profile) -> Option<CoreStreamer<FarEnd>> {
+pub fn core(name: &str, profile: Profile) -> Option<CoreStreamer<PcieDrive>> {
     core_in(name, profile, &Rough::default(), None)
 }
 
 /// With a fault of the drive.
-pub fn faulty_core(name: &str, fault: &str) -> Option<CoreStreamer<FarEnd>> {
+pub fn faulty_core(name: &str, fault: &str) -> Option<CoreStreamer<PcieDrive>> {
     core_in(name, unlimited_profile(), &Rough::default(), Some(fault))
 }
 
 /// With drives without limits.
-pub fn rough_core(name: &str, rough: &Rough) -> Option<CoreStreamer<FarEnd>> {
+pub fn rough_core(name: &str, rough: &Rough) -> Option<CoreStreamer<PcieDrive>> {
     core_in(name, unlimited_profile(), rough, None)
 }
 
@@ -53,7 +53,7 @@ pub fn core_in(
     profile: Profile,
     rough: &Rough,
     fault: Option<&str>,
-) -> Option<CoreStreamer<FarEnd>> {
+) -> Option<CoreStreamer<PcieDrive>> {
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |number| {
         let mut drive_options = DriveOptions {
@@ -63,10 +63,10 @@ pub fn core_in(
         if let Some(fault) = fault {
             drive_options.set("fault", fault).expect("a fault");
         }
-        let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
-        far_end.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
-        far_end.back_pressure_percent = rough.percent;
-        FarEnd::of_profile(profile.clone(), drive_options, far_end).expect("a drive")
+        let mut pcie_drive = PcieDriveOptions::new(rough.link, configuration.data_width);
+        pcie_drive.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
+        pcie_drive.back_pressure_percent = rough.percent;
+        PcieDrive::from_profile(profile.clone(), drive_options, pcie_drive).expect("a drive")
     };
     let drives = (0..configuration.drives).map(drive).collect();
     let world = built(World::new(configuration, drives, &rough.world))?;
@@ -83,11 +83,11 @@ pub fn slot_core(
 ) -> Option<CoreStreamer<Slot>> {
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |number| {
-        let mut far_end = FarEndOptions::new(rough.link, configuration.data_width);
-        far_end.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
-        far_end.back_pressure_percent = rough.percent;
+        let mut pcie_drive = PcieDriveOptions::new(rough.link, configuration.data_width);
+        pcie_drive.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
+        pcie_drive.back_pressure_percent = rough.percent;
         let (profile, options) = (profile.clone(), options.clone());
-        let make = move || FarEnd::of_profile(profile.clone(), options.clone(), far_end);
+        let make = move || PcieDrive::from_profile(profile.clone(), options.clone(), pcie_drive);
         Slot::new(move || make().expect("a drive"))
     };
     let drives = (0..configuration.drives).map(drive).collect();
@@ -110,7 +110,7 @@ pub fn built<D>(world: Result<World<D>, WorldError>) -> Option<World<D>> {
 }
 
 /// Chunks of each drive, from the eighth on.
-pub fn range(core: &CoreStreamer<FarEnd>, chunks: u64) -> StreamRange {
+pub fn range(core: &CoreStreamer<PcieDrive>, chunks: u64) -> StreamRange {
     let configuration = core.configuration();
     let chunk = u64::from(configuration.chunk_bytes());
     StreamRange {

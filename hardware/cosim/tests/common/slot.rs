@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use assay_cosim::far_end::{CommandHook, Disposition, FarEnd, FarEndFault, LinkEvent};
+use assay_cosim::pcie_drive::{CommandHook, Disposition, LinkEvent, PcieDrive, PcieFault};
 use assay_cosim::signals::{DriveInputs, DriveOutputs};
 use assay_cosim::world::DriveSide;
 use assay_nvme_spec::nvm::Read;
@@ -100,8 +100,8 @@ impl CommandHook for Hook {
 /// A drive's place, and the drive in it.
 pub struct Slot {
     /// The drive.
-    pub far: FarEnd,
-    make: Box<dyn Fn() -> FarEnd>,
+    pub far: PcieDrive,
+    make: Box<dyn Fn() -> PcieDrive>,
     /// Its faults.
     pub plan: SharedPlan,
     applied: bool,
@@ -118,7 +118,7 @@ impl std::fmt::Debug for Slot {
 
 impl Slot {
     /// With a drive.
-    pub fn new(make: impl Fn() -> FarEnd + 'static) -> Slot {
+    pub fn new(make: impl Fn() -> PcieDrive + 'static) -> Slot {
         let mut slot = Slot {
             far: make(),
             make: Box::new(make),
@@ -133,7 +133,7 @@ impl Slot {
     /// Something happens in the next cycle.
     pub fn now(&mut self, event: LinkEvent) {
         let cycle = self.cycle + 1;
-        self.far.add_fault(FarEndFault::At { cycle, event });
+        self.far.add_fault(PcieFault::At { cycle, event });
     }
 
     /// Another drive with the content of this one, up to an address. The link must be down.
@@ -166,7 +166,7 @@ impl DriveSide for Slot {
                 Loss::SilentRegisters => Some(LinkEvent::SilentRegisters),
             };
             if let Some(event) = event {
-                self.far.add_fault(FarEndFault::At { cycle, event });
+                self.far.add_fault(PcieFault::At { cycle, event });
             }
         }
         self.far.step(cycle, outputs, inputs);

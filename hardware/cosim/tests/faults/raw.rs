@@ -1,7 +1,7 @@
 //! The core by its registers and ports, without the streamer.
 
-use assay_cosim::far_end::{LinkEvent, unlimited_profile};
 use assay_cosim::map::{READ_BANK, WRITE_BANK, drive_bank};
+use assay_cosim::pcie_drive::{LinkEvent, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_integrity::pattern::Pattern;
 use assay_ssd::DriveOptions;

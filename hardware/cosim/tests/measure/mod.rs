@@ -9,7 +9,7 @@ pub mod plan;
 
 use assay_cosim::CYCLE_NS;
 use assay_cosim::config::Configuration;
-use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
+use assay_cosim::pcie_drive::{LinkOptions, PcieDrive, PcieDriveOptions, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
 use assay_cosim::world::{World, WorldError, WorldOptions};
 use assay_ssd::{DriveOptions, Profile};
@@ -22,7 +22,7 @@ use assay_stream::status::StreamStatus;
 use assay_stream::streamer::Streamer;
 
 /// A core with simulated drives.
-pub type Core = CoreStreamer<FarEnd>;
+pub type Core = CoreStreamer<PcieDrive>;
 
 /// What is at the core's ports.
 #[derive(Clone, Debug)]
@@ -49,10 +49,10 @@ impl Surroundings {
     }
 
     /// Drives of a profile behind its link. For long streams, so the rules of AXI are not checked.
-    pub fn of_profile(name: &str) -> Surroundings {
+    pub fn from_profile(name: &str) -> Surroundings {
         let profile = Profile::builtin(name).expect("a built-in profile");
         Surroundings {
-            link: LinkOptions::of_profile(&profile.link),
+            link: LinkOptions::from_profile(&profile.link),
             profile,
             max_commands: u32::MAX,
             world: WorldOptions {
@@ -68,10 +68,10 @@ impl Surroundings {
 pub fn core(name: &str, surroundings: &Surroundings) -> Result<Core, String> {
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |_| {
-        let mut options = FarEndOptions::new(surroundings.link, configuration.data_width);
+        let mut options = PcieDriveOptions::new(surroundings.link, configuration.data_width);
         options.max_commands = surroundings.max_commands;
         let profile = surroundings.profile.clone();
-        FarEnd::of_profile(profile, DriveOptions::default(), options).expect("a drive")
+        PcieDrive::from_profile(profile, DriveOptions::default(), options).expect("a drive")
     };
     let drives = (0..configuration.drives).map(drive).collect();
     let world = match World::new(configuration, drives, &surroundings.world) {

@@ -1,7 +1,7 @@
 //! Hardware and software with the same operations.
 
-use assay_cosim::far_end::LinkEvent;
 use assay_cosim::map;
+use assay_cosim::pcie_drive::LinkEvent;
 use assay_cosim::streamer::CoreStreamer;
 use assay_stream::range::{RangeRequest, StreamRange};
 use assay_stream::record::RecordOptions;

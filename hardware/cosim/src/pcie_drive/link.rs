@@ -82,7 +82,7 @@ impl LinkOptions {
     /// The link of a simulated drive. A quarter of `fetch_ns` is the flight time; what doorbell,
     /// fetch and completion entry do not use of `fetch_ns` and `completion_ns` is spent in the
     /// drive.
-    pub fn of_profile(link: &LinkProfile) -> LinkOptions {
+    pub fn from_profile(link: &LinkProfile) -> LinkOptions {
         let cycles = |ns: u64| (ns / CYCLE_NS) as u32;
         let (fetch, completion) = (
             cycles(link.fetch_ns.value),
@@ -229,7 +229,7 @@ pub(super) struct BackPressure {
 }
 
 impl BackPressure {
-    /// Whether the far end raises valid or ready of the channel in this cycle.
+    /// Whether the drive raises valid or ready of the channel in this cycle.
     #[inline]
     pub(super) fn allows(&self, channel: Channel, cycle: u64) -> bool {
         self.percent == 0 || self.draw(channel, cycle) >= u64::from(self.percent)
@@ -242,5 +242,5 @@ impl BackPressure {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/far_end/link.rs"]
+#[path = "../../tests/unit/pcie_drive/link.rs"]
 mod tests;

@@ -9,14 +9,14 @@
 //! | [`link`] | rate, flight time, random back-pressure |
 //! | `fetch`, `command` | reads of the drive: entries, PRP lists, data |
 //! | `posted` | writes of the drive: data, completion entries |
-//! | `device`, `memory` | the controller model and its view of host memory |
+//! | `endpoint`, `memory` | the controller model and its view of host memory |
 //! | [`faults`], [`planned_faults`] | injected faults; those of the test bench |
 //!
 //! # Times
-//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is told of a
-//! submission queue entry when everything that it will read for it has come over the bus, and is
+//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is notified of
+//! a submission queue entry when everything that it will read for it has come over the bus, and is
 //! given exactly those bytes, which are then dropped. So a write reaches the drive model with its
-//! data; [`FarEndOptions::staging_bytes`] limits how much is read before commands end. A read's
+//! data; [`PcieDriveOptions::staging_bytes`] limits how much is read before commands end. A read's
 //! data leave the drive when their transfer may begin
 //! ([`assay_ssd::DriveOptions::external_link_bytes_per_second`]), its completion entry behind them.
 //! What the link takes is simulated here, and in the drive model it takes no time.
@@ -39,7 +39,7 @@ mod bar_port;
 mod command;
 mod config_space;
 mod dev_port;
-mod device;
+mod endpoint;
 pub mod faults;
 mod fetch;
 pub mod link;
@@ -52,13 +52,13 @@ mod traffic;
 use bar_port::BarPort;
 use config_space::ConfigSpace;
 use dev_port::DevPort;
-use device::Device;
-pub use device::DriveCounters;
-pub use faults::{CommandHook, CompletionFault, Disposition, FarEndFault, LinkEvent};
+pub use endpoint::DriveCounters;
+use endpoint::Endpoint;
+pub use faults::{CommandHook, CompletionFault, Disposition, LinkEvent, PcieFault};
 use fetch::Fetcher;
 pub use link::LinkOptions;
 use link::{BackPressure, Line};
-pub use options::{FarEndCounters, FarEndOptions, unlimited_profile};
+pub use options::{PcieDriveCounters, PcieDriveOptions, unlimited_profile};
 
 /// Cycles of a register access that does not leave the bridge.
 const LOCAL_CYCLES: u64 = 4;
@@ -115,14 +115,14 @@ enum Downstream {
     },
 }
 
-/// The far end of one drive.
-pub struct FarEnd {
-    options: FarEndOptions,
+/// A drive behind the `dev_*` and `bar_*` ports of the core.
+pub struct PcieDrive {
+    options: PcieDriveOptions,
     random: BackPressure,
     config: ConfigSpace,
     bar: BarPort,
     dev: DevPort,
-    device: Device,
+    endpoint: Endpoint,
     up: Line,
     down: Line,
     /// Packets on the link with their arrivals, in order.
@@ -137,26 +137,26 @@ pub struct FarEnd {
     is_up: bool,
     is_silent: bool,
     events: BTreeMap<(u64, usize), LinkEvent>,
-    counters: FarEndCounters,
+    counters: PcieDriveCounters,
     /// The core's inputs as set last.
     inputs: DriveInputs,
     /// Without a valid of the core nothing happens before this cycle.
     wake_cycle: u64,
 }
 
-impl std::fmt::Debug for FarEnd {
+impl std::fmt::Debug for PcieDrive {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FarEnd")
+        f.debug_struct("PcieDrive")
             .field("options", &self.options)
             .field("counters", &self.counters())
             .finish_non_exhaustive()
     }
 }
 
-impl FarEnd {
-    /// A far end with a controller after power-on, whose drive must leave the link to the caller
-    /// ([`FarEnd::drive`]).
-    pub fn new(controller: Controller, options: FarEndOptions) -> FarEnd {
+impl PcieDrive {
+    /// A drive with a controller after power-on, whose drive must leave the link to the caller
+    /// ([`PcieDrive::drive`]).
+    pub fn new(controller: Controller, options: PcieDriveOptions) -> PcieDrive {
         let link = &options.link;
         link.check();
         assert!(
@@ -174,7 +174,7 @@ impl FarEnd {
         let (fetch, completion) = (link.fetch_delay_cycles, link.completion_delay_cycles);
         let beat_bytes = options.data_width as usize / 8;
         let write_id = (options.seed % 16) as u8;
-        FarEnd {
+        PcieDrive {
             random: BackPressure {
                 seed: options.seed,
                 percent: options.back_pressure_percent,
@@ -182,7 +182,7 @@ impl FarEnd {
             config: ConfigSpace::new(link),
             bar: BarPort::default(),
             dev: DevPort::new(beat_bytes, link.tags, link.outstanding_writes, write_id),
-            device: Device::new(controller, fetcher, fetch, completion),
+            endpoint: Endpoint::new(controller, fetcher, fetch, completion),
             up: Line::new(link),
             down: Line::new(link),
             upstream: VecDeque::new(),
@@ -193,14 +193,14 @@ impl FarEnd {
             is_up: true,
             is_silent: false,
             events: BTreeMap::new(),
-            counters: FarEndCounters::default(),
+            counters: PcieDriveCounters::default(),
             inputs: DriveInputs::ZERO,
             wake_cycle: 0,
             options,
         }
     }
 
-    /// A drive that leaves its link to a far end with these options.
+    /// A drive that leaves its link to a `PcieDrive` with these options.
     pub fn drive(
         profile: Profile,
         options: DriveOptions,
@@ -217,45 +217,45 @@ impl FarEnd {
         Drive::new(profile, options)
     }
 
-    /// A far end with a drive of this profile. Its staging memory is its write buffer, or
+    /// A drive of this profile. Its staging memory is its write buffer, or
     /// `options.staging_bytes` if that is larger.
-    pub fn of_profile(
+    pub fn from_profile(
         profile: Profile,
         drive_options: DriveOptions,
-        mut options: FarEndOptions,
-    ) -> Result<FarEnd, DriveError> {
+        mut options: PcieDriveOptions,
+    ) -> Result<PcieDrive, DriveError> {
         options.staging_bytes = options.staging_bytes.max(profile.buffer.bytes.value);
-        let drive = FarEnd::drive(profile, drive_options, &options.link)?;
+        let drive = PcieDrive::drive(profile, drive_options, &options.link)?;
         let controller = Controller::new(drive, ControllerOptions::default());
-        Ok(FarEnd::new(controller, options))
+        Ok(PcieDrive::new(controller, options))
     }
 
-    pub fn options(&self) -> &FarEndOptions {
+    pub fn options(&self) -> &PcieDriveOptions {
         &self.options
     }
 
     /// The controller, for its drive's telemetry and content.
     pub fn controller(&self) -> &Controller {
-        &self.device.controller
+        &self.endpoint.controller
     }
 
     /// The drive, for its telemetry. Commands must come from the core.
     pub fn drive_mut(&mut self) -> &mut Drive {
-        self.device.controller.drive_mut()
+        self.endpoint.controller.drive_mut()
     }
 
     /// Changes I/O commands and their completions from now on.
     pub fn set_hook(&mut self, hook: Option<Box<dyn CommandHook>>) {
-        self.device.hook = hook;
+        self.endpoint.hook = hook;
     }
 
     /// Plans a fault.
-    pub fn add_fault(&mut self, fault: FarEndFault) {
+    pub fn add_fault(&mut self, fault: PcieFault) {
         match fault {
-            FarEndFault::Completion { ordinal, fault } => {
-                self.device.completion_faults.insert(ordinal, fault);
+            PcieFault::Completion { ordinal, fault } => {
+                self.endpoint.completion_faults.insert(ordinal, fault);
             }
-            FarEndFault::At { cycle, event } => {
+            PcieFault::At { cycle, event } => {
                 let order = self.events.len();
                 self.events.insert((cycle, order), event);
                 self.wake_cycle = self.wake_cycle.min(cycle);
@@ -264,9 +264,9 @@ impl FarEnd {
     }
 
     /// Counters since the start.
-    pub fn counters(&self) -> FarEndCounters {
-        FarEndCounters {
-            drive: self.device.counters,
+    pub fn counters(&self) -> PcieDriveCounters {
+        PcieDriveCounters {
+            drive: self.endpoint.counters,
             ..self.counters
         }
     }
@@ -281,14 +281,14 @@ impl FarEnd {
         self.is_up
     }
 
-    /// Next cycle in which the far end does something while the core's outputs do not change;
+    /// Next cycle in which the drive does something while the core's outputs do not change;
     /// `None` if there is none.
     pub fn next_event_cycle(&self) -> Option<u64> {
         (self.wake_cycle != u64::MAX).then_some(self.wake_cycle)
     }
 
     /// One clock cycle: sees the core's outputs and sets its inputs, before the edge. Cycles before
-    /// [`FarEnd::next_event_cycle`] may be left out while no valid of the core is set.
+    /// [`PcieDrive::next_event_cycle`] may be left out while no valid of the core is set.
     pub fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
         let is_driven =
             outputs.dev_r_valid | outputs.dev_b_valid != 0 || BarPort::is_addressed(outputs);
@@ -310,8 +310,8 @@ impl FarEnd {
         self.apply_events(cycle);
         self.deliver(cycle);
         if self.is_up {
-            self.device.run(cycle);
-            self.device.submit(cycle);
+            self.endpoint.run(cycle);
+            self.endpoint.submit(cycle);
             self.transmit(cycle);
         }
         // The bridge holds few completions: then the core waits.
@@ -363,14 +363,14 @@ impl FarEnd {
                 LinkEvent::Up => self.is_up = true,
                 LinkEvent::PowerLoss => {
                     self.go_down(cycle);
-                    self.device.lose_power(cycle);
+                    self.endpoint.lose_power(cycle);
                 }
-                LinkEvent::SurpriseRemoval => self.device.remove(cycle),
+                LinkEvent::SurpriseRemoval => self.endpoint.remove(cycle),
                 LinkEvent::SilentRegisters => self.is_silent = true,
                 LinkEvent::Read { address, len_bytes } => {
-                    self.device.fetcher.extra.push_back((address, len_bytes));
+                    self.endpoint.fetcher.extra.push_back((address, len_bytes));
                 }
-                LinkEvent::Write { address, bytes } => self.device.posted.data(address, bytes),
+                LinkEvent::Write { address, bytes } => self.endpoint.posted.data(address, bytes),
             }
         }
     }
@@ -388,7 +388,7 @@ impl FarEnd {
         self.posted_bytes = in_bridge + returning;
         self.dev.orphan_reads();
         self.config.reset_endpoint();
-        self.device.disconnect(cycle);
+        self.endpoint.disconnect(cycle);
         self.end_access_absent(cycle);
     }
 
@@ -412,7 +412,7 @@ impl FarEnd {
             wake = wake.min(at);
         }
         if self.is_up {
-            wake = wake.min(self.device.event_cycle());
+            wake = wake.min(self.endpoint.event_cycle());
             if let Some(at) = self.next_transmission() {
                 wake = wake.min(at.max(self.up.free_cycle()));
             }
@@ -421,12 +421,12 @@ impl FarEnd {
     }
 }
 
-impl DriveSide for FarEnd {
+impl DriveSide for PcieDrive {
     fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
-        FarEnd::step(self, cycle, outputs, inputs);
+        PcieDrive::step(self, cycle, outputs, inputs);
     }
 
     fn next_event_cycle(&self) -> Option<u64> {
-        FarEnd::next_event_cycle(self)
+        PcieDrive::next_event_cycle(self)
     }
 }

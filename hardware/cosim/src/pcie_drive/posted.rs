@@ -241,5 +241,5 @@ fn placed(queue: &mut HostQueue, pending: &PendingEntry) -> [u8; CompletionEntry
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/far_end/posted.rs"]
+#[path = "../../tests/unit/pcie_drive/posted.rs"]
 mod tests;

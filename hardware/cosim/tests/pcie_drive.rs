@@ -1,6 +1,6 @@
-//! The far end behind a core's side in software: bring-up, data, rates.
+//! The drive behind a core's side in software: bring-up, data, rates.
 
-use assay_cosim::far_end::{FarEndOptions, LinkOptions};
+use assay_cosim::pcie_drive::{LinkOptions, PcieDriveOptions};
 use assay_nvme_spec::register;
 use assay_ssd::{Command, Drive, DriveOptions, Profile};
 use assay_units::{DataClass, Nanos, Op};
@@ -54,7 +54,7 @@ fn random_back_pressure_changes_nothing_but_the_time() {
                 outstanding_writes: 3,
                 ..LinkOptions::unlimited()
             };
-            let options = FarEndOptions {
+            let options = PcieDriveOptions {
                 seed,
                 back_pressure_percent: percent,
                 ..options(link, data_width)
@@ -73,7 +73,7 @@ fn random_back_pressure_changes_nothing_but_the_time() {
 fn calibrated_drives_work_behind_the_link() {
     for name in ["mle-brief-960gb", "samsung-951"] {
         let profile = Profile::builtin(name).unwrap();
-        let link = LinkOptions::of_profile(&profile.link);
+        let link = LinkOptions::from_profile(&profile.link);
         let mut host = host(profile, keep_data(), options(link, 128));
         host.skips = true;
         host.bring_up();
@@ -183,8 +183,8 @@ fn an_unlimited_link_fills_the_bus() {
 fn cycles_without_work_can_be_left_out() {
     let run = |skips| {
         let profile = Profile::builtin("mle-brief-960gb").unwrap();
-        let link = LinkOptions::of_profile(&profile.link);
-        let options = FarEndOptions {
+        let link = LinkOptions::from_profile(&profile.link);
+        let options = PcieDriveOptions {
             seed: 9,
             back_pressure_percent: 20,
             ..options(link, 128)
@@ -314,7 +314,7 @@ fn a_calibrated_drive_is_as_fast_behind_the_link_as_with_its_own() {
             let profile = Profile::builtin(name).unwrap();
             let op = if is_read { Op::Read } else { Op::Write };
             let alone = rate_of_drive(profile.clone(), op, 200);
-            let link = LinkOptions::of_profile(&profile.link);
+            let link = LinkOptions::from_profile(&profile.link);
             let mut host = host(profile, DriveOptions::default(), options(link, 128));
             host.skips = true;
             host.bring_up();

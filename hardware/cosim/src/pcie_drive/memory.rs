@@ -176,5 +176,5 @@ impl HostMemory for BusMemory {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/far_end/memory.rs"]
+#[path = "../../tests/unit/pcie_drive/memory.rs"]
 mod tests;

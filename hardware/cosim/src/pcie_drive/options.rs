@@ -1,12 +1,12 @@
-//! Options and counters of a far end.
+//! Options and counters of a drive.
 
 use assay_ssd::Profile;
 
-use super::device::DriveCounters;
+use super::endpoint::DriveCounters;
 use super::link::LinkOptions;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FarEndOptions {
+pub struct PcieDriveOptions {
     pub link: LinkOptions,
     /// Width of `dev_*`, bits: 128, 256 or 512.
     pub data_width: u32,
@@ -14,7 +14,7 @@ pub struct FarEndOptions {
     pub bus_base: u64,
     /// Seed of the back-pressure.
     pub seed: u64,
-    /// Cycles in which a valid or ready of the far end is held back, percent, on every channel.
+    /// Cycles in which a valid or ready of the drive is held back, percent, on every channel.
     pub back_pressure_percent: u8,
     /// Data of writes that the drive reads before their commands end, bytes; one command is always
     /// read.
@@ -23,10 +23,10 @@ pub struct FarEndOptions {
     pub max_commands: u32,
 }
 
-impl FarEndOptions {
+impl PcieDriveOptions {
     /// Options without back-pressure, with 1 MiB of staging memory.
-    pub fn new(link: LinkOptions, data_width: u32) -> FarEndOptions {
-        FarEndOptions {
+    pub fn new(link: LinkOptions, data_width: u32) -> PcieDriveOptions {
+        PcieDriveOptions {
             link,
             data_width,
             bus_base: 0,
@@ -39,7 +39,7 @@ impl FarEndOptions {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FarEndCounters {
+pub struct PcieDriveCounters {
     pub drive: DriveCounters,
     /// Bytes that the core gave, protocol included.
     pub read_bytes: u64,

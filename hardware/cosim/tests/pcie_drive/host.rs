@@ -1,7 +1,7 @@
 //! A host in software: bring-up as a sequencer does it, one I/O queue pair per direction, commands
 //! of whole pages.
 
-use assay_cosim::far_end::FarEnd;
+use assay_cosim::pcie_drive::PcieDrive;
 use assay_cosim::signals::{DriveInputs, DriveOutputs};
 use assay_nvme_spec::admin::{
     CreateCompletionQueue, CreateSubmissionQueue, DeleteSubmissionQueue, IdentifyCommand,
@@ -35,12 +35,12 @@ struct Pair {
 }
 
 pub struct Host {
-    pub far: FarEnd,
+    pub far: PcieDrive,
     pub core: CoreSide,
     pub inputs: DriveInputs,
     pub cycle: u64,
     pub skips: bool,
-    /// Cycles in which the far end was asked.
+    /// Cycles in which the drive was asked.
     pub steps: u64,
     old_outputs: DriveOutputs,
     pairs: Vec<Pair>,
@@ -49,7 +49,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(far: FarEnd) -> Host {
+    pub fn new(far: PcieDrive) -> Host {
         let beat_bytes = u64::from(far.options().data_width / 8);
         let pair = |sq, cq, entries| Pair {
             sq: CONTROL + sq,

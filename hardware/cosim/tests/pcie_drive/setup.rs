@@ -1,6 +1,6 @@
-//! Far ends and loads of the tests.
+//! Drives and loads of the tests.
 
-use assay_cosim::far_end::{FarEnd, FarEndOptions, LinkOptions, unlimited_profile};
+use assay_cosim::pcie_drive::{LinkOptions, PcieDrive, PcieDriveOptions, unlimited_profile};
 use assay_ssd::{DriveOptions, InitialState, Profile};
 use assay_units::Rng;
 
@@ -17,22 +17,22 @@ pub fn keep_data() -> DriveOptions {
     }
 }
 
-pub fn options(link: LinkOptions, data_width: u32) -> FarEndOptions {
-    FarEndOptions {
+pub fn options(link: LinkOptions, data_width: u32) -> PcieDriveOptions {
+    PcieDriveOptions {
         bus_base: BUS_BASE,
-        ..FarEndOptions::new(link, data_width)
+        ..PcieDriveOptions::new(link, data_width)
     }
 }
 
-pub fn host(profile: Profile, drive: DriveOptions, options: FarEndOptions) -> Host {
-    Host::new(FarEnd::of_profile(profile, drive, options).expect("a drive"))
+pub fn host(profile: Profile, drive: DriveOptions, options: PcieDriveOptions) -> Host {
+    Host::new(PcieDrive::from_profile(profile, drive, options).expect("a drive"))
 }
 
-pub fn unlimited(options: FarEndOptions) -> Host {
+pub fn unlimited(options: PcieDriveOptions) -> Host {
     host(unlimited_profile(), keep_data(), options)
 }
 
-/// After everything: the far end found nothing wrong, and asked for nothing wrong.
+/// After everything: the drive found nothing wrong, and asked for nothing wrong.
 pub fn check(host: &Host) {
     assert_eq!(host.far.violations(), [] as [String; 0]);
     let counters = host.far.counters();

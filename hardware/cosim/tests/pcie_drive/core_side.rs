@@ -1,5 +1,5 @@
 //! The core's side of one drive's ports: registers outputs once per cycle, answers `dev_*` from a
-//! sparse memory, makes one access at a time on `bar_*`, and checks the far end's protocol.
+//! sparse memory, makes one access at a time on `bar_*`, and checks the drive's protocol.
 
 use std::collections::{BTreeMap, VecDeque};
 

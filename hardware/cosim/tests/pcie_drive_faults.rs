@@ -1,8 +1,8 @@
-//! Faults of the far end: completions, accesses, link, drive, commands.
+//! Faults of the drive: completions, accesses, link, drive, commands.
 
-use assay_cosim::far_end::planned_faults::PlannedFaults;
-use assay_cosim::far_end::{
-    CommandHook, CompletionFault, Disposition, FarEndFault, LinkEvent, LinkOptions,
+use assay_cosim::pcie_drive::planned_faults::PlannedFaults;
+use assay_cosim::pcie_drive::{
+    CommandHook, CompletionFault, Disposition, LinkEvent, LinkOptions, PcieFault,
 };
 use assay_integrity::planned_faults::{BenchFault, Faults, Trigger};
 use assay_nvme_spec::register::{self, ControllerStatus};
@@ -20,8 +20,7 @@ use setup::{CHUNK, check, options, pattern, unlimited, write_and_read};
 fn faulty(ordinal: u64, fault: CompletionFault) -> Host {
     let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
     host.bring_up();
-    host.far
-        .add_fault(FarEndFault::Completion { ordinal, fault });
+    host.far.add_fault(PcieFault::Completion { ordinal, fault });
     host
 }
 
@@ -74,7 +73,7 @@ fn a_completion_before_its_data() {
         host.bring_up();
         if let Some(fault) = fault {
             host.far
-                .add_fault(FarEndFault::Completion { ordinal: 1, fault });
+                .add_fault(PcieFault::Completion { ordinal: 1, fault });
         }
         host.core.write_bursts.clear();
         host.put_io(true, 0, 0, 8192);
@@ -104,11 +103,11 @@ fn accesses_without_a_command() {
     host.bring_up();
     let address = BUS_BASE | 0x77_0000_0a20;
     let (at, bytes) = (host.cycle + 10, vec![7; 40]);
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle: at,
         event: LinkEvent::Write { address, bytes },
     });
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle: at,
         event: LinkEvent::Read {
             address,
@@ -130,7 +129,7 @@ fn accesses_without_a_command() {
     check(&host);
     // Not the core's: refused by the root port.
     let cycle = host.cycle + 10;
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle,
         event: LinkEvent::Read {
             address: 0x1000,
@@ -152,11 +151,11 @@ fn the_link_goes_down_and_comes_up() {
     host.ring(1);
     host.ring(2);
     let cycle = host.cycle + 20_000;
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle,
         event: LinkEvent::Down,
     });
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle: cycle + 5000,
         event: LinkEvent::Up,
     });
@@ -192,7 +191,7 @@ fn a_removed_drive_reads_as_ones_and_stays_silent() {
     }
     host.ring(1);
     let cycle = host.cycle + 2000;
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle,
         event: LinkEvent::SurpriseRemoval,
     });
@@ -208,7 +207,7 @@ fn a_removed_drive_reads_as_ones_and_stays_silent() {
 fn silent_registers_never_answer() {
     let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
     host.bring_up();
-    host.far.add_fault(FarEndFault::At {
+    host.far.add_fault(PcieFault::At {
         cycle: host.cycle,
         event: LinkEvent::SilentRegisters,
     });

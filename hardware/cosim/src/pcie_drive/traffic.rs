@@ -3,14 +3,14 @@
 use super::bar_port::{BarRequest, DECERR, OKAY};
 use super::config_space::ConfigTarget;
 use super::dev_port::{ADDRESS_MASK, ReadBurst, ReadProgress, WriteBurst};
-use super::{Downstream, FarEnd, LOCAL_CYCLES, Upstream};
+use super::{Downstream, LOCAL_CYCLES, PcieDrive, Upstream};
 
 /// Payload of a register access, bytes.
 const REGISTER_BYTES: u64 = 4;
 /// The configuration space bit of `bar_*` addresses.
 const ECAM: u32 = 1 << 31;
 
-impl FarEnd {
+impl PcieDrive {
     /// Packets that arrive in this cycle.
     pub(super) fn deliver(&mut self, cycle: u64) {
         while let Some((at, _)) = self.downstream.front()
@@ -34,27 +34,27 @@ impl FarEnd {
     }
 
     fn arrive_at_drive(&mut self, cycle: u64, packet: Downstream) {
-        let is_present = self.device.is_present();
+        let is_present = self.endpoint.is_present();
         match packet {
             Downstream::ReadEnd { tag } => {
-                let identity = self.device.controller.drive().identity();
+                let identity = self.endpoint.controller.drive().identity();
                 let bytes = self.dev.buffer(tag);
-                self.device.fetcher.receive(tag, bytes, identity);
+                self.endpoint.fetcher.receive(tag, bytes, identity);
             }
             Downstream::ReadRefused { tag, len_bytes } => {
-                let identity = self.device.controller.drive().identity();
+                let identity = self.endpoint.controller.drive().identity();
                 let ones = vec![0xff; len_bytes as usize];
-                self.device.fetcher.receive(tag, &ones, identity);
+                self.endpoint.fetcher.receive(tag, &ones, identity);
             }
             _ if self.is_silent => {}
             Downstream::RegisterRead { address } => {
                 let offset = self.config.bar_offset(address).filter(|_| is_present);
-                let data = offset.map(|offset| self.device.read_register(cycle, offset));
+                let data = offset.map(|offset| self.endpoint.read_register(cycle, offset));
                 self.reply(data);
             }
             Downstream::RegisterWrite { address, data } => {
                 if let Some(offset) = self.config.bar_offset(address) {
-                    self.device.write_register(cycle, offset, data);
+                    self.endpoint.write_register(cycle, offset, data);
                 }
             }
             Downstream::ConfigRead { address } => {
@@ -158,15 +158,15 @@ impl FarEnd {
         if !self.replies.is_empty() {
             return Some(0);
         }
-        if !self.device.is_present() || !self.config.is_bus_master() {
+        if !self.endpoint.is_present() || !self.config.is_bus_master() {
             return None;
         }
         let payload = self.config.endpoint_payload_bytes();
-        let has_credits = self.has_credits(self.device.posted.next_len(payload));
-        let posted = self.device.posted.next_cycle().filter(|_| has_credits);
-        let reads = self.device.fetcher.next_cycle();
+        let has_credits = self.has_credits(self.endpoint.posted.next_len(payload));
+        let posted = self.endpoint.posted.next_cycle().filter(|_| has_credits);
+        let reads = self.endpoint.fetcher.next_cycle();
         let tags = self.config.read_tags();
-        let reads = reads.filter(|_| self.device.fetcher.has_free_tag(tags));
+        let reads = reads.filter(|_| self.endpoint.fetcher.has_free_tag(tags));
         [posted, reads].into_iter().flatten().min()
     }
 
@@ -185,7 +185,7 @@ impl FarEnd {
                 self.send_up(cycle, REGISTER_BYTES, reply);
                 continue;
             }
-            if !self.device.is_present() || !self.config.is_bus_master() {
+            if !self.endpoint.is_present() || !self.config.is_bus_master() {
                 return;
             }
             if !self.send_read(cycle) && !self.send_write(cycle) {
@@ -197,7 +197,7 @@ impl FarEnd {
     fn send_read(&mut self, cycle: u64) -> bool {
         let limit = self.config.read_request_bytes();
         let tags = self.config.read_tags();
-        let Some(request) = self.device.fetcher.next_read(cycle, limit, tags) else {
+        let Some(request) = self.endpoint.fetcher.next_read(cycle, limit, tags) else {
             return false;
         };
         self.counters.reads += 1;
@@ -212,11 +212,11 @@ impl FarEnd {
 
     fn send_write(&mut self, cycle: u64) -> bool {
         let payload = self.config.endpoint_payload_bytes();
-        if !self.has_credits(self.device.posted.next_len(payload)) {
+        if !self.has_credits(self.endpoint.posted.next_len(payload)) {
             return false;
         }
         let combines = self.options.link.combine_completions;
-        let Some(packet) = self.device.posted.take(payload, combines) else {
+        let Some(packet) = self.endpoint.posted.take(payload, combines) else {
             return false;
         };
         self.counters.writes += 1;

@@ -1,7 +1,7 @@
 //! The drive: NVMe controller model, with its queues and data on the bus.
 //!
-//! The controller is told of an entry when everything that it will read for it has come over the
-//! bus ([`super::fetch`]), one entry at a time. What it writes is collected and goes over the bus
+//! The controller is notified of an entry when everything that it will read for it has come over
+//! the bus ([`super::fetch`]), one entry at a time. What it writes is collected and goes over the bus
 //! ([`super::posted`]).
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub struct DriveCounters {
 }
 
 /// The drive behind the link.
-pub(super) struct Device {
+pub(super) struct Endpoint {
     pub(super) controller: Controller,
     pub(super) fetcher: Fetcher,
     pub(super) posted: PostedWrites,
@@ -75,14 +75,14 @@ pub(super) struct Device {
     event_cycle: u64,
 }
 
-impl Device {
+impl Endpoint {
     pub(super) fn new(
         controller: Controller,
         fetcher: Fetcher,
         fetch_delay_cycles: u32,
         completion_delay_cycles: u32,
-    ) -> Device {
-        let mut device = Device {
+    ) -> Endpoint {
+        let mut endpoint = Endpoint {
             controller,
             fetcher,
             posted: PostedWrites::default(),
@@ -98,8 +98,8 @@ impl Device {
             completion_delay_cycles: u64::from(completion_delay_cycles),
             event_cycle: u64::MAX,
         };
-        device.update_event();
-        device
+        endpoint.update_event();
+        endpoint
     }
 
     fn update_event(&mut self) {

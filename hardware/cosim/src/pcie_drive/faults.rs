@@ -50,7 +50,7 @@ pub enum LinkEvent {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FarEndFault {
+pub enum PcieFault {
     /// At the n-th completion of an I/O command since the start, from 1.
     Completion {
         ordinal: u64,

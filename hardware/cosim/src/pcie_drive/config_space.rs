@@ -247,5 +247,5 @@ impl ConfigSpace {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/far_end/config_space.rs"]
+#[path = "../../tests/unit/pcie_drive/config_space.rs"]
 mod tests;

@@ -293,5 +293,5 @@ fn transfer_of(queue: u16, entry: &SubmissionEntry, identity: &Identity) -> (Tra
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/far_end/command.rs"]
+#[path = "../../tests/unit/pcie_drive/command.rs"]
 mod tests;
