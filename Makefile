@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build dist licences demo test fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
+.PHONY: rtl-bench help build dist licences demo test test-long fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,6 +25,11 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 	@scripts/ensure-packages
 	@scripts/test
 
+test-long: ## what make test samples, complete: random sequences of the core, power losses of a fleet task, memory of large run folders
+	@scripts/ensure-packages
+	@ASSAY_TESTS_LONG=1 cargo test -p assay-cosim --test tests -- sequences::
+	@cargo test -p assay-cli --features s3 --test e2e -- --ignored
+
 fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per target, TARGETS="journal suite" selects
 	@scripts/fuzz $(or $(T),10m) $(TARGETS)
 
@@ -37,7 +42,7 @@ rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
 
 rtl-long: ## hardware core: tests of every configuration and the long ones, faults that the co-simulation must find, coverage, place and route on an ECP5, sweep of streams to 4 GiB
 	@scripts/ensure-packages
-	@cargo test -p assay-cosim --features all-configurations -- --include-ignored
+	@ASSAY_TESTS_LONG=1 cargo test -p assay-cosim --features all-configurations -- --include-ignored
 	@hardware/rtl/check cosim-mutants coverage clock
 	@$(MAKE) --no-print-directory rtl-bench CORE="sweep 32768"
 
