@@ -64,8 +64,9 @@ bench: ## benchmarks against fio; minutes. BENCH="--quick null" selects, BENCH="
 	@. scripts/lib.sh && "$$(target_directory)/release/assay-bench" --assay "$$(target_directory)/release/assay" $(BENCH)
 
 fidelity: ## regenerate docs/fidelity.md and fidelity.html: published and simulated figures; minutes
-	cargo build --release -p assay-cli
+	cargo build --release -p assay-cli -p assay-cross-validation
 	@. scripts/lib.sh && "$$(target_directory)/release/assay" fidelity -o fidelity.html --markdown docs/fidelity.md --table reference/fidelity.csv
+	@. scripts/lib.sh && { echo; "$$(target_directory)/release/assay-cross-validation" markdown; } >> docs/fidelity.md
 
 statistics: ## repeat the simulations of intervals and comparisons: tables of docs/statistics.md; a minute
 	cargo build --release -p assay-stats --example statistics
@@ -76,7 +77,7 @@ fleet-scaling: ## Slurm on 8 to 64 hosts of this machine, as root: the table of 
 	@cargo test -p assay-cli --test fleet -- --ignored --nocapture scaling_table
 
 predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects, PART="folds writes" one group; on a cluster see docs/fit.md
-	cargo build --release -p assay-cli
+	cargo build --release -p assay-cross-validation
 	@scripts/predictions $(PART)
 
 fit: ## fit the shipped profiles by profiles/fits.toml; FIT=samsung-951 selects one; minutes each

@@ -10,8 +10,8 @@ use crate::inference::identify::{SIGMAS_90, knowledge, next_figures, spectrum};
 use crate::inference::linear::inverse;
 use crate::inference::posterior::{Mode, Observation, Predictions, Prior, climb, cost};
 use crate::measurement::{AccessPattern, Measurement, ReferenceWorkload};
+use crate::observed::predictions_of;
 use crate::parameter::{FreeParameter, ParameterSpace};
-use crate::prediction::learn::predictions_of;
 
 /// Width of the prior of a number, a logarithm: a factor of two.
 const PRIOR_WIDTH: f64 = 0.7;

@@ -3,9 +3,7 @@
 //! - [`linear`]: small dense matrices.
 //! - [`posterior`]: maximum a posteriori by Gauss-Newton, Laplace approximation, members.
 //! - [`identify`]: which numbers the figures determine, and which next measurement would say most.
-//! - [`hierarchy`]: means and widths that drives share.
 
-pub mod hierarchy;
 pub mod identify;
 pub mod linear;
 pub mod posterior;

@@ -12,10 +12,12 @@
 //!   threads.
 //! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser;
 //!   [`mod@fit`]: both together, resumable; [`residual`]: the remaining errors.
-//! - [`prediction`]: predictions with intervals from facts and other drives, their
-//!   cross-validation; [`identification`]: what a fit leaves open.
-//! - [`inference`]: priors that drives share, posteriors of parameters, identifiability.
-//! - [`predictive`]: 90 % predictive intervals of simulated figures.
+//! - [`twin`]: a drive's structure and numbers from its figures; [`template`], [`structures`] and
+//!   [`numbers`]: a profile as a table that varies; [`observed`]: the figures on the scale of the
+//!   inference; [`identification`]: what a fit leaves open.
+//! - [`inference`]: posteriors of parameters, identifiability.
+//! - [`predictive`]: 90 % predictive intervals of simulated figures, from the tables that
+//!   `assay-cross-validation` makes; [`twin_cells`]: that of twins.
 //! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the
 //!   published figures.
 //!
@@ -32,13 +34,15 @@
 mod drive_under_test;
 mod error;
 pub mod fidelity;
+pub mod figure_kind;
 pub mod fit;
 pub mod hardware;
 pub mod identification;
 pub mod inference;
 pub mod measurement;
+pub mod numbers;
+pub mod observed;
 pub mod parameter;
-pub mod prediction;
 pub mod predictive;
 mod procedure;
 pub mod published;
@@ -48,8 +52,11 @@ mod search;
 pub mod shipped;
 mod simulate;
 pub mod spread;
+pub mod structures;
 pub mod table;
+pub mod template;
 pub mod twin;
+pub mod twin_cells;
 
 pub use error::CalibrateError;
 pub use fit::{FitResult, FitSettings, fit};

@@ -34,7 +34,7 @@ const QUANTITIES: [&str; 10] = [
 ];
 
 /// Whether a number is a time, rate, energy, temperature or share, by the suffix of its name.
-pub(crate) fn is_quantity(path: &str) -> bool {
+pub fn is_quantity(path: &str) -> bool {
     QUANTITIES.iter().any(|unit| path.ends_with(unit))
 }
 

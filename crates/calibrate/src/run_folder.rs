@@ -21,7 +21,7 @@ const MEDIAN_IOS: u64 = 200;
 /// Fewest I/Os for a 99th percentile.
 const P99_IOS: u64 = 5_000;
 /// A 99th percentile varies more from run to run than a rate.
-pub(crate) const P99_TOLERANCE: f64 = 0.20;
+pub const P99_TOLERANCE: f64 = 0.20;
 
 /// Figures to fit to.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -16,7 +16,7 @@
 
 use assay_units::Rng;
 
-use crate::inference::linear::dot;
+use crate::inference::linear::{diagonal, dot, eigen};
 
 /// First step, as a share of the box.
 const FIRST_STEP: f64 = 0.12;
@@ -64,8 +64,8 @@ impl Strategy {
             mean,
             step,
             lambda,
-            covariance: identity(n),
-            axes: identity(n),
+            covariance: diagonal(&vec![1.0; n]),
+            axes: diagonal(&vec![1.0; n]),
             lengths: vec![1.0; n],
             path_step: vec![0.0; n],
             path_covariance: vec![0.0; n],
@@ -175,11 +175,6 @@ fn inside(point: &[f64]) -> Vec<f64> {
     point.iter().map(inside).collect()
 }
 
-fn identity(n: usize) -> Vec<Vec<f64>> {
-    let row = |i| (0..n).map(|j| f64::from(u8::from(i == j))).collect();
-    (0..n).map(row).collect()
-}
-
 /// One generation's update from the candidates, best first.
 fn update(state: &mut Strategy, order: &[&[f64]]) {
     let n = state.mean.len();
@@ -248,47 +243,6 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
     let (values, vectors) = eigen(&state.covariance);
     state.axes = vectors;
     state.lengths = values.iter().map(|v| v.max(1e-20).sqrt()).collect();
-}
-
-/// Eigenvalues and eigenvectors (as columns) of a symmetric matrix, by Jacobi's cyclic rotations.
-pub fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let n = matrix.len();
-    let mut a = matrix.to_vec();
-    let mut v = identity(n);
-    for _ in 0..60 {
-        let off: f64 = (0..n)
-            .flat_map(|i| (0..i).map(move |j| (i, j)))
-            .map(|(i, j)| a[i][j] * a[i][j])
-            .sum();
-        let size: f64 = (0..n).map(|i| a[i][i] * a[i][i]).sum();
-        if off <= 1e-24 * size {
-            break;
-        }
-        for p in 0..n {
-            for q in p + 1..n {
-                if a[p][q] == 0.0 {
-                    continue;
-                }
-                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let t = if theta == 0.0 { 1.0 } else { t };
-                let c = 1.0 / (t * t + 1.0).sqrt();
-                let s = t * c;
-                let rotated = |x: f64, y: f64| (c * x - s * y, s * x + c * y);
-                for row in &mut a {
-                    (row[p], row[q]) = rotated(row[p], row[q]);
-                }
-                let (above, below) = a.split_at_mut(q);
-                for (upper, lower) in above[p].iter_mut().zip(&mut below[0]) {
-                    (*upper, *lower) = rotated(*upper, *lower);
-                }
-                for row in &mut v {
-                    (row[p], row[q]) = rotated(row[p], row[q]);
-                }
-            }
-        }
-    }
-    ((0..n).map(|i| a[i][i]).collect(), v)
 }
 
 #[cfg(test)]

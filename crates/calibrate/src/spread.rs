@@ -3,7 +3,7 @@
 //!
 //! Per kind of figure the root mean square of the logarithms of simulated over measured rates, with
 //! the degrees of freedom that the free parameters take (residual variance of a regression: sum of
-//! squares over `n - p`). [`crate::prediction::twins`] measures how many of these spreads the
+//! squares over `n - p`). `reference/twins.csv` says how many of these spreads the
 //! errors at cells that were not measured have.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TomlError};
 
 use crate::CalibrateError;
+use crate::figure_kind::FigureKind;
 use crate::measurement::Role;
-use crate::predictive::FigureKind;
 use crate::residual::Residuals;
 
 /// Least spread: rates of a run repeat to about a hundredth, so a smaller one is chance.

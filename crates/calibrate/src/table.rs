@@ -25,14 +25,14 @@ const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, 
                        metric, value, tolerance, role, source";
 
 /// A parsed table.
-pub(crate) struct CsvTable {
+pub struct CsvTable {
     /// Names in lower case.
     columns: Vec<String>,
     pub rows: Vec<CsvRow>,
 }
 
 /// A line of a table.
-pub(crate) struct CsvRow {
+pub struct CsvRow {
     file: String,
     line: usize,
     fields: BTreeMap<String, String>,

@@ -24,13 +24,14 @@ use crate::fit::{FitResult, FittedNumber, remarks};
 use crate::identification::identify;
 use crate::inference::posterior::{Mode, Predictions, climb, cost, step_by};
 use crate::measurement::{Measurement, Procedure, Role, Tolerance};
+use crate::numbers::get;
+use crate::observed::Observed;
 use crate::parameter::{FreeParameter, remarked, renamed, significant, with_fitted, without};
-use crate::prediction::alternatives::{Structure, apply};
-use crate::prediction::learn::Observed;
-use crate::prediction::template::{ReferenceDrive, Template, get};
 use crate::residual::Residuals;
 use crate::simulate::{Effort, simulate};
 use crate::spread::{spreads, with_spreads};
+use crate::structures::{Structure, apply};
+use crate::template::{ReferenceDrive, Template};
 use structure::{Change, NOT_OF_THE_DRIVE, STRUCTURE, changes, core_limits, template};
 
 /// Profiles that are climbed, and those of them whose structure is varied.

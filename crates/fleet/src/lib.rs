@@ -15,8 +15,8 @@
 //! - [`mod@submit`] writes a plan into the shared store ([`stored_plan`], [`control`]) and makes
 //!   the jobs that are missing; [`mod@status`] reads how far each drive is.
 //! - [`queue`]: the trait of queues, with Slurm and this host as queues.
-//! - [`sweep`]: what is computed in chunks on many hosts: simulated drives over a matrix, fits,
-//!   predictions; [`chunks`]: divided, stored, joined.
+//! - [`sweep`]: what is computed in chunks on many hosts: simulated drives over a matrix, and
+//!   fits; [`chunks`]: divided, stored, joined.
 //! - [`shared_store`]: documents by key, replaced by compare and swap: a directory, or a bucket.
 //! - [`claim`]: which attempt may measure a drive; [`ship`]: run folders to and from the shared
 //!   store; [`mod@collect`]: all of a plan.

@@ -1,11 +1,9 @@
-//! Sweep files: what is computed in chunks on many hosts. One of three sections says what the units
-//! are.
+//! Sweep files: what is computed in chunks on many hosts. One of two sections says what the units are.
 //!
 //! | section | unit | result |
 //! |---|---|---|
 //! | `[sweep]` | a point: a simulated drive that differs from a profile in chosen numbers, measured by suites | a table of all points |
 //! | `[fit]` | a start of a fit | the profile of the best start |
-//! | `[predictions]` | a fold of a drive, a twin, or the ensemble of a profile | their tables |
 //!
 //! # Mechanism
 //! A file becomes a checked [`SweepFile`]. What a unit gives follows from its index alone: a
@@ -13,14 +11,12 @@
 //! divides, stores and joins.
 //!
 //! # Non-goals
-//! Computing a unit: the command measures a point by `assay run` and calls `assay_calibrate` for
-//! the others.
+//! Computing a unit: the command measures a point by `assay run` and calls `assay_calibrate` for a
+//! start.
 
 mod file;
 
-pub use file::{
-    Fit, FitRun, FitSection, Predictions, PredictionsPart, PredictionsSection, SweepFile,
-};
+pub use file::{Fit, FitRun, FitSection, SweepFile};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -9,9 +9,8 @@
 //! Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995); several are chosen
 //! one after the other, so that none repeats what another says.
 
-use super::linear::{Matrix, dot, inverse, times};
+use super::linear::{Matrix, dot, eigen, inverse, times};
 use super::posterior::{Mode, Prior};
-use crate::search::eigen;
 
 /// A posterior width above this share of the prior's: undetermined.
 pub const UNDETERMINED: f64 = 0.5;

@@ -6,13 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
 
 use crate::inference::posterior::Prior;
+use crate::numbers::{get, leader, put, remove};
 use crate::parameter::is_quantity;
-use crate::prediction::alternatives::{
-    Structure, changed, flipped, layout, layouts, number, numbers, shape,
-};
-use crate::prediction::template::{
-    ReferenceDrive, Template, get, is_read_path, leader, put, remove,
-};
+use crate::structures::{Structure, changed, flipped, layout, layouts, number, numbers, shape};
+use crate::template::{ReferenceDrive, Template, is_read_path};
 
 /// Width of a number's prior, a logarithm: a factor of two.
 const WIDTH: f64 = 0.7;
@@ -106,12 +103,7 @@ pub fn template(base: &ReferenceDrive, capacity_bytes: Option<u64>) -> Template 
             _ => WIDTH,
         });
     }
-    Template {
-        table,
-        paths,
-        wide,
-        alternatives: Vec::new(),
-    }
+    Template { table, paths, wide }
 }
 
 /// Another capacity with as many dies, planes and pages: other blocks.

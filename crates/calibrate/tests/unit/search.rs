@@ -13,23 +13,6 @@ fn search(start: &[f64], evaluations: usize, cost: impl Fn(&[f64]) -> f64) -> Cm
 }
 
 #[test]
-fn eigenvectors_diagonalise() {
-    let matrix = vec![
-        vec![4.0, 1.0, 0.5],
-        vec![1.0, 3.0, -0.2],
-        vec![0.5, -0.2, 1.0],
-    ];
-    let (values, vectors) = eigen(&matrix);
-    for j in 0..3 {
-        for i in 0..3 {
-            let image: f64 = (0..3).map(|k| matrix[i][k] * vectors[k][j]).sum();
-            assert!((image - values[j] * vectors[i][j]).abs() < 1e-10);
-        }
-    }
-    assert!((values.iter().sum::<f64>() - 8.0).abs() < 1e-10);
-}
-
-#[test]
 fn a_narrow_curved_valley_converges() {
     // Rosenbrock's function in four dimensions, its minimum at 0.6 of the box.
     let cost = |p: &[f64]| {

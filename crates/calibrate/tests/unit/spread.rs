@@ -1,15 +1,17 @@
 //! Spreads of a fit, and their section in a profile.
 
 use super::*;
-use crate::measurement::Measurement;
-use crate::prediction::twins;
+use crate::measurement::{AccessPattern, Measurement, ReferenceWorkload};
 use assay_ssd::Profile;
 
 fn residuals(errors: &[f64]) -> Residuals {
     let cells = errors.iter().map(|_| Measurement {
         value: 100.0,
         role: Role::Target,
-        ..Measurement::to_simulate(twins::random(4, 1, 4), "")
+        ..Measurement::to_simulate(
+            ReferenceWorkload::read(AccessPattern::Random, 4, 4 << 10),
+            "",
+        )
     });
     let cells: Vec<Measurement> = cells.collect();
     let figures = errors.iter().map(|e| Some(100.0 * e.exp())).collect();

@@ -2,9 +2,8 @@
 
 use super::structure::{MECHANISMS, alternatives, core_limits};
 use super::*;
-use crate::measurement::{ReferenceMetric, ReferenceWorkload};
-use crate::prediction::template::put;
-use crate::prediction::twins;
+use crate::measurement::{AccessPattern, ReferenceMetric, ReferenceWorkload};
+use crate::numbers::put;
 
 fn base(name: &str) -> ReferenceDrive {
     ReferenceDrive::new(name).unwrap()
@@ -20,12 +19,19 @@ fn target(read: ReferenceWorkload) -> Measurement {
 fn random(threads: u32, kib: u32, metric: ReferenceMetric) -> Measurement {
     Measurement {
         metric,
-        ..target(twins::random(threads, 1, kib))
+        ..target(ReferenceWorkload::read(
+            AccessPattern::Random,
+            threads,
+            kib << 10,
+        ))
     }
 }
 
 fn sequential(queue_depth: u32, kib: u32) -> Measurement {
-    target(twins::sequential(queue_depth, kib))
+    target(ReferenceWorkload {
+        queue_depth,
+        ..ReferenceWorkload::read(AccessPattern::Sequential, 1, kib << 10)
+    })
 }
 
 #[test]

@@ -116,12 +116,11 @@ Examples:
                         --chunk $SLURM_ARRAY_TASK_ID'
 
 The section of the file says what is computed: [sweep], simulated drives over a matrix of \
-                        parameters; [fit], the starts of a fit; [predictions], the
-cross-validation and the ensembles of the shipped profiles. A chunk that has its result is not \
-                        computed again. Results depend on the file alone, not on
+                        parameters; [fit], the starts of a fit. A chunk that has its result is \
+                        not computed again. Results depend on the file alone, not on
 chunks, hosts and order (docs/fleet.md).")]
 pub struct SweepArguments {
-    /// TOML file with a section [sweep], [fit] or [predictions]
+    /// TOML file with a section [sweep] or [fit]
     pub file: PathBuf,
     /// Compute this chunk only, numbered from 0
     #[arg(long, value_name = "N", conflicts_with = "output")]
@@ -133,8 +132,7 @@ pub struct SweepArguments {
     /// Points, or simulated drives of a fit, at the same time [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Write the result: the table of all points (CSV), the profile of the best start (.toml), or
-    /// the tables of predictions (a folder)
+    /// Write the result: the table of all points (CSV), or the profile of the best start (.toml)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

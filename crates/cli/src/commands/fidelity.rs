@@ -7,8 +7,6 @@ use assay_calibrate::measurement::{
     AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
     chunk_bytes,
 };
-use assay_calibrate::prediction::score::{self, markdown as cross_validation};
-use assay_calibrate::prediction::twins;
 use assay_calibrate::residual::{ErrorSummary, Residual};
 use assay_report::fidelity::{
     FidelityDrive, FidelityFigure, FidelityPage, FigureKind, html, markdown,
@@ -41,15 +39,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
     let page = page(&all);
     super::write_atomically(&arguments.output, &html(&page)?)?;
     if let Some(path) = &arguments.markdown {
-        let mut text = markdown(&page);
-        if arguments.profiles.is_empty() {
-            text = format!(
-                "{text}\n{}\n{}",
-                cross_validation(&score::embedded()?),
-                twins::markdown(&twins::embedded()?)
-            );
-        }
-        super::write_atomically(path, &text)?;
+        super::write_atomically(path, &markdown(&page))?;
     }
     if let Some(path) = &arguments.table {
         super::write_atomically(path, &table(&all))?;

@@ -230,7 +230,7 @@ fn a_fit_that_cannot_be_computed_is_refused_before_it_begins() {
         ("samsung-951", "samsung-950x", "samsung-950x"),
         ("starts = 4", "starts = 0", "fit.starts"),
         ("\"my-drive\"", "\"My Drive\"", "My Drive"),
-        ("[fit]", "[fits]", "[sweep], [fit] and [predictions]"),
+        ("[fit]", "[fits]", "[sweep] and [fit]"),
     ] {
         fixture.write("bad.toml", good.replace(from, to));
         fixture.run("fleet sweep bad.toml").refuses(2, &[message]);
@@ -239,12 +239,4 @@ fn a_fit_that_cannot_be_computed_is_refused_before_it_begins() {
     fixture
         .run("fleet sweep fit.toml -o notes.toml")
         .refuses(2, &["notes.toml"]);
-    fixture.write(
-        "folds.toml",
-        "name = \"p\"\n[predictions]\npart = \"folds\"\nonly = [\"read\"]\n[store]\nat = \
-         \"store\"\n",
-    );
-    fixture
-        .run("fleet sweep folds.toml --missing")
-        .refuses(2, &["reads, writes, heat, percentiles"]);
 }

@@ -13,8 +13,6 @@ pub enum SweepFile {
     Sweep(Sweep),
     /// Section `[fit]`.
     Fit(Fit),
-    /// Section `[predictions]`.
-    Predictions(Predictions),
 }
 
 /// A fit from many starts.
@@ -72,42 +70,6 @@ impl Default for FitRun {
     }
 }
 
-/// What the models predict of figures that they have not seen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Predictions {
-    pub name: String,
-    /// What is computed.
-    pub predictions: PredictionsSection,
-    /// Where the results go.
-    pub store: SweepStore,
-}
-
-/// What is computed of the predictions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PredictionsSection {
-    pub part: PredictionsPart,
-    /// Groups of folds, truths or profiles; none: all.
-    #[serde(default)]
-    pub only: Vec<String>,
-    /// Units of a task.
-    #[serde(default = "one")]
-    pub chunk: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PredictionsPart {
-    /// The cross-validation: a unit is a group of folds of a drive.
-    Folds,
-    /// Twins of drives whose truth is known: a unit is a truth.
-    Twins,
-    /// The ensembles: a unit is a profile, because its members share one search and are weighted
-    /// against each other.
-    Ensembles,
-}
-
 /// Default number of candidates, as of `assay fit`.
 fn evaluations() -> u64 {
     2000
@@ -129,7 +91,7 @@ impl SweepFile {
         };
         let syntax = |error: toml::de::Error| invalid(error.to_string().trim_end().to_owned());
         let table: toml::Table = toml::from_str(text).map_err(syntax)?;
-        let sections = ["sweep", "fit", "predictions"];
+        let sections = ["sweep", "fit"];
         let there: Vec<&str> = sections
             .into_iter()
             .filter(|s| table.contains_key(*s))
@@ -147,20 +109,10 @@ impl SweepFile {
                     SweepFile::Fit(fit),
                 )
             }
-            ["predictions"] => {
-                let all: Predictions = toml::from_str(text).map_err(syntax)?;
-                let numbers = vec![all.predictions.chunk];
-                (
-                    all.name.clone(),
-                    (numbers, "predictions.chunk"),
-                    SweepFile::Predictions(all),
-                )
-            }
             _ => {
                 let there = there.len();
                 return Err(invalid(format!(
-                    "it has {there} of the sections [sweep], [fit] and [predictions]; write one \
-                     of them"
+                    "it has {there} of the sections [sweep] and [fit]; write one of them"
                 )));
             }
         };
@@ -187,18 +139,6 @@ impl Fit {
         let parts = serde_json::json!({
             "fit": section, "run": self.run, "profile": profile, "figures": figures, "version": version,
         });
-        Ok(chunks::id(&self.name, &parts)?)
-    }
-}
-
-impl Predictions {
-    /// Its id: the name and a hash of the units and of `knowledge`, what the tool was built from.
-    ///
-    /// # Errors
-    /// Never: the name was checked.
-    pub fn id(&self, units: &[String], knowledge: &str) -> Result<PlanId, SweepError> {
-        let part = self.predictions.part;
-        let parts = serde_json::json!({ "part": part, "units": units, "knowledge": knowledge });
         Ok(chunks::id(&self.name, &parts)?)
     }
 }

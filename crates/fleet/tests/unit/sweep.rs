@@ -74,7 +74,7 @@ at = "/nowhere"
 "#;
 
 #[test]
-fn a_file_has_one_of_three_sections() {
+fn a_file_has_one_of_two_sections() {
     let read = |text: &str| SweepFile::parse("file.toml", text);
     assert!(matches!(read(TEXT).unwrap(), SweepFile::Sweep(_)));
     let SweepFile::Fit(fit) = read(FIT).unwrap() else {
@@ -95,14 +95,10 @@ fn a_file_has_one_of_three_sections() {
         (FIT.replace("starts = 8", "start = 8"), "start"),
         (FIT.replace("[fit]", "[fitting]"), "0 of the sections"),
         (
-            format!("{FIT}[predictions]\npart = \"folds\"\n"),
+            format!("{FIT}[sweep]\nprofile = \"samsung-951\"\n"),
             "2 of the sections",
         ),
         (FIT.replace("my-drive", "a/b"), "a/b"),
-        (
-            "name = \"p\"\n[predictions]\npart = \"fold\"\n[store]\nat = \"/s\"".to_owned(),
-            "fold",
-        ),
     ] {
         let error = read(&text).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

@@ -32,3 +32,20 @@ fn an_indefinite_matrix_has_no_factor() {
     assert!(cholesky(&[vec![1.0, 2.0], vec![2.0, 1.0]]).is_none());
     assert!(cholesky(&[vec![f64::NAN]]).is_none());
 }
+
+#[test]
+fn eigenvectors_diagonalise() {
+    let matrix = vec![
+        vec![4.0, 1.0, 0.5],
+        vec![1.0, 3.0, -0.2],
+        vec![0.5, -0.2, 1.0],
+    ];
+    let (values, vectors) = eigen(&matrix);
+    for j in 0..3 {
+        for i in 0..3 {
+            let image: f64 = (0..3).map(|k| matrix[i][k] * vectors[k][j]).sum();
+            assert!((image - values[j] * vectors[i][j]).abs() < 1e-10);
+        }
+    }
+    assert!((values.iter().sum::<f64>() - 8.0).abs() < 1e-10);
+}

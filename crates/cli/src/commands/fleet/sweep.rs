@@ -1,9 +1,7 @@
-//! `assay fleet sweep FILE`: computes the chunks of a sweep, a fit or the predictions, and joins
-//! them.
+//! `assay fleet sweep FILE`: computes the chunks of a sweep or a fit, and joins them.
 
 mod fit;
 mod points;
-mod predictions;
 
 use std::ops::Range;
 use std::path::Path;
@@ -90,7 +88,6 @@ fn load(file: &Path) -> anyhow::Result<(Chunks, Box<dyn Units>)> {
     match SweepFile::parse(&name, &text)? {
         SweepFile::Sweep(sweep) => points::load(sweep, &name, folder),
         SweepFile::Fit(fit) => fit::load(fit, folder),
-        SweepFile::Predictions(predictions) => predictions::load(predictions),
     }
 }
 

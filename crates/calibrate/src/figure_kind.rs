@@ -1,0 +1,88 @@
+//! Kinds of figures.
+
+use assay_units::Op;
+
+use crate::measurement::{
+    AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, SoakFigure,
+};
+
+/// Kinds of figures: their errors differ, and so do their intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FigureKind {
+    /// Rate or mean latency of random reads.
+    RandomRead,
+    /// Rate of sequential reads.
+    SequentialRead,
+    /// Rate of sequential writes.
+    SequentialWrite,
+    /// Rate of random writes.
+    RandomWrite,
+    /// Percentile of a latency, the median among them.
+    LatencyPercentile,
+    Temperature,
+    /// Rates and durations of a drive that its temperature slows down.
+    Throttling,
+}
+
+impl FigureKind {
+    /// All of them.
+    pub const ALL: [FigureKind; 7] = [
+        FigureKind::RandomRead,
+        FigureKind::SequentialRead,
+        FigureKind::SequentialWrite,
+        FigureKind::RandomWrite,
+        FigureKind::LatencyPercentile,
+        FigureKind::Temperature,
+        FigureKind::Throttling,
+    ];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            FigureKind::RandomRead => "random_read",
+            FigureKind::SequentialRead => "sequential_read",
+            FigureKind::SequentialWrite => "sequential_write",
+            FigureKind::RandomWrite => "random_write",
+            FigureKind::LatencyPercentile => "latency_percentile",
+            FigureKind::Temperature => "temperature",
+            FigureKind::Throttling => "throttling",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn parse(name: &str) -> Option<FigureKind> {
+        FigureKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind of a rate or mean latency of a workload.
+    pub fn of_workload(access: AccessPattern, op: Op) -> FigureKind {
+        match (access, op) {
+            (AccessPattern::Random, Op::Read) => FigureKind::RandomRead,
+            (AccessPattern::Sequential, Op::Read) => FigureKind::SequentialRead,
+            (AccessPattern::Random, _) => FigureKind::RandomWrite,
+            (AccessPattern::Sequential, _) => FigureKind::SequentialWrite,
+        }
+    }
+
+    /// The kind of a measured figure.
+    pub fn of(measurement: &Measurement) -> FigureKind {
+        use FigureKind::{
+            LatencyPercentile, RandomRead, RandomWrite, SequentialWrite, Temperature, Throttling,
+        };
+        match (measurement.procedure, measurement.metric) {
+            (_, ReferenceMetric::Celsius) => Temperature,
+            (_, metric) if metric.per_million().is_some() => LatencyPercentile,
+            (Procedure::Steady(ReferenceWorkload { access, op, .. }), _) => {
+                FigureKind::of_workload(access, op)
+            }
+            (Procedure::Soak(SoakFigure::SettledRead | SoakFigure::ThrottledRead), _) => Throttling,
+            (Procedure::Soak(_), _) => Throttling,
+            (Procedure::Chunks { op, .. } | Procedure::FullStream { op }, _) => {
+                FigureKind::of_workload(AccessPattern::Sequential, op)
+            }
+            (Procedure::Fill(_), _) => SequentialWrite,
+            (Procedure::ZeroedRead, _) => RandomRead,
+            (Procedure::Hour { .. }, _) => RandomWrite,
+        }
+    }
+}
