@@ -19,6 +19,7 @@ use assay_io::drive_handle::DriveHandle;
 use assay_io::{Nanos, TargetError, Telemetry};
 use assay_sim_host::SimTarget;
 use assay_sim_host::profile_file::ProfileFileError;
+use assay_ssd::profile::BenchProfile;
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{InitialState, OptionError};
 use assay_units::endurance::EnduranceCounters;
@@ -196,6 +197,8 @@ pub struct DriveSession {
     kind: Kind,
     /// Default power state of a simulated drive.
     own_power_state: u8,
+    /// Modelled host of a simulated drive without a block cache.
+    bench: Option<BenchProfile>,
     /// Probe of a simulated drive's controller.
     simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
@@ -250,6 +253,7 @@ impl DriveSession {
             info,
             kind,
             own_power_state: 0,
+            bench: None,
             simulated_probe: None,
         })
     }
@@ -347,6 +351,11 @@ impl DriveSession {
             Kind::Sim(target, _) => assay_io::Target::telemetry(target.as_mut()),
             Kind::Null | Kind::Real(_) => None,
         }
+    }
+
+    /// The modelled host of a simulated drive; `None` of other drives and of a block cache.
+    pub fn bench(&self) -> Option<&BenchProfile> {
+        self.bench.as_ref()
     }
 
     /// Counters of a simulated block cache.
@@ -448,6 +457,7 @@ fn simulated(
         true => Vec::new(),
         false => profile.fit.spreads(),
     };
+    let bench = (!is_cached).then(|| profile.bench.clone());
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist
     // twice. A block cache is no NVMe controller.
@@ -478,6 +488,7 @@ fn simulated(
         info,
         kind: Kind::Sim(Box::new(target), state),
         own_power_state,
+        bench,
         simulated_probe,
     })
 }

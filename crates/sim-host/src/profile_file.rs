@@ -34,16 +34,24 @@ pub fn is_file(name: &str) -> bool {
 /// # Errors
 /// When there is none, it cannot be read, or it is not valid.
 pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
+    let text = text_of(name)?;
+    let profile = Profile::from_toml(&text).map_err(|error| invalid(name, error))?;
+    Ok((text, profile))
+}
+
+fn text_of(name: &str) -> Result<String, ProfileFileError> {
     if !is_file(name) {
         let text = Profile::builtin_text(name).map_err(ProfileFileError::Builtin)?;
-        let profile = Profile::from_toml(text).map_err(ProfileFileError::Builtin)?;
-        return Ok((text.to_owned(), profile));
+        return Ok(text.to_owned());
     }
-    let path = Path::new(name);
-    let text = read(path).map_err(|error| ProfileFileError::File(path.to_owned(), error))?;
-    let profile = Profile::from_toml(&text);
-    let profile = profile.map_err(|error| ProfileFileError::Content(path.to_owned(), error))?;
-    Ok((text, profile))
+    read(Path::new(name)).map_err(|error| ProfileFileError::File(PathBuf::from(name), error))
+}
+
+fn invalid(name: &str, error: ProfileError) -> ProfileFileError {
+    match is_file(name) {
+        true => ProfileFileError::Content(PathBuf::from(name), error),
+        false => ProfileFileError::Builtin(error),
+    }
 }
 
 /// The profile of a drive with these options: the one of that name, or the member of its ensemble
@@ -55,18 +63,17 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
 /// As [`load`]; and when a built-in profile has no ensemble or no such member. Profiles in files
 /// have none.
 pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFileError> {
-    let invalid = |error| match is_file(name) {
-        true => ProfileFileError::Content(PathBuf::from(name), error),
-        false => ProfileFileError::Builtin(error),
-    };
     let text = match options.member {
-        None => load(name)?.0,
+        None => text_of(name)?,
         Some(member) => Profile::member(name, member).map_err(ProfileFileError::Builtin)?,
     };
-    match options.lot {
-        None => Profile::from_toml(&text).map_err(invalid),
-        Some(lot) => Profile::of_lot(&text, lot, options.seed).map_err(invalid),
-    }
+    let profile = match options.lot {
+        None => Profile::from_toml(&text),
+        // An error of the text itself names its line.
+        Some(lot) => Profile::of_lot(&text, lot, options.seed)
+            .map_err(|error| Profile::from_toml(&text).err().unwrap_or(error)),
+    };
+    profile.map_err(|error| invalid(name, error))
 }
 
 fn read(path: &Path) -> std::io::Result<String> {

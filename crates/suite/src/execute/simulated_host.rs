@@ -1,16 +1,13 @@
 //! The modelled host of a simulated drive: it spends a fixed time on every I/O, so its busiest
 //! thread follows from the rate.
 
-use assay_device::session::{DriveSession, simulated_drive};
-use assay_device::spec::DriveSpec;
+use assay_device::session::DriveSession;
 
 /// Processor time of the busiest thread of a simulated host at a rate of all its threads, percent
 /// of one processor; `None` of a real drive, and of a model whose host takes no time. Threads that
 /// share processors count as busy where the processors are.
 pub(super) fn busiest_thread_pct(session: &DriveSession, threads: u32, iops: f64) -> Option<f64> {
-    let spec = DriveSpec::parse(&session.info().spec).ok()?;
-    let (profile, _) = simulated_drive(&spec, false)?.ok()?;
-    let bench = &profile.bench;
+    let bench = session.bench()?;
     let io_s = bench.host_overhead_ns.value as f64 / 1e9;
     let processors = bench.host_cores.as_ref();
     let processors = processors.map_or(threads, |cores| threads.min(cores.value.into()));
