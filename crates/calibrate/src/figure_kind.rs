@@ -49,7 +49,6 @@ impl FigureKind {
         }
     }
 
-    /// The kind of a name.
     pub fn parse(name: &str) -> Option<FigureKind> {
         FigureKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -124,7 +124,6 @@ pub struct FitResult {
     pub evaluations: u64,
     /// Per stage: its name, the cost at its start, the cost at its end.
     pub costs: Vec<(String, f64, f64)>,
-    /// The fitted numbers.
     pub moved: Vec<FittedNumber>,
     /// Parameters that ended at a bound.
     pub at_bounds: Vec<String>,

@@ -43,7 +43,6 @@ pub struct Source {
     /// Address, or publisher where it has none.
     #[serde(rename = "where")]
     pub place: String,
-    /// Date, where known.
     pub date: Option<String>,
 }
 
@@ -66,7 +65,6 @@ fn seen() -> bool {
     true
 }
 
-/// Where a fact is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     /// Key of a [`Source`].
@@ -78,7 +76,6 @@ pub struct Origin<'a> {
 }
 
 impl<T> Fact<T> {
-    /// Where it is from.
     pub fn origin(&self) -> Origin<'_> {
         Origin {
             source: &self.source,
@@ -117,7 +114,6 @@ facts! {
     Controller {
         /// Manufacturer.
         maker: String,
-        /// Processor cores.
         cores: u8,
         /// Flash channels.
         channels: u16,
@@ -137,7 +133,6 @@ facts! {
         cell_bits: u8,
         /// Layers of cells, 0 when planar.
         layers: u16,
-        /// Process in nanometres.
         process_nm: u16,
         /// Density of a die in Gbit (2^30 bits).
         die_gbit: u32,
@@ -180,9 +175,7 @@ facts! {
         dram_mb: u32,
         /// Capacity in 10^9 bytes.
         capacity_gb: f64,
-        /// PCIe generation.
         pcie_generation: u8,
-        /// PCIe lanes.
         pcie_lanes: u8,
         /// Rate of a Serial ATA link in Gbit/s.
         sata_gb_s: f64,
@@ -279,7 +272,6 @@ pub struct DriveFacts<'a> {
     pub drive: &'a Drive,
     /// Its controller family, where known.
     pub controller: Option<&'a Controller>,
-    /// Its flash, where known.
     pub flash: Option<&'a Flash>,
 }
 
@@ -332,7 +324,6 @@ impl Hardware {
 }
 
 impl<'a> DriveFacts<'a> {
-    /// Processor cores.
     pub fn cores(self) -> Option<&'a Fact<u8>> {
         let own = self.drive.cores.as_ref();
         own.or(self.controller?.cores.as_ref())

@@ -111,7 +111,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role of a name.
     pub fn parse(name: &str) -> Option<Role> {
         [Role::Target, Role::HeldOut]
             .into_iter()
@@ -206,7 +205,6 @@ impl ReferenceMetric {
         self.row().1
     }
 
-    /// The metric of a name.
     pub fn parse(name: &str) -> Option<ReferenceMetric> {
         ReferenceMetric::all().find(|m| m.name() == name)
     }
@@ -248,7 +246,6 @@ pub enum PriorState {
 }
 
 impl PriorState {
-    /// The state of a name.
     pub fn parse(name: &str) -> Option<PriorState> {
         use PriorState::{Filled, Fresh, Overwritten};
         let states = [Fresh, Filled, Overwritten];

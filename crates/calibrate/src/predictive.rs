@@ -56,7 +56,6 @@ impl Situation {
         }
     }
 
-    /// The situation of a name.
     pub fn parse(name: &str) -> Option<Situation> {
         Situation::ALL.into_iter().find(|one| one.name() == name)
     }

@@ -49,7 +49,6 @@ pub struct ErrorSummary {
 }
 
 impl ErrorSummary {
-    /// The summary of some residuals.
     pub fn of<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> ErrorSummary {
         let (mut sizes, mut count, mut met) = (Vec::new(), 0, 0);
         for residual in residuals {

@@ -21,7 +21,6 @@ pub struct TwinCell {
     /// Profile from which the twin began.
     pub nearest: String,
     pub kind: FigureKind,
-    /// The cell.
     pub key: String,
     /// Unit of both figures.
     pub unit: String,

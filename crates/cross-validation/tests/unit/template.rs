@@ -1,8 +1,8 @@
 //! Templates: valid drives, by facts, and independent of what a drive's own figures taught.
 
 use super::*;
-use assay_calibrate::structures::Structure;
 use assay_calibrate::numbers::put;
+use assay_calibrate::structures::Structure;
 
 fn all() -> Vec<ReferenceDrive> {
     [

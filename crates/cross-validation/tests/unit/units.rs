@@ -85,8 +85,5 @@ fn twins_of_some_truths_replace_theirs() {
     let table = twin_cells::table(&of);
     let (files, _) = Part::Twins.join(&units, without_heading(&table)).unwrap();
     assert_eq!(files[0].0, "twins.csv");
-    assert_eq!(
-        files[0].1,
-        include_str!("../../../../reference/twins.csv")
-    );
+    assert_eq!(files[0].1, include_str!("../../../../reference/twins.csv"));
 }
