@@ -142,8 +142,8 @@ impl EventLoop {
 
     /// [`EventLoop::submit`] of an I/O that its shared host lets pass no earlier than `not_before`.
     pub fn submit_admitted(&mut self, thread: u32, slot: u32, at: Nanos, not_before: Nanos) {
-        let leaves = self.processors.submit_for(thread, at);
-        self.arrivals.add(leaves.max(not_before), slot);
+        let submitted = self.processors.submit_for(thread, at);
+        self.arrivals.add(submitted.max(not_before), slot);
     }
 
     /// Queue an I/O that reaches the drive at `at`, past the host's processors.

@@ -3,7 +3,7 @@
 //! # Mechanism
 //! Each drive is simulated in a thread of its own and in virtual time of its own, which begins with
 //! the job. Time is cut into windows of [`WINDOW`]. At the end of each the threads exchange what
-//! their drives wanted of the host in it (a barrier in virtual time), arrivals and what still
+//! their drives demanded of the host in it (a barrier in virtual time), arrivals and what still
 //! waits; that decides what a drive may use in the next one.
 //! - *Processors*: an I/O takes a processor for the time that the drive's profile says.
 //! - *Uplink*: a rate that all drives share, such as the link between a PCIe switch or chipset and
@@ -11,7 +11,7 @@
 //!   one behind it.
 //!
 //! Both are divided by max-min fairness (D. Bertsekas, R. Gallager, Data Networks, 1992, 6.5.2;
-//! what round-robin arbitration of the ports of a switch gives): while all wants fit, each drive
+//! what round-robin arbitration of the ports of a switch gives): while all demands fit, each drive
 //! can use what the others leave, else no drive more than the level at which they fill it. Drives
 //! with less than that level get what they want.
 //!
@@ -31,7 +31,7 @@ use assay_units::Nanos;
 /// interval.
 pub const WINDOW: Nanos = Nanos::from_micros(200);
 
-/// Windows over which the wants of a drive are averaged.
+/// Windows over which the demands of a drive are averaged.
 const SMOOTHING: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct HostProfile {
     pub uplink_bytes_per_second: Option<u64>,
 }
 
-/// What a drive wants of a host in a window: nanoseconds of processors, bytes of the uplink.
+/// The demand of a drive on a host in a window: nanoseconds of processors, bytes of the uplink.
 type Wants = [u64; 2];
 
 #[derive(Debug)]
@@ -52,7 +52,7 @@ struct Barrier {
     present: usize,
     window: u64,
     arrived: Vec<Wants>,
-    /// The wants of the window that ended last.
+    /// The demands of the window that ended last.
     last: Arc<[Wants]>,
 }
 
@@ -100,7 +100,7 @@ impl SharedHost {
         self.barrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Add a drive's wants of its present window, wait for those of the others, and return them
+    /// Add a drive's demands of its present window, wait for those of the others, and return them
     /// all.
     fn exchange(&self, own: Wants) -> Arc<[Wants]> {
         let mut barrier = self.lock();
@@ -139,7 +139,7 @@ struct Pipe {
     /// Units admitted in this window.
     admitted: u64,
     /// Mean of the units admitted per window, the latest with a weight of 1 in [`SMOOTHING`]: a
-    /// drive with an I/O in every second window wants half of it in each.
+    /// drive with an I/O in every second window needs half of it in each.
     mean_admitted: u64,
 }
 
@@ -167,18 +167,18 @@ impl Pipe {
         passed(self.free.max(at) - at, self.rate)
     }
 
-    /// Units wanted in a window, at the end of one.
-    fn wanted(&mut self, ends: Nanos) -> u64 {
+    /// Units demanded in a window, at the end of one.
+    fn demand(&mut self, ends: Nanos) -> u64 {
         self.mean_admitted = (self.mean_admitted * (SMOOTHING - 1) + self.admitted) / SMOOTHING;
         self.mean_admitted + self.waiting(ends)
     }
 
-    /// Begin a window at `at`, for which all drives want `wants`, this one `own` of them.
-    fn divide(&mut self, at: Nanos, own: u64, wants: &mut [u64]) {
+    /// Begin a window at `at`, for which all drives demand `demands`, this one `own` of them.
+    fn divide(&mut self, at: Nanos, own: u64, demands: &mut [u64]) {
         let waiting = self.waiting(at);
         let units = passed(WINDOW, self.capacity);
-        let of_others = wants.iter().sum::<u64>() - own;
-        let usable = fair_level(wants, units).unwrap_or_else(|| units - of_others);
+        let of_others = demands.iter().sum::<u64>() - own;
+        let usable = fair_level(demands, units).unwrap_or_else(|| units - of_others);
         let rate = u128::from(usable) * u128::from(Nanos::SECOND.0) / u128::from(WINDOW.0);
         self.rate = (rate as u64).clamp(1, self.capacity);
         if waiting > 0 {
@@ -188,15 +188,15 @@ impl Pipe {
     }
 }
 
-/// The level up to which wants are met by so many units; `None` where they are met whole.
-fn fair_level(wants: &mut [u64], units: u64) -> Option<u64> {
-    wants.sort_unstable();
-    let (mut left, mut drives) = (units, wants.len() as u64);
-    for &want in wants.iter() {
-        if want > left / drives {
+/// The level up to which demands are met by so many units; `None` where they are met whole.
+fn fair_level(demands: &mut [u64], units: u64) -> Option<u64> {
+    demands.sort_unstable();
+    let (mut left, mut drives) = (units, demands.len() as u64);
+    for &demand in demands.iter() {
+        if demand > left / drives {
             return Some(left / drives);
         }
-        left -= want;
+        left -= demand;
         drives -= 1;
     }
     None
@@ -244,14 +244,14 @@ impl HostShare {
     }
 
     fn next_window(&mut self, at: Nanos) {
-        let uplink = self.uplink.as_mut().map_or(0, |uplink| uplink.wanted(at));
-        let own = [self.processors.wanted(at), uplink];
+        let uplink = self.uplink.as_mut().map_or(0, |uplink| uplink.demand(at));
+        let own = [self.processors.demand(at), uplink];
         let all = self.host.exchange(own);
-        let wants =
-            |resource: usize| -> Vec<u64> { all.iter().map(|wants| wants[resource]).collect() };
-        self.processors.divide(at, own[0], &mut wants(0));
+        let demands =
+            |resource: usize| -> Vec<u64> { all.iter().map(|demands| demands[resource]).collect() };
+        self.processors.divide(at, own[0], &mut demands(0));
         if let Some(uplink) = &mut self.uplink {
-            uplink.divide(at, own[1], &mut wants(1));
+            uplink.divide(at, own[1], &mut demands(1));
         }
     }
 
