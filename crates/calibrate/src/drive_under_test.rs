@@ -6,13 +6,10 @@
 use assay_sim_host::{ClosedLoop, HostProcessors};
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
 use assay_stats::Histogram;
-use assay_units::{DataClass, GIB, Nanos, Op, Rng};
+use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::CalibrateError;
 use crate::measurement::{AccessPattern, CHUNK_BYTES, PriorState, ReferenceWorkload};
-
-/// The area that the DragonFly tests use, in bytes.
-pub const AREA_BYTES: u64 = 16 * GIB;
 
 /// Queue depth of the random overwrites that precede the measurement of a
 /// [`PriorState::Overwritten`] drive.

@@ -5,7 +5,7 @@
 //! off a plot, rounded to ten, or taken at the 99.999th percentile are not equally precise.
 
 use assay_units::text::{compact_size, format_size};
-use assay_units::{DataClass, Op};
+use assay_units::{DataClass, GIB, Op};
 
 /// One figure of one drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -295,7 +295,7 @@ impl ReferenceWorkload {
             queue_depth: 1,
             data: DataClass::Incompressible,
             state: PriorState::Filled,
-            area_bytes: crate::drive_under_test::AREA_BYTES,
+            area_bytes: AREA_BYTES,
             ios: None,
         }
     }
@@ -347,7 +347,7 @@ impl ReferenceWorkload {
                 key.push_str(&format!(" data=compress:{permille}"));
             }
         }
-        if self.area_bytes != crate::drive_under_test::AREA_BYTES {
+        if self.area_bytes != AREA_BYTES {
             key.push_str(&format!(" area={}", compact_size(self.area_bytes)));
         }
         if let Some(ios) = self.ios {
@@ -439,6 +439,8 @@ pub enum Procedure {
     },
 }
 
+/// The area that the DragonFly tests use, in bytes.
+pub const AREA_BYTES: u64 = 16 * GIB;
 /// Bytes of a chunk of the MLE NVMe Streamer.
 pub const CHUNK_BYTES: u32 = 131_072;
 

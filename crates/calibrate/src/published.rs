@@ -8,9 +8,8 @@
 use assay_units::{DataClass, Op};
 
 use crate::CalibrateError;
-use crate::drive_under_test::AREA_BYTES;
 use crate::measurement::{
-    AccessPattern, HourFigure, Measurement, PriorState, Procedure, ReferenceMetric,
+    AREA_BYTES, AccessPattern, HourFigure, Measurement, PriorState, Procedure, ReferenceMetric,
     ReferenceWorkload, Role, Tolerance, chunk_bytes,
 };
 use crate::table::{CsvRow, CsvTable, figure_named};

@@ -11,9 +11,8 @@ use std::str::FromStr;
 use assay_units::{DataClass, Op, parse_size};
 
 use crate::CalibrateError;
-use crate::drive_under_test::AREA_BYTES;
 use crate::measurement::{
-    AccessPattern, FillFigure, Measurement, PriorState, Procedure, ReferenceMetric,
+    AREA_BYTES, AccessPattern, FillFigure, Measurement, PriorState, Procedure, ReferenceMetric,
     ReferenceWorkload, Role, SoakFigure, Tolerance,
 };
 use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};

@@ -6,8 +6,8 @@ use assay_units::{GIB, MIB, Nanos, Op};
 
 use super::steady_mean;
 use crate::CalibrateError;
-use crate::drive_under_test::{AREA_BYTES, DriveUnderTest};
-use crate::measurement::{AccessPattern, FillFigure, ReferenceWorkload};
+use crate::drive_under_test::DriveUnderTest;
+use crate::measurement::{AREA_BYTES, AccessPattern, FillFigure, ReferenceWorkload};
 
 /// Bytes per sample of the write rate.
 const SAMPLE_BYTES: u64 = 128 * MIB;
