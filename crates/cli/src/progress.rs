@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use assay_io::Nanos;
 use assay_report::figure;
-use assay_store::model::{CellPlan, CellResult, Warning};
-use assay_suite::execute::{IntervalWork, Progress};
+use assay_store::model::CellResult;
+use assay_suite::events::{IntervalWork, RunEvent, RunListener};
 use assay_suite::expand::{Cell, RunPlan};
 use assay_suite::live::Live;
 use assay_units::rate;
@@ -60,9 +60,7 @@ pub struct RunProgress {
     /// Lines that wait while the live view has the terminal.
     pub notes: Notes,
     live: Arc<Live>,
-    ids: Vec<String>,
     current: usize,
-    simulated: Vec<bool>,
     narrow: bool,
     heartbeat: Option<Heartbeat>,
 }
@@ -93,32 +91,51 @@ impl RunProgress {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.println(format!("writing to {}", folder.display()));
-        let engines = plan.cells.iter().map(|c| &c.plan.workload.engine);
         let lines = !output.shows_progress() && plan.cells.len() > 1;
         RunProgress {
             bar,
             notes: Notes::default(),
             live,
             current: 0,
-            simulated: engines.map(|engine| engine == "sim").collect(),
-            ids: plan.cells.iter().map(|c| c.plan.id.clone()).collect(),
             narrow,
             heartbeat: lines.then(|| Heartbeat::start(PERIOD, std::io::stderr())),
         }
     }
 
-    fn show(&mut self) {
+    fn show(&mut self, plan: &RunPlan) {
         let (done_ms, _) = self.live.work_ms();
         let left = clock_text(self.live.left());
         self.bar.set_position(done_ms);
         self.bar.set_prefix(left.clone());
-        let (number, of) = (self.current + 1, self.ids.len());
-        if let (Some(heartbeat), Some(id)) = (&self.heartbeat, self.ids.get(self.current)) {
+        let (number, of) = (self.current + 1, plan.cells.len());
+        if let (Some(heartbeat), Some(cell)) = (&self.heartbeat, plan.cells.get(self.current)) {
             let elapsed = clock_text(self.live.elapsed());
             heartbeat.set(format!(
-                "cell {number} of {of}, {id}: running; {elapsed} elapsed, {left} left"
+                "cell {number} of {of}, {}: running; {elapsed} elapsed, {left} left",
+                cell.plan.id
             ));
         }
+    }
+
+    fn show_rates(&self, cell: &Cell, work: IntervalWork) {
+        // The rate of the drain after the last interval rests on a few I/Os.
+        if work.span < LEAST_SHOWN {
+            return;
+        }
+        let what = match is_simulated(cell) {
+            true => "simulated, ",
+            false => "",
+        };
+        let rates = rates(
+            rate::per_second(work.ios, work.span),
+            rate::mib_per_second(work.bytes, work.span),
+        );
+        let id = &cell.plan.id;
+        // What is cut off at the right is the name.
+        self.bar.set_message(match self.narrow {
+            true => format!("{what}{rates}  {id}"),
+            false => format!("{id}  {what}{rates}"),
+        });
     }
 
     /// A line on the terminal, above the bar or after the live view.
@@ -129,12 +146,12 @@ impl RunProgress {
     }
 
     /// A line about a cell that ended, without a terminal.
-    fn ended(&mut self, id: &str, what: &str) {
-        let at = self.ids.iter().position(|known| known == id);
-        let (number, of) = (at.unwrap_or(self.current) + 1, self.ids.len());
+    fn ended(&self, plan: &RunPlan, index: usize, what: &str) {
         let Some(heartbeat) = &self.heartbeat else {
             return;
         };
+        let (number, of) = (index + 1, plan.cells.len());
+        let id = &plan.cells[index].plan.id;
         let elapsed = clock_text(self.live.elapsed());
         // A closed stderr does not end the run.
         let _ = writeln!(
@@ -145,69 +162,59 @@ impl RunProgress {
     }
 }
 
-impl Progress for RunProgress {
-    fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
-        self.current = index;
-        self.bar.set_message(cell.plan.id.clone());
-        self.show();
-    }
-
-    fn interval(&mut self, _drive: usize, work: IntervalWork) {
-        self.show();
-        // The rate of the drain after the last interval rests on a few I/Os.
-        if work.span >= LEAST_SHOWN {
-            let what = match self.simulated[self.current] {
-                true => "simulated, ",
-                false => "",
-            };
-            let rates = rates(
-                rate::per_second(work.ios, work.span),
-                rate::mib_per_second(work.bytes, work.span),
-            );
-            let id = self.ids.get(self.current).map_or("", String::as_str);
-            // What is cut off at the right is the name.
-            let message = match self.narrow {
-                true => format!("{what}{rates}  {id}"),
-                false => format!("{id}  {what}{rates}"),
-            };
-            self.bar.set_message(message);
+impl RunListener for RunProgress {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        let id = |index: usize| plan.cells[index].plan.id.as_str();
+        match event {
+            RunEvent::CellStarted { index, .. } => {
+                self.current = *index;
+                self.bar.set_message(id(*index).to_owned());
+                self.show(plan);
+            }
+            RunEvent::Interval { work, .. } => {
+                self.show(plan);
+                self.show_rates(&plan.cells[self.current], *work);
+            }
+            RunEvent::CellFinished { index, results } => {
+                let what = results_text(&plan.cells[*index], results);
+                self.ended(plan, *index, &what);
+            }
+            RunEvent::CellPassed { .. } => self.show(plan),
+            RunEvent::CellFailed { index, message } | RunEvent::DriveLost { index, message } => {
+                self.print(&format!("{}: {message}", id(*index)));
+                self.ended(plan, *index, &format!("failed: {message}"));
+            }
+            RunEvent::Problem(message) => self.print(message),
+            // Warnings are shown with the results.
+            RunEvent::Warned(_)
+            | RunEvent::Phase { .. }
+            | RunEvent::Telemetry { .. }
+            | RunEvent::Host { .. }
+            | RunEvent::CellSkipped { .. }
+            | RunEvent::CellEnded { .. }
+            | RunEvent::Ended => {}
         }
     }
+}
 
-    fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]) {
-        let simulated = plan.workload.engine == "sim";
-        let mark = simulated_mark(simulated);
-        let each = results.iter().map(|result| {
-            let what = rates(result.iops(), result.mib_per_s());
-            match result.errors() {
-                0 => format!("{what}{mark}"),
-                errors => format!("{what}{mark}, {errors} errors"),
-            }
-        });
-        let moved = |result: &&CellResult| result.ios() > 0;
-        let what = match results.iter().any(|result| moved(&result)) {
-            true => each.collect::<Vec<_>>().join("; "),
-            false => format!("done{mark}"),
-        };
-        self.ended(&plan.id, &what);
+/// What a cell measured, for its line.
+fn results_text(cell: &Cell, results: &[CellResult]) -> String {
+    let mark = simulated_mark(is_simulated(cell));
+    if results.iter().all(|result| result.ios() == 0) {
+        return format!("done{mark}");
     }
+    let each = results.iter().map(|result| {
+        let what = rates(result.iops(), result.mib_per_s());
+        match result.errors() {
+            0 => format!("{what}{mark}"),
+            errors => format!("{what}{mark}, {errors} errors"),
+        }
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
 
-    fn cell_passed(&mut self, _index: usize) {
-        self.show();
-    }
-
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        self.print(&format!("{}: {message}", plan.id));
-        self.ended(&plan.id, &format!("failed: {message}"));
-    }
-
-    fn problem(&mut self, message: &str) {
-        self.print(message);
-    }
-
-    fn warned(&mut self, _warning: &Warning) {
-        // Shown with the results.
-    }
+fn is_simulated(cell: &Cell) -> bool {
+    cell.plan.workload.engine == "sim"
 }
 
 #[cfg(test)]

@@ -17,10 +17,8 @@ pub const MAX_INCLUDE_DEPTH: usize = 16;
 /// multiplies itself ends here.
 pub const MAX_OPTIONS: usize = 100_000;
 
-/// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file, as named.
     pub file: Arc<str>,
     /// From 1; 0 is the file as a whole.
     pub line: usize,
@@ -35,14 +33,11 @@ impl fmt::Display for Place {
     }
 }
 
-/// One option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileOption {
-    /// Name as written.
     pub name: String,
     /// What is behind `=`, variables replaced; `None` without `=`.
     pub value: Option<String>,
-    /// Where.
     pub place: Place,
 }
 
@@ -58,10 +53,8 @@ pub struct Section {
     pub options: Vec<FileOption>,
 }
 
-/// A job file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobFile {
-    /// The file, as named.
     pub file: Arc<str>,
     /// The sections that are jobs, in order.
     pub sections: Vec<Section>,
@@ -82,9 +75,6 @@ struct Parser<'a> {
 
 impl JobFile {
     /// Read a job file and its includes.
-    ///
-    /// # Errors
-    /// When a file cannot be read, a line is no option, a variable is not set, or there is no job.
     pub fn read<'a>(
         path: &Path,
         with: &'a Substitution<'a>,

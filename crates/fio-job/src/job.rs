@@ -36,7 +36,6 @@ pub struct FioJob {
     pub stage: usize,
     /// What it runs on.
     pub target: Target,
-    /// The workload.
     pub options: JobOptions,
     /// Drop the file from the page cache first.
     pub drop_cache: bool,
@@ -59,10 +58,6 @@ pub struct Conversion {
 
 /// Convert a job file. `drive` is the one named on the command line: it replaces every file of the
 /// job file.
-///
-/// # Errors
-/// The first option that is not supported, or has a value that cannot be read or contradicts
-/// another.
 pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFileError> {
     let mut conversion = Conversion {
         jobs: Vec::new(),

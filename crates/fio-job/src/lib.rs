@@ -32,7 +32,6 @@ pub use job::{Conversion, FioJob, convert};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {section}{message}", section = .section.as_ref().map(|name| format!("[{name}]: ")).unwrap_or_default())]
 pub struct JobFileError {
-    /// Where.
     pub place: Place,
     /// The section, where there is one.
     pub section: Option<String>,

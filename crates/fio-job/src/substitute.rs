@@ -20,9 +20,6 @@ pub struct Substitution<'a> {
 }
 
 /// The value with variables and keywords replaced.
-///
-/// # Errors
-/// When a variable is not set, or the arithmetic of a value with a keyword is wrong.
 pub fn substitute(value: &str, with: &Substitution<'_>) -> Result<String, String> {
     let mut out = String::with_capacity(value.len());
     let mut rest = value;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use serde::Serialize;
 
 use crate::error::StoreError;
 use crate::model::Entry;
@@ -165,22 +166,40 @@ impl JournalWriter {
 /// Add an event's line to a buffer; `path` is the journal's, for the error.
 pub(crate) fn encode(entry: &Entry, path: &Path, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
     let start = buffer.len();
-    let unwritable = |reason: String| StoreError::Unwritable {
-        path: path.to_owned(),
-        reason,
-    };
-    buffer.extend_from_slice(b"00000000 ");
-    serde_json::to_writer(&mut *buffer, entry).map_err(|e| unwritable(e.to_string()))?;
-    let json = &buffer[start + HEAD_BYTES..];
+    encode_unread(entry, path, buffer)?;
     // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold
     // integers only; every other entry is read back before it is written.
     if !matches!(entry, Entry::Interval(_)) {
+        let json = &buffer[start + HEAD_BYTES..buffer.len() - 1];
         serde_json::from_slice::<Entry>(json)
-            .map_err(|e| unwritable(format!("{e} in {}", String::from_utf8_lossy(json))))?;
+            .map_err(|e| unwritable(path, format!("{e} in {}", String::from_utf8_lossy(json))))?;
     }
+    Ok(())
+}
+
+fn unwritable(path: &Path, reason: String) -> StoreError {
+    StoreError::Unwritable {
+        path: path.to_owned(),
+        reason,
+    }
+}
+
+/// As [`encode`], of an event that any reader reads.
+pub(crate) fn encode_unread(
+    entry: &impl Serialize,
+    path: &Path,
+    buffer: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    let start = buffer.len();
+    buffer.extend_from_slice(b"00000000 ");
+    serde_json::to_writer(&mut *buffer, entry).map_err(|e| unwritable(path, e.to_string()))?;
+    let json = &buffer[start + HEAD_BYTES..];
     if json.len() as u64 + HEAD_BYTES as u64 > MAX_LINE_BYTES {
         let bytes = json.len();
-        return Err(unwritable(format!("its line would be {bytes} bytes long")));
+        return Err(unwritable(
+            path,
+            format!("its line would be {bytes} bytes long"),
+        ));
     }
     let head = head_of(json);
     buffer[start..start + HEAD_BYTES].copy_from_slice(head.as_bytes());

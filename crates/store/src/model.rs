@@ -17,6 +17,7 @@ mod trace_replay;
 mod verdict;
 pub mod warning;
 
+pub(crate) use interval::BorrowedIntervalEntry;
 pub use interval::{IntervalRecord, OpRecord};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
@@ -223,7 +224,7 @@ pub enum CellKind {
     /// A long run over time, with temperature.
     Soak,
     /// Several drives concurrently.
-    #[serde(rename = "all_aboard")]
+    #[serde(alias = "all_aboard")]
     Concurrent,
     /// Inspection of the data on the medium (compressible, zero, unwritten).
     Inspect,

@@ -4,12 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use assay_stats::Interval;
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 use crate::export::replace_content;
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
-use crate::model::{Entry, Manifest, RunEnd, SCHEMA};
+use crate::model::{BorrowedIntervalEntry, Entry, Manifest, RunEnd, SCHEMA};
 use crate::owner::{create_folders, give_to_caller};
 use crate::read::Run;
 
@@ -199,6 +200,22 @@ impl EncodedEntry {
         Ok(EncodedEntry { line })
     }
 
+    /// Encode [`Entry::Interval`] of an interval that stays with its owner.
+    ///
+    /// # Errors
+    /// [`StoreError::Unwritable`], as [`JournalWriter::append_all`].
+    pub fn interval(
+        cell: &str,
+        drive: usize,
+        interval: &Interval,
+        folder: &Path,
+    ) -> Result<EncodedEntry, StoreError> {
+        let mut line = Vec::new();
+        let entry = BorrowedIntervalEntry::new(cell, drive, interval);
+        journal::encode_unread(&entry, &folder.join(JOURNAL_FILE), &mut line)?;
+        Ok(EncodedEntry { line })
+    }
+
     /// Its length in the journal.
     pub fn bytes(&self) -> usize {
         self.line.len()
@@ -367,3 +384,7 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/run.rs"]
+mod tests;

@@ -47,15 +47,11 @@ pub const POLICY: (&str, &str) = (
     include_str!("../../../policies/client.toml"),
 );
 
-/// Names of the built-in suites.
 pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
 /// A built-in suite by name, or a suite file by its path (`.toml`).
-///
-/// # Errors
-/// When there is no such suite or file, or it is invalid.
 pub fn load(name: &str) -> Result<Suite, SuiteError> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
         return Suite::parse(name, text);

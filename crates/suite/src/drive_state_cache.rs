@@ -34,7 +34,6 @@ mod in_progress;
 use in_progress::CellInProgress;
 pub use in_progress::InterruptedWrites;
 
-/// Version of the file format.
 pub const VERSION: u32 = 1;
 /// Tolerance of the kernel's write count over assay's own, beside 0.1 %: failed writes count too.
 pub const SLACK_BYTES: u64 = 1 << 20;
@@ -49,9 +48,7 @@ const MAX_RECORDS: usize = 16;
 )]
 pub struct StateCacheError {
     pub drive: String,
-    /// The file.
     pub path: PathBuf,
-    /// The system's error.
     pub source: io::Error,
 }
 
@@ -74,13 +71,10 @@ pub enum StateValidity {
 pub struct PreconditioningRecord {
     /// Key: the same name for the same procedure.
     pub name: String,
-    /// Start of the area, bytes.
     pub offset_bytes: u64,
-    /// Length of the area, bytes.
     pub size_bytes: u64,
     /// Block size, as written in the suite.
     pub block_sizes: String,
-    /// Bytes written.
     pub bytes: u64,
 }
 
@@ -121,7 +115,6 @@ struct PurgeRecord {
     complete: bool,
 }
 
-/// Contents of a drive's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct DriveState {
     serial: String,
@@ -134,12 +127,10 @@ struct DriveState {
     /// Why earlier records were dropped.
     #[serde(rename = "lost")]
     invalidated: Option<String>,
-    /// A writing cell, running or interrupted.
     #[serde(default, rename = "under_way", skip_serializing_if = "Option::is_none")]
     in_progress: Option<CellInProgress>,
 }
 
-/// Stored form.
 #[derive(Serialize, Deserialize)]
 struct Envelope {
     version: u32,
@@ -202,9 +193,6 @@ impl DriveStateCache {
     /// Install the file of a drive that was on another host; whether it was. Only one that is whole
     /// and of this drive replaces what is here. Whether the state still holds is decided by its
     /// trace of writing, as for any other: the counters of another boot leave it in doubt.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn install(&self, info: &DriveInfo, bytes: &[u8]) -> Result<bool, StateCacheError> {
         let (Some(path), Some(record)) = (self.path(info), parse(bytes)) else {
             return Ok(false);
@@ -219,9 +207,6 @@ impl DriveStateCache {
     }
 
     /// Record a purge by the method `how`; `complete` if no data can remain.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_purge(
         &self,
         info: &DriveInfo,
@@ -237,9 +222,6 @@ impl DriveStateCache {
     }
 
     /// Record a preconditioning. It replaces records of overlapping areas.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_preconditioning(
         &self,
         info: &DriveInfo,
@@ -261,9 +243,6 @@ impl DriveStateCache {
 
     /// Record assay's other writes, bytes (0 checks for foreign writes). No effect without a record
     /// of the drive.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_writes(&self, info: &DriveInfo, bytes: u64) -> Result<(), StateCacheError> {
         self.update(info, bytes, false, |record| add_written(record, bytes))
     }
@@ -291,7 +270,6 @@ impl DriveStateCache {
         done.valid()
     }
 
-    /// Validity of the last purge.
     pub fn lookup_purge(&self, info: &DriveInfo) -> StateValidity {
         let record = match self.current_state(info) {
             Ok(record) => record,
@@ -434,7 +412,6 @@ fn add_written(record: &mut DriveState, bytes: u64) {
     }
 }
 
-/// Change of a drive since its record.
 enum TraceChange {
     Unchanged,
     Changed(String),

@@ -1,5 +1,6 @@
 //! Plan execution, cell by cell, into a run folder.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +9,12 @@ use assay_device::host::wall_clock;
 use assay_device::session::DriveSession;
 use assay_stats::HostAudit;
 use assay_store::RunWriter;
-use assay_store::model::{CellKind, CellPlan, CellResult, Entry, RunEnd, Warning};
+use assay_store::model::{CellKind, Entry, RunEnd};
 use assay_store::read::Run;
-use assay_units::Nanos;
 
 use crate::SuiteError;
 use crate::drive_state_cache::DriveStateCache;
+use crate::events::{Events, RunEvent, RunListener};
 use crate::expand::{Cell, RunPlan};
 use crate::live::{CellFlags, Live, NotBegun};
 use crate::verdict::{self, VerdictSubject};
@@ -49,44 +50,10 @@ pub use resume::Resume;
 use rounds::RoundTracker;
 use run_log::{FolderLog, RunLog};
 
-/// What a drive completed in an interval of a cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IntervalWork {
-    /// The interval's end, since the cell's start.
-    pub end: Nanos,
-    /// Its length.
-    pub span: Nanos,
-    /// I/Os completed in it.
-    pub ios: u64,
-    /// Bytes moved in it.
-    pub bytes: u64,
-    /// Bytes moved since the cell's start.
-    pub cell_bytes: u64,
-}
-
-/// Receives the events of a run, in the order of its journal.
-pub trait Progress {
-    /// A cell starts: number `index` of `total`.
-    fn cell_started(&mut self, index: usize, total: usize, cell: &Cell);
-    /// An interval of the cell.
-    fn interval(&mut self, drive: usize, work: IntervalWork);
-    fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]);
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str);
-    /// The run is past a cell, executed or not.
-    fn cell_passed(&mut self, index: usize);
-    /// A warning was recorded.
-    fn warned(&mut self, warning: &Warning);
-    /// An error outside any cell.
-    fn problem(&mut self, message: &str);
-}
-
-/// Outcome and error counts of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
-    /// Complete or interrupted.
     pub outcome: RunEnd,
     pub failed_cells: usize,
-    /// I/Os that failed.
     pub io_errors: u64,
     /// Blocks that failed verification.
     pub bad_blocks: u64,
@@ -97,10 +64,8 @@ pub struct RunSummary {
     pub not_begun: Option<(String, NotBegun)>,
 }
 
-/// How the execution of a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellExit {
-    /// Finished or failed.
     Ended,
     /// One of its drives disappeared.
     DriveLost,
@@ -108,28 +73,22 @@ enum CellExit {
     Interrupted,
 }
 
-/// Executes a plan.
 pub struct Runner<'a> {
-    /// The cells.
     pub plan: &'a RunPlan,
     pub drives: &'a mut [DriveSession],
-    /// The run folder.
     pub writer: RunWriter,
-    /// The host's limits.
     pub audit: HostAudit,
     /// Set to end early.
     pub stop: &'a AtomicBool,
-    /// Event receiver.
-    pub progress: &'a mut dyn Progress,
+    pub listener: &'a mut dyn RunListener,
     /// Live figures, and requests to the run.
     pub live: &'a Live,
     /// Drive states kept between runs.
     pub drive_states: DriveStateCache,
 }
 
-/// State of a run in progress.
 #[derive(Clone)]
-struct RunState {
+struct ExecutionState {
     summary: RunSummary,
     results: Finished,
     preconditions: Preconditions,
@@ -137,9 +96,9 @@ struct RunState {
     critical_warnings: CriticalWarnings,
 }
 
-impl RunState {
+impl ExecutionState {
     /// For the cells of one drive in a thread of its own.
-    fn for_drive(&self) -> RunState {
+    fn for_drive(&self) -> ExecutionState {
         let mut state = self.clone();
         state.summary.failed_cells = 0;
         state.summary.io_errors = 0;
@@ -147,8 +106,8 @@ impl RunState {
         state
     }
 
-    /// Add what the cells of one drive changed in [`RunState::for_drive`].
-    fn merge(&mut self, drive: usize, of_drive: RunState) {
+    /// Add what the cells of one drive changed in [`ExecutionState::for_drive`].
+    fn merge(&mut self, drive: usize, of_drive: ExecutionState) {
         let summary = of_drive.summary;
         if summary.outcome != RunEnd::Complete {
             self.summary.outcome = summary.outcome;
@@ -167,14 +126,13 @@ impl RunState {
 }
 
 /// Executes cells: those of a run, or those of one of its simulated drives.
-struct Executor<'a> {
+struct Executor<'a, 'e> {
     plan: &'a RunPlan,
     drives: Drives<'a>,
-    log: &'a mut dyn RunLog,
-    progress: &'a mut dyn Progress,
+    log: &'a dyn RunLog,
+    events: &'a Events<'e>,
     audit: HostAudit,
     stop: &'a AtomicBool,
-    live: &'a Live,
     drive_states: &'a DriveStateCache,
     /// Temperature of the drives at the start of the run, degrees Celsius.
     start_celsius: &'a BTreeMap<usize, f64>,
@@ -186,34 +144,29 @@ impl Runner<'_> {
     /// A cell that fails is recorded as failed and the run continues. A cell whose drive disappears
     /// is left unfinished, and the run continues with the other drives. Simulated drives run in a
     /// thread each.
-    ///
-    /// # Errors
-    /// When the run folder cannot be written.
     pub fn run(mut self, resume: &Resume) -> Result<RunSummary, SuiteError> {
         let resumed = self.writer.resumed;
         let at = wall_clock();
         self.writer.append(&Entry::Start { at, resumed })?;
         self.writer.append(&Entry::Audit(self.audit))?;
-        let mut log = FolderLog {
-            writer: &mut self.writer,
-        };
+        let log = FolderLog::new(&mut self.writer);
+        let events = Events::new(self.plan, self.live, self.listener);
         let start_celsius =
             start_state::temperatures_at_start(self.plan, self.drives, resume, self.stop);
         let mut executor = Executor {
             plan: self.plan,
             drives: Drives::all(self.drives),
-            log: &mut log,
-            progress: self.progress,
+            log: &log,
+            events: &events,
             audit: self.audit,
             stop: self.stop,
-            live: self.live,
             drive_states: &self.drive_states,
             start_celsius: &start_celsius,
         };
         if resumed == 0 {
             executor.warn_about_run()?;
         }
-        let mut state = RunState {
+        let mut state = ExecutionState {
             summary: RunSummary {
                 outcome: RunEnd::Complete,
                 failed_cells: 0,
@@ -228,11 +181,11 @@ impl Runner<'_> {
             critical_warnings: executor.initial_critical_warnings(),
         };
         let result = executor.run_cells(resume, &mut state);
-        executor.live.ended();
+        events.emit(&RunEvent::Ended);
         // Also after an error: no drive stays in a power state that a cell selected.
         for drive in executor.drives.iter_mut() {
             if let Err(error) = drive.set_power_state(None) {
-                executor.progress.problem(&error.to_string());
+                events.problem(&error.to_string());
             }
         }
         result?;
@@ -255,8 +208,8 @@ impl Runner<'_> {
     }
 }
 
-impl Executor<'_> {
-    fn run_cells(&mut self, resume: &Resume, state: &mut RunState) -> Result<(), SuiteError> {
+impl Executor<'_, '_> {
+    fn run_cells(&mut self, resume: &Resume, state: &mut ExecutionState) -> Result<(), SuiteError> {
         self.claim_interrupted_writes(resume);
         self.restore_preconditions(&mut state.preconditions);
         let cells = &self.plan.cells;
@@ -331,7 +284,7 @@ impl Executor<'_> {
         cells: Range<usize>,
         of_drive: Option<usize>,
         resume: &Resume,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<(), SuiteError> {
         let plan = self.plan;
         let mut next = cells.start;
@@ -352,8 +305,7 @@ impl Executor<'_> {
                 return Ok(());
             }
             for index in group {
-                self.live.cell_passed(index);
-                self.progress.cell_passed(index);
+                self.events.emit(&RunEvent::CellPassed { index });
             }
         }
         Ok(())
@@ -365,7 +317,7 @@ impl Executor<'_> {
         index: usize,
         cell: &Cell,
         resume: &Resume,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<CellExit, SuiteError> {
         let plan = self.plan;
         let lost = &state.summary.lost_drives;
@@ -373,7 +325,7 @@ impl Executor<'_> {
             return Ok(CellExit::Ended);
         }
         if resume.was_skipped_by_user(cell) {
-            self.live.cell_skipped(index);
+            self.events.emit(&RunEvent::CellSkipped { index });
             state.preconditions.cell_started(cell);
             state.preconditions.cell_ended(cell, false);
             return Ok(CellExit::Ended);
@@ -408,25 +360,15 @@ impl Executor<'_> {
         Ok(CellExit::Ended)
     }
 
+    /// The start of a cell, in events and journal.
     fn start_cell(
         &mut self,
         index: usize,
+        beside: bool,
         cell: &Cell,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<(), SuiteError> {
-        self.live.cell_started(index, cell);
-        self.record_start(index, cell, state)
-    }
-
-    /// The start of a cell, in progress and journal.
-    fn record_start(
-        &mut self,
-        index: usize,
-        cell: &Cell,
-        state: &mut RunState,
-    ) -> Result<(), SuiteError> {
-        self.progress
-            .cell_started(index, self.plan.cells.len(), cell);
+        self.events.emit(&RunEvent::CellStarted { index, beside });
         self.log.append(&Entry::CellStart {
             cell: cell.plan.id.clone(),
             at: wall_clock(),
@@ -436,34 +378,32 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Run one cell and record its result.
     fn execute_cell(
         &mut self,
         index: usize,
         cell: &Cell,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<CellExit, SuiteError> {
-        self.start_cell(index, cell, state)?;
-        let flags = self.live.control.begin(self.stop);
+        self.start_cell(index, false, cell, state)?;
+        let flags = self.events.live.control.begin(self.stop);
         let ran = self.run_cell(cell, &flags, &state.results, &mut state.critical_warnings);
-        self.live.control.end(&flags);
+        self.events.live.control.end(&flags);
         let exit = match ran {
             Ok(done) => self.cell_done(index, cell, &flags, done, state),
             Err(error) => self.cell_failed(index, cell, error, state),
         };
         let purged = cell.plan.kind == CellKind::Purge && state.results.contains_key(&cell.plan.id);
-        self.live.cell_ended(cell, purged);
+        self.events.emit(&RunEvent::CellEnded { index, purged });
         exit
     }
 
-    /// Record what a cell measured.
     fn cell_done(
         &mut self,
         index: usize,
         cell: &Cell,
         flags: &CellFlags,
         done: CellOutcome,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<CellExit, SuiteError> {
         if self.stop.load(Ordering::Relaxed) && !done.complete {
             // Its intervals are kept; the cell stays unfinished for --resume.
@@ -481,7 +421,7 @@ impl Executor<'_> {
         let lost = self.drives_lost_during(&done);
         if !lost.is_empty() {
             self.record_partial_writes(&done, &lost);
-            self.give_up_drives(cell, lost, state)?;
+            self.give_up_drives(index, cell, lost, state)?;
             return Ok(CellExit::DriveLost);
         }
         // Before CellFinish: a finished preparation missing from the drive state cache would be
@@ -493,33 +433,35 @@ impl Executor<'_> {
             at: wall_clock(),
             results: done.results.clone(),
         })?;
-        self.progress.cell_finished(&cell.plan, &done.results);
+        self.events.emit(&RunEvent::CellFinished {
+            index,
+            results: Cow::Borrowed(&done.results),
+        });
         state.results.insert(cell.plan.id.clone(), done.results);
         Ok(CellExit::Ended)
     }
 
     /// Record why a cell could not be measured.
-    ///
-    /// # Errors
-    /// When the run folder could not be written.
     fn cell_failed(
         &mut self,
         index: usize,
         cell: &Cell,
         error: SuiteError,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<CellExit, SuiteError> {
         if let SuiteError::Store(error) = error {
             return Err(error.into());
         }
         let lost = self.drives_lost_by_error(cell, &error);
         if !lost.is_empty() {
-            self.give_up_drives(cell, lost, state)?;
+            self.give_up_drives(index, cell, lost, state)?;
             return Ok(CellExit::DriveLost);
         }
         let message = error.to_string();
-        self.live.cell_failed(index);
-        self.progress.cell_failed(&cell.plan, &message);
+        self.events.emit(&RunEvent::CellFailed {
+            index,
+            message: Cow::Borrowed(&message),
+        });
         self.log.append(&Entry::CellFailed {
             cell: cell.plan.id.clone(),
             at: wall_clock(),
@@ -531,7 +473,11 @@ impl Executor<'_> {
     }
 
     /// At the end of a round: evaluate the steady-state criterion of its tracking variables.
-    fn evaluate_rounds(&mut self, index: usize, state: &mut RunState) -> Result<(), SuiteError> {
+    fn evaluate_rounds(
+        &mut self,
+        index: usize,
+        state: &mut ExecutionState,
+    ) -> Result<(), SuiteError> {
         let cell = &self.plan.cells[index];
         let evaluated = state.rounds.round_ended(self.plan, index, &state.results);
         let last = cell.plan.round.as_ref().is_some_and(|r| r.number == r.most);

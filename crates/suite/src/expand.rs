@@ -13,7 +13,7 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 
 use crate::SuiteError;
-use crate::schema::{Requirement, Suite, SuiteStep};
+use crate::schema::{Requirement, StepWork, Suite, SuiteStep};
 
 mod cell;
 mod matrix;
@@ -34,18 +34,14 @@ pub const MAX_CELLS: usize = 10_000;
 /// Assumed rate of cells without a runtime, bytes per second.
 pub(crate) const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 
-/// The cells of a run.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     pub suite: Suite,
     /// Parameter values as text, before scaling and capacity limits.
     pub parameters: BTreeMap<String, String>,
-    /// Factor on durations.
     pub scale: f64,
     pub seed: u64,
-    /// Labels of the drives.
     pub labels: Vec<String>,
-    /// In execution order.
     pub cells: Vec<Cell>,
 }
 
@@ -55,9 +51,7 @@ pub struct Cell {
     pub plan: CellPlan,
     /// One workload per drive of [`CellPlan::drives`], in that order; empty when skipped.
     pub workloads: Vec<Workload>,
-    /// Drop the page cache first.
     pub drop_cache: bool,
-    /// The earlier cell to compare with.
     pub compare_with: Option<String>,
     /// Name of the ratio: `ratio_to_incompressible`, or after the step.
     pub ratio_name: String,
@@ -69,18 +63,14 @@ pub struct Cell {
     pub rounds: Option<RoundCriterion>,
     /// The step whose rounds it belongs to, where that is not its own.
     pub rounds_of: Option<String>,
-    /// Its operating point.
     pub point: Option<PointRule>,
-    /// Its intervals are recorded by the minute.
     pub by_minute: bool,
-    /// Early stop condition.
     pub until: Option<StopRule>,
-    /// State in which it begins.
     pub start: Option<StartRule>,
     /// The preconditioning it belongs to.
-    pub leaves: Option<Preconditioning>,
+    pub sets_state: Option<Preconditioning>,
     /// The preconditioning it needs.
-    pub wants: Option<String>,
+    pub needs_state: Option<String>,
     /// Why its block mix is skipped on this drive.
     pub unsupported_block: Option<UnsupportedBlockSize>,
     /// Cells that follow each other with the same number run at the same time.
@@ -91,7 +81,6 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedBlockSize {
     pub size_bytes: u64,
-    /// The drive's logical block size.
     pub block_bytes: u32,
 }
 
@@ -109,13 +98,11 @@ impl fmt::Display for UnsupportedBlockSize {
 /// Early stop rule: [`crate::schema::StopCondition`] with its window resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
-    /// Length of a window.
     pub window: Nanos,
     /// Largest change of the mean rate between windows, percent.
     pub rate_pct: f64,
     /// Largest change of the mean temperature between windows, degrees Celsius.
     pub celsius: f64,
-    /// Temperature limit, degrees Celsius.
     pub limit_c: f64,
 }
 
@@ -145,12 +132,10 @@ pub struct Preconditioning {
     pub name: String,
     /// The workload in one line; an earlier run's state counts only if it is equal.
     pub workload: String,
-    /// The step's last cell.
     pub last: bool,
 }
 
 impl Cell {
-    /// Whether a workload of it writes.
     pub fn writes(&self) -> bool {
         self.workloads.iter().any(Workload::writes)
     }
@@ -187,10 +172,6 @@ pub struct RunSettings {
     pub seed: u64,
 }
 
-/// Expand a suite over drives.
-///
-/// # Errors
-/// When a parameter is unknown or unusable, or a workload does not fit its drive.
 pub fn expand(
     suite: &Suite,
     settings: &RunSettings,
@@ -201,9 +182,6 @@ pub fn expand(
 
 /// [`expand`], with the drives' labels of an earlier start of the run: a drive may have another
 /// name since.
-///
-/// # Errors
-/// As [`expand`].
 pub fn expand_labelled(
     suite: &Suite,
     settings: &RunSettings,
@@ -228,7 +206,7 @@ pub fn expand_labelled(
     // Single-drive steps run drive by drive; a concurrent step is a barrier.
     let mut remaining = suite.steps.as_slice();
     while !remaining.is_empty() {
-        let is_concurrent = |step: &SuiteStep| step.kind == CellKind::Concurrent;
+        let is_concurrent = |step: &SuiteStep| step.kind() == CellKind::Concurrent;
         let count = remaining.iter().position(is_concurrent);
         let (single, after) = remaining.split_at(count.unwrap_or(remaining.len()));
         for drive in 0..drives.len() {
@@ -305,7 +283,7 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
         ))
     };
     let unmet = step.needs.iter().find_map(unmet);
-    unmet.or_else(|| match step.kind {
+    unmet.or_else(|| match step.kind() {
         CellKind::Inspect => nothing_to_inspect(),
         _ if step.writes() => needs_permission(),
         _ => None,
@@ -322,7 +300,6 @@ fn skip_together(cells: &mut [Cell]) {
     }
 }
 
-/// A step's workloads in one line.
 fn step_workload(combinations: &[Combination]) -> String {
     let line = |combination: &Combination| {
         let mut options = combination.options.clone();
@@ -355,11 +332,11 @@ impl RunPlan {
         let skip = skip_reason(step, &drives[drive], drives.len());
         let on_drive = self.on(step, &drives[drive]);
         let combinations = on_drive.combinations()?;
-        let most = match &step.rounds {
+        let most = match step.rounds() {
             Some(rounds) => on_drive.max_rounds(rounds)?,
             None => on_drive.repeats()?,
         };
-        if let Some(rounds) = &step.rounds {
+        if let Some(rounds) = step.rounds() {
             on_drive.check_tracked(rounds, &combinations)?;
         }
         self.check_count(combinations.len() as u128 * u128::from(most))?;
@@ -368,12 +345,12 @@ impl RunPlan {
             for (i, combination) in combinations.iter().enumerate() {
                 let on_drive = self.on(step, &drives[drive]);
                 let mut combination = combination.clone();
-                let (window, tracked) = match &step.rounds {
+                let (window, tracked) = match step.rounds() {
                     Some(rounds) => (rounds.window, on_drive.is_tracked(rounds, &combination)),
                     // Every repetition counts.
                     None => (most, false),
                 };
-                let repeated = step.rounds.is_some() || step.repeats.is_some();
+                let repeated = step.rounds().is_some() || step.repeats.is_some();
                 combination.round = repeated.then_some(Round {
                     number,
                     most,
@@ -388,14 +365,14 @@ impl RunPlan {
                     let first = self.cells.len() - job.number;
                     cell.together = Some(first);
                     self.push(cell)?;
-                    if job.number + 1 == step.jobs.len() {
+                    if Some(job.number + 1) == step.jobs().map(toml::Table::len) {
                         skip_together(&mut self.cells[first..]);
                     }
                     continue;
                 }
-                if let Some(name) = &step.leaves {
-                    cell.leaves = Some(Preconditioning {
-                        name: name.clone(),
+                if let Some(name) = step.sets_state() {
+                    cell.sets_state = Some(Preconditioning {
+                        name: name.to_owned(),
                         workload: step_workload(&combinations),
                         last: i + 1 == combinations.len(),
                     });
@@ -408,7 +385,7 @@ impl RunPlan {
         }
         if step.writes() && skip.is_none() {
             let data = step.values_of("data").find_map(toml::Value::as_str);
-            contents[drive] = match step.kind {
+            contents[drive] = match step.kind() {
                 CellKind::Purge => "unwritten",
                 _ => data.unwrap_or("incompressible"),
             }
@@ -421,8 +398,7 @@ impl RunPlan {
     fn runs_in_rounds(&self, step: &SuiteStep) -> bool {
         let mut steps = self.suite.steps.iter();
         steps.any(|s| {
-            s.rounds
-                .as_ref()
+            s.rounds()
                 .is_some_and(|r| r.before.as_ref() == Some(&step.id))
         })
     }
@@ -436,7 +412,7 @@ impl RunPlan {
         drive: usize,
         holds: &str,
     ) -> Result<(), SuiteError> {
-        let Some(rounds) = &step.rounds else {
+        let Some(rounds) = step.rounds() else {
             return Ok(());
         };
         let mut steps = self.suite.steps.iter();
@@ -474,6 +450,7 @@ impl RunPlan {
         };
         let all: Vec<usize> = (0..drives.len()).collect();
         let simulated = |drive: &DriveSession| drive.info().simulated;
+        let alone_first = matches!(step.work, StepWork::Concurrent { alone: true, .. });
         let mixed = drives.iter().any(simulated) && !drives.iter().all(simulated);
         let mut skip = mixed.then(|| {
             "real and simulated drives have different clocks: run them in separate runs".to_owned()
@@ -482,7 +459,7 @@ impl RunPlan {
         skip = drives.iter().find_map(reason).or(skip);
         for options in self.on(step, first).combinations()? {
             let mut alone = BTreeMap::new();
-            if drives.len() > 1 && step.alone != Some(false) {
+            if drives.len() > 1 && alone_first {
                 for &drive in &all {
                     let holds = &contents[drive];
                     let cell = self.cell(step, &[drive], drives, &options, skip.clone(), holds)?;

@@ -11,7 +11,6 @@ use assay_workload::run::RunError;
 
 use crate::SuiteError;
 
-/// Number of samples.
 const SAMPLES: u32 = 64;
 const SAMPLE_BYTES: u32 = 64 << 10;
 /// zstd level; models the best compression of a drive.
@@ -23,9 +22,6 @@ pub const COMPRESSIBLE_RATIO: f64 = 1.05;
 ///
 /// Values of the result: `zstd_ratio` (original over compressed, all samples together),
 /// `zero_share_pct`, `samples`.
-///
-/// # Errors
-/// When the drive cannot be opened or read.
 pub fn inspect(
     session: &DriveSession,
     drive: usize,

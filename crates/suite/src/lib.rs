@@ -4,14 +4,14 @@
 //! [`schema`] reads a suite's TOML; [`catalogue`] holds the built-in suites (`suites/`) and reads
 //! users' own; [`expand`] turns a suite, its parameters and the drives into a [`expand::RunPlan`]:
 //! cells with checked workloads, or the reason why a cell is skipped; [`execute`] runs the plan
-//! cell by cell into a run folder, and resumes an interrupted run; [`inspect`] samples what a
-//! medium holds; [`live`] has the figures of a run in progress; [`drive_state_cache`] keeps
-//! preconditioning states between runs; [`verdict`] evaluates a suite's rules.
+//! cell by cell into a run folder, and resumes an interrupted run; [`events`] is the one stream of
+//! what happens in it, from which [`live`] has the figures of the run in progress; [`inspect`]
+//! samples what a medium holds; [`drive_state_cache`] keeps preconditioning states between runs; [`verdict`] evaluates a suite's rules.
 //!
 //! Data flows one way: `Suite + parameters + drives -> RunPlan -> journal`.
 //!
 //! # Non-goals
-//! No output (an [`execute::Progress`] receives events), no reports.
+//! No output (an [`events::RunListener`] receives events), no reports.
 //!
 //! # Key constants
 //! [`expand::MAX_CELLS`].
@@ -20,6 +20,7 @@
 pub mod catalogue;
 pub mod drive_state_cache;
 pub mod error;
+pub mod events;
 pub mod execute;
 pub mod expand;
 pub mod inspect;

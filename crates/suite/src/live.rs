@@ -1,9 +1,9 @@
 //! Live figures of a run: the one source of progress bar, full-screen view and metrics.
 //!
 //! # Mechanism
-//! The executor reports events to [`Live`] where they arise, at the earliest at the end of an
-//! interval, in the thread that collects intervals: the I/O loop of a real drive does nothing for
-//! it. Readers take a [`LiveSnapshot`] when they want one. Each drive has its own lock, held for
+//! [`Live`] receives the run's events ([`crate::events`]) where they arise, at the earliest at the
+//! end of an interval, in the thread that collects intervals: the I/O loop of a real drive does
+//! nothing for it. Readers take a [`LiveSnapshot`] when they want one. Each drive has its own lock, held for
 //! the microseconds that an update or a copy takes.
 //!
 //! # Non-goals
@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use assay_device::session::DriveSession;
-use assay_io::Telemetry;
 use assay_io::clock::Clock;
-use assay_stats::{HostLoad, Interval};
+use assay_stats::HostLoad;
 use assay_store::model::Warning;
 use assay_units::Nanos;
 
+use crate::events::RunEvent;
 use crate::expand::{Cell, RunPlan};
 
 mod control;
@@ -29,7 +29,7 @@ mod watch;
 
 pub(crate) use control::CellFlags;
 pub use control::{Control, NotBegun};
-use drive::DriveState;
+use drive::DriveFigures;
 pub use drive::{DriveSnapshot, LatencyFigures, OpFigures, Phase, RunningCell};
 use eta::Eta;
 pub use history::{HistorySecond, KEPT_SECONDS};
@@ -50,15 +50,25 @@ enum CellStatus {
     Failed,
 }
 
-/// Figures of the run as a whole.
 #[derive(Debug, Default)]
-struct RunState {
+struct RunFigures {
     cells: Vec<CellStatus>,
     eta: Eta,
     host: Option<HostLoad>,
     warnings: Vec<Warning>,
     warning_counts: BTreeMap<String, u64>,
     ended: bool,
+}
+
+impl RunFigures {
+    fn warned(&mut self, warning: &Warning) {
+        let count = self.warning_counts.entry(warning.code.clone());
+        *count.or_default() += 1;
+        if self.warnings.len() == KEPT_WARNINGS {
+            self.warnings.remove(0);
+        }
+        self.warnings.push(warning.clone());
+    }
 }
 
 /// Numbers of cells, without those that the plan skips.
@@ -74,42 +84,34 @@ pub struct CellCounts {
 }
 
 impl CellCounts {
-    /// All.
     pub fn all(&self) -> usize {
         self.done + self.skipped + self.failed + self.left
     }
 }
 
 impl LiveSnapshot {
-    /// All warnings.
     pub fn warning_count(&self) -> usize {
         self.warning_counts.values().sum::<u64>() as usize
     }
 }
 
-/// A run at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct LiveSnapshot {
     /// Name of the suite, or `job`.
     pub suite: String,
     /// Since the start of this attempt.
     pub elapsed: Nanos,
-    /// Estimated time to the end.
     pub left: Nanos,
     /// Share of the planned work that is done, 0 to 1.
     pub done_share: f64,
     pub cells: CellCounts,
-    /// A pause is requested.
     pub paused: bool,
-    /// The run has ended.
     pub ended: bool,
     /// Load of the host over the last interval; only real drives have it.
     pub host: Option<HostLoad>,
     /// The latest warnings, oldest first, at most [`KEPT_WARNINGS`].
     pub warnings: Vec<Warning>,
-    /// Numbers of all warnings, by code.
     pub warning_counts: BTreeMap<String, u64>,
-    /// In the order of the run.
     pub drives: Vec<DriveSnapshot>,
 }
 
@@ -122,9 +124,8 @@ pub struct Live {
     /// Expected duration of each cell, milliseconds; 0 of a cell that the plan skips.
     weights_ms: Vec<u64>,
     simulated: bool,
-    drives: Vec<Mutex<DriveState>>,
-    run: Mutex<RunState>,
-    /// Requests to the run.
+    drives: Vec<Mutex<DriveFigures>>,
+    run: Mutex<RunFigures>,
     pub control: Control,
 }
 
@@ -160,7 +161,7 @@ impl Live {
     pub fn new(plan: &RunPlan, drives: &[DriveSession]) -> Live {
         let clock = Clock::monotonic();
         let states = drives.iter().zip(&plan.labels).map(|(drive, label)| {
-            let state = DriveState::new(label, drive.info());
+            let state = DriveFigures::new(label, drive.info());
             Mutex::new(state)
         });
         Live {
@@ -170,19 +171,19 @@ impl Live {
             weights_ms: weights_ms(&plan.cells),
             simulated: drives.iter().any(|drive| drive.info().simulated),
             drives: states.collect(),
-            run: Mutex::new(RunState {
+            run: Mutex::new(RunFigures {
                 cells: vec![CellStatus::Left; plan.cells.len()],
-                ..RunState::default()
+                ..RunFigures::default()
             }),
             control: Control::default(),
         }
     }
 
-    fn drive(&self, drive: usize) -> Option<MutexGuard<'_, DriveState>> {
+    fn drive(&self, drive: usize) -> Option<MutexGuard<'_, DriveFigures>> {
         self.drives.get(drive).map(locked)
     }
 
-    fn each(&self, drives: &[usize], mut change: impl FnMut(&mut DriveState)) {
+    fn each(&self, drives: &[usize], mut change: impl FnMut(&mut DriveFigures)) {
         for drive in drives {
             if let Some(mut state) = self.drive(*drive) {
                 change(&mut state);
@@ -190,95 +191,65 @@ impl Live {
         }
     }
 
-    /// A cell starts on its drives.
-    pub(crate) fn cell_started(&self, index: usize, cell: &Cell) {
+    /// Take an event over into the figures.
+    pub(crate) fn event(&self, cells: &[Cell], event: &RunEvent<'_>) {
         let now = self.clock.now();
-        for (place, &drive) in cell.plan.drives.iter().enumerate() {
-            if let Some(mut state) = self.drive(drive) {
-                state.cell_started(index, cell, cell.workloads.get(place), now);
+        match event {
+            &RunEvent::CellStarted { index, beside } => {
+                let cell = &cells[index];
+                for (place, &drive) in cell.plan.drives.iter().enumerate() {
+                    let workload = cell.workloads.get(place);
+                    if let Some(mut figures) = self.drive(drive) {
+                        match beside {
+                            true => figures.cell_started_beside(workload),
+                            false => figures.cell_started(index, cell, workload, now),
+                        }
+                    }
+                }
             }
-        }
-    }
-
-    /// A cell of one drive started, beside one that started before on it.
-    pub(crate) fn cell_started_beside(&self, cell: &Cell) {
-        for (place, &drive) in cell.plan.drives.iter().enumerate() {
-            if let Some(mut state) = self.drive(drive) {
-                state.cell_started_beside(cell.workloads.get(place));
+            RunEvent::Phase { drives, phase } => self.each(drives, |drive| drive.phase = *phase),
+            RunEvent::Interval {
+                drive, interval, ..
+            } => {
+                if let (Some(interval), Some(mut figures)) = (interval, self.drive(*drive)) {
+                    figures.interval(interval, now);
+                }
             }
+            RunEvent::Telemetry {
+                drive,
+                at,
+                telemetry,
+            } => {
+                if let Some(mut figures) = self.drive(*drive) {
+                    figures.telemetry(*at, telemetry, now);
+                }
+            }
+            RunEvent::Host { drives, load } => {
+                locked(&self.run).host = Some(*load);
+                self.each(drives, |drive| drive.host(*load));
+            }
+            RunEvent::CellSkipped { index } => self.set_status(*index, CellStatus::Skipped),
+            RunEvent::CellFailed { index, .. } => self.set_status(*index, CellStatus::Failed),
+            RunEvent::CellEnded { index, purged } => {
+                let drives = &cells[*index].plan.drives;
+                self.each(drives, |drive| drive.cell_ended(*purged, now));
+            }
+            RunEvent::CellPassed { index } => {
+                let mut run = locked(&self.run);
+                if let Some(place @ CellStatus::Left) = run.cells.get_mut(*index) {
+                    *place = CellStatus::Done;
+                }
+            }
+            RunEvent::Warned(warning) => locked(&self.run).warned(warning),
+            RunEvent::Ended => locked(&self.run).ended = true,
+            RunEvent::CellFinished { .. } | RunEvent::DriveLost { .. } | RunEvent::Problem(_) => {}
         }
-    }
-
-    /// What the drives of a cell do now, besides measuring.
-    pub(crate) fn phase(&self, drives: &[usize], phase: Phase) {
-        self.each(drives, |state| state.phase = phase);
-    }
-
-    /// An interval of a drive; several calls for one interval add up.
-    pub(crate) fn interval(&self, drive: usize, interval: &Interval) {
-        let now = self.clock.now();
-        if let Some(mut state) = self.drive(drive) {
-            state.interval(interval, now);
-        }
-    }
-
-    /// A reading of a drive, `at` its time since the cell's start.
-    pub(crate) fn telemetry(&self, drive: usize, at: Nanos, telemetry: &Telemetry) {
-        let now = self.clock.now();
-        if let Some(mut state) = self.drive(drive) {
-            state.telemetry(at, telemetry, now);
-        }
-    }
-
-    /// The host's load over an interval of a cell.
-    pub(crate) fn host(&self, drives: &[usize], load: HostLoad) {
-        locked(&self.run).host = Some(load);
-        self.each(drives, |state| state.host(load));
-    }
-
-    /// A cell was skipped during the run.
-    pub(crate) fn cell_skipped(&self, index: usize) {
-        self.set_status(index, CellStatus::Skipped);
-    }
-
-    pub(crate) fn cell_failed(&self, index: usize) {
-        self.set_status(index, CellStatus::Failed);
     }
 
     fn set_status(&self, index: usize, status: CellStatus) {
         if let Some(place) = locked(&self.run).cells.get_mut(index) {
             *place = status;
         }
-    }
-
-    /// A cell ended on its drives. `purged` after a complete purge.
-    pub(crate) fn cell_ended(&self, cell: &Cell, purged: bool) {
-        let now = self.clock.now();
-        self.each(&cell.plan.drives, |state| state.cell_ended(purged, now));
-    }
-
-    /// The run is past a cell.
-    pub(crate) fn cell_passed(&self, index: usize) {
-        let mut run = locked(&self.run);
-        if let Some(place @ CellStatus::Left) = run.cells.get_mut(index) {
-            *place = CellStatus::Done;
-        }
-    }
-
-    /// A warning was recorded.
-    pub(crate) fn warned(&self, warning: &Warning) {
-        let mut run = locked(&self.run);
-        let count = run.warning_counts.entry(warning.code.clone());
-        *count.or_default() += 1;
-        if run.warnings.len() == KEPT_WARNINGS {
-            run.warnings.remove(0);
-        }
-        run.warnings.push(warning.clone());
-    }
-
-    /// The run ended.
-    pub(crate) fn ended(&self) {
-        locked(&self.run).ended = true;
     }
 
     /// Planned work that is done, and all of it, milliseconds of the drives' time.
@@ -324,7 +295,6 @@ impl Live {
         self.clock.now() - self.began
     }
 
-    /// Whether a drive is simulated.
     pub fn is_simulated(&self) -> bool {
         self.simulated
     }

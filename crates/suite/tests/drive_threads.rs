@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_stats::HostAudit;
 use assay_store::journal::{JournalReader, LineContent};
-use assay_store::model::{CellPlan, CellResult, Entry, RunEnd, Warning};
+use assay_store::model::{CellResult, Entry, RunEnd};
 use assay_store::read::{CellRecord, CellState, Run};
-use assay_suite::execute::{IntervalWork, Progress};
-use assay_suite::expand::Cell;
+use assay_suite::events::{RunEvent, RunListener};
+use assay_suite::expand::RunPlan;
 
-use common::{Quiet, run, run_in, text};
+use common::{Quiet, refuse_failure, run, run_in, text};
 
 const DRIVES: [&str; 3] = ["sim:samsung-951", "sim:intel-600p", "sim:wd-black"];
 
@@ -28,7 +28,7 @@ id = "fill"
 title = "Fill"
 kind = "prepare"
 needs = ["write"]
-leaves = "filled"
+sets_state = "filled"
 job = { rw = "write", bs = "128k", iodepth = 8, size = "64m" }
 [[step]]
 id = "reads"
@@ -41,12 +41,12 @@ id = "writes"
 title = "Writes"
 kind = "soak"
 needs = ["write"]
-wants = "filled"
+needs_state = "filled"
 job = { rw = "randwrite", bs = "4k", iodepth = 32, size = "64m", runtime = "100ms", interval = "10ms" }
 [[step]]
 id = "together"
 title = "Together"
-kind = "all_aboard"
+kind = "concurrent"
 job = { rw = "randread", bs = "4k", numjobs = 2, runtime = "20ms", interval = "10ms" }
 [[step]]
 id = "after"
@@ -155,22 +155,15 @@ struct StopAfter<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Progress for StopAfter<'_> {
-    fn cell_started(&mut self, _index: usize, _total: usize, _cell: &Cell) {
-        match self.cells.checked_sub(1) {
-            Some(left) => self.cells = left,
-            None => self.stop.store(true, Ordering::Relaxed),
+impl RunListener for StopAfter<'_> {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        refuse_failure(plan, event);
+        if let RunEvent::CellStarted { .. } = event {
+            match self.cells.checked_sub(1) {
+                Some(left) => self.cells = left,
+                None => self.stop.store(true, Ordering::Relaxed),
+            }
         }
-    }
-    fn interval(&mut self, _drive: usize, _work: IntervalWork) {}
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        panic!("{}: {message}", plan.id);
-    }
-    fn cell_passed(&mut self, _index: usize) {}
-    fn warned(&mut self, _warning: &Warning) {}
-    fn problem(&mut self, message: &str) {
-        panic!("{message}");
     }
 }
 

@@ -7,13 +7,15 @@ use std::sync::atomic::AtomicBool;
 
 use assay_analysis::interference;
 use assay_stats::HostAudit;
-use assay_store::model::{CellPlan, CellResult, RunEnd, Warning};
+use assay_store::model::{CellResult, RunEnd};
 use assay_store::read::{CellRecord, CellState, Run};
-use assay_suite::execute::{IntervalWork, Progress};
-use assay_suite::expand::{Cell, RunPlan, expand};
+use assay_suite::events::{RunEvent, RunListener};
+use assay_suite::expand::{RunPlan, expand};
 use assay_suite::schema::{Suite, WriteAccess};
 
-use common::{Quiet, cells, drives, iops, run, run_in, settings, small_drive, text};
+use common::{
+    Quiet, cells, drives, iops, refuse_failure, run, run_in, settings, small_drive, text,
+};
 
 /// Reads alone, and beside random writes.
 const BESIDE: &str = r#"
@@ -115,7 +117,7 @@ fn contradictions_of_jobs_are_named() {
 #[test]
 fn a_plan_without_drives_is_empty() {
     let step =
-        "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"all_aboard\"\njob = { rw = \"read\" }\n";
+        "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"concurrent\"\njob = { rw = \"read\" }\n";
     assert!(plan_of(step, &[]).cells.is_empty());
     assert!(plan_of(BESIDE, &[]).cells.is_empty());
 }
@@ -240,7 +242,7 @@ fn jobs_want_the_state_of_the_drive() {
 id = "fill"
 title = "Fill"
 kind = "prepare"
-leaves = "full"
+sets_state = "full"
 job = { rw = "write", bs = "1m", size = "16m" }
 [[step]]
 id = "purge"
@@ -250,7 +252,7 @@ kind = "purge"
 id = "beside"
 title = "Beside"
 kind = "measure"
-wants = "full"
+needs_state = "full"
 job = { runtime = "100ms" }
 jobs.reads = { rw = "randread" }
 jobs.writes = { rw = "randwrite" }
@@ -270,22 +272,15 @@ struct StopAfter<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Progress for StopAfter<'_> {
-    fn cell_started(&mut self, _index: usize, _total: usize, _cell: &Cell) {}
-    fn interval(&mut self, _drive: usize, _work: IntervalWork) {}
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {
-        self.cells -= 1;
-        if self.cells == 0 {
-            self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+impl RunListener for StopAfter<'_> {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        refuse_failure(plan, event);
+        if let RunEvent::CellFinished { .. } = event {
+            self.cells -= 1;
+            if self.cells == 0 {
+                self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
         }
-    }
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        panic!("{}: {message}", plan.id);
-    }
-    fn cell_passed(&mut self, _index: usize) {}
-    fn warned(&mut self, _warning: &Warning) {}
-    fn problem(&mut self, message: &str) {
-        panic!("{message}");
     }
 }
 

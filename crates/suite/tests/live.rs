@@ -9,10 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use assay_stats::HostAudit;
-use assay_store::model::{CellPlan, CellResult, RunEnd, Warning};
+use assay_store::model::RunEnd;
 use assay_store::read::{CellState, Run};
-use assay_suite::execute::{IntervalWork, Progress, RunSummary};
-use assay_suite::expand::Cell;
+use assay_suite::events::{IntervalWork, RunEvent, RunListener};
+use assay_suite::execute::RunSummary;
+use assay_suite::expand::RunPlan;
 use assay_suite::live::Live;
 
 const STEPS: &str = r#"
@@ -42,21 +43,14 @@ struct AtInterval<'a> {
     act: &'a mut dyn FnMut(&Live, usize, IntervalWork),
 }
 
-impl Progress for AtInterval<'_> {
-    fn cell_started(&mut self, index: usize, _total: usize, _cell: &Cell) {
-        self.cell = index;
-    }
-    fn interval(&mut self, _drive: usize, work: IntervalWork) {
-        (self.act)(self.live, self.cell, work);
-    }
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        panic!("{}: {message}", plan.id);
-    }
-    fn cell_passed(&mut self, _index: usize) {}
-    fn warned(&mut self, _warning: &Warning) {}
-    fn problem(&mut self, message: &str) {
-        panic!("{message}");
+impl RunListener for AtInterval<'_> {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        common::refuse_failure(plan, event);
+        match event {
+            RunEvent::CellStarted { index, .. } => self.cell = *index,
+            RunEvent::Interval { work, .. } => (self.act)(self.live, self.cell, *work),
+            _ => {}
+        }
     }
 }
 

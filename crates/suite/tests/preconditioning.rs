@@ -17,13 +17,13 @@ fn preconditioned(options: &str) -> Run {
 id = "precondition"
 title = "Two passes"
 kind = "prepare"
-leaves = "random"
+sets_state = "random"
 job = {{ rw = "randwrite", bs = "4k", iodepth = 16, io_size = "200%", {options} }}
 [[step]]
 id = "write"
 title = "Random writes"
 kind = "measure"
-wants = "random"
+needs_state = "random"
 job = {{ rw = "randwrite", bs = "4k", iodepth = 32, runtime = "1s", interval = "100ms" }}
 "#
     ));

@@ -15,25 +15,25 @@ const STATES: &str = r#"
 id = "purge"
 title = "Purge"
 kind = "purge"
-leaves = "empty"
+sets_state = "empty"
 [[step]]
 id = "fill"
 title = "Fill"
 kind = "prepare"
-wants = "empty"
-leaves = "full"
+needs_state = "empty"
+sets_state = "full"
 job = { rw = "write", bs = "128k", iodepth = 8, size = "64MiB" }
 [[step]]
 id = "full"
 title = "On the full drive"
 kind = "measure"
-wants = "full"
+needs_state = "full"
 job = { rw = "randread", size = "64MiB", runtime = "20ms" }
 [[step]]
 id = "fill-again"
 title = "The same state once more"
 kind = "prepare"
-leaves = "full"
+sets_state = "full"
 job = { rw = "write", bs = "128k", iodepth = 8, size = "64MiB" }
 [[step]]
 id = "purge-again"
@@ -43,7 +43,7 @@ kind = "purge"
 id = "too-late"
 title = "On a drive that is full no more"
 kind = "measure"
-wants = "full"
+needs_state = "full"
 job = { rw = "randread", size = "64MiB", runtime = "20ms" }
 "#;
 
@@ -182,8 +182,8 @@ fn invalid_procedures_name_the_step() {
         ("most_threads = 4", "most_threads needs"),
         ("job = { load_pct = 5 }", "need each other"),
         ("job = { load_pct = 5 }\nload_of = \"b\"", "no earlier step"),
-        ("wants = \"b\"", "no earlier step leaves"),
-        ("leaves = \"b\"", "kind prepare or purge"),
+        ("needs_state = \"b\"", "no earlier step sets it"),
+        ("sets_state = \"b\"", "kind prepare or purge"),
         ("until = { settle_window = \"1s\" }", "kind soak"),
         ("rounds = { most = 25, window = 1 }", "at least 2"),
         ("rounds = { most = 25, range_pct = 0 }", "above 0"),

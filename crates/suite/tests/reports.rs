@@ -219,7 +219,7 @@ fn every_measuring_step_of_the_reports_suites_has_a_row() {
         let suite = catalogue::load(name).unwrap();
         let measures = |step: &&SuiteStep| {
             use CellKind::{Concurrent, Idle, Inspect, Measure, Soak};
-            matches!(step.kind, Measure | Soak | Concurrent | Idle | Inspect)
+            matches!(step.kind(), Measure | Soak | Concurrent | Idle | Inspect)
         };
         for step in suite.steps.iter().filter(measures) {
             let step = step.id.as_str();

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_stats::HostAudit;
-use assay_store::model::{CellPlan, CellResult, RunEnd, Warning};
+use assay_store::model::RunEnd;
 use assay_store::read::{CellState, Run};
-use assay_suite::execute::{IntervalWork, Progress};
-use assay_suite::expand::Cell;
-use common::{Quiet, run, run_in, text};
+use assay_suite::events::{RunEvent, RunListener};
+use assay_suite::expand::RunPlan;
+use common::{Quiet, refuse_failure, run, run_in, text};
 
 /// 2 h 10 min at a rate that a test can simulate.
 fn suite(kind: &str) -> String {
@@ -105,23 +105,18 @@ struct StopIn<'a> {
     reached: bool,
 }
 
-impl Progress for StopIn<'_> {
-    fn cell_started(&mut self, _index: usize, _total: usize, cell: &Cell) {
-        self.reached = cell.plan.id.ends_with(self.segment);
-    }
-    fn interval(&mut self, _drive: usize, work: IntervalWork) {
-        if self.reached && work.end.as_secs_f64() > 1000.0 {
-            self.stop.store(true, Ordering::SeqCst);
+impl RunListener for StopIn<'_> {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        refuse_failure(plan, event);
+        match event {
+            RunEvent::CellStarted { index, .. } => {
+                self.reached = plan.cells[*index].plan.id.ends_with(self.segment);
+            }
+            RunEvent::Interval { work, .. } if self.reached && work.end.as_secs_f64() > 1000.0 => {
+                self.stop.store(true, Ordering::SeqCst);
+            }
+            _ => {}
         }
-    }
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        panic!("{}: {message}", plan.id);
-    }
-    fn cell_passed(&mut self, _index: usize) {}
-    fn warned(&mut self, _warning: &Warning) {}
-    fn problem(&mut self, message: &str) {
-        panic!("{message}");
     }
 }
 

@@ -11,7 +11,7 @@ fn rates(processors: &str) -> ([f64; 2], [f64; 2]) {
 [[step]]
 id = "both"
 title = "Both at once"
-kind = "all_aboard"
+kind = "concurrent"
 simulated_host = {{ processors = "{processors}", uplink = "none" }}
 job = {{ rw = "randread", engine = "sync", bs = "4k", numjobs = 32, runtime = "200ms" }}
 "#

@@ -5,14 +5,14 @@ use crate::common;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_stats::HostAudit;
+use assay_store::model::RunEnd;
 use assay_store::model::warning::code::START_NOT_REACHED;
-use assay_store::model::{CellPlan, CellResult, RunEnd, Warning};
 use assay_store::read::Run;
-use assay_suite::execute::{IntervalWork, Progress};
-use assay_suite::expand::{Cell, expand};
+use assay_suite::events::{RunEvent, RunListener};
+use assay_suite::expand::{RunPlan, expand};
 use assay_suite::schema::Suite;
 
-use common::{Quiet, cells, drives, iops, run, run_in, settings, text, value};
+use common::{Quiet, cells, drives, iops, refuse_failure, run, run_in, settings, text, value};
 
 /// Reads that heat a drive which throttles from 80 degrees C on, and the same again, with these
 /// keys.
@@ -104,19 +104,12 @@ job = { rw = "randread", runtime = "5s" }
 /// Stops the run when its second cell begins.
 struct StopBeforeSecond<'a>(&'a AtomicBool);
 
-impl Progress for StopBeforeSecond<'_> {
-    fn cell_started(&mut self, index: usize, _total: usize, _cell: &Cell) {
-        self.0.store(index > 0, Ordering::SeqCst);
-    }
-    fn interval(&mut self, _drive: usize, _work: IntervalWork) {}
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        panic!("{}: {message}", plan.id);
-    }
-    fn cell_passed(&mut self, _index: usize) {}
-    fn warned(&mut self, _warning: &Warning) {}
-    fn problem(&mut self, message: &str) {
-        panic!("{message}");
+impl RunListener for StopBeforeSecond<'_> {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        refuse_failure(plan, event);
+        if let RunEvent::CellStarted { index, .. } = event {
+            self.0.store(*index > 0, Ordering::SeqCst);
+        }
     }
 }
 
@@ -128,7 +121,7 @@ fn a_resumed_run_keeps_the_temperature_at_its_start() {
     let suite = reads_twice(KEYS, KEYS);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
-    let attempt = |drive: &str, stop: &AtomicBool, progress: &mut dyn Progress| {
+    let attempt = |drive: &str, stop: &AtomicBool, progress: &mut dyn RunListener| {
         run_in(
             &path,
             &suite,

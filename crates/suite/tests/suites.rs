@@ -48,6 +48,32 @@ fn invalid_suites_name_the_error() {
     }
 }
 
+/// Suites of earlier versions, and those in their run folders, are read as they are.
+#[test]
+fn old_spellings_are_read() {
+    let old = r#"
+[[step]]
+id = "fill"
+title = "Fill"
+kind = "prepare"
+leaves = "filled"
+job = { rw = "write" }
+[[step]]
+id = "together"
+title = "Together"
+kind = "all_aboard"
+wants = "filled"
+job = { rw = "read" }
+"#;
+    let new = [("leaves", "sets_state"), ("wants", "needs_state")];
+    let new = new.iter().fold(
+        old.replace("all_aboard", "concurrent"),
+        |text, (old, new)| text.replace(old, new),
+    );
+    let steps = |rest: &str| format!("{:?}", Suite::parse("test", &text(rest)).unwrap().steps);
+    assert_eq!(steps(old), steps(&new));
+}
+
 #[test]
 fn write_access_of_suites_is_reported() {
     assert_eq!(

@@ -13,7 +13,6 @@ use assay_units::{MIB, SECTOR_BYTES};
 use crate::profile::TraceProfile;
 use crate::{TraceSource, TraceSurvey};
 
-/// Longest block of a job, bytes.
 const MOST_BLOCK_BYTES: u64 = 4 << 20;
 /// Sizes of a mix that are kept; the others count as the nearest of them.
 const MOST_MIX_SIZES: usize = 8;
@@ -22,7 +21,6 @@ const MOST_MIX_SIZES: usize = 8;
 const ALIKE_PCT: u64 = 2;
 /// Below this share of requests that begin a run, percent, the order is sequential.
 const SEQUENTIAL_BEGINS_PCT: f64 = 1.0;
-/// Longest run of a job.
 const MOST_RUN: u64 = 1 << 20;
 /// Exponents below it are a uniform distribution.
 const LEAST_THETA: f64 = 0.1;
@@ -36,12 +34,10 @@ const SLOTS_PER_REQUEST: f64 = 4.0;
 const LEAST_DEPTH: u32 = 32;
 const MOST_DEPTH: u32 = 1024;
 
-/// A synthetic workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedWorkload {
     /// `rw` with the length of runs.
     pub rw: String,
-    /// Reads, percent, of a mix.
     pub read_percent: Option<u32>,
     /// `bs`: sizes with percentages.
     pub bs: String,
@@ -49,18 +45,14 @@ pub struct FittedWorkload {
     pub align_bytes: Option<u64>,
     /// `random_distribution`, of a random order.
     pub distribution: Option<String>,
-    /// Start and length of the area, bytes.
     pub area: (u64, u64),
     /// I/Os per second, and whether their gaps are random; `None`: a trace without times, a closed
     /// loop.
     pub rate: Option<(u64, bool)>,
-    /// In flight at most.
     pub iodepth: u32,
-    /// Writes from one flush to the next.
     pub fsync: Option<u64>,
     /// Writes have Force Unit Access: most of those of the trace have it.
     pub synchronous: bool,
-    /// What the workload does not keep.
     pub notes: Vec<String>,
 }
 
@@ -112,7 +104,6 @@ fn mix(sizes: impl Iterator<Item = (u64, u64)>, align_bytes: u64) -> Mix {
     percentages(&kept)
 }
 
-/// A mix as `bs` has it.
 fn mix_text(mix: &Mix) -> String {
     match mix.as_slice() {
         [(size, _)] => compact_size(*size),
@@ -132,7 +123,6 @@ fn are_alike(a: &Mix, b: &Mix) -> bool {
 }
 
 impl FittedWorkload {
-    /// The workload of a profile.
     pub fn of(survey: &TraceSurvey, profile: &TraceProfile) -> FittedWorkload {
         let mut notes = Vec::new();
         let (reads, writes) = (survey.reads.requests, survey.writes.requests);

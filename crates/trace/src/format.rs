@@ -22,16 +22,12 @@ pub enum TraceFormat {
     Blkparse,
     /// fio's iolog, version 2 or 3 by its first line.
     Iolog,
-    /// CSV of the MSR Cambridge traces.
     Msr,
-    /// CSV of the SYSTOR '17 traces.
     Systor,
-    /// CSV of the Alibaba block traces.
     Alibaba,
 }
 
 impl TraceFormat {
-    /// All formats.
     pub const ALL: [TraceFormat; 5] = [
         TraceFormat::Blkparse,
         TraceFormat::Iolog,
@@ -42,7 +38,6 @@ impl TraceFormat {
     /// Names of all formats, as an option takes them.
     pub const NAMES: &'static str = "auto, blkparse, iolog, msr, systor, alibaba";
 
-    /// Its name, as an option takes it.
     pub fn name(self) -> &'static str {
         match self {
             TraceFormat::Blkparse => "blkparse",
@@ -65,9 +60,6 @@ impl TraceFormat {
     }
 
     /// `auto` is none.
-    ///
-    /// # Errors
-    /// When there is no such format.
     pub fn parse(text: &str) -> Result<Option<TraceFormat>, TraceError> {
         match text {
             "auto" => Ok(None),
@@ -136,19 +128,15 @@ impl RawRecord {
     }
 }
 
-/// What a line holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parsed<'a> {
-    /// The device that the requests are of.
     pub(crate) device: &'a str,
-    /// A request, and the flush before it.
     pub(crate) records: [Option<RawRecord>; 2],
     /// A request of no known kind, which is left out.
     pub(crate) is_unknown: bool,
 }
 
 impl<'a> Parsed<'a> {
-    /// A line without a request.
     pub(crate) const NOTHING: Parsed<'static> = Parsed {
         device: "",
         records: [None; 2],
@@ -172,7 +160,6 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// The parser of a trace.
 #[derive(Clone, Debug)]
 pub(crate) enum LineParser {
     Blkparse(Blkparse),
@@ -193,9 +180,6 @@ impl LineParser {
     }
 
     /// Parse line number `number` (from 1).
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(crate) fn line<'a>(&mut self, line: &'a str, number: u64) -> Result<Parsed<'a>, String> {
         let line = line.trim_end_matches(['\r', '\n']);
         match self {

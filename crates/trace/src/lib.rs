@@ -42,12 +42,10 @@ pub use survey::TraceSurvey;
 
 use assay_units::{Nanos, Op};
 
-/// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRecord {
     /// Since the first request of the trace, never less than that of the request before.
     pub time: Nanos,
-    /// Read, write, discard or flush.
     pub op: Op,
     /// Offset on the traced device, bytes; 0 of a flush.
     pub offset_bytes: u64,

@@ -25,18 +25,14 @@ pub const MOST_BLOCKS: usize = 1 << 22;
 pub const STREAMS: usize = 16;
 /// Most sizes that are kept apart; further ones count as the nearest kept power of two.
 const MOST_SIZES: usize = 4096;
-/// Largest exponent that is looked for.
 const MAX_THETA: f64 = 3.0;
 /// Standard deviations that chance alone is granted.
 const CHANCE_SIGMAS: f64 = 3.0;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceProfile {
-    /// Reads by size in bytes.
     pub read_sizes: BTreeMap<u64, u64>,
-    /// Writes by size in bytes.
     pub write_sizes: BTreeMap<u64, u64>,
-    /// Reads and writes.
     pub requests: u64,
     /// Runs of requests, each of one or more.
     pub runs: u64,
@@ -55,7 +51,6 @@ pub struct TraceProfile {
     pub rate: f64,
     /// Standard deviation of the times between requests by their mean.
     pub gap_variation: f64,
-    /// Longest time without a request.
     pub longest_gap: Nanos,
     /// Mean number in flight; `None` without response times.
     pub in_flight: Option<f64>,
@@ -65,10 +60,6 @@ pub struct TraceProfile {
 pub const HOTTEST_PCT: [u64; 3] = [1, 10, 20];
 
 impl TraceProfile {
-    /// Measure a trace: a pass over it.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn of(source: &TraceSource, survey: &TraceSurvey) -> Result<TraceProfile, TraceError> {
         let mut reader = TraceReader::open(source)?;
         let mut pass = Pass::default();
@@ -192,7 +183,6 @@ impl ArrivalMoments {
 struct BlockCounts {
     counts: HashMap<u64, u32>,
     shift: u32,
-    /// Begins in all blocks.
     all: u64,
 }
 
@@ -240,7 +230,6 @@ impl BlockCounts {
         Some(sum * scale / (self.all as f64 * (self.all - 1) as f64))
     }
 
-    /// Pairs of begins.
     fn pairs(&self) -> f64 {
         self.all as f64 * self.all.saturating_sub(1) as f64 / 2.0
     }

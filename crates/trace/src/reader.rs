@@ -24,10 +24,8 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// Of a binary file of blktrace: `BLK_IO_TRACE_MAGIC` (linux/blktrace_api.h), in either byte order.
 const BLKTRACE: u32 = 0x6561_7400;
 
-/// A trace in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TraceSource {
-    /// The file.
     pub path: PathBuf,
     /// Its format; `None`: by its first lines.
     pub format: Option<TraceFormat>,
@@ -36,13 +34,11 @@ pub struct TraceSource {
 }
 
 impl TraceSource {
-    /// The file's name in messages.
     pub fn name(&self) -> String {
         printable(&self.path.display().to_string())
     }
 }
 
-/// What a reader has left out or changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadCounts {
     /// Requests without length, or of no known kind.
@@ -53,7 +49,6 @@ pub struct ReadCounts {
     pub other_devices: u64,
 }
 
-/// Reads a trace.
 pub struct TraceReader {
     name: String,
     input: Box<dyn BufRead + Send>,
@@ -70,10 +65,6 @@ pub struct TraceReader {
 }
 
 impl TraceReader {
-    /// Open a trace.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is in no known format.
     pub fn open(source: &TraceSource) -> Result<TraceReader, TraceError> {
         let name = source.name();
         let unreadable = |error: io::Error| TraceError::Unreadable {
@@ -124,9 +115,6 @@ impl TraceReader {
     }
 
     /// Read a trace from `input`, which is called `name` in messages.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is in no known format.
     pub fn new(
         name: String,
         mut input: Box<dyn BufRead + Send>,
@@ -169,16 +157,12 @@ impl TraceReader {
         self.format
     }
 
-    /// What was left out or changed so far.
     pub fn counts(&self) -> ReadCounts {
         self.counts
     }
 
     /// The next request; `None` at the end. `seen` gets the device of every request, before those
     /// of other devices are left out.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a line of it cannot be parsed.
     pub fn next_seeing(
         &mut self,
         seen: &mut dyn FnMut(&str),
@@ -218,9 +202,6 @@ impl TraceReader {
     }
 
     /// The next request; `None` at the end.
-    ///
-    /// # Errors
-    /// As [`TraceReader::next_seeing`].
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         self.next_seeing(&mut |_| {})
     }

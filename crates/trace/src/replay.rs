@@ -13,14 +13,11 @@ pub use feed::ReplayFeed;
 pub use map::AddressMap;
 pub use stream::{ReplayCounts, ReplayIo, ReplayStream};
 
-/// Most phases of a trace.
 pub const MAX_PHASES: u32 = 100;
-/// Phases when nothing is asked for.
 const DEFAULT_PHASES: u32 = 10;
 /// Largest factor on the times of a trace, and the inverse of the smallest.
 const MAX_TIME_SCALE: f64 = 1e6;
 
-/// Operations of a trace that are not replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkippedOps {
     read: bool,
@@ -33,9 +30,6 @@ impl SkippedOps {
     const WORDS: &'static str = "read, write, trim, sync";
 
     /// From words separated by commas, those of fio's `replay_skip`.
-    ///
-    /// # Errors
-    /// When a word is none of them.
     pub fn parse(text: &str) -> Result<SkippedOps, TraceError> {
         let mut skipped = SkippedOps::default();
         for word in text.split(',').map(str::trim) {
@@ -56,7 +50,6 @@ impl SkippedOps {
         Ok(skipped)
     }
 
-    /// Whether requests of this operation are left out.
     pub fn has(self, op: Op) -> bool {
         match op {
             Op::Read => self.read,
@@ -72,14 +65,12 @@ impl SkippedOps {
     }
 }
 
-/// When requests start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timing {
     /// In order, each as soon as there is a free slot.
     Closed,
     /// When they are due by the trace.
     Timed {
-        /// Factor on the times of the trace.
         scale: f64,
         /// Longest time between two requests, after scaling; what is above is cut.
         idle_limit: Option<Nanos>,
@@ -88,9 +79,6 @@ pub enum Timing {
 
 impl Timing {
     /// From the options `trace_timing`, `trace_time_scale` and `trace_idle_limit`.
-    ///
-    /// # Errors
-    /// When one has no such value, or they contradict each other.
     pub fn parse(
         timing: Option<&str>,
         scale: Option<&str>,
@@ -156,7 +144,6 @@ impl Timing {
         })
     }
 
-    /// As a report shows it.
     pub fn text(self) -> String {
         match self {
             Timing::Closed => "closed loop".to_owned(),
@@ -184,10 +171,6 @@ pub enum PhaseRule {
 }
 
 impl PhaseRule {
-    /// From the option `trace_phases`.
-    ///
-    /// # Errors
-    /// When it is neither a number nor a gap.
     pub fn parse(text: Option<&str>) -> Result<PhaseRule, TraceError> {
         let Some(text) = text else {
             return Ok(PhaseRule::Shares(DEFAULT_PHASES));
@@ -216,13 +199,9 @@ impl PhaseRule {
 /// How a trace is replayed, before it is known on which drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayOptions {
-    /// The trace.
     pub source: TraceSource,
-    /// What is left out.
     pub skipped: SkippedOps,
-    /// When requests start.
     pub timing: Timing,
-    /// Where they are on the drive.
     pub map: AddressMap,
     pub phases: PhaseRule,
     /// Offsets are rounded down to multiples of so many bytes, where that is more than the drive's
@@ -230,12 +209,9 @@ pub struct ReplayOptions {
     pub align_bytes: Option<u64>,
 }
 
-/// Area and limits of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayArea {
-    /// Start of the area, bytes.
     pub offset_bytes: u64,
-    /// Its length, bytes.
     pub size_bytes: u64,
     /// I/Os begin and end at multiples of it, bytes.
     pub unit_bytes: u64,
@@ -243,14 +219,10 @@ pub struct ReplayArea {
     pub most_bytes: u32,
 }
 
-/// A replay of a trace on a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayPlan {
-    /// How.
     pub options: ReplayOptions,
-    /// Where.
     pub area: ReplayArea,
-    /// What the trace holds.
     pub survey: Arc<TraceSurvey>,
     /// Where requests are: never [`AddressMap::Auto`].
     pub map: AddressMap,
@@ -262,9 +234,6 @@ pub struct ReplayPlan {
 
 impl ReplayPlan {
     /// Check a trace against an area of a drive. Reads the whole trace.
-    ///
-    /// # Errors
-    /// When the trace cannot be read, nothing of it is left, or it does not suit the area.
     pub fn new(options: &ReplayOptions, area: ReplayArea) -> Result<ReplayPlan, TraceError> {
         let survey = TraceSurvey::of(&options.source)?;
         let unfit = |what: String| TraceError::Unfit {
@@ -353,7 +322,6 @@ impl ReplayPlan {
         }
     }
 
-    /// It discards, and writes nothing.
     pub fn only_trims(&self) -> bool {
         let count = |op| match self.options.skipped.has(op) {
             true => 0,
@@ -409,16 +377,11 @@ impl ReplayPlan {
             .max(unit) as u32
     }
 
-    /// Whether requests have due times.
     pub fn is_timed(&self) -> bool {
         matches!(self.options.timing, Timing::Timed { .. })
     }
 }
 
-/// Bytes of the option `trace_align`.
-///
-/// # Errors
-/// When the text is no size above nothing.
 pub fn parse_align(text: &str) -> Result<u64, TraceError> {
     let wrong = |expected: String| TraceError::Option {
         option: "trace_align",

@@ -10,18 +10,15 @@ use assay_units::{Nanos, Op};
 use crate::reader::ReadCounts;
 use crate::{TraceError, TraceFormat, TraceReader, TraceSource};
 
-/// Most names of devices that are kept.
 const MOST_DEVICES: usize = 16;
 /// Alignments are not distinguished above this.
 pub const MOST_ALIGNMENT_BYTES: u64 = 1 << 20;
 /// Surveys that are kept within a process: a plan surveys one trace for every cell that replays it.
 const MOST_KEPT: usize = 16;
 
-/// Requests of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpCount {
     pub requests: u64,
-    /// Their bytes.
     pub bytes: u64,
 }
 
@@ -37,28 +34,21 @@ pub struct TraceSurvey {
     pub flushes: u64,
     /// From the first request to the last.
     pub span: Nanos,
-    /// Lowest address, bytes.
     pub low_bytes: u64,
     /// End of the highest request, bytes.
     pub high_bytes: u64,
     /// Largest power of two that divides all offsets, bytes, and at most [`MOST_ALIGNMENT_BYTES`].
     pub alignment_bytes: u64,
-    /// Longest request, bytes.
     pub longest_bytes: u64,
     /// Names of the first devices in the file, whichever was asked for.
     pub devices: Vec<String>,
-    /// The file has further ones.
     pub has_more_devices: bool,
-    /// What was left out or changed.
     pub counts: ReadCounts,
 }
 
 impl TraceSurvey {
     /// Read a whole trace. A trace that has not changed since it was last read in this process is
     /// not read again.
-    ///
-    /// # Errors
-    /// When it cannot be read, a line cannot be parsed, or no request is in it.
     pub fn of(source: &TraceSource) -> Result<Arc<TraceSurvey>, TraceError> {
         let state = fs::metadata(&source.path)
             .ok()
@@ -163,7 +153,6 @@ impl TraceSurvey {
         self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
     }
 
-    /// Requests of an operation.
     pub fn requests_of(&self, op: Op) -> u64 {
         match op {
             Op::Read => self.reads.requests,

@@ -17,7 +17,6 @@ use assay_units::{Nanos, Rng};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// I/Os per second, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     ios: NonZeroU64,
@@ -26,7 +25,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// A whole number of I/Os per second.
     pub fn iops(ios: NonZeroU64) -> Rate {
         Rate {
             ios,
@@ -34,7 +32,6 @@ impl Rate {
         }
     }
 
-    /// I/Os per second.
     pub fn per_second(self) -> f64 {
         self.ios.get() as f64 / self.seconds.get() as f64
     }
@@ -67,7 +64,6 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// The arrivals of one worker.
 #[derive(Clone, Debug)]
 pub struct Arrivals(Process);
 
@@ -145,7 +141,6 @@ impl Arrivals {
         Arrivals(Process::Poisson(poisson))
     }
 
-    /// I/Os have due times.
     #[inline]
     pub fn is_paced(&self) -> bool {
         !matches!(self.0, Process::Closed)
@@ -161,7 +156,6 @@ impl Arrivals {
         }
     }
 
-    /// Go on to the I/O after the next.
     #[inline]
     pub fn advance(&mut self) {
         match &mut self.0 {

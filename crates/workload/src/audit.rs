@@ -15,7 +15,6 @@ use crate::plan::{PlanError, Workload};
 use crate::worker::{Worker, WorkerError};
 use assay_device::session::{TargetKind, TargetProperties};
 
-/// Runtime on the null target.
 const AUDIT_SPAN: &str = "60ms";
 /// Where every drive is simulated: no time of theirs depends on this host.
 const SIMULATED_AUDIT_SPAN: &str = "5ms";
@@ -34,25 +33,18 @@ impl IntervalSink for AuditSink {
     }
 }
 
-/// Why the audit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// The built-in workload was refused.
     #[error("the self-audit's own workload was refused: {0}")]
     Plan(#[from] PlanError),
-    /// Its worker was refused.
     #[error("the self-audit's own workload was refused: {0}")]
     Worker(#[from] WorkerError),
-    /// The null target failed.
     #[error("the self-audit failed: {0}")]
     Target(#[from] TargetError),
 }
 
 /// Run 4 KiB random reads on the null target for 60 ms, or 5 ms where every drive is simulated, and
 /// time the clock.
-///
-/// # Errors
-/// When the clock or the null target fail, which is not expected.
 pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
     let span = match simulated {
         true => SIMULATED_AUDIT_SPAN,

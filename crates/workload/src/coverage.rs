@@ -13,7 +13,6 @@ pub struct CoverageMap {
     /// From the first thread's region to the end of the last one's.
     span: Region,
     block_bytes: u64,
-    /// Blocks that the threads work in.
     blocks: u64,
     words: Vec<AtomicU64>,
 }
@@ -50,7 +49,6 @@ impl CoverageMap {
         })
     }
 
-    /// A write of these bytes has completed.
     #[inline]
     pub fn wrote(&self, offset_bytes: u64, len_bytes: u32) {
         debug_assert!(offset_bytes >= self.span.offset_bytes);

@@ -17,7 +17,6 @@ use crate::plan::Workload;
 /// Longest time after which a waiting thread learns that it was ended.
 pub const EXIT_POLL: Nanos = Nanos::from_millis(10);
 
-/// Which threads the end of a thread ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitScope {
     /// Those of jobs with the same number of a group.
@@ -26,16 +25,12 @@ pub enum ExitScope {
     Stage,
 }
 
-/// What the end of a job's thread ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// The job's group.
     pub group: u32,
-    /// Which threads.
     pub scope: ExitScope,
 }
 
-/// The groups of jobs that run together.
 #[derive(Debug, Default)]
 pub struct ExitGroups {
     groups: BTreeMap<u32, Arc<AtomicBool>>,
@@ -44,7 +39,6 @@ pub struct ExitGroups {
 }
 
 impl ExitGroups {
-    /// Of these workloads.
     pub fn of<'a>(workloads: impl Iterator<Item = &'a Workload>) -> ExitGroups {
         let mut groups = ExitGroups::default();
         for exit in workloads.filter_map(|workload| workload.exit) {
@@ -66,7 +60,6 @@ impl ExitGroups {
     }
 }
 
-/// A thread's part in a group.
 #[derive(Clone, Debug)]
 pub struct ExitShare {
     scope: ExitScope,
@@ -77,7 +70,6 @@ pub struct ExitShare {
 }
 
 impl ExitShare {
-    /// Whether another thread has ended this one.
     pub fn is_ended(&self) -> bool {
         self.group.load(Ordering::Relaxed) || self.stage.load(Ordering::Relaxed)
     }
@@ -89,7 +81,6 @@ impl ExitShare {
         self.ends.load(Ordering::Acquire)
     }
 
-    /// The thread has ended, and ends the others.
     pub fn leave(&mut self) {
         if std::mem::replace(&mut self.has_left, true) {
             return;

@@ -13,14 +13,12 @@ use assay_units::Nanos;
 
 use crate::plan::Workload;
 
-/// Flow control of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// Jobs with the same number share.
     pub group: u32,
     /// Share of the I/Os, relative to the weights of the other threads.
     pub weight: u32,
-    /// Time to wait before trying again.
     pub pause: Nanos,
 }
 
@@ -30,12 +28,10 @@ struct Group {
     ios: AtomicU64,
 }
 
-/// The groups of jobs that run together.
 #[derive(Debug, Default)]
 pub struct FlowGroups(BTreeMap<u32, Arc<Group>>);
 
 impl FlowGroups {
-    /// Of these workloads, every thread of each.
     pub fn of<'a>(workloads: impl Iterator<Item = &'a Workload>) -> FlowGroups {
         let mut groups = FlowGroups::default();
         for workload in workloads {
@@ -65,7 +61,6 @@ impl FlowGroups {
     }
 }
 
-/// A thread's part in a group.
 #[derive(Debug)]
 pub struct FlowShare {
     group: Arc<Group>,

@@ -26,7 +26,6 @@ pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
 /// A drive with timeouts of half a minute has a few tries.
 pub const GIVE_UP_LEAST: u64 = 8;
 
-/// Receives the intervals of an I/O loop.
 pub trait IntervalSink {
     /// An interval (or the rest of one) of a job is over. Returns storage for
     /// [`Recorder::recycle`], where there is any, cleared outside the loop.
@@ -43,14 +42,12 @@ pub trait IntervalSink {
 pub struct IoLoopConfig {
     /// Slots of a worker: the most that any has in flight.
     pub depth: u32,
-    /// Completions waited for at a time.
     pub batch_complete_min: u32,
     /// The longest time without a completion while I/Os are in flight.
     pub io_timeout: Nanos,
 }
 
 impl IoLoopConfig {
-    /// Of a workload.
     pub fn of(workload: &Workload) -> IoLoopConfig {
         IoLoopConfig {
             depth: workload.iodepth,
@@ -64,7 +61,6 @@ impl IoLoopConfig {
     }
 }
 
-/// How a loop ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopEnd {
     /// Ended by the stop flag before the workload was done.
@@ -77,7 +73,6 @@ pub struct LoopEnd {
 }
 
 impl LoopEnd {
-    /// Add how another loop of the same workload ended.
     pub fn merge(&mut self, other: &LoopEnd) {
         self.stopped |= other.stopped;
         self.unanswered += other.unanswered;
@@ -91,12 +86,9 @@ impl LoopEnd {
     }
 }
 
-/// Why a loop gave up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaveUp {
-    /// I/Os that failed in a row.
     pub errors: u64,
-    /// From the first of them to the last.
     pub span: Nanos,
 }
 
@@ -204,7 +196,7 @@ impl<'a> WorkerSet<'a> {
 
     /// End the workers that others have ended, in this loop or in another thread; returns whether
     /// there were any.
-    fn end_told(&mut self) -> bool {
+    fn end_with_group(&mut self) -> bool {
         let Some(seen) = &mut self.exits else {
             return false;
         };
@@ -215,7 +207,7 @@ impl<'a> WorkerSet<'a> {
         }
         let mut any = false;
         for index in 0..self.workers.len() {
-            if self.workers[index].end_if_told() {
+            if self.workers[index].end_if_group_ended() {
                 any = true;
                 self.mark_ready(index as u32);
             }
@@ -304,9 +296,6 @@ impl<'a> WorkerSet<'a> {
 /// Worker `i` owns slots `i * depth ..`, and records into the recorder of its job. Closed-loop I/Os
 /// count from the submission of their batch; where no buffers are filled, from the completions seen
 /// before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
-///
-/// # Errors
-/// When the target as a whole cannot go on; what was recorded has been handed to the sink.
 pub fn run_io_loop<T: Target>(
     target: &mut T,
     workers: &mut [Worker],
@@ -334,7 +323,7 @@ pub fn run_io_loop<T: Target>(
         }
         workers.issue(now, target, &mut batch);
         // The end of a worker that is ended ends further ones.
-        while workers.end_told() {
+        while workers.end_with_group() {
             workers.issue(now, target, &mut batch);
         }
         if workers.fills_buffers {

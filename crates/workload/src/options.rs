@@ -97,9 +97,6 @@ impl OptionValue for bool {
 }
 
 /// `true` or `false`, as fio's 1 and 0 too.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_bool(text: &str) -> Result<bool, &'static str> {
     match text.trim() {
         "1" | "true" | "yes" => Ok(true),
@@ -134,9 +131,6 @@ macro_rules! job_options {
 
         impl JobOptions {
             /// Set one option from text.
-            ///
-            /// # Errors
-            /// When there is no such option, or the text is no value of it.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), &'static str> {
                 $(if name == stringify!($name) {
                     self.$name = Some(OptionValue::from_text(text)?);

@@ -30,7 +30,6 @@ use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
 use pauses::{exit, flow, think};
 use segmented::segments;
 
-/// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
 /// Most I/Os in flight of one job, all threads together: a terabyte-per-second drive at 4 ms
 /// latency would need no more.
@@ -40,23 +39,16 @@ const DEFAULT_BLOCK_BYTES: u32 = 4096;
 /// Seed when none is given: runs are reproducible by default.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// Which target implementation does the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// One blocking call at a time.
     Sync,
-    /// io_uring.
     Uring,
-    /// NVMe commands through io_uring.
     Passthru,
-    /// The null target.
     Null,
-    /// A simulated drive.
     Sim,
 }
 
 impl Engine {
-    /// As shown and stored.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Sync => "sync",
@@ -68,10 +60,8 @@ impl Engine {
     }
 }
 
-/// When the next I/O starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
-    /// As soon as a slot is free.
     Closed,
     /// As soon as a slot is free, but no faster than this; latency from submission.
     Limited {
@@ -102,7 +92,6 @@ pub struct Think {
 /// Flushes of a thread between its writes (fio's `fsync` and `fdatasync`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlushEvery {
-    /// Writes from one flush to the next.
     pub writes: NonZeroU32,
     /// With the metadata of a file: fsync(2), not fdatasync(2).
     pub metadata: bool,
@@ -118,17 +107,14 @@ pub struct SynchronousWrites {
 /// A workload that can run, made by [`Workload::plan`] for one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// fio's word for it.
     pub rw: String,
     /// Reads, percent: 100 reads only, 0 writes only.
     pub read_percent: u8,
     /// What would be written is deallocated.
     pub trims: bool,
-    /// Order, sizes, zones.
     pub access: AccessConfig,
     /// The trace that it replays, in place of addresses and times of its own.
     pub trace: Option<Arc<ReplayPlan>>,
-    /// The whole area.
     pub area: Region,
     /// Where its pieces are, if it is not contiguous.
     pub segments: Option<Segments>,
@@ -138,13 +124,10 @@ pub struct Workload {
     pub split: bool,
     /// In flight per thread.
     pub iodepth: u32,
-    /// Completions waited for at a time.
     pub batch_complete_min: u32,
     /// Where the threads may run; `None`: where the system puts them.
     pub cpus_allowed: Option<CpuList>,
-    /// Threads.
     pub numjobs: u32,
-    /// Closed or open loop.
     pub pacing: Pacing,
     /// Measured time; `None`: until the bytes are done.
     pub runtime: Option<Nanos>,
@@ -152,27 +135,19 @@ pub struct Workload {
     pub ramp: Nanos,
     /// Before the first I/O.
     pub start_delay: Nanos,
-    /// Flow control between jobs that run together.
     pub flow: Option<Flow>,
-    /// What its end ends, and what ends it.
     pub exit: Option<Exit>,
-    /// Pauses between I/Os.
     pub think: Option<Think>,
-    /// Flushes between writes.
     pub flush_every: Option<FlushEvery>,
-    /// Writes with Force Unit Access.
     pub synchronous_writes: Option<SynchronousWrites>,
-    /// A flush when all writes have completed.
     pub end_flush: bool,
     /// Bytes per thread; `None`: until the runtime is over.
     pub io_bytes: Option<u64>,
     /// I/Os per thread; `None`: no limit.
     pub ios: Option<u64>,
-    /// What is written.
     pub data: DataPattern,
     /// Length of self-describing blocks, where the job verifies.
     pub verify_bytes: Option<u32>,
-    /// Read them back when all are written.
     pub reads_back: bool,
     /// Writes after which they are read back, in place of all at the end.
     pub verify_backlog: Option<NonZeroU32>,
@@ -189,25 +164,15 @@ pub struct Workload {
     pub data_seed: u64,
     /// Count the blocks that it writes: what a preconditioning covers.
     pub counts_coverage: bool,
-    /// Reporting interval.
     pub interval: Nanos,
-    /// Which target implementation does the I/O.
     pub engine: Engine,
-    /// O_DIRECT.
     pub direct: bool,
-    /// io_uring SQPOLL.
     pub sqpoll: bool,
-    /// Processor of the kernel's thread.
     pub sqpoll_cpu: Option<u32>,
-    /// io_uring IOPOLL.
     pub iopoll: bool,
 }
 
 impl Workload {
-    /// Check options against a drive.
-    ///
-    /// # Errors
-    /// The first thing that does not fit, with what would.
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
         if options.trace.is_some() {
             return traced::plan(options, target);
@@ -359,7 +324,6 @@ impl Workload {
         Ok(workload)
     }
 
-    /// What it does in place of a write.
     pub fn write_op(&self) -> Op {
         match self.trims {
             true => Op::Discard,
@@ -367,7 +331,6 @@ impl Workload {
         }
     }
 
-    /// It changes what the drive holds.
     pub fn writes(&self) -> bool {
         self.read_percent < 100
     }
@@ -378,7 +341,6 @@ impl Workload {
             || self.trace.as_ref().is_some_and(|trace| trace.is_timed())
     }
 
-    /// What its drive is opened for.
     pub fn open_mode(&self) -> OpenMode {
         OpenMode {
             writes: self.writes(),
@@ -387,7 +349,6 @@ impl Workload {
         }
     }
 
-    /// The area of one thread.
     pub fn region(&self, worker: u32) -> Region {
         let unit = u64::from(self.access.min_bytes());
         let size_bytes = part_bytes(self.area, self.numjobs, self.split, unit);
@@ -402,9 +363,6 @@ impl Workload {
     }
 
     /// The addresses of one thread. Threads that work in one region share their covering passes.
-    ///
-    /// # Errors
-    /// When zones, order and region do not fit together; not after a plan.
     pub fn addresses(&self, worker: u32) -> Result<AddressGenerator, AccessError> {
         let region = self.region(worker);
         let addresses = AddressGenerator::new(&self.access, region, self.seed, worker)?;
@@ -416,7 +374,6 @@ impl Workload {
         })
     }
 
-    /// Threads.
     pub fn workers(&self) -> NonZeroU32 {
         NonZeroU32::new(self.numjobs).expect("a plan has at least one thread")
     }
@@ -436,7 +393,6 @@ impl Workload {
         self.start_delay + self.ramp
     }
 
-    /// All bytes it will move, if it ends by bytes.
     pub fn planned_bytes(&self) -> Option<u64> {
         // Saturates: for progress only.
         let all = |bytes: u64| bytes.saturating_mul(u64::from(self.numjobs));

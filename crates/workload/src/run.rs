@@ -24,21 +24,16 @@ use crate::worker::{TraceOutcome, WorkerError};
 use simulated::{SimulatedJob, run_simulated};
 use threads::{ThreadedJob, run_threads};
 
-/// One workload on one drive.
 pub struct DriveJob<'a> {
     /// The caller's number for the drive, used in everything reported about it.
     pub drive: usize,
-    /// What to do.
     pub workload: &'a Workload,
-    /// On what.
     pub target: &'a mut OpenTarget,
 }
 
-/// Workloads that run on one drive at the same time.
 pub struct TargetJobs<'a> {
     /// Each with the caller's number for it, used in everything reported about it.
     pub parts: Vec<(usize, &'a Workload)>,
-    /// On what.
     pub target: &'a mut OpenTarget,
 }
 
@@ -52,18 +47,12 @@ pub trait RunObserver {
     fn host(&mut self, index: u32, load: HostLoad);
 }
 
-/// The outcome of one drive's workload.
 #[derive(Clone, Debug, Default)]
 pub struct DriveOutcome {
-    /// The caller's number.
     pub drive: usize,
-    /// Sum of the measured intervals.
     pub totals: JobTotals,
-    /// Stopped, unanswered I/Os.
     pub end: LoopEnd,
-    /// Verification findings.
     pub verify: Option<VerifyReport>,
-    /// How its trace was replayed, where it has one.
     pub trace: Option<TraceOutcome>,
     /// Share of the area's blocks that it wrote at least once, percent, where the workload counts
     /// them.
@@ -77,53 +66,35 @@ pub struct DriveOutcome {
 
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcome {
-    /// In the order of the jobs.
     pub drives: Vec<DriveOutcome>,
-    /// Processor time of this process over the run.
     pub host: ProcessLoad,
 }
 
-/// Why a run could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A target failed as a whole.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A worker could not be created.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// The trace could no longer be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// No thread could be started.
     #[error("cannot start thread {index} of {wanted}: {source}; lower --numjobs")]
     Thread {
-        /// Which.
         index: usize,
-        /// How many were wanted.
         wanted: usize,
-        /// The system's error.
         source: std::io::Error,
     },
-    /// A worker thread panicked; the message is on stderr.
     #[error(
         "worker thread {index} panicked: this is a defect of assay, please report it with the \
          message above"
     )]
-    Panicked {
-        /// Which.
-        index: usize,
-    },
+    Panicked { index: usize },
 }
 
 /// Run one workload per drive, all at once (simulated drives each in their own virtual time).
 ///
 /// Ends when every workload has, or soon after `stop` is set; what was measured until then is in
 /// the outcome either way.
-///
-/// # Errors
-/// When a target as a whole cannot go on. Intervals seen before that have been handed to the
-/// observer.
 pub fn run_jobs(
     jobs: &mut [DriveJob<'_>],
     stop: &AtomicBool,
@@ -139,9 +110,6 @@ pub fn run_jobs(
 /// Run several workloads per drive, all at once: those of a simulated drive in its one virtual
 /// time. Otherwise as [`run_jobs`]; the outcomes are in the order of the drives, then of their
 /// parts, and have the parts' numbers.
-///
-/// # Errors
-/// As [`run_jobs`].
 pub fn run_together(
     jobs: &mut [TargetJobs<'_>],
     stop: &AtomicBool,
@@ -152,9 +120,6 @@ pub fn run_together(
 
 /// [`run_together`] with one host that all simulated drives share; without it each has one of its
 /// own.
-///
-/// # Errors
-/// As [`run_jobs`].
 pub fn run_on_host(
     jobs: &mut [TargetJobs<'_>],
     host: Option<HostProfile>,
@@ -226,7 +191,6 @@ fn trace_feed(workload: &Workload) -> Result<Option<(Arc<ReplayPlan>, ReplayFeed
 }
 
 impl DriveOutcome {
-    /// Add what one worker's verification found.
     fn add_verify(&mut self, report: Option<VerifyReport>) {
         match (&mut self.verify, report) {
             (Some(all), Some(report)) => all.merge(&report),

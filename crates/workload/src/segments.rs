@@ -10,12 +10,9 @@ use std::sync::Arc;
 
 use assay_units::Rng;
 
-/// Segments of an area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// Length of each.
     segment_bytes: u64,
-    /// Start of the area.
     first_bytes: u64,
     starts: Arc<[u64]>,
 }
@@ -23,9 +20,6 @@ pub struct Segments {
 impl Segments {
     /// `count` segments of an area of `area_bytes`, in the `range_bytes` from `first_bytes` on;
     /// places are multiples of `unit_bytes`.
-    ///
-    /// # Errors
-    /// What does not fit.
     pub fn new(
         count: u32,
         area_bytes: u64,
@@ -63,7 +57,6 @@ impl Segments {
         })
     }
 
-    /// Length of a segment.
     pub fn segment_bytes(&self) -> u64 {
         self.segment_bytes
     }

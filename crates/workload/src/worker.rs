@@ -31,7 +31,6 @@ use thinking::{Pause, Thinking};
 use trace_replay::TraceReplay;
 pub use trace_replay::{TraceOutcome, TracePhase};
 
-/// An I/O in flight.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     intended: Nanos,
@@ -39,7 +38,6 @@ struct Pending {
     offset_bytes: u64,
     len_bytes: u32,
     op: Op,
-    /// A write with Force Unit Access.
     fua: bool,
     /// Part of a read-back: checked, not recorded.
     read_back: bool,
@@ -60,41 +58,30 @@ impl Pending {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WorkerPhase {
-    /// The workload itself.
     Main,
     /// The backlog of writes is full; the I/Os in flight complete before it is read back.
     DrainBacklog,
-    /// Reading back the backlog.
     ReadBacklog,
     /// The workload is issued; the I/Os in flight complete before the last flush and the read-back.
     Drain,
-    /// Reading back what was written.
     ReadBack,
-    /// Nothing more to issue.
     Done,
 }
 
-/// When a worker can issue again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextIssue {
-    /// When one of its I/Os completes.
     Completion,
-    /// At this instant, or when one of its I/Os completes.
     Due(Nanos),
 }
 
-/// Why a worker cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// Addresses cannot be generated.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// Verification is not possible.
     #[error(transparent)]
     Verify(#[from] VerifyError),
 }
 
-/// One worker thread's share of a workload.
 #[derive(Debug)]
 pub struct Worker {
     job: usize,
@@ -122,7 +109,6 @@ pub struct Worker {
     /// Writes from one flush to the next, and those left until it.
     flush: Option<(u32, u32)>,
     end_flush: bool,
-    /// Its writes have Force Unit Access.
     fua: bool,
     write_op: Op,
     data: DataClass,
@@ -154,10 +140,6 @@ impl Worker {
     /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the
     /// workload's depth), starting at `start` on the target's clock. All workers of a job share the
     /// seed found on the drive.
-    ///
-    /// # Errors
-    /// When the addresses cannot be generated (not after a plan for the same drive), or memory for
-    /// verification cannot be allocated.
     pub fn new(
         workload: &Workload,
         index: u32,
@@ -226,31 +208,28 @@ impl Worker {
         })
     }
 
-    /// Its part in the ends of its group.
     pub(crate) fn exit(&mut self) -> Option<&mut ExitShare> {
         self.exit.as_mut()
     }
 
     /// Another thread may have ended this one; returns whether it has.
-    pub(crate) fn end_if_told(&mut self) -> bool {
-        let is_told = self.exit.as_ref().is_some_and(ExitShare::is_ended);
+    pub(crate) fn end_if_group_ended(&mut self) -> bool {
+        let is_ended = self.exit.as_ref().is_some_and(ExitShare::is_ended);
         let is_over = !matches!(
             self.phase,
             WorkerPhase::Main | WorkerPhase::DrainBacklog | WorkerPhase::ReadBacklog
         );
-        if !is_told || is_over {
+        if !is_ended || is_over {
             return false;
         }
         self.end_main();
         true
     }
 
-    /// It has I/Os of the workload itself to issue.
     pub(crate) fn is_issuing(&self) -> bool {
         self.phase == WorkerPhase::Main
     }
 
-    /// Its job among those of the I/O loop.
     #[inline]
     pub fn job(&self) -> usize {
         self.job
@@ -262,7 +241,6 @@ impl Worker {
         self.filler.is_some() || self.checker.is_some()
     }
 
-    /// Checks what it reads.
     pub(crate) fn verifies(&self) -> bool {
         self.checker.is_some()
     }
@@ -271,7 +249,6 @@ impl Worker {
         self.free.len() == self.pending.len()
     }
 
-    /// It has nothing to issue, and nothing in flight.
     #[inline]
     pub fn has_ended(&self) -> bool {
         self.phase == WorkerPhase::Done && self.is_idle()
@@ -291,7 +268,6 @@ impl Worker {
         self.phase = WorkerPhase::Done;
     }
 
-    /// Verification findings, where the workload verifies.
     pub fn verify_report(&self) -> Option<VerifyReport> {
         self.checker.as_ref().map(JobChecker::report)
     }
@@ -483,7 +459,6 @@ impl Worker {
         };
     }
 
-    /// Add a flush to the batch; a slot is free.
     fn push_flush(&mut self, now: Nanos, batch: &mut Vec<Io>) {
         let Some(slot) = self.free.pop() else { return };
         let pending = Pending {

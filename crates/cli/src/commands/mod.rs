@@ -231,7 +231,7 @@ const ATTEMPT_INTERVAL: Nanos = Nanos::from_millis(50);
 /// The result of the first attempt that finds its drive or folder not in use by a process that is
 /// on its way out; the last one's after [`RELEASE`]. What a process that goes on has in use is
 /// refused at once.
-pub fn once_free<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+pub fn retry_while_in_use<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let clock = Clock::monotonic();
     let until = clock.now() + RELEASE;
     loop {
@@ -252,7 +252,7 @@ pub fn open_drives(
     let mut drives: Vec<DriveSession> = Vec::new();
     for name in names {
         let spec = DriveSpec::parse(name).map_err(assay_device::session::SessionError::from)?;
-        let drive = once_free(|| Ok(DriveSession::open(&spec, options)?))?;
+        let drive = retry_while_in_use(|| Ok(DriveSession::open(&spec, options)?))?;
         let path = &drive.info().path;
         let is_same = |other: &&DriveSession| path.is_some() && other.info().path == *path;
         if let Some(same) = drives.iter().find(is_same) {
@@ -364,7 +364,7 @@ pub fn execute(
         writer,
         audit,
         stop: &watch.stop.flag,
-        progress: &mut progress,
+        listener: &mut progress,
         live: &live,
         drive_states: DriveStateCache::for_user(),
     }

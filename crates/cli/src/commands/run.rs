@@ -73,7 +73,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     watch.ocp = arguments.ocp.clone();
     let (writer, resume) = match &arguments.resume {
         Some(path) => {
-            let (writer, run) = super::once_free(|| Ok(RunWriter::resume(path)?))?;
+            let (writer, run) = super::retry_while_in_use(|| Ok(RunWriter::resume(path)?))?;
             same_drives(&run, &drives)?;
             (writer, Resume::from_run(&run, &plan)?)
         }

@@ -64,7 +64,7 @@ fn quick_warns_about_compressible_data() {
 
 /// Each drive alone, then all concurrently, with the share of each.
 #[track_caller]
-fn all_aboard(fixture: &Fixture, drives: &str) {
+fn concurrent_drives(fixture: &Fixture, drives: &str) {
     let words = "--scale 0.01 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k \
                  --set readers=1 --out run";
     let run = fixture.json(&format!("run bandwidth {drives} {words}"));
@@ -120,17 +120,17 @@ fn two_files_are_measured_concurrently() {
         fixture.noise("one", 8 * MIB),
         fixture.noise("second", 8 * MIB),
     );
-    all_aboard(&fixture, "one second");
+    concurrent_drives(&fixture, "one second");
     assert!(fixture.read("one") == one && fixture.read("second") == two);
 }
 
 #[test]
 fn two_simulated_drives_are_measured_concurrently() {
     let fixture = Fixture::on_disk();
-    all_aboard(&fixture, "sim:samsung-951 sim:intel-600p");
+    concurrent_drives(&fixture, "sim:samsung-951 sim:intel-600p");
     // Two drives of one profile have different labels.
     let fixture = Fixture::on_disk();
-    all_aboard(&fixture, "sim:samsung-951,seed=1 sim:samsung-951,seed=2");
+    concurrent_drives(&fixture, "sim:samsung-951,seed=1 sim:samsung-951,seed=2");
 }
 
 #[test]

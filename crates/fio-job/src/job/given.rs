@@ -18,9 +18,6 @@ pub(super) struct Given<'a> {
 
 impl<'a> Given<'a> {
     /// The options of a section.
-    ///
-    /// # Errors
-    /// When one is unknown or not supported.
     pub(super) fn of(section: &'a Section) -> Result<Given<'a>, JobFileError> {
         let mut given = Given {
             section: &section.name,

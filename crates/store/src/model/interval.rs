@@ -60,3 +60,40 @@ impl IntervalRecord {
         }
     }
 }
+
+/// [`super::Entry::Interval`] of an interval that stays with its owner.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "interval")]
+pub(crate) struct BorrowedIntervalEntry<'a> {
+    cell: &'a str,
+    drive: usize,
+    index: u32,
+    ramp: bool,
+    start: Nanos,
+    end: Nanos,
+    ops: Vec<BorrowedOpRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct BorrowedOpRecord<'a> {
+    op: Op,
+    #[serde(flatten)]
+    counts: &'a OpInterval,
+}
+
+impl<'a> BorrowedIntervalEntry<'a> {
+    pub(crate) fn new(cell: &'a str, drive: usize, interval: &'a Interval) -> Self {
+        let ops = interval.ops.iter();
+        BorrowedIntervalEntry {
+            cell,
+            drive,
+            index: interval.index,
+            ramp: interval.ramp,
+            start: interval.start,
+            end: interval.end,
+            ops: ops
+                .map(|(op, counts)| BorrowedOpRecord { op: *op, counts })
+                .collect(),
+        }
+    }
+}

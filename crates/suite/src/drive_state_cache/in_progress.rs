@@ -13,7 +13,6 @@ use super::{
     DriveState, DriveStateCache, LoadOutcome, SLACK_BYTES, StateCacheError, add_written, load,
 };
 
-/// A writing cell, running or interrupted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CellInProgress {
     pub(super) run: String,
@@ -33,9 +32,6 @@ pub struct InterruptedWrites {
 
 impl DriveStateCache {
     /// Record the start of a writing cell. No effect without a record of the drive.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_cell_start(
         &self,
         info: &DriveInfo,
@@ -54,9 +50,6 @@ impl DriveStateCache {
     /// Record the start of a purge. Until its end ([`DriveStateCache::record_purge`]) the drive's
     /// contents are unknown: a controller may continue to erase after the process exits, and the
     /// kernel counts none of it as written.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_purge_start(&self, info: &DriveInfo) -> Result<(), StateCacheError> {
         self.update(info, 0, false, |record| {
             record.preconditionings.clear();
@@ -67,9 +60,6 @@ impl DriveStateCache {
 
     /// Attribute the writes of the cell in progress to `run`, which is being resumed. `bounds`
     /// gives that cell's possible writes.
-    ///
-    /// # Errors
-    /// [`StateCacheError`] when the file cannot be written.
     pub fn claim_interrupted_writes(
         &self,
         info: &DriveInfo,

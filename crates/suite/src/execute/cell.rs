@@ -18,7 +18,7 @@ use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
 use super::start_state::Starts;
-use super::{Executor, RunState, depends, simulated_host};
+use super::{ExecutionState, Executor, depends, simulated_host};
 use crate::SuiteError;
 use crate::expand::Cell;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
@@ -30,7 +30,6 @@ pub(super) const IDLE_INTERVAL: Nanos = Nanos::SECOND;
 
 pub(super) type Finished = BTreeMap<String, Vec<CellResult>>;
 
-/// Results and counts of one cell.
 #[derive(Default)]
 pub(super) struct CellOutcome {
     pub(super) results: Vec<CellResult>,
@@ -41,7 +40,6 @@ pub(super) struct CellOutcome {
     /// Errors of drives whose workers gave up; the results lack them when that happened during the
     /// ramp.
     pub(super) given_up: BTreeMap<usize, u64>,
-    /// I/Os that never completed, by drive.
     pub(super) unanswered: BTreeMap<usize, u64>,
 }
 
@@ -55,18 +53,18 @@ impl CellOutcome {
     }
 }
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     /// A simulated drive's state ends with the process: a resumed run repeats the writes of
     /// finished cells, unrecorded.
-    pub(super) fn replay(&mut self, cell: &Cell, state: &RunState) -> Result<(), SuiteError> {
+    pub(super) fn replay(&mut self, cell: &Cell, state: &ExecutionState) -> Result<(), SuiteError> {
         let drives = &cell.plan.drives;
         if !drives.iter().all(|&d| self.drives[d].info().simulated) {
             return Ok(());
         }
-        let flags = self.live.control.begin(self.stop);
+        let flags = self.events.live.control.begin(self.stop);
         let repeated = self.repeat(cell, &flags, state);
-        self.live.control.end(&flags);
-        self.live.phase(&cell.plan.drives, Phase::Waiting);
+        self.events.live.control.end(&flags);
+        self.events.phase(&cell.plan.drives, Phase::Waiting);
         repeated
     }
 
@@ -74,10 +72,10 @@ impl Executor<'_> {
         &mut self,
         cell: &Cell,
         flags: &CellFlags,
-        state: &RunState,
+        state: &ExecutionState,
     ) -> Result<(), SuiteError> {
         self.prepare_drives(cell, flags)?;
-        self.live.phase(&cell.plan.drives, Phase::Repeating);
+        self.events.phase(&cell.plan.drives, Phase::Repeating);
         let stop = self.stop;
         let mut ignore = Ignore { stop, flags };
         match cell.plan.kind {
@@ -118,11 +116,11 @@ impl Executor<'_> {
         }
         let span = Nanos(cell.plan.idle_ns);
         if span > Nanos::ZERO {
-            self.live.phase(&cell.plan.drives, Phase::Resting);
+            self.events.phase(&cell.plan.drives, Phase::Resting);
             let stop = self.stop;
             let mut ignore = Ignore { stop, flags };
             idle(&mut self.drives, cell, span, &flags.ended, &mut ignore);
-            self.live.phase(&cell.plan.drives, Phase::Starting);
+            self.events.phase(&cell.plan.drives, Phase::Starting);
         }
         Ok(self.reach_start(cell, flags))
     }
@@ -179,7 +177,6 @@ impl Executor<'_> {
         Ok(workloads)
     }
 
-    /// Run the cell and journal its events.
     pub(super) fn run_cell(
         &mut self,
         cell: &Cell,
@@ -189,32 +186,23 @@ impl Executor<'_> {
     ) -> Result<CellOutcome, SuiteError> {
         match cell.plan.kind {
             CellKind::Inspect => {
-                self.live.phase(&cell.plan.drives, Phase::Inspecting);
+                self.events.phase(&cell.plan.drives, Phase::Inspecting);
                 return self.inspect_cell(cell);
             }
             CellKind::Purge => {
-                self.live.phase(&cell.plan.drives, Phase::Purging);
+                self.events.phase(&cell.plan.drives, Phase::Purging);
                 return self.purge(cell);
             }
             _ => {}
         }
         let workloads = self.workloads(cell, earlier)?;
         let starts = self.prepare_drives(cell, flags)?;
-        let live = self.live;
-        let (log, progress) = (&mut *self.log, &mut *self.progress);
-        let mut journal = Journal::new(
-            cell,
-            log,
-            progress,
-            self.stop,
-            flags,
-            live,
-            critical_warnings,
-        );
+        let (log, events) = (self.log, self.events);
+        let mut journal = Journal::new(cell, log, events, self.stop, flags, critical_warnings);
         let is_idle = cell.plan.kind == CellKind::Idle;
         let outcome = if is_idle {
             let span = cell.planned_span().unwrap_or_default();
-            live.phase(&cell.plan.drives, Phase::Idle);
+            events.phase(&cell.plan.drives, Phase::Idle);
             idle(&mut self.drives, cell, span, &flags.ended, &mut journal);
             Ok((RunOutcome::default(), None))
         } else {

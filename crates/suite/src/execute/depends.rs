@@ -119,7 +119,6 @@ pub(super) fn point(
     })
 }
 
-/// A cell's workload at its operating point.
 pub(super) fn at_point(
     cell: &Cell,
     rule: &PointRule,

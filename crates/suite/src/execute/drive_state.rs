@@ -22,8 +22,8 @@ const MAX_WRITTEN_SINCE_PCT: f64 = 1.0;
 
 /// Key of a state in the cache: procedures of one name with different workloads are different
 /// states.
-fn state_key(leaves: &Preconditioning) -> String {
-    format!("{}: {}", leaves.name, leaves.workload)
+fn state_key(state: &Preconditioning) -> String {
+    format!("{}: {}", state.name, state.workload)
 }
 
 fn area_of(cell: &Cell) -> Region {
@@ -33,15 +33,15 @@ fn area_of(cell: &Cell) -> Region {
     }
 }
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     /// Restore the states in which earlier runs left the drives.
     pub(super) fn restore_preconditions(&self, preconditions: &mut Preconditions) {
         for cell in &self.plan.cells {
-            if let (Some(leaves), &[drive]) = (&cell.leaves, cell.plan.drives.as_slice())
+            if let (Some(state), &[drive]) = (&cell.sets_state, cell.plan.drives.as_slice())
                 && !preconditions.is_restored(drive)
-                && let Some(since) = self.unchanged_since(cell, leaves, drive)
+                && let Some(since) = self.unchanged_since(cell, state, drive)
             {
-                preconditions.restore(drive, &leaves.name, &since);
+                preconditions.restore(drive, &state.name, &since);
             }
         }
     }
@@ -50,12 +50,12 @@ impl Executor<'_> {
     fn unchanged_since(
         &self,
         cell: &Cell,
-        leaves: &Preconditioning,
+        state: &Preconditioning,
         drive: usize,
     ) -> Option<String> {
         let info = self.drives[drive].info();
         let area = area_of(cell);
-        let (states, key) = (self.drive_states, state_key(leaves));
+        let (states, key) = (self.drive_states, state_key(state));
         let (validity, allowed_pct) = match cell.plan.kind {
             CellKind::Purge => (states.lookup_purge(info), 0.0),
             _ => (states.lookup(info, &key, area), MAX_WRITTEN_SINCE_PCT),
@@ -75,14 +75,14 @@ impl Executor<'_> {
     ///
     /// Later writes of the run itself are part of its procedure; writes of other programs are not.
     pub(super) fn still_preconditioned(&mut self, cell: &Cell) -> Result<bool, SuiteError> {
-        let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
+        let (Some(state), [drive]) = (&cell.sets_state, cell.plan.drives.as_slice()) else {
             return Ok(true);
         };
         let (drive, info) = (*drive, self.drives[*drive].info());
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let (states, key) = (self.drive_states, state_key(leaves));
+        let (states, key) = (self.drive_states, state_key(state));
         let (valid, warning) = match states.lookup(info, &key, area_of(cell)) {
             StateValidity::Valid { .. } => return Ok(true),
             StateValidity::Stale(why) => (false, warn::preconditioned_again(&why)),
@@ -138,17 +138,17 @@ impl Executor<'_> {
     ) {
         for &drive in &cell.plan.drives {
             let bytes = done.written_bytes.get(&drive).copied().unwrap_or(0);
-            let leaves = cell.leaves.as_ref().filter(|_| preconditioned);
+            let state = cell.sets_state.as_ref().filter(|_| preconditioned);
             let Region {
                 offset_bytes,
                 size_bytes,
             } = area_of(cell);
-            self.record_state(drive, |states, info| match (leaves, cell.plan.kind) {
+            self.record_state(drive, |states, info| match (state, cell.plan.kind) {
                 _ if info.simulated => Ok(()),
                 (_, CellKind::Purge) => states.record_purge(info, "by a suite", false),
-                (Some(leaves), _) => {
+                (Some(state), _) => {
                     let record = PreconditioningRecord {
-                        name: state_key(leaves),
+                        name: state_key(state),
                         offset_bytes,
                         size_bytes,
                         block_sizes: cell.plan.workload.bs_bytes.to_string(),
@@ -170,7 +170,7 @@ impl Executor<'_> {
         record: impl FnOnce(&DriveStateCache, &DriveInfo) -> Result<(), StateCacheError>,
     ) {
         if let Err(error) = record(self.drive_states, self.drives[drive].info()) {
-            self.progress.problem(&error.to_string());
+            self.events.problem(&error.to_string());
         }
     }
 }

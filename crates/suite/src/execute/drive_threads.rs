@@ -7,7 +7,7 @@
 //! however the threads were scheduled, and the events of a cell stay together. A kill costs the
 //! cells that were sent and not taken yet; the resumed run repeats them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use assay_store::model::{CellPlan, CellResult, Entry, Warning};
+use assay_store::model::Entry;
 use assay_store::{EncodedEntry, StoreError};
 
 use super::run_log::RunLog;
-use super::{Executor, IntervalWork, Progress, Resume, RunState, warnings};
+use super::{ExecutionState, Executor, Resume, warnings};
 use crate::SuiteError;
-use crate::expand::{Cell, RunPlan};
-use crate::live::Live;
+use crate::events::{Events, RunEvent, RunListener};
+use crate::expand::RunPlan;
 
 /// A drive begins no further cell while more than this waits to be written.
 const MAX_WAITING_BYTES: usize = 64 << 20;
@@ -34,14 +34,8 @@ enum Event {
     Sync,
     /// Check whether this cell was in steady state.
     CheckSteadyState(String),
-    CellStarted(usize),
-    Interval(usize, IntervalWork),
-    CellFinished(usize, Vec<CellResult>),
-    CellFailed(usize, String),
-    /// Its last event.
-    CellPassed(usize),
-    Warned(Warning),
-    Problem(String),
+    /// For the listener; the live figures have it.
+    Run(RunEvent<'static>),
 }
 
 /// Bytes of a drive's entries that wait to be written.
@@ -91,80 +85,39 @@ impl RunLog for ThreadLog {
         &self.folder
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
+    fn append(&self, entry: &Entry) -> Result<(), StoreError> {
         self.append_encoded(EncodedEntry::new(entry, &self.folder)?)
     }
 
-    fn append_encoded(&mut self, entry: EncodedEntry) -> Result<(), StoreError> {
+    fn append_encoded(&self, entry: EncodedEntry) -> Result<(), StoreError> {
         self.waiting.add(entry.bytes());
         self.send(Event::Entry(entry));
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), StoreError> {
+    fn sync(&self) -> Result<(), StoreError> {
         self.send(Event::Sync);
         Ok(())
     }
 
-    fn wait_for_room(&mut self) {
+    fn wait_for_room(&self) {
         self.waiting.wait();
     }
 
-    fn not_steady_reasons(&mut self, cell: &str) -> Result<Vec<(usize, String)>, StoreError> {
+    fn not_steady_reasons(&self, cell: &str) -> Result<Vec<(usize, String)>, StoreError> {
         self.send(Event::CheckSteadyState(cell.to_owned()));
         Ok(Vec::new())
     }
 }
 
-/// Sends what a drive's thread reports.
-struct ThreadProgress {
-    events: Sender<Event>,
-    /// Cells that have started and not ended.
-    started: BTreeMap<String, usize>,
-}
+/// Sends the events of a drive's thread on.
+struct ThreadListener(Sender<Event>);
 
-impl ThreadProgress {
-    fn send(&self, event: Event) {
-        let _ = self.events.send(event);
-    }
-
-    /// The index of a cell that ends.
-    fn end_of(&mut self, plan: &CellPlan) -> usize {
-        let index = self.started.remove(&plan.id);
-        index.expect("a cell ends after its start")
-    }
-}
-
-impl Progress for ThreadProgress {
-    fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
-        self.started.insert(cell.plan.id.clone(), index);
-        self.send(Event::CellStarted(index));
-    }
-
-    fn interval(&mut self, drive: usize, work: IntervalWork) {
-        self.send(Event::Interval(drive, work));
-    }
-
-    fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]) {
-        let index = self.end_of(plan);
-        self.send(Event::CellFinished(index, results.to_vec()));
-    }
-
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        let index = self.end_of(plan);
-        self.send(Event::CellFailed(index, message.to_owned()));
-    }
-
-    fn cell_passed(&mut self, index: usize) {
-        self.send(Event::CellPassed(index));
-    }
-
-    fn warned(&mut self, warning: &Warning) {
-        self.send(Event::Warned(warning.clone()));
-    }
-
-    fn problem(&mut self, message: &str) {
-        self.send(Event::Problem(message.to_owned()));
+impl RunListener for ThreadListener {
+    fn event(&mut self, _plan: &RunPlan, event: &RunEvent<'_>) {
+        if let Some(event) = event.deferred() {
+            let _ = self.0.send(Event::Run(event));
+        }
     }
 }
 
@@ -174,43 +127,26 @@ struct DriveThread<'scope> {
     /// Until the thread has ended.
     events: Option<Receiver<Event>>,
     waiting: Arc<Waiting>,
-    thread: thread::ScopedJoinHandle<'scope, Result<RunState, SuiteError>>,
+    thread: thread::ScopedJoinHandle<'scope, Result<ExecutionState, SuiteError>>,
 }
 
-/// Takes the events of all drives.
-struct Taker<'a> {
-    plan: &'a RunPlan,
-    log: &'a mut dyn RunLog,
-    progress: &'a mut dyn Progress,
-    live: &'a Live,
+struct Taker<'a, 'e> {
+    log: &'a dyn RunLog,
+    events: &'a Events<'e>,
 }
 
-impl Taker<'_> {
-    fn take(&mut self, event: Event) -> Result<(), StoreError> {
-        let cells = &self.plan.cells;
+impl Taker<'_, '_> {
+    fn take(&self, event: Event) -> Result<(), StoreError> {
         match event {
             Event::Entry(entry) => self.log.append_encoded(entry)?,
             Event::Sync => self.log.sync()?,
             Event::CheckSteadyState(cell) => {
                 let reasons = self.log.not_steady_reasons(&cell)?;
                 for warning in warnings::not_steady(&cell, reasons) {
-                    warnings::record_warning(self.log, self.progress, self.live, warning)?;
+                    warnings::record_warning(self.log, self.events, warning)?;
                 }
             }
-            Event::CellStarted(index) => {
-                let cell = &cells[index];
-                self.progress.cell_started(index, cells.len(), cell);
-            }
-            Event::Interval(drive, work) => self.progress.interval(drive, work),
-            Event::CellFinished(index, results) => {
-                self.progress.cell_finished(&cells[index].plan, &results);
-            }
-            Event::CellFailed(index, message) => {
-                self.progress.cell_failed(&cells[index].plan, &message);
-            }
-            Event::CellPassed(index) => self.progress.cell_passed(index),
-            Event::Warned(warning) => self.progress.warned(&warning),
-            Event::Problem(message) => self.progress.problem(&message),
+            Event::Run(event) => self.events.pass_on(&event),
         }
         Ok(())
     }
@@ -218,7 +154,7 @@ impl Taker<'_> {
     /// Take the cells of all drives in turns, to the end of the threads. After an error the threads
     /// are stopped.
     fn take_all(
-        &mut self,
+        &self,
         threads: &mut [DriveThread<'_>],
         stop: &AtomicBool,
     ) -> Result<(), StoreError> {
@@ -230,7 +166,7 @@ impl Taker<'_> {
                         thread.events = None;
                         break;
                     };
-                    let is_last = matches!(event, Event::CellPassed(_));
+                    let is_last = matches!(event, Event::Run(RunEvent::CellPassed { .. }));
                     if let Event::Entry(entry) = &event {
                         thread.waiting.remove(entry.bytes());
                     }
@@ -250,19 +186,19 @@ impl Taker<'_> {
     }
 }
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     /// Run the cells of simulated drives, a thread per drive.
     pub(super) fn run_in_threads(
         &mut self,
         cells: Range<usize>,
         drives: &BTreeSet<usize>,
         resume: &Resume,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<(), SuiteError> {
         let (plan, stop, audit) = (self.plan, self.stop, self.audit);
-        let live = self.live;
         let (drive_states, start_celsius) = (self.drive_states, self.start_celsius);
-        let (log, progress) = (&mut *self.log, &mut *self.progress);
+        let (log, events) = (self.log, self.events);
+        let live = events.live;
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(drives.len());
             for (drive, sessions) in self.drives.split() {
@@ -271,7 +207,7 @@ impl Executor<'_> {
                 }
                 let (sender, events) = mpsc::channel();
                 let waiting = Arc::new(Waiting::default());
-                let mut log = ThreadLog {
+                let log = ThreadLog {
                     events: sender.clone(),
                     waiting: waiting.clone(),
                     run_id: log.run_id().to_owned(),
@@ -279,18 +215,15 @@ impl Executor<'_> {
                 };
                 let (cells, mut state) = (cells.clone(), state.for_drive());
                 let thread = scope.spawn(move || {
-                    let mut progress = ThreadProgress {
-                        events: sender,
-                        started: BTreeMap::new(),
-                    };
+                    let mut listener = ThreadListener(sender);
+                    let events = Events::new(plan, live, &mut listener);
                     let mut executor = Executor {
                         plan,
                         drives: sessions,
-                        log: &mut log,
-                        progress: &mut progress,
+                        log: &log,
+                        events: &events,
                         audit,
                         stop,
-                        live,
                         drive_states,
                         start_celsius,
                     };
@@ -307,12 +240,7 @@ impl Executor<'_> {
                     thread,
                 });
             }
-            let mut taker = Taker {
-                plan,
-                log,
-                progress,
-                live,
-            };
+            let taker = Taker { log, events };
             let mut result = taker
                 .take_all(&mut threads, stop)
                 .map_err(SuiteError::Store);

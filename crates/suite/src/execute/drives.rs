@@ -12,7 +12,6 @@ pub(super) struct Drives<'a> {
 }
 
 impl<'a> Drives<'a> {
-    /// All of a run.
     pub(super) fn all(sessions: &'a mut [DriveSession]) -> Drives<'a> {
         Drives { first: 0, sessions }
     }

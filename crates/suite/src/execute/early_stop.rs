@@ -12,9 +12,7 @@ use crate::expand::StopRule;
 /// Why a cell stopped before its runtime.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum StopReason {
-    /// Rate and temperature are steady.
     Steady,
-    /// The temperature limit was reached.
     TemperatureLimit,
 }
 

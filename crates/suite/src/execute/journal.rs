@@ -8,23 +8,21 @@ use assay_analysis::endurance::{self, CounterSpan, Origins};
 use assay_analysis::power::MeanPower;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
-use assay_store::StoreError;
-use assay_store::model::{
-    CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, IntervalRecord, TelemetryRecord,
-};
-use assay_units::{MIB, Op};
+use assay_store::model::{CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, TelemetryRecord};
+use assay_store::{EncodedEntry, StoreError};
+use assay_units::MIB;
 use assay_workload::run::RunObserver;
 
+use super::RunLog;
 use super::minutes::Minutes;
-use super::{IntervalWork, Progress, RunLog};
+use crate::events::{Events, IntervalWork, RunEvent};
 use crate::expand::Cell;
-use crate::live::{CellFlags, Live};
+use crate::live::CellFlags;
 use crate::warn;
 
 /// Shortest time without a power reading that counts as the meter's end.
 const METER_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 
-/// Telemetry of one drive over a cell.
 #[derive(Clone, Copy, Debug, Default)]
 struct TelemetrySummary {
     max_temperature_c: Option<f64>,
@@ -43,7 +41,6 @@ struct TelemetrySummary {
     dirty_bytes: Option<u64>,
 }
 
-/// Telemetry of all drives over a cell.
 #[derive(Debug, Default)]
 pub(super) struct CellTelemetry {
     drives: BTreeMap<usize, TelemetrySummary>,
@@ -145,17 +142,15 @@ impl CriticalWarnings {
 }
 
 /// Appends a cell's events to the run's journal.
-pub(super) struct Journal<'a> {
+pub(super) struct Journal<'a, 'e> {
     cell: &'a str,
     drives: &'a [usize],
     ramp: Nanos,
-    log: &'a mut dyn RunLog,
-    progress: &'a mut dyn Progress,
+    log: &'a dyn RunLog,
+    events: &'a Events<'e>,
     stop: &'a AtomicBool,
     flags: &'a CellFlags,
-    live: &'a Live,
     critical_warnings: &'a mut CriticalWarnings,
-    bytes: BTreeMap<usize, u64>,
     telemetry: CellTelemetry,
     host: Vec<(u32, HostLoad)>,
     /// First interval after the ramp.
@@ -165,27 +160,24 @@ pub(super) struct Journal<'a> {
     failure: Option<StoreError>,
 }
 
-impl<'a> Journal<'a> {
+impl<'a, 'e> Journal<'a, 'e> {
     pub(super) fn new(
         cell: &'a Cell,
-        log: &'a mut dyn RunLog,
-        progress: &'a mut dyn Progress,
+        log: &'a dyn RunLog,
+        events: &'a Events<'e>,
         stop: &'a AtomicBool,
         flags: &'a CellFlags,
-        live: &'a Live,
         critical_warnings: &'a mut CriticalWarnings,
-    ) -> Journal<'a> {
+    ) -> Journal<'a, 'e> {
         Journal {
             cell: &cell.plan.id,
             drives: &cell.plan.drives,
             ramp: Nanos(cell.plan.workload.ramp_ns),
             log,
-            progress,
+            events,
             stop,
             flags,
-            live,
             critical_warnings,
-            bytes: BTreeMap::new(),
             telemetry: CellTelemetry::default(),
             host: Vec::new(),
             measured_from: None,
@@ -195,9 +187,6 @@ impl<'a> Journal<'a> {
     }
 
     /// The cell's telemetry, and the host load since the ramp.
-    ///
-    /// # Errors
-    /// The first error of the journal.
     pub(super) fn end(mut self) -> Result<(CellTelemetry, Vec<HostLoad>), StoreError> {
         if let Some(mut minutes) = self.minutes.take() {
             self.record_minutes(minutes.end(), minutes.host_end());
@@ -213,8 +202,7 @@ impl<'a> Journal<'a> {
 
     fn record_minutes(&mut self, sums: Vec<(usize, Interval)>, host: Option<(u32, HostLoad)>) {
         for (drive, sum) in sums {
-            let record = IntervalRecord::new(self.cell, drive, sum);
-            self.append(&Entry::Interval(record));
+            self.append_interval(drive, &sum);
         }
         if let Some((index, load)) = host {
             self.append(&Entry::Host {
@@ -225,11 +213,20 @@ impl<'a> Journal<'a> {
         }
     }
 
+    fn append_interval(&mut self, drive: usize, interval: &Interval) {
+        let entry = EncodedEntry::interval(self.cell, drive, interval, self.log.folder());
+        self.appended(|log| log.append_encoded(entry?));
+    }
+
     fn append(&mut self, entry: &Entry) {
+        self.appended(|log| log.append(entry));
+    }
+
+    fn appended(&mut self, append: impl FnOnce(&dyn RunLog) -> Result<(), StoreError>) {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.log.append(entry) {
+        if let Err(error) = append(self.log) {
             // Measurements that cannot be recorded are stopped.
             self.failure = Some(error);
             self.stop.store(true, Ordering::Relaxed);
@@ -238,41 +235,36 @@ impl<'a> Journal<'a> {
     }
 }
 
-impl RunObserver for Journal<'_> {
+impl RunObserver for Journal<'_, '_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
-        let bytes = self.bytes.entry(drive).or_default();
-        let written = self.telemetry.written_bytes.entry(drive).or_default();
-        let mut work = IntervalWork {
-            end: interval.end,
-            span: interval.end - interval.start,
-            ..IntervalWork::default()
-        };
-        for (op, counts) in &interval.ops {
-            if op.counts_in_iops() {
-                work.ios += counts.ios;
-            }
-            work.bytes += counts.bytes;
-            *written += if *op == Op::Write { counts.bytes } else { 0 };
-        }
+        let work = IntervalWork::new(interval);
+        *self.telemetry.written_bytes.entry(drive).or_default() += work.written_bytes;
         if !interval.ramp {
             let first = self.measured_from.unwrap_or(interval.index);
             self.measured_from = Some(first.min(interval.index));
         }
-        *bytes += work.bytes;
-        work.cell_bytes = *bytes;
-        self.live.interval(drive, interval);
-        self.progress.interval(drive, work);
+        self.events.emit(&RunEvent::Interval {
+            drive,
+            work,
+            interval: Some(interval),
+        });
         self.flags.forward(self.stop);
-        let sums = match &mut self.minutes {
-            Some(minutes) => minutes.interval(drive, interval),
-            None => vec![(drive, interval.clone())],
-        };
-        self.record_minutes(sums, None);
+        match &mut self.minutes {
+            Some(minutes) => {
+                let sums = minutes.interval(drive, interval);
+                self.record_minutes(sums, None);
+            }
+            None => self.append_interval(drive, interval),
+        }
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         self.flags.forward(self.stop);
-        self.live.telemetry(drive, at, &telemetry);
+        self.events.emit(&RunEvent::Telemetry {
+            drive,
+            at,
+            telemetry: &telemetry,
+        });
         self.telemetry.add(drive, at, at <= self.ramp, &telemetry);
         let set = &telemetry.critical_warnings;
         let raised = self.critical_warnings.take_new(drive, set);
@@ -313,15 +305,15 @@ impl RunObserver for Journal<'_> {
             // Recorded at once: the cell may hang.
             let warning = warn::critical_warning_raised(&raised.join(", "), at);
             let record = warn::about(warning, Some(self.cell), Some(drive));
-            self.live.warned(&record);
-            self.progress.warned(&record);
+            self.events.warned(&record);
             self.append(&Entry::Warning(record));
         }
     }
 
     fn host(&mut self, index: u32, load: HostLoad) {
         self.flags.forward(self.stop);
-        self.live.host(self.drives, load);
+        let drives = self.drives;
+        self.events.emit(&RunEvent::Host { drives, load });
         self.host.push((index, load));
         let recorded = match &mut self.minutes {
             Some(minutes) => minutes.host(load),
@@ -331,7 +323,6 @@ impl RunObserver for Journal<'_> {
     }
 }
 
-/// Discards all events.
 pub(super) struct Ignore<'a> {
     pub(super) stop: &'a AtomicBool,
     pub(super) flags: &'a CellFlags,

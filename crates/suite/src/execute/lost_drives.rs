@@ -7,15 +7,16 @@ use assay_store::model::CellResult;
 
 use super::cell::CellOutcome;
 use super::results::bad_blocks;
-use super::{Executor, RunState};
+use super::{ExecutionState, Executor};
 use crate::SuiteError;
+use crate::events::RunEvent;
 use crate::expand::Cell;
 use crate::warn;
 
 /// Lost drives, each with the evidence.
 pub(super) type LostDrives = Vec<(usize, String)>;
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     /// The drives lost during a cell that has results.
     pub(super) fn drives_lost_during(&mut self, done: &CellOutcome) -> LostDrives {
         let mut lost = LostDrives::new();
@@ -71,9 +72,10 @@ impl Executor<'_> {
     /// Leave a cell unfinished, as a kill would, and record why.
     pub(super) fn give_up_drives(
         &mut self,
+        index: usize,
         cell: &Cell,
         lost: LostDrives,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<(), StoreError> {
         for (drive, why) in lost {
             let message = format!(
@@ -81,7 +83,10 @@ impl Executor<'_> {
                  that drive",
                 self.drives[drive].info().spec
             );
-            self.progress.cell_failed(&cell.plan, &message);
+            self.events.emit(&RunEvent::DriveLost {
+                index,
+                message: message.into(),
+            });
             self.warn_cell(cell, drive, warn::drive_lost(&why))?;
             state.summary.lost_drives.insert(drive);
         }
@@ -89,7 +94,7 @@ impl Executor<'_> {
     }
 
     /// Add a cell's failures to the run's; returns its failed I/Os.
-    pub(super) fn count_failures(done: &CellOutcome, state: &mut RunState) -> u64 {
+    pub(super) fn count_failures(done: &CellOutcome, state: &mut ExecutionState) -> u64 {
         let errors: u64 = done.results.iter().map(CellResult::errors).sum();
         // Errors of workers that gave up during the ramp are in no result.
         let errors = errors.max(done.given_up.values().sum());

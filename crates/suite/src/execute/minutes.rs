@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
 
-/// Length of a recorded interval.
 const MINUTE: Nanos = Nanos::from_secs(60);
 
 /// What of a reading is recorded at once when it changes.
@@ -18,7 +17,6 @@ struct Condition {
     power_state: Option<u8>,
 }
 
-/// Sums of the present minute.
 #[derive(Debug, Default)]
 pub(super) struct Minutes {
     /// By minute, whether measured (not ramp), and drive: the order in which they are recorded.
@@ -28,7 +26,6 @@ pub(super) struct Minutes {
     /// Loads of the host in the minute `host_minute`.
     host: Vec<HostLoad>,
     host_minute: u32,
-    /// The latest minute of an interval.
     latest: u32,
 }
 
@@ -95,7 +92,6 @@ impl Minutes {
         over
     }
 
-    /// The mean of the last minute.
     pub(super) fn host_end(&mut self) -> Option<(u32, HostLoad)> {
         let mean = HostLoad::mean(&std::mem::take(&mut self.host))?;
         Some((self.host_minute, mean))

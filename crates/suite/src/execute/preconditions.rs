@@ -1,14 +1,13 @@
 //! Preconditioning state of each drive, as left by the steps of this run or of earlier ones.
 //!
 //! Figures of a fresh drive must not be reported as those of a preconditioned one. A step states
-//! which preconditioning it *leaves* and which it *wants*: cells whose state is missing are skipped
+//! which preconditioning it *sets* and which it *needs*: cells whose state is missing are skipped
 //! with the reason, and valid preconditioning is not repeated.
 
 use assay_store::model::NOT_NEEDED;
 
 use crate::expand::Cell;
 
-/// State of one drive.
 #[derive(Clone, Debug, Default)]
 struct DriveCondition {
     /// Its preconditioning, and the start of that state if an earlier run left it.
@@ -17,7 +16,6 @@ struct DriveCondition {
     in_progress: Option<(String, bool)>,
 }
 
-/// State of every drive of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Preconditions {
     drives: Vec<DriveCondition>,
@@ -50,9 +48,9 @@ impl Preconditions {
     pub(super) fn skip_reason(&self, cell: &Cell) -> Option<String> {
         let drive = &self.drives[*cell.plan.drives.first()?];
         let state = drive.state.as_ref();
-        if let Some(leaves) = &cell.leaves
+        if let Some(set) = &cell.sets_state
             && let Some((name, since)) = state
-            && *name == leaves.name
+            && *name == set.name
         {
             return Some(match since {
                 Some(since) => format!(
@@ -62,11 +60,11 @@ impl Preconditions {
                 None => format!("{NOT_NEEDED}: the drive is preconditioned ({name}) already"),
             });
         }
-        if let Some(wants) = &cell.wants
-            && state.is_none_or(|(name, _)| name != wants)
+        if let Some(needed) = &cell.needs_state
+            && state.is_none_or(|(name, _)| name != needed)
         {
             return Some(format!(
-                "the drive has not been preconditioned ({wants}): its figures would be those of a \
+                "the drive has not been preconditioned ({needed}): its figures would be those of a \
                  fresh drive, or of one in an unknown state; run the step that preconditions it \
                  (needs --destroy)"
             ));
@@ -78,7 +76,7 @@ impl Preconditions {
         let Some(drive) = self.drive_of(cell) else {
             return;
         };
-        if cell.leaves.is_some() {
+        if cell.sets_state.is_some() {
             let step = &cell.plan.step;
             let current = drive.in_progress.as_ref();
             if current.is_none_or(|(current, _)| current != step) {
@@ -98,18 +96,18 @@ impl Preconditions {
             // A failed purge changes the drive too.
             drive.state = None;
         }
-        let Some(leaves) = &cell.leaves else {
+        let Some(set) = &cell.sets_state else {
             return false;
         };
         if let Some((_, all_succeeded)) = &mut drive.in_progress {
             *all_succeeded &= succeeded;
         }
-        if !leaves.last {
+        if !set.last {
             return false;
         }
         let step = drive.in_progress.take();
         let preconditioned = step.is_some_and(|(_, all_succeeded)| all_succeeded);
-        drive.state = preconditioned.then(|| (leaves.name.clone(), None));
+        drive.state = preconditioned.then(|| (set.name.clone(), None));
         preconditioned
     }
 

@@ -90,7 +90,6 @@ pub(super) fn result_of(
     result
 }
 
-/// The record of a replay.
 fn trace_record(trace: &TraceOutcome) -> TraceRecord {
     let plan = &trace.plan;
     let (counts, ios) = (trace.counts, trace.ios);
@@ -132,7 +131,6 @@ fn trace_record(trace: &TraceOutcome) -> TraceRecord {
     }
 }
 
-/// Mismatched and unreadable blocks.
 pub(super) fn bad_blocks(result: &CellResult) -> u64 {
     result.verify.as_ref().map_or(0, verified::bad_blocks)
 }

@@ -30,17 +30,12 @@ pub struct Resume {
     not_needed: BTreeSet<String>,
     /// Cells that a person skipped: they stay skipped.
     skipped_by_user: BTreeSet<String>,
-    /// Cells still to be measured.
     remaining: BTreeSet<String>,
     /// Possible writes of each cell to each of its drives in its last attempt.
     interrupted_writes: BTreeMap<(String, usize), InterruptedWrites>,
 }
 
 impl Resume {
-    /// Read the state of the earlier run.
-    ///
-    /// # Errors
-    /// When the present plan differs from that run's plan.
     pub fn from_run(run: &Run, plan: &RunPlan) -> Result<Resume, SuiteError> {
         let before: Vec<&CellPlan> = run.cells.iter().map(|c| &c.plan).collect();
         let now: Vec<&CellPlan> = plan.cells.iter().map(|c| &c.plan).collect();
@@ -97,7 +92,7 @@ impl Resume {
     /// Whether the earlier run skipped this preparation as not needed. That run's own later writes
     /// do not change this.
     pub(super) fn was_not_needed(&self, cell: &Cell) -> bool {
-        cell.leaves.is_some() && self.not_needed.contains(&cell.plan.id)
+        cell.sets_state.is_some() && self.not_needed.contains(&cell.plan.id)
     }
 
     /// Whether a person skipped this cell in the earlier run.
@@ -109,15 +104,18 @@ impl Resume {
     /// this cell left.
     pub(super) fn is_superseded(&self, cells: &[Cell], index: usize) -> bool {
         let cell = &cells[index];
-        let Some(leaves) = &cell.leaves else {
+        let Some(state) = &cell.sets_state else {
             return false;
         };
         let later = cells[index + 1..].iter();
         let mut decisive = later
             .filter(|other| other.plan.drives == cell.plan.drives)
             .filter_map(|other| {
-                let wanted = other.wants.as_ref() == Some(&leaves.name);
-                let replaced = other.leaves.as_ref().is_some_and(|o| o.name != leaves.name);
+                let wanted = other.needs_state.as_ref() == Some(&state.name);
+                let replaced = other
+                    .sets_state
+                    .as_ref()
+                    .is_some_and(|o| o.name != state.name);
                 if wanted && self.remaining.contains(&other.plan.id) {
                     return Some(false);
                 }

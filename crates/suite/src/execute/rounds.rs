@@ -11,7 +11,6 @@ use crate::schema::TrackingVariable;
 /// Step and drive that a round belongs to.
 type RoundsKey = (String, usize);
 
-/// Rounds of a run so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundTracker {
     /// Round in which steady state was reached.
@@ -34,7 +33,6 @@ fn figure(tracked: TrackingVariable, result: &CellResult) -> f64 {
 }
 
 impl RoundTracker {
-    /// Add the rounds of a copy.
     pub(super) fn merge(&mut self, other: RoundTracker) {
         self.steady_in.extend(other.steady_in);
     }

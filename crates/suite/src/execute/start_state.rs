@@ -36,7 +36,6 @@ const RECENT: usize = 3;
 const WINDOW: usize = 30;
 const IDLE_K: f64 = 0.5;
 
-/// How a drive begins a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Start {
     waited: Nanos,
@@ -53,7 +52,6 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    /// The values recorded of a drive.
     pub(super) fn values(&self, drive: usize) -> impl Iterator<Item = (String, f64)> + use<> {
         let start = self.starts.get(&drive).copied();
         let values = start.map(|start| {
@@ -139,14 +137,14 @@ impl Cooling {
     }
 }
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     /// Wait until the cell's drives are in the state in which it begins.
     pub(super) fn reach_start(&mut self, cell: &Cell, flags: &CellFlags) -> Starts {
         let mut starts = Starts::default();
         let Some(rule) = cell.start else {
             return starts;
         };
-        self.live.phase(&cell.plan.drives, Phase::Resting);
+        self.events.phase(&cell.plan.drives, Phase::Resting);
         for &drive in &cell.plan.drives {
             let reference_c = self.start_celsius.get(&drive).copied();
             let (start, reached) = self.cool_down(drive, rule, reference_c, flags);
@@ -157,7 +155,7 @@ impl Executor<'_> {
                 starts.warnings.push((drive, warning));
             }
         }
-        self.live.phase(&cell.plan.drives, Phase::Starting);
+        self.events.phase(&cell.plan.drives, Phase::Starting);
         starts
     }
 

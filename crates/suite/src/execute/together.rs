@@ -4,103 +4,30 @@
 //! events side by side. The workloads of a simulated drive share its virtual time; those of real
 //! drives start together.
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use assay_device::session::{OpenMode, OpenTarget};
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
-use assay_store::model::{CellPlan, CellResult, Entry, Warning};
-use assay_store::{EncodedEntry, StoreError};
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{RunObserver, RunOutcome, TargetJobs, run_together};
 
 use super::drives::Drives;
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
-use super::{CellExit, Executor, IntervalWork, Progress, Resume, RunLog, RunState};
+use super::{CellExit, ExecutionState, Executor, Resume};
 use crate::SuiteError;
+use crate::events::RunEvent;
 use crate::expand::Cell;
 use crate::live::{CellFlags, Phase};
 
-/// A run log that several journals write to.
-struct SharedLog<'a, 'b, 'c> {
-    log: &'a RefCell<&'b mut (dyn RunLog + 'c)>,
-    run_id: String,
-    folder: PathBuf,
-}
-
-impl RunLog for SharedLog<'_, '_, '_> {
-    fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
-    fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
-        self.log.borrow_mut().append(entry)
-    }
-
-    fn append_encoded(&mut self, entry: EncodedEntry) -> Result<(), StoreError> {
-        self.log.borrow_mut().append_encoded(entry)
-    }
-
-    fn sync(&mut self) -> Result<(), StoreError> {
-        self.log.borrow_mut().sync()
-    }
-
-    fn wait_for_room(&mut self) {
-        self.log.borrow_mut().wait_for_room();
-    }
-
-    fn not_steady_reasons(&mut self, cell: &str) -> Result<Vec<(usize, String)>, StoreError> {
-        self.log.borrow_mut().not_steady_reasons(cell)
-    }
-}
-
-/// A progress that several journals report to.
-struct SharedProgress<'a, 'b, 'c>(&'a RefCell<&'b mut (dyn Progress + 'c)>);
-
-impl Progress for SharedProgress<'_, '_, '_> {
-    fn cell_started(&mut self, index: usize, total: usize, cell: &Cell) {
-        self.0.borrow_mut().cell_started(index, total, cell);
-    }
-
-    fn interval(&mut self, drive: usize, work: IntervalWork) {
-        self.0.borrow_mut().interval(drive, work);
-    }
-
-    fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]) {
-        self.0.borrow_mut().cell_finished(plan, results);
-    }
-
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        self.0.borrow_mut().cell_failed(plan, message);
-    }
-
-    fn cell_passed(&mut self, index: usize) {
-        self.0.borrow_mut().cell_passed(index);
-    }
-
-    fn warned(&mut self, warning: &Warning) {
-        self.0.borrow_mut().warned(warning);
-    }
-
-    fn problem(&mut self, message: &str) {
-        self.0.borrow_mut().problem(message);
-    }
-}
-
 /// Gives each cell's journal what its workload measured, under the number of its drive.
-struct Journals<'a> {
+struct Journals<'a, 'e> {
     /// By number of the cell in the group.
-    journals: Vec<(usize, Journal<'a>)>,
+    journals: Vec<(usize, Journal<'a, 'e>)>,
 }
 
-impl RunObserver for Journals<'_> {
+impl RunObserver for Journals<'_, '_> {
     fn interval(&mut self, number: usize, interval: &Interval) {
         let (drive, journal) = &mut self.journals[number];
         journal.interval(*drive, interval);
@@ -121,7 +48,7 @@ impl RunObserver for Journals<'_> {
 /// Results of a cell: its telemetry and host load, as its journal returns them.
 type Recorded = (CellTelemetry, Vec<HostLoad>);
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     /// Run these cells of the plan at the same time, unless they are finished or not meant to run.
     /// They are skipped, repeated and resumed as one: a figure is that of a load beside these
     /// others.
@@ -129,7 +56,7 @@ impl Executor<'_> {
         &mut self,
         range: Range<usize>,
         resume: &Resume,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<CellExit, SuiteError> {
         let plan = self.plan;
         let cells = &plan.cells[range.clone()];
@@ -143,7 +70,7 @@ impl Executor<'_> {
         }
         if cells.iter().any(|cell| resume.was_skipped_by_user(cell)) {
             for index in range {
-                self.live.cell_skipped(index);
+                self.events.emit(&RunEvent::CellSkipped { index });
             }
             return Ok(CellExit::Ended);
         }
@@ -171,18 +98,22 @@ impl Executor<'_> {
     }
 
     /// As [`Executor::replay`], of cells that run at the same time.
-    fn replay_together(&mut self, cells: &[Cell], state: &RunState) -> Result<(), SuiteError> {
+    fn replay_together(
+        &mut self,
+        cells: &[Cell],
+        state: &ExecutionState,
+    ) -> Result<(), SuiteError> {
         let mut drives = cells.iter().flat_map(|cell| &cell.plan.drives);
         let simulated = drives.all(|&d| self.drives[d].info().simulated);
         if !simulated || !cells.iter().any(Cell::writes) {
             return Ok(());
         }
-        let flags = self.live.control.begin(self.stop);
+        let flags = self.events.live.control.begin(self.stop);
         let mut workloads = Vec::with_capacity(cells.len());
         let mut prepared = Ok(());
         for cell in cells {
             prepared = prepared.and_then(|()| self.prepare_drives(cell, &flags).map(drop));
-            self.live.phase(&cell.plan.drives, Phase::Repeating);
+            self.events.phase(&cell.plan.drives, Phase::Repeating);
             workloads.push(self.workloads(cell, &state.results)?);
         }
         let mut ignore = Ignore {
@@ -198,9 +129,9 @@ impl Executor<'_> {
                 &mut ignore,
             )
         });
-        self.live.control.end(&flags);
+        self.events.live.control.end(&flags);
         for cell in cells {
-            self.live.phase(&cell.plan.drives, Phase::Waiting);
+            self.events.phase(&cell.plan.drives, Phase::Waiting);
         }
         repeated.map(drop)
     }
@@ -208,18 +139,15 @@ impl Executor<'_> {
     fn execute_together(
         &mut self,
         range: Range<usize>,
-        state: &mut RunState,
+        state: &mut ExecutionState,
     ) -> Result<CellExit, SuiteError> {
         let plan = self.plan;
-        let flags = self.live.control.begin(self.stop);
+        let flags = self.events.live.control.begin(self.stop);
         let cells = &plan.cells[range.clone()];
         for (number, (index, cell)) in range.clone().zip(cells).enumerate() {
             let drives = &cell.plan.drives;
-            match cells[..number].iter().any(|c| c.plan.drives == *drives) {
-                true => self.live.cell_started_beside(cell),
-                false => self.live.cell_started(index, cell),
-            }
-            self.record_start(index, cell, state)?;
+            let beside = cells[..number].iter().any(|c| c.plan.drives == *drives);
+            self.start_cell(index, beside, cell, state)?;
         }
         let mut workloads = Vec::with_capacity(cells.len());
         let mut starts = Vec::with_capacity(cells.len());
@@ -229,7 +157,7 @@ impl Executor<'_> {
         }
         let mut warned: Vec<CriticalWarnings> = vec![state.critical_warnings.clone(); cells.len()];
         let measured = self.journal_together(cells, &flags, &workloads, &mut warned);
-        self.live.control.end(&flags);
+        self.events.live.control.end(&flags);
         if let Some(first) = warned.into_iter().next() {
             state.critical_warnings = first;
         }
@@ -263,8 +191,11 @@ impl Executor<'_> {
                 }
             }
         }
-        for cell in cells {
-            self.live.cell_ended(cell, false);
+        for index in range {
+            self.events.emit(&RunEvent::CellEnded {
+                index,
+                purged: false,
+            });
         }
         Ok(exit)
     }
@@ -278,29 +209,12 @@ impl Executor<'_> {
         workloads: &[Vec<Workload>],
         warned: &mut [CriticalWarnings],
     ) -> Result<(RunOutcome, Vec<Recorded>), SuiteError> {
-        let (run_id, folder) = (self.log.run_id().to_owned(), self.log.folder().to_owned());
-        let (log, progress) = (
-            RefCell::new(&mut *self.log),
-            RefCell::new(&mut *self.progress),
-        );
-        let live = self.live;
-        let log_of = |_: &Cell| SharedLog {
-            log: &log,
-            run_id: run_id.clone(),
-            folder: folder.clone(),
-        };
-        let mut logs: Vec<_> = cells.iter().map(log_of).collect();
-        let mut shown: Vec<_> = cells.iter().map(|_| SharedProgress(&progress)).collect();
-        let each = cells.iter().zip(&mut logs).zip(&mut shown).zip(warned);
+        let (log, events) = (self.log, self.events);
+        let journal =
+            |(cell, warned): (_, _)| Journal::new(cell, log, events, self.stop, flags, warned);
+        let drives = cells.iter().map(|cell| cell.plan.drives[0]);
         let mut journals = Journals {
-            journals: each
-                .map(|(((cell, log), progress), warned)| {
-                    (
-                        cell.plan.drives[0],
-                        Journal::new(cell, log, progress, self.stop, flags, live, warned),
-                    )
-                })
-                .collect(),
+            journals: drives.zip(cells.iter().zip(warned).map(journal)).collect(),
         };
         let outcome = measure(
             &mut self.drives,
@@ -356,7 +270,6 @@ fn measure(
     outcome
 }
 
-/// Cells that share an open drive.
 struct Group {
     drive: usize,
     mode: OpenMode,

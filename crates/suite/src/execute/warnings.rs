@@ -15,28 +15,25 @@ use assay_units::Nanos;
 use assay_workload::access::AddressPattern;
 use assay_workload::run::DriveOutcome;
 
+use super::Executor;
 use super::cell::Finished;
 use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
 use super::run_log::RunLog;
-use super::{Executor, Progress};
+use crate::events::Events;
 use crate::expand::{Cell, UnsupportedBlockSize};
-use crate::live::Live;
 use crate::warn;
 
-/// Show and store a warning.
 pub(super) fn record_warning(
-    log: &mut dyn RunLog,
-    progress: &mut dyn Progress,
-    live: &Live,
+    log: &dyn RunLog,
+    events: &Events<'_>,
     warning: Warning,
 ) -> Result<(), StoreError> {
-    live.warned(&warning);
-    progress.warned(&warning);
+    events.warned(&warning);
     log.append(&Entry::Warning(warning))
 }
 
-impl Executor<'_> {
+impl Executor<'_, '_> {
     pub(super) fn warn(
         &mut self,
         warning: Warning,
@@ -55,7 +52,7 @@ impl Executor<'_> {
     }
 
     fn record_warning(&mut self, warning: Warning) -> Result<(), StoreError> {
-        record_warning(self.log, self.progress, self.live, warning)
+        record_warning(self.log, self.events, warning)
     }
 
     pub(super) fn warn_about_run(&mut self) -> Result<(), StoreError> {
@@ -186,9 +183,9 @@ impl Executor<'_> {
                 warnings.push(warn::simulated_host_limited(busy));
             }
         }
-        // A step that wants a state changes the one that an earlier step left.
+        // A step that needs a state changes the one that an earlier step left.
         let written_pct = result.values.get(AREA_WRITTEN_PCT);
-        let written_pct = written_pct.filter(|_| cell.wants.is_none());
+        let written_pct = written_pct.filter(|_| cell.needs_state.is_none());
         if let Some(&written_pct) = written_pct.filter(|pct| **pct < 100.0) {
             warnings.push(warn::area_not_covered(written_pct));
         }

@@ -11,7 +11,7 @@ use assay_workload::plan::{Pacing, PlanError, Workload};
 use super::matrix::{Combination, StepOnDrive};
 use super::{Cell, PointRule, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
-use crate::schema::{EndRule, NO_UPLINK, SuiteStep};
+use crate::schema::{EndRule, NO_UPLINK, SoakEnd, StepWork, SuiteStep};
 
 impl RunPlan {
     /// The ratio to incompressible data has a fixed name in reports.
@@ -20,7 +20,7 @@ impl RunPlan {
             return String::new();
         };
         let by_step = format!("ratio_to_{}", other.replace('-', "_"));
-        if !step.jobs.is_empty() {
+        if step.jobs().is_some() {
             return by_step;
         }
         let compared = |cell: &&Cell| cell.plan.step == *other && cell.plan.drives == [drive];
@@ -111,7 +111,7 @@ impl RunPlan {
         for &drive in on {
             match Workload::plan(options, &drives[drive].target_properties()) {
                 Ok(workload) => workloads.push(Workload {
-                    counts_coverage: step.kind == CellKind::Prepare,
+                    counts_coverage: step.kind() == CellKind::Prepare,
                     // Where the cell has a seed of its own, its hot blocks are those of the other
                     // cells.
                     placement_seed: match combination.seed_given {
@@ -148,7 +148,7 @@ impl RunPlan {
         }
         let first = workloads.first();
         let mut workload = first
-            .map(|w| describe(w, options, step.kind, holds))
+            .map(|w| describe(w, options, step.kind(), holds))
             .unwrap_or_default();
         let view = step.view.or_else(|| trace_view(first));
         workload.power_state = combination.power_state;
@@ -168,18 +168,18 @@ impl RunPlan {
                 id: id(&step.id),
                 step: step.id.clone(),
                 title: step.title.clone(),
-                kind: step.kind,
+                kind: step.kind(),
                 drives: on.to_vec(),
                 workload,
                 view: view.or(combination.job.as_ref().map(|_| CellView::Jobs)),
-                steady: step.steady,
+                steady: step.is_steady(),
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
                 segment: None,
                 load: (step.load_of.clone())
                     .zip(combination.load_percent)
                     .map(|(of, percent)| OfferedLoad { of, percent }),
-                point: step.point.as_ref().map(|point| PointPlan {
+                point: step.point().map(|point| PointPlan {
                     of: point.of.clone(),
                     which: point.which,
                 }),
@@ -195,13 +195,14 @@ impl RunPlan {
             ratio_name: self.ratio_name(step, on[0]),
             compare_with,
             group,
-            rounds: (step.rounds.as_ref())
+            rounds: step
+                .rounds()
                 .map(|rounds| on_drive.round_criterion(rounds))
                 .transpose()?,
             point: on_drive.point_rule(options)?,
             until: on_drive.stop_rule()?,
             start: on_drive.start_rule()?.filter(|_| leads),
-            wants: step.wants.clone(),
+            needs_state: step.needs_state.clone(),
             unsupported_block,
             ..Cell::default()
         })
@@ -223,9 +224,16 @@ impl StepOnDrive<'_> {
 
     /// The host of the step's drives, if they are simulated.
     fn simulated_host(&self, is_simulated: bool) -> Result<Option<SimulatedHost>, SuiteError> {
-        let Some(host) = self.step.simulated_host.as_ref().filter(|_| is_simulated) else {
+        let StepWork::Concurrent {
+            simulated_host: Some(host),
+            ..
+        } = &self.step.work
+        else {
             return Ok(None);
         };
+        if !is_simulated {
+            return Ok(None);
+        }
         let (processors, uplink) = (
             self.substitute(&host.processors),
             self.substitute(&host.uplink),
@@ -274,7 +282,7 @@ impl StepOnDrive<'_> {
     }
 
     fn point_rule(&self, options: &JobOptions) -> Result<Option<PointRule>, SuiteError> {
-        let Some(point) = &self.step.point else {
+        let Some(point) = self.step.point() else {
             return Ok(None);
         };
         Ok(Some(PointRule {
@@ -283,15 +291,22 @@ impl StepOnDrive<'_> {
         }))
     }
 
-    /// What ends the step's cells.
     pub(super) fn end_rule(&self) -> Result<EndRule, SuiteError> {
-        let text = self.step.ends.as_deref().map(|ends| self.substitute(ends));
-        let rule = text.as_deref().map_or(Ok(EndRule::First), EndRule::parse);
-        rule.map_err(|why| self.failed(&why))
+        match &self.step.work {
+            StepWork::Soak {
+                end: SoakEnd::Which(which),
+                ..
+            } => EndRule::parse(&self.substitute(which)).map_err(|why| self.failed(&why)),
+            _ => Ok(EndRule::First),
+        }
     }
 
     fn stop_rule(&self) -> Result<Option<StopRule>, SuiteError> {
-        let Some(until) = &self.step.until else {
+        let StepWork::Soak {
+            end: SoakEnd::Settled(until),
+            ..
+        } = &self.step.work
+        else {
             return Ok(None);
         };
         Ok(Some(StopRule {
@@ -311,7 +326,7 @@ impl StepOnDrive<'_> {
 fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
     let rw = combination.options.rw.as_deref().unwrap_or_default();
     let writes = rw.starts_with("randw") || rw.starts_with("randrw");
-    let varies = writes && step.kind != CellKind::Prepare
+    let varies = writes && step.kind() != CellKind::Prepare
         || combination.job.is_some()
         || step.view == Some(CellView::Cache);
     varies && !combination.seed_given
@@ -325,7 +340,6 @@ fn is_mix_below_block(options: &JobOptions, size_bytes: u64, block_bytes: u32) -
     mix && size_bytes < u64::from(block_bytes)
 }
 
-/// The recorded form of a workload.
 pub(super) fn describe(
     w: &Workload,
     options: &JobOptions,

@@ -24,12 +24,10 @@ const AS_IT_IS: &str = "as-it-is";
 #[derive(Clone, Debug)]
 pub(super) struct JobOfStep {
     pub(super) name: String,
-    /// Position in the step.
     pub(super) number: usize,
     pub(super) foreground: bool,
 }
 
-/// One workload of a step.
 #[derive(Clone, Debug)]
 pub(super) struct Combination {
     /// Its matrix options and values, in matrix order; of a step with jobs, those of all of them.
@@ -39,16 +37,13 @@ pub(super) struct Combination {
     /// The job that it is, where several run at once.
     pub(super) job: Option<JobOfStep>,
     pub(super) options: JobOptions,
-    /// The suite gives the seed.
     pub(super) seed_given: bool,
     pub(super) load_percent: Option<f64>,
     pub(super) power_state: Option<u8>,
     pub(super) round: Option<Round>,
-    /// Idle time before the cell.
     pub(super) idle_before: Nanos,
     /// Length of the stream, where the step gives it in chunks.
     pub(super) stream_bytes: Option<u64>,
-    /// Why it is skipped on this drive.
     pub(super) skip: Option<String>,
 }
 
@@ -186,10 +181,10 @@ impl StepOnDrive<'_> {
 
     /// The jobs of the step that run at once; of a step with one, none.
     fn jobs(&self) -> Vec<Option<JobOfStep>> {
-        if self.step.jobs.is_empty() {
+        let Some(jobs) = self.step.jobs() else {
             return vec![None];
-        }
-        let names = self.step.jobs.keys().enumerate();
+        };
+        let names = jobs.keys().enumerate();
         let job = |(number, name): (usize, &String)| {
             Some(JobOfStep {
                 name: name.clone(),
@@ -226,7 +221,7 @@ impl StepOnDrive<'_> {
                 own_axes.push((option.option.to_owned(), toml_text(value)));
             }
         }
-        let own = name.and_then(|name| self.step.jobs.get(name)?.as_table());
+        let own = name.and_then(|name| self.step.jobs()?.get(name)?.as_table());
         for (key, value) in own.into_iter().flatten() {
             set(key, self.substituted(value));
         }
@@ -248,7 +243,7 @@ impl StepOnDrive<'_> {
             .map_err(|e: toml::de::Error| e.to_string())?;
         let seed_given = options.seed.is_some();
         options.seed = options.seed.or(Some(self.plan.seed));
-        if self.step.kind == CellKind::Prepare {
+        if self.step.kind() == CellKind::Prepare {
             cover_whole_area(&mut options);
         }
         let above_0 = "a whole number above 0";
@@ -311,7 +306,6 @@ impl StepOnDrive<'_> {
         SuiteError::invalid("suite", &self.plan.suite.name, message)
     }
 
-    /// Repetitions of all cells of the step.
     pub(super) fn repeats(&self) -> Result<u32, SuiteError> {
         let Some(repeats) = &self.step.repeats else {
             return Ok(1);

@@ -6,17 +6,14 @@ use super::matrix::{Combination, StepOnDrive, same_value};
 use crate::SuiteError;
 use crate::schema::{RoundsSpec, SNIA, TrackingVariable};
 
-/// Largest number of rounds.
 pub(super) const MAX_ROUNDS: u32 = 1000;
 
 /// Steady-state criterion of rounds: [`RoundsSpec`] with parameters resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundCriterion {
-    /// Rule for one measurement window.
     pub rule: SteadyRule,
     /// Further rounds for which the rule must hold.
     pub dwell: u32,
-    /// Tracking variable.
     pub figure: TrackingVariable,
 }
 
@@ -32,7 +29,6 @@ impl RoundCriterion {
 }
 
 impl StepOnDrive<'_> {
-    /// The step's steady-state criterion.
     pub(super) fn round_criterion(
         &self,
         rounds: &RoundsSpec,
@@ -71,7 +67,6 @@ impl StepOnDrive<'_> {
         })
     }
 
-    /// Largest number of rounds.
     pub(super) fn max_rounds(&self, rounds: &RoundsSpec) -> Result<u32, SuiteError> {
         let dwell = self.round_criterion(rounds)?.dwell;
         let text = self.resolve(&rounds.most);

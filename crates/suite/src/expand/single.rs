@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_device::session::DriveSession;
-use assay_store::model::{CellKind, CellPlan, CellView, JobPlan};
+use assay_store::model::{CellPlan, CellView, JobPlan};
 use assay_units::Rng;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{DEFAULT_SEED, Workload};
@@ -11,15 +11,13 @@ use assay_workload::plan::{DEFAULT_SEED, Workload};
 use super::cell::trace_view;
 use super::{Cell, RunPlan, describe, initial_contents, labels};
 use crate::SuiteError;
-use crate::schema::{Suite, SuiteStep};
+use crate::schema::{StepWork, Suite, SuiteStep};
 
-/// One job of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedJob {
     /// Title of its step; the step's identifier is made from it.
     pub name: String,
     pub drive: usize,
-    /// The workload.
     pub options: JobOptions,
     /// Jobs of one stage run at the same time; stages follow each other.
     pub stage: usize,
@@ -30,9 +28,6 @@ pub struct PlannedJob {
 }
 
 /// The plan of `assay job`: one workload on one drive, as a suite of one cell.
-///
-/// # Errors
-/// When the workload does not fit the drive.
 pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan, SuiteError> {
     let suite = Suite {
         name: "job".to_owned(),
@@ -55,9 +50,6 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
 
 /// The plan of `assay job` with several jobs: they run at once on one drive, the first in the
 /// foreground. Names are unique.
-///
-/// # Errors
-/// When a workload does not fit the drive; the cell of the error is the name of the job.
 pub fn jobs_at_once(
     jobs: &[(String, JobOptions)],
     drive: &DriveSession,
@@ -105,9 +97,6 @@ pub fn jobs_at_once(
 }
 
 /// The plan of a job file: a step of one cell for each of its jobs.
-///
-/// # Errors
-/// When a workload does not fit its drive.
 pub fn job_file(
     name: &str,
     jobs: &[PlannedJob],
@@ -154,9 +143,9 @@ fn plan(
         let step = SuiteStep {
             id: id.clone(),
             title: job.name.clone(),
-            kind: match job.prepares {
-                true => CellKind::Prepare,
-                false => CellKind::Measure,
+            work: match job.prepares {
+                true => StepWork::Prepare { sets_state: None },
+                false => StepWork::default(),
             },
             ..SuiteStep::default()
         };
@@ -174,10 +163,10 @@ fn plan(
                 id: format!("{}/{id}", labels[job.drive]),
                 step: id.clone(),
                 title: step.title.clone(),
-                kind: step.kind,
+                kind: step.kind(),
                 view: trace_view(Some(&workload)),
                 drives: vec![job.drive],
-                workload: describe(&workload, &job.options, step.kind, &holds),
+                workload: describe(&workload, &job.options, step.kind(), &holds),
                 ..CellPlan::default()
             },
             workloads: vec![workload],

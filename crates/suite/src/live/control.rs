@@ -10,7 +10,6 @@ use assay_units::Nanos;
 /// How often a paused run looks whether it was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Flags of one cell that runs.
 #[derive(Debug, Default)]
 pub(crate) struct CellFlags {
     /// Its workers end: the cell is skipped, or the run is stopped.
@@ -31,7 +30,6 @@ impl CellFlags {
     }
 }
 
-/// Why no further cell is begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotBegun {
     /// The run was asked to end when its present cell has ended.
@@ -46,7 +44,6 @@ pub struct Control {
     paused: Mutex<bool>,
     resumed: Condvar,
     running: Mutex<Vec<Arc<CellFlags>>>,
-    /// No cell is begun any more.
     ends_after_cell: AtomicBool,
     /// No cell is begun that could end later, whole seconds since 1970, UTC.
     until_unix_s: OnceLock<u64>,
@@ -59,7 +56,6 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Whether a pause is requested.
     pub fn is_paused(&self) -> bool {
         *self.paused.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +103,6 @@ impl Control {
         (end >= until).then_some(NotBegun::TooLong)
     }
 
-    /// A cell starts.
     pub(crate) fn begin(&self, stop: &AtomicBool) -> Arc<CellFlags> {
         let flags = Arc::new(CellFlags::default());
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

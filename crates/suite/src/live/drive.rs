@@ -12,7 +12,6 @@ use super::history::{Contribution, History, HistorySecond};
 use super::watch::{DriveCondition, Watch};
 use crate::expand::{ASSUMED_BYTES_PER_S, Cell};
 
-/// What a drive is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// No cell runs on it.
@@ -33,7 +32,6 @@ pub enum Phase {
     /// A cell that leaves it idle.
     Idle,
     Purging,
-    /// Samples of its data are read.
     Inspecting,
 }
 
@@ -69,39 +67,28 @@ impl Phase {
     }
 }
 
-/// Latencies of the last interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatencyFigures {
-    /// Median.
     pub p50: Nanos,
-    /// 99th percentile.
     pub p99: Nanos,
-    /// 99.9th percentile.
     pub p999: Nanos,
 }
 
-/// Reads or writes of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OpFigures {
-    /// Completed per second, last interval.
     pub iops: f64,
-    /// Bytes per second, last interval.
     pub bytes_per_s: f64,
     /// Last interval; `None` without a completion in it.
     pub latency: Option<LatencyFigures>,
     /// Completed since the start of this attempt, ramps included.
     pub ios: u64,
-    /// Bytes moved by them.
     pub bytes: u64,
-    /// Failed or short.
     pub errors: u64,
     /// Latencies recorded, and their sum, seconds.
     pub latency_count: u64,
-    /// Their sum, seconds.
     pub latency_sum_s: f64,
 }
 
-/// The cell that runs on a drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningCell {
     /// Its number in the plan, from 0.
@@ -109,7 +96,6 @@ pub struct RunningCell {
     /// `samsung-951/random-read/bs=4k`.
     pub id: String,
     pub step: String,
-    /// The step's title.
     pub title: String,
     /// Time since its start, the drive's.
     pub at: Nanos,
@@ -117,10 +103,8 @@ pub struct RunningCell {
     pub planned: Option<Nanos>,
 }
 
-/// A drive at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct DriveSnapshot {
-    /// Its label in the run.
     pub label: String,
     /// Model, empty if unknown.
     pub model: String,
@@ -128,17 +112,13 @@ pub struct DriveSnapshot {
     /// Firmware revision, empty if unknown.
     pub firmware: String,
     pub capacity_bytes: u64,
-    /// Every figure is simulated.
     pub simulated: bool,
-    /// What it is doing.
     pub phase: Phase,
     /// The cell that runs, or the last one.
     pub cell: Option<RunningCell>,
     pub read: OpFigures,
     pub write: OpFigures,
-    /// Composite temperature, degrees Celsius.
     pub temperature_c: Option<f64>,
-    /// Power, milliwatts.
     pub power_mw: Option<u64>,
     /// The drive reports that it throttles, or that it does not.
     pub throttled: Option<bool>,
@@ -152,7 +132,6 @@ pub struct DriveSnapshot {
     pub speed_up: Option<f64>,
 }
 
-/// Counts of one operation.
 #[derive(Debug, Default)]
 struct OpState {
     figures: OpFigures,
@@ -203,9 +182,8 @@ impl OpState {
     }
 }
 
-/// A drive during a run.
 #[derive(Debug, Default)]
-pub(super) struct DriveState {
+pub(super) struct DriveFigures {
     identity: DriveSnapshot,
     pub(super) phase: Phase,
     pub(super) cell: Option<RunningCell>,
@@ -216,16 +194,13 @@ pub(super) struct DriveState {
     write: OpState,
     /// The last interval, since the cell's start.
     span: (Nanos, Nanos),
-    /// Bytes moved in the cell.
     cell_bytes: u64,
-    /// The last reading.
     telemetry: Telemetry,
     watch: Option<Watch>,
     /// What the detectors found in it, and when they were asked.
     condition: Option<DriveCondition>,
     evaluated_at: Option<Nanos>,
     history: History,
-    /// The drive's time before the cell.
     before_cell: Nanos,
     /// Real time of the first cell's start, and of the last event.
     started: Option<Nanos>,
@@ -237,9 +212,9 @@ pub(super) struct DriveState {
 /// Rates of shorter intervals rest on a few I/Os and are not shown.
 const LEAST_SHOWN: Nanos = Nanos::from_millis(5);
 
-impl DriveState {
-    pub(super) fn new(label: &str, info: &DriveInfo) -> DriveState {
-        DriveState {
+impl DriveFigures {
+    pub(super) fn new(label: &str, info: &DriveInfo) -> DriveFigures {
+        DriveFigures {
             identity: DriveSnapshot {
                 label: label.to_owned(),
                 model: info.model.clone().unwrap_or_default(),
@@ -249,7 +224,7 @@ impl DriveState {
                 simulated: info.simulated,
                 ..DriveSnapshot::default()
             },
-            ..DriveState::default()
+            ..DriveFigures::default()
         }
     }
 
@@ -417,14 +392,12 @@ impl DriveState {
         })
     }
 
-    /// What the detectors found.
     pub(super) fn evaluated(&mut self, condition: Option<DriveCondition>) {
         if self.watch.is_some() {
             self.condition = condition;
         }
     }
 
-    /// A copy.
     pub(super) fn snapshot(&self) -> DriveSnapshot {
         let span = self.span.1 - self.span.0;
         let in_cell = self.cell.as_ref().map_or(Nanos::ZERO, |cell| cell.at);

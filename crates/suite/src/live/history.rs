@@ -13,7 +13,6 @@ pub struct HistorySecond {
     pub number: u64,
     /// I/Os completed, spread evenly over each interval.
     pub ios: f64,
-    /// Bytes moved.
     pub bytes: f64,
     /// Highest 99th percentile of the latency of an interval in it, nanoseconds; reads and writes
     /// alike.
@@ -41,7 +40,6 @@ impl HistorySecond {
     }
 }
 
-/// The last seconds of a drive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     seconds: VecDeque<HistorySecond>,
@@ -49,7 +47,6 @@ pub(super) struct History {
     next: u64,
 }
 
-/// An interval's contribution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contribution {
     /// Its start and end in the drive's time.

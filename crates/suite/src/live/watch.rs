@@ -46,13 +46,10 @@ pub const CONDITIONS: [&str; 8] = [
 /// Label of a drive that reports that it throttles.
 const THROTTLING: &str = CONDITIONS[4];
 
-/// The intervals of a cell so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
     pub(super) cell: ObservedCell,
-    /// Intervals merged into one entry.
     stride: u32,
-    /// Intervals in the last entry.
     in_last: u32,
     nand_bytes: Option<u64>,
     /// The drive reported in its last reading that it throttles.
@@ -60,7 +57,6 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Of a cell that starts.
     pub(super) fn new(context: CellContext) -> Watch {
         Watch {
             cell: ObservedCell {

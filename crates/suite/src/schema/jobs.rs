@@ -1,13 +1,16 @@
 //! Steps with several jobs that run at once on a drive.
 
-use assay_store::model::{CellKind, CellView};
+use assay_store::model::CellView;
 use assay_workload::options::JobOption;
 
-use super::SuiteStep;
+use super::step::StepKeys;
+use super::{SUITE_OPTIONS, StepWork, SuiteStep};
 
-/// The option of a step's `job` that is no option of one workload, and applies to the drive as a
+/// Of [`SUITE_OPTIONS`], what a step with jobs may have for all: what applies to the drive as a
 /// whole.
-const OF_ALL_JOBS: &str = "power_state";
+const OF_ALL_JOBS: &[&str] = &["power_state"];
+/// What one of its jobs may have of them.
+const OF_ONE_OF_SEVERAL: &[&str] = &[];
 
 /// One option of a step's matrix.
 #[derive(Clone, Copy, Debug)]
@@ -29,34 +32,41 @@ impl MatrixOption<'_> {
     }
 }
 
+/// The options of a matrix, in the order written; those in the table of a job are of that job.
+fn matrix_options<'a>(
+    matrix: &'a toml::Table,
+    jobs: Option<&toml::Table>,
+) -> Vec<MatrixOption<'a>> {
+    let mut options = Vec::new();
+    for (key, values) in matrix {
+        let is_job = jobs.is_some_and(|jobs| jobs.contains_key(key));
+        match values.as_table().filter(|_| is_job) {
+            Some(of_job) => options.extend(of_job.iter().map(|(option, values)| MatrixOption {
+                job: Some(key),
+                option,
+                values,
+            })),
+            None => options.push(MatrixOption {
+                job: None,
+                option: key,
+                values,
+            }),
+        }
+    }
+    options
+}
+
 impl SuiteStep {
     /// The options of its matrix, in the order written.
     pub fn matrix_options(&self) -> Vec<MatrixOption<'_>> {
-        let mut options = Vec::new();
-        for (key, values) in &self.matrix {
-            match values.as_table().filter(|_| self.jobs.contains_key(key)) {
-                Some(of_job) => options.extend(of_job.iter().map(|(option, values)| {
-                    let job = Some(key.as_str());
-                    MatrixOption {
-                        job,
-                        option,
-                        values,
-                    }
-                })),
-                None => options.push(MatrixOption {
-                    job: None,
-                    option: key,
-                    values,
-                }),
-            }
-        }
-        options
+        matrix_options(&self.matrix, self.jobs())
     }
 
     /// Every value that an option has in the step, of any job; values of the matrix as written.
     pub fn values_of(&self, option: &str) -> impl Iterator<Item = &toml::Value> {
         let own = self.job.get(option);
-        let of_jobs = self.jobs.values().filter_map(move |job| job.get(option));
+        let jobs = self.jobs().into_iter().flat_map(toml::Table::values);
+        let of_jobs = jobs.filter_map(move |job| job.get(option));
         let matrix = self.matrix_options().into_iter();
         let of_matrix: Vec<&toml::Value> = matrix
             .filter(|m| m.option == option)
@@ -67,94 +77,80 @@ impl SuiteStep {
 
     /// The job whose figures are those of the step.
     pub fn foreground_job(&self) -> Option<&str> {
-        let first = self.jobs.keys().next().map(String::as_str);
-        self.foreground.as_deref().or(first)
-    }
-
-    /// Check the keys of a step with jobs.
-    pub(super) fn check_jobs(&self, before: &[SuiteStep]) -> Result<(), String> {
-        if self.kind != CellKind::Measure {
-            return Err("jobs need kind measure".to_owned());
-        }
-        if self.jobs.len() < 2 {
-            return Err("jobs are at least two; give the options of one as job".to_owned());
-        }
-        for (name, job) in &self.jobs {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            if name.is_empty() || !name.chars().all(plain) {
-                return Err(format!(
-                    "job {name:?}: a job's name consists of letters, digits and hyphens"
-                ));
-            }
-            let Some(options) = job.as_table() else {
-                return Err(format!("job {name:?} is no table of options"));
-            };
-            known(options.keys(), name)?;
-        }
-        known(self.job.keys().filter(|key| *key != OF_ALL_JOBS), "job")?;
-        for MatrixOption { job, option, .. } in self.matrix_options() {
-            let of_all = job.is_none() && option == OF_ALL_JOBS;
-            known(
-                Some(option).into_iter().filter(|_| !of_all),
-                job.unwrap_or("matrix"),
-            )?;
-        }
-        if let Some(foreground) = &self.foreground
-            && !self.jobs.contains_key(foreground)
-        {
-            return Err(format!("foreground names {foreground:?}, which is no job"));
-        }
-        if let Some(other) = &self.compare_with
-            && !before.iter().any(|s| s.id == *other && s.jobs.is_empty())
-        {
-            return Err(format!(
-                "compare_with names {other:?}, which is no earlier step with one job"
-            ));
-        }
-        if let Some(wants) = &self.wants
-            && !before.iter().any(|s| s.leaves.as_ref() == Some(wants))
-        {
-            return Err(format!("wants {wants:?}, which no earlier step leaves"));
-        }
-        if let Some(start) = &self.start
-            && !(0.0..=100.0).contains(&start.cool_k)
-        {
-            return Err("start: cool_k is from 0 to 100 kelvin".to_owned());
-        }
-        let view = self.view;
-        let of_jobs = [CellView::Jobs, CellView::Interference, CellView::Deadlines];
-        let fits = view.is_none_or(|view| of_jobs.contains(&view));
-        let of_one_job = [
-            (!fits, "a view other than jobs, interference and deadlines"),
-            (self.steady, "steady"),
-            (self.most_threads.is_some(), "most_threads"),
-            (self.load_of.is_some(), "load_of"),
-            (self.rounds.is_some(), "rounds"),
-            (self.repeats.is_some(), "repeats"),
-            (self.until.is_some(), "until"),
-            (self.ends.is_some(), "ends"),
-            (self.point.is_some(), "point"),
-            (self.leaves.is_some(), "leaves"),
-            (self.alone.is_some(), "alone"),
-        ];
-        match of_one_job.iter().find(|(has, _)| *has) {
-            Some((_, key)) => Err(format!("{key} is for steps of one job")),
-            None => Ok(()),
-        }
+        let StepWork::Jobs { jobs, foreground } = &self.work else {
+            return None;
+        };
+        let first = jobs.keys().next().map(String::as_str);
+        foreground.as_deref().or(first)
     }
 }
 
-/// Error for the first of these keys that is not an option of a workload.
-fn known<'a>(
-    mut keys: impl Iterator<Item = impl AsRef<str> + 'a> + 'a,
+/// Check the keys of a step with jobs.
+pub(super) fn check_jobs(step: &StepKeys) -> Result<(), String> {
+    let jobs = &step.jobs;
+    if jobs.len() < 2 {
+        return Err("jobs are at least two; give the options of one as job".to_owned());
+    }
+    for (name, job) in jobs {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(format!(
+                "job {name:?}: a job's name consists of letters, digits and hyphens"
+            ));
+        }
+        let Some(options) = job.as_table() else {
+            return Err(format!("job {name:?} is no table of options"));
+        };
+        check_options(options.keys().map(String::as_str), OF_ONE_OF_SEVERAL, name)?;
+    }
+    check_options(step.job.keys().map(String::as_str), OF_ALL_JOBS, "job")?;
+    for MatrixOption { job, option, .. } in matrix_options(&step.matrix, Some(jobs)) {
+        match job {
+            Some(job) => check_options([option], OF_ONE_OF_SEVERAL, job)?,
+            None => check_options([option], OF_ALL_JOBS, "matrix")?,
+        }
+    }
+    if let Some(foreground) = &step.foreground
+        && !jobs.contains_key(foreground)
+    {
+        return Err(format!("foreground names {foreground:?}, which is no job"));
+    }
+    let of_jobs = [CellView::Jobs, CellView::Interference, CellView::Deadlines];
+    let of_one_job = [
+        (
+            step.view.is_some_and(|view| !of_jobs.contains(&view)),
+            "a view other than jobs, interference and deadlines",
+        ),
+        (step.steady, "steady"),
+        (step.most_threads.is_some(), "most_threads"),
+        (step.load_of.is_some(), "load_of"),
+        (step.rounds.is_some(), "rounds"),
+        (step.repeats.is_some(), "repeats"),
+        (step.point.is_some(), "point"),
+    ];
+    match of_one_job.iter().find(|(has, _)| *has) {
+        Some((_, key)) => Err(format!("{key} is for steps of one job")),
+        None => Ok(()),
+    }
+}
+
+/// Error for the first of these keys that is neither an option of a workload nor one of a suite's.
+pub(super) fn check_options<'a>(
+    keys: impl IntoIterator<Item = &'a str>,
+    of_suite: &[&str],
     of: &str,
 ) -> Result<(), String> {
-    let wrong = keys.find(|key| JobOption::find(key.as_ref()).is_none());
-    wrong.map_or(Ok(()), |key| {
-        Err(format!(
-            "{of}: {:?} is not an option of a job that runs beside others; `assay job --help` \
-             lists them",
-            key.as_ref()
-        ))
-    })
+    let is_option = |key: &str| of_suite.contains(&key) || JobOption::find(key).is_some();
+    match keys.into_iter().find(|key| !is_option(key)) {
+        Some(key) => {
+            let beside = match of_suite.len() < SUITE_OPTIONS.len() {
+                true => " that runs beside others",
+                false => "",
+            };
+            Err(format!(
+                "{of}: {key:?} is not an option of a job{beside}; `assay job --help` lists them"
+            ))
+        }
+        None => Ok(()),
+    }
 }

@@ -88,9 +88,6 @@ pub enum EndRule {
 
 impl EndRule {
     /// From its text.
-    ///
-    /// # Errors
-    /// The alternatives.
     pub fn parse(text: &str) -> Result<EndRule, String> {
         match text.trim() {
             "first" => Ok(EndRule::First),
@@ -208,7 +205,6 @@ pub struct StopCondition {
     /// Largest change of the mean temperature between windows, degrees Celsius.
     #[serde(default = "celsius")]
     pub celsius: f64,
-    /// Temperature limit, degrees Celsius.
     #[serde(default = "limit_c")]
     pub limit_c: f64,
 }

@@ -67,7 +67,6 @@ pub struct DatasheetFacts {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRule {
-    /// Title.
     pub about: String,
     pub figure: Figure,
     /// Its step; required except for figures of the whole drive.
@@ -118,10 +117,6 @@ impl VerdictRule {
 
 impl VerdictRules {
     /// Read a policy: verdict rules in a file.
-    ///
-    /// # Errors
-    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message gives
-    /// the position.
     pub fn parse(name: &str, text: &str) -> Result<VerdictRules, SuiteError> {
         let checked = |rules: VerdictRules| {
             if rules.rules.is_empty() {
@@ -136,9 +131,6 @@ impl VerdictRules {
     }
 
     /// Read data-sheet facts: the `[[facts]]` of a policy in a file of their own.
-    ///
-    /// # Errors
-    /// When the TOML is malformed or a key is unknown; the message gives the position.
     pub fn parse_facts(name: &str, text: &str) -> Result<Vec<DatasheetFacts>, SuiteError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]

@@ -12,12 +12,13 @@ use std::sync::atomic::AtomicBool;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_stats::HostAudit;
-use assay_store::model::{BuildRecord, CellPlan, CellResult, Warning};
+use assay_store::model::BuildRecord;
 use assay_store::read::{CellRecord, Run};
 use assay_store::{Destination, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
-use assay_suite::execute::{IntervalWork, Progress, Resume, RunSummary, Runner};
-use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
+use assay_suite::events::{RunEvent, RunListener};
+use assay_suite::execute::{Resume, RunSummary, Runner};
+use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::live::Live;
 use assay_suite::manifest::manifest;
 use assay_suite::schema::Suite;
@@ -57,19 +58,22 @@ pub fn plan(
     )
 }
 
+/// A cell that fails, or another error, fails the test.
+pub fn refuse_failure(plan: &RunPlan, event: &RunEvent<'_>) {
+    match event {
+        RunEvent::CellFailed { index, message } | RunEvent::DriveLost { index, message } => {
+            panic!("{}: {message}", plan.cells[*index].plan.id);
+        }
+        RunEvent::Problem(message) => panic!("{message}"),
+        _ => {}
+    }
+}
+
 pub struct Quiet;
 
-impl Progress for Quiet {
-    fn cell_started(&mut self, _index: usize, _total: usize, _cell: &Cell) {}
-    fn interval(&mut self, _drive: usize, _work: IntervalWork) {}
-    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
-    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
-        panic!("{}: {message}", plan.id);
-    }
-    fn cell_passed(&mut self, _index: usize) {}
-    fn warned(&mut self, _warning: &Warning) {}
-    fn problem(&mut self, message: &str) {
-        panic!("{message}");
+impl RunListener for Quiet {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        refuse_failure(plan, event);
     }
 }
 
@@ -104,9 +108,9 @@ pub fn run_in(
     specs: &[&str],
     audit: HostAudit,
     stop: &AtomicBool,
-    progress: &mut dyn Progress,
+    listener: &mut dyn RunListener,
 ) -> (RunSummary, Run) {
-    run_live(path, text, specs, audit, stop, |_, run| run(progress))
+    run_live(path, text, specs, audit, stop, |_, run| run(listener))
 }
 
 /// As [`run_in`]; the receiver of events is made for the live figures of the run.
@@ -116,7 +120,7 @@ pub fn run_live(
     specs: &[&str],
     audit: HostAudit,
     stop: &AtomicBool,
-    with_progress: impl FnOnce(&Live, &mut dyn FnMut(&mut dyn Progress) -> RunSummary) -> RunSummary,
+    with_listener: impl FnOnce(&Live, &mut dyn FnMut(&mut dyn RunListener) -> RunSummary) -> RunSummary,
 ) -> (RunSummary, Run) {
     let suite = Suite::parse("test", text).unwrap();
     let mut drives = drives(specs);
@@ -137,7 +141,7 @@ pub fn run_live(
     };
     let live = Live::new(&plan, &drives);
     let mut once = Some((writer, &mut drives[..]));
-    let ending = with_progress(&live, &mut |progress| {
+    let ending = with_listener(&live, &mut |listener| {
         // Once.
         let (writer, drives) = once.take().unwrap();
         let runner = Runner {
@@ -146,7 +150,7 @@ pub fn run_live(
             writer,
             audit,
             stop,
-            progress,
+            listener,
             live: &live,
             drive_states: DriveStateCache::disabled(),
         };
@@ -171,7 +175,7 @@ pub fn run_built_in(suite: &str, set: &[(&str, &str)], spec: &str) -> (Run, temp
         writer,
         audit: HostAudit::default(),
         stop: &AtomicBool::new(false),
-        progress: &mut Quiet,
+        listener: &mut Quiet,
         live: &live,
         drive_states: DriveStateCache::disabled(),
     };

@@ -1,6 +1,10 @@
+use std::borrow::Cow;
+
+use assay_stats::Interval;
 use assay_store::model::{CellPlan, Warning};
 
 use super::*;
+use crate::events::IntervalWork;
 
 fn live(cells: usize) -> Live {
     Live {
@@ -10,10 +14,10 @@ fn live(cells: usize) -> Live {
         // The second cell is skipped by the plan.
         weights_ms: (0..cells).map(|i| if i == 1 { 0 } else { 1000 }).collect(),
         simulated: false,
-        drives: vec![Mutex::new(DriveState::default())],
-        run: Mutex::new(RunState {
+        drives: vec![Mutex::new(DriveFigures::default())],
+        run: Mutex::new(RunFigures {
             cells: vec![CellStatus::Left; cells],
-            ..RunState::default()
+            ..RunFigures::default()
         }),
         control: Control::default(),
     }
@@ -42,19 +46,34 @@ fn interval(end_ms: u64) -> Interval {
 #[test]
 fn cells_and_work_add_up() {
     let live = live(5);
-    live.cell_started(0, &cell());
+    let cells = [cell()];
+    let event = |event: RunEvent<'_>| live.event(&cells, &event);
+    event(RunEvent::CellStarted {
+        index: 0,
+        beside: false,
+    });
     let planned = Some(Nanos::from_secs(1));
     live.drive(0).unwrap().cell.as_mut().unwrap().planned = planned;
-    live.interval(0, &interval(500));
+    event(RunEvent::Interval {
+        drive: 0,
+        work: IntervalWork::default(),
+        interval: Some(&interval(500)),
+    });
     assert_eq!(live.work_ms(), (500, 4000));
-    live.cell_ended(&cell(), false);
-    live.cell_passed(0);
-    live.cell_passed(1);
+    event(RunEvent::CellEnded {
+        index: 0,
+        purged: false,
+    });
+    event(RunEvent::CellPassed { index: 0 });
+    event(RunEvent::CellPassed { index: 1 });
     assert_eq!(live.work_ms(), (1000, 4000));
-    live.cell_skipped(2);
-    live.cell_passed(2);
-    live.cell_failed(3);
-    live.cell_passed(3);
+    event(RunEvent::CellSkipped { index: 2 });
+    event(RunEvent::CellPassed { index: 2 });
+    event(RunEvent::CellFailed {
+        index: 3,
+        message: "".into(),
+    });
+    event(RunEvent::CellPassed { index: 3 });
     let snapshot = live.snapshot();
     let counts = CellCounts {
         done: 1,
@@ -67,7 +86,7 @@ fn cells_and_work_add_up() {
     assert_eq!(snapshot.done_share, 0.75);
     assert!(snapshot.left <= Nanos::from_secs(1));
     assert!(!snapshot.ended);
-    live.ended();
+    event(RunEvent::Ended);
     assert!(live.snapshot().ended);
 }
 
@@ -75,13 +94,14 @@ fn cells_and_work_add_up() {
 fn the_latest_warnings_are_kept_and_all_are_counted() {
     let live = live(1);
     for number in 0..KEPT_WARNINGS + 5 {
-        live.warned(&Warning {
+        let warning = Warning {
             code: "x".into(),
             cell: None,
             drive: None,
             message: number.to_string(),
             advice: String::new(),
-        });
+        };
+        live.event(&[], &RunEvent::Warned(Cow::Owned(warning)));
     }
     let snapshot = live.snapshot();
     assert_eq!(snapshot.warning_count(), KEPT_WARNINGS + 5);

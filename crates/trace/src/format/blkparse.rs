@@ -13,7 +13,6 @@ use assay_units::{Op, SECTOR_BYTES};
 
 use super::{Parsed, RawRecord, seconds_ns, whole};
 
-/// Parser of blkparse's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Blkparse {
     /// The action that stands for a request.

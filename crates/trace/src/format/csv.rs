@@ -13,11 +13,9 @@ use assay_units::Op;
 
 use super::{Parsed, RawRecord, TraceFormat, seconds_ns, whole};
 
-/// Parser of one of the CSV formats.
 #[derive(Clone, Debug)]
 pub(crate) struct CsvTrace(TraceFormat);
 
-/// Most columns of a format.
 const MOST_COLUMNS: usize = 7;
 
 /// The columns of a line; none where it has more than a format has.
@@ -44,7 +42,6 @@ fn is_header(line: &str) -> bool {
     line.starts_with("timestamp,") || line.starts_with("device_id,")
 }
 
-/// The format of a line of data or a header.
 pub(super) fn detect(line: &str) -> Option<TraceFormat> {
     let (columns, count) = columns(line)?;
     let is_number = |at: usize| columns[at].parse::<u64>().is_ok();

@@ -17,7 +17,6 @@ use super::{Parsed, RawRecord, whole};
 /// Waits of version 2 below this many microseconds are discarded (HOWTO.rst).
 const LEAST_WAIT_US: u64 = 100;
 
-/// Parser of an iolog.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Iolog {
     has_times: bool,

@@ -9,9 +9,7 @@ use std::thread;
 use super::{ReplayCounts, ReplayIo, ReplayPlan, ReplayStream};
 use crate::TraceError;
 
-/// I/Os per batch.
 const BATCH: usize = 4096;
-/// Batches that are made ahead.
 const AHEAD: usize = 8;
 
 /// I/Os with the counts up to the last of them, and how the trace ended where they are the last
@@ -22,13 +20,11 @@ struct Batch {
     end: Option<Result<(), TraceError>>,
 }
 
-/// The I/Os of a replay.
 pub struct ReplayFeed {
     batches: Receiver<Batch>,
     recycler: SyncSender<Vec<ReplayIo>>,
     batch: Batch,
     at: usize,
-    /// The file's name in messages.
     name: String,
 }
 
@@ -41,10 +37,6 @@ impl std::fmt::Debug for ReplayFeed {
 }
 
 impl ReplayFeed {
-    /// Begin a replay. Returns when the first I/Os are there.
-    ///
-    /// # Errors
-    /// When the trace can no longer be read, or no thread can be started.
     pub fn start(plan: &ReplayPlan) -> Result<ReplayFeed, TraceError> {
         let stream = ReplayStream::open(plan)?;
         let (sender, batches) = mpsc::sync_channel(AHEAD);
@@ -79,7 +71,6 @@ impl ReplayFeed {
         self.batch.ios.get(self.at).copied()
     }
 
-    /// Go on to the I/O after the next.
     #[inline]
     pub fn advance(&mut self) {
         self.at += 1;
@@ -110,7 +101,6 @@ impl ReplayFeed {
         self.batch.counts
     }
 
-    /// Why the trace ended early, where it did.
     pub fn error(&self) -> Option<TraceError> {
         self.batch.end.clone()?.err()
     }

@@ -22,10 +22,6 @@ pub enum AddressMap {
 }
 
 impl AddressMap {
-    /// From the option `trace_map`.
-    ///
-    /// # Errors
-    /// When there is no such map.
     pub fn parse(text: Option<&str>) -> Result<AddressMap, TraceError> {
         let divisor = |text: &str| text.strip_prefix("divide:")?.parse().ok();
         Ok(match text {
@@ -46,7 +42,6 @@ impl AddressMap {
         })
     }
 
-    /// As a report shows it.
     pub fn text(self) -> String {
         match self {
             AddressMap::Auto => "auto".to_owned(),

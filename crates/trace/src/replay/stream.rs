@@ -10,9 +10,7 @@ use crate::{TraceError, TraceReader, TraceRecord};
 pub struct ReplayIo {
     /// When it is due, since the start of the replay; zero in a closed loop.
     pub due: Nanos,
-    /// What it does.
     pub op: Op,
-    /// Offset on the drive, bytes.
     pub offset_bytes: u64,
     /// Length, bytes; 0 of a flush.
     pub len_bytes: u32,
@@ -21,7 +19,6 @@ pub struct ReplayIo {
     pub fua: bool,
 }
 
-/// How requests became I/Os.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayCounts {
     /// Requests of the trace so far, without those that are left out by option.
@@ -36,11 +33,9 @@ pub struct ReplayCounts {
     pub wrapped: u64,
     /// Longer than the longest I/O, and made several.
     pub split: u64,
-    /// What reading the trace left out or changed.
     pub read: ReadCounts,
 }
 
-/// Makes the I/Os of a replay.
 pub struct ReplayStream {
     reader: TraceReader,
     plan: ReplayPlan,
@@ -63,10 +58,6 @@ struct Extent {
 }
 
 impl ReplayStream {
-    /// Begin a replay.
-    ///
-    /// # Errors
-    /// When the trace can no longer be read.
     pub fn open(plan: &ReplayPlan) -> Result<ReplayStream, TraceError> {
         Ok(ReplayStream {
             reader: TraceReader::open(&plan.options.source)?,
@@ -87,7 +78,6 @@ impl ReplayStream {
         })
     }
 
-    /// How the requests so far became I/Os.
     pub fn counts(&self) -> ReplayCounts {
         ReplayCounts {
             read: self.reader.counts(),
@@ -96,9 +86,6 @@ impl ReplayStream {
     }
 
     /// The next I/O; `None` at the end.
-    ///
-    /// # Errors
-    /// When the trace can no longer be read, or has changed since it was surveyed.
     pub fn next_io(&mut self) -> Result<Option<ReplayIo>, TraceError> {
         loop {
             if let Some(io) = self.next_piece() {
@@ -175,7 +162,6 @@ impl ReplayStream {
         }
     }
 
-    /// Where a request is in the area.
     fn extents(&mut self, record: TraceRecord) -> [Option<Extent>; 2] {
         let plan = &self.plan;
         let (unit, align) = (plan.area.unit_bytes, plan.align_bytes);
@@ -229,7 +215,6 @@ impl ReplayStream {
     }
 }
 
-/// A span times a factor; saturates.
 fn scaled(span: Nanos, factor: f64) -> Nanos {
     match factor == 1.0 {
         true => span,

@@ -11,7 +11,6 @@ use super::zoned::TOLERANCE_PERCENT;
 
 /// The largest I/O, in bytes: 4 MiB.
 pub const MAX_BLOCK_BYTES: u32 = 4 << 20;
-/// The most sizes one mix may name.
 pub const MAX_MIX_ENTRIES: usize = 256;
 
 /// One column of the alias table: a 32-bit draw below `threshold` keeps `own`, any other takes
@@ -41,19 +40,11 @@ pub struct BlockSizes {
 }
 
 impl BlockSizes {
-    /// One size.
-    ///
-    /// # Errors
-    /// When the size is zero, no multiple of 512 bytes or over 4 MiB.
     pub fn single(size_bytes: u32) -> Result<BlockSizes, AccessError> {
         BlockSizes::mix(&[(size_bytes, 1.0)])
     }
 
     /// A mix of `(size in bytes, weight)`. Weights are relative; an entry of weight 0 is left out.
-    ///
-    /// # Errors
-    /// When a size is bad (see [`BlockSizes::single`]), a weight is negative or not finite, all
-    /// weights are zero, or there are more than `MAX_MIX_ENTRIES`.
     pub fn mix(entries: &[(u32, f64)]) -> Result<BlockSizes, AccessError> {
         if entries.len() > MAX_MIX_ENTRIES {
             return Err(AccessError::MixTooLong(entries.len()));
@@ -97,13 +88,11 @@ impl BlockSizes {
         self.weights.iter().sum()
     }
 
-    /// The expected size of an I/O, in bytes.
     pub fn mean_bytes(&self) -> f64 {
         let sum: f64 = self.entries().map(|(size, w)| f64::from(size) * w).sum();
         sum / self.total_weight()
     }
 
-    /// There is only one size.
     pub fn is_single(&self) -> bool {
         self.sizes.len() == 1
     }
@@ -130,7 +119,6 @@ impl BlockSizes {
         self.sizes[index]
     }
 
-    /// Draw an index.
     #[inline]
     pub(super) fn pick(&self, rng: &mut Rng) -> usize {
         let count = self.columns.len() as u64;

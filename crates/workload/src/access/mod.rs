@@ -43,7 +43,6 @@ pub struct Region {
     pub size_bytes: u64,
 }
 
-/// Order of the addresses in a region.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum AddressPattern {
     /// One after the other, from the start again after the end.
@@ -71,9 +70,7 @@ pub enum AddressPattern {
 /// `k * (range_bytes + skip_bytes)` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedZones {
-    /// Bytes to transfer before moving on (`zonesize`).
     pub size_bytes: u64,
-    /// Length of a zone (`zonerange`).
     pub range_bytes: u64,
     /// Gap between one zone's end and the next one's start (`zoneskip`).
     pub skip_bytes: u64,
@@ -82,7 +79,6 @@ pub struct StridedZones {
 /// What decides a job's addresses, without region and seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessConfig {
-    /// The order.
     pub pattern: AddressPattern,
     /// The sizes; of the reads, where writes have their own.
     pub block_sizes: BlockSizes,
@@ -91,9 +87,7 @@ pub struct AccessConfig {
     /// Where random I/Os may start, relative to the region's start (fio's `blockalign`); the
     /// smallest block size when absent.
     pub align_bytes: Option<u32>,
-    /// Zones within the region.
     pub zones: Option<StridedZones>,
-    /// How offsets go on from one I/O to the next.
     pub step: AccessStep,
 }
 
@@ -118,13 +112,11 @@ impl AccessConfig {
         std::iter::once(&self.block_sizes).chain(&self.write_sizes)
     }
 
-    /// The largest I/O, in bytes.
     pub fn max_bytes(&self) -> u32 {
         let own = self.block_sizes.max_bytes();
         self.sizes().map(BlockSizes::max_bytes).fold(own, u32::max)
     }
 
-    /// The smallest I/O, in bytes.
     pub fn min_bytes(&self) -> u32 {
         let own = self.block_sizes.min_bytes();
         self.sizes().map(BlockSizes::min_bytes).fold(own, u32::min)
@@ -144,7 +136,6 @@ impl AccessConfig {
         reads * self.block_sizes.mean_bytes() + (1.0 - reads) * writes.mean_bytes()
     }
 
-    /// The alignment in force, in bytes.
     fn effective_align_bytes(&self) -> u32 {
         self.align_bytes.unwrap_or_else(|| self.min_bytes())
     }
@@ -195,7 +186,6 @@ enum Order {
     Zoned(ZoneSampler),
 }
 
-/// The sizes of a direction.
 #[derive(Clone, Debug)]
 struct SizedSlots {
     sizes: BlockSizes,
@@ -230,7 +220,6 @@ impl SizedSlots {
         }
     }
 
-    /// A size, and the slots of it.
     #[inline]
     fn draw(&self, rng: &mut Rng) -> (u32, u64) {
         match self.only {
@@ -274,7 +263,6 @@ struct ZoneState {
 pub struct AddressGenerator {
     rng: Rng,
     reads: SizedSlots,
-    /// Where writes have sizes of their own.
     writes: Option<SizedSlots>,
     /// Start of the region, or of the current zone.
     base_bytes: u64,
@@ -297,17 +285,12 @@ struct RunState {
     position_bytes: u64,
 }
 
-/// Where the block of each rank is.
 fn scatter(slots: u64, seed: u64) -> Permutation {
     Permutation::new(slots, &mut Rng::stream(seed, "zipf scatter"))
 }
 
 impl AddressGenerator {
     /// A generator for worker number `worker` of the job with this seed.
-    ///
-    /// # Errors
-    /// When region, sizes, alignment, zones or exponent do not fit together; the message names them
-    /// and the change.
     pub fn new(
         config: &AccessConfig,
         region: Region,

@@ -51,7 +51,6 @@ impl Permutation {
         self.rotation = rng.below(self.count);
     }
 
-    /// How many values are permuted.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -10,10 +10,7 @@ use super::zipf::Zipf;
 pub enum RankLaw {
     /// Rank `r` has a share proportional to `r^-theta`, theta over 0 and up to `MAX_THETA` (fio's
     /// `zipf:theta`).
-    Zipf {
-        /// The exponent.
-        theta: f64,
-    },
+    Zipf { theta: f64 },
     /// A share `1 - h` of the I/Os goes to the share `h` of the offsets, and so on within that
     /// (fio's `pareto:h`): rank `n u^k` of `n`, with `u` uniform and `k = ln h / ln(1 - h)`, as
     /// `lib/zipf.c` of fio 3.33 has it.
@@ -29,7 +26,6 @@ pub enum RankLaw {
     },
 }
 
-/// Draws ranks.
 #[derive(Clone, Debug)]
 pub(super) enum Ranks {
     Zipf(Zipf),
@@ -39,9 +35,6 @@ pub(super) enum Ranks {
 
 impl Ranks {
     /// Ranks `0..count`; a `count` of 0 is taken as 1.
-    ///
-    /// # Errors
-    /// When the law's parameter is out of range.
     pub(super) fn new(law: RankLaw, count: u64) -> Result<Ranks, AccessError> {
         let whole = count.max(1) as f64;
         match law {
@@ -65,7 +58,6 @@ impl Ranks {
         }
     }
 
-    /// The next rank.
     #[inline]
     pub(super) fn sample(&self, rng: &mut Rng) -> u64 {
         match *self {

@@ -30,9 +30,6 @@ pub struct Zipf {
 
 impl Zipf {
     /// A sampler of ranks `1..=count`. A `count` of 0 is taken as 1.
-    ///
-    /// # Errors
-    /// When theta is not within (0, [`MAX_THETA`]].
     pub fn new(count: u64, theta: f64) -> Result<Zipf, AccessError> {
         if !(theta > 0.0 && theta <= MAX_THETA) {
             return Err(AccessError::BadTheta(theta));
@@ -66,7 +63,6 @@ impl Zipf {
     }
 }
 
-/// `x^-theta`.
 #[inline]
 fn density(x: f64, theta: f64) -> f64 {
     (-theta * x.ln()).exp()

@@ -69,7 +69,6 @@ impl FromStr for ZoneShares {
     }
 }
 
-/// A percentage, or `None` for nothing.
 fn percent(word: &str) -> Result<Option<f64>, ()> {
     let word = word.trim().trim_end_matches('%');
     if word.is_empty() {
@@ -104,7 +103,6 @@ impl fmt::Display for ZoneShares {
     }
 }
 
-/// One zone as it is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Zone {
     /// A draw below this and not below that of the zone before it is for this one.
@@ -123,9 +121,6 @@ pub(super) struct ZoneSampler {
 impl ZoneSampler {
     /// Zones over an area of `area_bytes` in which I/Os start at one of `slots` multiples of
     /// `align_bytes`. An I/O belongs to the zone that it starts in.
-    ///
-    /// # Errors
-    /// [`AccessError::EmptyZone`] when a zone with accesses has no slot.
     pub(super) fn new(
         shares: &ZoneShares,
         area_bytes: u64,
@@ -167,7 +162,6 @@ impl ZoneSampler {
         Ok(ZoneSampler { zones })
     }
 
-    /// The next slot.
     #[inline]
     pub(super) fn sample(&self, rng: &mut Rng) -> u64 {
         let draw = rng.next_u64();

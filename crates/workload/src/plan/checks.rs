@@ -139,7 +139,6 @@ pub(super) fn cpus(list: Option<&str>) -> Result<Option<CpuList>, PlanError> {
     Ok(Some(cpus))
 }
 
-/// What `rw` says.
 pub(super) struct Direction {
     /// Without the number behind a colon.
     pub(super) word: String,

@@ -7,20 +7,15 @@ use crate::options::JobOption;
 use assay_integrity::blocks::VerifyError;
 use assay_integrity::data::DataError;
 
-/// Why options do not make a workload for this drive.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// A text could not be read.
     #[error("--{option}: {source}")]
     Text {
         option: &'static str,
-        /// Why.
         source: ParseError,
     },
-    /// Processors that the threads may not run on.
     #[error("--cpus_allowed: {0}")]
     Cpus(#[from] assay_io::cpus::CpuListError),
-    /// Not a multiple of what the drive addresses.
     #[error(
         "{drive}: --{option} {given_bytes} is not a multiple of its logical block of \
          {block_bytes} bytes; use {suggestion}"
@@ -29,39 +24,29 @@ pub enum PlanError {
         drive: String,
         option: &'static str,
         given_bytes: u64,
-        /// The drive's block.
         block_bytes: u32,
-        /// The next multiple.
         suggestion: u64,
     },
-    /// A block does not fit into the area (of a thread).
     #[error(
         "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} \
          bytes; use a smaller --bs or a larger --size"
     )]
     BlockTooLarge {
         drive: String,
-        /// The largest block.
         block_bytes: u32,
-        /// What it must fit into.
         area: &'static str,
-        /// How large that is.
         area_bytes: u64,
     },
     /// A value that is no choice or out of range, or options that exclude each other or do not suit
     /// the drive.
     #[error("{0}")]
     Invalid(String),
-    /// The block-size mix, order, or zones are invalid.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The data pattern is invalid.
     #[error("--data: {0}")]
     Data(#[from] DataError),
-    /// The trace cannot be replayed.
     #[error(transparent)]
     Trace(#[from] assay_trace::TraceError),
-    /// The verify interval is invalid.
     #[error("--verify: {0}")]
     Verify(#[from] VerifyError),
 }

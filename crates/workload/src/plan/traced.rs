@@ -17,7 +17,6 @@ use crate::options::{JOB_OPTIONS, JobOption, JobOptions};
 
 /// What a trace replay is in place of a fio `rw`.
 pub const TRACE_RW: &str = "trace";
-/// I/Os in flight when nothing is asked for.
 const DEFAULT_DEPTH: u32 = 32;
 
 /// Options that say what the trace says, or that a replay has no meaning for.
@@ -56,7 +55,6 @@ fn is_of_trace(option: &JobOption) -> bool {
     option.name.starts_with("trace_")
 }
 
-/// Options of a trace need one.
 pub(super) fn none_without_trace(options: &JobOptions) -> Result<(), PlanError> {
     match options.given().find(|option| is_of_trace(option)) {
         None => Ok(()),
@@ -67,7 +65,6 @@ pub(super) fn none_without_trace(options: &JobOptions) -> Result<(), PlanError> 
     }
 }
 
-/// How the trace is replayed.
 fn replay_options(options: &JobOptions) -> Result<ReplayOptions, PlanError> {
     let format = options.trace_format.as_deref().map(TraceFormat::parse);
     let skipped = options.trace_skip.as_deref().map(SkippedOps::parse);

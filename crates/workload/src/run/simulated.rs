@@ -27,13 +27,11 @@ use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::Workload;
 use crate::worker::{TraceOutcome, Worker};
 
-/// Workloads on a simulated drive, and their outcomes.
 pub(super) struct SimulatedJob<'a> {
     pub(super) parts: Vec<(&'a Workload, &'a mut DriveOutcome)>,
     pub(super) target: &'a mut SimTarget,
 }
 
-/// What a workload measured in an interval.
 struct Measured {
     part: usize,
     interval: Interval,
@@ -44,14 +42,11 @@ struct Measured {
 /// wait to be used again.
 const QUEUED: usize = 8;
 
-/// How a drive's workloads ended.
 struct DriveEnd {
     end: LoopEnd,
     /// Of each worker: its workload, and what it found.
     verify: Vec<(usize, Option<VerifyReport>)>,
-    /// Of each workload.
     coverage: Vec<Option<Arc<CoverageMap>>>,
-    /// Of each workload that replays a trace.
     traces: Vec<(usize, TraceOutcome)>,
     /// Share of the processors of a shared host, percent.
     host_busy_pct: Option<f64>,
@@ -149,7 +144,6 @@ fn run_on_its_host(
     })
 }
 
-/// The caller's end of a drive's thread.
 struct DriveThread<'scope, 'a> {
     measured: Receiver<Measured>,
     recycler: SyncSender<Interval>,
@@ -235,7 +229,6 @@ impl IntervalSink for CallerSink<'_, '_> {
     }
 }
 
-/// Sends intervals to the thread of the caller.
 struct ChannelSink {
     sender: SyncSender<Measured>,
     recycled: Receiver<Interval>,

@@ -38,17 +38,13 @@ pub(super) struct ThreadedJob<'a> {
     pub(super) outcome: &'a mut DriveOutcome,
 }
 
-/// A worker thread within a run.
 #[derive(Clone, Copy, Debug)]
 struct WorkerId {
-    /// Of all threads of the run.
     thread: usize,
     job: usize,
-    /// Within the job.
     index: u32,
 }
 
-/// From a worker thread to the collector.
 enum Message {
     /// The thread's target is set up, or could not be.
     Ready,
@@ -77,7 +73,6 @@ struct ThreadSink<'a> {
     /// Messages that found the channel full: the I/O loop must not wait for the collector.
     backlog: VecDeque<Message>,
     recycled: Receiver<Interval>,
-    /// Of the thread's job.
     coverage: Option<Arc<CoverageMap>>,
     is_ready: bool,
 }
@@ -128,7 +123,6 @@ impl IntervalSink for ThreadSink<'_> {
     }
 }
 
-/// What all threads of a run share.
 struct Shared<'a> {
     stop: &'a AtomicBool,
     /// A thread could not be set up, or failed: none starts, and those that run stop.
@@ -180,7 +174,6 @@ pub(super) fn run_threads(
     run_with(jobs, stop, observer, &run_worker)
 }
 
-/// The body of a worker thread.
 type WorkerBody =
     dyn Fn(&Workload, LearnedSeed, Option<DriveHandle>, &mut ThreadSink<'_>) -> ThreadEnd + Sync;
 
@@ -399,10 +392,8 @@ const COLLECT_GRACE: Nanos = Nanos::from_millis(20);
 /// How often the collector checks the stop flag when no message arrives.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The collector's ends of the channels.
 struct Channels<'a> {
     messages: &'a Receiver<Message>,
-    /// By thread.
     recyclers: &'a [SyncSender<Interval>],
 }
 

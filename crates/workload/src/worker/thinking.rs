@@ -4,26 +4,20 @@ use assay_units::Nanos;
 
 use crate::plan::Think;
 
-/// Where a worker is between two pauses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thinking {
     think: Think,
-    /// I/Os to issue before the pause.
     ios_left: u64,
     /// When the next pause begins at the latest.
     active_until: Option<Nanos>,
     /// End of the pause; unknown while I/Os are in flight.
     until: Option<Nanos>,
-    /// Last completion.
     completed: Nanos,
 }
 
-/// What the next I/O waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pause {
-    /// The I/Os in flight.
     Completion,
-    /// The end of the pause.
     Until(Nanos),
 }
 

@@ -15,14 +15,11 @@ use super::{NextIssue, Pending, Worker};
 /// time wakes up microseconds after it.
 pub const LATE: Nanos = Nanos::MILLISECOND;
 
-/// What completed in a phase of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TracePhase {
     /// First due time (of a closed loop: first submission), since the start of the replay.
     pub start: Nanos,
-    /// Last completion.
     pub end: Nanos,
-    /// Counts per operation that occurred.
     pub ops: Vec<(Op, OpInterval)>,
 }
 
@@ -41,37 +38,28 @@ impl TracePhase {
     }
 }
 
-/// How a replay went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceOutcome {
-    /// What was asked for.
     pub plan: Arc<ReplayPlan>,
     /// How requests became I/Os; exact when the whole trace was replayed.
     pub counts: ReplayCounts,
-    /// The whole trace was replayed.
     pub is_whole: bool,
     /// Start of the replay since the start of the job: its delay. The times of the phases are since
     /// then.
     pub start: Nanos,
-    /// I/Os that were submitted.
     pub ios: u64,
     /// Those of them that were submitted more than [`LATE`] after they were due; none in a closed
     /// loop.
     pub late_ios: u64,
-    /// Longest time from due to submission.
     pub longest_lag: Nanos,
-    /// Sum of the times from due to submission.
     pub lag_sum: Nanos,
-    /// Those that occurred, in order.
     pub phases: Vec<TracePhase>,
 }
 
-/// The replay of a worker.
 #[derive(Debug)]
 pub(super) struct TraceReplay {
     feed: ReplayFeed,
     is_timed: bool,
-    /// Phase of the I/O of each slot.
     slots: Vec<u32>,
     outcome: TraceOutcome,
 }
@@ -118,7 +106,6 @@ impl TraceReplay {
         }
     }
 
-    /// Count an I/O that failed.
     #[cold]
     pub(super) fn failed(&mut self, slot: u32, op: Op, result: i32, done: Nanos) {
         let is_timed = self.is_timed;
@@ -159,9 +146,6 @@ impl Worker {
     }
 
     /// How its replay went, or why the trace could not be read to its end.
-    ///
-    /// # Errors
-    /// When the trace could not be read to its end.
     pub fn trace_outcome(&mut self) -> Result<Option<TraceOutcome>, TraceError> {
         let Some(trace) = &mut self.trace else {
             return Ok(None);

@@ -17,7 +17,7 @@ fn cell(step: &str, kind: CellKind) -> Cell {
 
 fn leaving(last: bool) -> Cell {
     Cell {
-        leaves: Some(Preconditioning {
+        sets_state: Some(Preconditioning {
             name: "random".to_owned(),
             workload: String::new(),
             last,
@@ -28,7 +28,7 @@ fn leaving(last: bool) -> Cell {
 
 fn wanting() -> Cell {
     Cell {
-        wants: Some("random".to_owned()),
+        needs_state: Some("random".to_owned()),
         ..cell("measure", CellKind::Measure)
     }
 }

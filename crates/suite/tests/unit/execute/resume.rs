@@ -3,7 +3,7 @@ use assay_store::model::CellKind;
 use super::*;
 use crate::expand::Preconditioning;
 
-fn cell(id: &str, leaves: Option<&str>, wants: Option<&str>) -> Cell {
+fn cell(id: &str, sets_state: Option<&str>, needs_state: Option<&str>) -> Cell {
     Cell {
         plan: CellPlan {
             id: id.to_owned(),
@@ -11,12 +11,12 @@ fn cell(id: &str, leaves: Option<&str>, wants: Option<&str>) -> Cell {
             drives: vec![0],
             ..CellPlan::default()
         },
-        leaves: leaves.map(|name| Preconditioning {
+        sets_state: sets_state.map(|name| Preconditioning {
             name: name.to_owned(),
             workload: String::new(),
             last: true,
         }),
-        wants: wants.map(str::to_owned),
+        needs_state: needs_state.map(str::to_owned),
         ..Cell::default()
     }
 }

@@ -2,13 +2,13 @@ use assay_store::model::CellPlan;
 
 use super::*;
 
-fn state() -> DriveState {
-    DriveState {
+fn state() -> DriveFigures {
+    DriveFigures {
         identity: DriveSnapshot {
             simulated: true,
             ..DriveSnapshot::default()
         },
-        ..DriveState::default()
+        ..DriveFigures::default()
     }
 }
 

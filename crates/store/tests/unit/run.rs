@@ -1,0 +1,31 @@
+use std::path::Path;
+
+use assay_stats::{Interval, OpInterval};
+use assay_units::{Nanos, Op};
+
+use super::*;
+use crate::model::IntervalRecord;
+
+#[test]
+fn an_interval_is_encoded_as_its_entry() {
+    let mut counts = OpInterval {
+        ios: 3,
+        bytes: 4096,
+        ..OpInterval::default()
+    };
+    counts.latency.record(Nanos(1234));
+    let interval = Interval {
+        index: 7,
+        ramp: true,
+        start: Nanos(1),
+        end: Nanos(9),
+        ops: vec![(Op::Read, counts.clone()), (Op::Write, counts)],
+    };
+    let folder = Path::new("/nowhere");
+    let borrowed = EncodedEntry::interval("drive/cell", 2, &interval, folder).unwrap();
+    let entry = Entry::Interval(IntervalRecord::new("drive/cell", 2, interval));
+    assert_eq!(
+        borrowed.line,
+        EncodedEntry::new(&entry, folder).unwrap().line
+    );
+}
