@@ -95,27 +95,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     };
     // Opened read-only first: an invalid option is reported before a safety refusal.
     let mut drives = super::open_drives(&names, &options)?;
-    let mut planned = fills(&needed, &drives);
-    for job in &mut jobs {
-        let drive = drive_of(&names, job);
-        if let Some(limited) = job.limit_to(drives[drive].info().capacity_bytes) {
-            output.note(&limited);
-        }
-        // The plan checks it again; here its place in the file is known.
-        Workload::plan(&job.options, &drives[drive].target_properties()).map_err(|error| {
-            UsageError(job.error(&error.options(), &error.to_string()).to_string())
-        })?;
-        planned.push(PlannedJob {
-            name: job.name.clone(),
-            drive,
-            options: job.options.clone(),
-            stage: job.stage + 1,
-            drop_cache: job.drop_cache
-                && !drives[drive].info().simulated
-                && drives[drive].info().path.is_some(),
-            prepares: false,
-        });
-    }
+    let planned = planned_jobs(&mut jobs, &needed, &drives, output)?;
     let stem = request
         .file
         .file_stem()
@@ -183,6 +163,37 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     })
 }
 
+/// The fills of files that were made, then the jobs.
+fn planned_jobs(
+    jobs: &mut [FioJob],
+    needed: &[Needed],
+    drives: &[DriveSession],
+    output: Output,
+) -> anyhow::Result<Vec<PlannedJob>> {
+    let mut planned = fills(needed, drives);
+    for job in jobs {
+        let drive = drive_of(needed, job);
+        if let Some(limited) = job.limit_to(drives[drive].info().capacity_bytes) {
+            output.note(&limited);
+        }
+        // The plan checks it again; here its place in the file is known.
+        Workload::plan(&job.options, &drives[drive].target_properties()).map_err(|error| {
+            UsageError(job.error(&error.options(), &error.to_string()).to_string())
+        })?;
+        planned.push(PlannedJob {
+            name: job.name.clone(),
+            drive,
+            options: job.options.clone(),
+            stage: job.stage + 1,
+            drop_cache: job.drop_cache
+                && !drives[drive].info().simulated
+                && drives[drive].info().path.is_some(),
+            prepares: false,
+        });
+    }
+    Ok(planned)
+}
+
 /// Read and convert a job file.
 fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
     let host = HostInfo::read();
@@ -215,8 +226,9 @@ fn needed(jobs: &[FioJob]) -> Vec<Needed> {
     needed
 }
 
-fn drive_of(names: &[String], job: &FioJob) -> usize {
-    let at = names.iter().position(|name| name == job.target.name());
+fn drive_of(needed: &[Needed], job: &FioJob) -> usize {
+    let mut names = needed.iter().map(|drive| drive.name.as_str());
+    let at = names.position(|name| name == job.target.name());
     at.expect("every target is among the drives")
 }
 

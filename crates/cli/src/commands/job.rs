@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use assay_device::session::SessionOptions;
+use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::Destination;
 use assay_suite::SuiteError;
-use assay_suite::expand::{Cell, jobs_at_once, single_job};
+use assay_suite::expand::{Cell, RunPlan, jobs_at_once, single_job};
 use assay_workload::options::JobOptions;
 
 use crate::args::{JobArguments, NamedJob};
@@ -69,24 +69,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         ..session_options.clone()
     };
     let mut drives = super::open_drives(&[drive], &read_only)?;
-    let plan = match &jobs[..] {
-        [job] => single_job(&job.options, &drives[0]).map_err(|error| match error {
-            SuiteError::Cell { source, .. } => UsageError(source.to_string()).into(),
-            other => anyhow::Error::new(other),
-        })?,
-        several => {
-            let jobs: Vec<(String, JobOptions)> = several
-                .iter()
-                .map(|job| (job.name.clone(), job.options.clone()))
-                .collect();
-            jobs_at_once(&jobs, &drives[0]).map_err(|error| match error {
-                SuiteError::Cell { cell, source } => {
-                    UsageError(format!("job {cell}: {source}")).into()
-                }
-                other => anyhow::Error::new(other),
-            })?
-        }
-    };
+    let plan = plan(&jobs, &drives[0])?;
     let writes = |cell: &Cell| cell.writes();
     let session_options = SessionOptions {
         // What a trace does is known when it has been read.
@@ -111,6 +94,23 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         Ok(())
     })?;
     Ok(super::outcome_of(&summary))
+}
+
+/// The plan of one job, or of several that run at once. An invalid option is an error of usage.
+fn plan(jobs: &[NamedJob], drive: &DriveSession) -> anyhow::Result<RunPlan> {
+    let planned = match jobs {
+        [job] => single_job(&job.options, drive),
+        several => {
+            let jobs = several.iter();
+            let jobs = jobs.map(|job| (job.name.clone(), job.options.clone()));
+            jobs_at_once(&jobs.collect::<Vec<_>>(), drive)
+        }
+    };
+    planned.map_err(|error| match error {
+        SuiteError::Cell { source, .. } if jobs.len() == 1 => UsageError(source.to_string()).into(),
+        SuiteError::Cell { cell, source } => UsageError(format!("job {cell}: {source}")).into(),
+        other => anyhow::Error::new(other),
+    })
 }
 
 #[cfg(test)]

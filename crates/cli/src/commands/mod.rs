@@ -99,9 +99,9 @@ pub fn on_signals(
 /// Set by each of [`ending_signals`]; a second signal ends the process at once.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
+    let stopped = Arc::clone(&stop);
     let work = move |signal, at_once| {
-        if told.swap(true, Ordering::SeqCst) || at_once {
+        if stopped.swap(true, Ordering::SeqCst) || at_once {
             signal_hook::low_level::exit(128 + signal);
         }
     };
@@ -116,7 +116,7 @@ pub struct Stop {
     pub flag: Arc<AtomicBool>,
     /// SIGUSR1 was received.
     after_cell: Arc<AtomicBool>,
-    /// Told of the stop, when the run has begun.
+    /// Receives the requests, when the run has begun.
     live: Arc<OnceLock<Arc<Live>>>,
 }
 
@@ -124,22 +124,23 @@ impl Stop {
     /// Listen for signals.
     pub fn on_signals() -> anyhow::Result<Stop> {
         let stop = Stop::default();
-        let told = stop.clone();
+        let requested = stop.clone();
         let mut heard = ending_signals();
         heard.push(SIGUSR1);
         on_signals(&heard, move |signal, at_once| {
             if signal == SIGUSR1 {
-                told.after_cell.store(true, Ordering::SeqCst);
-                told.live
+                requested.after_cell.store(true, Ordering::SeqCst);
+                requested
+                    .live
                     .get()
                     .inspect(|live| live.control.end_after_cell());
                 return;
             }
-            if told.flag.swap(true, Ordering::SeqCst) || at_once {
+            if requested.flag.swap(true, Ordering::SeqCst) || at_once {
                 live::tty::restore();
                 signal_hook::low_level::exit(128 + signal);
             }
-            if let Some(live) = told.live.get() {
+            if let Some(live) = requested.live.get() {
                 live.control.stopped();
             }
         })?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_analysis::endurance::Origins;
 use assay_device::open::open_drive;
-use assay_device::session::{OpenTarget, SessionError};
+use assay_device::session::{OpenMode, OpenTarget, SessionError};
 use assay_io::Nanos;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS, POINT_DEPTH, POINT_THREADS};
@@ -386,7 +386,25 @@ fn idle(
     }
 }
 
-/// Acquire the drives of a cell, run its workloads, release the drives.
+/// Acquire these drives, do the work, release the drives.
+pub(super) fn with_targets<T>(
+    drives: &mut Drives<'_>,
+    modes: impl IntoIterator<Item = (usize, OpenMode)>,
+    work: impl FnOnce(&mut [(usize, OpenTarget)]) -> Result<T, SuiteError>,
+) -> Result<T, SuiteError> {
+    let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
+    let acquired = modes.into_iter().try_for_each(|(drive, mode)| {
+        targets.push((drive, drives[drive].acquire(mode)?));
+        Ok(())
+    });
+    let done = acquired.and_then(|()| work(&mut targets));
+    for (drive, target) in targets {
+        drives[drive].release(target);
+    }
+    done
+}
+
+/// Run the workloads of a cell.
 fn execute(
     drives: &mut Drives<'_>,
     cell: &Cell,
@@ -394,22 +412,15 @@ fn execute(
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<(RunOutcome, Option<StopReason>), SuiteError> {
-    let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
-    let mut refused = Ok(());
-    for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
+    for &drive in &cell.plan.drives {
         // Real ones are read by the run itself, before and after the I/Os.
         if let Some(counters) = drives[drive].block_cache() {
             observer.telemetry(drive, Nanos::ZERO, counters);
         }
-        match drives[drive].acquire(workload.open_mode()) {
-            Ok(target) => targets.push((drive, target)),
-            Err(error) => {
-                refused = Err(error.into());
-                break;
-            }
-        }
     }
-    let outcome = refused.and_then(|()| {
+    let modes = workloads.iter().map(Workload::open_mode);
+    let modes = cell.plan.drives.iter().copied().zip(modes);
+    with_targets(drives, modes, |targets| {
         let jobs = targets.iter_mut().zip(workloads);
         let mut jobs: Vec<TargetJobs<'_>> = jobs
             .map(|((drive, target), workload)| TargetJobs {
@@ -428,9 +439,5 @@ fn execute(
         let mut early_stop = EarlyStop::new(rule, observer, stop, &ended);
         let outcome = run_on_host(&mut jobs, host, &ended, &mut early_stop)?;
         Ok((outcome, early_stop.reason))
-    });
-    for (drive, target) in targets {
-        drives[drive].release(target);
-    }
-    outcome
+    })
 }

@@ -7,12 +7,13 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use assay_device::session::{OpenMode, OpenTarget};
+use assay_device::session::OpenMode;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{RunObserver, RunOutcome, TargetJobs, run_together};
 
+use super::cell::with_targets;
 use super::drives::Drives;
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::{CellExit, ExecutionState, Executor, Resume};
@@ -234,7 +235,6 @@ impl Executor<'_, '_> {
     }
 }
 
-/// Acquire the drives of the cells, run all workloads, release the drives.
 fn measure(
     drives: &mut Drives<'_>,
     cells: &[Cell],
@@ -243,19 +243,9 @@ fn measure(
     observer: &mut dyn RunObserver,
 ) -> Result<RunOutcome, SuiteError> {
     let groups = by_target(cells, workloads);
-    let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
-    let mut refused = Ok(());
-    for group in &groups {
-        match drives[group.drive].acquire(group.mode) {
-            Ok(target) => targets.push((group.drive, target)),
-            Err(error) => {
-                refused = Err(SuiteError::from(error));
-                break;
-            }
-        }
-    }
-    let outcome = refused.and_then(|()| {
-        let jobs = groups.iter().zip(&mut targets);
+    let modes = groups.iter().map(|group| (group.drive, group.mode));
+    with_targets(drives, modes, |targets| {
+        let jobs = groups.iter().zip(targets);
         let mut jobs: Vec<TargetJobs<'_>> = jobs
             .map(|(group, (_, target))| TargetJobs {
                 parts: group.cells.iter().map(|&n| (n, &workloads[n][0])).collect(),
@@ -263,11 +253,7 @@ fn measure(
             })
             .collect();
         Ok(run_together(&mut jobs, stop, observer)?)
-    });
-    for (drive, target) in targets {
-        drives[drive].release(target);
-    }
-    outcome
+    })
 }
 
 struct Group {
