@@ -100,7 +100,7 @@ pub enum StepWork {
         /// Operating point of an earlier step's grid that sets threads and queue depth.
         point: Option<PointSpec>,
         /// Repeats its cells in rounds until steady state.
-        rounds: Option<RoundsSpec>,
+        rounds: Option<Box<RoundsSpec>>,
     },
     /// Several jobs at once on the drive; kind `measure` in suites.
     Jobs {
@@ -154,6 +154,9 @@ pub enum SoakEnd {
     Which(String),
 }
 
+/// Kinds, and keys that only they have: each with whether the step gives it.
+type KeysOfKinds<'a> = (&'a [CellKind], &'a [(&'a str, bool)]);
+
 impl StepKeys {
     fn has(&self, option: &str) -> bool {
         self.job.contains_key(option) || self.matrix.contains_key(option)
@@ -167,7 +170,7 @@ impl StepKeys {
     fn check_kind(&self) -> Result<(), String> {
         use CellKind::{Concurrent, Measure, Prepare, Purge, Soak};
         let start = self.start.as_ref();
-        let keys_of_kinds: [(&[CellKind], &[(&str, bool)]); 6] = [
+        let keys_of_kinds: [KeysOfKinds<'_>; 6] = [
             (
                 &[Concurrent],
                 &[
@@ -358,7 +361,7 @@ impl TryFrom<StepKeys> for SuiteStep {
             CellKind::Measure => StepWork::Measure {
                 steady,
                 point,
-                rounds: keys.rounds,
+                rounds: keys.rounds.map(Box::new),
             },
             CellKind::Soak => StepWork::Soak {
                 steady,
@@ -424,7 +427,7 @@ impl SuiteStep {
 
     pub fn rounds(&self) -> Option<&RoundsSpec> {
         match &self.work {
-            StepWork::Measure { rounds, .. } => rounds.as_ref(),
+            StepWork::Measure { rounds, .. } => rounds.as_deref(),
             _ => None,
         }
     }
