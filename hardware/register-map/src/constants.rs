@@ -1,6 +1,6 @@
 //! The constants of `assay-stream`: `registers::map`.
 
-use crate::description::{Access, Bank, Description, Field, Register};
+use crate::description::{Access, Description, Field, Register};
 use std::fmt::Write as _;
 
 /// The file's text.
@@ -16,23 +16,12 @@ pub(crate) fn module(description: &Description) -> String {
 //!
 "
     .to_owned();
-    let (drives, streams): (Vec<&Bank>, Vec<&Bank>) = description
-        .banks
-        .iter()
-        .partition(|bank| bank.is_per_drive());
-    let of_streams: Vec<_> = description
-        .registers
-        .iter()
-        .filter(|register| {
-            streams
-                .iter()
-                .any(|bank| register.banks.contains(&bank.name))
-        })
-        .collect();
+    let (streams, drives) = description.banks_of_streams_and_drives();
+    let of_streams = description.registers_of(&streams);
     table(&mut out, &of_streams);
     for bank in &drives {
         let _ = writeln!(out, "//!\n//! Bank `{}`:\n//!", bank.name);
-        table(&mut out, &description.of_bank(bank));
+        table(&mut out, &description.registers_of(&[bank]));
     }
     out += "\nuse super::{ControlBits, Register, RegisterField, StatusBits};\n\n";
     for bank in &description.banks {
@@ -67,7 +56,12 @@ pub(crate) fn module(description: &Description) -> String {
             "Registers of the bank `{}`; offsets within the bank.",
             bank.name
         );
-        constants(&mut out, &bank.name, &text, &description.of_bank(bank));
+        constants(
+            &mut out,
+            &bank.name,
+            &text,
+            &description.registers_of(&[bank]),
+        );
     }
     for register in of_streams.iter().filter(|register| has_type(register)) {
         match register.name.as_str() {
@@ -148,10 +142,12 @@ fn has_type(register: &Register) -> bool {
 }
 
 fn places(field: &Field) -> String {
-    match field.high() == field.low() {
-        true => format!("bit {}", field.low()),
-        false => format!("bits {}:{}", field.high(), field.low()),
-    }
+    let word = if field.high() == field.low() {
+        "bit"
+    } else {
+        "bits"
+    };
+    format!("{word} {}", field.place())
 }
 
 /// The constants of a type of single bits, and their names by number.
@@ -194,9 +190,8 @@ fn names(out: &mut String, register: &Register) {
 }
 
 fn first_upper(text: &str) -> String {
-    let mut characters = text.chars();
-    characters
-        .next()
-        .map(|first| first.to_uppercase().chain(characters).collect())
-        .unwrap_or_default()
+    match text.split_at_checked(1) {
+        Some((first, rest)) => first.to_uppercase() + rest,
+        None => text.to_owned(),
+    }
 }

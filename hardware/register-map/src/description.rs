@@ -88,9 +88,14 @@ impl Description {
         Ok(description)
     }
 
-    /// Registers of a bank, by offset.
-    pub(crate) fn of_bank(&self, bank: &Bank) -> Vec<&Register> {
-        let inside = |register: &&Register| register.banks.contains(&bank.name);
+    /// The banks that are there once, for streams, and those that are there per drive.
+    pub(crate) fn banks_of_streams_and_drives(&self) -> (Vec<&Bank>, Vec<&Bank>) {
+        self.banks.iter().partition(|bank| !bank.is_per_drive())
+    }
+
+    /// Registers that are in any of these banks, by offset.
+    pub(crate) fn registers_of(&self, banks: &[&Bank]) -> Vec<&Register> {
+        let inside = |register: &&Register| banks.iter().any(|bank| register.is_in(bank));
         let mut registers: Vec<_> = self.registers.iter().filter(inside).collect();
         registers.sort_by_key(|register| register.offset);
         registers
@@ -114,7 +119,7 @@ impl Description {
             ensure!(free <= CORE_BYTES, "bank {name} ends at {free:#x}");
             let mut names = Vec::new();
             let mut end = 0;
-            for register in self.of_bank(bank) {
+            for register in self.registers_of(&[bank]) {
                 let name = &register.name;
                 ensure!(!names.contains(&name), "{}: {name} occurs twice", bank.name);
                 names.push(name);
@@ -149,6 +154,10 @@ impl Bank {
 }
 
 impl Register {
+    pub(crate) fn is_in(&self, bank: &Bank) -> bool {
+        self.banks.contains(&bank.name)
+    }
+
     /// Low and high half are read one after the other, and the core may change them meanwhile.
     pub(crate) fn is_held(&self) -> bool {
         self.bits == 64 && self.access == Access::Ro
@@ -210,5 +219,13 @@ impl Field {
 
     pub(crate) fn low(&self) -> u32 {
         self.bits[self.bits.len() - 1]
+    }
+
+    /// "3", or "7:4".
+    pub(crate) fn place(&self) -> String {
+        match self.bits[..] {
+            [high, low] if high != low => format!("{high}:{low}"),
+            _ => self.low().to_string(),
+        }
     }
 }

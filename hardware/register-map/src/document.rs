@@ -1,6 +1,6 @@
 //! The register map in docs/hardware-core.md.
 
-use crate::description::{Access, Bank, Description, Field, Register};
+use crate::description::{Access, Bank, Description};
 use anyhow::Context as _;
 use std::fmt::Write as _;
 
@@ -27,10 +27,7 @@ keeps its high half for the next read. `rw` registers are kept, and byte strobes
 What is no register reads as 0.
 "
     .to_owned();
-    let (drives, streams): (Vec<&Bank>, Vec<&Bank>) = description
-        .banks
-        .iter()
-        .partition(|bank| bank.is_per_drive());
+    let (streams, drives) = description.banks_of_streams_and_drives();
     let place = |bank: &&Bank| {
         format!(
             "`{}` at {:#05x}: {}",
@@ -45,7 +42,7 @@ What is no register reads as 0.
         "\nStream banks, with the same registers: {}.\n",
         places.join("; ")
     );
-    table(&mut out, &description.registers, &streams);
+    table(&mut out, description, &streams);
     for bank in drives {
         let _ = writeln!(
             out,
@@ -55,19 +52,14 @@ What is no register reads as 0.
             bank.stride,
             bank.copies - 1
         );
-        table(&mut out, &description.registers, &[bank]);
+        table(&mut out, description, &[bank]);
     }
     out
 }
 
 /// The registers that are in any of the banks, by offset.
-fn table(out: &mut String, registers: &[Register], banks: &[&Bank]) {
-    let inside = |register: &&Register, bank: &Bank| register.banks.contains(&bank.name);
-    let mut registers: Vec<_> = registers
-        .iter()
-        .filter(|register| banks.iter().any(|bank| inside(register, bank)))
-        .collect();
-    registers.sort_by_key(|register| register.offset);
+fn table(out: &mut String, description: &Description, banks: &[&Bank]) {
+    let registers = description.registers_of(banks);
     *out += "| offset | name | bits | access | reset | what | MLE NVMe Streamer \
              |\n|---|---|---|---|---|---|---|\n";
     for register in &registers {
@@ -77,7 +69,7 @@ fn table(out: &mut String, registers: &[Register], banks: &[&Bank]) {
             Access::Rw => ("rw", register.reset.to_string()),
             Access::W1p => ("w1p", String::new()),
         };
-        let only = match banks.iter().all(|bank| inside(register, bank)) {
+        let only = match banks.iter().all(|bank| register.is_in(bank)) {
             true => String::new(),
             false => format!("bank `{}` only: ", register.banks.join("`, `")),
         };
@@ -94,7 +86,7 @@ fn table(out: &mut String, registers: &[Register], banks: &[&Bank]) {
                 out,
                 "| `{}` | {} | `{}` | {} |",
                 register.name,
-                bits(field),
+                field.place(),
                 field.name,
                 field.text
             );
@@ -102,19 +94,11 @@ fn table(out: &mut String, registers: &[Register], banks: &[&Bank]) {
     }
 }
 
-fn bits(field: &Field) -> String {
-    match field.high() == field.low() {
-        true => field.low().to_string(),
-        false => format!("{}:{}", field.high(), field.low()),
-    }
-}
-
 /// A sentence as part of another one.
 fn lower_start(text: &str) -> String {
     let text = text.trim_end_matches('.');
-    let mut characters = text.chars();
-    characters
-        .next()
-        .map(|first| first.to_lowercase().chain(characters).collect())
-        .unwrap_or_default()
+    match text.split_at_checked(1) {
+        Some((first, rest)) => first.to_lowercase() + rest,
+        None => text.to_owned(),
+    }
 }
