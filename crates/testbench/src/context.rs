@@ -165,7 +165,7 @@ impl TestContext<'_> {
     }
 
     /// Write a new stream over a whole range and flush, so that its content is known.
-    pub fn lay(
+    pub fn write_known(
         &mut self,
         streamer: &mut dyn Streamer,
         range: &StreamRange,
@@ -230,20 +230,20 @@ impl TestContext<'_> {
     }
 
     /// Read a range back and compare.
-    pub fn look(
+    pub fn read_back(
         &mut self,
         streamer: &mut dyn Streamer,
         range: &StreamRange,
         layout: &ExpectedLayout,
     ) -> Result<(StreamFindings, StreamStatus), TestError> {
         let min_io_bytes = self.min_io_bytes;
-        self.look_with(range.chunks(), layout, |sink| {
+        self.read_back_with(range.chunks(), layout, |sink| {
             self::read(streamer, range, layout.bytes(), min_io_bytes, sink)
         })
     }
 
     /// Read `chunks` chunks by `read` and compare.
-    fn look_with(
+    fn read_back_with(
         &mut self,
         chunks: u64,
         layout: &ExpectedLayout,
@@ -277,7 +277,7 @@ impl TestContext<'_> {
         layout: &ExpectedLayout,
         what: &str,
     ) -> Result<StreamStatus, TestError> {
-        let (found, status) = self.look(streamer, range, layout)?;
+        let (found, status) = self.read_back(streamer, range, layout)?;
         if found.chunks.is_empty() {
             return Ok(status);
         }
@@ -303,7 +303,7 @@ impl TestContext<'_> {
             address,
             chunk_bytes: range.chunk_bytes,
         };
-        let again = match self.look_with(1, &part, |sink| {
+        let again = match self.read_back_with(1, &part, |sink| {
             read_chunk(streamer, one, bytes, min_io_bytes, sink)
         }) {
             Ok((found, _)) => Some(found.chunks.is_empty()),

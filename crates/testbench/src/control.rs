@@ -16,7 +16,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let window = context.window;
         let half = window.chunks_per_drive() / 2;
         let (low, high) = (context.part(0, half), context.part(half, half));
-        let first = context.lay(streamer, &window, "the first stream")?;
+        let first = context.write_known(streamer, &window, "the first stream")?;
         // Reading: data read ahead of a stopped replay must not appear in the next one.
         let few = half * u64::from(window.drives) / 2;
         let mut sink = CommandAfter {
@@ -96,7 +96,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         context.compare(streamer, &window, &right, "no error")?;
 
         let (found, status) =
-            context.look(streamer, &window, &ExpectedLayout::stream(other, bytes))?;
+            context.read_back(streamer, &window, &ExpectedLayout::stream(other, bytes))?;
         let first = found.chunks.first();
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
         if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed(seed)) {
@@ -108,7 +108,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 
         // A longer expected length: the first partial beat must be found.
         let end = bytes / BEAT_BYTES;
-        let (found, _) = context.look(
+        let (found, _) = context.read_back(
             streamer,
             &window,
             &ExpectedLayout::stream(seed, bytes + context.chunks(1)),
@@ -215,7 +215,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
 pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let window = context.window;
-        let old = context.lay(streamer, &window, "the old pattern")?;
+        let old = context.write_known(streamer, &window, "the old pattern")?;
         let chunks = window.chunks() / 3;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let seed = context.seed();
@@ -250,7 +250,7 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> 
         let layout = ExpectedLayout::stream(seed, bytes)
             .then(block_end - bytes, ExpectedData::Zeroes)
             .then(window.bytes() - block_end, behind);
-        let (found, _) = context.look(streamer, &window, &layout)?;
+        let (found, _) = context.read_back(streamer, &window, &layout)?;
         if let Some(first) = found.chunks.first() {
             let what = if first.at_byte < bytes {
                 "a stream that ended early"
@@ -283,7 +283,7 @@ fn cut(
     control: ControlBits,
 ) -> Result<Cut, TestError> {
     let window = context.window;
-    let old = context.lay(streamer, &window, "the old pattern")?;
+    let old = context.write_known(streamer, &window, "the old pattern")?;
     let new = context.seed();
     let chunks = window.chunks() * 2 / 5;
     let order = WriteMode::order(chunks, control);
@@ -338,7 +338,7 @@ fn checked(
     let head = ExpectedLayout::stream(cut.new, new_bytes);
     context.compare(streamer, &window, &head, "up to the captured last address")?;
     let all = ExpectedLayout::stream(cut.new, window.bytes());
-    let (found, _) = context.look(streamer, &window, &all)?;
+    let (found, _) = context.read_back(streamer, &window, &all)?;
     let first = found.chunks.first();
     match first.map(|wrong| wrong.beat) {
         Some(beat) if beat == cut.first_stale_beat => {}

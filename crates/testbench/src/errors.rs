@@ -51,7 +51,7 @@ fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
 pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let window = context.window;
-        let seed = context.lay(streamer, &window, "what must stay")?;
+        let seed = context.write_known(streamer, &window, "what must stay")?;
         for (what, first, last, bit) in address_cases(context) {
             let request = RangeRequest {
                 first,
