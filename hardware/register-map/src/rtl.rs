@@ -71,6 +71,9 @@ impl Signal<'_> {
     }
 }
 
+/// What replaces a mark, for one bank.
+type Part = fn(&Bank, &[Signal<'_>]) -> String;
+
 /// The file's text.
 pub(crate) fn module(description: &Description) -> String {
     let signals = |bank| {
@@ -81,7 +84,7 @@ pub(crate) fn module(description: &Description) -> String {
     };
     let banks = description.banks.iter();
     let banks: Vec<(&Bank, Vec<Signal<'_>>)> = banks.map(|bank| (bank, signals(bank))).collect();
-    let parts: [(&str, fn(&Bank, &[Signal<'_>]) -> String); 5] = [
+    let parts: [(&str, Part); 5] = [
         ("@WRITES@\n", writes),
         ("@ROWS@\n", rows),
         ("@ROW@\n", row),
