@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_ssd::{DriveError, ProfileError};
 use assay_store::StoreError;
+use assay_units::{Classified, ErrorClass};
 
 /// Why figures could not be obtained, or a profile not fitted to them.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +100,22 @@ impl CalibrateError {
         CalibrateError::Parameter {
             path: path.into(),
             what: what.to_owned(),
+        }
+    }
+}
+
+impl Classified for CalibrateError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            CalibrateError::Run(error) => error.class(),
+            CalibrateError::File { .. } => ErrorClass::Io,
+            CalibrateError::Simulation { .. } => ErrorClass::DriveFailed,
+            CalibrateError::Table { .. }
+            | CalibrateError::Profile(_)
+            | CalibrateError::Drive(_)
+            | CalibrateError::NoTargets { .. }
+            | CalibrateError::Parameter { .. }
+            | CalibrateError::OtherFit { .. } => ErrorClass::Usage,
         }
     }
 }

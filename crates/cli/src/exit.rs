@@ -2,21 +2,16 @@
 //! 4 I/O error, 75 the run folder or the drive is in use by another process, 130 interrupted by the
 //! user.
 
+use std::error::Error;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
 use assay_cosim::host::CoreHostError;
-use assay_cosim::model::ModelError;
-use assay_cosim::streamer::CoreError;
-use assay_cosim::world::WorldError;
-use assay_device::identity::IdentityError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
 use assay_fleet::FleetError;
 use assay_fleet::chunks::ChunkError;
-use assay_fleet::plan::PlanError;
-use assay_fleet::queue::QueueError;
 use assay_fleet::shared_store::SharedStoreError;
 use assay_fleet::sweep::SweepError;
 use assay_lake::LakeError;
@@ -28,6 +23,7 @@ use assay_stream::index::IndexError;
 use assay_stream::status::StreamError;
 use assay_suite::SuiteError;
 use assay_testbench::BenchError;
+use assay_units::{Classified, ErrorClass};
 
 use crate::terminal::Output;
 
@@ -92,198 +88,54 @@ pub fn is_in_use(error: &anyhow::Error) -> bool {
     code_of(error) == IN_USE
 }
 
-/// The status of the first cause that determines one.
+/// The status of the first cause that determines one. An error that has no class is an I/O error.
 fn code_of(error: &anyhow::Error) -> u8 {
-    let code = |cause: &(dyn std::error::Error + 'static)| {
-        None.or_else(|| cause.downcast_ref().map(refusal_code))
-            .or_else(|| cause.downcast_ref().map(session_code))
-            .or_else(|| cause.downcast_ref().map(suite_code))
-            .or_else(|| cause.downcast_ref().map(store_code))
-            .or_else(|| cause.downcast_ref().map(calibrate_code))
-            .or_else(|| cause.downcast_ref().map(stream_code))
-            .or_else(|| cause.downcast_ref().map(index_code))
-            .or_else(|| cause.downcast_ref().map(endpoint_code))
-            .or_else(|| cause.downcast_ref().map(bench_code))
-            .or_else(|| cause.downcast_ref().map(core_code))
-            .or_else(|| cause.downcast_ref().map(listen_code))
-            .or_else(|| cause.downcast_ref().map(fleet_code))
-            .or_else(|| cause.downcast_ref().map(lake_code))
-            .or_else(|| cause.downcast_ref().map(sweep_code))
-            .or_else(|| cause.downcast_ref().map(chunk_code))
-            .or_else(|| cause.downcast_ref().map(|task: &TaskStatus| task.status))
-            .or_else(|| cause.downcast_ref().map(shared_store_code))
-            .or_else(|| cause.downcast_ref().map(|_: &UsageError| USAGE))
-            .or_else(|| cause.downcast_ref().map(|_: &ProfileFileError| USAGE))
+    let code = |cause: &(dyn Error + 'static)| match cause.downcast_ref::<TaskStatus>() {
+        Some(task) => Some(task.status),
+        None => CLASSIFIED
+            .iter()
+            .find_map(|class| class(cause))
+            .map(code_of_class),
     };
     error.chain().find_map(code).unwrap_or(IO_ERROR)
 }
 
-fn suite_code(error: &SuiteError) -> u8 {
-    match error {
-        SuiteError::Session(error) => session_code(error),
-        SuiteError::Store(error) => store_code(error),
-        SuiteError::File { source, .. } if source.kind() == ErrorKind::NotFound => USAGE,
-        SuiteError::Run(_) | SuiteError::File { .. } => IO_ERROR,
-        _ => USAGE,
+fn code_of_class(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::DriveFailed => DRIVE_FAILED,
+        ErrorClass::Usage => USAGE,
+        ErrorClass::Refused => REFUSED,
+        ErrorClass::Io | ErrorClass::Internal => IO_ERROR,
+        ErrorClass::InUse => IN_USE,
     }
 }
 
-fn calibrate_code(error: &CalibrateError) -> u8 {
-    match error {
-        CalibrateError::Run(error) => store_code(error),
-        CalibrateError::File { .. } => IO_ERROR,
-        CalibrateError::Simulation { .. } => DRIVE_FAILED,
-        _ => USAGE,
-    }
-}
+/// The class of a cause, if it is of one type of error.
+type ClassOf = fn(&(dyn Error + 'static)) -> Option<ErrorClass>;
 
-fn stream_code(error: &StreamError) -> u8 {
-    match error {
-        StreamError::Index(error) => index_code(error),
-        StreamError::Session(error) => session_code(error),
-        StreamError::Range(_) | StreamError::NoSlots { .. } | StreamError::Unsupported { .. } => {
-            USAGE
-        }
-        _ => IO_ERROR,
-    }
-}
+const CLASSIFIED: &[ClassOf] = &[
+    class_of::<UsageError>,
+    class_of::<Refusal>,
+    class_of::<SessionError>,
+    class_of::<SuiteError>,
+    class_of::<StoreError>,
+    class_of::<CalibrateError>,
+    class_of::<StreamError>,
+    class_of::<IndexError>,
+    class_of::<EndpointError>,
+    class_of::<BenchError>,
+    class_of::<CoreHostError>,
+    class_of::<ListenError>,
+    class_of::<FleetError>,
+    class_of::<LakeError>,
+    class_of::<SweepError>,
+    class_of::<ChunkError>,
+    class_of::<SharedStoreError>,
+    class_of::<ProfileFileError>,
+];
 
-fn endpoint_code(error: &EndpointError) -> u8 {
-    match error {
-        EndpointError::System { .. } => IO_ERROR,
-        _ => USAGE,
-    }
-}
-
-fn bench_code(error: &BenchError) -> u8 {
-    match error {
-        BenchError::Streamer(error) => stream_code(error),
-        _ => USAGE,
-    }
-}
-
-fn core_code(error: &CoreHostError) -> u8 {
-    match error {
-        CoreHostError::Session(error) => session_code(error),
-        CoreHostError::Core(CoreError::World(WorldError::Model(ModelError::Wave { .. })))
-        | CoreHostError::Drive { .. } => IO_ERROR,
-        CoreHostError::Core(CoreError::World(WorldError::Model(
-            ModelError::Missing { .. } | ModelError::Broken { .. },
-        ))) => USAGE,
-        CoreHostError::Core(_) => DRIVE_FAILED,
-        _ => USAGE,
-    }
-}
-
-fn listen_code(error: &ListenError) -> u8 {
-    match error {
-        ListenError::Malformed { .. } | ListenError::NotASocket { .. } => USAGE,
-        ListenError::Remote { .. } => REFUSED,
-        ListenError::Live { .. } | ListenError::System { .. } => IO_ERROR,
-    }
-}
-
-fn fleet_code(error: &FleetError) -> u8 {
-    match error {
-        FleetError::DriveList { .. } => IO_ERROR,
-        FleetError::Queue(QueueError::NoRack { .. }) => USAGE,
-        FleetError::Task { status, .. } => match status.code() {
-            Some(2) => USAGE,
-            Some(3) => REFUSED,
-            Some(75) => IN_USE,
-            _ => IO_ERROR,
-        },
-        FleetError::SharedStore(error) => shared_store_code(error),
-        FleetError::NoPlan(_) | FleetError::ChangedPlan { .. } | FleetError::NoDrives { .. } => {
-            USAGE
-        }
-        FleetError::Cancelled { .. } => REFUSED,
-        FleetError::Queue(_)
-        | FleetError::Claim(_)
-        | FleetError::Document { .. }
-        | FleetError::Json(_) => IO_ERROR,
-        FleetError::Destroy(_) | FleetError::Plan(PlanError::Destroy(_)) => REFUSED,
-        FleetError::Name(_) | FleetError::Plan(_) => USAGE,
-    }
-}
-
-fn lake_code(error: &LakeError) -> u8 {
-    match error {
-        LakeError::Busy(_) => IN_USE,
-        LakeError::Table(error) => store_code(error),
-        LakeError::Io { .. } => IO_ERROR,
-    }
-}
-
-fn sweep_code(error: &SweepError) -> u8 {
-    match error {
-        SweepError::File { source, .. } if source.kind() != ErrorKind::NotFound => IO_ERROR,
-        _ => USAGE,
-    }
-}
-
-fn chunk_code(error: &ChunkError) -> u8 {
-    match error {
-        ChunkError::NoSuchChunk { .. } | ChunkError::Incomplete { .. } => USAGE,
-        ChunkError::Directory { .. } => USAGE,
-        ChunkError::Differs { .. } | ChunkError::Damaged { .. } => IO_ERROR,
-        ChunkError::Store(error) => shared_store_code(error),
-    }
-}
-
-fn shared_store_code(error: &SharedStoreError) -> u8 {
-    match error {
-        SharedStoreError::Location { .. } => USAGE,
-        _ => IO_ERROR,
-    }
-}
-
-fn refusal_code(refusal: &Refusal) -> u8 {
-    match refusal.is_temporary() {
-        true => IN_USE,
-        false => REFUSED,
-    }
-}
-
-fn session_code(error: &SessionError) -> u8 {
-    match error {
-        SessionError::Refused(refusal) => refusal_code(refusal),
-        SessionError::Open(error) if error.is_temporary() => IN_USE,
-        SessionError::NoPermit { .. } | SessionError::ErasesMore { .. } => REFUSED,
-        SessionError::Identity(
-            IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
-        )
-        | SessionError::Open(_)
-        | SessionError::Purge(_)
-        | SessionError::Command(_)
-        | SessionError::Erase(_)
-        | SessionError::Controller { .. }
-        | SessionError::Target(_) => IO_ERROR,
-        _ => USAGE,
-    }
-}
-
-fn index_code(error: &IndexError) -> u8 {
-    match error {
-        IndexError::Device(_) | IndexError::Beyond { .. } => DRIVE_FAILED,
-        IndexError::Target(_) => IO_ERROR,
-        _ => USAGE,
-    }
-}
-
-fn store_code(error: &StoreError) -> u8 {
-    match error {
-        StoreError::NotARun { .. }
-        | StoreError::NotEmpty { .. }
-        | StoreError::Exists { .. }
-        | StoreError::BadRunId { .. }
-        | StoreError::NewerSchema { .. }
-        | StoreError::AlreadyComplete { .. }
-        | StoreError::UnknownFormat { .. }
-        | StoreError::BadPlan { .. } => USAGE,
-        StoreError::Busy(_) => IN_USE,
-        _ => IO_ERROR,
-    }
+fn class_of<E: Classified + Error + 'static>(cause: &(dyn Error + 'static)) -> Option<ErrorClass> {
+    cause.downcast_ref::<E>().map(Classified::class)
 }
 
 /// A task of a fleet ends with the status of one of its drives.
@@ -300,6 +152,12 @@ pub struct TaskStatus {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
+impl Classified for UsageError {
+    fn class(&self) -> ErrorClass {
+        ErrorClass::Usage
+    }
+}
+
 /// Return a [`UsageError`] with a formatted text, as [`anyhow::bail`] does.
 macro_rules! bail_usage {
     ($($text:tt)*) => {
@@ -307,3 +165,7 @@ macro_rules! bail_usage {
     };
 }
 pub(crate) use bail_usage;
+
+#[cfg(test)]
+#[path = "../tests/unit/exit.rs"]
+mod tests;

@@ -19,6 +19,7 @@
 //! [`signature::WINDOW_BYTES`]; the timeouts in `nvme::commands`.
 #![forbid(unsafe_code)]
 
+mod error_class;
 pub mod host;
 pub mod identity;
 pub mod interlock;

@@ -36,6 +36,7 @@ pub mod claim;
 pub mod collect;
 pub mod control;
 pub mod error;
+mod error_class;
 pub mod inventory;
 pub mod name;
 pub mod plan;

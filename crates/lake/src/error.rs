@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_store::StoreError;
+use assay_units::{Classified, ErrorClass};
 
 /// Why runs could not be joined, or rows not be read.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,16 @@ impl LakeError {
             action,
             path,
             source,
+        }
+    }
+}
+
+impl Classified for LakeError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            LakeError::Busy(_) => ErrorClass::InUse,
+            LakeError::Table(error) => error.class(),
+            LakeError::Io { .. } => ErrorClass::Io,
         }
     }
 }

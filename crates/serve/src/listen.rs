@@ -11,6 +11,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use assay_io::private_socket::listen_privately;
+use assay_units::{Classified, ErrorClass};
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl, set_tcp_nodelay,
 };
@@ -244,4 +245,14 @@ fn percent_encoded(path: &str) -> String {
         _ => format!("%{byte:02X}"),
     };
     path.bytes().map(encode).collect()
+}
+
+impl Classified for ListenError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            ListenError::Malformed(_) | ListenError::NotASocket(_) => ErrorClass::Usage,
+            ListenError::Remote(_) => ErrorClass::Refused,
+            ListenError::Live(_) | ListenError::System { .. } => ErrorClass::Io,
+        }
+    }
 }

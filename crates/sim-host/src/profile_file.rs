@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_ssd::{DriveOptions, Profile, ProfileError};
+use assay_units::{Classified, ErrorClass};
 
 /// Largest profile file that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
@@ -84,6 +85,15 @@ fn read(path: &Path) -> std::io::Result<String> {
         ));
     }
     std::fs::read_to_string(path)
+}
+
+impl Classified for ProfileFileError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            ProfileFileError::Builtin(_) | ProfileFileError::Content(..) => ErrorClass::Usage,
+            ProfileFileError::File(_, source) => ErrorClass::of_named_file(source),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_units::{Classified, ErrorClass};
+
 use crate::model::SCHEMA;
 
 /// Why a run folder could not be made, read, continued or exported.
@@ -144,5 +146,26 @@ fn advice(error: &io::Error) -> &'static str {
              folder elsewhere and continue with --resume; everything written before is kept"
         }
         _ => "check the disk that holds the folder; everything written before is kept",
+    }
+}
+
+impl Classified for StoreError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            StoreError::NotARun(_)
+            | StoreError::NotEmpty(_)
+            | StoreError::Exists(_)
+            | StoreError::BadRunId(_)
+            | StoreError::NewerSchema { .. }
+            | StoreError::AlreadyComplete(_)
+            | StoreError::UnknownFormat(_)
+            | StoreError::BadPlan(_) => ErrorClass::Usage,
+            StoreError::Busy(_) => ErrorClass::InUse,
+            StoreError::Io { .. }
+            | StoreError::Manifest { .. }
+            | StoreError::Parquet { .. }
+            | StoreError::NotATable { .. } => ErrorClass::Io,
+            StoreError::Unwritable { .. } => ErrorClass::Internal,
+        }
     }
 }

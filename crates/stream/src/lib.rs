@@ -61,6 +61,7 @@ pub mod buffer_table;
 mod checkpoint;
 pub mod drives;
 pub mod endpoint;
+mod error_class;
 pub mod index;
 mod pacing;
 pub mod pattern_stream;

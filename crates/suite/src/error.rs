@@ -3,6 +3,7 @@
 use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_units::text::did_you_mean;
+use assay_units::{Classified, ErrorClass};
 use assay_workload::plan::PlanError;
 use assay_workload::run::RunError;
 
@@ -77,6 +78,26 @@ impl SuiteError {
             what,
             name: name.to_owned(),
             message,
+        }
+    }
+}
+
+impl Classified for SuiteError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            SuiteError::Session(error) => error.class(),
+            SuiteError::Store(error) => error.class(),
+            SuiteError::Run(error) => error.class(),
+            SuiteError::Cell { source, .. } => source.class(),
+            SuiteError::File { source, .. } => ErrorClass::of_named_file(source),
+            SuiteError::NoLoad { .. } | SuiteError::NoPoint { .. } => ErrorClass::DriveFailed,
+            SuiteError::Together(_)
+            | SuiteError::Unknown { .. }
+            | SuiteError::Invalid { .. }
+            | SuiteError::UnknownParameter { .. }
+            | SuiteError::BadScale(_)
+            | SuiteError::TooManyCells { .. }
+            | SuiteError::NotTheSame { .. } => ErrorClass::Usage,
         }
     }
 }

@@ -50,6 +50,7 @@ use serde::Serialize;
 use assay_stream::range::{RangeError, RangeRequest, StreamRange};
 use assay_stream::status::StreamError;
 use assay_stream::streamer::StreamHost;
+use assay_units::{Classified, ErrorClass};
 use context::{BenchRun, Progress, TestContext, TestError};
 
 pub use render::{line, render};
@@ -345,5 +346,17 @@ impl BenchRun<'_> {
             report.tests.push(result);
         }
         Ok(self.context.report)
+    }
+}
+
+impl Classified for BenchError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            BenchError::Streamer(error) => error.class(),
+            BenchError::Range(_)
+            | BenchError::NoDrive
+            | BenchError::TooSmall { .. }
+            | BenchError::KeepsNothing { .. } => ErrorClass::Usage,
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! - [`text`]: parsing and formatting of sizes, durations and percentages (`4k`, `16GiB`, `5s`).
 //! - [`median()`]: the median, for reports and benchmarks.
 //! - [`endurance`]: origins and steps of a drive's endurance counters.
+//! - [`error_class`]: [`ErrorClass`], what kind of failure an error is.
 //! - [`op`]: [`Op`] and [`DataClass`], the operations and data classes of workloads, targets and
 //!   simulated drives.
 //!
@@ -23,6 +24,7 @@
 #![warn(missing_docs)]
 
 pub mod endurance;
+pub mod error_class;
 mod median;
 pub mod op;
 pub mod rate;
@@ -31,6 +33,7 @@ pub mod rng;
 pub mod text;
 pub mod time;
 
+pub use error_class::{Classified, ErrorClass};
 pub use median::median;
 pub use op::{DataClass, Op};
 pub use rng::Rng;

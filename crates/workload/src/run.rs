@@ -16,7 +16,7 @@ pub use assay_sim_host::HostProfile;
 use assay_stats::{HostLoad, Interval, JobTotals, ProcessLoad, Recorder};
 use assay_trace::TraceError;
 use assay_trace::replay::{ReplayFeed, ReplayPlan};
-use assay_units::{Nanos, Op};
+use assay_units::{Classified, ErrorClass, Nanos, Op};
 
 use crate::io_loop::LoopEnd;
 use crate::plan::Workload;
@@ -214,4 +214,16 @@ fn recorder(workload: &Workload, start: Nanos) -> Recorder {
     }
     recorder.preallocate(&ops);
     recorder
+}
+
+impl Classified for RunError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            RunError::Target(_)
+            | RunError::Worker(_)
+            | RunError::Trace(_)
+            | RunError::Thread { .. } => ErrorClass::Io,
+            RunError::Panicked { .. } => ErrorClass::Internal,
+        }
+    }
 }

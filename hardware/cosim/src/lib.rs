@@ -25,6 +25,7 @@
 //! [`CYCLE_NS`] (4 ns, 250 MHz), [`TICK_CYCLES`] (250, one microsecond).
 
 pub mod config;
+mod error_class;
 pub mod host;
 pub mod map;
 pub mod memory;

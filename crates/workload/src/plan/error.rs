@@ -1,6 +1,6 @@
 //! Errors of planning.
 
-use assay_units::ParseError;
+use assay_units::{Classified, ErrorClass, ParseError};
 
 use crate::access::AccessError;
 use crate::options::JobOption;
@@ -73,6 +73,22 @@ impl PlanError {
                 };
                 words.filter_map(name).collect()
             }
+        }
+    }
+}
+
+impl Classified for PlanError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            PlanError::Text { .. }
+            | PlanError::Cpus(_)
+            | PlanError::Misaligned { .. }
+            | PlanError::BlockTooLarge { .. }
+            | PlanError::Invalid(_)
+            | PlanError::Access(_)
+            | PlanError::Data(_)
+            | PlanError::Trace(_)
+            | PlanError::Verify(_) => ErrorClass::Usage,
         }
     }
 }
