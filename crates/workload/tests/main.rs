@@ -5,7 +5,6 @@ mod clockwork;
 
 mod condition;
 mod flushes_and_ends;
-mod hand_over;
 mod io_loop;
 mod io_loop_end;
 mod peer_fio;
