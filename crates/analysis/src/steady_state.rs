@@ -20,7 +20,7 @@
 //! and outliers.
 //!
 //! # Non-goals
-//! Rounds: they are evaluated during the run (`suite::execute::rounds`) and have their own record.
+//! Rounds: they are evaluated during the run (`execute::run::rounds`) and have their own record.
 
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
 use assay_stats::{mean, median};

@@ -10,6 +10,7 @@ use assay_calibrate::CalibrateError;
 use assay_cosim::host::CoreHostError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
+use assay_execute::ExecuteError;
 use assay_fleet::FleetError;
 use assay_fleet::chunks::ChunkError;
 use assay_fleet::shared_store::SharedStoreError;
@@ -117,6 +118,7 @@ const CLASSIFIED: &[ClassOf] = &[
     class_of::<UsageError>,
     class_of::<Refusal>,
     class_of::<SessionError>,
+    class_of::<ExecuteError>,
     class_of::<SuiteError>,
     class_of::<StoreError>,
     class_of::<CalibrateError>,

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use assay_execute::live::Live;
 use assay_io::Nanos;
-use assay_suite::live::Live;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use ratatui_core::terminal::Terminal;
 

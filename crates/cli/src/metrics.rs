@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_suite::live::Live;
+use assay_execute::live::Live;
 
 use crate::commands::{check_replaceable, write_unflushed};
 use crate::exit::bail_usage;

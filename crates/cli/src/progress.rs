@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_execute::events::{IntervalWork, RunEvent, RunListener};
+use assay_execute::live::Live;
 use assay_io::Nanos;
 use assay_report::figure;
 use assay_store::model::CellResult;
-use assay_suite::events::{IntervalWork, RunEvent, RunListener};
 use assay_suite::expand::{Cell, RunPlan};
-use assay_suite::live::Live;
 use assay_units::rate;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

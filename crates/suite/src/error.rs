@@ -1,19 +1,15 @@
-//! Errors of suites and their runs.
+//! Errors of suites.
 
 use assay_device::session::SessionError;
-use assay_store::StoreError;
 use assay_units::text::did_you_mean;
 use assay_units::{Classified, ErrorClass};
 use assay_workload::plan::PlanError;
-use assay_workload::run::RunError;
 
 use crate::expand::MAX_CELLS;
 
-/// A suite that cannot be read, planned or run.
+/// A suite that cannot be read, or planned.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    #[error("{0}")]
-    Together(String),
     #[error(
         "there is no suite {name:?}{}; the suites are: {known} (`assay suites` describes them); \
          or give the path of a suite file (.toml)",
@@ -44,32 +40,11 @@ pub enum SuiteError {
     #[error("cell {cell}: {source}")]
     Cell { cell: String, source: PlanError },
     #[error(
-        "{cell}: its load is a share of the rate of step {step}, which has no result on this \
-         drive; read why that step failed or was skipped"
-    )]
-    NoLoad { cell: String, step: String },
-    #[error(
-        "{cell}: no point of the grid of step {step} has a result with a mean response time below \
-         {limit} on this drive; read why its cells failed, or raise the limit in a copy of the \
-         suite"
-    )]
-    NoPoint {
-        cell: String,
-        step: String,
-        limit: String,
-    },
-    #[error(
         "suite {suite} would make at least {cells} cells, more than {MAX_CELLS}; shorten its lists"
     )]
     TooManyCells { suite: String, cells: u128 },
     #[error(transparent)]
     Session(#[from] SessionError),
-    #[error(transparent)]
-    Run(#[from] RunError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("cannot resume {run}: {why}")]
-    NotTheSame { run: String, why: String },
 }
 
 impl SuiteError {
@@ -86,18 +61,13 @@ impl Classified for SuiteError {
     fn class(&self) -> ErrorClass {
         match self {
             SuiteError::Session(error) => error.class(),
-            SuiteError::Store(error) => error.class(),
-            SuiteError::Run(error) => error.class(),
             SuiteError::Cell { source, .. } => source.class(),
             SuiteError::File { source, .. } => ErrorClass::of_named_file(source),
-            SuiteError::NoLoad { .. } | SuiteError::NoPoint { .. } => ErrorClass::DriveFailed,
-            SuiteError::Together(_)
-            | SuiteError::Unknown { .. }
+            SuiteError::Unknown { .. }
             | SuiteError::Invalid { .. }
             | SuiteError::UnknownParameter { .. }
             | SuiteError::BadScale(_)
-            | SuiteError::TooManyCells { .. }
-            | SuiteError::NotTheSame { .. } => ErrorClass::Usage,
+            | SuiteError::TooManyCells { .. } => ErrorClass::Usage,
         }
     }
 }

@@ -32,7 +32,7 @@ pub use single::{PlannedJob, job_file, jobs_at_once, single_job};
 /// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
 /// Assumed rate of cells without a runtime, bytes per second.
-pub(crate) const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
+pub const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 
 #[derive(Clone, Debug)]
 pub struct RunPlan {

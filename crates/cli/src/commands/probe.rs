@@ -6,7 +6,7 @@ use assay_device::identity::{DriveKind, temperature_celsius};
 use assay_device::interlock;
 use assay_device::nvme::display;
 use assay_device::session::SessionOptions;
-use assay_suite::manifest;
+use assay_execute::manifest;
 use assay_units::text::{format_size, group_digits};
 use serde_json::json;
 

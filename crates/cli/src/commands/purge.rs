@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use assay_device::session::SessionOptions;
-use assay_suite::drive_state_cache::DriveStateCache;
+use assay_execute::drive_state_cache::DriveStateCache;
 use serde_json::json;
 
 use crate::args::PurgeArguments;

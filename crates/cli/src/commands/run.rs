@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
+use assay_execute::ExecuteError;
+use assay_execute::live::NotBegun;
+use assay_execute::manifest::{drive, manifest};
+use assay_execute::run::{Resume, RunSummary};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::{Destination, Run, RunWriter};
-use assay_suite::SuiteError;
 use assay_suite::catalogue;
-use assay_suite::execute::{Resume, RunSummary};
 use assay_suite::expand::{RunSettings, expand, expand_labelled};
-use assay_suite::live::NotBegun;
-use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
 use assay_workload::plan::DEFAULT_SEED;
 
@@ -226,7 +226,7 @@ fn resumed_spec(drive: &DriveRecord) -> String {
 }
 
 /// Error unless the drives are those of the interrupted run.
-fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
+fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), ExecuteError> {
     for (before, session) in run.manifest.drives.iter().zip(drives) {
         let now = drive(session.info(), &before.label);
         let text = |d: &DriveRecord| {
@@ -242,7 +242,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
         });
         if was != is {
             let (spec, was, is) = (&before.spec, text(before), text(&now));
-            return Err(SuiteError::NotTheSame {
+            return Err(ExecuteError::NotTheSame {
                 run: run.path.display().to_string(),
                 why: format!("{spec} is now another drive: {was} then, {is} now"),
             });

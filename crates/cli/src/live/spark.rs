@@ -1,6 +1,6 @@
 //! Charts of block characters.
 
-use assay_suite::live::HistorySecond;
+use assay_execute::live::HistorySecond;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

@@ -1,7 +1,7 @@
 //! The screen of the live view: a pure function of a snapshot and the size of the terminal.
 
+use assay_execute::live::{DriveSnapshot, LiveSnapshot, Phase};
 use assay_store::model::Warning;
-use assay_suite::live::{DriveSnapshot, LiveSnapshot, Phase};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};

@@ -1,6 +1,6 @@
 //! The metrics: one table of families, from which the text and docs/metrics.md follow.
 
-use assay_suite::live::{CONDITIONS, DriveSnapshot, LiveSnapshot, OpFigures, Phase};
+use assay_execute::live::{CONDITIONS, DriveSnapshot, LiveSnapshot, OpFigures, Phase};
 
 use super::encode::{Encoder, FamilyKind};
 

@@ -13,6 +13,14 @@ use super::{Cell, PointRule, RunPlan, StartRule, StopRule, UnsupportedBlockSize}
 use crate::SuiteError;
 use crate::schema::{EndRule, NO_UPLINK, SoakEnd, StepWork, SuiteStep};
 
+/// What a cell does on its drives, or why it is skipped.
+#[derive(Default)]
+struct Planned {
+    workloads: Vec<Workload>,
+    skip: Option<String>,
+    unsupported_block: Option<UnsupportedBlockSize>,
+}
+
 impl RunPlan {
     /// The ratio to incompressible data has a fixed name in reports.
     fn ratio_name(&self, step: &SuiteStep, drive: usize) -> String {
@@ -68,13 +76,66 @@ impl RunPlan {
         })
     }
 
+    /// The workloads of a cell on its drives.
+    fn workloads(
+        &self,
+        step: &SuiteStep,
+        on: &[usize],
+        drives: &[DriveSession],
+        combination: &Combination,
+        options: &JobOptions,
+        skip: Option<String>,
+    ) -> Result<Planned, PlanError> {
+        let mut planned = Planned {
+            skip,
+            ..Planned::default()
+        };
+        for &drive in on {
+            let skip = &mut planned.skip;
+            match Workload::plan(options, &drives[drive].target_properties()) {
+                Ok(workload) => planned.workloads.push(Workload {
+                    counts_coverage: step.kind() == CellKind::Prepare,
+                    // Where the cell has a seed of its own, its hot blocks are those of the other
+                    // cells.
+                    placement_seed: match combination.seed_given {
+                        true => workload.seed,
+                        false => self.seed,
+                    },
+                    ..workload
+                }),
+                // A skipped cell needs no valid plan.
+                Err(_) if skip.is_some() => {}
+                Err(PlanError::BlockTooLarge { .. }) => {
+                    let why =
+                        "the drive is too small for this number of threads or this block size";
+                    *skip = Some(why.to_owned());
+                }
+                Err(PlanError::Misaligned {
+                    option: "bs",
+                    given_bytes: size_bytes,
+                    block_bytes,
+                    ..
+                }) if is_mix_below_block(options, size_bytes, block_bytes) => {
+                    let unsupported = UnsupportedBlockSize {
+                        size_bytes,
+                        block_bytes,
+                    };
+                    *skip = Some(unsupported.to_string());
+                    planned.unsupported_block = Some(unsupported);
+                }
+                Err(source) => return Err(source),
+            }
+        }
+        Ok(planned)
+    }
+
     pub(super) fn cell(
         &self,
         step: &SuiteStep,
         on: &[usize],
         drives: &[DriveSession],
         combination: &Combination,
-        mut skip: Option<String>,
+        skip: Option<String>,
         holds: &str,
     ) -> Result<Cell, SuiteError> {
         let on_drive = self.on(step, &drives[on[0]]);
@@ -106,46 +167,15 @@ impl RunPlan {
             options.seed = Some(seed >> 32);
         }
         let options = &options;
-        let mut workloads = Vec::new();
-        let mut unsupported_block = None;
-        for &drive in on {
-            match Workload::plan(options, &drives[drive].target_properties()) {
-                Ok(workload) => workloads.push(Workload {
-                    counts_coverage: step.kind() == CellKind::Prepare,
-                    // Where the cell has a seed of its own, its hot blocks are those of the other
-                    // cells.
-                    placement_seed: match combination.seed_given {
-                        true => workload.seed,
-                        false => self.seed,
-                    },
-                    ..workload
-                }),
-                Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
-                    let why =
-                        "the drive is too small for this number of threads or this block size";
-                    skip = Some(why.to_owned());
-                }
-                Err(PlanError::Misaligned {
-                    option: "bs",
-                    given_bytes,
-                    block_bytes,
-                    ..
-                }) if skip.is_none() && is_mix_below_block(options, given_bytes, block_bytes) => {
-                    let unsupported = UnsupportedBlockSize {
-                        size_bytes: given_bytes,
-                        block_bytes,
-                    };
-                    skip = Some(unsupported.to_string());
-                    unsupported_block = Some(unsupported);
-                }
-                // A skipped cell needs no valid plan.
-                Err(_) if skip.is_some() => {}
-                Err(source) => {
-                    let cell = id(&step.id);
-                    return Err(SuiteError::Cell { cell, source });
-                }
-            }
-        }
+        let planned = self.workloads(step, on, drives, combination, options, skip);
+        let Planned {
+            mut workloads,
+            skip,
+            unsupported_block,
+        } = planned.map_err(|source| SuiteError::Cell {
+            cell: id(&step.id),
+            source,
+        })?;
         let first = workloads.first();
         let mut workload = first
             .map(|w| describe(w, options, step.kind(), holds))

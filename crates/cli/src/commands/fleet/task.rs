@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use assay_device::identity::identify;
+use assay_execute::drive_state_cache::DriveStateCache;
 use assay_fleet::assignment::order;
 use assay_fleet::inventory::{InventoryDrive, of_this_host, publish};
 use assay_fleet::shared_store::{self, SharedStore, SharedStoreError};
@@ -17,7 +18,6 @@ use assay_fleet::task::runner::{self, Report, Setup};
 use assay_fleet::task::selection;
 use assay_fleet::task::view::TaskView;
 use assay_fleet::{FleetError, HostName, Plan, PlanId, Serial, queue, stored_plan};
-use assay_suite::drive_state_cache::DriveStateCache;
 use serde_json::json;
 use signal_hook::consts::SIGUSR1;
 

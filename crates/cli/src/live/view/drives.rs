@@ -1,7 +1,7 @@
 //! The drives of the live view: with charts, or a row each.
 
+use assay_execute::live::{DriveSnapshot, HistorySecond, LatencyFigures, LiveSnapshot, OpFigures};
 use assay_report::figure;
-use assay_suite::live::{DriveSnapshot, HistorySecond, LatencyFigures, LiveSnapshot, OpFigures};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Style};

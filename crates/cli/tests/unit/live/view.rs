@@ -1,8 +1,8 @@
-use assay_io::Nanos;
-use assay_stats::HostLoad;
-use assay_suite::live::{
+use assay_execute::live::{
     CellCounts, DriveCondition, HistorySecond, LatencyFigures, OpFigures, RunningCell,
 };
+use assay_io::Nanos;
+use assay_stats::HostLoad;
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
 

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use assay_execute::live::{CellCounts, DriveCondition, LatencyFigures, RunningCell};
 use assay_io::Nanos;
 use assay_stats::HostLoad;
-use assay_suite::live::{CellCounts, DriveCondition, LatencyFigures, RunningCell};
 
 use super::*;
 

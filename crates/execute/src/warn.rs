@@ -1,0 +1,476 @@
+//! Run warnings: conditions that affect how results are to be read, each with code, message and
+//! advice.
+
+use assay_stats::ErrorCauses;
+use assay_store::model::Warning;
+use assay_store::model::warning::{code, limit};
+use assay_units::Nanos;
+use assay_units::text::{format_size, whole};
+
+use assay_suite::expand::UnsupportedBlockSize;
+
+/// Name of the one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, Critical
+/// Warning, bit 1).
+const TEMPERATURE_THRESHOLD: &str = "temperature threshold exceeded";
+
+fn warning(code: &str, message: impl Into<String>, advice: &str) -> Warning {
+    Warning {
+        code: code.to_owned(),
+        cell: None,
+        drive: None,
+        message: message.into(),
+        advice: advice.to_owned(),
+    }
+}
+
+/// The warning as recorded for this cell and drive.
+pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) -> Warning {
+    Warning {
+        cell: cell.map(str::to_owned),
+        drive,
+        ..warning
+    }
+}
+
+/// `idle_pct`: of the whole host. `rate_reached`: the workload asked for a rate and got it, so that
+/// the host can have delayed I/Os but not limited them.
+pub(crate) fn host_limited(
+    busiest_thread_pct: f64,
+    idle_pct: Option<f64>,
+    rate_reached: bool,
+) -> Warning {
+    let evidence = match idle_pct {
+        Some(idle) if idle < limit::IDLE_HOST_PCT => {
+            format!("the host's processors were {idle:.0} % idle")
+        }
+        _ => format!("a worker thread used {busiest_thread_pct:.0} % of a processor"),
+    };
+    if rate_reached {
+        return warning(
+            code::HOST_LIMITED,
+            format!("{evidence}: latencies include waits for a processor"),
+            "read them as upper bounds for the drive; use a host with more or faster processors, \
+             or keep other work off it",
+        );
+    }
+    warning(
+        code::HOST_LIMITED,
+        format!("{evidence}: the host, not the drive, set this rate"),
+        "read it as a lower bound for the drive; use more threads, a host with more or faster \
+         processors, or a rate limit",
+    )
+}
+
+/// `busy_pct`: of the processors that the modelled host of a simulated drive has for the threads.
+pub(crate) fn simulated_host_limited(busy_pct: f64) -> Warning {
+    warning(
+        code::HOST_LIMITED,
+        format!(
+            "the simulated host spent {busy_pct:.0} % of its processors' time on these I/Os: the \
+             host of the model, not the drive, set this rate"
+        ),
+        "read it as a lower bound for the drive; use more threads, or a copy of the profile whose \
+         [bench] describes a faster host",
+    )
+}
+
+/// `span`: how long the run was paused.
+pub(crate) fn paused(span: Nanos) -> Warning {
+    warning(
+        code::PAUSED,
+        format!(
+            "the run was paused for {:.0} s before this cell, and the drive idled",
+            span.as_secs_f64()
+        ),
+        "a drive that idles cools down and empties its write cache: the first part of this cell \
+         can be better than in an uninterrupted run",
+    )
+}
+
+pub(crate) fn engine_limited(share_pct: f64) -> Warning {
+    warning(
+        code::ENGINE_LIMITED,
+        format!("this rate is {share_pct:.0} % of the rate that assay reaches on the null target"),
+        "latencies include assay's own overhead; use more threads",
+    )
+}
+
+pub(crate) fn io_errors(errors: u64, causes: &ErrorCauses) -> Warning {
+    let mut message = format!("{errors} I/Os failed or came back short");
+    if !causes.is_empty() {
+        message += &format!(": {}", causes.text());
+    }
+    warning(
+        code::IO_ERRORS,
+        message,
+        "read the kernel log and the drive's health log (`assay probe`) before using other \
+         figures of this drive",
+    )
+}
+
+pub(crate) fn unanswered(ios: u64) -> Warning {
+    warning(
+        code::UNANSWERED,
+        format!(
+            "{ios} I/Os did not complete within the timeout: ten seconds after the stop, or four \
+             minutes after the drive's last completion"
+        ),
+        "the drive hangs or was removed: read the kernel log",
+    )
+}
+
+/// `errors`: consecutive ones, of all workers that stopped.
+pub(crate) fn gave_up(errors: u64, span: Nanos) -> Warning {
+    let span_s = span.as_secs_f64();
+    warning(
+        code::GAVE_UP,
+        format!(
+            "the last {errors} I/Os, all within {span_s:.1} s, failed: the cell was ended early"
+        ),
+        "the drive was removed or fails every command: read the kernel log; the intervals hold \
+         what was measured before",
+    )
+}
+
+/// Temperatures of the drive now and at the start of the run, degrees Celsius; `None`: it reports
+/// none.
+pub(crate) fn start_not_reached(
+    celsius: Option<(f64, f64)>,
+    cool_k: f64,
+    waited: Nanos,
+) -> Warning {
+    let waited_s = waited.as_secs_f64();
+    let message = match celsius {
+        Some((now, then)) => format!(
+            "the cell began at {now:.0} degrees C, {:.0} above the start of the run, after \
+             {waited_s:.0} s of idle time; it asks for {cool_k} at most",
+            now - then
+        ),
+        None => "the drive reports no temperature: whether it had cooled down before its cells is \
+                 unknown"
+            .to_owned(),
+    };
+    warning(
+        code::START_NOT_REACHED,
+        message,
+        "a drive that begins hot throttles earlier: allow a longer wait (the timeout of the \
+         step's `start`), or cool the drive",
+    )
+}
+
+/// Share of the area's blocks that a preconditioning wrote at least once, percent.
+pub(crate) fn area_not_covered(written_pct: f64) -> Warning {
+    // Rounded down: a share below the whole must not read 100.
+    let shown = (written_pct * 100.0).floor() / 100.0;
+    warning(
+        code::AREA_NOT_COVERED,
+        format!(
+            "the preconditioning wrote {shown} % of the area's blocks: the others hold what was \
+             there before"
+        ),
+        "blocks never written are spare for garbage collection, and reads of them can be faster \
+         than of flash: write the whole area, random writes with random_distribution = \"cover\" \
+         and io_size = \"100%\" or a multiple",
+    )
+}
+
+/// Requests of a trace that were submitted late: `late` of `ios`, on average and at most by so
+/// much.
+pub(crate) fn trace_late(late: u64, ios: u64, mean: Nanos, most: Nanos) -> Warning {
+    warning(
+        code::TRACE_LATE,
+        format!(
+            "{late} of {ios} requests of the trace were submitted more than 1 ms after they were \
+             due, on average {mean} and at most {most}: all slots were in use, or the host was \
+             busy"
+        ),
+        "the drive cannot follow the trace at this pace: latencies include the waiting; raise \
+         --iodepth, stretch the times with --trace_time_scale, or compare drives with \
+         --trace_timing closed",
+    )
+}
+
+/// `changes`: what happened to which number of requests.
+pub(crate) fn trace_changed(changes: &str) -> Warning {
+    warning(
+        code::TRACE_CHANGED,
+        format!("the drive did not get the whole trace: {changes}"),
+        "use a larger area, or another --trace_map: modulo and linear keep every request",
+    )
+}
+
+/// `ratio`: of zstd. `zero_share_pct`: of all-zero samples.
+pub(crate) fn data_compressible(ratio: f64, zero_share_pct: f64) -> Warning {
+    let message = if zero_share_pct >= 1.0 {
+        format!(
+            "{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : \
+             1: reads of them can be faster than of real data"
+        )
+    } else {
+        format!(
+            "the data on the drive compress {ratio:.2} : 1: a drive with compression reads them \
+             faster than incompressible data"
+        )
+    };
+    warning(
+        code::DATA_COMPRESSIBLE,
+        message,
+        "for figures that hold for any data, let the suite write incompressible data first: \
+         --destroy SERIAL",
+    )
+}
+
+pub(crate) fn scaled(scale: f64) -> Warning {
+    warning(
+        code::SCALED,
+        format!("every duration was multiplied by {scale}: this is not the procedure as published"),
+        "run with --scale 1 before drawing conclusions",
+    )
+}
+
+pub(crate) fn verify_failed(blocks: u64) -> Warning {
+    warning(
+        code::VERIFY_FAILED,
+        format!("{blocks} blocks did not come back as they were written"),
+        "do not store data on this drive; the findings give the kind of each mismatch",
+    )
+}
+
+pub(crate) fn cache_not_dropped() -> Warning {
+    warning(
+        code::CACHE_NOT_DROPPED,
+        "the page cache could not be dropped before reading through it",
+        "part of this rate may be memory bandwidth; run as root, or read with direct I/O",
+    )
+}
+
+/// The file system does not support O_DIRECT.
+pub(crate) fn buffered() -> Warning {
+    warning(
+        code::BUFFERED,
+        "this file's file system does not support O_DIRECT: I/O went through the page cache",
+        "much of this rate is memory bandwidth; use a file on another file system, or the block \
+         device",
+    )
+}
+
+pub(crate) fn clock_drift(ppm: f64) -> Warning {
+    warning(
+        code::CLOCK_DRIFT,
+        format!("the time-stamp counter drifts by {ppm:+.0} ppm from the kernel's monotonic clock"),
+        "latencies have the same relative error; check the host's clock source",
+    )
+}
+
+/// `last`: power reading. Both since the cell's start.
+pub(crate) fn power_ended(last: Nanos, end: Nanos) -> Warning {
+    let (last_s, end_s) = (last.as_secs_f64(), end.as_secs_f64());
+    warning(
+        code::POWER_ENDED,
+        format!("the last power reading came at {last_s:.0} s of {end_s:.0} s"),
+        "the mean power covers only the time before; check that the power meter still runs, and \
+         measure again",
+    )
+}
+
+/// No figures where the plan expects some.
+pub(crate) fn nothing_measured(why: &str, advice: &str) -> Warning {
+    let message = format!("nothing was measured: {why}");
+    warning(code::NOTHING_MEASURED, message, advice)
+}
+
+/// Rates of an open loop, I/Os per second.
+pub(crate) fn rate_not_reached(offered_iops: f64, done_iops: f64) -> Warning {
+    warning(
+        code::RATE_NOT_REACHED,
+        format!(
+            "{} I/Os per second were offered and {} completed: the queue grew for the whole job",
+            whole(offered_iops),
+            whole(done_iops)
+        ),
+        "the latencies depend on the job's length, not on the drive; offer less, or raise \
+         --iodepth and --numjobs",
+    )
+}
+
+/// `why`: the criterion that failed, with figures.
+pub(crate) fn rounds_not_steady(rounds: usize, tracked: &str, why: &str) -> Warning {
+    warning(
+        code::NOT_STEADY,
+        format!("{tracked} did not reach steady state in {rounds} rounds: {why}"),
+        "its figures are not steady-state figures; allow more rounds, or precondition for longer",
+    )
+}
+
+pub(crate) fn block_mix_unsupported(step: &str, unsupported: UnsupportedBlockSize) -> Warning {
+    warning(
+        code::BLOCK_MIX_UNFIT,
+        format!("the step {step} is skipped: {unsupported}"),
+        "measure a drive or namespace formatted with smaller logical blocks (nvme format --lbaf), \
+         or use a copy of the suite with another mix, which is then not the standard's workload",
+    )
+}
+
+/// `cell`: one of those of the step; `grid_bytes`: coarsest blocks that its random writes do not
+/// cut; `unit_bytes`: writes that the drive prefers.
+pub(crate) fn writes_cut_units(cell: &str, grid_bytes: u64, unit_bytes: u64) -> Warning {
+    let (grid, unit) = (format_size(grid_bytes), format_size(unit_bytes));
+    warning(
+        code::WRITES_CUT_UNITS,
+        format!(
+            "random writes at multiples of {grid} cut the drive's units of {unit} (its preferred \
+             write granularity, NPWG): it reads and programs whole units; first in {cell}"
+        ),
+        "that is the drive's figure for such a program; for the drive's best use a multiple of \
+         the unit for --bs and --offset (the suite indirection shows what each costs)",
+    )
+}
+
+/// Figures of a `steady` step were not measured in steady state.
+pub(crate) fn not_steady(why: &str) -> Warning {
+    warning(
+        code::NOT_STEADY,
+        format!("the drive was not in steady state: {why}"),
+        "do not quote it as steady; the verdict does not use it. Write for longer, at the suite's \
+         own durations and without --scale",
+    )
+}
+
+pub(crate) fn preconditioned_again(why: &str) -> Warning {
+    warning(
+        code::PRECONDITIONED_AGAIN,
+        format!(
+            "the interrupted run had preconditioned the drive; the preconditioning is repeated: \
+             {why}"
+        ),
+        "do not use a drive between a run and its resumption",
+    )
+}
+
+pub(crate) fn state_in_doubt(why: &str) -> Warning {
+    warning(
+        code::STATE_IN_DOUBT,
+        format!("the drive may not be in the state in which the interrupted run left it: {why}"),
+        "if another program may have written to the drive since, start a new run",
+    )
+}
+
+pub(crate) fn drive_lost(why: &str) -> Warning {
+    warning(
+        code::DRIVE_LOST,
+        format!(
+            "the drive is gone: {why}; this cell was left unfinished, and no further cell was \
+             started on the drive"
+        ),
+        "check slot, cable and kernel log until the drive is back, then continue with assay run \
+         --resume and this run's folder: it measures this cell again, and the cells not started",
+    )
+}
+
+/// A purge without guarantee that all data are erased.
+pub(crate) fn purge_incomplete(how: impl std::fmt::Display) -> Warning {
+    warning(
+        code::PURGE_INCOMPLETE,
+        format!("the drive was purged by {how}, which need not erase all of it"),
+        "a drive that was full before may start slower than a fresh one; sanitize or format it \
+         for fresh-drive figures",
+    )
+}
+
+/// `now`, `possible`: the current link, and what drive and slot support.
+pub(crate) fn link_below(now: &str, possible: &str) -> Warning {
+    warning(
+        code::LINK_BELOW_CAPABILITY,
+        format!("the PCIe link runs at {now}; drive and slot support {possible}"),
+        "the link limits sequential rates; use another slot, reseat the drive, or check the \
+         firmware settings (ASPM, link speed)",
+    )
+}
+
+/// Composite temperature and warning threshold (WCTEMP), degrees Celsius.
+pub(crate) fn hot_before(celsius: i32, warning_c: i32) -> Warning {
+    warning(
+        code::HOT_BEFORE_START,
+        format!(
+            "the drive was at {celsius} degrees C before the first measurement; its warning \
+             threshold is {warning_c}"
+        ),
+        "let the drive cool down first, or give it a heat sink: it may throttle during the \
+         measurement",
+    )
+}
+
+/// `name`: of the active I/O scheduler of a solid-state drive.
+pub(crate) fn io_scheduler(name: &str) -> Warning {
+    warning(
+        code::IO_SCHEDULER,
+        format!("the kernel's I/O scheduler {name} is active for this solid-state drive"),
+        "it takes processor time on every I/O, and can reorder or delay I/Os: rates of small \
+         blocks are those of drive and scheduler. To measure the drive: echo none > \
+         /sys/block/NAME/queue/scheduler",
+    )
+}
+
+pub(crate) fn write_cache_off() -> Warning {
+    warning(
+        code::WRITE_CACHE_OFF,
+        "the volatile write cache is disabled",
+        "writes run at flash speed; for the default configuration enable it (nvme set-feature -f \
+         6 -V 1)",
+    )
+}
+
+/// Autonomous power state transitions: `after_ms` is the shortest idle time before one, `wake_us`
+/// the exit latency of the deepest state used, where the drive reports one.
+pub(crate) fn falls_asleep(after_ms: u32, wake_us: Option<u32>) -> Warning {
+    let wake = match wake_us {
+        Some(us) => format!("takes up to {:.1} ms to wake", f64::from(us) / 1e3),
+        None => "does not report its exit latency".to_owned(),
+    };
+    warning(
+        code::FALLS_ASLEEP,
+        format!("the drive enters a low-power state after {after_ms} ms idle, and {wake}"),
+        "first I/Os after idle time, and workloads with few I/Os, include that latency; to \
+         measure without it: nvme set-feature -f 0xc -V 0",
+    )
+}
+
+/// The SMART / Health log has critical warnings.
+pub(crate) fn critical_warning(names: &str) -> Warning {
+    warning(
+        code::CRITICAL_WARNING,
+        format!("its health log has the critical warning: {names}"),
+        "do not qualify or use a drive with a critical warning",
+    )
+}
+
+/// `at`: since the cell's start.
+pub(crate) fn critical_warning_raised(names: &str, at: Nanos) -> Warning {
+    let at_s = at.as_secs_f64();
+    warning(
+        code::CRITICAL_WARNING_RAISED,
+        format!("its health log set a critical warning {at_s:.0} s into this cell: {names}"),
+        if names == TEMPERATURE_THRESHOLD {
+            "the drive throttles, or is about to: add airflow or a heat sink, and read its rates \
+             together with its temperature"
+        } else {
+            "later figures are those of a failing drive: save its data, read its health log \
+             (`assay probe`), and measure again only when the warning is cleared"
+        },
+    )
+}
+
+/// Latencies above the histogram's range.
+pub(crate) fn overflow(values: u64) -> Warning {
+    warning(
+        code::LATENCY_OVERFLOW,
+        format!(
+            "{values} latencies exceeded 73 minutes; they count only in the mean and the maximum"
+        ),
+        "the drive or the host was suspended during the measurement",
+    )
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/warn.rs"]
+mod tests;
