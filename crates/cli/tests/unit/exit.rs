@@ -32,7 +32,7 @@ fn every_class_has_the_status_of_the_contract() {
 #[test]
 fn the_first_cause_with_a_class_determines_the_status() {
     let busy = || StoreError::Busy(PathBuf::from("run"));
-    let error = Err::<(), _>(SuiteError::from(busy())).context("cannot run");
+    let error = Err::<(), _>(ExecuteError::from(busy())).context("cannot run");
     assert_eq!(code_of(&error.expect_err("an error")), 75);
     let error = anyhow::Error::from(UsageError("--x".into())).context("more");
     assert_eq!(code_of(&error), 2);
