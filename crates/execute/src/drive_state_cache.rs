@@ -40,7 +40,7 @@ pub const SLACK_BYTES: u64 = 1 << 20;
 /// Preconditioning records kept per drive, newest first to stay.
 const MAX_RECORDS: usize = 16;
 
-/// The cache could not be written. The run continues.
+/// The run continues.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{drive}: cannot store the drive state in {path}: {source}; the next run will repeat the \
@@ -56,9 +56,7 @@ pub struct StateCacheError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateValidity {
     Valid {
-        /// Time of the record, UTC.
         since: String,
-        /// assay's own writes since, bytes.
         written_since_bytes: u64,
     },
     /// It is not; the reason.
@@ -69,7 +67,6 @@ pub enum StateValidity {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreconditioningRecord {
-    /// Key: the same name for the same procedure.
     pub name: String,
     pub offset_bytes: u64,
     pub size_bytes: u64,
@@ -103,7 +100,6 @@ impl<T> Recorded<T> {
 }
 
 impl PreconditioningRecord {
-    /// Areas beyond 2^64 end there: sizes come from a file.
     fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.size_bytes)
     }
@@ -153,7 +149,6 @@ pub struct DriveStateCache {
 }
 
 impl DriveStateCache {
-    /// The user's cache, by the environment.
     pub fn for_user() -> DriveStateCache {
         let set = |value: &std::ffi::OsString| !value.is_empty();
         let variable = |name: &str| std::env::var_os(name).filter(set).map(PathBuf::from);
@@ -169,7 +164,6 @@ impl DriveStateCache {
         }
     }
 
-    /// A cache in this directory, created on the first write.
     pub fn at(dir: impl Into<PathBuf>) -> DriveStateCache {
         DriveStateCache {
             dir: Some(dir.into()),
@@ -190,9 +184,8 @@ impl DriveStateCache {
         parse(&bytes).is_some().then_some(bytes)
     }
 
-    /// Install the file of a drive that was on another host; whether it was. Only one that is whole
-    /// and of this drive replaces what is here. Whether the state still holds is decided by its
-    /// trace of writing, as for any other: the counters of another boot leave it in doubt.
+    /// Whether the state still holds is decided by its trace of writing, as for any other: the
+    /// counters of another boot leave it in doubt.
     pub fn install(&self, info: &DriveInfo, bytes: &[u8]) -> Result<bool, StateCacheError> {
         let (Some(path), Some(record)) = (self.path(info), parse(bytes)) else {
             return Ok(false);
@@ -206,7 +199,6 @@ impl DriveStateCache {
         Ok(true)
     }
 
-    /// Record a purge by the method `how`; `complete` if no data can remain.
     pub fn record_purge(
         &self,
         info: &DriveInfo,
@@ -241,13 +233,11 @@ impl DriveStateCache {
         })
     }
 
-    /// Record assay's other writes, bytes (0 checks for foreign writes). No effect without a record
-    /// of the drive.
+    /// No effect without a record of the drive.
     pub fn record_writes(&self, info: &DriveInfo, bytes: u64) -> Result<(), StateCacheError> {
         self.update(info, bytes, false, |record| add_written(record, bytes))
     }
 
-    /// Validity of a preconditioning of that name over that area.
     pub fn lookup(&self, info: &DriveInfo, name: &str, area: Region) -> StateValidity {
         let record = match self.current_state(info) {
             Ok(record) => record,
@@ -279,7 +269,6 @@ impl DriveStateCache {
         record.purge.as_ref().map_or_else(unknown, Recorded::valid)
     }
 
-    /// The record of a drive without foreign writes since.
     fn current_state(&self, info: &DriveInfo) -> Result<DriveState, StateValidity> {
         let unknown = |why: &str| Err(StateValidity::Unknown(why.to_owned()));
         let Some(path) = self.path(info) else {
@@ -356,7 +345,6 @@ impl DriveStateCache {
         store(&path, record).map_err(|source| cache_error(info, &path, source))
     }
 
-    /// The drive's file; none for simulated drives.
     fn path(&self, info: &DriveInfo) -> Option<PathBuf> {
         let dir = self.dir.as_ref()?;
         let mut name = info.serial.clone();
@@ -530,7 +518,6 @@ fn check_of(record: &DriveState) -> serde_json::Result<u32> {
     Ok(crc32c::crc32c(&serde_json::to_vec(record)?))
 }
 
-/// Replace a file atomically.
 fn store(path: &Path, record: DriveState) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir)?;

@@ -1,5 +1,4 @@
-//! What happens in a run, as one stream: from it follow the live figures, and with them the full
-//! screen, the metrics, the bar and the lines of a log.
+//! One stream of what happens in a run, from which everything that is shown follows.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,7 +14,6 @@ use assay_suite::expand::RunPlan;
 /// An event of a run. Cells are named by their index in the plan.
 #[derive(Clone, Debug)]
 pub enum RunEvent<'a> {
-    /// A cell starts on its drives; `beside`: one that runs at the same time has started on them.
     CellStarted {
         index: usize,
         beside: bool,
@@ -32,13 +30,11 @@ pub enum RunEvent<'a> {
         /// The counts; absent where the event has left the thread that measured it.
         interval: Option<&'a Interval>,
     },
-    /// A reading of a drive, `at` its time since the cell's start.
     Telemetry {
         drive: usize,
         at: Nanos,
         telemetry: &'a Telemetry,
     },
-    /// The host's load over an interval of a cell of these drives.
     Host {
         drives: &'a [usize],
         load: HostLoad,
@@ -75,12 +71,9 @@ pub enum RunEvent<'a> {
     Ended,
 }
 
-/// What a drive completed in an interval of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntervalWork {
-    /// The interval's end, since the cell's start.
     pub end: Nanos,
-    /// Its length.
     pub span: Nanos,
     pub ios: u64,
     pub bytes: u64,
@@ -108,8 +101,7 @@ impl IntervalWork {
 }
 
 impl RunEvent<'_> {
-    /// The event as another thread may receive it later, in the order of the journal; `None` of
-    /// one that concerns only the live figures.
+    /// `None` of an event that concerns only the live figures.
     pub(crate) fn deferred(&self) -> Option<RunEvent<'static>> {
         let text = |message: &str| Cow::Owned(message.to_owned());
         Some(match self {
@@ -149,7 +141,6 @@ pub trait RunListener {
     fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>);
 }
 
-/// The one channel of a run's events.
 pub(crate) struct Events<'a> {
     pub(crate) plan: &'a RunPlan,
     pub(crate) live: &'a Live,

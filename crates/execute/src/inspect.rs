@@ -1,5 +1,5 @@
-//! Compressibility sampling of a medium. Drives that compress, or that return zeroed areas without
-//! reading flash, read such data faster than incompressible data.
+//! Drives that compress, or that return zeroed areas without reading flash, read such data faster
+//! than incompressible data.
 
 use assay_device::open::open_drive;
 use assay_device::session::{DriveSession, SessionError};
@@ -18,8 +18,6 @@ const ZSTD_LEVEL: i32 = 1;
 /// Ratio up to which data count as incompressible; random data compress to slightly below 1.
 pub const COMPRESSIBLE_RATIO: f64 = 1.05;
 
-/// Read samples spread over the first `span_bytes` and compress them.
-///
 /// Values of the result: `zstd_ratio` (original over compressed, all samples together),
 /// `zero_share_pct`, `samples`.
 pub fn inspect(

@@ -1,12 +1,9 @@
-//! Live figures of a run: the one source of progress bar, full-screen view and metrics.
-//!
 //! # Mechanism
-//! [`Live`] receives the run's events ([`crate::events`]) where they arise, at the earliest at the
-//! end of an interval, in the thread that collects intervals: the I/O loop of a real drive does
-//! nothing for it. Readers take a [`LiveSnapshot`] when they want one. Each drive has its own lock, held for
-//! the microseconds that an update or a copy takes.
+//!
+//! Readers take a [`LiveSnapshot`] when they want one.
 //!
 //! # Non-goals
+//!
 //! Nothing here enters a run folder; results come from the journal.
 
 use std::collections::BTreeMap;
@@ -40,7 +37,6 @@ pub const EVALUATION_PERIOD: Nanos = Nanos::from_secs(2);
 /// Warnings that are kept; more are counted.
 pub const KEPT_WARNINGS: usize = 200;
 
-/// How a cell of the plan ended, as far as it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CellStatus {
     #[default]
@@ -71,7 +67,6 @@ impl RunFigures {
     }
 }
 
-/// Numbers of cells, without those that the plan skips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellCounts {
     /// Finished, in this attempt or in an earlier one of a resumed run.
@@ -97,7 +92,6 @@ impl LiveSnapshot {
 
 #[derive(Clone, Debug, Default)]
 pub struct LiveSnapshot {
-    /// Name of the suite, or `job`.
     pub suite: String,
     /// Since the start of this attempt.
     pub elapsed: Nanos,
@@ -115,7 +109,6 @@ pub struct LiveSnapshot {
     pub drives: Vec<DriveSnapshot>,
 }
 
-/// The figures of a run in progress, and the requests to it.
 #[derive(Debug)]
 pub struct Live {
     suite: String,
@@ -136,8 +129,7 @@ fn weight_ms(cell: &Cell) -> u64 {
     (cell.expected_span().0 / 1_000_000).max(1)
 }
 
-/// The weight of each cell. Cells that run at the same time take the time of the longest, which
-/// counts as the first one's.
+/// Cells that run at the same time take the time of the longest, which counts as the first one's.
 fn weights_ms(cells: &[Cell]) -> Vec<u64> {
     let mut weights: Vec<u64> = cells.iter().map(weight_ms).collect();
     let mut first = 0;
@@ -157,7 +149,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
-    /// Of a plan that is about to run.
     pub fn new(plan: &RunPlan, drives: &[DriveSession]) -> Live {
         let clock = Clock::monotonic();
         let states = drives.iter().zip(&plan.labels).map(|(drive, label)| {
@@ -191,7 +182,6 @@ impl Live {
         }
     }
 
-    /// Take an event over into the figures.
     pub(crate) fn event(&self, cells: &[Cell], event: &RunEvent<'_>) {
         let now = self.clock.now();
         match event {
@@ -274,8 +264,7 @@ impl Live {
         (done.min(all), all)
     }
 
-    /// Estimated time to the end. A real drive takes the planned time; of a simulated one, the pace
-    /// so far decides.
+    /// A real drive takes the planned time; of a simulated one, the pace so far decides.
     pub fn left(&self) -> Nanos {
         let (done_ms, all_ms) = self.work_ms();
         let planned = Nanos((all_ms - done_ms).saturating_mul(1_000_000));
@@ -290,7 +279,6 @@ impl Live {
         locked(&self.run).eta.update(elapsed, estimate)
     }
 
-    /// Since the start of this attempt.
     pub fn elapsed(&self) -> Nanos {
         self.clock.now() - self.began
     }
@@ -314,8 +302,8 @@ impl Live {
         counts
     }
 
-    /// The run now. Costs some microseconds per drive, and at most every [`EVALUATION_PERIOD`] some
-    /// milliseconds for the cause of a rate in a long cell.
+    /// Costs some microseconds per drive, and at most every [`EVALUATION_PERIOD`] some milliseconds
+    /// for the cause of a rate in a long cell.
     pub fn snapshot(&self) -> LiveSnapshot {
         let (done_ms, all_ms) = self.work_ms();
         let left = self.left();
@@ -328,7 +316,6 @@ impl Live {
             let Some(watch) = watch else {
                 return snapshot;
             };
-            // Outside the lock: the drive's thread must not wait for it.
             let condition = watch.condition();
             locked(state).evaluated(condition.clone());
             DriveSnapshot {

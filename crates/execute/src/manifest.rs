@@ -1,5 +1,3 @@
-//! Manifest of a run: plan, drives and host, recorded before the first measurement.
-
 use std::collections::BTreeMap;
 
 use assay_calibrate::predictive::{self, FigureKind, PredictiveInterval};
@@ -18,7 +16,6 @@ use assay_suite::expand::RunPlan;
 
 mod reference_files;
 
-/// The manifest of a plan.
 pub fn manifest(
     plan: &RunPlan,
     drives: &[DriveSession],
@@ -56,8 +53,7 @@ pub fn manifest(
     }
 }
 
-/// `20261121T034500Z-bandwidth-1a2b3c4d5e6f`: sortable; twelve random digits make runs of one
-/// second unique, also on thousands of hosts, whose tables are joined by it.
+/// Sortable; twelve random digits make runs of one second unique on thousands of hosts.
 fn run_id(created: &str, suite: &str) -> String {
     let stamp = created.chars().filter(char::is_ascii_alphanumeric);
     let stamp: String = stamp.take("20261121T034500".len()).collect();
@@ -81,7 +77,6 @@ fn host(info: HostInfo) -> model::HostRecord {
     }
 }
 
-/// The controller's identify and log data, if readable.
 fn probe(session: &DriveSession) -> Vec<model::ProbeProperty> {
     let Some(Ok(probe)) = session.probe() else {
         return Vec::new();
@@ -105,7 +100,6 @@ fn power_limits(session: &DriveSession) -> BTreeMap<u8, u64> {
     limits.filter(|&(_, mw)| mw > 0).collect()
 }
 
-/// A temperature limit of the controller, if readable.
 fn thermal_limit(session: &DriveSession, of: fn(&Thermal) -> Option<i32>) -> Option<i32> {
     let Some(Ok(probe)) = session.probe() else {
         return None;
@@ -139,8 +133,7 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
     }
 }
 
-/// Published figures of the drive modelled, if the simulated one is as its profile has it: one with
-/// other spare area or faults has nothing to be compared with.
+/// One with other spare area or faults has nothing to be compared with.
 fn published(info: &DriveInfo) -> Vec<Published> {
     let spec = |profile: &&String| info.spec == format!("sim:{profile}");
     let Some(profile) = info.profile.as_ref().filter(spec) else {
@@ -170,9 +163,8 @@ fn published(info: &DriveInfo) -> Vec<Published> {
 /// Options that change neither the drive's numbers nor its state.
 const HARMLESS: [&str; 3] = ["seed", "member", "data"];
 
-/// 90 % predictive intervals of a simulated drive's figures; none of other drives. Options such as
-/// additional over-provisioning, an age or an ambient temperature change what was measured, so
-/// intervals are then those of figures of other kinds.
+/// Options such as additional over-provisioning, an age or an ambient temperature change what was
+/// measured, so intervals are then those of figures of other kinds.
 fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
     let Some(profile) = info.profile.as_ref().filter(|_| info.simulated) else {
         return Vec::new();
@@ -214,7 +206,6 @@ fn single_thread(source: &str, rw: &str, bs_bytes: u64, mib_per_s: f64) -> Publi
     }
 }
 
-/// Further properties of a drive, by name.
 pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
     let number = |n: Option<u32>| n.map(|n| n.to_string());
     let yes_no = |yes: Option<bool>| yes.map(|yes| if yes { "yes" } else { "no" }.to_owned());
@@ -291,8 +282,6 @@ fn known<const N: usize>(details: [(&str, Option<String>); N]) -> BTreeMap<Strin
     details.into_iter().filter_map(known).collect()
 }
 
-/// Namespaces of one controller share its serial, and the number in a device name need not be the
-/// namespace id.
 fn namespace(info: &DriveInfo) -> Option<String> {
     let location = info.nvme.as_ref()?;
     let others = location

@@ -1,5 +1,3 @@
-//! Plan execution, cell by cell, into a run folder.
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -57,8 +55,7 @@ pub struct RunSummary {
     pub io_errors: u64,
     /// Blocks that failed verification.
     pub bad_blocks: u64,
-    /// Drives that disappeared. Their cells are left for `--resume`, and the run counts as
-    /// interrupted.
+    /// Their cells are left for `--resume`, and the run counts as interrupted.
     pub lost_drives: BTreeSet<usize>,
     /// The cell that was not begun any more, and why, where that is what interrupted the run.
     pub not_begun: Option<(String, NotBegun)>,
@@ -83,7 +80,6 @@ pub struct Runner<'a> {
     pub listener: &'a mut dyn RunListener,
     /// Live figures, and requests to the run.
     pub live: &'a Live,
-    /// Drive states kept between runs.
     pub drive_states: DriveStateCache,
 }
 
@@ -139,8 +135,6 @@ struct Executor<'a, 'e> {
 }
 
 impl Runner<'_> {
-    /// Run every unfinished cell, evaluate the verdict rules, close the folder.
-    ///
     /// A cell that fails is recorded as failed and the run continues. A cell whose drive disappears
     /// is left unfinished, and the run continues with the other drives. Simulated drives run in a
     /// thread each.
@@ -247,7 +241,6 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// Drives that have something to do in these cells.
     fn drives_of(&self, cells: Range<usize>) -> BTreeSet<usize> {
         let cells = self.plan.cells[cells].iter();
         let executed = cells.filter(|cell| cell.plan.skipped.is_none());
@@ -269,7 +262,6 @@ impl Executor<'_, '_> {
         drives.into_keys().collect()
     }
 
-    /// The cells that run at the same time as the one at `index`, which is the first of them.
     fn group(&self, index: usize) -> Range<usize> {
         let cells = &self.plan.cells[index..];
         let count = match cells[0].together {
@@ -281,8 +273,6 @@ impl Executor<'_, '_> {
         index..index + count
     }
 
-    /// Run cells one after the other, those of a group at the same time: all, or those of one
-    /// drive.
     fn run_in_turn(
         &mut self,
         cells: Range<usize>,
@@ -315,7 +305,6 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// Run a cell of the plan, unless it is finished or not meant to run.
     fn run_planned(
         &mut self,
         index: usize,
@@ -364,7 +353,6 @@ impl Executor<'_, '_> {
         Ok(CellExit::Ended)
     }
 
-    /// The start of a cell, in events and journal.
     fn start_cell(
         &mut self,
         index: usize,
@@ -445,7 +433,6 @@ impl Executor<'_, '_> {
         Ok(CellExit::Ended)
     }
 
-    /// Record why a cell could not be measured.
     fn cell_failed(
         &mut self,
         index: usize,

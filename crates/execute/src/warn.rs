@@ -1,6 +1,3 @@
-//! Run warnings: conditions that affect how results are to be read, each with code, message and
-//! advice.
-
 use assay_stats::ErrorCauses;
 use assay_store::model::Warning;
 use assay_store::model::warning::{code, limit};
@@ -9,8 +6,7 @@ use assay_units::text::{format_size, whole};
 
 use assay_suite::expand::UnsupportedBlockSize;
 
-/// Name of the one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, Critical
-/// Warning, bit 1).
+/// The one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, bit 1).
 const TEMPERATURE_THRESHOLD: &str = "temperature threshold exceeded";
 
 fn warning(code: &str, message: impl Into<String>, advice: &str) -> Warning {
@@ -23,7 +19,6 @@ fn warning(code: &str, message: impl Into<String>, advice: &str) -> Warning {
     }
 }
 
-/// The warning as recorded for this cell and drive.
 pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) -> Warning {
     Warning {
         cell: cell.map(str::to_owned),
@@ -32,8 +27,8 @@ pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) 
     }
 }
 
-/// `idle_pct`: of the whole host. `rate_reached`: the workload asked for a rate and got it, so that
-/// the host can have delayed I/Os but not limited them.
+/// `rate_reached`: the workload asked for a rate and got it, so that the host can have delayed I/Os
+/// but not limited them.
 pub(crate) fn host_limited(
     busiest_thread_pct: f64,
     idle_pct: Option<f64>,
@@ -74,7 +69,6 @@ pub(crate) fn simulated_host_limited(busy_pct: f64) -> Warning {
     )
 }
 
-/// `span`: how long the run was paused.
 pub(crate) fn paused(span: Nanos) -> Warning {
     warning(
         code::PAUSED,
@@ -132,8 +126,6 @@ pub(crate) fn gave_up(errors: u64, span: Nanos) -> Warning {
     )
 }
 
-/// Temperatures of the drive now and at the start of the run, degrees Celsius; `None`: it reports
-/// none.
 pub(crate) fn start_not_reached(
     celsius: Option<(f64, f64)>,
     cool_k: f64,
@@ -174,8 +166,7 @@ pub(crate) fn area_not_covered(written_pct: f64) -> Warning {
     )
 }
 
-/// Requests of a trace that were submitted late: `late` of `ios`, on average and at most by so
-/// much.
+/// `late` of `ios`, on average and at most by so much.
 pub(crate) fn trace_late(late: u64, ios: u64, mean: Nanos, most: Nanos) -> Warning {
     warning(
         code::TRACE_LATE,
@@ -244,7 +235,6 @@ pub(crate) fn cache_not_dropped() -> Warning {
     )
 }
 
-/// The file system does not support O_DIRECT.
 pub(crate) fn buffered() -> Warning {
     warning(
         code::BUFFERED,
@@ -273,13 +263,11 @@ pub(crate) fn power_ended(last: Nanos, end: Nanos) -> Warning {
     )
 }
 
-/// No figures where the plan expects some.
 pub(crate) fn nothing_measured(why: &str, advice: &str) -> Warning {
     let message = format!("nothing was measured: {why}");
     warning(code::NOTHING_MEASURED, message, advice)
 }
 
-/// Rates of an open loop, I/Os per second.
 pub(crate) fn rate_not_reached(offered_iops: f64, done_iops: f64) -> Warning {
     warning(
         code::RATE_NOT_REACHED,
@@ -311,8 +299,6 @@ pub(crate) fn block_mix_unsupported(step: &str, unsupported: UnsupportedBlockSiz
     )
 }
 
-/// `cell`: one of those of the step; `grid_bytes`: coarsest blocks that its random writes do not
-/// cut; `unit_bytes`: writes that the drive prefers.
 pub(crate) fn writes_cut_units(cell: &str, grid_bytes: u64, unit_bytes: u64) -> Warning {
     let (grid, unit) = (format_size(grid_bytes), format_size(unit_bytes));
     warning(
@@ -420,8 +406,7 @@ pub(crate) fn write_cache_off() -> Warning {
     )
 }
 
-/// Autonomous power state transitions: `after_ms` is the shortest idle time before one, `wake_us`
-/// the exit latency of the deepest state used, where the drive reports one.
+/// `after_ms`: shortest idle time before one; `wake_us`: exit latency of the deepest state.
 pub(crate) fn falls_asleep(after_ms: u32, wake_us: Option<u32>) -> Warning {
     let wake = match wake_us {
         Some(us) => format!("takes up to {:.1} ms to wake", f64::from(us) / 1e3),
@@ -444,7 +429,6 @@ pub(crate) fn critical_warning(names: &str) -> Warning {
     )
 }
 
-/// `at`: since the cell's start.
 pub(crate) fn critical_warning_raised(names: &str, at: Nanos) -> Warning {
     let at_s = at.as_secs_f64();
     warning(

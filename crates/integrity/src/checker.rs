@@ -1,6 +1,3 @@
-//! Verification by one worker of a job: stamps writes, checks reads, and reads back what was
-//! written.
-
 use std::sync::{Arc, OnceLock};
 
 use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
@@ -8,7 +5,7 @@ use crate::data::DataPattern;
 use crate::finding::{Expected, VerifyReport};
 
 /// Seed and pattern of the first intact block found by any worker of a read-only job; blocks of
-/// other seeds are findings. Clones are shared.
+/// other seeds are findings.
 #[derive(Clone, Debug, Default)]
 pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
 
@@ -24,29 +21,19 @@ impl LearnedSeed {
     }
 }
 
-/// Options of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckerOptions {
-    /// Seed of the blocks; `None`, for a job that only reads: that of the first intact block that
-    /// is read.
+    /// `None`, for a job that only reads: that of the first intact block that is read.
     pub seed: Option<u64>,
-    /// Payload of the blocks.
     pub pattern: DataPattern,
-    /// Length of a block, bytes.
     pub interval_bytes: u32,
-    /// First byte of the worker's area.
     pub offset_bytes: u64,
-    /// Length of the area, bytes.
     pub size_bytes: u64,
-    /// The job writes: what each block must hold is tracked.
     pub writes: bool,
-    /// Read back at the end what was written.
     pub reads_back: bool,
-    /// Longest I/O of the job, bytes.
     pub max_io_bytes: u32,
 }
 
-/// Verification state of one worker.
 #[derive(Debug)]
 pub struct JobChecker {
     options: CheckerOptions,
@@ -54,7 +41,6 @@ pub struct JobChecker {
     /// finding.
     verifier: Verifier,
     learned: LearnedSeed,
-    /// Expected blocks of a job that writes.
     map: Option<GenerationMap>,
     read_back_at: u64,
     report: VerifyReport,
@@ -62,9 +48,6 @@ pub struct JobChecker {
 
 impl JobChecker {
     /// For one worker; `learned` is shared by all workers of the job.
-    ///
-    /// # Errors
-    /// When the interval is bad or the memory for the map cannot be had.
     pub fn new(options: CheckerOptions, learned: &LearnedSeed) -> Result<JobChecker, VerifyError> {
         let interval_bytes = options.interval_bytes;
         let map = options
@@ -83,7 +66,6 @@ impl JobChecker {
         })
     }
 
-    /// Whether the job reads back what it wrote.
     pub fn reads_back(&self) -> bool {
         self.map.is_some() && self.options.reads_back
     }
@@ -98,14 +80,12 @@ impl JobChecker {
         }
     }
 
-    /// Fill the buffer of a write that was started.
     pub fn stamp(&mut self, buffer: &mut [u8], offset_bytes: u64) {
         if let Some(map) = &self.map {
             self.verifier.stamp_write(buffer, offset_bytes, map);
         }
     }
 
-    /// A write completed.
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
         if let Some(map) = &mut self.map {
             map.finish_write(offset_bytes, len_bytes, ok);
@@ -140,8 +120,6 @@ impl JobChecker {
             .check(buffer, offset_bytes, expected, &mut self.report);
     }
 
-    /// The next extent to read back, in address order. `None` at the end.
-    ///
     /// Nothing is in flight, and each block is read once. Blocks whose write never completed have
     /// no defined content; they are counted as unreadable.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
@@ -156,8 +134,7 @@ impl JobChecker {
         }
     }
 
-    /// Start reading back an extent that was written; false where its write never completed, which
-    /// counts as unreadable. Nothing else than reads is in flight.
+    /// False where its write never completed, which counts as unreadable.
     pub fn begin_read_back(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
         let is_written = self.begin(false, offset_bytes, len_bytes);
         if !is_written {
@@ -166,7 +143,6 @@ impl JobChecker {
         is_written
     }
 
-    /// The result so far.
     pub fn report(&self) -> VerifyReport {
         self.report.clone()
     }

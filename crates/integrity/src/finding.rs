@@ -1,5 +1,3 @@
-//! Findings of block verification, in bounded memory.
-
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -47,23 +45,18 @@ pub enum FoundInstead {
 pub enum FindingKind {
     /// The block was written by this job and has wrong bytes.
     Corrupt {
-        /// First wrong byte, from the block's start.
         first_bad_byte: u32,
         /// Number of wrong bits, if at most [`crate::blocks::MAX_COUNTED_FLIPS`].
         flipped_bits: Option<u32>,
     },
-    /// Sectors of two writes: the newer one is incomplete.
     Torn {
-        /// Generation of the newer part.
         newer: u64,
         /// Generation of the older part; `None`: content before the first write.
         older: Option<u64>,
         /// First sector (512 bytes, from the block's start) that is not of the newer write.
         first_old_sector: u32,
     },
-    /// An intact block of this seed for another offset.
     Misplaced {
-        /// Byte offset it was written for.
         belongs_to_bytes: u64,
         found_generation: u64,
     },
@@ -77,15 +70,11 @@ pub enum FindingKind {
     Lost(FoundInstead),
 }
 
-/// A mismatched block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The mismatch.
     pub kind: FindingKind,
-    /// Byte offset on the target.
     pub offset_bytes: u64,
     pub len_bytes: u32,
-    /// Expected content.
     pub expected: Expected,
 }
 
@@ -165,11 +154,8 @@ impl fmt::Display for Finding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     pub blocks_checked: u64,
-    /// Number of findings by class.
     pub counts: BTreeMap<MismatchClass, u64>,
-    /// The first [`VerifyReport::KEPT`] findings.
     pub first: Vec<Finding>,
-    /// Blocks that could not be read.
     pub unreadable_blocks: u64,
     /// Seed of the blocks, needed to verify them again later.
     pub seed: Option<u64>,
@@ -188,7 +174,6 @@ impl VerifyReport {
         }
     }
 
-    /// Add another worker's report of the same job.
     pub fn merge(&mut self, other: &VerifyReport) {
         self.blocks_checked += other.blocks_checked;
         for (&class, count) in &other.counts {
@@ -200,12 +185,10 @@ impl VerifyReport {
         self.seed = self.seed.or(other.seed);
     }
 
-    /// Number of findings of this class.
     pub fn count(&self, class: MismatchClass) -> u64 {
         self.counts.get(&class).copied().unwrap_or(0)
     }
 
-    /// Number of findings.
     pub fn findings(&self) -> u64 {
         self.counts.values().sum()
     }

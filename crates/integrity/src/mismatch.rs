@@ -17,9 +17,7 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MismatchClass {
-    /// Written data with wrong bytes.
     Corrupt,
-    /// Part of the write is missing.
     Torn,
     /// Intact data of another location.
     Misplaced,
@@ -30,7 +28,6 @@ pub enum MismatchClass {
 }
 
 impl MismatchClass {
-    /// `corrupt`, `torn`, `misplaced`, `stale` or `lost`.
     pub fn name(self) -> &'static str {
         match self {
             MismatchClass::Corrupt => "corrupt",

@@ -27,7 +27,6 @@ use assay_units::Op;
 
 use crate::pattern;
 
-/// Granularity of saved data, bytes.
 pub const BLOCK_BYTES: u64 = 512;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,6 @@ pub enum BenchFault {
 }
 
 impl BenchFault {
-    /// Operation affected.
     pub fn op(self) -> Op {
         match self {
             BenchFault::StaleRead | BenchFault::UnfilledRead => Op::Read,
@@ -67,13 +65,10 @@ impl BenchFault {
 /// I/Os affected, counted by operation from 1 since the faults were armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// This one.
     Once(u64),
-    /// Every n-th.
     Every(u64),
 }
 
-/// Reads, writes and flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub reads: u64,
@@ -81,25 +76,19 @@ pub struct Counts {
     pub flushes: u64,
 }
 
-/// A command as it was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Operation.
     pub op: Op,
-    /// First byte.
     pub offset_bytes: u64,
-    /// Length, bytes; 0 of a flush.
     pub len_bytes: u32,
 }
 
 /// How a command is to be executed. It is always acknowledged as successful and complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// Not at all.
     Omit,
     /// Here, with the first bytes of its data; as submitted unless there is a fault.
     Execute {
-        /// First byte.
         offset_bytes: u64,
         len_bytes: u32,
     },
@@ -161,7 +150,6 @@ struct FaultState {
 pub struct Faults(Arc<Mutex<FaultState>>);
 
 impl Faults {
-    /// These faults, armed.
     pub fn new(plan: &[(BenchFault, Trigger)]) -> Faults {
         Faults(Arc::new(Mutex::new(FaultState {
             plan: plan.to_vec(),
@@ -186,12 +174,10 @@ impl Faults {
         state.armed = armed;
     }
 
-    /// I/Os since they were armed.
     pub fn counts(&self) -> Counts {
         self.state().counts
     }
 
-    /// Number of faults triggered.
     pub fn triggered(&self) -> u64 {
         self.state().triggered
     }
@@ -281,7 +267,6 @@ impl Faults {
         })
     }
 
-    /// Replace the data of a completed read by those before the last write.
     pub fn make_stale(&self, offset_bytes: u64, bytes: &mut [u8]) {
         let state = self.state();
         let (blocks, _) = bytes.as_chunks_mut::<{ BLOCK_BYTES as usize }>();
@@ -335,7 +320,6 @@ fn data_of<M: FaultMedia>(media: &mut M, len_bytes: u32) -> Vec<u8> {
 }
 
 impl FaultState {
-    /// Count an I/O; returns its fault.
     fn trigger(&mut self, op: Op) -> Option<BenchFault> {
         if !self.armed {
             return None;
@@ -358,7 +342,6 @@ impl FaultState {
         Some(fault)
     }
 
-    /// Whether old data must be saved before writes.
     fn saves_old_data(&self) -> bool {
         let stale = |&(fault, _): &(BenchFault, Trigger)| fault == BenchFault::StaleRead;
         self.volatile || self.plan.iter().any(stale)

@@ -1,6 +1,5 @@
-//! Buffer size needed per source rate, from the drive's measured progress.
-//!
 //! # Mechanism
+//!
 //! A source that cannot wait delivers `rate * t` bytes by the time `t`. The buffer it needs is the
 //! maximum backlog:
 //!
@@ -11,21 +10,14 @@
 //! computed by the recursion of a queue (Lindley 1952), `held = max(0, held + rate * dt - taken)`,
 //! for a fixed grid of rates, so memory does not grow with the stream. The table is valid for all
 //! rates if the drive was written without a rate limit, else up to the offered rate.
-//!
-//! # Non-goals
-//! No extrapolation beyond the measured stream, for example to the end of an SLC cache that it did
-//! not reach.
 
 use assay_units::Nanos;
 
-/// Slowest rate of the grid, bytes per second.
 const SLOWEST: f64 = 1e6;
-/// Fastest rate of the grid, bytes per second.
 const FASTEST: f64 = 64e9;
 /// Ratio of neighbours in the grid.
 const STEP: f64 = 1.01;
 
-/// Buffer needed per rate.
 #[derive(Clone, Debug)]
 pub struct BufferTable {
     rates: Vec<f64>,
@@ -33,7 +25,6 @@ pub struct BufferTable {
     most: Vec<f64>,
     /// Below this index nothing is held: what is held grows with the rate.
     idle: usize,
-    /// Longest time between two calls, seconds.
     longest: f64,
     last: Nanos,
     taken_bytes: u64,
@@ -41,7 +32,6 @@ pub struct BufferTable {
 }
 
 impl BufferTable {
-    /// A table for a stream that starts now.
     pub fn new(start: Nanos) -> BufferTable {
         BufferTable::up_to(start, FASTEST)
     }
@@ -103,7 +93,6 @@ impl BufferTable {
 
     /// The greatest rate of the grid that needed at most this buffer, bytes per second; 0 if none.
     pub fn rate_for(&self, buffer_bytes: u64) -> u64 {
-        // The need is monotonic in the rate.
         let fits = self
             .most
             .partition_point(|&most| most <= buffer_bytes as f64);

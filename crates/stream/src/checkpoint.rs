@@ -14,9 +14,7 @@ use crate::status::StreamError;
 enum CheckpointStep {
     #[default]
     Idle,
-    /// Index blocks are in flight.
     Index,
-    /// Flushes are in flight.
     Flush,
 }
 
@@ -43,10 +41,9 @@ pub(crate) struct Checkpoints {
     requested: bool,
     /// The last checkpoint omits the flush.
     without_flush: bool,
-    /// An index write or a flush failed: nothing more becomes durable.
     broken: bool,
-    /// A chunk failed. The drive may have lost power and the contents of its cache: nothing more is
-    /// reported durable; entries are still written, and the checksums decide.
+    /// The drive may have lost power and the contents of its cache: nothing more is reported
+    /// durable; entries are still written, and the checksums decide.
     durability_unknown: bool,
 }
 
@@ -70,19 +67,16 @@ impl Checkpoints {
         !self.writers.is_empty()
     }
 
-    /// Durable chunks.
     pub fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// The next chunk of a queue was submitted.
     pub fn add_entry(&mut self, queue: usize, entry: ChunkEntry) {
         if let Some(writer) = self.writers.get_mut(queue) {
             writer.add_entry(entry);
         }
     }
 
-    /// Start a checkpoint as soon as possible.
     pub fn request(&mut self) {
         self.requested = true;
     }
@@ -160,8 +154,7 @@ impl Checkpoints {
         self.push(queues, now)
     }
 
-    /// The last checkpoint, with nothing of the stream in flight; with `stream_bytes` it marks the
-    /// recording as ended, unless something failed.
+    /// The last checkpoint, with nothing of the stream in flight; `stream_bytes` marks it as ended.
     pub fn end(
         &mut self,
         queues: &mut [StreamQueue<'_>],
@@ -253,8 +246,7 @@ fn of_drive(chunks: u64, queue: usize, queues: usize) -> u64 {
     (chunks + (queues - 1 - queue) as u64) / queues as u64
 }
 
-/// Advance the clock of an idle simulated drive to the stream time. Completions are reaped
-/// elsewhere.
+/// Advance the clock of an idle simulated drive to the stream time.
 fn advance_clock(queue: &mut StreamQueue<'_>, now: Nanos) -> Result<(), StreamError> {
     if queue.in_flight() == 0 && queue.now() < now {
         let mut none = Vec::new();

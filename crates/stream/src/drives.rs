@@ -16,10 +16,8 @@ use crate::range::DriveExtent;
 use crate::status::StreamError;
 use crate::streamer::{SoftwareStreamer, StreamDrive, StreamHost, Streamer};
 
-/// Options for opening drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
-    /// The drives will be written.
     pub writes: bool,
     /// I/Os in flight on each.
     pub depth: u32,
@@ -27,7 +25,6 @@ pub struct QueueOptions {
     pub chunk_bytes: u32,
     /// O_DIRECT.
     pub direct: bool,
-    /// System calls for I/O on real drives.
     pub calls: IoCalls,
 }
 
@@ -41,7 +38,6 @@ pub enum IoCalls {
     Auto,
     /// io_uring with registered buffers.
     Ring,
-    /// `pread` and `pwrite`, one chunk at a time.
     Blocking,
 }
 
@@ -79,7 +75,6 @@ pub struct SoftwareHost<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> {
 }
 
 impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
-    /// Over these drives, in the order of the stripes.
     pub fn new(sessions: S, options: QueueOptions) -> SoftwareHost<S> {
         let drive = |session: &DriveSession| StreamDrive {
             extent: media(session.info()),
@@ -134,11 +129,7 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
     }
 
     /// Queues over the drives, which are opened if they are closed; with one slot more than the
-    /// depth, for the index. In the order of the recording that was found, or of the drives.
-    ///
-    /// # Errors
-    /// When a drive cannot be opened, writing is not permitted, or memory or a ring cannot be
-    /// allocated.
+    /// depth, for the index.
     pub fn queues(&mut self) -> Result<Vec<StreamQueue<'_>>, SessionError> {
         self.open()?;
         let options = self.options;
@@ -264,8 +255,7 @@ pub trait TargetLayer {
         target
     }
 
-    /// The power of all drives is lost: if the layer models their volatile caches, it drops what
-    /// they hold and returns true.
+    /// Power loss: if the layer models the volatile caches, it drops what they hold; true then.
     fn lose_power(&mut self) -> bool {
         false
     }

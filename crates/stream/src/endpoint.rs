@@ -1,5 +1,3 @@
-//! Names of stream sources and sinks.
-
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -10,10 +8,8 @@ use std::path::{Path, PathBuf};
 
 use assay_io::private_socket::listen_privately;
 
-/// A parsed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// `-`: standard input or output.
     Standard,
     /// A path: a file, a named pipe, a device.
     File(PathBuf),
@@ -27,35 +23,25 @@ pub enum Endpoint {
     TcpListen(String),
 }
 
-/// Why a source or sink cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// An invalid name.
     #[error(
         "{text:?} names no stream: use - (standard input or output), a path, unix:PATH, \
          unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
     )]
     Name {
-        /// As given.
         text: String,
     },
-    /// A system call failed.
     #[error("cannot {what} {name}: {source}")]
     System {
-        /// The operation.
         what: &'static str,
-        /// Its object.
         name: String,
-        /// The system's error.
         source: io::Error,
     },
-    /// The file exists.
     #[error("{name} exists and is not written over; remove it or choose another")]
     Exists {
-        /// Its path.
         name: String,
     },
-    /// Standard output is a terminal.
     #[error(
         "a stream is not written to a terminal; redirect it (assay replay DRIVE > stream) or give \
          a destination with --to"
@@ -64,10 +50,6 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// Parse a name.
-    ///
-    /// # Errors
-    /// When it is invalid.
     pub fn parse(text: &str) -> Result<Endpoint, EndpointError> {
         let is_host_port = |rest: &str| {
             let port = rest.rsplit_once(':').map(|(_, port)| port);
@@ -91,7 +73,6 @@ impl Endpoint {
         }
     }
 
-    /// Name for messages.
     pub fn name(&self, writes: bool) -> String {
         match self {
             Endpoint::Standard if writes => "standard output".to_owned(),
@@ -104,18 +85,11 @@ impl Endpoint {
         }
     }
 
-    /// Open for reading; waits for a connection when listening.
-    ///
-    /// # Errors
-    /// When a system call fails.
     pub fn open_source(&self) -> Result<OwnedFd, EndpointError> {
         self.open(false, |path| File::open(path))
     }
 
     /// Open for writing: a file must be new.
-    ///
-    /// # Errors
-    /// When a system call fails, a file exists, or standard output is a terminal.
     pub fn open_sink(&self) -> Result<OwnedFd, EndpointError> {
         if *self == Endpoint::Standard && io::IsTerminal::is_terminal(&io::stdout()) {
             return Err(EndpointError::Terminal);
@@ -170,8 +144,7 @@ impl Endpoint {
     }
 }
 
-/// Bind a socket that only its owner can connect to; a stale one left by a killed process is
-/// replaced.
+/// Only the owner can connect; a stale socket left by a killed process is replaced.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     let bound = listen_privately(path);
     let in_use = |e: &io::Error| e.kind() == io::ErrorKind::AddrInUse;

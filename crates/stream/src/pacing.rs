@@ -75,8 +75,7 @@ impl StallAccounting {
         self.taken_at = times.now;
     }
 
-    /// Consecutive waits form one stall, until a chunk is taken that had not been delivered when
-    /// the previous one was taken.
+    /// Consecutive waits are one stall, until a chunk comes after the previous one was taken.
     fn paced(&mut self, chunk: u64, due: Nanos, times: ChunkTimes, registers: &Registers) {
         let (began, now) = (self.began.0, times.now.0);
         let behind = due <= self.taken_at;

@@ -1,12 +1,9 @@
-//! The checker of the LFSR pattern as a stream sink.
-
 use std::io;
 
 use crate::registers::Registers;
 use crate::source::StreamSink;
 use assay_integrity::pattern::{ExpectedLayout, Pattern, StreamFindings, StreamVerifier};
 
-/// Verifies a stream against the pattern.
 #[derive(Debug)]
 pub struct PatternSink {
     pattern: Pattern,
@@ -16,8 +13,7 @@ pub struct PatternSink {
 }
 
 impl PatternSink {
-    /// Against this pattern, from its first beat unless [`StreamSink::begin`] gives another
-    /// position. `chunk_bytes` and `chunks` of the range or recording are for the diagnosis.
+    /// `chunk_bytes` and `chunks` of the range or recording are for the diagnosis.
     pub fn new(pattern: Pattern, chunk_bytes: u32, chunks: u64) -> PatternSink {
         let chunk_bytes = u64::from(chunk_bytes);
         PatternSink {

@@ -11,19 +11,16 @@ pub(crate) const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 /// Most I/Os that are submitted together.
 const MAX_DEFERRED_IOS: usize = 4;
 
-/// Stream time: the clock of the drive that is furthest ahead.
 pub(crate) fn latest(queues: &mut [StreamQueue<'_>]) -> Nanos {
     let clocks = queues.iter_mut().map(StreamQueue::now);
     clocks.max().unwrap_or(Nanos::ZERO)
 }
 
-/// A queue with I/Os in flight, to wait for.
 pub(crate) fn busy_queue(queues: &[StreamQueue<'_>]) -> Option<usize> {
     queues.iter().position(|queue| queue.in_flight > 0)
 }
 
-/// Check that there is a queue with at least two slots (one is for the index) for each of `drives`,
-/// and that a slot holds a chunk.
+/// At least two slots for each drive, one of which is for the index.
 pub(crate) fn check_queues(
     queues: &[StreamQueue<'_>],
     drives: usize,
@@ -44,7 +41,6 @@ pub(crate) fn check_queues(
     }
 }
 
-/// A completed I/O.
 #[derive(Debug)]
 pub(crate) struct EndedIo {
     /// Number of the chunk; `None` for flushes and the index.
@@ -53,10 +49,8 @@ pub(crate) struct EndedIo {
     pub failure: Option<DeviceFailure>,
 }
 
-/// A target with its free and used slots.
-///
-/// Slots are buffers of one chunk each, registered with the kernel for io_uring. A target that
-/// moves no bytes (null, or a simulated drive without data) has one buffer for all slots.
+/// A target that moves no bytes (null, or a simulated drive without data) has one buffer for all
+/// slots.
 pub struct StreamQueue<'t> {
     name: String,
     target: Box<dyn Target + 't>,
@@ -99,15 +93,13 @@ impl<'t> StreamQueue<'t> {
         }
     }
 
-    /// With a limit to the time without a completion, as for real drives: a simulated one answers
-    /// after a latency of any length.
+    /// A time limit as for real drives: a simulated one answers after a latency of any length.
     #[must_use]
     pub fn with_io_timeout(mut self, io_timeout: Nanos) -> StreamQueue<'t> {
         self.stall = StallTimer::new(Nanos::ZERO, io_timeout);
         self
     }
 
-    /// Name of the drive.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -117,7 +109,6 @@ impl<'t> StreamQueue<'t> {
         self.scratch.is_none()
     }
 
-    /// Number of slots.
     pub fn slots(&self) -> usize {
         self.started.len()
     }
@@ -131,9 +122,8 @@ impl<'t> StreamQueue<'t> {
         self.in_flight
     }
 
-    /// Whether submitted I/Os may wait for more before they are started. While more than half of
-    /// the ring is in flight, batching costs no throughput and saves system calls and, in virtual
-    /// machines, doorbells.
+    /// While more than half of the ring is in flight, batching costs no throughput and saves system
+    /// calls and, in virtual machines, doorbells.
     pub(crate) fn may_defer(&self) -> bool {
         self.unstarted < MAX_DEFERRED_IOS && self.in_flight - self.unstarted > self.slots() / 2
     }
@@ -150,7 +140,6 @@ impl<'t> StreamQueue<'t> {
         self.free.push(slot);
     }
 
-    /// The buffer of a slot that is not in flight, without the target's rounding.
     pub(crate) fn buffer(&mut self, slot: u32) -> &mut [u8] {
         let buffer = match &mut self.scratch {
             Some(scratch) => scratch,
@@ -195,11 +184,7 @@ impl<'t> StreamQueue<'t> {
         Ok(())
     }
 
-    /// Wait for `min` I/Os or until `until`, or at most for the time without a completion. Slots of
-    /// chunk reads stay taken, others are freed.
-    ///
-    /// # Errors
-    /// Those of the target, and [`TargetError::Unanswered`].
+    /// Slots of chunk reads stay taken, others are freed.
     pub(crate) fn reap(
         &mut self,
         min: usize,

@@ -1,5 +1,3 @@
-//! Address range of a stream on its drives: checked addresses and striping.
-//!
 //! Addresses are byte addresses of chunks, inclusive, as in the MLE NVMe Streamer. With several
 //! drives, chunks are striped over them round-robin, at the same addresses on each.
 
@@ -8,7 +6,6 @@ use serde::Serialize;
 
 use crate::registers::StatusBits;
 
-/// Chunk size of the MLE NVMe Streamer, bytes.
 pub const DEFAULT_CHUNK_BYTES: u32 = 128 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +20,6 @@ pub struct RangeRequest {
 /// Properties of a drive that limit a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveExtent {
-    /// Name of the drive.
     pub drive: String,
     pub capacity_bytes: u64,
     pub min_io_bytes: u32,
@@ -39,7 +35,6 @@ pub enum RangeError {
     )]
     Chunk {
         drive: String,
-        /// As requested.
         chunk_bytes: u32,
         /// Required divisor.
         min_io_bytes: u32,
@@ -52,7 +47,6 @@ pub enum RangeError {
     Unaligned {
         /// "first" or "last".
         which: &'static str,
-        /// As requested.
         address: u64,
         chunk_bytes: u32,
     },
@@ -62,9 +56,7 @@ pub enum RangeError {
          inclusive"
     )]
     FirstAfterLast {
-        /// As requested.
         first: u64,
-        /// As requested.
         last: u64,
     },
     /// Beyond the drive's capacity.
@@ -77,7 +69,6 @@ pub enum RangeError {
         /// The requested last address, or the first when that is beyond, too.
         last: u64,
         chunk_bytes: u32,
-        /// Capacity of the drive.
         capacity_bytes: u64,
     },
 }
@@ -100,16 +91,12 @@ pub struct StreamRange {
     /// Address of the last chunk, inclusive.
     pub last: u64,
     pub chunk_bytes: u32,
-    /// Number of drives.
     #[serde(rename = "lanes")]
     pub drives: u32,
 }
 
 impl StreamRange {
     /// Check a range on these drives, in the order of the MLE core: alignment, order, capacity.
-    ///
-    /// # Errors
-    /// The first violation.
     pub fn new(request: &RangeRequest, media: &[DriveExtent]) -> Result<StreamRange, RangeError> {
         let chunk_bytes = request.chunk_bytes;
         for drive in media {
@@ -172,12 +159,10 @@ impl StreamRange {
         (self.last - self.first) / u64::from(self.chunk_bytes) + 1
     }
 
-    /// Chunks of all drives.
     pub fn chunks(&self) -> u64 {
         self.chunks_per_drive() * u64::from(self.drives)
     }
 
-    /// Bytes of all drives.
     pub fn bytes(&self) -> u64 {
         self.chunks() * u64::from(self.chunk_bytes)
     }

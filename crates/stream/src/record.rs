@@ -1,14 +1,9 @@
-//! Recording: writes a stream to drives.
-//!
-//! # The loop
-//! One thread. While a slot of the next chunk's drive is free: fill it from the source, submit it,
-//! reap completions. Otherwise wait for one; that is a stall. Chunks complete in any order;
+//! While a slot of the next chunk's drive is free: fill it from the source, submit it, reap
+//! completions. Otherwise wait for one; that is a stall. Chunks complete in any order;
 //! `LAST_ADDRESS_WRITTEN`, bytes and durable bytes describe the contiguous run from the first chunk
 //! on.
 //!
 //! # Time
-//! All drives share one stream time: before a chunk is submitted to a drive whose clock is behind
-//! (simulated drives have one each), that clock is advanced.
 
 mod ending;
 
@@ -30,43 +25,30 @@ pub use crate::pacing::SourceRate;
 
 #[derive(Clone, Debug, Default)]
 pub struct RecordOptions {
-    /// Flush after the end of the stream.
     pub flush_after: bool,
-    /// Wrap to the first address when the range is full.
     pub ring: bool,
-    /// Write an index.
     pub index: Option<IndexOptions>,
-    /// Checkpoint interval, bytes: what is recorded becomes durable and, with an index,
-    /// recoverable. At most a quarter of an indexed ring.
+    /// At most a quarter of an indexed ring.
     pub checkpoint_bytes: Option<u64>,
-    /// The source has a fixed rate.
     pub source_rate: Option<SourceRate>,
     /// Smallest I/O of the drives, bytes: a short last chunk is padded to a multiple.
     pub min_io_bytes: u32,
     /// When the range is full, wait until the source reports whether it has more.
     pub ask_for_more: bool,
-    /// Compute the [`BufferTable`].
     pub buffer_table: bool,
 }
 
 /// Result of a recording.
 #[derive(Clone, Debug)]
 pub struct RecordOutcome {
-    /// Registers and counts.
     pub status: StreamStatus,
-    /// Buffer needed per source rate.
     pub buffer_table: Option<BufferTable>,
 }
 
 /// Default checkpoint interval with an index, bytes.
 pub const DEFAULT_CHECKPOINT_BYTES: u64 = 64 << 20;
 
-/// Record a stream on queues, one per drive of the range. A failed command ends it with
-/// `DEVICE_ERROR`; chunks before it stay.
-///
-/// # Errors
-/// When the source fails (what it gave before is written), the index has no room, or a target fails
-/// as a whole.
+/// A failed command ends it with `DEVICE_ERROR`; chunks before it stay.
 pub fn record(
     queues: &mut [StreamQueue<'_>],
     range: &StreamRange,
@@ -86,7 +68,6 @@ struct Recorder<'a, 't> {
     registers: &'a Registers,
     chunk_bytes: u64,
     began: Nanos,
-    /// Chunks submitted.
     next: u64,
     /// The chunk that is being filled: queue, slot, bytes so far.
     filling: Option<(usize, u32, usize)>,
@@ -193,14 +174,12 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(self.outcome(status, more))
     }
 
-    /// Take the stream until it ends, the range is full, or a stop is requested.
     fn take_all(&mut self, source: &mut dyn StreamSource) -> Result<StatusBits, StreamError> {
         loop {
             if self.failure.is_some() {
                 return Ok(StatusBits::DEVICE_ERROR);
             }
             if self.registers.stop_requested() {
-                // A partial chunk is written.
                 if let Some((queue, slot, bytes)) = self.filling.take() {
                     self.submit(queue, slot, bytes)?;
                 }
@@ -338,7 +317,6 @@ impl<'a, 't> Recorder<'a, 't> {
         latest(self.queues)
     }
 
-    /// Advance a queue's clock to the stream time.
     fn advance_clock(&mut self, queue: usize) -> Result<(), StreamError> {
         let now = self.now();
         if self.queues[queue].now() < now {

@@ -1,16 +1,4 @@
-//! Register map of a streaming core, as atomics.
-//!
-//! # Purpose
-//! One interface for software and hardware: a streaming core in an FPGA (MLE NVMe Streamer) is
-//! controlled through these registers, so the test bench and the tools above need not distinguish
-//! the two. Any thread may read them, and write [`ControlBits`], while a stream runs.
-//!
-//! # Register map
-//! Addresses, bits and meanings: [`map`]. [`Registers`] holds those that act on a software stream
-//! or change while it runs.
-//!
-//! # Non-goals
-//! No clear-on-read, no interrupt register: a program waits for the call to return.
+//! Any thread may read them, and write [`ControlBits`], while a stream runs.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -21,7 +9,6 @@ pub mod map;
 pub struct ControlBits(u32);
 
 impl ControlBits {
-    /// The value of the register.
     pub fn to_raw(self) -> u32 {
         self.0
     }
@@ -32,24 +19,20 @@ impl ControlBits {
 pub struct StatusBits(u32);
 
 impl StatusBits {
-    /// All of these bits are set.
     pub fn has(self, bits: StatusBits) -> bool {
         self.0 & bits.0 == bits.0
     }
 
-    /// With these bits set.
     #[must_use]
     pub fn with(self, bits: StatusBits) -> StatusBits {
         StatusBits(self.0 | bits.0)
     }
 
-    /// With these bits set if `condition` holds.
     #[must_use]
     pub fn with_if(self, condition: bool, bits: StatusBits) -> StatusBits {
         if condition { self.with(bits) } else { self }
     }
 
-    /// The range was refused.
     pub fn is_refusal(self) -> bool {
         let refusals = [
             StatusBits::FIRST_AFTER_LAST,
@@ -59,7 +42,6 @@ impl StatusBits {
         refusals.into_iter().any(|bit| self.has(bit))
     }
 
-    /// From the value of the register.
     pub fn from_raw(value: u32) -> StatusBits {
         StatusBits(value)
     }
@@ -70,7 +52,6 @@ impl StatusBits {
         StatusBits(self.0 & !StatusBits::FINISHED.0).with(StatusBits::DEVICE_ERROR)
     }
 
-    /// Names of the bits that are set, lowest first.
     pub fn names(self) -> Vec<&'static str> {
         let set = map::STATUS_NAMES
             .iter()
@@ -219,7 +200,6 @@ impl Registers {
         self.durable_bytes.load(Ordering::SeqCst)
     }
 
-    /// Set `DURABLE_BYTES`, by the streamer.
     pub fn durable(&self, bytes: u64) {
         self.durable_bytes.store(bytes, Ordering::SeqCst);
     }
@@ -233,8 +213,6 @@ impl Registers {
         self.set_status(StatusBits::RUNNING);
     }
 
-    /// The contiguous run of completed chunks now ends with the one at `address` and has this many
-    /// bytes of the stream.
     pub fn progress(&self, address: u64, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.last_address_written.store(address, Ordering::SeqCst);

@@ -98,10 +98,6 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// A duplicate of a descriptor, with a name for messages.
-    ///
-    /// # Errors
-    /// When it cannot be duplicated.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<Descriptor> {
         let file = File::from(fd.as_fd().try_clone_to_owned()?);
         // Fails for files and sockets and at the system's limit, without consequence.
@@ -125,10 +121,6 @@ pub struct ReadSource {
 }
 
 impl ReadSource {
-    /// Read from a descriptor.
-    ///
-    /// # Errors
-    /// When it cannot be duplicated.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
         Ok(ReadSource {
             end: Descriptor::new(name, fd)?,
@@ -138,7 +130,6 @@ impl ReadSource {
         })
     }
 
-    /// [`StreamSource::fill`] from `bytes` on, which is updated; true at the end of the stream.
     /// From a blocking source it takes only what arrives within [`POLL_INTERVAL`], so that a slow
     /// source cannot block the caller.
     fn read_on(
@@ -267,8 +258,8 @@ impl StreamSink for DiscardSink {
     }
 }
 
-/// A stream of known length: of the LFSR pattern, generated in the ring; or, for rates of the drive
-/// without the cost of a source, of whatever the ring holds.
+/// A stream of known length: of the pattern, or, without the cost of a source, of the ring as it
+/// is.
 #[derive(Clone, Debug)]
 pub struct SizedSource {
     pattern: Option<PatternRegister>,

@@ -1,5 +1,3 @@
-//! Results of a stream.
-
 use serde::Serialize;
 
 use crate::registers::StatusBits;
@@ -9,9 +7,7 @@ use crate::registers::StatusBits;
 #[error("{drive}: a {op} at address {address} failed: {}", describe(*.result))]
 pub struct DeviceFailure {
     pub drive: String,
-    /// read, write or flush.
     pub op: &'static str,
-    /// Byte address on that drive.
     pub address: u64,
     /// A negated `errno`, or the bytes moved if fewer than requested.
     pub result: i32,
@@ -32,8 +28,7 @@ pub struct Stall {
     pub at_ns: u64,
     /// Duration, nanoseconds. For a rate-limited source: until the stream had caught up.
     pub duration_ns: u64,
-    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without
-    /// a rate.
+    /// Maximum delay from delivery to acceptance of a chunk; 0 for sources without a rate.
     pub late_ns: u64,
     /// The first chunk that had to wait.
     pub chunk: u64,
@@ -49,10 +44,7 @@ pub struct Stalls {
     /// Total duration, nanoseconds.
     pub total_ns: u64,
     pub longest_ns: u64,
-    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without
-    /// a rate.
     pub latest_ns: u64,
-    /// Stalls in which a chunk was later than the deadline of the source (`--lossy-deadline`).
     pub over_deadline: u64,
     /// The [`STALLS_KEPT`] longest, in order of time.
     pub longest: Vec<Stall>,
@@ -84,22 +76,17 @@ pub struct Backlog {
     pub rate_bytes_per_s: u64,
     /// Size of the ring, bytes.
     pub buffer_bytes: u64,
-    /// Maximum of bytes delivered and not yet written. Above the ring size the source had to
+    /// Maximum of bytes delivered and not yet written; above the ring size the source had to
     /// buffer.
     pub high_water_bytes: u64,
-    /// The greatest rate that never needed more than the ring on this drive and stream, bytes per
-    /// second; at most the offered rate.
+    /// The greatest rate that never needed more than the ring; at most the offered rate.
     pub sustainable_bytes_per_s: u64,
 }
 
-/// Result of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StreamStatus {
-    /// The `STATUS` register at the end.
     pub status: StatusBits,
-    /// Address of the first chunk of the range.
     pub first_address: u64,
-    /// Address of the last chunk of the range.
     pub last_address: u64,
     pub chunk_bytes: u32,
     #[serde(rename = "lanes")]
@@ -110,13 +97,11 @@ pub struct StreamStatus {
     pub bytes: u64,
     /// The same in beats of 16 bytes, rounded up.
     pub beats: u64,
-    /// Chunks in that run.
     pub chunks: u64,
     /// Bytes covered by a completed flush.
     pub durable_bytes: u64,
     /// Whether the source had more than the range holds; `None`: not determined.
     pub source_had_more: Option<bool>,
-    /// Waits for the drive.
     pub stalls: Stalls,
     /// For sources that cannot wait.
     pub backlog: Option<Backlog>,
@@ -127,7 +112,6 @@ pub struct StreamStatus {
 }
 
 impl StreamStatus {
-    /// Bytes per second over the whole stream.
     pub fn rate_bytes_per_s(&self) -> f64 {
         assay_units::rate::per_second(self.bytes, assay_units::Nanos(self.elapsed_ns))
     }
@@ -147,25 +131,19 @@ pub enum StreamError {
     /// The target failed as a whole.
     #[error(transparent)]
     Target(#[from] assay_io::TargetError),
-    /// The source failed.
     #[error(
         "reading the stream from {source_name} failed after {bytes} bytes: {source}; the data \
          read before are on the drive"
     )]
     Source {
         source_name: String,
-        /// Bytes taken before.
         bytes: u64,
-        /// The system's error.
         source: std::io::Error,
     },
-    /// The sink failed.
     #[error("writing the stream to {sink_name} failed after {bytes} bytes: {source}")]
     Sink {
         sink_name: String,
-        /// Bytes delivered before.
         bytes: u64,
-        /// The system's error.
         source: std::io::Error,
     },
     /// No drive or too few slots.
@@ -183,29 +161,20 @@ pub enum StreamError {
         slot_bytes: u32,
         chunk_bytes: u32,
     },
-    /// The streaming core failed as a whole.
     #[error("{streamer}: {source}")]
     Core {
-        /// Name of the streamer.
         streamer: String,
-        /// The core's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The streamer cannot do this.
     #[error("{streamer}: {option} is not supported by this streamer")]
     Unsupported {
-        /// Name of the streamer.
         streamer: String,
-        /// What was asked for.
         option: crate::streamer::StreamOption,
     },
-    /// A drive cannot be opened.
     #[error(transparent)]
     Session(#[from] assay_device::session::SessionError),
-    /// The range is invalid.
     #[error(transparent)]
     Range(#[from] crate::range::RangeError),
-    /// The index cannot be placed or read.
     #[error(transparent)]
     Index(#[from] crate::index::IndexError),
 }

@@ -1,14 +1,7 @@
-//! Interface of a streaming core: what records streams on drives and replays them, in software or
-//! in hardware.
-//!
-//! # Purpose
 //! [`Streamer`] is implemented by [`SoftwareStreamer`] over the queues of this crate, and by a
 //! co-simulated hardware core. [`StreamHost`] is a streamer with its drives: it opens and closes
-//! them, and says what they are. The test bench and the stream commands know these two traits only.
-//!
-//! # Non-goals
-//! Not every streamer can do everything: [`StreamOption`] names what is optional, and
-//! [`StreamError::Unsupported`] is the answer where it is missing.
+//! them, and says what they are. Not every streamer can do everything: [`StreamOption`] names what
+//! is optional, and [`StreamError::Unsupported`] is the answer where it is missing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,7 +25,6 @@ pub enum StreamOption {
     Index,
     /// Wrapping around at the end of the range.
     Ring,
-    /// Checkpoints: flushes at an interval while the stream continues.
     DurableEvery,
     /// A source of a fixed rate, and what it must buffer.
     Rate,
@@ -53,10 +45,6 @@ impl fmt::Display for StreamOption {
 }
 
 impl RecordOptions {
-    /// Check that every option which is set is among those that a streamer supports.
-    ///
-    /// # Errors
-    /// [`StreamError::Unsupported`] with the first that is not.
     pub fn check_supported(
         &self,
         streamer: &str,
@@ -106,7 +94,6 @@ pub struct DriveChunk {
 /// - A range that the streamer refuses ends at once: an outcome with the bit of
 ///   [`Streamer::refusal`] in its status and no bytes.
 pub trait Streamer {
-    /// Name for messages.
     fn name(&self) -> String;
 
     /// Whether data are moved, or only counted.
@@ -114,16 +101,10 @@ pub trait Streamer {
         true
     }
 
-    /// Ask whether a range would be accepted, without any I/O: the bit of `STATUS` with which it is
-    /// refused, or `None`.
+    /// The bit of `STATUS` with which a range would be refused, without any I/O.
     fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits>;
 
-    /// Record a stream on a range of all drives. A failed command ends it with `DEVICE_ERROR`;
-    /// chunks before it stay.
-    ///
-    /// # Errors
-    /// When the source fails (what it gave before is written), an option is not supported, or the
-    /// streamer fails as a whole.
+    /// A failed command ends it with `DEVICE_ERROR`; chunks before it stay.
     fn record(
         &mut self,
         range: &StreamRange,
@@ -132,11 +113,7 @@ pub trait Streamer {
         registers: &Registers,
     ) -> Result<RecordOutcome, StreamError>;
 
-    /// Replay the first `bytes` of a range of all drives as they are; `None`: all of it. A failed
-    /// command ends it with `DEVICE_ERROR`.
-    ///
-    /// # Errors
-    /// When the sink fails, or the streamer fails as a whole.
+    /// The first `bytes` as they are; a failed command ends it with `DEVICE_ERROR`.
     fn replay(
         &mut self,
         range: &StreamRange,
@@ -146,10 +123,6 @@ pub trait Streamer {
         registers: &Registers,
     ) -> Result<ReplayOutcome, StreamError>;
 
-    /// Replay the first `bytes` of one chunk of one drive; `None`: all of it.
-    ///
-    /// # Errors
-    /// As [`Streamer::replay`].
     fn read_chunk(
         &mut self,
         chunk: DriveChunk,
@@ -159,11 +132,6 @@ pub trait Streamer {
         registers: &Registers,
     ) -> Result<ReplayOutcome, StreamError>;
 
-    /// Replay a recording that [`StreamHost::find_recording`] found; every chunk is checked before
-    /// it is delivered.
-    ///
-    /// # Errors
-    /// As [`Streamer::replay`]; [`StreamError::Unsupported`] where indexes are.
     fn replay_recording(
         &mut self,
         _recording: &mut Recording,
@@ -237,7 +205,6 @@ impl<S: Streamer + ?Sized> Streamer for &mut S {
 /// A drive of a [`StreamHost`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamDrive {
-    /// Name, capacity, smallest I/O.
     pub extent: DriveExtent,
     /// It is a model.
     pub simulated: bool,
@@ -247,28 +214,17 @@ pub struct StreamDrive {
 
 /// A streamer and its drives, which are open only while they are used.
 pub trait StreamHost {
-    /// The drives, in the order of the stripes.
     fn drives(&self) -> &[StreamDrive];
 
-    /// The streamer, with rings allocated and drives open. Opens them if they are closed; they
-    /// remain open until [`StreamHost::close`].
-    ///
-    /// # Errors
-    /// When a drive cannot be opened, or writing is not permitted, or memory cannot be allocated.
+    /// Opens them if they are closed; they remain open until [`StreamHost::close`].
     fn streamer(&mut self) -> Result<Box<dyn Streamer + '_>, StreamError>;
 
     /// Close the drives; no effect if they are closed.
     fn close(&mut self);
 
-    /// How data get to the drives, for reports.
     fn data_path(&self) -> String;
 
-    /// Find the recording that begins at this address of all drives. The next
-    /// [`StreamHost::streamer`] is made for its chunk size and its order of drives.
-    ///
-    /// # Errors
-    /// [`crate::index::IndexError::None`] where there is none, [`StreamError::Unsupported`] where
-    /// indexes are, and I/O errors.
+    /// The next [`StreamHost::streamer`] is made for its chunk size and its order of drives.
     fn find_recording(&mut self, _first: u64) -> Result<Recording, StreamError> {
         Err(StreamError::Unsupported {
             streamer: self.names(),
@@ -282,13 +238,11 @@ pub trait StreamHost {
     /// Current PCIe link of a drive.
     fn link(&mut self, drive: usize) -> Option<PcieLink>;
 
-    /// Page generator of simulated drives, to which the seeds of streams are announced before they
-    /// are written.
+    /// Seeds of streams must be announced to it before they are written.
     fn pattern_pages(&self) -> Option<Arc<PatternPages>> {
         None
     }
 
-    /// Names of the drives, for messages.
     fn names(&self) -> String {
         let names = self
             .drives()
@@ -297,22 +251,18 @@ pub trait StreamHost {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// The properties of the drives that limit a range.
     fn extents(&self) -> Vec<DriveExtent> {
         let drives = self.drives().iter();
         drives.map(|drive| drive.extent.clone()).collect()
     }
 }
 
-/// The streamer of this crate: the loops of [`mod@crate::record`] and [`mod@crate::replay`] over
-/// queues, one per drive.
 pub struct SoftwareStreamer<'t> {
     queues: Vec<StreamQueue<'t>>,
     extents: Vec<DriveExtent>,
 }
 
 impl<'t> SoftwareStreamer<'t> {
-    /// Over these queues; the extents are those of their drives, in the same order.
     pub fn new(queues: Vec<StreamQueue<'t>>, extents: Vec<DriveExtent>) -> SoftwareStreamer<'t> {
         assert_eq!(queues.len(), extents.len(), "one extent per queue");
         SoftwareStreamer { queues, extents }

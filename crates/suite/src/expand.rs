@@ -47,19 +47,16 @@ pub struct RunPlan {
 
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// The recorded part.
     pub plan: CellPlan,
     /// One workload per drive of [`CellPlan::drives`], in that order; empty when skipped.
     pub workloads: Vec<Workload>,
     pub drop_cache: bool,
     pub compare_with: Option<String>,
-    /// Name of the ratio: `ratio_to_incompressible`, or after the step.
     pub ratio_name: String,
     /// For a concurrent cell: the cell that measured each drive alone.
     pub alone: BTreeMap<usize, String>,
     /// Its name without its round.
     pub group: String,
-    /// Steady-state criterion of its rounds.
     pub rounds: Option<RoundCriterion>,
     /// The step whose rounds it belongs to, where that is not its own.
     pub rounds_of: Option<String>,
@@ -67,11 +64,8 @@ pub struct Cell {
     pub by_minute: bool,
     pub until: Option<StopRule>,
     pub start: Option<StartRule>,
-    /// The preconditioning it belongs to.
     pub sets_state: Option<Preconditioning>,
-    /// The preconditioning it needs.
     pub needs_state: Option<String>,
-    /// Why its block mix is skipped on this drive.
     pub unsupported_block: Option<UnsupportedBlockSize>,
     /// Cells that follow each other with the same number run at the same time.
     pub together: Option<usize>,
@@ -109,7 +103,6 @@ pub struct StopRule {
 /// Operating point of a cell: [`crate::schema::PointSpec`] with its limit resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointRule {
-    /// Largest mean response time of the points that count.
     pub limit: Nanos,
     /// The workload but for threads and queue depth.
     pub options: JobOptions,
@@ -120,9 +113,7 @@ pub struct PointRule {
 pub struct StartRule {
     /// Highest temperature above that of the drive at the start of the run, kelvin.
     pub cool_k: f64,
-    /// Longest wait for it.
     pub timeout: Nanos,
-    /// Idle time in any case.
     pub idle: Nanos,
 }
 
@@ -140,7 +131,6 @@ impl Cell {
         self.workloads.iter().any(Workload::writes)
     }
 
-    /// Planned duration, if the cell is time-based.
     pub fn planned_span(&self) -> Option<Nanos> {
         let spans = self.workloads.iter().filter_map(Workload::planned_span);
         spans.max()
@@ -163,7 +153,6 @@ impl Cell {
     }
 }
 
-/// Settings of a run besides the suite itself.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
     /// `--set key=value`.
@@ -180,8 +169,7 @@ pub fn expand(
     expand_labelled(suite, settings, drives, labels(drives))
 }
 
-/// [`expand`], with the drives' labels of an earlier start of the run: a drive may have another
-/// name since.
+/// A drive may have another name than at an earlier start of the run.
 pub fn expand_labelled(
     suite: &Suite,
     settings: &RunSettings,
@@ -230,7 +218,6 @@ pub fn expand_labelled(
     Ok(plan)
 }
 
-/// Short names, unique within the run.
 fn labels(drives: &[DriveSession]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for drive in drives {
@@ -254,7 +241,6 @@ fn initial_contents(drive: &DriveSession) -> String {
     .to_owned()
 }
 
-/// Why this step is skipped on this drive.
 fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<String> {
     let info = drive.info();
     let needs_permission = || {
@@ -290,8 +276,7 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
     })
 }
 
-/// Jobs that run at once are skipped together: beside fewer, the figures of the others would be
-/// those of another load.
+/// Beside fewer jobs, the figures of the others would be those of another load.
 fn skip_together(cells: &mut [Cell]) {
     let skipped = cells.iter().find_map(|cell| cell.plan.skipped.clone());
     for cell in cells.iter_mut().filter(|_| skipped.is_some()) {
@@ -394,7 +379,6 @@ impl RunPlan {
         Ok(())
     }
 
-    /// Whether a step's cells run in the rounds of another one.
     fn runs_in_rounds(&self, step: &SuiteStep) -> bool {
         let mut steps = self.suite.steps.iter();
         steps.any(|s| {
@@ -403,7 +387,6 @@ impl RunPlan {
         })
     }
 
-    /// The cells that run at the begin of a round of a step.
     fn add_before_round(
         &mut self,
         step: &SuiteStep,
@@ -438,7 +421,6 @@ impl RunPlan {
         Ok(())
     }
 
-    /// Each drive alone, unless the step leaves that out, then all concurrently.
     fn add_concurrent(
         &mut self,
         step: &SuiteStep,
@@ -484,7 +466,6 @@ impl RunPlan {
         Ok(())
     }
 
-    /// Error if this number of further cells is too many.
     fn check_count(&self, more: u128) -> Result<(), SuiteError> {
         let cells = self.cells.len() as u128 + more;
         if cells > MAX_CELLS as u128 {

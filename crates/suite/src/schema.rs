@@ -34,7 +34,6 @@ pub const SUITE_OPTIONS: [&str; 6] = [
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// Name, as on the command line.
     pub name: String,
     pub title: String,
     pub summary: String,
@@ -42,7 +41,6 @@ pub struct Suite {
     pub source: String,
     /// Duration on one drive at scale 1, as text.
     pub duration: String,
-    /// Parameters for `--set key=value`.
     #[serde(default)]
     pub parameters: BTreeMap<String, SuiteParameter>,
     #[serde(default, rename = "step")]
@@ -66,16 +64,13 @@ pub struct Suite {
 pub struct SuiteParameter {
     pub default: String,
     pub help: String,
-    /// `size`, `duration`, `list` or `text`.
     #[serde(default)]
     pub kind: ParameterKind,
 }
 
-/// Type of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterKind {
-    /// A size; limited to the capacity.
     Size,
     /// A duration; multiplied by `--scale`.
     Duration,
@@ -85,15 +80,12 @@ pub enum ParameterKind {
     Text,
 }
 
-/// Requirement of a step; its cells are skipped without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Requirement {
     /// Write permission: `--destroy`, or a simulated or null drive.
     Write,
-    /// A regular file, read through its file system.
     File,
-    /// More than one drive.
     SeveralDrives,
 }
 
@@ -102,7 +94,6 @@ fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 impl Suite {
-    /// Read a suite.
     pub fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
         let checked = |suite: Suite| suite.check().map(|()| suite);
         let suite = from_toml(text).and_then(checked);
@@ -174,7 +165,6 @@ impl Suite {
         Ok(())
     }
 
-    /// Whether the suite writes.
     pub fn writes(&self) -> WriteAccess {
         let needs_write = |step: &SuiteStep| step.needs.contains(&Requirement::Write);
         if !self.steps.iter().any(SuiteStep::writes) {
@@ -187,7 +177,6 @@ impl Suite {
     }
 }
 
-/// Whether a suite destroys data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteAccess {
     Never,

@@ -1,5 +1,3 @@
-//! Rule-based verdicts: each rule evaluates one figure and gives a reason for or against a drive.
-//!
 //! Rules come from a suite, or from a policy: a file of rules for any number of runs, with facts
 //! that cannot be measured, such as rated endurance.
 
@@ -14,15 +12,12 @@ mod relative;
 
 use metrics::RuleInput;
 
-/// A drive and the runs it was measured in.
 #[derive(Clone, Debug, Default)]
 pub struct VerdictSubject<'a> {
-    /// Each run, with the index of the drive in it.
     pub runs: Vec<(&'a Run, usize)>,
 }
 
 impl<'a> VerdictSubject<'a> {
-    /// One drive of one run.
     pub fn of(run: &'a Run, drive: usize) -> VerdictSubject<'a> {
         VerdictSubject {
             runs: vec![(run, drive)],
@@ -51,24 +46,20 @@ impl<'a> VerdictSubject<'a> {
         runs.any(|(run, _)| run.manifest.suite.name == suite)
     }
 
-    /// The drive, from the first run.
     pub fn drive(&self) -> Option<&'a DriveRecord> {
         let (run, drive) = self.runs.first()?;
         run.manifest.drives.get(*drive)
     }
 }
 
-/// What figures are compared with.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Basis<'a> {
     /// The limits of the rules.
     #[default]
     Limits,
-    /// The best of these drives (the evaluated one included), for rates, latencies and endurance;
-    /// other figures by their limits.
+    /// The evaluated drive included; other figures by their limits.
     Drives(&'a [VerdictSubject<'a>]),
-    /// The drive's data sheet, for rules that name a rating; other rates, latencies and endurance
-    /// are left out.
+    /// For rules that name a rating; other rates, latencies and endurance are left out.
     Datasheet,
 }
 
@@ -77,13 +68,11 @@ pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
     evaluate_by(rules, subject, Basis::Limits)
 }
 
-/// Evaluate the rules for a drive.
-///
 /// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than
 /// half of the figures measured, or with none that says how good the drive is
-/// ([`assay_analysis::figure::Definition::is_of_merit`]), the verdict is *undecided* unless a reason
-/// rejects the drive. Rules for another price class, or for a suite that was not run, are ignored.
-/// The drive's own temperature limits, and throttling, are evaluated whatever the rules are.
+/// ([`assay_analysis::figure::Definition::is_of_merit`]), the verdict is *undecided* unless a
+/// reason rejects the drive. Rules for another price class, or for a suite that was not run, are
+/// ignored.
 pub fn evaluate_by(
     rules: &VerdictRules,
     subject: &VerdictSubject<'_>,
@@ -136,8 +125,6 @@ pub fn evaluate_by(
     }
 }
 
-/// The figures of the rules that [`evaluate`] applies to a drive, each with its rule; without those
-/// that were not measured.
 pub fn figures<'r>(
     rules: &'r VerdictRules,
     subject: &VerdictSubject<'_>,
@@ -195,7 +182,6 @@ fn nothing_applied(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> String
     }
 }
 
-/// Facts of a drive; the first match counts.
 fn facts_of<'r>(rules: &'r VerdictRules, drive: &DriveRecord) -> Option<&'r DatasheetFacts> {
     let names = [
         Some(&drive.model),

@@ -1,9 +1,5 @@
-//! Cells and purges in progress, recorded before they start, so that a resumed run can claim the
-//! writes of its interrupted cell.
-//!
-//! Only the interrupted run has a journal of its writes, so only its resumption may claim them. For
-//! any other run the drive has changed. Writes beyond the journal's bound, or after the latest
-//! possible end of the cell, are foreign.
+//! Only the interrupted run has a journal of its writes, so only its resumption may claim them.
+//! Writes beyond the journal's bound, or after the latest possible end of the cell, are foreign.
 
 use assay_device::identity::{DriveInfo, WriteTrace, write_trace_at};
 use assay_units::Nanos;
@@ -20,7 +16,6 @@ pub(super) struct CellInProgress {
     began_unix_s: u64,
 }
 
-/// Upper bounds of the writes of an interrupted cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterruptedWrites {
     pub journaled_bytes: u64,
@@ -31,7 +26,7 @@ pub struct InterruptedWrites {
 }
 
 impl DriveStateCache {
-    /// Record the start of a writing cell. No effect without a record of the drive.
+    /// No effect without a record of the drive.
     pub fn record_cell_start(
         &self,
         info: &DriveInfo,
@@ -47,9 +42,9 @@ impl DriveStateCache {
         })
     }
 
-    /// Record the start of a purge. Until its end ([`DriveStateCache::record_purge`]) the drive's
-    /// contents are unknown: a controller may continue to erase after the process exits, and the
-    /// kernel counts none of it as written.
+    /// Until its end ([`DriveStateCache::record_purge`]) the drive's contents are unknown: a
+    /// controller may continue to erase after the process exits, and the kernel counts none of it
+    /// as written.
     pub fn record_purge_start(&self, info: &DriveInfo) -> Result<(), StateCacheError> {
         self.update(info, 0, false, |record| {
             record.preconditionings.clear();
@@ -58,8 +53,7 @@ impl DriveStateCache {
         })
     }
 
-    /// Attribute the writes of the cell in progress to `run`, which is being resumed. `bounds`
-    /// gives that cell's possible writes.
+    /// `bounds` gives that cell's possible writes.
     pub fn claim_interrupted_writes(
         &self,
         info: &DriveInfo,

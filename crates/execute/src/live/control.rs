@@ -1,6 +1,3 @@
-//! What a person or a scheduler asks of a run: a pause before the next cell, the end of a cell, the
-//! end of the run, now or when the present cell has ended.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -32,7 +29,6 @@ impl CellFlags {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotBegun {
-    /// The run was asked to end when its present cell has ended.
     Asked,
     /// The next cell could end after the date that the run was given.
     TooLong,
@@ -60,8 +56,6 @@ impl Control {
         *self.paused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Skip the cells that run now: what was measured of them is kept in the journal, they have no
-    /// result.
     pub fn skip(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         for cell in running.iter() {
@@ -70,8 +64,7 @@ impl Control {
         }
     }
 
-    /// End the cells that run now, after the run's stop flag was set; without this call they end
-    /// with their interval.
+    /// After the run's stop flag was set; without this call they end with their interval.
     pub fn stopped(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         for cell in running.iter() {
@@ -86,8 +79,7 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Begin no cell that could end after this date, whole seconds since 1970, UTC. Only the first
-    /// call has an effect.
+    /// Only the first call has an effect.
     pub fn end_by(&self, unix_s: u64) {
         let _ = self.until_unix_s.set(unix_s);
     }

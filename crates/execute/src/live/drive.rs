@@ -1,5 +1,3 @@
-//! Live figures of one drive.
-
 use assay_analysis::attribution::CellContext;
 use assay_device::identity::DriveInfo;
 use assay_io::Telemetry;
@@ -19,8 +17,7 @@ pub enum Phase {
     Waiting,
     /// It waits because a person paused the run.
     Paused,
-    /// Writes of finished cells are repeated: a simulated drive's state ended with the interrupted
-    /// run.
+    /// A simulated drive's state ended with the interrupted run.
     Repeating,
     /// Idle before a cell, as the suite asks.
     Resting,
@@ -50,7 +47,6 @@ impl Phase {
         Phase::Inspecting,
     ];
 
-    /// In one or two words.
     pub fn text(self) -> &'static str {
         match self {
             Phase::Waiting => "waiting",
@@ -93,11 +89,9 @@ pub struct OpFigures {
 pub struct RunningCell {
     /// Its number in the plan, from 0.
     pub index: usize,
-    /// `samsung-951/random-read/bs=4k`.
     pub id: String,
     pub step: String,
     pub title: String,
-    /// Time since its start, the drive's.
     pub at: Nanos,
     /// Planned duration; `None` if it ends with its bytes.
     pub planned: Option<Nanos>,
@@ -124,7 +118,6 @@ pub struct DriveSnapshot {
     pub throttled: Option<bool>,
     /// What limits it now, if the data prove it.
     pub condition: Option<DriveCondition>,
-    /// Its last minutes, oldest first.
     pub history: Vec<HistorySecond>,
     /// The drive's time in the cells of this attempt; virtual for a simulated drive.
     pub drive_time: Nanos,
@@ -192,7 +185,6 @@ pub(super) struct DriveFigures {
     cells: u32,
     read: OpState,
     write: OpState,
-    /// The last interval, since the cell's start.
     span: (Nanos, Nanos),
     cell_bytes: u64,
     telemetry: Telemetry,
@@ -202,7 +194,6 @@ pub(super) struct DriveFigures {
     evaluated_at: Option<Nanos>,
     history: History,
     before_cell: Nanos,
-    /// Real time of the first cell's start, and of the last event.
     started: Option<Nanos>,
     latest: Nanos,
     /// Bytes written since its purge in this run.
@@ -264,8 +255,8 @@ impl DriveFigures {
         self.write.clear();
     }
 
-    /// Another cell starts that runs at the same time as the present one. Figures are those of all;
-    /// a cause is looked for in none, because the detectors know one workload.
+    /// Figures are those of all; a cause is looked for in none, because the detectors know one
+    /// workload.
     pub(super) fn cell_started_beside(&mut self, workload: Option<&Workload>) {
         let planned = workload.and_then(Workload::planned_span);
         self.beside += 1;
@@ -367,8 +358,7 @@ impl DriveFigures {
         }
     }
 
-    /// How much of a cell of this weight is done, by its time if it has a runtime, else by its
-    /// bytes; milliseconds.
+    /// By its time if it has a runtime, else by its bytes.
     pub(super) fn done_ms(&self, weight_ms: u64) -> u64 {
         let Some(cell) = &self.cell else {
             return 0;

@@ -2,15 +2,13 @@
 
 use assay_units::Nanos;
 
-/// An estimate that ends later than the shown one by less than this share of the time left does not
-/// change what is shown.
+/// An end that is later by less than this share of the time left is not shown.
 const TOLERANCE: f64 = 0.1;
 /// The same for short times.
 const TOLERANCE_LEAST: Nanos = Nanos::from_secs(3);
 
-/// The end that is shown. It moves to an earlier estimate at once, and to a later one only if that
-/// is later by more than the tolerance: so the shown time counts down like a clock and does not
-/// jump with every cell.
+/// It moves to an earlier estimate at once, and to a later one only if that is later by more than
+/// the tolerance: so the shown time counts down like a clock and does not jump with every cell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Eta {
     end: Option<Nanos>,

@@ -6,16 +6,13 @@ use assay_units::Nanos;
 
 pub const KEPT_SECONDS: usize = 600;
 
-/// What completed in one second of a drive's time: of measurement, without the time between cells;
-/// virtual for a simulated drive.
+/// Of measurement, without the time between cells; virtual for a simulated drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HistorySecond {
     pub number: u64,
     /// I/Os completed, spread evenly over each interval.
     pub ios: f64,
     pub bytes: f64,
-    /// Highest 99th percentile of the latency of an interval in it, nanoseconds; reads and writes
-    /// alike.
     pub p99_ns: u64,
     /// How much of it was measured, seconds (1 for all but the present one and the ends of cells).
     pub covered_s: f64,
@@ -106,7 +103,6 @@ impl History {
         self.seconds.get_mut(index)
     }
 
-    /// Oldest first.
     pub(super) fn to_vec(&self) -> Vec<HistorySecond> {
         self.seconds.iter().copied().collect()
     }

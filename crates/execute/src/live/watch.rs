@@ -6,23 +6,18 @@ use assay_stats::{HostLoad, Interval};
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::Op;
 
-/// Intervals kept of a cell. When there are more, neighbours are merged, so that the whole cell
-/// stays in view, in less detail.
+/// When there are more, neighbours are merged, so that the whole cell stays in view, in less
+/// detail.
 const KEPT_INTERVALS: usize = 1024;
 
-/// What the recorded data prove about a drive now, by the detectors that reports use
-/// ([`assay_analysis::attribution`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveCondition {
-    /// What a cause is called in reports: `fresh`, `SLC cache exhausted`, `garbage collection`,
-    /// `thermal throttling`, ...
     pub label: &'static str,
     /// The figures of the label, if it has any, or who reports it.
     pub details: Option<String>,
 }
 
-/// Labels of [`DriveCondition`] in which a drive can be; [`Cause::Steady`] and
-/// [`Cause::Unexplained`] prove nothing and are left out.
+/// Without [`Cause::Steady`] and [`Cause::Unexplained`], which prove nothing.
 pub const CONDITIONS: [&str; 8] = [
     Cause::Fresh.label(),
     Cause::SlcCacheExhausted { cache_bytes: 0 }.label(),
@@ -93,7 +88,6 @@ impl Watch {
         self.in_last = 1;
     }
 
-    /// A reading at the end of the last interval.
     pub(super) fn telemetry(&mut self, telemetry: &Telemetry) {
         self.throttled = telemetry.throttled == Some(true);
         let before = std::mem::replace(&mut self.nand_bytes, telemetry.nand_bytes_written);
@@ -112,15 +106,13 @@ impl Watch {
         last.power_state = telemetry.power_state;
     }
 
-    /// The host's load over the last interval.
     pub(super) fn host(&mut self, load: HostLoad) {
         if let Some(last) = self.cell.intervals.last_mut() {
             last.host_idle_pct = Some(load.idle_pct + load.iowait_pct);
         }
     }
 
-    /// Share of writes among the bytes moved so far, which the detectors take for that of the
-    /// workload.
+    /// The detectors take it for that of the workload.
     fn write_share(&self) -> f64 {
         let bytes = |of: fn(&IntervalSample) -> u64| -> f64 {
             self.cell
@@ -144,8 +136,6 @@ impl Watch {
         })
     }
 
-    /// What the drive is limited by now, if anything proves it: a throttle status that the drive
-    /// reports, or else the last phase of the cell.
     pub(super) fn condition(&self) -> Option<DriveCondition> {
         if let Some(reported) = self.reported() {
             return Some(reported);

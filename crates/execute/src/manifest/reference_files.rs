@@ -13,7 +13,6 @@ const CONSISTENCY: &str = include_str!("../../../../reference/consistency.csv");
 const HOUR_BLOCK_BYTES: u64 = 4096;
 const HOUR_DEPTH: u32 = 32;
 
-/// Published figures of the drive that a profile models.
 pub(super) fn of(profile: &str) -> Vec<Published> {
     let latencies = rows(LATENCIES, profile).filter_map(|row| latencies(&row));
     let hours = rows(CONSISTENCY, profile).filter_map(|row| hour(&row));
@@ -22,7 +21,6 @@ pub(super) fn of(profile: &str) -> Vec<Published> {
 
 type Row<'t> = BTreeMap<&'t str, &'t str>;
 
-/// The rows of a drive, by column.
 fn rows<'t>(text: &'t str, profile: &'t str) -> impl Iterator<Item = Row<'t>> {
     let mut lines = text.lines();
     let heading: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -45,7 +43,6 @@ fn rate(iops: f64, block_bytes: u64) -> f64 {
     iops * block_bytes as f64 / (1 << 20) as f64
 }
 
-/// Random reads or writes by block size, threads and depth.
 fn latencies(row: &Row<'_>) -> Option<Published> {
     let bs_bytes = number(row, "block_bytes")? as u64;
     let rw = format!("rand{}", row.get("op")?.trim());

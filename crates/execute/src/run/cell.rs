@@ -1,5 +1,3 @@
-//! Execution of one cell: measurement, idle time, purge, inspection.
-
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +23,6 @@ use crate::live::{CellFlags, Phase};
 use crate::warn;
 use assay_suite::expand::Cell;
 
-/// Telemetry period while a drive idles.
 pub(super) const IDLE_INTERVAL: Nanos = Nanos::SECOND;
 
 pub(super) type Finished = BTreeMap<String, Vec<CellResult>>;
@@ -35,10 +32,8 @@ pub(super) struct CellOutcome {
     pub(super) results: Vec<CellResult>,
     /// The workload ended by itself, not by a stop.
     pub(super) complete: bool,
-    /// Bytes written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
-    /// Errors of drives whose workers gave up; the results lack them when that happened during the
-    /// ramp.
+    /// The results lack them when that happened during the ramp.
     pub(super) given_up: BTreeMap<usize, u64>,
     pub(super) unanswered: BTreeMap<usize, u64>,
 }
@@ -105,8 +100,6 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// Power states, the step's idle period, which is not recorded, and the state in which it
-    /// begins.
     pub(super) fn prepare_drives(
         &mut self,
         cell: &Cell,
@@ -142,7 +135,6 @@ impl Executor<'_, '_> {
         Ok(CellOutcome::complete(results))
     }
 
-    /// The cell's workloads; loads given as shares of an earlier rate are resolved.
     pub(super) fn workloads(
         &self,
         cell: &Cell,
@@ -246,7 +238,6 @@ impl Executor<'_, '_> {
         Ok(done)
     }
 
-    /// The state in which a cell began, with its result.
     pub(super) fn record_starts(
         &mut self,
         cell: &Cell,
@@ -262,7 +253,6 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// The results of a cell, with warnings about them.
     pub(super) fn measured(
         &mut self,
         cell: &Cell,
@@ -326,7 +316,6 @@ impl Executor<'_, '_> {
         Ok(done)
     }
 
-    /// Origins of a drive's counters of bytes written.
     fn counter_origins(&self, drive: usize) -> Option<Origins> {
         let counters = self.drives[drive].endurance()?;
         counters.media.map(|media| Origins {
@@ -375,7 +364,6 @@ fn empty_result(drive: usize) -> CellResult {
     }
 }
 
-/// Leave the drives of a cell idle for `span`.
 fn idle(
     drives: &mut Drives<'_>,
     cell: &Cell,
@@ -390,7 +378,6 @@ fn idle(
     }
 }
 
-/// Acquire these drives, do the work, release the drives.
 pub(super) fn with_targets<T>(
     drives: &mut Drives<'_>,
     modes: impl IntoIterator<Item = (usize, OpenMode)>,
@@ -408,7 +395,6 @@ pub(super) fn with_targets<T>(
     done
 }
 
-/// Run the workloads of a cell.
 fn execute(
     drives: &mut Drives<'_>,
     cell: &Cell,

@@ -1,6 +1,3 @@
-//! What a cell takes from the results of earlier ones: bytes that are left to write, and its
-//! operating point.
-
 use std::collections::BTreeMap;
 
 use assay_device::session::TargetProperties;
@@ -28,13 +25,11 @@ fn written_before(cell: &Cell, drive: usize, earlier: &Finished) -> u64 {
     of_drive.map(|result| result.write.bytes).sum()
 }
 
-/// Bytes that a segment which ends by bytes has left to write; `None` for another cell.
 pub(super) fn bytes_left(cell: &Cell, drive: usize, earlier: &Finished) -> Option<u64> {
     let goal = cell.plan.segment.as_ref()?.written_bytes?;
     Some(goal.saturating_sub(written_before(cell, drive, earlier)))
 }
 
-/// Why a segment which ends by bytes is not needed.
 pub(super) fn written_already(cell: &Cell, earlier: &Finished) -> Option<String> {
     let goal = cell.plan.segment.as_ref()?.written_bytes?;
     let drives = cell.plan.drives.iter();
@@ -87,7 +82,6 @@ fn grid(plan: &RunPlan, of: &str, drive: usize, earlier: &Finished) -> Vec<GridP
     results.into_iter().filter_map(point).collect()
 }
 
-/// The chosen point of a grid; `None` where no point has a mean response time below the limit.
 fn choose(grid: &[GridPoint], which: OperatingPoint, limit: Nanos) -> Option<ThreadsAndDepth> {
     let fast = || grid.iter().filter(|p| p.response_ns < limit.0 as f64);
     let by_rate = |a: &&GridPoint, b: &&GridPoint| a.iops.total_cmp(&b.iops);
@@ -104,7 +98,6 @@ fn choose(grid: &[GridPoint], which: OperatingPoint, limit: Nanos) -> Option<Thr
     Some(chosen.at)
 }
 
-/// Threads and queue depth of a cell's operating point.
 pub(super) fn point(
     plan: &RunPlan,
     cell: &Cell,

@@ -1,6 +1,3 @@
-//! The run and the drive state cache: restores preconditioning of earlier runs, records purges,
-//! preconditioning and writes.
-
 use assay_device::identity::DriveInfo;
 use assay_store::model::CellKind;
 use assay_workload::access::Region;
@@ -16,8 +13,7 @@ use crate::drive_state_cache::{
 use crate::warn;
 use assay_suite::expand::{Cell, Preconditioning};
 
-/// Largest share of the area written since for a drive state to count as unchanged, percent. One
-/// percent changes steady-state figures by less than their own variation.
+/// One percent changes steady-state figures by less than their own variation.
 const MAX_WRITTEN_SINCE_PCT: f64 = 1.0;
 
 /// Key of a state in the cache: procedures of one name with different workloads are different
@@ -34,7 +30,6 @@ fn area_of(cell: &Cell) -> Region {
 }
 
 impl Executor<'_, '_> {
-    /// Restore the states in which earlier runs left the drives.
     pub(super) fn restore_preconditions(&self, preconditions: &mut Preconditions) {
         for cell in &self.plan.cells {
             if let (Some(state), &[drive]) = (&cell.sets_state, cell.plan.drives.as_slice())
@@ -71,8 +66,6 @@ impl Executor<'_, '_> {
         (written_since_bytes as f64 * 100.0 <= allowed).then_some(since)
     }
 
-    /// Whether the preconditioning of a finished cell of a resumed run is still valid.
-    ///
     /// Later writes of the run itself are part of its procedure; writes of other programs are not.
     pub(super) fn still_preconditioned(&mut self, cell: &Cell) -> Result<bool, ExecuteError> {
         let (Some(state), [drive]) = (&cell.sets_state, cell.plan.drives.as_slice()) else {
@@ -92,7 +85,6 @@ impl Executor<'_, '_> {
         Ok(valid)
     }
 
-    /// Attribute the writes of the interrupted cell to the run that is resumed.
     pub(super) fn claim_interrupted_writes(&mut self, resume: &Resume) {
         let run = self.log.run_id().to_owned();
         for drive in 0..self.drives.len() {
@@ -107,8 +99,7 @@ impl Executor<'_, '_> {
         self.record_state(drive, DriveStateCache::record_purge_start);
     }
 
-    /// Record the start of a writing cell, so that its writes can be attributed if it is
-    /// interrupted.
+    /// So that its writes can be attributed if it is interrupted.
     pub(super) fn record_cell_start(&mut self, cell: &Cell) {
         let run = self.log.run_id().to_owned();
         for &drive in cell.plan.drives.iter().filter(|_| cell.writes()) {
@@ -118,8 +109,7 @@ impl Executor<'_, '_> {
         }
     }
 
-    /// Record the writes of an interrupted cell. Those of a lost drive are claimed by the resumed
-    /// run, when the drive is back.
+    /// Those of a lost drive are claimed by the resumed run, when the drive is back.
     pub(super) fn record_partial_writes(&mut self, done: &CellOutcome, lost: &LostDrives) {
         let is_lost = |drive: usize| lost.iter().any(|(gone, _)| *gone == drive);
         for (&drive, &written) in &done.written_bytes {
@@ -129,7 +119,6 @@ impl Executor<'_, '_> {
         }
     }
 
-    /// Record what a cell did to its drives.
     pub(super) fn record_drive_state(
         &mut self,
         cell: &Cell,
@@ -162,8 +151,7 @@ impl Executor<'_, '_> {
         }
     }
 
-    /// Update the record of a drive. An error is reported and does not end the run: the next run
-    /// repeats the preconditioning.
+    /// An error is reported and does not end the run: the next run repeats the preconditioning.
     fn record_state(
         &mut self,
         drive: usize,

@@ -1,11 +1,8 @@
-//! Steps of several simulated drives: each drive's cells in a thread of its own.
-//!
 //! Simulated drives share nothing, and a step of one drive decides nothing about another's: each
 //! thread executes its drive's cells as a run of that drive alone would, and sends what it records
 //! to the thread that holds the run folder. That thread takes the cells in turns, the first of each
 //! drive, then the second of each, and so on, so that journal and progress have the same order
-//! however the threads were scheduled, and the events of a cell stay together. A kill costs the
-//! cells that were sent and not taken yet; the resumed run repeats them.
+//! however the threads were scheduled, and the events of a cell stay together.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -28,17 +25,14 @@ use assay_suite::expand::RunPlan;
 /// A drive begins no further cell while more than this waits to be written.
 const MAX_WAITING_BYTES: usize = 64 << 20;
 
-/// From a drive's thread.
 enum Event {
     Entry(EncodedEntry),
     Sync,
     /// Check whether this cell was in steady state.
     CheckSteadyState(String),
-    /// For the listener; the live figures have it.
     Run(RunEvent<'static>),
 }
 
-/// Bytes of a drive's entries that wait to be written.
 #[derive(Default)]
 struct Waiting {
     bytes: Mutex<usize>,
@@ -110,7 +104,6 @@ impl RunLog for ThreadLog {
     }
 }
 
-/// Sends the events of a drive's thread on.
 struct ThreadListener(Sender<Event>);
 
 impl RunListener for ThreadListener {
@@ -121,7 +114,6 @@ impl RunListener for ThreadListener {
     }
 }
 
-/// The receiver's end of a drive's thread.
 struct DriveThread<'scope> {
     drive: usize,
     /// Until the thread has ended.
@@ -151,8 +143,7 @@ impl Taker<'_, '_> {
         Ok(())
     }
 
-    /// Take the cells of all drives in turns, to the end of the threads. After an error the threads
-    /// are stopped.
+    /// After an error the threads are stopped.
     fn take_all(
         &self,
         threads: &mut [DriveThread<'_>],
@@ -187,7 +178,6 @@ impl Taker<'_, '_> {
 }
 
 impl Executor<'_, '_> {
-    /// Run the cells of simulated drives, a thread per drive.
     pub(super) fn run_in_threads(
         &mut self,
         cells: Range<usize>,

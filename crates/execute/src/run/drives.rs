@@ -1,12 +1,9 @@
-//! The drives that cells run on, by their numbers in the run.
-
 use std::ops::{Index, IndexMut};
 
 use assay_device::session::DriveSession;
 
 /// All drives of a run, or one of them.
 pub(super) struct Drives<'a> {
-    /// Number of the first session.
     first: usize,
     sessions: &'a mut [DriveSession],
 }

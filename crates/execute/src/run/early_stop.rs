@@ -25,7 +25,6 @@ struct DriveSeries {
 }
 
 impl DriveSeries {
-    /// I/Os per second of the intervals that end in `(from, to]`.
     fn rate(&self, from: Nanos, to: Nanos) -> Option<f64> {
         let inside = self.rates.iter().filter(|r| r.0 > from && r.0 <= to);
         let (ios, span) = inside.fold((0, 0), |(ios, span), r| (ios + r.2, span + r.1.0));
@@ -67,7 +66,6 @@ pub(super) struct EarlyStop<'a> {
     inner: &'a mut dyn RunObserver,
     /// Set by the user.
     stop: &'a AtomicBool,
-    /// Read by the workers.
     ended: &'a AtomicBool,
     drives: BTreeMap<usize, DriveSeries>,
     /// Why the cell stopped early, if it did.

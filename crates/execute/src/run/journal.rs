@@ -1,5 +1,3 @@
-//! Journal of a cell: intervals, telemetry and host load, appended as they arrive.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,7 +42,6 @@ struct TelemetrySummary {
 #[derive(Debug, Default)]
 pub(super) struct CellTelemetry {
     drives: BTreeMap<usize, TelemetrySummary>,
-    /// Bytes written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
 }
 
@@ -116,14 +113,12 @@ impl CellTelemetry {
     }
 }
 
-/// Critical warnings already reported, by drive: in the health log before the run, or during it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CriticalWarnings {
     reported: BTreeMap<usize, BTreeSet<String>>,
 }
 
 impl CriticalWarnings {
-    /// The warnings of `set` not reported yet; they count as reported from now on.
     pub(super) fn take_new(&mut self, drive: usize, set: &[String]) -> Vec<String> {
         if set.is_empty() {
             return Vec::new();
@@ -133,7 +128,6 @@ impl CriticalWarnings {
         new.cloned().collect()
     }
 
-    /// Take a drive's warnings over from a copy.
     pub(super) fn merge(&mut self, drive: usize, mut of_drive: CriticalWarnings) {
         if let Some(reported) = of_drive.reported.remove(&drive) {
             self.reported.insert(drive, reported);
@@ -141,7 +135,6 @@ impl CriticalWarnings {
     }
 }
 
-/// Appends a cell's events to the run's journal.
 pub(super) struct Journal<'a, 'e> {
     cell: &'a str,
     drives: &'a [usize],
@@ -153,7 +146,6 @@ pub(super) struct Journal<'a, 'e> {
     critical_warnings: &'a mut CriticalWarnings,
     telemetry: CellTelemetry,
     host: Vec<(u32, HostLoad)>,
-    /// First interval after the ramp.
     measured_from: Option<u32>,
     /// Where intervals are recorded by the minute.
     minutes: Option<Minutes>,

@@ -1,6 +1,3 @@
-//! Drives that disappear during a run: their cell stays unfinished for `--resume`, and no further
-//! cell starts on them.
-
 use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_store::model::CellResult;
@@ -17,7 +14,6 @@ use assay_suite::expand::Cell;
 pub(super) type LostDrives = Vec<(usize, String)>;
 
 impl Executor<'_, '_> {
-    /// The drives lost during a cell that has results.
     pub(super) fn drives_lost_during(&mut self, done: &CellOutcome) -> LostDrives {
         let mut lost = LostDrives::new();
         if !self.is_resumable() {

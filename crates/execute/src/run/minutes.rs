@@ -1,6 +1,4 @@
 //! Intervals of a soak by the minute: a journal of weeks would be gigabytes by the second.
-//! Histograms are summed, so nothing of them is lost; what a minute's distribution was in each of
-//! its seconds is.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +21,6 @@ pub(super) struct Minutes {
     open: BTreeMap<(u32, bool, usize), Interval>,
     /// Last recorded minute and condition of each drive.
     readings: BTreeMap<usize, (u32, Condition)>,
-    /// Loads of the host in the minute `host_minute`.
     host: Vec<HostLoad>,
     host_minute: u32,
     latest: u32,
@@ -35,8 +32,7 @@ fn minute_of(at: Nanos) -> u32 {
 }
 
 impl Minutes {
-    /// Add an interval; returns the sums of the minutes before its own, which are over. A share
-    /// that arrives after its minute is over makes a record of its own, which readers add.
+    /// A share that arrives after its minute is over makes a record of its own, which readers add.
     pub(super) fn interval(&mut self, drive: usize, interval: &Interval) -> Vec<(usize, Interval)> {
         let minute = minute_of(interval.start);
         self.latest = self.latest.max(minute);
@@ -60,13 +56,11 @@ impl Minutes {
         over.into_iter().map(drive).collect()
     }
 
-    /// All sums that are left, at the end of the cell.
     pub(super) fn end(&mut self) -> Vec<(usize, Interval)> {
         self.over(u32::MAX)
     }
 
-    /// Whether a reading is recorded: the first of each minute, and each whose condition differs
-    /// from that of the last one recorded.
+    /// The first of each minute, and each whose condition differs from the last one recorded.
     pub(super) fn keeps(&mut self, drive: usize, at: Nanos, telemetry: &Telemetry) -> bool {
         let minute = minute_of(at);
         let condition = Condition {
@@ -82,8 +76,6 @@ impl Minutes {
         kept
     }
 
-    /// Add the host's load over the latest interval; returns the mean of the minute before, when
-    /// that is over.
     pub(super) fn host(&mut self, load: HostLoad) -> Option<(u32, HostLoad)> {
         let is_over = self.latest != self.host_minute;
         let over = is_over.then(|| self.host_end()).flatten();

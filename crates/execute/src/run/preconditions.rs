@@ -1,8 +1,4 @@
-//! Preconditioning state of each drive, as left by the steps of this run or of earlier ones.
-//!
-//! Figures of a fresh drive must not be reported as those of a preconditioned one. A step states
-//! which preconditioning it *sets* and which it *needs*: cells whose state is missing are skipped
-//! with the reason, and valid preconditioning is not repeated.
+//! Figures of a fresh drive must not be reported as those of a preconditioned one.
 
 use assay_store::model::NOT_NEEDED;
 
@@ -22,29 +18,24 @@ pub(super) struct Preconditions {
 }
 
 impl Preconditions {
-    /// Unknown state of `drives` drives.
     pub(super) fn new(drives: usize) -> Preconditions {
         Preconditions {
             drives: vec![DriveCondition::default(); drives],
         }
     }
 
-    /// Take a drive's state over from a copy.
     pub(super) fn merge(&mut self, drive: usize, mut of_drive: Preconditions) {
         self.drives[drive] = std::mem::take(&mut of_drive.drives[drive]);
     }
 
-    /// An earlier run left this drive preconditioned, and it is unchanged since.
     pub(super) fn restore(&mut self, drive: usize, name: &str, since: &str) {
         self.drives[drive].state = Some((name.to_owned(), Some(since.to_owned())));
     }
 
-    /// Whether the drive is in the state in which an earlier run left it.
     pub(super) fn is_restored(&self, drive: usize) -> bool {
         matches!(&self.drives[drive].state, Some((_, Some(_))))
     }
 
-    /// Why this cell is skipped now, if it is.
     pub(super) fn skip_reason(&self, cell: &Cell) -> Option<String> {
         let drive = &self.drives[*cell.plan.drives.first()?];
         let state = drive.state.as_ref();

@@ -31,8 +31,7 @@ impl Executor<'_, '_> {
         })
     }
 
-    /// Whether these cells, which run at the same time, may be begun: not after a stop, after the
-    /// request to end, or when one could end after the date that the run was given.
+    /// Not after a stop, the request to end, or when one could end after the run's date.
     pub(super) fn may_begin(&self, cells: &[Cell], state: &mut ExecutionState) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             return false;
@@ -46,7 +45,7 @@ impl Executor<'_, '_> {
         reason.is_none()
     }
 
-    /// Wait while the run is paused. A real drive idles meanwhile, which the run records.
+    /// A real drive idles meanwhile, which the run records.
     pub(super) fn pause_if_asked(&mut self, cell: &Cell) -> Result<(), StoreError> {
         if !self.events.live.control.is_paused() {
             return Ok(());
@@ -57,7 +56,6 @@ impl Executor<'_, '_> {
         let span = self.events.live.elapsed() - began;
         self.events.phase(&cell.plan.drives, Phase::Waiting);
         for &drive in &cell.plan.drives {
-            // Virtual time does not pass meanwhile.
             if !self.drives[drive].info().simulated && !self.stop.load(Ordering::Relaxed) {
                 self.warn_cell(cell, drive, warn::paused(span))?;
             }

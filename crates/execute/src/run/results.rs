@@ -1,5 +1,3 @@
-//! Conversion of a job's outcome to the recorded cell result.
-
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use assay_analysis::verified;
@@ -19,15 +17,12 @@ use assay_suite::expand::Cell;
 
 /// Value of a cell that stopped early in steady state: its length, seconds.
 pub(super) const SETTLED_S: &str = "settled_s";
-/// Value of a cell that stopped early at the temperature limit.
 pub(super) const LIMIT_REACHED: &str = "temperature_limit_reached";
 
-/// Verification findings quoted in the result.
 const EXAMPLES: usize = 5;
 
 /// Gives a cell's writes seeds that no other job has, so that blocks left by an earlier job do not
-/// pass for this one's. On a simulated drive, which begins empty, they follow from the run's seed;
-/// elsewhere from the system's entropy.
+/// pass for this one's.
 pub(super) fn with_data_seeds(cell: &Cell, drive: usize, workload: &Workload) -> Workload {
     let mut workload = workload.clone();
     if !workload.writes() {
@@ -135,7 +130,6 @@ pub(super) fn bad_blocks(result: &CellResult) -> u64 {
     result.verify.as_ref().map_or(0, verified::bad_blocks)
 }
 
-/// Add the ratio to the cell it is compared with, and the rates of the drive measured alone.
 pub(super) fn compare(cell: &Cell, drive: usize, earlier: &Finished, result: &mut CellResult) {
     let of = |id: &String| earlier.get(id)?.iter().find(|r| r.drive == drive);
     let rate = result.mib_per_s();

@@ -1,5 +1,3 @@
-//! Resumption of an interrupted run.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_io::Nanos;
@@ -13,16 +11,13 @@ use crate::ExecuteError;
 use crate::drive_state_cache::InterruptedWrites;
 use assay_suite::expand::{Cell, RunPlan};
 
-/// Intervals that the journal of a killed run can lack: the current one, the one before it, which
-/// is journaled with a delay, and one for a late thread.
+/// The current interval, the one before it (journaled with a delay), and one of a late thread.
 const UNJOURNALED_INTERVALS: u64 = 3;
-/// Largest possible write rate, bytes per second: PCIe 5.0 x4. For cells interrupted before their
-/// first journaled interval.
+/// Largest possible write rate, bytes per second: PCIe 5.0 x4.
 const MAX_BYTES_PER_S: u64 = 16 << 30;
 /// Time for opening a drive, filling buffers and process exit, outside the intervals.
 const OVERHEAD: Nanos = Nanos::from_secs(10);
 
-/// Cells finished and not finished by an interrupted run.
 #[derive(Debug, Default)]
 pub struct Resume {
     pub(super) finished: Finished,
@@ -89,19 +84,15 @@ impl Resume {
         })
     }
 
-    /// Whether the earlier run skipped this preparation as not needed. That run's own later writes
-    /// do not change this.
+    /// That run's own later writes do not change this.
     pub(super) fn was_not_needed(&self, cell: &Cell) -> bool {
         cell.sets_state.is_some() && self.not_needed.contains(&cell.plan.id)
     }
 
-    /// Whether a person skipped this cell in the earlier run.
     pub(super) fn was_skipped_by_user(&self, cell: &Cell) -> bool {
         self.skipped_by_user.contains(&cell.plan.id)
     }
 
-    /// Whether a later finished cell changed the drive state, and no remaining cell needs the state
-    /// this cell left.
     pub(super) fn is_superseded(&self, cells: &[Cell], index: usize) -> bool {
         let cell = &cells[index];
         let Some(state) = &cell.sets_state else {
@@ -124,15 +115,13 @@ impl Resume {
         decisive.next().unwrap_or(false)
     }
 
-    /// Possible writes of a cell to a drive in its last attempt.
     pub(super) fn writes_of(&self, cell: &str, drive: usize) -> InterruptedWrites {
         let writes = self.interrupted_writes.get(&(cell.to_owned(), drive));
         writes.copied().unwrap_or_default()
     }
 }
 
-/// Upper bounds of an interrupted cell's writes. The run folder is input: sums saturate, since a
-/// larger bound is only less strict.
+/// The run folder is input: sums saturate, since a larger bound is only less strict.
 fn possible_writes(record: &CellRecord, cell: &Cell, part: &CellDrive) -> InterruptedWrites {
     let writes = || part.series.iter().filter(|point| point.op == Op::Write);
     let intervals = cell.workloads.iter().map(|workload| workload.interval);

@@ -8,12 +8,10 @@ use super::cell::Finished;
 use assay_suite::expand::{Cell, RoundCriterion, RunPlan};
 use assay_suite::schema::TrackingVariable;
 
-/// Step and drive that a round belongs to.
 type RoundsKey = (String, usize);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundTracker {
-    /// Round in which steady state was reached.
     steady_in: BTreeMap<RoundsKey, u32>,
 }
 
@@ -45,7 +43,6 @@ impl RoundTracker {
             .then(|| format!("{NOT_NEEDED}: the rounds reached steady state in round {steady}"))
     }
 
-    /// If this cell is the last of its round: the evaluation of each tracking variable.
     pub(super) fn round_ended(
         &mut self,
         plan: &RunPlan,

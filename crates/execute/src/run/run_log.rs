@@ -17,8 +17,7 @@ pub(super) trait RunLog {
     fn sync(&self) -> Result<(), StoreError>;
     /// Before a cell: wait until what was appended is not too much to hold.
     fn wait_for_room(&self);
-    /// Why a cell that ends now was not in steady state, by drive: from the run folder, by the rule
-    /// that reports and verdicts use. Nothing where the receiver of the events checks it.
+    /// From the run folder, by the rule that reports and verdicts use.
     fn not_steady_reasons(&self, cell: &str) -> Result<Vec<(usize, String)>, StoreError>;
 }
 

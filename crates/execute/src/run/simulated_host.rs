@@ -1,11 +1,6 @@
-//! The modelled host of a simulated drive: it spends a fixed time on every I/O, so its busiest
-//! thread follows from the rate.
-
 use assay_device::session::DriveSession;
 
-/// Processor time of the busiest thread of a simulated host at a rate of all its threads, percent
-/// of one processor; `None` of a real drive, and of a model whose host takes no time. Threads that
-/// share processors count as busy where the processors are.
+/// `None` of a real drive, and of a model whose host takes no time.
 pub(super) fn busiest_thread_pct(session: &DriveSession, threads: u32, iops: f64) -> Option<f64> {
     let bench = session.bench()?;
     let io_s = bench.host_overhead_ns.value as f64 / 1e9;

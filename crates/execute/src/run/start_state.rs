@@ -1,9 +1,6 @@
-//! The state in which cells begin: waits until a drive is as cool as at the start of the run, or as
-//! it gets while it idles.
-//!
 //! A drive that begins a cell hot throttles earlier than one that begins it cool, so figures of one
 //! cell would depend on those before it. Reviews let a drive cool down between tests; SNIA's and
-//! JEDEC's procedures ask for a drive at its operating temperature. Both are a start in one state.
+//! JEDEC's procedures ask for a drive at its operating temperature.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,14 +22,11 @@ use assay_suite::expand::{Cell, RunPlan, StartRule};
 pub(super) const START_WAIT_S: &str = "start_wait_s";
 /// Temperature at its start, degrees Celsius.
 pub(super) const START_C: &str = "start_temperature_c";
-/// Temperature of the drive at the start of the run, degrees Celsius.
 pub(super) const RUN_START_C: &str = "run_start_temperature_c";
 
-/// Readings of which the mean is the present temperature: whole degrees, which vary by some at
-/// idle.
+/// The mean of these is the present temperature: whole degrees vary by some at idle.
 const RECENT: usize = 3;
-/// Readings of a window; two windows whose means agree to [`IDLE_K`] are those of a drive that
-/// idles.
+/// Two windows whose means agree to [`IDLE_K`] are those of a drive that idles.
 const WINDOW: usize = 30;
 const IDLE_K: f64 = 0.5;
 
@@ -43,7 +37,6 @@ struct Start {
     reference_c: Option<f64>,
 }
 
-/// How the drives of a cell begin it.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     starts: BTreeMap<usize, Start>,
@@ -66,8 +59,7 @@ impl Starts {
     }
 }
 
-/// Temperature of each drive at the start of the run, where its plan needs it and the drive reports
-/// one. A resumed run takes that of the run's first attempt, which its finished cells have.
+/// A resumed run takes that of the run's first attempt, which its finished cells have.
 pub(super) fn temperatures_at_start(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -105,7 +97,6 @@ fn has_sensor(session: &DriveSession) -> bool {
     !matches!(session.info().kind, DriveKind::Null | DriveKind::File)
 }
 
-/// The temperatures of a drive that idles.
 #[derive(Debug, Default)]
 struct Cooling {
     readings: VecDeque<f64>,
@@ -138,7 +129,6 @@ impl Cooling {
 }
 
 impl Executor<'_, '_> {
-    /// Wait until the cell's drives are in the state in which it begins.
     pub(super) fn reach_start(&mut self, cell: &Cell, flags: &CellFlags) -> Starts {
         let mut starts = Starts::default();
         let Some(rule) = cell.start else {
@@ -159,8 +149,7 @@ impl Executor<'_, '_> {
         starts
     }
 
-    /// Whether no earlier cell of the plan begins in a state on this drive: a drive without a
-    /// sensor is warned of once.
+    /// A drive without a sensor is warned of once.
     fn is_first_to_start(&self, cell: &Cell, drive: usize) -> bool {
         let mut cells = self.plan.cells.iter();
         let first = cells.find(|c| {

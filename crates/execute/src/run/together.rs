@@ -1,8 +1,4 @@
-//! Cells that run at the same time: unlike workloads on one drive, or on several.
-//!
-//! Each is a cell of its own, with its own intervals, telemetry and result; the journal holds their
-//! events side by side. The workloads of a simulated drive share its virtual time; those of real
-//! drives start together.
+//! The workloads of a simulated drive share its virtual time; those of real drives start together.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -22,9 +18,7 @@ use crate::events::RunEvent;
 use crate::live::{CellFlags, Phase};
 use assay_suite::expand::Cell;
 
-/// Gives each cell's journal what its workload measured, under the number of its drive.
 struct Journals<'a, 'e> {
-    /// By number of the cell in the group.
     journals: Vec<(usize, Journal<'a, 'e>)>,
 }
 
@@ -50,7 +44,6 @@ impl RunObserver for Journals<'_, '_> {
 type Recorded = (CellTelemetry, Vec<HostLoad>);
 
 impl Executor<'_, '_> {
-    /// Run these cells of the plan at the same time, unless they are finished or not meant to run.
     /// They are skipped, repeated and resumed as one: a figure is that of a load beside these
     /// others.
     pub(super) fn run_together(
@@ -98,7 +91,6 @@ impl Executor<'_, '_> {
         Ok(exit)
     }
 
-    /// As [`Executor::replay`], of cells that run at the same time.
     fn replay_together(
         &mut self,
         cells: &[Cell],
@@ -201,8 +193,7 @@ impl Executor<'_, '_> {
         Ok(exit)
     }
 
-    /// Run the workloads of the cells and journal their events. The outcome's parts are in the
-    /// order of the cells.
+    /// The outcome's parts are in the order of the cells.
     fn journal_together(
         &mut self,
         cells: &[Cell],
@@ -259,11 +250,10 @@ fn measure(
 struct Group {
     drive: usize,
     mode: OpenMode,
-    /// Numbers of the cells.
     cells: Vec<usize>,
 }
 
-/// The drives to open: a simulated one once, a real one once for each way of opening it.
+/// A simulated drive once, a real one once for each way of opening it.
 fn by_target(cells: &[Cell], workloads: &[Vec<Workload>]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (number, (cell, workloads)) in cells.iter().zip(workloads).enumerate() {

@@ -82,8 +82,7 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// Warn about drives on which every measuring cell was skipped: an empty report must be
-    /// distinguishable from one without findings.
+    /// An empty report must be distinguishable from one without findings.
     pub(super) fn warn_nothing_measured(
         &mut self,
         finished: &Finished,
@@ -111,8 +110,6 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    /// Critical warnings in the drives' health logs before the run: reported once, not again when a
-    /// cell reads them.
     pub(super) fn initial_critical_warnings(&self) -> CriticalWarnings {
         let mut critical_warnings = CriticalWarnings::default();
         for (drive, session) in self.drives.iter().enumerate() {
@@ -123,8 +120,6 @@ impl Executor<'_, '_> {
         critical_warnings
     }
 
-    /// Steady-state check of a finished cell, from the run folder, by the rule that reports and
-    /// verdicts use.
     pub(super) fn warn_unless_steady(&mut self, cell: &Cell) -> Result<(), StoreError> {
         if !steady_state::claims_steady_state(&cell.plan) {
             return Ok(());
@@ -223,7 +218,6 @@ impl Executor<'_, '_> {
     }
 }
 
-/// Warnings about a cell that was not steady on these drives.
 pub(super) fn not_steady(
     cell: &str,
     reasons: Vec<(usize, String)>,
@@ -234,7 +228,6 @@ pub(super) fn not_steady(
     reasons.into_iter().map(about)
 }
 
-/// Late requests, and those that the drive did not get as they are in the trace.
 fn about_trace(trace: &TraceRecord) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let (lag, counts) = (trace.lag, trace.counts);
@@ -271,8 +264,7 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)>
     found
 }
 
-/// The write granularity that a drive prefers, where it is coarser than the blocks of every file
-/// system.
+/// Only where it is coarser than the blocks of every file system.
 fn unit_bytes(session: &DriveSession) -> Option<u64> {
     let probe = session.probe()?.ok()?;
     let preferred = probe.preferred_writes(None)?;
@@ -280,8 +272,7 @@ fn unit_bytes(session: &DriveSession) -> Option<u64> {
     (unit_bytes > limit::COARSE_UNIT_BYTES).then_some(unit_bytes)
 }
 
-/// The first measured cell of a drive whose random writes cut its units, and the coarsest blocks
-/// that they do not cut. Sequential writes complete their units one after the other.
+/// Sequential writes complete their units one after the other.
 fn first_cut(cells: &[Cell], drive: usize, unit_bytes: u64) -> Option<(&str, u64)> {
     let measured = cells
         .iter()
@@ -298,7 +289,6 @@ fn first_cut(cells: &[Cell], drive: usize, unit_bytes: u64) -> Option<(&str, u64
     cuts.next()
 }
 
-/// Settings of drive, link and controller that affect the figures.
 fn about_drive(session: &DriveSession) -> Vec<Warning> {
     let mut warnings = about_info(session.info());
     if let Some(Ok(probe)) = session.probe().filter(|_| !session.info().simulated) {

@@ -1,5 +1,3 @@
-//! Classification of a mismatched block. Off the fast path: it may allocate.
-//!
 //! The decision table is in [`crate::blocks`]. Where a block is not intact as a whole, each sector
 //! is compared with the content that each candidate write would have left; payloads are keyed by
 //! generation, so one sector identifies its write.
@@ -17,11 +15,10 @@ use crate::mismatch::{self, MismatchClass, MismatchRun, OriginClass};
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Number of earlier (and, if only the seed is known, later) writes that are candidates.
 const GENERATIONS_AROUND: u64 = 8;
-/// Maximum number of wrong bits in a damaged header (512 bits). Headers of other writes differ in
-/// 32 bits of the checksum alone (standard deviation 4).
+/// Headers of other writes differ in 32 bits of the checksum alone (standard deviation 4).
 const MAX_HEADER_FLIPS: u32 = 16;
-/// Maximum number of wrong bits in a damaged sector (one in eight). Unrelated payloads differ in 50
-/// % of their bits if incompressible, in 30 % with an alphabet of 32 bytes, the smallest.
+/// Unrelated payloads differ in 50 % of their bits if incompressible, in 30 % with an alphabet of
+/// 32 bytes, the smallest.
 const MAX_SECTOR_FLIPS: u32 = SECTOR as u32;
 
 /// The mismatch, or `None` when the block holds what it may hold.
@@ -114,7 +111,6 @@ fn lost(expected: Expected, instead: FoundInstead) -> Option<FindingKind> {
     }
 }
 
-/// Similarity of a sector to the content of a candidate write; smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Similarity {
     Exact,
@@ -123,8 +119,7 @@ enum Similarity {
     Foreign,
 }
 
-/// Best candidate for a sector: its similarity, and its index, which is meaningless for foreign
-/// sectors.
+/// The index is meaningless for foreign sectors.
 type SectorMatch = (Similarity, usize);
 
 struct SectorComparison<'a> {
@@ -137,7 +132,6 @@ struct SectorComparison<'a> {
 }
 
 impl SectorComparison<'_> {
-    /// Whether a sector's payload identifies its write; zeroes do not.
     fn is_keyed(&self) -> bool {
         self.verifier.payload.pattern != DataPattern::Zero
     }
@@ -173,7 +167,6 @@ impl SectorComparison<'_> {
         candidates
     }
 
-    /// Best candidate per sector.
     fn matches(&self, candidates: &[u64], image: &mut [u8]) -> Vec<SectorMatch> {
         let mut matches = vec![(Similarity::Foreign, 0); self.block.len().div_ceil(SECTOR)];
         for (candidate, &generation) in candidates.iter().enumerate() {
@@ -261,7 +254,6 @@ impl SectorComparison<'_> {
         }))
     }
 
-    /// First wrong byte and number of wrong bits.
     fn corrupt(
         &self,
         candidates: &[u64],

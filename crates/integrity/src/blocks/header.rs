@@ -1,5 +1,3 @@
-//! Header of a verify block: 64 bytes.
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::{DataPattern, Ratio};
@@ -11,7 +9,7 @@ pub const MAGIC: [u8; 8] = *b"ASSAYBLK";
 /// Version of the layout.
 pub const FORMAT_VERSION: u16 = 1;
 
-/// Contents of the header. Little-endian on the medium:
+/// Little-endian on the medium:
 ///
 /// | bytes | field |
 /// |---|---|
@@ -28,15 +26,10 @@ pub const FORMAT_VERSION: u16 = 1;
 /// | 56..64 | XXH3-64 of bytes 0..56 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// Payload pattern.
     pub pattern: DataPattern,
-    /// Seed of the job.
     pub seed: u64,
-    /// Byte offset on the target.
     pub offset_bytes: u64,
-    /// Write count of this block.
     pub generation: u64,
-    /// Length in bytes, header included.
     pub len_bytes: u32,
     /// XXH3-64 of the bytes after the header.
     pub payload_checksum: u64,
@@ -93,8 +86,7 @@ impl BlockHeader {
         bytes
     }
 
-    /// Decode the header of a block; `None` if the magic or the checksum is wrong, or another
-    /// version wrote it.
+    /// Also `None` where another version wrote it.
     #[inline]
     pub fn decode(block: &[u8]) -> Option<BlockHeader> {
         let bytes = block.first_chunk::<HEADER_BYTES>()?;

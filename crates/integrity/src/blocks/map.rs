@@ -1,5 +1,3 @@
-//! Expected generation of every verify block, in four bytes each.
-
 use super::VerifyError;
 use crate::finding::Expected;
 
@@ -14,13 +12,11 @@ const UNCERTAIN: u32 = 1 << 30;
 /// Bit 31: a write is in flight.
 const WRITING: u32 = 1 << 31;
 
-/// Generations run from 1 to this and wrap to 1, compared as serial numbers (RFC 1982): ages above
-/// eight million writes are misread.
+/// They wrap to 1, compared as serial numbers (RFC 1982): ages above 8 million are misread.
 pub const MAX_GENERATION: u64 = GENERATION_MASK as u64;
 /// Maximum number of reads of one block in flight.
 pub const MAX_READERS: u32 = READERS_MASK / READER;
 
-/// The generation after this one.
 #[inline]
 pub(super) fn next_generation(generation: u32) -> u32 {
     if generation >= GENERATION_MASK {
@@ -30,13 +26,11 @@ pub(super) fn next_generation(generation: u32) -> u32 {
     }
 }
 
-/// The generation `steps` before this one; `None` below 1, since the count before a wrap is
-/// unknown.
+/// `None` below 1, since the count before a wrap is unknown.
 pub(super) fn earlier_generation(generation: u64, steps: u64) -> Option<u64> {
     generation.checked_sub(steps).filter(|&earlier| earlier > 0)
 }
 
-/// Serial-number order.
 pub(super) fn is_older(generation: u64, than: u64) -> bool {
     if generation == 0 || generation > MAX_GENERATION {
         return false;
@@ -45,14 +39,10 @@ pub(super) fn is_older(generation: u64, than: u64) -> bool {
     behind > 0 && behind <= MAX_GENERATION / 2
 }
 
-/// Generation and I/Os in flight of every verify block of an area.
-///
 /// It also arbitrates overlapping I/Os: the result of a read is defined only without a concurrent
 /// write of the block, so [`GenerationMap::begin_write`] and [`GenerationMap::begin_read`] refuse
-/// overlaps (many reads, or one write).
-///
-/// Memory: 4 bytes per block, 1 GiB per TiB at 4 KiB blocks; untouched pages of the map cost
-/// nothing.
+/// overlaps (many reads, or one write). Memory: 4 bytes per block, 1 GiB per TiB at 4 KiB blocks;
+/// untouched pages of the map cost nothing.
 #[derive(Clone, Debug)]
 pub struct GenerationMap {
     offset_bytes: u64,
@@ -61,11 +51,7 @@ pub struct GenerationMap {
 }
 
 impl GenerationMap {
-    /// A map of the `size_bytes` from `offset_bytes` on, nothing written yet. Bytes after the last
-    /// whole block have no entry.
-    ///
-    /// # Errors
-    /// When the interval is bad (see [`super::Verifier::new`]) or the memory cannot be allocated.
+    /// Bytes after the last whole block have no entry.
     pub fn new(
         offset_bytes: u64,
         size_bytes: u64,
@@ -102,9 +88,7 @@ impl GenerationMap {
         self.blocks.get_mut(start..end)
     }
 
-    /// Start a write: its blocks advance to the next generation, for
-    /// [`super::Verifier::stamp_write`]. False, without effect, when a block has an I/O in flight
-    /// or the write is not of whole blocks of this area.
+    /// False, without effect, when a block has an I/O in flight or is not of this area.
     #[inline]
     #[must_use]
     pub fn begin_write(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
@@ -122,8 +106,8 @@ impl GenerationMap {
         true
     }
 
-    /// A write completed. After a failure its blocks may hold its generation, an older one or a
-    /// mixture, until a later write succeeds.
+    /// After a failure its blocks may hold its generation, an older one or a mixture, until a later
+    /// write succeeds.
     #[inline]
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
         let uncertain = if ok { 0 } else { UNCERTAIN };
@@ -132,8 +116,7 @@ impl GenerationMap {
         }
     }
 
-    /// Start a read. False, without effect, when a block is being written or has [`MAX_READERS`]
-    /// reads in flight, or the read is not of whole blocks of this area.
+    /// False, without effect, when a block is being written or has [`MAX_READERS`] reads in flight.
     #[inline]
     #[must_use]
     pub fn begin_read(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
@@ -148,7 +131,6 @@ impl GenerationMap {
         true
     }
 
-    /// A read completed; its data must be checked before the next `begin_write`.
     #[inline]
     pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32) {
         for block in self.entries(offset_bytes, len_bytes).into_iter().flatten() {
@@ -158,7 +140,6 @@ impl GenerationMap {
         }
     }
 
-    /// Expected content of the block at this offset; [`Expected::Unwritten`] outside the area.
     #[inline]
     pub fn expected(&self, offset_bytes: u64) -> Expected {
         let index = offset_bytes
@@ -182,9 +163,7 @@ impl GenerationMap {
         }
     }
 
-    /// The first contiguous run of written blocks at or after `from`, as offset and length in
-    /// bytes, at most `max_len_bytes`: an extent to read back. Blocks with a write in flight form
-    /// runs of their own.
+    /// The first run of written blocks at or after `from`, an extent to read back.
     pub fn next_written(&self, from: u64, max_len_bytes: u32) -> Option<(u64, u32)> {
         let at = ((from - self.offset_bytes) >> self.shift) as usize;
         let written = |&b: &u32| b & GENERATION_MASK != 0;

@@ -1,46 +1,3 @@
-//! Self-describing verify blocks for random writes.
-//!
-//! [`BlockHeader`] starts every block. The payload follows the job's data pattern, keyed by (seed,
-//! offset, generation): every sector of every write is unique and can be regenerated to find the
-//! first wrong byte. [`Verifier`] stamps and checks; a good block costs two checksums, `classify`
-//! handles the others.
-//!
-//! # Decision table
-//! Rows are tried from the top. "Ours": a valid header of this seed, block length and pattern;
-//! "intact": the payload checksum matches, too. `g` is the expected generation
-//! ([`Expected::Generation`]). Rows that compare sectors apply [`crate::mismatch::classify`].
-//!
-//! | block | finding |
-//! |---|---|
-//! | ours, intact, this offset, generation `g` | none |
-//! | valid header of this seed, but another block length or pattern | **lost** (an earlier run) |
-//! | ours, intact, another offset | **misplaced** |
-//! | ours, intact, this offset, older generation | **stale** |
-//! | ours, intact, this offset, generation not yet written | **lost** (an earlier run) |
-//! | every sector exactly of one of the last nine writes of this block, not all of the same | **torn** |
-//! | some sectors exactly of the first write, the others unlike it | **torn** (the rest is the content before) |
-//! | some sector or the header exactly of, or close to, one of the last nine writes | **corrupt** |
-//! | header valid, or its seed and offset still readable, but no known write explains the rest | **corrupt** |
-//! | valid header of another seed | **lost** |
-//! | zeroes | **lost** |
-//! | anything else | **lost** |
-//!
-//! Close: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. Other
-//! expectations:
-//! - [`Expected::Uncertain`] (a write failed): older generations, the content before, and mixtures
-//!   of whole sectors are accepted; misplaced blocks, generations not yet written, and damaged
-//!   sectors are findings.
-//! - [`Expected::AnyOfSeed`]: any generation is accepted; an intact block of another seed for this
-//!   offset is **stale** (whether a write of this seed completed is unknown), the rest as above.
-//! - [`Expected::Unwritten`]: only a valid header of this seed for another offset is a finding
-//!   (**misplaced**: a misdirected write).
-//!
-//! # Limitations
-//! - With the `zero` pattern payloads are equal, so a tear behind the first sector leaves no trace,
-//!   and a block with an erased header is lost, not corrupt.
-//! - A torn first write and garbage in a sector after it are indistinguishable: torn.
-//! - A block of an earlier run with the *same seed* is ours: each run needs its own seed.
-
 mod classify;
 mod header;
 mod map;
@@ -66,16 +23,13 @@ pub const DEFAULT_INTERVAL_BYTES: u32 = 4096;
 /// Maximum length of a verify block: the largest I/O.
 pub const MAX_INTERVAL_BYTES: u32 = 4 << 20;
 
-/// Why data cannot be verified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// Invalid block length.
     #[error(
         "verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; \
          choose one that divides the block size"
     )]
     BadInterval {
-        /// As requested.
         interval_bytes: u32,
     },
     /// The interval does not divide the block sizes.
@@ -84,20 +38,15 @@ pub enum VerifyError {
          bytes; use a smaller interval or other block sizes"
     )]
     IntervalDoesNotDivide {
-        /// As requested.
         interval_bytes: u32,
-        /// The block size or alignment that it does not divide.
         block_bytes: u32,
     },
-    /// Not enough memory.
     #[error(
         "no memory for the verify map of an area of {size_bytes} bytes in blocks of \
          {interval_bytes} bytes (4 bytes each); use a smaller area or a larger verify interval"
     )]
     MapTooLarge {
-        /// Length of the area.
         size_bytes: u64,
-        /// Length of a verify block.
         interval_bytes: u32,
     },
 }
@@ -111,12 +60,8 @@ pub(crate) fn check_interval(interval_bytes: u32) -> Result<(), VerifyError> {
     }
 }
 
-/// The verify interval for a job whose block sizes are all multiples of `common_bytes`, a power of
-/// two: the chosen one if it divides that and the alignment, else an error; without a choice the
-/// largest power of two up to [`DEFAULT_INTERVAL_BYTES`] that does.
-///
-/// # Errors
-/// When the chosen interval is not possible (see [`VerifyError`]).
+/// The chosen interval must divide `common_bytes` and the alignment; without a choice the largest
+/// power of two up to [`DEFAULT_INTERVAL_BYTES`] that does.
 pub fn interval_for(
     common_bytes: u32,
     align_bytes: u32,
@@ -148,13 +93,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of blocks of `interval_bytes` with this payload pattern.
-    ///
     /// `seed` must be the same for all workers of a job and **new for every run** (for example
     /// `mix(user seed, run id)`): blocks of an earlier run are distinguished by their seed alone.
-    ///
-    /// # Errors
-    /// When the interval is not a power of two from 512 bytes to 4 MiB.
     pub fn new(
         seed: u64,
         interval_bytes: u32,
@@ -173,8 +113,7 @@ impl Verifier {
         (self.seed, self.payload) = (seed, Payload::new(pattern));
     }
 
-    /// Fill `buffer` with write number `generation` of the blocks from `offset_bytes` on. A partial
-    /// block at the end is zeroed.
+    /// A partial block at the end is zeroed.
     #[inline]
     pub fn stamp(&self, buffer: &mut [u8], offset_bytes: u64, generation: u64) {
         self.stamp_with(buffer, offset_bytes, |_| generation);
@@ -240,7 +179,6 @@ impl Verifier {
         }
     }
 
-    /// Fast path for a good block.
     fn check_block(&self, block: &[u8], offset: u64, expected: Expected) -> Option<FindingKind> {
         if let Some(header) = BlockHeader::decode(block) {
             let wanted = match expected {

@@ -6,8 +6,6 @@ use super::header::{BlockHeader, pattern_code, pattern_of};
 use super::map::MAX_GENERATION;
 use super::{DEFAULT_INTERVAL_BYTES, Verifier};
 
-/// Blocks stamped by [`Verifier`], for `data=checksum`.
-///
 /// A page is recognised by the header at its start: blocks of up to a page, written together. Later
 /// pages of longer blocks, and pages with blocks of several writes, are stored whole.
 #[derive(Clone, Copy, Debug)]

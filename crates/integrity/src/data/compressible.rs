@@ -21,7 +21,6 @@ use super::{NoiseReader, Ratio};
 /// Unit in which compressible data are generated; no reference crosses it.
 pub const UNIT_BYTES: usize = 4096;
 
-/// Mean length of a record.
 const RECORD_BYTES: f64 = 96.0;
 /// The same below [`SPARSE_BELOW`], where copies must be rarer to be long enough for a compressor.
 const SPARSE_RECORD_BYTES: f64 = 192.0;

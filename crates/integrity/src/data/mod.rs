@@ -27,25 +27,20 @@ pub const MIN_RATIO: f64 = 1.05;
 /// Maximum compression ratio: above, a compressor's headers dominate.
 pub const MAX_RATIO: f64 = 20.0;
 
-/// Why a data pattern is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DataError {
-    /// Unknown pattern.
     #[error(
         "{text:?} is not a data pattern; use incompressible, zero or compress=R (for example \
          compress=2)"
     )]
     UnknownPattern {
-        /// As given.
         text: String,
     },
-    /// Ratio out of range.
     #[error(
         "compression ratio {ratio} is outside {MIN_RATIO} to {MAX_RATIO}; for less use \
          incompressible"
     )]
     BadRatio {
-        /// As given.
         ratio: String,
     },
 }
@@ -63,9 +58,6 @@ pub struct Ratio {
 
 impl Ratio {
     /// From a number such as 2.5, rounded to thousandths.
-    ///
-    /// # Errors
-    /// When it is below [`MIN_RATIO`] or over [`MAX_RATIO`].
     pub fn new(ratio: f64) -> Result<Ratio, DataError> {
         let permille = (ratio * 1000.0).round();
         if !(MIN_RATIO * 1000.0..=MAX_RATIO * 1000.0).contains(&permille) {
@@ -76,7 +68,6 @@ impl Ratio {
         Ok(Ratio { permille })
     }
 
-    /// As a number.
     pub fn as_f64(self) -> f64 {
         f64::from(self.permille) / 1000.0
     }
@@ -89,7 +80,6 @@ impl TryFrom<u32> for Ratio {
     }
 }
 
-/// In thousandths: 2500 for 2.5.
 impl From<Ratio> for u32 {
     fn from(ratio: Ratio) -> u32 {
         ratio.permille
@@ -100,20 +90,17 @@ impl From<Ratio> for u32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPattern {
-    /// Pseudo-random data.
     #[default]
     Incompressible,
     /// All bytes zero.
     Zero,
     /// This compression ratio, in every 4 KiB and as a whole.
     Compressible {
-        /// Original size over compressed size.
         ratio: Ratio,
     },
 }
 
 impl DataPattern {
-    /// Data class for a simulated drive.
     pub fn data_class(self) -> DataClass {
         match self {
             DataPattern::Incompressible => DataClass::Incompressible,
@@ -129,7 +116,6 @@ impl DataPattern {
 impl FromStr for DataPattern {
     type Err = DataError;
 
-    /// `incompressible`, `zero` or `compress=R` with R from [`MIN_RATIO`] to [`MAX_RATIO`].
     fn from_str(text: &str) -> Result<DataPattern, DataError> {
         match (text.trim(), text.trim().strip_prefix("compress=")) {
             ("incompressible", _) => Ok(DataPattern::Incompressible),
@@ -157,7 +143,6 @@ impl fmt::Display for DataPattern {
     }
 }
 
-/// Generates data of one pattern from noise.
 #[derive(Clone, Debug)]
 pub(crate) struct Payload {
     pub(crate) pattern: DataPattern,
@@ -183,8 +168,7 @@ impl Payload {
     }
 }
 
-/// Fills write buffers of one worker. Data never repeat (except `zero`); the same pattern, seed and
-/// worker give the same data.
+/// Data never repeat (except `zero`); the same pattern, seed and worker give the same data.
 #[derive(Clone, Debug)]
 pub struct Filler {
     payload: Payload,
@@ -192,7 +176,6 @@ pub struct Filler {
 }
 
 impl Filler {
-    /// A filler for a worker of the job with this seed.
     pub fn new(pattern: DataPattern, seed: u64, worker: u32) -> Filler {
         let noise = Noise::stream(mix(seed, u64::from(worker)), "write data");
         Filler {

@@ -6,12 +6,9 @@ use assay_units::{Rng, rng::mix};
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A keyed function from a position to 64 bits: the folded product of two differently keyed copies
-/// of a Weyl sequence.
-///
-/// One 64 x 64 -> 128 bit multiplication per 8 bytes without dependency between words: about 20
-/// GB/s per core without SIMD. Random access finds the first wrong byte of a block. The folded
-/// multiply is the mixer of Wang Yi's `wyhash`/`wyrand` (2019), which passes BigCrush and
-/// PractRand. Not for secrets.
+/// of a Weyl sequence. One 64 x 64 -> 128 bit multiplication per 8 bytes without dependency between
+/// words: about 20 GB/s per core without SIMD. The folded multiply is the mixer of Wang Yi's
+/// `wyhash`/`wyrand` (2019), which passes BigCrush and PractRand. Not for secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Noise {
     start: u64,
@@ -43,8 +40,6 @@ impl Noise {
         self.start.wrapping_add(position.wrapping_mul(INCREMENT))
     }
 
-    /// Fill `buffer` with the words from `position` on, little-endian; a partial last word is
-    /// truncated.
     #[inline]
     pub(crate) fn fill(self, position: u64, buffer: &mut [u8]) {
         let mut argument = self.argument(position);
@@ -73,7 +68,6 @@ fn fold(argument: u64, tweak: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// A sequential reader of noise.
 #[derive(Clone, Debug)]
 pub(crate) struct NoiseReader {
     noise: Noise,
@@ -86,7 +80,6 @@ impl NoiseReader {
         NoiseReader { noise, position: 0 }
     }
 
-    /// The next word.
     #[inline]
     pub(crate) fn next_u64(&mut self) -> u64 {
         let word = self.noise.word(self.position);
@@ -94,7 +87,6 @@ impl NoiseReader {
         word
     }
 
-    /// Fill a buffer with the next words.
     #[inline]
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         self.noise.fill(self.position, buffer);

@@ -34,7 +34,6 @@ const FAR: usize = 14 * BEAT_BYTES;
 /// Bytes of a block that depend on the previous block alone.
 const BULK: usize = BLOCK_BYTES - FAR;
 
-/// 256 beats.
 pub type Block = [u8; BLOCK_BYTES];
 
 /// The block that starts with the beat of this register.
@@ -76,7 +75,6 @@ pub fn follows(previous: &Block, next: &Block) -> bool {
     portable_follows(previous, next)
 }
 
-/// [`step`], vectorised for the function it is inlined into.
 #[inline(always)]
 pub fn portable_step(previous: &Block, next: &mut Block) {
     for i in 0..BULK {

@@ -1,12 +1,11 @@
-//! Diagnosis of mismatched pattern data.
-//!
 //! The bytes are divided into runs: right ones, and wrong ones of one origin each, from the first
 //! wrong beat on as far as that origin explains them. The first beat determines the origin: zeroes
 //! or ones; few bits from the expected beat; the stream of another seed (the beat taken back to
 //! beat 0 gives a valid start register); the same stream elsewhere, by whole beats or not, or
-//! another one elsewhere (`search`). The runs are classified by [`crate::mismatch`].
+//! another one elsewhere (`search`).
 //!
 //! # Limitations
+//!
 //! - *Lost write or later overwrite by an old copy*: both leave stale data, and so does a stream
 //!   shorter than expected; [`Diagnosis::check_length`] decides where the length is known.
 //! - *Wrong seed or a lost first write*, when only the first chunk is given: pass another chunk.
@@ -24,7 +23,7 @@ use crate::mismatch::{MismatchClass, MismatchRun, classify};
 use super::search::{self, MAX_BEATS, MAX_CHUNKS};
 use super::{BEAT_BYTES, DataOrigin, Diagnosis, Mismatch, Pattern, PatternRegister};
 
-/// Maximum number of wrong bits in a flipped beat. Unrelated beats agree this far once in 2^88.
+/// Unrelated beats agree this far once in 2^88.
 pub const MAX_FLIPPED_BITS: u32 = 8;
 /// Maximum number of runs of a patchwork.
 pub const MAX_PIECES: usize = 16;
@@ -33,10 +32,8 @@ pub const MAX_SEARCHES: u32 = 4;
 /// Beats of unknown origin after which the rest is only counted.
 pub const MAX_UNKNOWN_BEATS: u64 = 1024;
 
-/// Expected pattern, and the medium to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiagnosisContext {
-    /// The expected pattern.
     pub pattern: Pattern,
     /// Length of a chunk, bytes: data elsewhere are searched at chunk distances first.
     pub chunk_bytes: u64,
@@ -47,25 +44,20 @@ pub struct DiagnosisContext {
 /// Bytes read, usually a chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadChunk<'a> {
-    /// The expected first beat.
     pub first_beat: u64,
     /// The bytes, at least from the first wrong beat to the end of the chunk.
     pub bytes: &'a [u8],
 }
 
 impl ReadChunk<'_> {
-    /// These bytes, expected from this beat on.
     pub fn new(first_beat: u64, bytes: &[u8]) -> ReadChunk<'_> {
         ReadChunk { first_beat, bytes }
     }
 }
 
-/// Diagnose a chunk; `None` if it is right. Reads it a few times and in the worst case searches for
-/// seconds.
-///
-/// `other` is another chunk of the stream, right or wrong: it distinguishes a stream of another
-/// seed from a lost first write. Without it, a first chunk entirely of another seed is
-/// [`Diagnosis::WrongSeed`].
+/// Reads it a few times and in the worst case searches for seconds. `other` is another chunk of the
+/// stream, right or wrong: it distinguishes a stream of another seed from a lost first write.
+/// Without it, a first chunk entirely of another seed is [`Diagnosis::WrongSeed`].
 pub fn diagnose(
     context: &DiagnosisContext,
     chunk: &ReadChunk,
@@ -160,7 +152,6 @@ impl Dissection {
         apart
     }
 
-    /// Add a run after these bytes; false if it extended the last one.
     fn add(&mut self, run: MismatchRun<DataOrigin>, before: &[u8], pattern: Pattern) -> bool {
         match self.runs.last_mut() {
             Some(last) if last.granules.end != run.granules.start => {}
@@ -312,8 +303,7 @@ fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -
     bytes.max(BEAT_BYTES.min(rest.len()))
 }
 
-/// Bytes of the stream from this byte on, in whole beats. The first two beats, where the shift may
-/// start, are not compared.
+/// The first two beats, where the shift may start, are not compared.
 fn shifted_extent(pattern: Pattern, byte: u64, rest: &[u8]) -> usize {
     let beat_bytes = BEAT_BYTES as u64;
     let first = byte.div_ceil(beat_bytes) + 1;

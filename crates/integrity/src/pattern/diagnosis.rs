@@ -1,5 +1,3 @@
-//! Diagnoses of a mismatched stream, and their text.
-
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -15,15 +13,13 @@ pub enum DataOrigin {
     /// Another location of the same stream, from this beat on.
     #[error("misplaced data of this stream from beat {0} on")]
     Place(u64),
-    /// Another location of the same stream, not at a beat boundary, from this byte on; some bytes
-    /// of the first beat may be right.
+    /// Not at a beat boundary; some bytes of the first beat may be right.
     #[error("this stream's data from byte {0} on, shifted by part of a beat")]
     Shifted(u64),
     /// Another location in the stream of another seed.
     #[error("stale data of seed {seed:#x} from its beat {beat} on")]
     SeedElsewhere {
         seed: u64,
-        /// First beat found.
         beat: u64,
     },
     #[error("zeroes")]
@@ -38,15 +34,15 @@ pub enum DataOrigin {
     Unknown,
 }
 
-/// What is wrong, as far as the bytes show. Beats are numbered as in the expected stream.
+/// Beats are numbered as in the expected stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Diagnosis {
     /// The whole stream is of this other seed: another recording, or the wrong seed was given.
     #[error("wrong seed: the stream was written with seed {0:#x} from its beginning on")]
     WrongSeed(u64),
-    /// The whole chunk is of this origin. An earlier stream's data: the write was lost; data of
-    /// another location: a misdirected write or read, or beats were lost or duplicated before;
-    /// zeroes: never written, discarded or unmapped; ones: erased flash.
+    /// An earlier stream's data: the write was lost; data of another location: a misdirected write
+    /// or read, or beats were lost or duplicated before; zeroes: never written, discarded or
+    /// unmapped; ones: erased flash.
     #[error("{}", whole(.0))]
     Whole(DataOrigin),
     /// One part of the chunk is wrong.
@@ -55,19 +51,15 @@ pub enum Diagnosis {
     /// Few wrong bits in single beats.
     #[error("flipped bits: beat {beat} is wrong in {}{}", bits(*.mask), others(*.beats))]
     BitFlip {
-        /// The first such beat.
         beat: u64,
         /// Wrong bits; bit *i* is bit *i* % 8 of byte *i* / 8.
         mask: u128,
         /// Number of such beats.
         beats: u64,
     },
-    /// The stream ended early.
     #[error("short: the end came after {beats} beats instead of {expected}")]
     Short {
-        /// Beats found.
         beats: u64,
-        /// Beats expected.
         expected: u64,
     },
     /// The stream did not end in time.
@@ -75,15 +67,12 @@ pub enum Diagnosis {
     Long {
         /// Minimum number of beats.
         beats: u64,
-        /// Beats expected.
         expected: u64,
     },
     /// The right number of beats, but a wrong number of bytes in the last one.
     #[error("wrong end: the last beat has {bytes} bytes instead of {expected}")]
     Partial {
-        /// Bytes found.
         bytes: usize,
-        /// Bytes expected.
         expected: usize,
     },
     /// Several wrong parts, in order, some of known origin.
@@ -103,11 +92,6 @@ pub enum Diagnosis {
 }
 
 impl Diagnosis {
-    /// Check the length of a stream that has ended.
-    ///
-    /// # Errors
-    /// [`Diagnosis::Short`] or [`Diagnosis::Long`], in beats, or [`Diagnosis::Partial`] when only
-    /// the last beat has a wrong number of bytes.
     pub fn check_length(length_bytes: u64, expected_bytes: u64) -> Result<(), Diagnosis> {
         const BEAT: u64 = BEAT_BYTES as u64;
         let (beats, expected) = (length_bytes.div_ceil(BEAT), expected_bytes.div_ceil(BEAT));

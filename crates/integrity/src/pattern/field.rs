@@ -25,7 +25,6 @@ pub const fn next_beat(register: u128) -> u128 {
     register ^ register << 1 ^ register << 2 ^ register << 7 ^ fold(over)
 }
 
-/// `over` times x^128, for at most 121 bits.
 const fn fold(over: u128) -> u128 {
     over ^ over << 1 ^ over << 2 ^ over << 7
 }
@@ -99,7 +98,6 @@ pub struct Multiplier {
 }
 
 impl Multiplier {
-    /// Tables for this factor.
     pub fn new(factor: u128) -> Multiplier {
         let mut tables = vec![[0_u128; 256]; 16].into_boxed_slice();
         let mut power = factor;
@@ -114,7 +112,6 @@ impl Multiplier {
         Multiplier { tables }
     }
 
-    /// `element` times the factor.
     pub fn times(&self, element: u128) -> u128 {
         let bytes = element.to_le_bytes();
         let products = self.tables.iter().zip(bytes);

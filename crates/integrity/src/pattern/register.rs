@@ -1,13 +1,9 @@
-//! Pattern generator and checker: the register at a position of the stream.
-
 use super::block::{self, BLOCK_BEATS, BLOCK_BYTES, Block};
 use super::{BEAT_BYTES, Pattern};
 
-/// A wrong beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("beat {beat} of the stream is {found:032x} and should be {expected:032x}")]
 pub struct Mismatch {
-    /// Its number in the stream.
     pub beat: u64,
     /// Its offset in the bytes checked.
     pub offset_bytes: u64,
@@ -20,7 +16,6 @@ pub struct Mismatch {
 /// Mismatch counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrongBeats {
-    /// Beats with any wrong bit.
     pub beats: u64,
     pub first: Option<Mismatch>,
 }
@@ -50,7 +45,6 @@ impl PatternRegister {
         self.pattern
     }
 
-    /// The next beat; after a mismatch, the wrong one.
     pub fn position(&self) -> u64 {
         let used = self.used_bytes / BEAT_BYTES;
         self.first_beat.wrapping_add(used as u64)
@@ -151,7 +145,6 @@ impl PatternRegister {
         counted
     }
 
-    /// Compare bytes within the block; `offset` is their offset in the caller's bytes.
     fn compare(&mut self, bytes: &[u8], offset: usize) -> Result<(), Mismatch> {
         let expected = &self.block[self.used_bytes..][..bytes.len()];
         if expected == bytes {
@@ -181,7 +174,6 @@ impl PatternRegister {
         }
     }
 
-    /// Go to the next block.
     fn next_block(&mut self) {
         let previous = self.block;
         block::step(&previous, &mut self.block);

@@ -18,14 +18,12 @@ pub enum ExpectedData {
     Anything,
 }
 
-/// Consecutive extents in stream order, each with its length in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct ExpectedLayout {
     extents: Vec<(u64, ExpectedData)>,
 }
 
 impl ExpectedLayout {
-    /// Append an extent.
     #[must_use]
     pub fn then(mut self, bytes: u64, expected: ExpectedData) -> ExpectedLayout {
         if bytes > 0 {
@@ -34,12 +32,10 @@ impl ExpectedLayout {
         self
     }
 
-    /// A stream from its first beat on.
     pub fn stream(seed: u64, bytes: u64) -> ExpectedLayout {
         ExpectedLayout::default().then(bytes, ExpectedData::Stream(Pattern::new(seed), 0))
     }
 
-    /// Bytes of all extents.
     pub fn bytes(&self) -> u64 {
         self.extents.iter().map(|(bytes, _)| bytes).sum()
     }
@@ -75,7 +71,6 @@ pub struct MismatchedChunk {
     /// Number of that beat in the expected stream; for zeroes, counted from the start of the
     /// extent.
     pub beat: u64,
-    /// What should be there.
     pub expected: ExpectedData,
     /// What is wrong; `None` for bytes that should be zero.
     pub diagnosis: Option<Diagnosis>,
@@ -84,24 +79,20 @@ pub struct MismatchedChunk {
 /// Result of a verified stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFindings {
-    /// Bytes compared.
     pub bytes: u64,
     /// Beats compared, a partial one counted.
     pub beats: u64,
     /// Beats that differ.
     pub wrong_beats: u64,
-    /// Chunks with any wrong beat.
     pub wrong_chunks: u64,
     /// The first wrong beat of a stream.
     pub first: Option<Mismatch>,
-    /// The first mismatched chunks, diagnosed.
     pub chunks: Vec<MismatchedChunk>,
     /// [`Diagnosis::Short`], [`Diagnosis::Long`] or [`Diagnosis::Partial`].
     pub length: Option<Diagnosis>,
 }
 
 impl StreamFindings {
-    /// No mismatch, and the length is right as far as it was checked.
     pub fn is_clean(&self) -> bool {
         self.wrong_beats == 0 && self.length.is_none()
     }
@@ -115,7 +106,6 @@ impl StreamFindings {
     }
 }
 
-/// A mismatched chunk, kept for the diagnosis.
 #[derive(Clone, Debug)]
 struct SavedChunk {
     at_byte: u64,
@@ -154,7 +144,6 @@ impl StreamVerifier {
         }
     }
 
-    /// Compare the next chunk; bytes beyond the layout are ignored.
     pub fn check(&mut self, chunk: &[u8]) {
         let before = self.findings.wrong_beats;
         self.findings.beats += chunk.len().div_ceil(BEAT_BYTES) as u64;

@@ -7,7 +7,6 @@
 
 use super::block::{Block, portable_follows, portable_step};
 
-/// Generate the block after `previous`; false, without effect, if the processor has no AVX2.
 #[inline]
 pub fn step(previous: &Block, next: &mut Block) -> bool {
     let able = is_x86_feature_detected!("avx2");

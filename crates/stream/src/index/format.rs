@@ -25,10 +25,6 @@ pub(super) const LABEL_BYTES: usize = 256;
 pub struct StreamId(pub [u8; 16]);
 
 impl StreamId {
-    /// A random identifier.
-    ///
-    /// # Errors
-    /// When the system has no randomness.
     pub fn random() -> std::io::Result<StreamId> {
         let mut id = [0; 16];
         let mut filled = 0;
@@ -52,18 +48,14 @@ impl Serialize for StreamId {
     }
 }
 
-/// Header of a recording on one drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordingHeader {
-    /// The recording.
     pub stream: StreamId,
     /// Number of this drive in the stream, from 0.
     #[serde(rename = "lane")]
     pub drive: u32,
-    /// Number of drives.
     #[serde(rename = "lanes")]
     pub drives: u32,
-    /// Location of index and data.
     pub layout: IndexLayout,
     /// The oldest chunks are overwritten when the range is full.
     pub ring: bool,
@@ -71,8 +63,7 @@ pub struct RecordingHeader {
     pub generation: u64,
     /// Durable chunks of this drive when this was written.
     pub durable_chunks: u64,
-    /// Maximum number of chunks on the medium without an index entry (in flight, or completed since
-    /// the last checkpoint).
+    /// Most chunks on the medium without an index entry: in flight, or since the last checkpoint.
     pub window_chunks: u64,
     /// The recorder ended the recording; `stream_bytes` is its length.
     pub ended: bool,
@@ -87,7 +78,6 @@ pub struct RecordingHeader {
 /// Index entry of a chunk: its length and CRC-32C (Castagnoli, RFC 3720 appendix B.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChunkEntry {
-    /// CRC-32C of those bytes.
     pub crc32c: u32,
     /// Bytes from the start of the chunk.
     pub len_bytes: u32,
@@ -104,13 +94,11 @@ impl ChunkEntry {
 /// Consecutive entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexBlock {
-    /// The recording.
     pub stream: StreamId,
     /// Number of the first chunk on this drive, counted through all wraps of a ring.
     pub first_local: u64,
     /// Write count of this block: the copy with the higher one is newer.
     pub generation: u64,
-    /// The entries, at most [`ENTRIES`].
     pub entries: Vec<ChunkEntry>,
 }
 
@@ -189,7 +177,6 @@ impl RecordingHeader {
         self.durable_chunks.max(own)
     }
 
-    /// The block, with its checksum.
     pub fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         let spare = self.layout.has_spare();
@@ -272,7 +259,6 @@ impl RecordingHeader {
 }
 
 impl IndexBlock {
-    /// The block, with its checksum.
     pub fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         let entries = &self.entries[..self.entries.len().min(ENTRIES as usize)];

@@ -8,7 +8,7 @@
 //! | location | content |
 //! |---|---|
 //! | block 0 and 1 | the header, two copies written alternately |
-//! | blocks 2 to 2 + 2n | `n` index blocks, two adjacent copies each: 2, 3 for the first, 4, 5 for the second; a ring has one spare block |
+//! | blocks 2 to 2 + 2n | `n` index blocks, two adjacent copies each; a ring has one spare block |
 //! | from the next chunk boundary | chunks of the stream |
 //!
 //! An index block holds length and CRC-32C of up to [`ENTRIES`] consecutive chunks of this drive. A
@@ -83,13 +83,11 @@ pub struct IndexLayout {
     /// Address of the first chunk.
     pub data_first: u64,
     pub chunk_bytes: u32,
-    /// Index blocks, each in two copies.
     pub index_blocks: u64,
 }
 
 impl IndexLayout {
-    /// Partition a range of whole chunks into index and stream; `None` when nothing is left for the
-    /// stream.
+    /// `None` when nothing is left for the stream.
     pub fn new(first: u64, range_chunks: u64, chunk_bytes: u32, ring: bool) -> Option<IndexLayout> {
         let chunk = u64::from(chunk_bytes.max(1));
         let reserved = |chunks: u64| index_bytes(index_blocks(chunks, ring)).div_ceil(chunk);
@@ -130,7 +128,6 @@ impl IndexLayout {
         })
     }
 
-    /// Chunks of the stream on this many drives.
     pub(crate) fn data(&self, drives: u32) -> StreamRange {
         StreamRange {
             first: self.data_first,
@@ -140,7 +137,6 @@ impl IndexLayout {
         }
     }
 
-    /// Whether there is a spare index block.
     pub(crate) fn has_spare(&self) -> bool {
         self.index_blocks > index_blocks(self.chunks, false)
     }
@@ -165,8 +161,7 @@ fn index_blocks(chunks: u64, ring: bool) -> u64 {
     chunks.div_ceil(ENTRIES) + u64::from(ring)
 }
 
-/// Bytes of headers and index blocks; saturates, because a header read from a drive may claim any
-/// number of chunks.
+/// Saturates, because a header read from a drive may claim any number of chunks.
 fn index_bytes(blocks: u64) -> u64 {
     blocks
         .saturating_mul(2)

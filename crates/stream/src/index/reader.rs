@@ -14,14 +14,12 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 /// Why a recording cannot be read or placed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// No header.
     #[error(
         "{drive}: no recording begins at address {first}; record with --index, and give its first \
          address with --first"
     )]
     None {
         drive: String,
-        /// Address searched.
         first: u64,
     },
     /// The range is too small.
@@ -31,7 +29,6 @@ pub enum IndexError {
     )]
     NoRoom {
         drive: String,
-        /// Chunks of the range.
         chunks: u64,
         chunk_bytes: u32,
     },
@@ -41,14 +38,12 @@ pub enum IndexError {
          {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or omit --index"
     )]
     SmallChunks {
-        /// As requested.
         chunk_bytes: u32,
     },
     /// The drives do not form one recording.
     #[error("{drive}: {what}; name all drives of one recording, each once")]
     Mixed {
         drive: String,
-        /// The contradiction.
         what: String,
     },
     /// The recording ends beyond the drive's capacity, as in a truncated copy.
@@ -59,13 +54,10 @@ pub enum IndexError {
     Beyond {
         drive: String,
         end: u64,
-        /// Capacity of the drive.
         capacity_bytes: u64,
     },
-    /// The drive cannot be read.
     #[error(transparent)]
     Device(#[from] DeviceFailure),
-    /// The target failed as a whole.
     #[error(transparent)]
     Target(#[from] TargetError),
 }
@@ -99,8 +91,7 @@ pub struct RecordingPart {
 }
 
 impl StreamQueue<'_> {
-    /// Read bytes synchronously. Other completions go to `others`; the inner error is a failed
-    /// command.
+    /// Other completions go to `others`; the inner error is a failed command.
     pub(crate) fn read_now(
         &mut self,
         address: u64,
@@ -139,7 +130,7 @@ impl StreamQueue<'_> {
     }
 
     /// Read index blocks, in one piece or else one by one; unreadable ones are left zero, which is
-    /// no valid block. Returns the first failure.
+    /// no valid block.
     fn read_blocks(
         &mut self,
         address: u64,
@@ -165,9 +156,6 @@ impl StreamQueue<'_> {
 
 /// Find one drive's part of a recording at this address. An unreadable copy of a header or index
 /// block is treated as absent.
-///
-/// # Errors
-/// When there is none, or no copy of its header can be read.
 pub fn find(
     queue: &mut StreamQueue<'_>,
     first: u64,
@@ -252,8 +240,6 @@ fn read_spans(
 
 /// The run of chunks without a gap: from 0, or in a ring the one that contains the durable end, at
 /// most one wrap long.
-///
-/// Blocks beyond a gap that a torn block left belong to the same interrupted checkpoint.
 fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     // The last durable chunk, or 0 if none is.
     let durable = header.durable_chunks.saturating_sub(1);
@@ -281,7 +267,6 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     (from.max(overwritten(header, to)).min(to), to)
 }
 
-/// Chunks below this one have been overwritten; the header may count more chunks than the index.
 fn overwritten(header: &RecordingHeader, to: u64) -> u64 {
     let known = header.known_chunks().max(to);
     // 0: nothing has been overwritten.
@@ -299,10 +284,6 @@ fn oldest(header: &RecordingHeader, from: u64, to: u64) -> u64 {
 }
 
 impl RecordingPart {
-    /// Index entry of a chunk of this drive.
-    ///
-    /// # Errors
-    /// When the index cannot be read again.
     pub(crate) fn entry(
         &mut self,
         queue: &mut StreamQueue<'_>,
@@ -317,8 +298,7 @@ impl RecordingPart {
             };
             let mut bytes = [0; BLOCK];
             let read = queue.read_now(span.address, &mut bytes, others)?;
-            // The block was readable when the recording was found. If it has failed or changed
-            // since, its entries are dropped and not requested again.
+            // If it has failed or changed since, its entries are dropped and not requested again.
             let block = IndexBlock::decode(&bytes, self.header.stream)
                 .filter(|block| read.is_ok() && block.first_local == span.first_local);
             let entries = block.map(|block| block.entries).unwrap_or_default();

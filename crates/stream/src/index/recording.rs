@@ -1,19 +1,14 @@
-//! A recording assembled from its parts.
-
 use super::{IndexError, RecordingHeader, RecordingPart};
 use crate::queue::StreamQueue;
 
-/// A recording on one or several drives.
 #[derive(Debug)]
 pub struct Recording {
-    /// Parts, in the order of the stream.
     pub parts: Vec<RecordingPart>,
     /// First chunk of the stream.
     pub from: u64,
     /// End of the chunks.
     pub to: u64,
-    /// All chunks before this one were reported durable, whether the index still contains them or
-    /// not.
+    /// All chunks before it were reported durable, whether or not the index still has them.
     pub durable: u64,
     /// Chunks that must exist (durable, or of an ended recording) and are not indexed: both copies
     /// of an index block are damaged, or the recorder was stopped and unflushed data are lost.
@@ -21,11 +16,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Assemble the parts of one recording, named for messages. The second result is the order in
-    /// which the queues must be used.
-    ///
-    /// # Errors
-    /// When they are not all parts of one recording.
+    /// The second result is the order in which the queues must be used.
     pub fn assemble(
         mut found: Vec<(String, RecordingPart)>,
     ) -> Result<(Recording, Vec<usize>), IndexError> {
@@ -95,12 +86,10 @@ impl Recording {
         Ok((recording, order))
     }
 
-    /// Header of the first drive.
     pub fn header(&self) -> Option<&RecordingHeader> {
         self.parts.first().map(|part| &part.header)
     }
 
-    /// Every header is marked as ended.
     pub fn is_ended(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.header.ended)
     }
@@ -114,9 +103,6 @@ impl Recording {
     /// In a ring whose recorder was interrupted, chunks at the old end may have been overwritten by
     /// unindexed chunks. Drops all up to the last one that is unreadable or has a wrong checksum;
     /// returns their number.
-    ///
-    /// # Errors
-    /// When a target fails as a whole.
     pub fn trim(&mut self, queues: &mut [StreamQueue<'_>]) -> Result<u64, IndexError> {
         let cut_off = self
             .parts
@@ -145,8 +131,6 @@ impl Recording {
         Ok(trimmed)
     }
 
-    /// First byte of the stream in this recording; header values may be arbitrary, hence
-    /// saturating.
     pub fn first_byte(&self) -> u64 {
         let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
         self.from.saturating_mul(u64::from(chunk_bytes))

@@ -1,5 +1,3 @@
-//! Index of a recording in progress.
-
 use std::collections::VecDeque;
 
 use super::format::IndexBlock;
@@ -8,11 +6,9 @@ use super::{BLOCK_BYTES, ChunkEntry, ENTRIES, IndexLayout, RecordingHeader, Stre
 /// Identity of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexOptions {
-    /// The identifier.
     pub stream: StreamId,
     /// User's label, up to 256 bytes of UTF-8.
     pub label: String,
-    /// Start time: seconds since 1970, UTC.
     pub began_unix_s: u64,
 }
 
@@ -37,8 +33,7 @@ pub struct IndexWriter {
 }
 
 impl IndexWriter {
-    /// The index of drive `drive` of `drives`. `window_chunks`: maximum number of this drive's
-    /// chunks ahead of the index.
+    /// `window_chunks`: maximum number of this drive's chunks ahead of the index.
     pub fn new(
         options: &IndexOptions,
         layout: IndexLayout,
@@ -75,12 +70,8 @@ impl IndexWriter {
         self.entries.push_back(entry);
     }
 
-    /// Writes of a checkpoint that covers this drive's chunks below `finished`. `ended` is the
-    /// length of the ended stream.
-    ///
-    /// A block without new entries is written a second time over its older copy once the newer one
-    /// is durable, so that one bad block loses nothing. Both copies are identical, so a torn write
-    /// leaves a valid one.
+    /// `ended` is the length of the ended stream. A block without new entries is written a second
+    /// time over its older copy once the newer one is durable, so that one bad block loses nothing.
     pub(crate) fn checkpoint(&mut self, finished: u64, ended: Option<u64>) -> Vec<BlockWrite> {
         let layout = self.header.layout;
         let (mut writes, mut fresh) = (Vec::new(), Vec::new());

@@ -6,9 +6,8 @@ use crate::registers::{ControlBits, StatusBits};
 use crate::status::{StreamError, StreamStatus};
 
 impl Recorder<'_, '_> {
-    /// Complete everything in flight, complete the index, and flush if requested. `status`: how the
-    /// stream ended; an ABORT that comes before all is complete makes a stopped stream an aborted
-    /// one.
+    /// `status`: how the stream ended; an ABORT that comes before all is complete makes a stopped
+    /// stream an aborted one.
     pub(super) fn finish(&mut self, status: StatusBits) -> Result<StatusBits, StreamError> {
         self.pacing.end(self.registers);
         let was_stopped = status.has(StatusBits::STOPPED);

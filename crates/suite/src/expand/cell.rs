@@ -1,5 +1,3 @@
-//! One cell of a plan.
-
 use assay_device::session::DriveSession;
 use assay_store::model::{
     self, CellKind, CellPlan, CellView, JobPlan, OfferedLoad, PointPlan, SimulatedHost,
@@ -40,8 +38,7 @@ impl RunPlan {
         }
     }
 
-    /// What the plan records of a job that runs beside others. Its workload alone is the cell of
-    /// the same values in the step it is compared with.
+    /// Its workload alone is the cell of the same values in the step it is compared with.
     fn job_plan(
         &self,
         step: &SuiteStep,
@@ -252,7 +249,6 @@ impl StepOnDrive<'_> {
         }))
     }
 
-    /// The host of the step's drives, if they are simulated.
     fn simulated_host(&self, is_simulated: bool) -> Result<Option<SimulatedHost>, SuiteError> {
         let StepWork::Concurrent {
             simulated_host: Some(host),
@@ -293,7 +289,6 @@ impl StepOnDrive<'_> {
         }))
     }
 
-    /// The deadlines of the step's I/Os, shortest first.
     fn deadlines_ns(&self) -> Result<Vec<u64>, SuiteError> {
         let Some(deadlines) = &self.step.deadlines else {
             return Ok(Vec::new());
@@ -348,11 +343,9 @@ impl StepOnDrive<'_> {
     }
 }
 
-/// Whether its random choices have a seed of their own in every cell. With the run's seed, each
-/// cell of random writes would write the blocks that the one before wrote, in the same order:
-/// garbage collection then finds whole blocks invalid, and write amplification falls from cell to
-/// cell. Of jobs that run at once, each would access the block that the others access. On a cache,
-/// each cell would find the reads of the one before.
+/// With the run's seed, each cell of random writes would write the blocks that the one before
+/// wrote, in the same order: garbage collection then finds whole blocks invalid, and write
+/// amplification falls from cell to cell.
 fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
     let rw = combination.options.rw.as_deref().unwrap_or_default();
     let writes = rw.starts_with("randw") || rw.starts_with("randrw");
@@ -362,9 +355,8 @@ fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
     varies && !combination.seed_given
 }
 
-/// Whether this size belongs to a mix and is below the logical block size. Such a mix is skipped,
-/// while sizes in a list are dropped one by one; a larger size that is no multiple of the block is
-/// an error.
+/// Such a mix is skipped, while sizes in a list are dropped one by one; a larger size that is no
+/// multiple of the block is an error.
 fn is_mix_below_block(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
     let mix = options.bs.as_ref().is_some_and(|bs| bs.contains(':'));
     mix && size_bytes < u64::from(block_bytes)

@@ -14,13 +14,11 @@ use super::rounds::MAX_ROUNDS;
 use crate::SuiteError;
 use crate::schema::{MatrixOption, ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
 
-/// An option of the matrix with one of its values.
 type Chosen<'a> = (MatrixOption<'a>, toml::Value);
 
 /// Keeps the power state.
 const AS_IT_IS: &str = "as-it-is";
 
-/// A job of a step with several that run at once.
 #[derive(Clone, Debug)]
 pub(super) struct JobOfStep {
     pub(super) name: String,
@@ -34,7 +32,6 @@ pub(super) struct Combination {
     pub(super) axes: Vec<(String, String)>,
     /// Those by which the same workload is named in a step where it is alone.
     pub(super) own_axes: Vec<(String, String)>,
-    /// The job that it is, where several run at once.
     pub(super) job: Option<JobOfStep>,
     pub(super) options: JobOptions,
     pub(super) seed_given: bool,
@@ -57,7 +54,7 @@ fn threads_for_depth(depth: u32, most_threads: u32) -> u32 {
 
 /// Assigns consecutive areas to streams of different lengths, as in the sweep of the MLE NVMe
 /// Streamer brief: a stream that overwrote the previous one would be read from where the drive
-/// moved that data. At the end of the drive they restart at the first offset.
+/// moved that data.
 fn lay_out_streams(combinations: &mut [Combination], capacity_bytes: u64) -> Result<(), String> {
     let fits = |at: u64, bytes| {
         at.checked_add(bytes)
@@ -105,9 +102,7 @@ fn bursts_span(options: &JobOptions, bursts: u32) -> Result<Nanos, String> {
         .ok_or_else(|| format!("bursts = {bursts}: longer than 584 years"))
 }
 
-/// Random writes of a preconditioning write every block once per pass, as fio's with its random
-/// map, unless the suite says otherwise: with replacement two passes leave 13.5 % of the blocks
-/// unwritten, and the drive with that much more spare than a full one has.
+/// With replacement two passes would leave 13.5 % of the blocks unwritten.
 fn cover_whole_area(options: &mut JobOptions) {
     let one_size = options
         .bs
@@ -125,7 +120,6 @@ pub(super) fn same_value(a: &str, b: &str) -> bool {
     a == b || parse_size(a).is_ok_and(|a| parse_size(b).is_ok_and(|b| a == b))
 }
 
-/// The value of a suite option, if the step has it.
 fn suite_option<T: FromStr>(
     options: &BTreeMap<&str, String>,
     key: &str,
@@ -139,7 +133,6 @@ fn suite_option<T: FromStr>(
     value.ok_or_else(|| format!("{key} = {text:?} is not {what}"))
 }
 
-/// A step of a plan on a drive.
 pub(super) struct StepOnDrive<'a> {
     pub(super) plan: &'a RunPlan,
     pub(super) step: &'a SuiteStep,
@@ -147,7 +140,6 @@ pub(super) struct StepOnDrive<'a> {
 }
 
 impl StepOnDrive<'_> {
-    /// The step's workloads, one per combination of its lists.
     pub(super) fn combinations(&self) -> Result<Vec<Combination>, SuiteError> {
         let mut choices: Vec<Vec<Chosen<'_>>> = vec![Vec::new()];
         for option in self.step.matrix_options() {
@@ -195,8 +187,8 @@ impl StepOnDrive<'_> {
         names.map(job).collect()
     }
 
-    /// The workload of a combination, or of one of its jobs. What is said of one job comes before
-    /// what is said of all, and a value of the matrix before one of the step.
+    /// What is said of one job comes before what is said of all, and a value of the matrix before
+    /// one of the step.
     fn combination(
         &self,
         chosen: &[Chosen<'_>],
@@ -319,7 +311,6 @@ impl StepOnDrive<'_> {
         })
     }
 
-    /// Idle time before a cell; `first`: of a repetition.
     pub(super) fn idle_before(&self, first: bool) -> Result<Nanos, SuiteError> {
         let Some(idle) = &self.step.idle else {
             return Ok(Nanos::ZERO);
@@ -333,7 +324,6 @@ impl StepOnDrive<'_> {
         parse_duration(&self.substitute(text)).map_err(|e| self.failed(&e.to_string()))
     }
 
-    /// The values of a matrix option, or of another list.
     pub(super) fn list(
         &self,
         key: &str,
@@ -364,7 +354,6 @@ impl StepOnDrive<'_> {
         Ok(values)
     }
 
-    /// The text of a value, with its parameters replaced.
     pub(super) fn resolve(&self, value: &toml::Value) -> String {
         toml_text(&self.substituted(value))
     }
@@ -389,7 +378,6 @@ impl StepOnDrive<'_> {
         text
     }
 
-    /// A parameter's value on the drive: durations scaled, sizes limited to the capacity.
     fn effective(&self, parameter: &SuiteParameter, raw: &str) -> String {
         match parameter.kind {
             ParameterKind::Duration => {

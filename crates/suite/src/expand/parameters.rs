@@ -46,7 +46,6 @@ pub(super) fn parameters(
     Ok(values)
 }
 
-/// A TOML value as text, without quotes.
 pub(super) fn toml_text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

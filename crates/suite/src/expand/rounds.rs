@@ -12,13 +12,11 @@ pub(super) const MAX_ROUNDS: u32 = 1000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundCriterion {
     pub rule: SteadyRule,
-    /// Further rounds for which the rule must hold.
     pub dwell: u32,
     pub figure: TrackingVariable,
 }
 
 impl RoundCriterion {
-    /// The criterion as text, with its limits.
     pub fn text(&self) -> String {
         let mut text = self.rule.text();
         if self.dwell > 0 {
@@ -85,8 +83,7 @@ impl StepOnDrive<'_> {
             })
     }
 
-    /// Error unless a combination is tracked: without one, rounds run to the limit and steady state
-    /// is never evaluated.
+    /// Without a tracked combination, steady state is never evaluated.
     pub(super) fn check_tracked(
         &self,
         rounds: &RoundsSpec,

@@ -1,9 +1,5 @@
-//! A long soak as a sequence of cells, so that an interrupted one is resumed at its last one.
-//! Readers see one cell ([`assay_store::read::Run::open`]).
-//!
-//! A soak that ends by its runtime is cells of an hour. One that ends by the later of its runtime
-//! and its bytes has further cells that end by bytes, each of which is not needed where so much was
-//! written before it.
+//! One that ends by the later of its runtime and its bytes has further cells that end by bytes,
+//! each of which is not needed where so much was written before it.
 
 use assay_store::model::{CellKind, Segment};
 use assay_units::Nanos;
@@ -17,8 +13,6 @@ pub const SEGMENT: Nanos = Nanos::from_secs(3600);
 /// Segments that the bytes of a soak are divided into.
 const BY_BYTES: u64 = 16;
 
-/// The cells that a cell is measured as: itself, or its segments.
-///
 /// Only a soak that ends by its runtime, or by the later of that and its bytes, is split: one that
 /// ends by the sooner of both or by a rule has no segments known in advance.
 pub(super) fn segments(cell: Cell, ends: EndRule) -> Vec<Cell> {

@@ -15,7 +15,6 @@ use crate::schema::{StepWork, Suite, SuiteStep};
 
 #[derive(Clone, Debug, Default)]
 pub struct PlannedJob {
-    /// Title of its step; the step's identifier is made from it.
     pub name: String,
     pub drive: usize,
     pub options: JobOptions,
@@ -23,11 +22,9 @@ pub struct PlannedJob {
     pub stage: usize,
     /// Drop the area from the page cache first.
     pub drop_cache: bool,
-    /// It only prepares the drive for the others.
     pub prepares: bool,
 }
 
-/// The plan of `assay job`: one workload on one drive, as a suite of one cell.
 pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan, SuiteError> {
     let suite = Suite {
         name: "job".to_owned(),
@@ -48,8 +45,6 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
     )
 }
 
-/// The plan of `assay job` with several jobs: they run at once on one drive, the first in the
-/// foreground. Names are unique.
 pub fn jobs_at_once(
     jobs: &[(String, JobOptions)],
     drive: &DriveSession,
@@ -96,7 +91,6 @@ pub fn jobs_at_once(
     Ok(plan)
 }
 
-/// The plan of a job file: a step of one cell for each of its jobs.
 pub fn job_file(
     name: &str,
     jobs: &[PlannedJob],

@@ -1,29 +1,22 @@
-//! Steps with several jobs that run at once on a drive.
-
 use assay_store::model::CellView;
 use assay_workload::options::JobOption;
 
 use super::step::StepKeys;
 use super::{SUITE_OPTIONS, StepWork, SuiteStep};
 
-/// Of [`SUITE_OPTIONS`], what a step with jobs may have for all: what applies to the drive as a
-/// whole.
+/// What applies to the drive as a whole.
 const OF_ALL_JOBS: &[&str] = &["power_state"];
 /// What one of its jobs may have of them.
 const OF_ONE_OF_SEVERAL: &[&str] = &[];
 
-/// One option of a step's matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct MatrixOption<'a> {
-    /// The job whose option it is; none: of all.
     pub job: Option<&'a str>,
     pub option: &'a str,
-    /// Its values, as written.
     pub values: &'a toml::Value,
 }
 
 impl MatrixOption<'_> {
-    /// Its name among the axes of the step's cells: `iodepth`, `reads.iodepth`.
     pub fn axis(&self) -> String {
         match self.job {
             Some(job) => format!("{job}.{}", self.option),
@@ -57,7 +50,6 @@ fn matrix_options<'a>(
 }
 
 impl SuiteStep {
-    /// The options of its matrix, in the order written.
     pub fn matrix_options(&self) -> Vec<MatrixOption<'_>> {
         matrix_options(&self.matrix, self.jobs())
     }
@@ -134,7 +126,6 @@ pub(super) fn check_jobs(step: &StepKeys) -> Result<(), String> {
     }
 }
 
-/// Error for the first of these keys that is neither an option of a workload nor one of a suite's.
 pub(super) fn check_options<'a>(
     keys: impl IntoIterator<Item = &'a str>,
     of_suite: &[&str],

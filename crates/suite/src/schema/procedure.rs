@@ -1,16 +1,11 @@
-//! Procedure keys of a step: rounds, idle time, early stop, host of simulated drives.
-
 use assay_stats::steady::SteadyRule;
 use assay_store::model::OperatingPoint;
 use serde::Deserialize;
 
-/// Rounds: the step's cells are repeated until the tracking variables reach steady state (SNIA
-/// PTS).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsSpec {
-    /// Largest number of rounds; without steady state after them the result is "not achieved". A
-    /// number or a parameter.
+    /// Largest number of rounds; without steady state after them the result is "not achieved".
     pub most: toml::Value,
     /// Rounds of the measurement window.
     #[serde(default = "window")]
@@ -18,21 +13,18 @@ pub struct RoundsSpec {
     /// Largest range (maximum minus minimum) in the window, percent of its mean.
     #[serde(default = "range_pct")]
     pub range_pct: f64,
-    /// Largest slope excursion: change of the least-squares line across the window, percent of the
-    /// mean.
+    /// Largest change of the least-squares line across the window, percent of the mean.
     #[serde(default = "excursion_pct")]
     pub excursion_pct: f64,
     /// Further rounds for which the rule must hold. A number or a parameter.
     #[serde(default = "no_dwell")]
     pub dwell: toml::Value,
-    /// `snia`, or fio's `steadystate` rule, which names its figure: `iops_slope:0.3%`, `bw:1%`. Or
-    /// a parameter.
+    /// `snia`, or fio's `steadystate` rule, which names its figure: `iops_slope:0.3%`, `bw:1%`.
     #[serde(default = "snia")]
     pub rule: String,
     /// Matrix options and values of the tracked cells; empty: all cells.
     #[serde(default)]
     pub track: toml::Table,
-    /// Tracking variable of SNIA's rule.
     #[serde(default)]
     pub figure: TrackingVariable,
     /// Earlier step whose cells run at the begin of every round, and not by themselves.
@@ -57,14 +49,10 @@ fn response_limit() -> String {
     "5ms".to_owned()
 }
 
-/// One host for simulated drives that are measured at once. Both may be parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedHostSpec {
-    /// Processors (hardware threads).
     pub processors: String,
-    /// Bytes per second of an uplink that all drives share; `none`: each drive has lanes of its
-    /// own.
     #[serde(default = "no_uplink")]
     pub uplink: String,
 }
@@ -76,7 +64,6 @@ fn no_uplink() -> String {
 /// The value of [`SimulatedHostSpec::uplink`] without one.
 pub const NO_UPLINK: &str = "none";
 
-/// Which of its runtime and its bytes ends a cell that has both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
     /// The one that is reached first.
@@ -87,7 +74,6 @@ pub enum EndRule {
 }
 
 impl EndRule {
-    /// From its text.
     pub fn parse(text: &str) -> Result<EndRule, String> {
         match text.trim() {
             "first" => Ok(EndRule::First),
@@ -146,7 +132,6 @@ fn excursion_pct() -> f64 {
     10.0
 }
 
-/// Tracking variable of rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrackingVariable {
@@ -157,7 +142,6 @@ pub enum TrackingVariable {
 }
 
 impl TrackingVariable {
-    /// Name with unit.
     pub fn text(self) -> &'static str {
         match self {
             TrackingVariable::Iops => "IOPS",
@@ -167,8 +151,7 @@ impl TrackingVariable {
     }
 }
 
-/// Idle time before a cell: write caches are folded meanwhile, and the drive may enter a low-power
-/// state.
+/// Write caches are folded meanwhile, and the drive may enter a low-power state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleSpec {
@@ -182,13 +165,10 @@ pub struct IdleSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartSpec {
-    /// Highest temperature above that of the drive at the start of the run, kelvin; or the drive's
-    /// temperature while it idles.
     pub cool_k: f64,
     /// Longest wait for it. Scaled where it is a parameter.
     pub timeout: String,
-    /// Idle time in any case, for garbage collection and the folding of a write cache. Scaled where
-    /// it is a parameter.
+    /// Idle time in any case, for garbage collection and the folding of a write cache.
     #[serde(alias = "rest")]
     pub idle: Option<String>,
 }
@@ -199,7 +179,6 @@ pub struct StartSpec {
 pub struct StopCondition {
     /// Window length: two consecutive windows are compared. Scaled where it is a parameter.
     pub settle_window: String,
-    /// Largest change of the mean rate between windows, percent.
     #[serde(default = "rate_pct")]
     pub rate_pct: f64,
     /// Largest change of the mean temperature between windows, degrees Celsius.

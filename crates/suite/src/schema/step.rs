@@ -55,22 +55,17 @@ pub(super) struct StepKeys {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "StepKeys")]
 pub struct SuiteStep {
-    /// Name, unique in the suite.
     pub id: String,
-    /// Title of its table.
     pub title: String,
     pub needs: Vec<Requirement>,
-    /// The workload: options of `assay job` ([`assay_workload::options::JOB_OPTIONS`]);
     /// `{parameter}` is replaced by its value.
     pub job: toml::Table,
-    /// Options with several values: one cell per combination, the first varies slowest. The table
-    /// under the name of a job is of its options.
+    /// Options with several values: one cell per combination, the first varies slowest.
     pub matrix: toml::Table,
     /// Drop the area from the page cache first.
     pub drop_cache: bool,
     /// Earlier step: each cell's rate is given as ratio to its cell with the same matrix values.
     pub compare_with: Option<String>,
-    /// View in reports.
     pub view: Option<CellView>,
     /// Variant that it shares with other steps; reports switch between variants.
     pub variant: Option<String>,
@@ -80,13 +75,10 @@ pub struct SuiteStep {
     pub load_of: Option<String>,
     /// Repetitions of all its cells, averaged. A number or a parameter.
     pub repeats: Option<toml::Value>,
-    /// Idle time before each cell.
     pub idle: Option<IdleSpec>,
     /// Deadlines of its I/Os, durations: how many miss them is counted. A list or a parameter.
     pub deadlines: Option<toml::Value>,
-    /// State in which each cell begins.
     pub start: Option<StartSpec>,
-    /// Preconditioning state that its cells need; without it they are skipped.
     pub needs_state: Option<String>,
     pub work: StepWork,
 }
@@ -102,7 +94,6 @@ pub enum StepWork {
         /// Repeats its cells in rounds until steady state.
         rounds: Option<Box<RoundsSpec>>,
     },
-    /// Several jobs at once on the drive; kind `measure` in suites.
     Jobs {
         /// By name, in the order written: their options beside those of `job`, which all have.
         jobs: toml::Table,
@@ -128,7 +119,6 @@ pub enum StepWork {
     Concurrent {
         /// Each drive is measured alone first.
         alone: bool,
-        /// The one host of all simulated drives.
         simulated_host: Option<SimulatedHostSpec>,
     },
 }
@@ -148,7 +138,6 @@ impl Default for StepWork {
 pub enum SoakEnd {
     #[default]
     Options,
-    /// Steady state, or a temperature limit.
     Settled(StopCondition),
     /// Which of `runtime` and `io_size`: `first` or `last`, or a parameter.
     Which(String),
@@ -336,7 +325,6 @@ impl StepKeys {
         if let Some(why) = contradiction {
             return Err(why.to_owned());
         }
-        // A parameter's value is checked in the plan.
         if let Some(ends) = self.ends.as_ref().filter(|ends| !ends.contains('{')) {
             EndRule::parse(ends)?;
         }
@@ -417,7 +405,6 @@ impl SuiteStep {
         }
     }
 
-    /// The jobs that run at once; of a step with one, none.
     pub fn jobs(&self) -> Option<&toml::Table> {
         match &self.work {
             StepWork::Jobs { jobs, .. } => Some(jobs),

@@ -1,5 +1,3 @@
-//! TOML schema of verdict rules, in suites and in policies, and of data-sheet facts.
-
 use std::collections::BTreeMap;
 
 use assay_analysis::figure::{Figure, Scope};
@@ -13,13 +11,11 @@ use crate::SuiteError;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRules {
-    /// What the limits of the rules were chosen for, with its date: they are opinions, not
-    /// standards.
+    /// They are opinions, not standards.
     pub limits: Option<String>,
     /// Limits of the relative modes.
     #[serde(default)]
     pub relative: RelativeLimits,
-    /// The rules, one figure each.
     #[serde(default, rename = "rule")]
     pub rules: Vec<VerdictRule>,
     /// Data-sheet facts by drive; the first match counts.
@@ -27,15 +23,12 @@ pub struct VerdictRules {
     pub facts: Vec<DatasheetFacts>,
 }
 
-/// Limits of figures relative to a reference (the best of several drives, or the data sheet),
-/// percent of it. Below a reference of 100 %, a figure is good down to `good_pct`, and a reason
-/// against the drive below `bad_pct`.
+/// Below a reference of 100 %, a figure is good down to `good_pct`, and a reason against the drive
+/// below `bad_pct`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RelativeLimits {
-    /// Good at or above it.
     pub good_pct: f64,
-    /// A reason against below it.
     pub bad_pct: f64,
 }
 
@@ -48,7 +41,6 @@ impl Default for RelativeLimits {
     }
 }
 
-/// Data-sheet facts of a drive.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatasheetFacts {
@@ -56,7 +48,6 @@ pub struct DatasheetFacts {
     pub drive: String,
     /// Rated endurance, terabytes (10^12 bytes) written.
     pub endurance_tb: Option<f64>,
-    /// Price class; rules can be restricted to one.
     pub price_class: Option<String>,
     /// Rated figures of its data sheet, in the units of their names.
     #[serde(default)]
@@ -79,28 +70,23 @@ pub struct VerdictRule {
     pub good: Option<f64>,
     /// Below it (above, with `lower_is_better`): a reason against; between the two: a condition.
     pub bad: Option<f64>,
-    /// The figure of a data sheet that it is compared with. A rule without `good` and `bad` is
-    /// evaluated in the relative modes only.
+    /// A rule without `good` and `bad` is evaluated in the relative modes only.
     pub rating: Option<Rating>,
     /// Smaller figures are better; absent: as of the figure.
     pub lower_is_better: Option<bool>,
-    /// Advice, shown unless the figure is good.
     pub advice: String,
 }
 
 impl VerdictRule {
-    /// Whether smaller figures are better.
     pub fn is_lower_better(&self) -> bool {
         self.lower_is_better
             .unwrap_or_else(|| self.figure.is_lower_better())
     }
 
-    /// Absolute limits: good, bad.
     pub fn limits(&self) -> Option<(f64, f64)> {
         self.good.zip(self.bad)
     }
 
-    /// Its error, if it lacks its step or its limits.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.step.is_none() && self.figure.scope == Scope::Step {
             return Err(format!("the verdict rule {:?} needs a step", self.about));

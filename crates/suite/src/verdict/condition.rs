@@ -1,5 +1,3 @@
-//! Reasons that hold whatever the rules are: the drive's own temperature limits, and throttling.
-
 use std::collections::BTreeSet;
 
 use assay_store::model::{Reason, ReasonWeight};
@@ -7,11 +5,9 @@ use assay_store::read::Run;
 
 use super::VerdictSubject;
 
-/// Throttling for at least this share of the readings is a condition, percent; shorter is usual
-/// after a long load.
+/// Shorter throttling is usual after a long load.
 const MOST_THROTTLED_PCT: f64 = 5.0;
 
-/// Sensor readings of a drive over all its cells.
 #[derive(Default)]
 struct Readings {
     hottest_c: Option<f64>,
@@ -53,11 +49,7 @@ fn host_limited_cells(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> u
     subject.runs.iter().map(of_run).sum()
 }
 
-/// A reason against the drive at its critical temperature (NVMe Base 2.0c, figure 276, CCTEMP: "may
-/// prevent continued normal operation, possibility of data loss, automatic device shutdown, extreme
-/// performance throttling, or permanent damage"); a condition at its warning temperature (WCTEMP:
-/// "optimal operation may not be possible"), for throttling, and for rates that the host set in the
-/// steps that the rules evaluate.
+/// CCTEMP and WCTEMP: NVMe Base 2.0c, figure 276.
 pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> Vec<Reason> {
     let readings = Readings::of(subject);
     let drive = subject.drive();

@@ -1,5 +1,3 @@
-//! The figure of a verdict rule: the cells that it applies to, value and text.
-
 use assay_analysis::figure::{FigureInput, Measured, Scope};
 use assay_analysis::steady_state;
 use assay_store::model::CellKind;
@@ -8,7 +6,6 @@ use assay_store::read::{CellRecord, CellState, Run};
 use super::VerdictSubject;
 use crate::schema::{DatasheetFacts, VerdictRule};
 
-/// A rule and the drive that it evaluates.
 #[derive(Clone, Copy)]
 pub(super) struct RuleInput<'a> {
     pub(super) rule: &'a VerdictRule,
@@ -17,7 +14,6 @@ pub(super) struct RuleInput<'a> {
 }
 
 impl<'a> RuleInput<'a> {
-    /// The drive's part of every cell of these runs.
     fn cells_of(
         runs: impl Iterator<Item = &'a (&'a Run, usize)>,
     ) -> impl Iterator<Item = Measured<'a>> {
@@ -47,8 +43,7 @@ impl<'a> RuleInput<'a> {
         self.of_step().find_map(not_steady_reason)
     }
 
-    /// The cells that the figure is computed from: where it depends on steady state, without those
-    /// that claim it and were not.
+    /// Where the figure depends on steady state, without cells that claim it and were not.
     fn cells(self) -> Vec<Measured<'a>> {
         let figure = self.rule.figure;
         let of_drive = match figure.scope {
@@ -63,7 +58,6 @@ impl<'a> RuleInput<'a> {
         self.of_step().filter(steady).collect()
     }
 
-    /// The figure and its text; `None` if not measured.
     pub(super) fn figure(self) -> Option<(f64, String)> {
         if self.rule.figure.compute.is_none() {
             return self.rated_endurance();

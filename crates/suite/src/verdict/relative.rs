@@ -1,5 +1,3 @@
-//! References of the relative modes: the best of several drives, and the data sheet.
-
 use assay_analysis::figure::Unit;
 use assay_calibrate::hardware::{Hardware, Rating};
 use assay_units::MIB;
@@ -9,7 +7,6 @@ use super::metrics::RuleInput;
 use super::{VerdictSubject, facts_of};
 use crate::schema::VerdictRules;
 
-/// What a figure is compared with, in its unit.
 pub(super) struct Reference {
     pub(super) value: f64,
     /// Completes "62 % of".
