@@ -1,5 +1,3 @@
-//! One child process: its output, its result, what it cost.
-
 use std::ffi::OsStr;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -15,10 +13,8 @@ pub struct Outcome {
     pub stdout: String,
     /// User time of the whole process, its threads and the kernel's workers for it, seconds.
     pub user_s: f64,
-    /// System time likewise, seconds.
     pub system_s: f64,
     pub max_rss_bytes: u64,
-    /// From start to end, seconds.
     pub wall_s: f64,
 }
 
@@ -28,7 +24,6 @@ impl Outcome {
     }
 }
 
-/// Runs children until a signal.
 pub struct Runner {
     pub assay: PathBuf,
     stop: Arc<AtomicBool>,
@@ -36,13 +31,11 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// With this assay, until `stop` is set.
     pub fn new(assay: PathBuf, stop: Arc<AtomicBool>) -> Runner {
         let clock = Clock::monotonic();
         Runner { assay, stop, clock }
     }
 
-    /// Fails after a signal.
     pub fn check_stopped(&self) -> Result<()> {
         ensure!(!self.stop.load(Ordering::Relaxed), "interrupted");
         Ok(())

@@ -1,5 +1,4 @@
-//! Test devices: a zram device, a file in memory, a file on the root disk. Each is filled with
-//! incompressible data, and removed on drop, also after Ctrl-C.
+//! Each is filled with incompressible data, and removed on drop, also after Ctrl-C.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -19,7 +18,6 @@ const ZRAM: &str = "/sys/block/zram0";
 
 pub struct TestDevice {
     pub path: String,
-    /// Name in tables.
     pub name: &'static str,
     remove: Remove,
 }

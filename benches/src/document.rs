@@ -1,5 +1,3 @@
-//! The results of benchmarks, for the terminal and for pages of Markdown.
-
 use std::fmt::{Display, Write as _};
 use std::fs;
 use std::path::Path;
@@ -9,7 +7,6 @@ use assay_device::host;
 
 use crate::Bench;
 
-/// A table: rows of the same length, of which the first is the header.
 pub struct Table(pub Vec<Vec<String>>);
 
 #[derive(Default)]
@@ -38,7 +35,6 @@ impl Section {
         }
     }
 
-    /// States a goal: a figure that was to be reached.
     pub fn goal(&mut self, goal: impl Display, reached: String, met: bool) {
         let verdict = if met { "met" } else { "**not met**" };
         self.goals += &format!("\n- Goal: {goal}. Measured: {reached}; {verdict}.");
@@ -70,7 +66,6 @@ impl Section {
         format!("\n## {}\n\n{}", self.title, self.body())
     }
 
-    /// Writes the page of this section, `FOLDER/benchmarks/KEY.md`.
     pub fn write_page(&self, folder: &Path, conditions: &str) -> Result<()> {
         let path = folder.join("benchmarks").join(format!("{}.md", self.key));
         let page = format!("# {}\n\n{conditions}\n\n{}", self.title, self.body());
@@ -102,7 +97,6 @@ pub fn goals_table(folder: &Path, keys: &[String]) -> Result<String> {
     Ok(table)
 }
 
-/// Replaces the table of goals of `FOLDER/benchmarks.md`, between its markers.
 pub fn write_goals(folder: &Path, keys: &[String]) -> Result<()> {
     let path = folder.join("benchmarks.md");
     let table = goals_table(folder, keys)?;
@@ -149,8 +143,7 @@ impl Table {
     }
 }
 
-/// One sentence on the conditions under which the figures are taken, read before anything is
-/// measured: the load is that of others.
+/// Read before anything is measured: the load is that of others.
 pub fn conditions(bench: &Bench) -> String {
     let machine = host::HostInfo::read();
     let first_line = |program: &Path, argument: &str| {

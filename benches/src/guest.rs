@@ -1,6 +1,3 @@
-//! A Linux guest with an NVMe drive, for what this machine's kernel has no device for
-//! (scripts/guest-vm).
-//!
 //! The processor is emulated: only the ratio of two programs' figures has a meaning.
 
 use std::fs::File;
@@ -42,9 +39,8 @@ fn script(words: &[&str]) -> Result<String> {
 }
 
 impl Guest {
-    /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs'
-    /// own cost weighs most, with `polled` polled queues. Fails when QEMU and the kernel are not
-    /// there (scripts/guest-vm fetches them), or the guest does not boot.
+    /// Fails when QEMU and the kernel are not there (scripts/guest-vm fetches them), or the guest
+    /// does not boot.
     pub fn boot(bench: &Bench, polled: u32) -> Result<Guest> {
         let qemu = script(&["--qemu"])?;
         let mut qemu = qemu.lines();
@@ -104,8 +100,7 @@ impl Guest {
         Ok(line)
     }
 
-    /// Run a program in the guest to its end. Processor time is the guest kernel's, in hundredths
-    /// of a second; memory is not measured.
+    /// Processor time is the guest kernel's, in hundredths of a second; memory is not measured.
     pub fn run(&mut self, command: &str) -> Result<Outcome> {
         let clock = Clock::monotonic();
         let begin = clock.now();
@@ -150,7 +145,6 @@ impl Guest {
     }
 }
 
-/// A QEMU process; dropped, it ends.
 struct Qemu(Child);
 
 impl Qemu {

@@ -1,5 +1,3 @@
-//! Interleaved rounds and their statistics.
-
 use anyhow::Result;
 use assay_units::median;
 use rustix::time::{ClockId, clock_gettime};
@@ -17,7 +15,6 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these values; all zero when there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -37,7 +34,6 @@ impl Spread {
 
 pub struct Series {
     pub variant: Variant,
-    /// One per round.
     pub samples: Vec<Sample>,
 }
 
@@ -103,8 +99,7 @@ pub fn cpu_s() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Processor time that a program spends before and after its job, seconds: the middle of several
-/// runs of a job too short for I/O.
+/// The middle of several runs of a job too short for I/O.
 pub fn start_up_s(bench: &Bench, short: &Variant) -> Result<f64> {
     let cost = |_| Ok(short.outcome(&bench.runner)?.cpu_s());
     let costs = bench.repeat("start-up", bench.rounds(), cost)?;

@@ -1,5 +1,3 @@
-//! The command lines of both programs, and one result for both.
-
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -12,14 +10,12 @@ pub struct Sample {
     pub ios: f64,
     /// I/Os per second, as the program reports.
     pub iops: f64,
-    /// Median latency, ns: assay from submission; fio `lat` (from before the submitting call) where
-    /// that was asked for, else `clat` (with io_uring from after the submitting call).
+    /// assay from submission; fio `lat` where that was asked for, else `clat`.
     pub p50_ns: f64,
     /// 99th percentile likewise.
     pub p99_ns: f64,
     /// Mean latency likewise, of fio always `lat`.
     pub mean_ns: f64,
-    /// Processor time of the whole process, seconds.
     pub cpu_s: f64,
     /// Of it spent in the kernel.
     pub system_s: f64,
@@ -41,9 +37,8 @@ impl Sample {
         }
     }
 
-    /// I/Os in flight on average, by Little's law: rate times mean latency. Below the depth asked
-    /// for, the program spent the difference between taking a completion and starting the next I/O,
-    /// outside the latency that it reports.
+    /// Below the depth asked for, the program spent the difference between taking a completion and
+    /// starting the next I/O, outside the latency that it reports.
     pub fn in_flight(&self) -> f64 {
         self.iops * self.mean_ns / 1e9
     }
@@ -61,31 +56,25 @@ impl Sample {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// The program under test.
     Assay,
-    /// The reference program.
     Fio,
 }
 
 #[derive(Clone, Debug)]
 pub struct Variant {
     pub tool: Tool,
-    /// How it is called in tables.
     pub label: String,
     pub arguments: Vec<String>,
-    /// Start-up cost of the program to be taken off, seconds.
     pub start_up_s: f64,
 }
 
-/// A program and its first arguments that run another on one processor: util-linux's `taskset`,
-/// which becomes that other, the same process.
+/// util-linux's `taskset` becomes the program that it runs, the same process.
 pub fn on_processor(processor: &str, program: &Path) -> [String; 4] {
     let program = program.display().to_string();
     ["taskset", "-c", processor, &program].map(str::to_owned)
 }
 
 impl Variant {
-    /// A program with arguments that contain no spaces.
     pub fn new(tool: Tool, label: &str, arguments: &str) -> Variant {
         Variant {
             tool,
@@ -105,8 +94,7 @@ impl Variant {
         )
     }
 
-    /// fio with random 4 KiB reads and more options, for so long. Its job runs as a thread, which
-    /// is its cheapest way.
+    /// Its job runs as a thread, which is its cheapest way.
     pub fn fio(label: &str, file: Option<&str>, options: &str, span_ms: u64) -> Variant {
         // Opening must not write back or drop anything: the device was filled just before.
         let file = file.map(|file| format!("--filename={file} --direct=1 --invalidate=0"));
@@ -116,7 +104,6 @@ impl Variant {
         Variant::new(Tool::Fio, label, &arguments)
     }
 
-    /// The jobs of a fio job file, by either program.
     pub fn job_file(tool: Tool, label: &str, file: &Path) -> Variant {
         let file = file.display();
         let arguments = match tool {
@@ -126,7 +113,6 @@ impl Variant {
         Variant::new(tool, label, &arguments)
     }
 
-    /// With this start-up cost taken off.
     pub fn less(self, start_up_s: f64) -> Variant {
         Variant { start_up_s, ..self }
     }
@@ -176,7 +162,7 @@ impl Variant {
             .with_context(|| format!("{}: not JSON", self.command()))
     }
 
-    /// What it measured, from its output. Fails when that is no result, or holds errors.
+    /// Fails when that is no result, or holds errors.
     pub fn sample(&self, outcome: &Outcome) -> Result<Sample> {
         let document = self.document(outcome)?;
         let mut sample = Sample {

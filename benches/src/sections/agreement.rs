@@ -19,8 +19,7 @@ struct Case {
     name: String,
     assay: Variant,
     fio: Variant,
-    /// Why the figures are not those of the drive and no goal applies; `None`: both programs are
-    /// held to one rate, or the drive limits them.
+    /// `None`: both programs are held to one rate, or the drive limits them.
     no_goal: Option<&'static str>,
 }
 
@@ -114,8 +113,6 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// The same job file under both programs: blocking reads as fast as they go, and a queue at a fixed
-/// rate.
 fn job_files(device: &TestDevice, folder: &Path, span_ms: u64) -> Result<Vec<Case>> {
     let limited = device.name == "zram";
     // A memory device without a limit shows the programs' own cost.

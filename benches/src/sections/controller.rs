@@ -1,6 +1,3 @@
-//! Cost of the NVMe controller: commands per second of one processor through registers, queues in
-//! host memory and data pointers, against the same commands given to the drive itself.
-//!
 //! In this process and thread, driver included: it writes every submission queue entry whole, rings
 //! a doorbell per batch, and takes every completion by its phase tag, as a driver does. Processor
 //! time, not wall time, as in [`super::simulation`].
@@ -33,7 +30,6 @@ const IO_SQ: u64 = 0x1_0000;
 const IO_CQ: u64 = 0x3_0000;
 const DATA: u64 = 0x10_0000;
 
-/// Millions per second of processor time by the drive itself, and when the last was done.
 fn bare(bench: &Bench, name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
     let mut drive = scaled(name, 1, InitialState::Filled)?;
     let mut load = Load::random(Op::Read, depth, count);
@@ -187,7 +183,6 @@ fn through(name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
     Ok((count as f64 / 1e6 / (cpu_s() - from_s), driver.now))
 }
 
-/// Rates through the controller, by depth, beside those of the bare drive.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "controller",

@@ -1,5 +1,3 @@
-//! How long a newcomer waits for the first report.
-
 use std::path::Path;
 
 use anyhow::Result;
@@ -10,8 +8,7 @@ use crate::document::Section;
 /// Within so many seconds of wall time.
 const GOAL_S: f64 = 180.0;
 
-/// `make demo`'s script, with a built assay, once: it takes about a minute, and its time is mostly
-/// fixed by the suite.
+/// Once: it takes about a minute, and its time is mostly fixed by the suite.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("demo");

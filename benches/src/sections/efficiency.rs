@@ -13,13 +13,11 @@ const GOAL: f64 = 1.2;
 
 const FIXED: &str = "--fixedbufs --registerfiles";
 
-/// Kept on one processor with the kernel's workers: no wake-ups on another, which saves processor
-/// time. A choice of where to run more than a setting of the engine, so shown apart.
+/// A choice of where to run more than a setting of the engine, so shown apart.
 fn is_pinned(variant: &Variant) -> bool {
     variant.option("--cpus_allowed").is_some()
 }
 
-/// Label of a setting: completions waited for at a time, kept on one processor.
 fn label(name: &str, batch: u32, pinned: bool) -> String {
     let processor = if pinned { ", one processor" } else { "" };
     match batch {

@@ -1,6 +1,3 @@
-//! Scaling of cost and memory: cost per I/O with depth, run length and number of drives; memory
-//! with run length.
-
 use anyhow::{Context, Result};
 use serde_json::Value;
 
@@ -9,8 +6,7 @@ use crate::document::{Section, Table};
 use crate::rounds::{Figure, Series, Spread, start_up_s, table, take_turns};
 use crate::tools::{Sample, Variant};
 
-/// A cost counts as flat within this share: the spread between rounds on a quiet machine is about
-/// half of it.
+/// The spread between rounds on a quiet machine is about half of it.
 const FLAT: f64 = 0.10;
 const SUITE: &str = include_str!("drives.toml");
 
@@ -118,8 +114,6 @@ fn length(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// I/Os of the cells of one drive and of those of all drives together, and processor seconds, in a
-/// run of the suite.
 fn suite_run(
     bench: &Bench,
     drives: usize,

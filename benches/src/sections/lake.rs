@@ -28,7 +28,6 @@ rows = connection.execute(query, [sys.argv[1]]).fetchall()
 print(time.perf_counter() - begin, sum(row[-1] for row in rows))
 ";
 
-/// Size and time of joined tables of 1,000 runs, and of a count of them.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let count = if bench.quick { 100 } else { 1000 };
     let mut section = Section::new(
@@ -129,7 +128,6 @@ fn make_runs(bench: &Bench, root: &Path, count: usize) -> Result<Vec<PathBuf>> {
     copies.collect()
 }
 
-/// The same run under another name.
 fn copy(run: &Path, to: &Path, number: usize) -> Result<PathBuf> {
     let mut manifest = Manifest::load(run)?;
     manifest.run_id = format!("{}-{number:04}", manifest.run_id);

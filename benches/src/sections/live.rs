@@ -1,6 +1,3 @@
-//! What the live view and the metrics cost: a job on the null target with and without them, in a
-//! terminal of its own.
-
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -81,8 +78,6 @@ fn commands(all: &[Series]) -> impl Iterator<Item = String> + '_ {
     all.iter().take(2).map(|series| series.variant.command())
 }
 
-/// Run assay with a terminal of its own as stderr and controlling terminal; its result goes to a
-/// file.
 fn in_terminal(bench: &Bench, variant: &Variant, folder: &Path) -> Result<Sample> {
     let result = folder.join("result.json");
     let command = format!(

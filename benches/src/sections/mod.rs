@@ -1,5 +1,3 @@
-//! The benchmarks.
-
 pub mod agreement;
 pub mod controller;
 pub mod demo;

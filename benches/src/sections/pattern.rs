@@ -1,5 +1,3 @@
-//! The stream's pattern: how fast one core makes and checks it, against how fast it copies memory.
-//!
 //! In this process and thread. Processor time, not wall time: nothing here waits, and other
 //! programs on the machine then disturb only through caches and memory. Copying, making and
 //! checking take turns, so that these disturbances fall on all.

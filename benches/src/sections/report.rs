@@ -31,8 +31,6 @@ const SEVEN_DRIVES: [&str; 7] = [
     "sim:plextor-m8pe-g",
 ];
 
-/// The suite `bandwidth` on seven simulated drives, its page opened in headless Chromium with
-/// everything drawn at once.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "report",
@@ -57,7 +55,6 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// Makes the page of these runs; returns its cost and its size in bytes.
 fn make(bench: &Bench, folder: &Path, runs: &str) -> Result<(Outcome, u64)> {
     let page = folder.join(PAGE);
     let made = bench
@@ -76,8 +73,7 @@ const LAB_DRIVES: [&str; 5] = [
 ];
 /// Drawn within so many milliseconds of being opened.
 const LAB_GOAL_MS: f64 = 3_000.0;
-/// Every suite, shortened where its length does not show in the page: time series are as long as
-/// those of a whole run, sweeps have all of their points, each measured for a shorter time.
+/// Time series are as long as those of a whole run, sweeps have all of their points.
 const LAB_RUNS: [&str; 15] = [
     "bandwidth --scale 0.02 --set soak=5m",
     "quick --scale 0.1",
@@ -96,7 +92,6 @@ const LAB_RUNS: [&str; 15] = [
     "load --scale 0.01 --set precondition=2%",
 ];
 
-/// Five drives through every suite, all runs in one page.
 pub fn measure_lab(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "lab-report",

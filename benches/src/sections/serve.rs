@@ -1,6 +1,3 @@
-//! A simulated drive served over NBD: rates against nbdkit's memory plugin, paced latencies against
-//! the model's.
-
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -24,19 +21,15 @@ const GOAL_RATE: f64 = 1.0;
 const GOAL_AGREEMENT: f64 = 0.05;
 /// Area read and written.
 const AREA_BYTES: u64 = GIB;
-/// Paced rounds per other round, and their length: many short ones, because a 99th percentile
-/// varies from second to second by more than the goal allows, and each round-trip overhead belongs
-/// to its round.
+/// Many short ones, because a 99th percentile varies from second to second by more than the goal.
 const PACED_ROUNDS: usize = 3;
 const PACED_MS: u64 = 1500;
 const RAMP_MS: u64 = 250;
-/// Processor of fio's main thread. It wakes a hundred times a second, as often as a 99th percentile
-/// of 8,000 reads a second is exceeded, so it must share neither the server's processor nor that of
-/// fio's reading thread.
+/// It wakes a hundred times a second, as often as a 99th percentile of 8,000 reads a second is
+/// exceeded, so it must share neither the server's processor nor that of fio's reading thread.
 const HOUSEKEEPING_PROCESSOR: &str = "0";
-/// Processor of the paced server and of fio's reading thread, which wait for each other. Waking an
-/// idle processor of a virtual machine takes 15 to 40 us, varying by the minute, so that the
-/// overhead measured before would not be that of the reads.
+/// Waking an idle processor of a virtual machine takes 15 to 40 us, varying by the minute, so that
+/// the overhead measured before would not be that of the reads.
 const SHARED_PROCESSOR: &str = "1";
 /// How long a server may take until it listens.
 const START_TIMEOUT: Nanos = Nanos::from_millis(20_000);
@@ -49,12 +42,9 @@ const DRIVES: [(&str, u32); 6] = [
     ("toshiba-rd400", 4),
 ];
 
-/// A server process, stopped on drop.
 struct Serving {
     child: Child,
     uri: String,
-    /// Mean, median and 99th percentile of the round-trip overhead that the server reports,
-    /// nanoseconds.
     overhead_ns: [f64; 3],
     _folder: tempfile::TempDir,
 }
@@ -141,9 +131,8 @@ impl Drop for Serving {
     }
 }
 
-/// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th
-/// percentile. Each completion takes `overhead_ns` to be seen, which counts as latency; the next
-/// command follows `between_ns` later, which does not.
+/// Each completion takes `overhead_ns` to be seen, which counts as latency; the next command
+/// follows `between_ns` later, which does not.
 fn in_process(
     profile: &str,
     depth: u32,
@@ -160,8 +149,7 @@ fn in_process(
         let offset_bytes = rng.below(AREA_BYTES / 4096) * 4096;
         drive.submit(at, command(tag, 0, Op::Read, offset_bytes, 4096));
     };
-    // Commands are submitted in order of time: what is due later waits here. One delay for all
-    // keeps that order.
+    // One delay for all keeps that order.
     let mut waiting: std::collections::VecDeque<(Nanos, u32)> =
         (0..depth).map(|tag| (Nanos::ZERO, tag)).collect();
     let mut now = Nanos::ZERO;
@@ -241,8 +229,6 @@ const FIGURES: [(&str, Figure); 3] = [
     ("p99 us", |s| s.p99_ns / 1e3),
 ];
 
-/// One round of one drive: the server's round-trip overhead, fio's figures, and the model's without
-/// and with that overhead.
 struct Paced {
     overhead_ns: [f64; 3],
     between_ns: f64,
@@ -278,8 +264,6 @@ impl Paced {
         })
     }
 
-    /// How far fio's figure is outside the range from the model to the model with overhead,
-    /// percent.
     fn beyond(&self, figure: Figure) -> f64 {
         let (here, there) = (figure(&self.model), figure(&self.slowest));
         let (least, most) = (here.min(there), here.max(there));

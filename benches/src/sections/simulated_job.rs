@@ -1,6 +1,3 @@
-//! I/Os per processor-second of a job on a simulated drive through the command line, beside the
-//! model alone and beside fio's null engine.
-
 use anyhow::{Context, Result};
 use assay_ssd::InitialState;
 use assay_units::{Nanos, Op};
@@ -15,7 +12,6 @@ use crate::tools::{Tool, Variant};
 const GOAL: f64 = 8.0;
 const PROFILE: &str = "samsung-960-evo";
 const QUEUE_DEPTH: u32 = 32;
-/// Virtual time of the job in milliseconds.
 const SPAN_MS: u64 = 60_000;
 
 /// Millions of I/Os per second of processor time, one per round.
@@ -27,7 +23,6 @@ struct Rates {
     shares: Vec<f64>,
 }
 
-/// The job, the model and fio in turns.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let job = Variant::assay(
         "assay job",
@@ -90,7 +85,6 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// fio's null engine for so many I/Os.
 fn fio(ios: u64) -> Variant {
     let bytes = ios * 4096;
     let arguments = format!(

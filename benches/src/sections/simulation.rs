@@ -1,6 +1,3 @@
-//! Speed of the simulated drive: commands per second of one processor, and cost per command against
-//! depth, capacity and run length.
-//!
 //! The model runs in this process and thread, the whole of it, submission and completion included.
 //! Processor time, not wall time: the model never waits, and other programs on the machine then
 //! disturb only through caches and memory.
@@ -15,7 +12,6 @@ use crate::rounds::{Spread, cpu_s};
 
 /// The profile that is scaled to the capacities asked for: 128 GB.
 const SCALED: &str = "samsung-951";
-/// The drive of the hour.
 const HOUR: &str = "plextor-m8pe-y";
 /// Length of a command of a sequential fill in bytes.
 const FILL_BYTES: u32 = 131_072;
@@ -33,15 +29,14 @@ pub struct Load {
     count: u64,
     /// No command is sent from then on.
     until: Nanos,
-    /// Of the offsets. Consecutive loads on a drive need different ones: rewriting the same offsets
-    /// would make them hot, and garbage collection cheaper than under uniform writes.
+    /// Consecutive loads on a drive need different ones: rewriting the same offsets would make them
+    /// hot, and garbage collection cheaper than under uniform writes.
     seed: u64,
     /// All commands in queue 0, else one queue per tag.
     pub one_queue: bool,
 }
 
 impl Load {
-    /// 4 KiB commands at random offsets.
     pub fn random(op: Op, depth: u32, count: u64) -> Load {
         Load {
             op,
@@ -59,7 +54,6 @@ impl Load {
         Load { op, ..self }
     }
 
-    /// Sequential writes of so many bytes from offset 0.
     fn fill(bytes: u64) -> Load {
         Load {
             len_bytes: FILL_BYTES,
@@ -75,8 +69,6 @@ pub struct Cost {
     pub end: Nanos,
     programs: f64,
     host_writes: f64,
-    /// Of every completion's time and tag, in order: the same for the same load, whatever makes the
-    /// model faster.
     hash: u64,
 }
 
@@ -91,7 +83,6 @@ impl Cost {
     }
 }
 
-/// A command with data that cannot be compressed.
 pub fn command(tag: u32, queue: u16, op: Op, offset_bytes: u64, len_bytes: u32) -> Command {
     Command {
         tag,
@@ -345,8 +336,6 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// The drive of AnandTech's Plextor M8Pe review: filled, then an hour of random writes (a tenth of
-/// both when quick).
 fn hour(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut drive = scaled(HOUR, 1, InitialState::Fresh)?;
     let load = Load::fill(commands(bench, drive.identity().capacity_bytes));

@@ -1,5 +1,3 @@
-//! Streams: recording, replaying and verifying, against fio doing the same work.
-
 use anyhow::Result;
 use assay_units::GIB;
 
@@ -42,7 +40,6 @@ fn run(bench: &Bench, variant: &Variant, direction: &str) -> Result<Sample> {
     })
 }
 
-/// One kind of work on streams of `bytes`.
 struct Work<'a> {
     what: &'a str,
     /// Direction whose rate fio reports.
@@ -217,7 +214,6 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 /// Permitted growth of memory for a stream 64 times as long: allocator noise.
 const GOAL_GROWTH_BYTES: f64 = (1 << 20) as f64;
 
-/// Resident memory against the length of the stream.
 fn memory(bench: &Bench, section: &mut Section) -> Result<()> {
     let rss = |gib: u64| -> Result<f64> {
         let command = format!("record null:size=64g --pattern 1 --length {gib}g --json");

@@ -1,5 +1,3 @@
-//! How long whole suites take on simulated drives.
-
 use std::hint::black_box;
 
 use anyhow::{Context, Result};
@@ -9,10 +7,8 @@ use crate::Bench;
 use crate::document::{Section, Table};
 use crate::rounds::cpu_s;
 
-/// A suite, at full length.
 struct WholeRun {
     title: &'static str,
-    /// Name of a suite.
     suite: &'static str,
     /// Part of the suite's file, run instead of the whole, and what it is.
     part: Option<(String, &'static str)>,
@@ -21,8 +17,6 @@ struct WholeRun {
     goal_s: Option<f64>,
 }
 
-/// Where the steps of the suite `consistency` begin, the second half of them (purge, fill and hour
-/// with spare area), and its verdict.
 const STEPS: &str = "[[step]]";
 const SECOND_HALF: &str = "[[step]]\nid = \"purge-spare\"";
 const VERDICT: &str = "[verdict]";
@@ -69,14 +63,10 @@ fn whole_runs() -> Result<[WholeRun; 5]> {
 
 /// Entries of four bytes in a table as large as the L2P map of a drive of 512 GB.
 const TABLE_ENTRIES: u64 = 125_000_000;
-/// Loads in a batch whose addresses are all known before the first: as many as the model's map
-/// updates.
+/// As many as the model's map updates.
 const INDEPENDENT_LOADS: u64 = 192;
 const LOADS: u64 = 4_000_000;
 
-/// What the simulation of random writes waits for on this machine: a load from a random place of
-/// such a table in nanoseconds, one of many that do not depend on each other, and one whose address
-/// depends on the load before.
 fn memory_load_ns() -> (f64, f64) {
     let mut table = vec![0_u32; TABLE_ENTRIES as usize];
     assay_io::memory::prefer_huge_pages(&table);

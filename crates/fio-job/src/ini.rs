@@ -1,5 +1,3 @@
-//! Sections and options of a job file, as text.
-//!
 //! As `__parse_jobs_ini` in fio's init.c: a line is an option (`name=value` or `name`), a section
 //! (`[name]`), an include, empty or a comment. `;` and `#` begin a comment anywhere in a line. A
 //! section whose name begins with `global` sets options of all later ones.
@@ -13,8 +11,7 @@ use crate::substitute::{Substitution, substitute};
 
 /// Includes within includes; deeper ones are taken for a cycle.
 pub const MAX_INCLUDE_DEPTH: usize = 16;
-/// Most options of all sections together, included files counted each time: an include that
-/// multiplies itself ends here.
+/// Included files are counted each time: an include that multiplies itself ends here.
 pub const MAX_OPTIONS: usize = 100_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +38,9 @@ pub struct FileOption {
     pub place: Place,
 }
 
-/// One section with the options in force in it: those of the `[global]` sections before it, then
-/// its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Name between the brackets.
     pub name: String,
-    /// Line of the brackets.
     pub place: Place,
     /// In the order of the file; a later one overrides an earlier one of its name.
     pub options: Vec<FileOption>,
@@ -60,7 +53,6 @@ pub struct JobFile {
     pub sections: Vec<Section>,
 }
 
-/// Contents of a file.
 pub type ReadFile<'a> = dyn FnMut(&Path) -> std::io::Result<Vec<u8>> + 'a;
 
 struct Parser<'a> {
@@ -74,7 +66,6 @@ struct Parser<'a> {
 }
 
 impl JobFile {
-    /// Read a job file and its includes.
     pub fn read<'a>(
         path: &Path,
         with: &'a Substitution<'a>,

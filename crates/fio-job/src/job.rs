@@ -1,5 +1,3 @@
-//! Conversion of sections into jobs.
-
 use assay_workload::options::JobOptions;
 
 use crate::ini::{JobFile, Place, Section};
@@ -28,13 +26,11 @@ pub struct FioJob {
     /// The section's name, or its `name=`; unique within the file.
     pub name: String,
     pub section: String,
-    /// Line of its section.
     pub place: Place,
     /// The options that are in force, by their main names, and where each is.
     pub given: Vec<(String, Place)>,
     /// Jobs of one stage run at the same time; stages follow each other.
     pub stage: usize,
-    /// What it runs on.
     pub target: Target,
     pub options: JobOptions,
     /// Drop the file from the page cache first.
@@ -43,11 +39,9 @@ pub struct FioJob {
     pub may_create: bool,
     /// Least rate in every interval; a job below it has failed.
     pub least_rate: LeastRate,
-    /// Logs to write in fio's format.
     pub logs: Vec<LogRequest>,
 }
 
-/// A job file as jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
     /// In the order of the file, by stage.
@@ -56,8 +50,7 @@ pub struct Conversion {
     pub notes: Vec<String>,
 }
 
-/// Convert a job file. `drive` is the one named on the command line: it replaces every file of the
-/// job file.
+/// `drive` replaces every file of the job file.
 pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFileError> {
     let mut conversion = Conversion {
         jobs: Vec::new(),
@@ -170,15 +163,12 @@ fn section_jobs(
     Ok(())
 }
 
-/// The option in force is from a `[global]` section.
 fn file_wide(given: &Given<'_>, name: &str, section: &Section) -> bool {
     let place = given.text(name).map(|(_, place)| place);
     place.is_some_and(|place| place.file == section.place.file && place.line < section.place.line)
 }
 
 impl FioJob {
-    /// An error about options of `assay job` that the job was converted into, at the option of the
-    /// file that they are from.
     pub fn error(&self, job_options: &[&str], message: &str) -> JobFileError {
         let from = |job_option: &&str| {
             let is_from = |name: &str| options::find(name).is_some_and(|o| o.becomes(job_option));
@@ -195,7 +185,6 @@ impl FioJob {
         }
     }
 
-    /// Where its area ends, if sizes say so.
     pub fn end_bytes(&self) -> Option<u64> {
         let bytes = |text: &Option<String>| match text {
             Some(text) => number::bytes(text, 1024),
@@ -208,8 +197,7 @@ impl FioJob {
         end.checked_add(size)
     }
 
-    /// Limit its area to a drive of this capacity, as fio limits `size` to the file. Returns what
-    /// was limited.
+    /// Returns what was limited.
     pub fn limit_to(&mut self, capacity_bytes: u64) -> Option<String> {
         let bytes = |text: &Option<String>| number::bytes(text.as_deref()?, 1024);
         let offset = bytes(&self.options.offset).unwrap_or(0);

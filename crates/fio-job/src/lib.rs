@@ -28,12 +28,11 @@ pub mod substitute;
 pub use ini::{JobFile, Place};
 pub use job::{Conversion, FioJob, convert};
 
-/// Why a job file cannot be run. The message names file, line, section and option.
+/// The message names file, line, section and option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {section}{message}", section = .section.as_ref().map(|name| format!("[{name}]: ")).unwrap_or_default())]
 pub struct JobFileError {
     pub place: Place,
-    /// The section, where there is one.
     pub section: Option<String>,
     /// What is wrong, and what to write instead.
     pub message: String,

@@ -1,5 +1,3 @@
-//! fio's numbers: sizes, times, arithmetic.
-//!
 //! As `str_to_decimal`, `get_mult_bytes` and `get_mult_time` in fio's parse.c: digits (0x for
 //! hexadecimal), then a unit in any case. With `kb_base=1024`, fio's default, `k`, `kb` and `ki`
 //! are 1024 and `kib` is 1000; with `kb_base=1000` they are the other way round, but for `ki`,
@@ -62,7 +60,6 @@ pub fn time_factor(unit: &str, default_us: f64) -> Option<f64> {
     })
 }
 
-/// Number and unit of a text that is nothing else.
 fn split_unit(text: &str) -> Option<(i64, &str)> {
     let text = text.trim();
     let (sign, digits) = match text.strip_prefix('-') {
@@ -85,7 +82,6 @@ fn whole(value: f64) -> Option<i64> {
     (value.is_finite() && value.abs() < 9e18).then_some(value as i64)
 }
 
-/// A number with a unit of size, possibly negative.
 pub fn signed_bytes(text: &str, kb_base: u64) -> Option<i64> {
     if text.trim().starts_with('(') {
         return arithmetic(text, &|unit| size_factor(unit, kb_base)).and_then(whole);
@@ -95,12 +91,10 @@ pub fn signed_bytes(text: &str, kb_base: u64) -> Option<i64> {
     value.checked_mul(factor)
 }
 
-/// A number with a unit of size.
 pub fn bytes(text: &str, kb_base: u64) -> Option<u64> {
     signed_bytes(text, kb_base).and_then(|value| value.try_into().ok())
 }
 
-/// A size or a percentage.
 pub fn size(text: &str, kb_base: u64) -> Option<Size> {
     match text.trim().strip_suffix('%') {
         Some(percent) => percent.trim().parse().ok().map(Size::Percent),
@@ -120,8 +114,6 @@ pub fn micros(text: &str, default_us: f64) -> Option<u64> {
     value.try_into().ok()
 }
 
-/// The value of an expression of numbers with units, `+ - * / %`, powers (`^`) and parentheses;
-/// `None` when it is none.
 pub fn arithmetic(text: &str, unit: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let mut rest = text.trim();
     let value = sum(&mut rest, unit, 0)?;
@@ -188,7 +180,6 @@ fn atom(rest: &mut &str, unit: Unit<'_>, depth: usize) -> Option<f64> {
     with_unit(rest, unit, value)
 }
 
-/// The number with the unit behind it, if there is one.
 fn with_unit(rest: &mut &str, unit: Unit<'_>, value: f64) -> Option<f64> {
     let end = rest
         .find(|c: char| !c.is_ascii_alphabetic())

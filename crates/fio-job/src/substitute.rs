@@ -7,19 +7,15 @@
 
 use crate::number;
 
-/// Where values come from.
 pub struct Substitution<'a> {
-    /// An environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Bytes of a memory page.
     pub page_bytes: u64,
     /// Memory of the host, in units of 2^20 bytes.
     pub memory_mib: u64,
-    /// Processors.
     pub cpus: u64,
 }
 
-/// The value with variables and keywords replaced.
 pub fn substitute(value: &str, with: &Substitution<'_>) -> Result<String, String> {
     let mut out = String::with_capacity(value.len());
     let mut rest = value;

@@ -30,6 +30,7 @@ pub enum EndpointError {
          unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
     )]
     Name {
+        /// As given.
         text: String,
     },
     #[error("cannot {what} {name}: {source}")]
@@ -40,6 +41,7 @@ pub enum EndpointError {
     },
     #[error("{name} exists and is not written over; remove it or choose another")]
     Exists {
+        /// Its path.
         name: String,
     },
     #[error(

@@ -56,6 +56,7 @@ pub enum RangeError {
          inclusive"
     )]
     FirstAfterLast {
+        /// As requested.
         first: u64,
         last: u64,
     },

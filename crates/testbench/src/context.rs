@@ -1,5 +1,3 @@
-//! Test context: opened drives, streams written and compared, seeds.
-
 use std::io;
 use std::sync::Arc;
 
@@ -22,15 +20,11 @@ use assay_stream::streamer::{DriveChunk, StreamHost, Streamer};
 /// Mismatched chunks that are diagnosed.
 const MAX_DIAGNOSED: usize = 4;
 
-/// Why a test ended early.
 pub(super) enum TestError {
-    /// Failed, with the reason.
     Failed(String),
     /// Not applicable to this drive, with the reason.
     NotApplicable(String),
-    /// A stop was requested.
     Stopped,
-    /// No test can continue.
     BenchRun(BenchError),
 }
 
@@ -44,7 +38,6 @@ pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, TestError> {
     Err(TestError::Failed(detail.into()))
 }
 
-/// The drives and the context.
 pub(super) struct BenchRun<'a> {
     pub host: &'a mut dyn StreamHost,
     pub context: TestContext<'a>,
@@ -65,7 +58,6 @@ impl BenchRun<'_> {
     }
 }
 
-/// Everything but the drives.
 pub(super) struct TestContext<'a> {
     pub options: &'a BenchOptions,
     /// The whole range.
@@ -85,7 +77,6 @@ pub(super) struct TestContext<'a> {
     pub report: BenchReport,
 }
 
-/// Bytes written and read, reported to the observer.
 pub(super) struct Progress<'a> {
     pub observer: &'a mut dyn BenchObserver,
     pub done_bytes: u64,
@@ -102,7 +93,6 @@ impl Progress<'_> {
         }
     }
 
-    /// Errors of a stream that has ended: a stop request or a failed command.
     pub fn check(&self, status: &StreamStatus) -> Result<(), TestError> {
         if self.observer.stop_requested() {
             return Err(TestError::Stopped);
@@ -112,23 +102,19 @@ impl Progress<'_> {
     }
 }
 
-/// How a stream is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteMode {
-    /// Flush after the end.
     pub flush_after: bool,
     /// Register commands, each after a number of chunks.
     pub orders: [Option<(u64, ControlBits)>; 2],
 }
 
 impl WriteMode {
-    /// Flush after the end.
     pub const FLUSH: WriteMode = WriteMode {
         flush_after: true,
         orders: [None, None],
     };
 
-    /// A register command after this number of chunks.
     pub fn order(chunks: u64, control: ControlBits) -> WriteMode {
         WriteMode {
             flush_after: false,
@@ -138,7 +124,6 @@ impl WriteMode {
 }
 
 impl TestContext<'_> {
-    /// A new seed.
     pub fn seed(&mut self) -> u64 {
         self.seeds += 1;
         let mut state = self.options.seed ^ self.seeds.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -149,7 +134,6 @@ impl TestContext<'_> {
         u64::from(self.range.chunk_bytes) / BEAT_BYTES
     }
 
-    /// Bytes of this many chunks.
     pub fn chunks(&self, chunks: u64) -> u64 {
         chunks * u64::from(self.range.chunk_bytes)
     }
@@ -183,7 +167,6 @@ impl TestContext<'_> {
         Ok(seed)
     }
 
-    /// Write a stream.
     pub fn write(
         &mut self,
         streamer: &mut dyn Streamer,
@@ -229,7 +212,6 @@ impl TestContext<'_> {
         Ok(())
     }
 
-    /// Read a range back and compare.
     pub fn read_back(
         &mut self,
         streamer: &mut dyn Streamer,
@@ -268,8 +250,6 @@ impl TestContext<'_> {
         Ok((found, status))
     }
 
-    /// Read a range back and compare; a mismatch fails the test with a text that starts with
-    /// `what`.
     pub fn compare(
         &mut self,
         streamer: &mut dyn Streamer,
@@ -285,7 +265,6 @@ impl TestContext<'_> {
         fail(format!("{what}: {text}"))
     }
 
-    /// Describe the mismatch, after reading the first wrong chunk again.
     pub fn explain(
         &mut self,
         streamer: &mut dyn Streamer,
@@ -314,7 +293,6 @@ impl TestContext<'_> {
     }
 }
 
-/// Read the first bytes of a range into a sink.
 pub(super) fn read(
     streamer: &mut dyn Streamer,
     range: &StreamRange,
@@ -328,7 +306,6 @@ pub(super) fn read(
     Ok(replayed.status)
 }
 
-/// Read the first bytes of a chunk of one drive into a sink.
 pub(super) fn read_chunk(
     streamer: &mut dyn Streamer,
     chunk: DriveChunk,
@@ -349,7 +326,6 @@ fn replay_options(min_io_bytes: u32) -> ReplayOptions {
     }
 }
 
-/// Compares with expected data.
 struct CompareSink<'a, 'o> {
     verifier: StreamVerifier,
     progress: &'a mut Progress<'o>,
@@ -367,7 +343,6 @@ impl StreamSink for CompareSink<'_, '_> {
     }
 }
 
-/// A pattern with register commands at certain chunks.
 struct CommandedSource<'a, 'o> {
     stream: SizedSource,
     orders: [Option<(u64, ControlBits)>; 2],

@@ -326,8 +326,7 @@ fn cut(
     })
 }
 
-/// The checker of the new stream fails at the first beat after the captured chunk, and everything
-/// from there on is old.
+/// From the first beat after the captured chunk on, everything is old.
 fn checked(
     streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,

@@ -1,17 +1,13 @@
-//! Text of a mismatch: what happened to which chunk, and whose data it holds.
-
 use assay_integrity::mismatch::MismatchRun;
 use assay_integrity::pattern::{
     DataOrigin, Diagnosis, ExpectedData, MismatchedChunk, StreamFindings,
 };
 use assay_stream::range::StreamRange;
 
-/// Seeds and descriptions of the streams written, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamLog(Vec<(u64, String)>);
 
 impl StreamLog {
-    /// Add a stream, before it is written.
     pub fn add(&mut self, seed: u64, what: String) {
         self.0.push((seed, what));
     }
@@ -112,7 +108,6 @@ fn torn(
     }
 }
 
-/// The text of a diagnosis after its first words.
 fn after_colon(diagnosis: &Diagnosis) -> String {
     let text = diagnosis.to_string();
     match text.split_once(": ") {
@@ -121,8 +116,7 @@ fn after_colon(diagnosis: &Diagnosis) -> String {
     }
 }
 
-/// The text of a comparison with a mismatch. `again`: whether a second read of the first wrong
-/// chunk was right; `None` without one.
+/// `again`: whether a second read of the first wrong chunk was right; `None` without one.
 pub(super) fn sentence(
     log: &StreamLog,
     first: &MismatchedChunk,

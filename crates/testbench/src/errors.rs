@@ -1,5 +1,3 @@
-//! Test 09: invalid addresses.
-
 use super::context::{BenchRun, TestContext, TestError, fail, read_chunk};
 use assay_integrity::pattern::ExpectedLayout;
 use assay_stream::range::RangeRequest;
@@ -7,7 +5,6 @@ use assay_stream::registers::StatusBits;
 use assay_stream::source::DiscardSink;
 use assay_stream::streamer::{DriveChunk, Streamer};
 
-/// First and last address, and the expected status bit.
 type AddressCase = (&'static str, Option<u64>, Option<u64>, StatusBits);
 
 fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
@@ -46,8 +43,6 @@ fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
     ]
 }
 
-/// 09: each invalid address sets its bit, nothing is written, and a read beyond the drive's end
-/// fails.
 pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let window = context.window;
@@ -83,8 +78,7 @@ pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     })
 }
 
-/// The drive must fail accesses beyond its end, unless the streamer refuses them. Only reads: a
-/// write would extend a file.
+/// Only reads: a write would extend a file.
 fn beyond(
     streamer: &mut dyn Streamer,
     context: &mut TestContext<'_>,

@@ -1,6 +1,3 @@
-//! Which test must detect which planned fault, and in which words: the table of docs/testbench.md,
-//! for any streamer.
-//!
 //! Ordinals and addresses are those of the bench with [`options`], on one drive whose smallest I/O
 //! is 512 bytes.
 
@@ -9,12 +6,10 @@ use assay_integrity::planned_faults::{BenchFault, Faults, Trigger};
 use crate::BenchOptions;
 
 pub const CHUNK_BYTES: u32 = 16 << 10;
-/// Chunks of the range.
 pub const CHUNKS: u64 = 256;
 /// Chunks in flight: the window at this depth is 64 chunks, and a session 16.
 const DEPTH: u32 = 8;
 
-/// Options of the bench for this table.
 pub fn options() -> BenchOptions {
     BenchOptions {
         last: Some((CHUNKS - 1) * u64::from(CHUNK_BYTES)),
@@ -25,14 +20,11 @@ pub fn options() -> BenchOptions {
     }
 }
 
-/// A fault, the test that must detect it, and what that test must say.
 #[derive(Clone, Debug)]
 pub struct FaultRow {
-    /// The fault.
     pub name: &'static str,
     /// Id of the test, in which alone the faults are armed.
     pub test: &'static str,
-    /// To be injected.
     pub faults: Faults,
     /// Parts of the detail of the failed test.
     pub says: &'static [&'static str],
@@ -53,8 +45,8 @@ fn row(
     }
 }
 
-/// The rows. `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and
-/// what the streamer had read ahead.
+/// `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and what the
+/// streamer had read ahead.
 pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
     vec![
         // The seventh read after the stopped replay.

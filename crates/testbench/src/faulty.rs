@@ -1,8 +1,4 @@
-//! Fault injection: a target with planned faults, to test the test bench.
-//!
-//! [`FaultyTarget`] wraps any [`Target`] and executes I/Os as [`assay_integrity::planned_faults`]
-//! says. It needs one slot for its own I/Os. [`FaultInjection`] puts it between the queues and the
-//! drives of a software streamer.
+//! It needs one slot for its own I/Os.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +9,6 @@ use assay_stream::drives::TargetLayer;
 /// Longest wait for an own I/O before polling again.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// Change of a completion.
 #[derive(Clone, Copy, Debug)]
 enum Fixup {
     /// A shortened write is reported as complete.
@@ -22,7 +17,6 @@ enum Fixup {
     Stale(Io),
 }
 
-/// A target with planned faults.
 #[derive(Debug)]
 pub struct FaultyTarget<T> {
     inner: T,
@@ -64,8 +58,6 @@ impl<T: Target> FaultMedia for Beginning<'_, T> {
 }
 
 impl<T: Target> FaultyTarget<T> {
-    /// Wraps a target whose slot `spare` is otherwise unused and whose buffers hold the longest
-    /// I/O.
     pub fn new(inner: T, faults: Faults, spare: u32) -> FaultyTarget<T> {
         FaultyTarget {
             inner,
@@ -118,7 +110,6 @@ impl<T: Target> FaultyTarget<T> {
         }
     }
 
-    /// An own, synchronous I/O of the spare slot.
     fn side_io(&mut self, op: Op, offset_bytes: u64, bytes: usize) -> Result<(), TargetError> {
         let spare = self.spare;
         self.inner.submit(&[Io {
@@ -197,12 +188,10 @@ impl<T: Target> Target for FaultyTarget<T> {
     }
 }
 
-/// Planned faults on each drive of a software streamer.
 #[derive(Clone, Debug)]
 pub struct FaultInjection(Vec<Faults>);
 
 impl FaultInjection {
-    /// One set of faults per drive.
     pub fn new(faults: &[Faults]) -> FaultInjection {
         FaultInjection(faults.to_vec())
     }

@@ -7,15 +7,15 @@
 //! | id | test | requirement |
 //! |---|---|---|
 //! | 00 | link status | the PCIe link is up |
-//! | 01 | left-over beats | an interrupted stream leaves nothing in the ring for the next one |
-//! | 02 | pattern checker | detects a wrong seed or length at the right beat; accepts the right ones |
-//! | 03 | flush after write | flushed data are there, after a power loss where one can be caused |
-//! | 04 | early last | a stream that ends inside a chunk is reported so; nothing after its end is changed |
-//! | 05 | abort mid-write | the last address is captured; everything up to it is new and durable, everything after it old |
-//! | 06 | stop mid-write | the same without the flush; the checker fails at exactly the first beat after the captured chunk |
-//! | 07 | adjacent sessions | adjacent sessions, written out of order, do not overwrite each other |
+//! | 01 | left-over beats | an interrupted stream leaves nothing for the next one |
+//! | 02 | pattern checker | finds a wrong seed or length at the right beat |
+//! | 03 | flush after write | flushed data are there, if possible after a power loss |
+//! | 04 | early last | a stream may end inside a chunk; nothing after its end is changed |
+//! | 05 | abort mid-write | up to the last address all is new and durable, after it old |
+//! | 06 | stop mid-write | the same without the flush; the first wrong beat is right after it |
+//! | 07 | adjacent sessions | written out of order, they do not overwrite each other |
 //! | 08 | chunk sweep | 1, 2, 4 ... 32768 chunks written, read and compared, with rates |
-//! | 09 | error codes | invalid addresses are refused with their bit of `STATUS`, and nothing is written |
+//! | 09 | error codes | invalid addresses set their bit of `STATUS`; nothing is written |
 //! | 10 | full disk | the whole range as one stream, read back and compared, with rates |
 //! | 11 | link status again | unchanged since 00 |
 //!
@@ -72,13 +72,11 @@ pub struct BenchOptions {
     /// Address of the last chunk, inclusive, bytes; default the drive's last.
     pub last: Option<u64>,
     pub chunk_bytes: u32,
-    /// Chunks in flight.
     pub depth: u32,
-    /// Seed of all seeds. On a drive that keeps its data each run needs a new one: old data of the
-    /// same seed would be right.
+    /// On a drive that keeps its data each run needs a new one: old data of the same seed would be
+    /// right.
     pub seed: u64,
-    /// Maximum bytes that tests 08 and 10 write at once; `None`: [`MAX_SWEEP_CHUNKS`], and the
-    /// whole range.
+    /// `None`: [`MAX_SWEEP_CHUNKS`], and the whole range.
     pub span_bytes: Option<u64>,
 }
 
@@ -95,18 +93,15 @@ impl Default for BenchOptions {
     }
 }
 
-/// Result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
-    /// Passed.
     Pass,
     Fail,
     /// Not applicable to this drive.
     NotApplicable,
 }
 
-/// A completed test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestResult {
     /// "00" to "11".
@@ -117,7 +112,6 @@ pub struct TestResult {
     pub detail: String,
 }
 
-/// Rates of writing one stream and of reading it back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StreamRates {
     pub chunks: u64,
@@ -127,10 +121,8 @@ pub struct StreamRates {
     pub read_bytes_per_s: f64,
 }
 
-/// Report of the test bench.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchReport {
-    /// The drives, as named.
     pub drives: Vec<String>,
     /// Any drive is simulated.
     pub simulated: bool,
@@ -138,15 +130,10 @@ pub struct BenchReport {
     pub direct: bool,
     pub seed: u64,
     pub range: StreamRange,
-    /// Chunks in flight.
     pub depth: u32,
-    /// Completed tests, in order.
     pub tests: Vec<TestResult>,
-    /// Number of tests passed.
     pub passed: u32,
-    /// Number of tests failed.
     pub failed: u32,
-    /// Number of tests not applicable.
     pub not_applicable: u32,
     /// A stop was requested before the last test.
     pub interrupted: bool,
@@ -156,16 +143,12 @@ pub struct BenchReport {
     pub continuous: Option<StreamRates>,
 }
 
-/// Why the tests cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The range is invalid.
     #[error(transparent)]
     Range(#[from] RangeError),
-    /// A drive cannot be opened.
     #[error(transparent)]
     Streamer(#[from] StreamError),
-    /// No drive given.
     #[error("the test bench needs a drive")]
     NoDrive,
     /// The range is too small.
@@ -174,9 +157,7 @@ pub enum BenchError {
          bench needs {MIN_CHUNKS}; extend it or use smaller chunks"
     )]
     TooSmall {
-        /// The first drive.
         drive: String,
-        /// Chunks in the range.
         chunks: u64,
         chunk_bytes: u32,
     },
@@ -188,13 +169,10 @@ pub enum BenchError {
     KeepsNothing { drive: String },
 }
 
-/// Observes the progress.
 pub trait BenchObserver {
-    /// A test starts.
     fn began(&mut self, _id: &'static str, _name: &'static str) {}
     /// Bytes written and read so far, and the estimated total.
     fn progress(&mut self, _done_bytes: u64, _total_bytes: u64) {}
-    /// A test has completed.
     fn ended(&mut self, _result: &TestResult) {}
     /// Whether to stop; called for every chunk.
     fn stop_requested(&self) -> bool {
@@ -204,7 +182,6 @@ pub trait BenchObserver {
 
 impl BenchObserver for () {}
 
-/// A test: id, name, function.
 type Test = (
     &'static str,
     &'static str,
@@ -226,15 +203,9 @@ const TESTS: [Test; 12] = [
     ("11", "link status again", link::again),
 ];
 
-/// Run the tests; several drives form one stream. All data on the range are lost.
-///
-/// A simulated drive must keep data (`SessionOptions::keep_data`); a single one with
-/// [`StreamHost::pattern_pages`] as its generator needs four bytes per page. The host's rings have
-/// [`BenchOptions::depth`] chunks of [`BenchOptions::chunk_bytes`].
-///
-/// # Errors
-/// When the range is invalid, or a drive cannot be opened or keeps no data. Faults of a drive are
-/// failed tests.
+/// All data on the range are lost. A simulated drive must keep data (`SessionOptions::keep_data`);
+/// a single one with [`StreamHost::pattern_pages`] as its generator needs four bytes per page. The
+/// host's rings have [`BenchOptions::depth`] chunks of [`BenchOptions::chunk_bytes`].
 pub fn run(
     host: &mut dyn StreamHost,
     options: &BenchOptions,

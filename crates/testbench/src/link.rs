@@ -1,5 +1,3 @@
-//! Tests 00 and 11: PCIe link status.
-
 use assay_device::identity::PcieLink;
 
 use super::context::{BenchRun, TestError, fail};
@@ -16,14 +14,12 @@ fn now(link: &PcieLink) -> String {
     link_text(link.speed.as_ref(), link.width)
 }
 
-/// Whether the link is up: a speed and a width.
 fn is_up(link: &PcieLink) -> bool {
     let speed = link.speed.as_ref();
     speed.is_some_and(|speed| speed.starts_with(|c: char| c.is_ascii_digit()))
         && link.width.is_some_and(|width| width > 0)
 }
 
-/// Name and link of every drive.
 fn links(bench: &mut BenchRun<'_>) -> Vec<(String, Option<PcieLink>)> {
     let drives = bench.host.drives().iter();
     let names: Vec<String> = drives.map(|drive| drive.extent.drive.clone()).collect();
@@ -39,7 +35,6 @@ fn outcome(texts: &[String]) -> Result<String, TestError> {
     Ok(texts.join("; "))
 }
 
-/// 00: link status.
 pub(super) fn status(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     let found = links(bench);
     bench.context.links = found.iter().map(|(_, link)| link.clone()).collect();

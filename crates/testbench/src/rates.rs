@@ -1,5 +1,3 @@
-//! Tests 08 and 10: streams of all sizes compared, with rates.
-
 use assay_units::text::{format_size, group_digits};
 
 use super::context::{BenchRun, TestContext, TestError, WriteMode, fail};
@@ -11,13 +9,11 @@ use assay_stream::streamer::Streamer;
 /// Approximate number of passes of the short tests over the window.
 const WINDOW_PASSES: u64 = 30;
 
-/// Chunks of the longest stream of the sweep.
 fn longest(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
     let chunks = span_bytes.map_or(range.chunks(), |span| span / u64::from(range.chunk_bytes));
     chunks.min(range.chunks()).clamp(1, MAX_SWEEP_CHUNKS)
 }
 
-/// Chunks of each drive that test 10 uses.
 fn full_chunks(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
     let stripe = u64::from(range.chunk_bytes) * u64::from(range.drives);
     let chunks = span_bytes.map_or(range.chunks_per_drive(), |span| span / stripe);
@@ -72,7 +68,6 @@ fn best(rows: &[StreamRates], rate: impl Fn(&StreamRates) -> f64) -> Option<&Str
     rows.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-/// 08: streams of 1, 2, 4 ... chunks.
 pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let range = context.range;
@@ -105,7 +100,6 @@ pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     })
 }
 
-/// 10: the whole range as one stream.
 pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let whole = context.range;

@@ -1,5 +1,3 @@
-//! Text log of the test bench.
-
 use assay_units::text::{format_size, group_digits};
 
 use super::{BenchReport, TestOutcome, TestResult};
@@ -16,7 +14,6 @@ pub fn line(test: &TestResult) -> String {
     format!("{word}  {}  {:<NAME$} {}", test.id, test.name, test.detail)
 }
 
-/// The log: drives and options, a line per test, a summary.
 pub fn render(report: &BenchReport) -> String {
     let mut out = String::new();
     let simulated = if report.simulated { " (simulated)" } else { "" };

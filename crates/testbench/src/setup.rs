@@ -1,5 +1,3 @@
-//! Hosts and faults for the bench.
-
 use assay_device::session::DriveSession;
 use assay_integrity::planned_faults::Faults;
 use assay_stream::drives::{IoCalls, QueueOptions, SoftwareHost};

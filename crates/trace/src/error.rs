@@ -1,4 +1,4 @@
-//! Errors of traces. Text of a file is shown without characters that act on a terminal.
+//! Text of a file is shown without characters that act on a terminal.
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {

@@ -1,5 +1,3 @@
-//! A synthetic workload with the profile of a trace, as a suite of existing job options.
-//!
 //! The workload keeps the mix, the sizes, the length of runs, the skew over the area, the rate and
 //! its randomness, and flushes. Writes are synchronous where most are. It does not keep which block
 //! is hot, the order of hot spots over time, bursts beyond a Poisson process, and trims.
@@ -16,8 +14,6 @@ use crate::{TraceSource, TraceSurvey};
 const MOST_BLOCK_BYTES: u64 = 4 << 20;
 /// Sizes of a mix that are kept; the others count as the nearest of them.
 const MOST_MIX_SIZES: usize = 8;
-/// Shares of a size among reads and among writes that differ by so much at most are one, percentage
-/// points.
 const ALIKE_PCT: u64 = 2;
 /// Below this share of requests that begin a run, percent, the order is sequential.
 const SEQUENTIAL_BEGINS_PCT: f64 = 1.0;
@@ -36,18 +32,14 @@ const MOST_DEPTH: u32 = 1024;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedWorkload {
-    /// `rw` with the length of runs.
     pub rw: String,
     pub read_percent: Option<u32>,
-    /// `bs`: sizes with percentages.
     pub bs: String,
     /// Alignment of offsets, where it is not the smallest size, bytes.
     pub align_bytes: Option<u64>,
-    /// `random_distribution`, of a random order.
     pub distribution: Option<String>,
     pub area: (u64, u64),
-    /// I/Os per second, and whether their gaps are random; `None`: a trace without times, a closed
-    /// loop.
+    /// `None`: a trace without times, a closed loop.
     pub rate: Option<(u64, bool)>,
     pub iodepth: u32,
     pub fsync: Option<u64>,
@@ -114,7 +106,6 @@ fn mix_text(mix: &Mix) -> String {
     }
 }
 
-/// Two mixes of the same sizes whose shares differ by chance only.
 fn are_alike(a: &Mix, b: &Mix) -> bool {
     a.len() == b.len()
         && a.iter().zip(b).all(|((size, share), (other, percent))| {
@@ -209,7 +200,6 @@ impl FittedWorkload {
         }
     }
 
-    /// A suite with two steps: the workload, and the trace itself.
     pub fn suite(&self, name: &str, source: &TraceSource, survey: &TraceSurvey) -> String {
         let quoted = |text: &str| format!("{:?}", printable(text));
         let path = source
@@ -265,7 +255,6 @@ impl FittedWorkload {
         }
         let mut text = String::new();
         let mut line = |line: &str| {
-            // Writing to a String cannot fail.
             let _ = writeln!(text, "{line}");
         };
         line(

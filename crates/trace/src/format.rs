@@ -1,6 +1,3 @@
-//! Formats of traces, their detection, and the parser of each: one line in, at most two records
-//! out.
-
 mod blkparse;
 mod csv;
 mod iolog;
@@ -17,8 +14,7 @@ use iolog::Iolog;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TraceFormat {
-    /// Default text of blkparse, of its requests queued (Q), or issued to the driver (D) where none
-    /// is queued.
+    /// Requests queued (Q), or issued to the driver (D) where none is queued.
     Blkparse,
     /// fio's iolog, version 2 or 3 by its first line.
     Iolog,
@@ -35,7 +31,6 @@ impl TraceFormat {
         TraceFormat::Systor,
         TraceFormat::Alibaba,
     ];
-    /// Names of all formats, as an option takes them.
     pub const NAMES: &'static str = "auto, blkparse, iolog, msr, systor, alibaba";
 
     pub fn name(self) -> &'static str {
@@ -48,7 +43,6 @@ impl TraceFormat {
         }
     }
 
-    /// What it is, with the form of a line.
     pub fn description(self) -> &'static str {
         match self {
             TraceFormat::Blkparse => "text of blkparse",
@@ -67,8 +61,7 @@ impl TraceFormat {
         }
     }
 
-    /// The format of a file that begins like this; `None` where no line of it is like one of a
-    /// known format.
+    /// `None` where no line of it is like one of a known format.
     pub fn detect(head: &str) -> Option<TraceFormat> {
         head.lines().take(DETECTION_LINES).find_map(detect_line)
     }
@@ -168,7 +161,6 @@ pub(crate) enum LineParser {
 }
 
 impl LineParser {
-    /// The parser of a format, for a file that begins with `head`.
     pub(crate) fn new(format: TraceFormat, head: &str) -> LineParser {
         match format {
             TraceFormat::Blkparse => LineParser::Blkparse(Blkparse::new(head)),
@@ -179,7 +171,6 @@ impl LineParser {
         }
     }
 
-    /// Parse line number `number` (from 1).
     pub(crate) fn line<'a>(&mut self, line: &'a str, number: u64) -> Result<Parsed<'a>, String> {
         let line = line.trim_end_matches(['\r', '\n']);
         match self {
@@ -190,7 +181,6 @@ impl LineParser {
     }
 }
 
-/// A whole number; the error names the field.
 pub(crate) fn whole(field: &str, text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("the {field} {text:?} is not a whole number below 2^64"))

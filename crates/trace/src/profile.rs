@@ -44,8 +44,6 @@ pub struct TraceProfile {
     pub area_blocks: u64,
     /// Exponent of the Zipf law with the same concentration; 0 is uniform.
     pub theta: f64,
-    /// Share of the begins that go to the most frequent 1, 10 and 20 % of the blocks at which runs
-    /// begin, percent.
     pub hottest_pct: [f64; 3],
     /// Requests per second, all operations; 0 of a trace without times.
     pub rate: f64,
@@ -56,7 +54,6 @@ pub struct TraceProfile {
     pub in_flight: Option<f64>,
 }
 
-/// Shares of the blocks that [`TraceProfile::hottest_pct`] is of, percent.
 pub const HOTTEST_PCT: [u64; 3] = [1, 10, 20];
 
 impl TraceProfile {
@@ -103,7 +100,6 @@ struct Pass {
 }
 
 impl Pass {
-    /// Whether a request continues a run; remembers its end.
     fn continues(&mut self, offset_bytes: u64, len_bytes: u64) -> bool {
         let found = self.ends.iter().position(|&end| end == offset_bytes);
         if let Some(at) = found {
@@ -219,7 +215,6 @@ impl BlockCounts {
         (self.counts.len() as u64) << self.shift
     }
 
-    /// Probability that two begins are of one block; `None` with fewer than two.
     fn concentration(&self) -> Option<f64> {
         if self.all < 2 {
             return None;
@@ -259,15 +254,12 @@ fn harmonic(n: u64, s: f64) -> f64 {
         true => (high / low).ln(),
         false => (high.powf(1.0 - s) - low.powf(1.0 - s)) / (1.0 - s),
     };
-    // Terms SINGLY + 1 to n: the integral, half of the last less half of the first, and the first
-    // correction.
     let slopes = s / 12.0 * (low.powf(-s - 1.0) - high.powf(-s - 1.0));
     singly + integral + (term(high) - term(low)) / 2.0 + slopes
 }
 
-/// Exponent of the Zipf law over `blocks` with this concentration, by bisection; 0 where it may be
-/// that of equal shares: of `pairs` pairs of begins, the number of those in one block is then a
-/// Poisson variable, and this one is within [`CHANCE_SIGMAS`] of its mean.
+/// 0 where the pairs in one block, a Poisson variable, are within [`CHANCE_SIGMAS`] of equal
+/// shares.
 fn theta(concentration: Option<f64>, pairs: f64, blocks: u64) -> f64 {
     let Some(wanted) = concentration else {
         return 0.0;

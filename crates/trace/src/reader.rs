@@ -1,5 +1,3 @@
-//! Reading of trace files, line by line.
-
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -114,7 +112,6 @@ impl TraceReader {
         TraceReader::new(name, input, source.format, source.device.clone())
     }
 
-    /// Read a trace from `input`, which is called `name` in messages.
     pub fn new(
         name: String,
         mut input: Box<dyn BufRead + Send>,
@@ -161,8 +158,7 @@ impl TraceReader {
         self.counts
     }
 
-    /// The next request; `None` at the end. `seen` gets the device of every request, before those
-    /// of other devices are left out.
+    /// `seen` gets the device of every request, before those of other devices are left out.
     pub fn next_seeing(
         &mut self,
         seen: &mut dyn FnMut(&str),
@@ -231,7 +227,6 @@ impl TraceReader {
         })
     }
 
-    /// Read the next line; false at the end.
     fn read_line(&mut self) -> Result<bool, TraceError> {
         self.line.clear();
         self.number += 1;

@@ -29,7 +29,6 @@ pub struct SkippedOps {
 impl SkippedOps {
     const WORDS: &'static str = "read, write, trim, sync";
 
-    /// From words separated by commas, those of fio's `replay_skip`.
     pub fn parse(text: &str) -> Result<SkippedOps, TraceError> {
         let mut skipped = SkippedOps::default();
         for word in text.split(',').map(str::trim) {
@@ -69,7 +68,6 @@ impl SkippedOps {
 pub enum Timing {
     /// In order, each as soon as there is a free slot.
     Closed,
-    /// When they are due by the trace.
     Timed {
         scale: f64,
         /// Longest time between two requests, after scaling; what is above is cut.
@@ -78,7 +76,6 @@ pub enum Timing {
 }
 
 impl Timing {
-    /// From the options `trace_timing`, `trace_time_scale` and `trace_idle_limit`.
     pub fn parse(
         timing: Option<&str>,
         scale: Option<&str>,
@@ -204,8 +201,7 @@ pub struct ReplayOptions {
     pub timing: Timing,
     pub map: AddressMap,
     pub phases: PhaseRule,
-    /// Offsets are rounded down to multiples of so many bytes, where that is more than the drive's
-    /// logical block.
+    /// Only where that is more than the drive's logical block.
     pub align_bytes: Option<u64>,
 }
 
@@ -233,7 +229,7 @@ pub struct ReplayPlan {
 }
 
 impl ReplayPlan {
-    /// Check a trace against an area of a drive. Reads the whole trace.
+    /// Reads the whole trace.
     pub fn new(options: &ReplayOptions, area: ReplayArea) -> Result<ReplayPlan, TraceError> {
         let survey = TraceSurvey::of(&options.source)?;
         let unfit = |what: String| TraceError::Unfit {
@@ -280,7 +276,6 @@ impl ReplayPlan {
         Ok(plan)
     }
 
-    /// Gaps may make more phases than a report can show.
     fn check_phases(&self) -> Result<(), TraceError> {
         let PhaseRule::Gap(gap) = self.options.phases else {
             return Ok(());
@@ -307,8 +302,7 @@ impl ReplayPlan {
         Ok(())
     }
 
-    /// Reads of all reads and writes, percent: 100 only where nothing is written, 0 only where
-    /// nothing is read.
+    /// 100 only where nothing is written, 0 only where nothing is read.
     pub fn read_percent(&self) -> u8 {
         let count = |op| match self.options.skipped.has(op) {
             true => 0,
@@ -330,7 +324,6 @@ impl ReplayPlan {
         count(Op::Write) == 0 && count(Op::Discard) > 0
     }
 
-    /// Bytes that are read, written and discarded.
     pub fn bytes(&self) -> u64 {
         let survey = &self.survey;
         let counts = [
@@ -345,8 +338,7 @@ impl ReplayPlan {
         kept.fold(0, |sum: u64, (_, count)| sum.saturating_add(count.bytes))
     }
 
-    /// From the first due time to the last, without the limit of idle time; `None` in a closed
-    /// loop.
+    /// Without the limit of idle time; `None` in a closed loop.
     pub fn span(&self) -> Option<Nanos> {
         match self.options.timing {
             Timing::Closed => None,

@@ -1,5 +1,3 @@
-//! One pass over a trace: what it holds, in constant memory.
-
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -22,7 +20,6 @@ pub struct OpCount {
     pub bytes: u64,
 }
 
-/// What a trace holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSurvey {
     pub format: TraceFormat,
@@ -35,7 +32,6 @@ pub struct TraceSurvey {
     /// From the first request to the last.
     pub span: Nanos,
     pub low_bytes: u64,
-    /// End of the highest request, bytes.
     pub high_bytes: u64,
     /// Largest power of two that divides all offsets, bytes, and at most [`MOST_ALIGNMENT_BYTES`].
     pub alignment_bytes: u64,
@@ -47,8 +43,7 @@ pub struct TraceSurvey {
 }
 
 impl TraceSurvey {
-    /// Read a whole trace. A trace that has not changed since it was last read in this process is
-    /// not read again.
+    /// A trace that has not changed since it was last read in this process is not read again.
     pub fn of(source: &TraceSource) -> Result<Arc<TraceSurvey>, TraceError> {
         let state = fs::metadata(&source.path)
             .ok()

@@ -20,7 +20,6 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     ios: NonZeroU64,
-    /// In which those are due.
     seconds: NonZeroU64,
 }
 
@@ -36,8 +35,7 @@ impl Rate {
         self.ios.get() as f64 / self.seconds.get() as f64
     }
 
-    /// As many I/Os of `mean_bytes` on average as make so many bytes per second: exactly where the
-    /// mean is a whole number of bytes, else to a part in 2^16 of a byte.
+    /// Exact where the mean is a whole number of bytes, else to a part in 2^16 of a byte.
     pub fn of_bytes(bytes_per_second: NonZeroU64, mean_bytes: f64) -> Rate {
         const PARTS: u128 = 1 << 16;
         let mut ios = u128::from(bytes_per_second.get()) * PARTS;
@@ -77,8 +75,6 @@ enum Process {
 #[derive(Clone, Debug)]
 struct Constant {
     due_ns: u64,
-    /// `(phase + n * stride) * 10^9` modulo the rate: what `due_ns` rounds off, in units of 1/rate
-    /// ns.
     remainder: u64,
     step_ns: u64,
     step_remainder: u64,
@@ -95,13 +91,10 @@ struct Poisson {
 }
 
 impl Arrivals {
-    /// Closed loop: the next I/O is always due.
     pub fn closed() -> Arrivals {
         Arrivals(Process::Closed)
     }
 
-    /// Worker `worker` of `workers` of a job that issues I/Os at equal distances, so many per
-    /// second.
     pub fn constant(rate: Rate, worker: u32, workers: NonZeroU32) -> Arrivals {
         let (rate, seconds) = (rate.ios.get(), rate.seconds.get());
         let at = |arrivals: u32| {
@@ -124,8 +117,7 @@ impl Arrivals {
         }))
     }
 
-    /// One of `workers` equal shares of a Poisson process of `rate_iops`. Give every worker its own
-    /// `rng` (`Rng::stream(mix(seed, worker), "arrivals")`).
+    /// Give every worker its own `rng` (`Rng::stream(mix(seed, worker), "arrivals")`).
     pub fn poisson(rate_iops: NonZeroU64, workers: NonZeroU32, rng: Rng) -> Arrivals {
         let mean_gap_ns =
             NANOS_PER_SECOND as f64 * f64::from(workers.get()) / rate_iops.get() as f64;
@@ -146,7 +138,6 @@ impl Arrivals {
         !matches!(self.0, Process::Closed)
     }
 
-    /// When the next I/O is due, since the job's start; zero in a closed loop.
     #[inline]
     pub fn next_due(&self) -> Nanos {
         match &self.0 {

@@ -1,5 +1,3 @@
-//! Self-audit: cost of the I/O loop and of the clock on this host, measured before each run.
-
 use std::sync::atomic::AtomicBool;
 
 use assay_integrity::checker::LearnedSeed;
@@ -43,8 +41,6 @@ pub enum AuditError {
     Target(#[from] TargetError),
 }
 
-/// Run 4 KiB random reads on the null target for 60 ms, or 5 ms where every drive is simulated, and
-/// time the clock.
 pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
     let span = match simulated {
         true => SIMULATED_AUDIT_SPAN,

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::access::Region;
 use crate::plan::Workload;
 
-/// One bit per block of an area, shared by the workers of a job: 32 MiB of memory for a terabyte in
-/// blocks of 4 KiB.
+/// One bit per block, shared by the workers of a job: 32 MiB for a terabyte at 4 KiB.
 #[derive(Debug)]
 pub struct CoverageMap {
     /// From the first thread's region to the end of the last one's.
@@ -18,8 +17,7 @@ pub struct CoverageMap {
 }
 
 impl CoverageMap {
-    /// The map of a workload that counts its coverage ([`Workload::counts_coverage`]); `None` for
-    /// others, and where there is no memory for it.
+    /// `None` where a workload does not count it, and where there is no memory for it.
     pub fn of(workload: &Workload) -> Option<Arc<CoverageMap>> {
         if !workload.counts_coverage || !workload.writes() || workload.trims {
             return None;
@@ -60,7 +58,6 @@ impl CoverageMap {
         }
     }
 
-    /// Share of the area's blocks that were written at least once, percent.
     pub fn written_pct(&self) -> f64 {
         let ones = |word: &AtomicU64| u64::from(word.load(Ordering::Relaxed).count_ones());
         let written: u64 = self.words.iter().map(ones).sum();

@@ -1,6 +1,3 @@
-//! Ending jobs that run together: the end of one thread ends others (fio's `exitall` and
-//! `exit_what`).
-//!
 //! As fio 3.33's `fio_terminate_threads`: a thread that has done its work, or was ended itself,
 //! ends the other threads of its group, or all that run at the same time. A thread that is ended
 //! issues nothing more; its I/Os in flight complete, and what it wrote is read back where it
@@ -19,7 +16,6 @@ pub const EXIT_POLL: Nanos = Nanos::from_millis(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitScope {
-    /// Those of jobs with the same number of a group.
     Group,
     /// All that run at the same time and have this option.
     Stage,
@@ -47,7 +43,6 @@ impl ExitGroups {
         groups
     }
 
-    /// A thread's part, where its job ends others and is ended by them.
     pub fn share(&self, workload: &Workload) -> Option<ExitShare> {
         let exit = workload.exit?;
         Some(ExitShare {
@@ -74,8 +69,7 @@ impl ExitShare {
         self.group.load(Ordering::Relaxed) || self.stage.load(Ordering::Relaxed)
     }
 
-    /// How many threads of all groups have ended: what [`ExitShare::is_ended`] says changes only
-    /// with it.
+    /// What [`ExitShare::is_ended`] says changes only with it.
     #[inline]
     pub fn ends(&self) -> u32 {
         self.ends.load(Ordering::Acquire)

@@ -1,5 +1,3 @@
-//! Flow control: jobs that run together keep their shares of the I/Os (fio's `flow`).
-//!
 //! As fio 3.33's flow.c: a thread whose share of all I/Os of its group exceeds its weight's share
 //! of all weights waits. A thread that ends takes its weight and its I/Os with it. fio's threads
 //! count without order between them, and so do those of a real drive here; on a simulated drive one
@@ -15,7 +13,6 @@ use crate::plan::Workload;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Jobs with the same number share.
     pub group: u32,
     /// Share of the I/Os, relative to the weights of the other threads.
     pub weight: u32,
@@ -49,7 +46,6 @@ impl FlowGroups {
         groups
     }
 
-    /// A thread's share of a workload, where it has flow control.
     pub fn share(&self, workload: &Workload) -> Option<FlowShare> {
         let flow = workload.flow?;
         Some(FlowShare {
@@ -70,7 +66,6 @@ pub struct FlowShare {
 }
 
 impl FlowShare {
-    /// Count an I/O, or say how long to wait because the others have to catch up.
     pub fn take(&mut self) -> Result<(), Nanos> {
         let weights = u128::from(self.group.weights.load(Ordering::Relaxed));
         let all = u128::from(self.group.ios.load(Ordering::Relaxed));
@@ -82,7 +77,6 @@ impl FlowShare {
         Ok(())
     }
 
-    /// The thread has ended: the others no longer wait for it.
     pub fn leave(&mut self) {
         let (weight, ios) = (
             std::mem::take(&mut self.weight),

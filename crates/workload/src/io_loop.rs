@@ -1,6 +1,3 @@
-//! The I/O loop: runs workers on a target, one worker on a real target, all of a job's workers on a
-//! simulated one.
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,12 +11,10 @@ use crate::exit::EXIT_POLL;
 use crate::plan::{Engine, Workload};
 use crate::worker::{NextIssue, Worker};
 
-/// How long I/Os in flight may take to complete after a stop was requested, before they are counted
-/// as unanswered.
+/// After a stop; I/Os that take longer are counted as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 
-/// A loop ends after this number of consecutive failed I/Os: a removed drive fails them in
-/// microseconds.
+/// Consecutive failed I/Os: a removed drive fails them in microseconds.
 pub const GIVE_UP_ERRORS: u64 = 100_000;
 /// Or when I/Os have only failed for so long, and at least [`GIVE_UP_LEAST`] did.
 pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
@@ -27,8 +22,7 @@ pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
 pub const GIVE_UP_LEAST: u64 = 8;
 
 pub trait IntervalSink {
-    /// An interval (or the rest of one) of a job is over. Returns storage for
-    /// [`Recorder::recycle`], where there is any, cleared outside the loop.
+    /// Returns storage for [`Recorder::recycle`], where there is any, cleared outside the loop.
     fn interval(
         &mut self,
         job: usize,
@@ -63,10 +57,8 @@ impl IoLoopConfig {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopEnd {
-    /// Ended by the stop flag before the workload was done.
     pub stopped: bool,
-    /// I/Os that never completed: not within [`STOP_GRACE`] of the stop, or not within
-    /// [`IoLoopConfig::io_timeout`] of the last completion.
+    /// Not within [`STOP_GRACE`] of the stop or [`IoLoopConfig::io_timeout`] of a completion.
     pub unanswered: u64,
     /// Ended before its time because every I/O failed.
     pub gave_up: Option<GaveUp>,
@@ -131,7 +123,6 @@ impl ErrorStreak {
     }
 }
 
-/// The workers of one loop, and which of them can issue.
 struct WorkerSet<'a> {
     workers: &'a mut [Worker],
     depth: u32,
@@ -194,8 +185,6 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// End the workers that others have ended, in this loop or in another thread; returns whether
-    /// there were any.
     fn end_with_group(&mut self) -> bool {
         let Some(seen) = &mut self.exits else {
             return false;
@@ -213,7 +202,6 @@ impl<'a> WorkerSet<'a> {
             }
         }
         if any {
-            // They no longer wait for what was due.
             let workers = &self.workers;
             self.due
                 .retain(|&Reverse((_, index))| workers[index as usize].is_issuing());
@@ -228,8 +216,7 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// The worker that a slot belongs to; with one worker, as on every real target, there is
-    /// nothing to divide.
+    /// With one worker, as on every real target, there is nothing to divide.
     #[inline]
     fn index_of(&self, slot: u32) -> u32 {
         match self.workers.len() {
@@ -238,7 +225,6 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// Filling buffers took until `at`: closed-loop I/Os of the batch start then.
     fn restamp(&mut self, batch: &[Io], at: Nanos) {
         for io in batch {
             let index = self.index_of(io.slot);
@@ -246,15 +232,12 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
-    /// No worker of a job will do another I/O.
     #[cold]
     fn have_ended(&self, job: usize) -> bool {
         let mut of_job = self.workers.iter().filter(|worker| worker.job() == job);
         of_job.all(Worker::has_ended)
     }
 
-    /// Everything that is measured of a job is over; only the read-back of what was written is
-    /// left.
     fn only_reads_back(&self, job: usize) -> bool {
         let mut of_job = self.workers.iter().filter(|worker| worker.job() == job);
         of_job.all(Worker::reads_back)
@@ -290,9 +273,6 @@ impl<'a> WorkerSet<'a> {
     }
 }
 
-/// Run workers until each is done, or `stop` is set, or I/Os have only failed for long enough
-/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or none has completed for [`IoLoopConfig::io_timeout`].
-///
 /// Worker `i` owns slots `i * depth ..`, and records into the recorder of its job. Closed-loop I/Os
 /// count from the submission of their batch; where no buffers are filled, from the completions seen
 /// before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
@@ -418,7 +398,6 @@ pub fn run_io_loop<T: Target>(
     outcome.map(|()| end)
 }
 
-/// When the first of the recorders is due.
 #[inline]
 fn boundary(recorders: &[Recorder]) -> Nanos {
     let boundaries = recorders.iter().map(Recorder::boundary);

@@ -1,5 +1,3 @@
-//! Planning of a job: options, checked against a drive, become a workload in which nothing is text.
-
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
@@ -31,8 +29,7 @@ use pauses::{exit, flow, think};
 use segmented::segments;
 
 pub const MAX_JOBS: u32 = 4096;
-/// Most I/Os in flight of one job, all threads together: a terabyte-per-second drive at 4 ms
-/// latency would need no more.
+/// A terabyte-per-second drive at 4 ms latency would need no more.
 pub const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Block size when none is given, as fio's.
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
@@ -65,12 +62,10 @@ pub enum Pacing {
     Closed,
     /// As soon as a slot is free, but no faster than this; latency from submission.
     Limited {
-        /// All threads together.
         rate: Rate,
     },
     /// When it is due; latency from the due time.
     Open {
-        /// I/Os per second, all threads together.
         iops: NonZeroU64,
         /// Exponential gaps instead of equal ones.
         poisson: bool,
@@ -84,8 +79,7 @@ pub struct Think {
     pub pause: Nanos,
     /// I/Os between two pauses; `None`: no limit.
     pub ios: Option<NonZeroU32>,
-    /// Time between two pauses in which I/Os are submitted; `None`: no limit. At least one of both
-    /// limits is set.
+    /// At least one of both limits is set.
     pub active: Option<Nanos>,
 }
 
@@ -104,7 +98,6 @@ pub struct SynchronousWrites {
     pub metadata: bool,
 }
 
-/// A workload that can run, made by [`Workload::plan`] for one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     pub rw: String,
@@ -116,13 +109,10 @@ pub struct Workload {
     /// The trace that it replays, in place of addresses and times of its own.
     pub trace: Option<Arc<ReplayPlan>>,
     pub area: Region,
-    /// Where its pieces are, if it is not contiguous.
     pub segments: Option<Segments>,
     /// Thread `i` works `i` times this further on.
     pub offset_increment_bytes: u64,
-    /// Each thread has its own equal part of the area.
     pub split: bool,
-    /// In flight per thread.
     pub iodepth: u32,
     pub batch_complete_min: u32,
     /// Where the threads may run; `None`: where the system puts them.
@@ -133,7 +123,6 @@ pub struct Workload {
     pub runtime: Option<Nanos>,
     /// Before measuring starts.
     pub ramp: Nanos,
-    /// Before the first I/O.
     pub start_delay: Nanos,
     pub flow: Option<Flow>,
     pub exit: Option<Exit>,
@@ -146,23 +135,18 @@ pub struct Workload {
     /// I/Os per thread; `None`: no limit.
     pub ios: Option<u64>,
     pub data: DataPattern,
-    /// Length of self-describing blocks, where the job verifies.
     pub verify_bytes: Option<u32>,
     pub reads_back: bool,
     /// Writes after which they are read back, in place of all at the end.
     pub verify_backlog: Option<NonZeroU32>,
-    /// Seed in those blocks, which must be new for every job that writes; `None`: the data seed for
-    /// writes, that of the first intact block for reads.
+    /// New for every job that writes; `None`: the data seed, or that of the first block found.
     pub verify_seed: Option<u64>,
     /// Seed of every random choice but the data and the places of hot blocks.
     pub seed: u64,
-    /// Seed of the places of hot blocks: the job's, unless the caller gives several jobs the same,
-    /// so that they have one hot set in orders of their own.
+    /// The job's, unless several jobs are to have one hot set in orders of their own.
     pub placement_seed: u64,
-    /// Seed of the data written: the job's, unless the caller gives every job its own, so that no
-    /// job writes what another has written.
+    /// The job's, unless no job may write what another has written.
     pub data_seed: u64,
-    /// Count the blocks that it writes: what a preconditioning covers.
     pub counts_coverage: bool,
     pub interval: Nanos,
     pub engine: Engine,
@@ -335,7 +319,6 @@ impl Workload {
         self.read_percent < 100
     }
 
-    /// I/Os are due at times of their own, and their latency counts from then.
     pub fn is_open_loop(&self) -> bool {
         matches!(self.pacing, Pacing::Open { .. })
             || self.trace.as_ref().is_some_and(|trace| trace.is_timed())
@@ -362,7 +345,7 @@ impl Workload {
         }
     }
 
-    /// The addresses of one thread. Threads that work in one region share their covering passes.
+    /// Threads that work in one region share their covering passes.
     pub fn addresses(&self, worker: u32) -> Result<AddressGenerator, AccessError> {
         let region = self.region(worker);
         let addresses = AddressGenerator::new(&self.access, region, self.seed, worker)?;
@@ -388,7 +371,6 @@ impl Workload {
         self.trace.as_ref()?.span()
     }
 
-    /// What is before the measured time: delay of the start, and ramp.
     pub fn lead(&self) -> Nanos {
         self.start_delay + self.ramp
     }

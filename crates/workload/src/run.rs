@@ -1,6 +1,3 @@
-//! Running workloads on drives: one thread per worker on real drives, virtual time on simulated
-//! ones.
-
 mod simulated;
 mod threads;
 
@@ -37,13 +34,10 @@ pub struct TargetJobs<'a> {
     pub target: &'a mut OpenTarget,
 }
 
-/// Receives measurements as they are made, in the thread that called [`run_jobs`].
 pub trait RunObserver {
     /// What a drive's workers completed in an interval; several calls for one interval add up.
     fn interval(&mut self, drive: usize, interval: &Interval);
-    /// A drive's telemetry, `at` its time since the start.
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry);
-    /// The host's load in an interval (real drives only).
     fn host(&mut self, index: u32, load: HostLoad);
 }
 
@@ -54,11 +48,7 @@ pub struct DriveOutcome {
     pub end: LoopEnd,
     pub verify: Option<VerifyReport>,
     pub trace: Option<TraceOutcome>,
-    /// Share of the area's blocks that it wrote at least once, percent, where the workload counts
-    /// them.
     pub area_written_pct: Option<f64>,
-    /// Of a simulated drive on a shared host: the share of its processors that the drive's I/Os
-    /// took, percent.
     pub host_busy_pct: Option<f64>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
     pub busiest_thread_pct: f64,
@@ -91,8 +81,6 @@ pub enum RunError {
     Panicked { index: usize },
 }
 
-/// Run one workload per drive, all at once (simulated drives each in their own virtual time).
-///
 /// Ends when every workload has, or soon after `stop` is set; what was measured until then is in
 /// the outcome either way.
 pub fn run_jobs(
@@ -107,9 +95,8 @@ pub fn run_jobs(
     run_together(&mut targets.collect::<Vec<_>>(), stop, observer)
 }
 
-/// Run several workloads per drive, all at once: those of a simulated drive in its one virtual
-/// time. Otherwise as [`run_jobs`]; the outcomes are in the order of the drives, then of their
-/// parts, and have the parts' numbers.
+/// Otherwise as [`run_jobs`]; the outcomes are in the order of the drives, then of their parts, and
+/// have the parts' numbers.
 pub fn run_together(
     jobs: &mut [TargetJobs<'_>],
     stop: &AtomicBool,
@@ -118,8 +105,6 @@ pub fn run_together(
     run_on_host(jobs, None, stop, observer)
 }
 
-/// [`run_together`] with one host that all simulated drives share; without it each has one of its
-/// own.
 pub fn run_on_host(
     jobs: &mut [TargetJobs<'_>],
     host: Option<HostProfile>,
@@ -181,8 +166,7 @@ pub fn run_on_host(
     })
 }
 
-/// The trace of a workload, with its first I/Os at hand: made before the start of the job, which
-/// must not wait for a file.
+/// Made before the start of the job, which must not wait for a file.
 fn trace_feed(workload: &Workload) -> Result<Option<(Arc<ReplayPlan>, ReplayFeed)>, TraceError> {
     let Some(plan) = &workload.trace else {
         return Ok(None);

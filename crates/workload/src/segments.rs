@@ -1,10 +1,7 @@
-//! An active range in segments (SNIA SSS PTS, client): equal pieces of the area, spread over the
-//! drive, between which nothing is accessed.
-//!
-//! A client writes little of its drive at a time, and not in one piece. The specification's terms:
-//! the segments are of equal size, the start of each is random, they span the range and do not
-//! touch. Each lies in its own equal share of the range, at a random place that depends on the
-//! number of segments and the range alone: preconditioning and tests access the same blocks.
+//! The specification's terms: the segments are of equal size, the start of each is random, they
+//! span the range and do not touch. Each lies in its own equal share of the range, at a random
+//! place that depends on the number of segments and the range alone: preconditioning and tests
+//! access the same blocks.
 
 use std::sync::Arc;
 
@@ -18,8 +15,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// `count` segments of an area of `area_bytes`, in the `range_bytes` from `first_bytes` on;
-    /// places are multiples of `unit_bytes`.
+    /// Places are multiples of `unit_bytes`.
     pub fn new(
         count: u32,
         area_bytes: u64,
@@ -61,7 +57,6 @@ impl Segments {
         self.segment_bytes
     }
 
-    /// Where an offset of the contiguous area is.
     #[inline]
     pub fn place(&self, offset_bytes: u64) -> u64 {
         let within = offset_bytes - self.first_bytes;

@@ -1,5 +1,4 @@
-//! The state machine of one worker thread: next I/O, data, verification, latency. Sans-IO: the same
-//! code for every target.
+//! Sans-IO: the same code for every target.
 
 use std::sync::Arc;
 
@@ -44,7 +43,6 @@ struct Pending {
 }
 
 impl Pending {
-    /// Of a slot that was not used yet.
     const NONE: Pending = Pending {
         intended: Nanos::ZERO,
         submitted: Nanos::ZERO,
@@ -100,7 +98,6 @@ pub struct Worker {
     bytes_left: u64,
     ios_left: u64,
     think: Option<Thinking>,
-    /// Where the pieces of the area are, if it is not contiguous.
     segments: Option<Segments>,
     flow: Option<FlowShare>,
     exit: Option<ExitShare>,
@@ -137,9 +134,7 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
 }
 
 impl Worker {
-    /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the
-    /// workload's depth), starting at `start` on the target's clock. All workers of a job share the
-    /// seed found on the drive.
+    /// All workers of a job share the seed found on the drive.
     pub fn new(
         workload: &Workload,
         index: u32,
@@ -235,7 +230,6 @@ impl Worker {
         self.job
     }
 
-    /// Filling write buffers takes time that must not count as latency.
     #[inline]
     pub fn fills_buffers(&self) -> bool {
         self.filler.is_some() || self.checker.is_some()
@@ -272,7 +266,6 @@ impl Worker {
         self.checker.as_ref().map(JobChecker::report)
     }
 
-    /// Add every I/O that can start now to the batch.
     #[inline]
     pub fn issue<T: Target>(
         &mut self,
@@ -499,8 +492,7 @@ impl Worker {
         }
     }
 
-    /// The batch is handed over at `at`, after its buffers were filled: its closed-loop I/Os start
-    /// then.
+    /// Its closed-loop I/Os start at `at`, after the buffers were filled.
     pub fn restamp(&mut self, slot: u32, at: Nanos) {
         let pending = &mut self.pending[(slot - self.first_slot) as usize];
         let is_own_flush = pending.op == Op::Flush && self.trace.is_none();

@@ -1,5 +1,3 @@
-//! Which addresses, in which sizes, read or written, with which data.
-
 use assay_units::text::compact_size;
 use assay_workload::options::JobOptions;
 
@@ -7,10 +5,8 @@ use super::given::Given;
 use crate::JobFileError;
 use crate::number::{self, Size};
 
-/// fio's block size where none is given.
 const DEFAULT_SIZE: &str = "4k";
 
-/// Most sizes of a range of block sizes.
 const MAX_SIZES: u64 = 256;
 
 type Note<'a> = dyn FnMut(String) + 'a;
@@ -34,8 +30,7 @@ pub(super) fn access(
     flushes(given, options)
 }
 
-/// Threads of one verifying job work in parts of the area: with `offset_increment`, up to the next
-/// thread's begin.
+/// With `offset_increment`, up to the next thread's begin.
 fn apart(options: &mut JobOptions, note: &mut Note<'_>) {
     let bytes = |text: &Option<String>| text.as_deref()?.parse::<u64>().ok();
     let is_alone = options.numjobs.unwrap_or(1) < 2;
@@ -150,7 +145,6 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
     Ok(())
 }
 
-/// What a job does that does one thing only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Reads,
@@ -158,7 +152,6 @@ pub(super) enum Direction {
     Trims,
 }
 
-/// What the job does, where it is one thing only.
 pub(super) fn only(given: &Given<'_>) -> Option<Direction> {
     match given
         .text("rw")
@@ -171,8 +164,6 @@ pub(super) fn only(given: &Given<'_>) -> Option<Direction> {
     }
 }
 
-/// The sizes of reads and writes, as `--bs` has them: one text, or two with a comma where a job of
-/// both has different ones.
 fn per_direction(
     given: &Given<'_>,
     text: &str,

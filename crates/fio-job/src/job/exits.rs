@@ -1,11 +1,8 @@
-//! Jobs whose end ends others: `exitall` and `exit_what`.
-
 use super::Conversion;
 use super::given::Given;
 use crate::JobFileError;
 use crate::ini::JobFile;
 
-/// What the end of a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExitWhat {
     Group,
@@ -14,7 +11,6 @@ pub(super) enum ExitWhat {
 }
 
 impl ExitWhat {
-    /// The value of `--exitall`.
     pub(super) fn scope(self) -> &'static str {
         match self {
             ExitWhat::Group => "group",
@@ -47,7 +43,6 @@ impl Exits {
         })
     }
 
-    /// What the end of the section's jobs ends, and its group.
     pub(super) fn section(
         &mut self,
         given: &Given<'_>,

@@ -1,5 +1,3 @@
-//! The options of a section, checked against the table of what is supported.
-
 use std::collections::BTreeMap;
 
 use assay_units::text::did_you_mean;
@@ -8,7 +6,6 @@ use super::{Place, Section, Support, options};
 use crate::JobFileError;
 use crate::number::{self, Size};
 
-/// The options in force in a section, by their main names.
 pub(super) struct Given<'a> {
     section: &'a str,
     section_place: &'a Place,
@@ -17,7 +14,6 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// The options of a section.
     pub(super) fn of(section: &'a Section) -> Result<Given<'a>, JobFileError> {
         let mut given = Given {
             section: &section.name,
@@ -83,7 +79,6 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The options in force, by their main names, and where each is.
     pub(super) fn places(&self) -> Vec<(String, Place)> {
         let values = self.values.iter();
         values
@@ -91,7 +86,6 @@ impl<'a> Given<'a> {
             .collect()
     }
 
-    /// The section's name.
     pub(super) fn section(&self) -> &'a str {
         self.section
     }
@@ -136,7 +130,6 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The value of an option as `read` reads it.
     pub(super) fn parsed<T>(
         &self,
         name: &str,
@@ -170,7 +163,6 @@ impl<'a> Given<'a> {
         })
     }
 
-    /// A time in microseconds.
     pub(super) fn micros(&self, name: &str, default_us: f64) -> Result<Option<u64>, JobFileError> {
         self.parsed(name, "a time such as 500ms, 5s or 2m", |text| {
             number::micros(text, default_us)

@@ -1,5 +1,3 @@
-//! When a job starts and ends, and how fast it goes.
-
 use assay_workload::options::JobOptions;
 
 use super::access::{Direction, only};
@@ -7,7 +5,6 @@ use super::given::Given;
 use crate::JobFileError;
 use crate::number::Size;
 
-/// The least rate of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeastRate {
     /// Bytes per second (`rate_min`).
@@ -102,8 +99,6 @@ pub(super) fn limits(
     cpus(given, options)
 }
 
-/// The values for reads, writes and trims of a list such as `1m`, `1m,500k` or `,500k`; 0 is no
-/// limit.
 fn values(given: &Given<'_>, name: &str) -> Result<Option<[u64; 3]>, JobFileError> {
     given.parsed(
         name,

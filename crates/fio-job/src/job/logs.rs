@@ -1,5 +1,3 @@
-//! Logs that a job asks for.
-
 use assay_workload::options::JobOptions;
 
 use super::given::Given;
@@ -15,10 +13,8 @@ pub enum LogKind {
     Histogram,
 }
 
-/// A log that a job asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRequest {
-    /// What it logs.
     pub kind: LogKind,
     /// Begin of its file name: `PREFIX_bw.1.log`.
     pub prefix: String,

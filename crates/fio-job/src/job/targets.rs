@@ -1,11 +1,8 @@
-//! What a job runs on, and through which engine.
-
 use assay_workload::options::JobOptions;
 
 use super::given::Given;
 use crate::JobFileError;
 
-/// What a job runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The drive of the command line, a device, or an existing file.
@@ -99,7 +96,6 @@ pub(super) fn targets(given: &Given<'_>, drive: Option<&str>) -> Result<Vec<Targ
     Ok((0..clones).map(file).collect())
 }
 
-/// fio's name of the engine, and that of `assay job`.
 pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<(&'a str, &'static str), JobFileError> {
     let name = given.text("ioengine").map_or("psync", |(name, _)| name);
     let engine = match name {
@@ -116,7 +112,6 @@ pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<(&'a str, &'static str)
     Ok((name, engine))
 }
 
-/// The engine, its depth, and whether it bypasses the page cache.
 pub(super) fn engine(
     given: &Given<'_>,
     targets: &[Target],

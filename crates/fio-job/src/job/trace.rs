@@ -29,7 +29,6 @@ const REPLACED: [&str; 14] = [
     "numjobs",
 ];
 
-/// Where a log is replayed, for the section's target.
 pub(super) fn redirect<'a>(given: &Given<'a>) -> Result<Option<&'a str>, JobFileError> {
     let redirected = given.text("replay_redirect").map(|(drive, _)| drive);
     let Some((log, place)) = given.text("read_iolog") else {

@@ -30,6 +30,7 @@ pub enum VerifyError {
          choose one that divides the block size"
     )]
     BadInterval {
+        /// As requested.
         interval_bytes: u32,
     },
     /// The interval does not divide the block sizes.

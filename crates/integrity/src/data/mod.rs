@@ -34,6 +34,7 @@ pub enum DataError {
          compress=2)"
     )]
     UnknownPattern {
+        /// As given.
         text: String,
     },
     #[error(
@@ -41,6 +42,7 @@ pub enum DataError {
          incompressible"
     )]
     BadRatio {
+        /// As given.
         ratio: String,
     },
 }
@@ -96,6 +98,7 @@ pub enum DataPattern {
     Zero,
     /// This compression ratio, in every 4 KiB and as a whole.
     Compressible {
+        /// Original size over compressed size.
         ratio: Ratio,
     },
 }

@@ -20,6 +20,7 @@ pub enum DataOrigin {
     #[error("stale data of seed {seed:#x} from its beat {beat} on")]
     SeedElsewhere {
         seed: u64,
+        /// First beat found.
         beat: u64,
     },
     #[error("zeroes")]
@@ -59,6 +60,7 @@ pub enum Diagnosis {
     },
     #[error("short: the end came after {beats} beats instead of {expected}")]
     Short {
+        /// Beats found.
         beats: u64,
         expected: u64,
     },
@@ -72,6 +74,7 @@ pub enum Diagnosis {
     /// The right number of beats, but a wrong number of bytes in the last one.
     #[error("wrong end: the last beat has {bytes} bytes instead of {expected}")]
     Partial {
+        /// Bytes found.
         bytes: usize,
         expected: usize,
     },

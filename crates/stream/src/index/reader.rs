@@ -20,6 +20,7 @@ pub enum IndexError {
     )]
     None {
         drive: String,
+        /// Address searched.
         first: u64,
     },
     /// The range is too small.
@@ -38,12 +39,14 @@ pub enum IndexError {
          {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or omit --index"
     )]
     SmallChunks {
+        /// As requested.
         chunk_bytes: u32,
     },
     /// The drives do not form one recording.
     #[error("{drive}: {what}; name all drives of one recording, each once")]
     Mixed {
         drive: String,
+        /// The contradiction.
         what: String,
     },
     /// The recording ends beyond the drive's capacity, as in a truncated copy.

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Requests are those queued (Q), as fio's `blktrace.c` takes them; where the head of the file has
-//! none, those issued to the driver (D). A preflush of a write is a flush before it. Force unit
-//! access (the F behind the W) has no counterpart in a replay and is left out.
+//! none, those issued to the driver (D). A preflush of a write is a flush before it.
 
 use assay_units::{Op, SECTOR_BYTES};
 
@@ -15,13 +14,10 @@ use super::{Parsed, RawRecord, seconds_ns, whole};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Blkparse {
-    /// The action that stands for a request.
     action: &'static str,
-    /// The statistics behind the events have begun.
     in_summary: bool,
 }
 
-/// Whether a line is an event: `major,minor cpu sequence seconds pid action ...`.
 pub(super) fn is_event(line: &str) -> bool {
     let mut fields = line.split_whitespace();
     let device = fields.next().unwrap_or_default();
@@ -124,8 +120,7 @@ impl Blkparse {
     }
 }
 
-/// Whether an RWBS field has the letter of REQ_FUA: an F after the operation. One before it is a
-/// flush (kernel, kernel/trace/blktrace.c, `blk_fill_rwbs`).
+/// One before it is a flush (kernel, kernel/trace/blktrace.c, `blk_fill_rwbs`).
 fn has_fua(kinds: &str) -> bool {
     kinds.trim_start_matches('F').contains('F')
 }

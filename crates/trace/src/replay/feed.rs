@@ -1,5 +1,3 @@
-//! The I/Os of a replay, made ahead in a thread of their own.
-//!
 //! The thread that does I/O takes them from a buffer: it opens no file, parses nothing and, once
 //! the buffers circulate, allocates nothing.
 
@@ -12,8 +10,6 @@ use crate::TraceError;
 const BATCH: usize = 4096;
 const AHEAD: usize = 8;
 
-/// I/Os with the counts up to the last of them, and how the trace ended where they are the last
-/// ones.
 struct Batch {
     ios: Vec<ReplayIo>,
     counts: ReplayCounts,
@@ -62,7 +58,6 @@ impl ReplayFeed {
         Ok(feed)
     }
 
-    /// The next I/O, which stays until [`ReplayFeed::advance`]; `None` at the end.
     #[inline]
     pub fn peek(&mut self) -> Option<ReplayIo> {
         if self.at == self.batch.ios.len() && self.batch.end.is_none() {
@@ -95,8 +90,7 @@ impl ReplayFeed {
         }
     }
 
-    /// How the requests became I/Os, up to the last one of the present batch: exact at the end of
-    /// the trace.
+    /// Up to the last I/O of the present batch: exact at the end of the trace.
     pub fn counts(&self) -> ReplayCounts {
         self.batch.counts
     }

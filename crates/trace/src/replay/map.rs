@@ -1,23 +1,16 @@
-//! Addresses of a trace on a drive of another size.
-
 use crate::{TraceError, TraceSurvey};
 
-/// Where a request of a trace is in the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressMap {
     /// [`AddressMap::Offset`] where all of the trace fits, else [`AddressMap::Modulo`].
     Auto,
-    /// At the address of the trace, from the start of the area on; what is beyond its end is
-    /// clipped.
+    /// What is beyond the end of the area is clipped.
     Offset,
-    /// At the address modulo the length of the area: runs stay runs, and far apart addresses may
-    /// coincide.
+    /// Runs stay runs, and far apart addresses may coincide.
     Modulo,
-    /// From the lowest to the highest address of the trace, stretched or shrunk to the area.
     /// Lengths stay: shrunk runs overlap, stretched ones have gaps.
     Linear,
-    /// At the address divided by this number, as fio's `replay_scale`; what is beyond the end is
-    /// clipped.
+    /// As fio's `replay_scale`; what is beyond the end is clipped.
     Divide(u64),
 }
 
@@ -65,7 +58,6 @@ impl AddressMap {
         matches!(self, AddressMap::Offset | AddressMap::Modulo)
     }
 
-    /// No request is in the area.
     pub(super) fn begins_beyond(self, survey: &TraceSurvey, area_bytes: u64) -> bool {
         survey.high_bytes > 0
             && match self {
@@ -75,8 +67,6 @@ impl AddressMap {
             }
     }
 
-    /// The address in the area, not aligned; with [`AddressMap::Offset`] and [`AddressMap::Divide`]
-    /// it may be beyond its end.
     pub(super) fn place(self, offset_bytes: u64, survey: &TraceSurvey, area_bytes: u64) -> u64 {
         match self {
             AddressMap::Auto | AddressMap::Offset => offset_bytes,

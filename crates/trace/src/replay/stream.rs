@@ -1,5 +1,3 @@
-//! The I/Os of a replay, in order.
-
 use assay_units::{Nanos, Op};
 
 use super::{AddressMap, PhaseRule, ReplayPlan, Timing};
@@ -85,7 +83,6 @@ impl ReplayStream {
         }
     }
 
-    /// The next I/O; `None` at the end.
     pub fn next_io(&mut self) -> Result<Option<ReplayIo>, TraceError> {
         loop {
             if let Some(io) = self.next_piece() {
@@ -104,7 +101,6 @@ impl ReplayStream {
         }
     }
 
-    /// Cut the next I/O from what is left of the present request.
     fn next_piece(&mut self) -> Option<ReplayIo> {
         let extent = match &mut self.rest {
             [Some(first), _] => first,
@@ -170,8 +166,8 @@ impl ReplayStream {
             .map
             .place(record.offset_bytes, &plan.survey, area_bytes);
         let start = at / align * align;
-        // The blocks that it touches. Where its address is not that of the trace, or is aligned to
-        // more than a block, it moves as a whole.
+        // Where its address is not that of the trace, or is aligned to more than a block, it moves
+        // as a whole.
         let touches = plan.map.keeps_offsets() && align == unit;
         let before = if touches { at - start } else { 0 };
         let len_bytes = record.len_bytes.saturating_add(before);

@@ -1,5 +1,3 @@
-//! Block sizes: one size, or a weighted mix drawn in constant time.
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +7,6 @@ use super::AccessError;
 use super::error::BLOCK_SIZES;
 use super::zoned::TOLERANCE_PERCENT;
 
-/// The largest I/O, in bytes: 4 MiB.
 pub const MAX_BLOCK_BYTES: u32 = 4 << 20;
 pub const MAX_MIX_ENTRIES: usize = 256;
 
@@ -22,14 +19,11 @@ struct Column {
     alias: u16,
 }
 
-/// The block sizes of a job with their weights.
-///
 /// Text form (fio's `bs` and `bssplit` for one direction): `4k`, or `4k/60:64k/40` with weights in
-/// percent. Entries without a weight share what is left of 100 evenly.
-///
-/// A draw costs one random number and no loop: Walker's alias method, with the table built as in M.
-/// Vose, "A linear algorithm for generating random numbers with a given distribution" (1991). A
-/// single size draws nothing.
+/// percent. Entries without a weight share what is left of 100 evenly. A draw costs one random
+/// number and no loop: Walker's alias method, with the table built as in M. Vose, "A linear
+/// algorithm for generating random numbers with a given distribution" (1991). A single size draws
+/// nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockSizes {
     /// Sizes in bytes, ascending and distinct.
@@ -97,13 +91,11 @@ impl BlockSizes {
         self.sizes.len() == 1
     }
 
-    /// Sizes in bytes, ascending, with their relative weights.
     pub fn entries(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.sizes.iter().copied().zip(self.weights.iter().copied())
     }
 
-    /// The largest power of two that divides every size, in bytes: the finest grid on which the
-    /// I/Os of a contiguous stream start.
+    /// The finest grid on which the I/Os of a contiguous stream start.
     pub fn common_power_of_two(&self) -> u32 {
         let bits = self.sizes.iter().fold(0, |bits, size| bits | size);
         1 << bits.trailing_zeros()
@@ -113,7 +105,6 @@ impl BlockSizes {
         self.sizes.len()
     }
 
-    /// The size at an index from [`BlockSizes::pick`].
     #[inline]
     pub(super) fn at(&self, index: usize) -> u32 {
         self.sizes[index]
@@ -211,7 +202,6 @@ impl FromStr for BlockSizes {
     }
 }
 
-/// The text form: `4k` or `4k/60:64k/40`, weights scaled to percent.
 impl fmt::Display for BlockSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_single() {

@@ -1,5 +1,3 @@
-//! Errors of address generation.
-
 use super::block_sizes::MAX_MIX_ENTRIES;
 use super::zipf::MAX_THETA;
 use super::{Region, StridedZones};
@@ -80,7 +78,6 @@ pub enum AccessError {
 }
 
 impl AccessError {
-    /// The options of a job that it is about, the first one first.
     pub fn options(&self) -> Vec<&'static str> {
         match self {
             AccessError::BadText { what, .. } if *what == BLOCK_SIZES => vec!["bs"],

@@ -34,7 +34,6 @@ use ranks::Ranks;
 use zoned::ZoneSampler;
 pub use zoned::ZoneShares;
 
-/// The bytes of a target that a generator stays inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First byte; a multiple of 512.
@@ -50,64 +49,49 @@ pub enum AddressPattern {
     Sequential,
     /// All offsets equally likely, with replacement (fio's `norandommap`).
     Uniform,
-    /// Random order, every block exactly once per pass, another order in every pass (fio's random
-    /// map). A pass is one of all workers of a region together
-    /// ([`AddressGenerator::sharing_passes`]).
+    /// A pass is one of all workers of a region together ([`AddressGenerator::sharing_passes`]).
     Cover,
-    /// By a law of ranks, which are scattered over the region, the same way for all workers of a
-    /// seed, so that hot blocks are spread and shared (fio's `random_distribution=zipf:theta`,
-    /// `pareto:h`, `normal:percent`).
+    /// Ranks are scattered over the region, the same way for all workers of a seed: hot blocks are
+    /// shared.
     Ranked(RankLaw),
-    /// Each part of the area with its share of the I/Os, the offsets of a part equally likely
-    /// (fio's `random_distribution=zoned:`). With strided zones or a split area, each zone or
-    /// thread's part is divided so.
+    /// With strided zones or a split area, each zone or thread's part is divided so.
     Zoned(ZoneShares),
 }
 
 /// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred (more than once
 /// over it, if that is more than `range_bytes`), then in the next one, and from the first again
-/// after the last that fits wholly into the region. Zone `k` is the `range_bytes` from
-/// `k * (range_bytes + skip_bytes)` on.
+/// after the last that fits wholly into the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedZones {
     pub size_bytes: u64,
     pub range_bytes: u64,
-    /// Gap between one zone's end and the next one's start (`zoneskip`).
     pub skip_bytes: u64,
 }
 
-/// What decides a job's addresses, without region and seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessConfig {
     pub pattern: AddressPattern,
-    /// The sizes; of the reads, where writes have their own.
     pub block_sizes: BlockSizes,
     /// The sizes of writes, where they are not those of the reads.
     pub write_sizes: Option<BlockSizes>,
-    /// Where random I/Os may start, relative to the region's start (fio's `blockalign`); the
-    /// smallest block size when absent.
+    /// Relative to the region's start (fio's `blockalign`); the smallest block size when absent.
     pub align_bytes: Option<u32>,
     pub zones: Option<StridedZones>,
     pub step: AccessStep,
 }
 
-/// How offsets go on from one I/O to the next (the number in fio's `rw=read:8k` and
-/// `rw=randread:8`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessStep {
     /// A sequential stream is contiguous; every random I/O has an offset of its own.
     #[default]
     Plain,
-    /// Bytes between the end of an I/O and the start of the next one of a sequential stream; over
-    /// the end of the area it goes on at the other end. Negative: backwards, from the end of the
-    /// area on.
+    /// Negative: backwards, from the end of the area on.
     Gap(i64),
     /// I/Os that follow each other from each random offset on.
     Run(u32),
 }
 
 impl AccessConfig {
-    /// The sizes of reads, and those of writes where they differ.
     fn sizes(&self) -> impl Iterator<Item = &BlockSizes> {
         std::iter::once(&self.block_sizes).chain(&self.write_sizes)
     }
@@ -122,7 +106,6 @@ impl AccessConfig {
         self.sizes().map(BlockSizes::min_bytes).fold(own, u32::min)
     }
 
-    /// The largest power of two that divides every size, in bytes.
     pub fn common_power_of_two(&self) -> u32 {
         let own = self.block_sizes.common_power_of_two();
         let each = self.sizes().map(BlockSizes::common_power_of_two);
@@ -141,8 +124,7 @@ impl AccessConfig {
     }
 
     /// The largest power of two, in bytes, that divides the length of every I/O and its distance
-    /// from the region's start: the coarsest blocks that no I/O cuts. What
-    /// [`assay_integrity::blocks::interval_for`] needs as alignment.
+    /// from the region's start: the coarsest blocks that no I/O cuts.
     pub fn grid_bytes(&self) -> u32 {
         let align = match self.pattern {
             // A stream ignores the alignment, and a gap moves it.
@@ -207,7 +189,6 @@ impl SizedSlots {
         }
     }
 
-    /// Of a write or another I/O.
     #[inline]
     fn of<'a>(
         reads: &'a SizedSlots,
@@ -290,7 +271,6 @@ fn scatter(slots: u64, seed: u64) -> Permutation {
 }
 
 impl AddressGenerator {
-    /// A generator for worker number `worker` of the job with this seed.
     pub fn new(
         config: &AccessConfig,
         region: Region,
@@ -398,9 +378,7 @@ impl AddressGenerator {
         self
     }
 
-    /// The same generator for worker `worker` of `workers` that work in one region: with
-    /// [`AddressPattern::Cover`] a pass is one of all of them together, each block once. Zones are
-    /// entered by each worker at its own time and have passes of their own.
+    /// Zones are entered by each worker at its own time and have passes of their own.
     #[must_use]
     pub fn sharing_passes(mut self, seed: u64, worker: u32, workers: u32) -> AddressGenerator {
         if let Order::Cover {
@@ -425,7 +403,6 @@ impl AddressGenerator {
         self
     }
 
-    /// The next I/O, a write or another: `(offset in bytes on the target, length in bytes)`.
     #[inline]
     pub fn next(&mut self, write: bool) -> (u64, u32) {
         let sized = SizedSlots::of(&self.reads, &self.writes, write);
@@ -544,8 +521,7 @@ impl AddressGenerator {
     }
 }
 
-/// Where a stream with gaps begins, and begins again: as fio's, at the start, or so far from the
-/// end that it is the first one on the way back.
+/// As fio's: at the start, or the first place on the way back from the end.
 fn gaps_start(area_bytes: u64, gap_bytes: i64) -> u64 {
     match gap_bytes < 0 {
         true => area_bytes - gap_bytes.unsigned_abs(),

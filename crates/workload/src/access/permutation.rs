@@ -1,10 +1,8 @@
-//! A keyed permutation of `0..count` in constant memory.
-
 use assay_units::Rng;
 
-/// Rounds of the network. Four rounds of good round functions already make a permutation that no
-/// efficient test distinguishes from a random one (M. Luby, C. Rackoff, 1988); two more cover for
-/// the round function being a mere multiply.
+/// Four rounds of good round functions already make a permutation that no efficient test
+/// distinguishes from a random one (M. Luby, C. Rackoff, 1988); two more cover for the round
+/// function being a mere multiply.
 const ROUNDS: usize = 6;
 /// Keeps the factor of the round function from being that of another round (2^64 divided by the
 /// golden ratio).
@@ -12,22 +10,18 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A pseudo-random permutation of `0..count`: an alternating, unbalanced Feistel network on the
 /// smallest power of two that holds `count`, with cycle walking (J. Black, P. Rogaway, "Ciphers
-/// with Arbitrary Finite Domains", 2002) for the values that fall outside. The domain is less than
-/// twice `count`, so a walk takes less than two steps on average.
+/// with Arbitrary Finite Domains", 2002) for the values that fall outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
     count: u64,
-    /// Width in bits of the low and the high half.
     low_bits: u32,
     high_bits: u32,
     keys: [u64; ROUNDS],
-    /// Added to the result, modulo `count`: makes every place exactly equally likely for every
-    /// index, which a network over only a few bits alone does not.
+    /// Makes every place equally likely, which a network over only a few bits does not.
     rotation: u64,
 }
 
 impl Permutation {
-    /// A permutation of `0..count` drawn by `rng`. A `count` of 0 is taken as 1.
     pub fn new(count: u64, rng: &mut Rng) -> Permutation {
         let count = count.max(1);
         // At least one bit in each half, so that every shift below is by less than 64.
@@ -43,7 +37,6 @@ impl Permutation {
         permutation
     }
 
-    /// Draw new keys: another permutation of the same range.
     pub fn reshuffle(&mut self, rng: &mut Rng) {
         for key in &mut self.keys {
             *key = rng.next_u64();
@@ -55,8 +48,7 @@ impl Permutation {
         self.count
     }
 
-    /// Where `index` goes. `index` must be below [`Permutation::count`]; a larger one is wrapped
-    /// into it.
+    /// `index` must be below [`Permutation::count`]; a larger one is wrapped into it.
     #[inline]
     pub fn apply(&self, index: u64) -> u64 {
         let mut value = if index < self.count {
@@ -91,8 +83,7 @@ impl Permutation {
     }
 }
 
-/// The round function: a folded multiplication with a factor that depends on the key too, so that
-/// the outputs for two inputs are as good as independent even where a half has two bits only.
+/// The factor depends on the key, so that even halves of two bits give independent outputs.
 #[inline]
 fn round(half: u64, key: u64) -> u64 {
     let wide = u128::from(half ^ key) * u128::from(key.rotate_left(29) ^ MULTIPLIER);

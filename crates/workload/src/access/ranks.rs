@@ -1,5 +1,3 @@
-//! Unequal shares of offsets: ranks by Zipf's or Pareto's law or a normal distribution.
-
 use assay_units::Rng;
 
 use super::AccessError;
@@ -8,18 +6,13 @@ use super::zipf::Zipf;
 /// The law of a random order whose offsets are not equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RankLaw {
-    /// Rank `r` has a share proportional to `r^-theta`, theta over 0 and up to `MAX_THETA` (fio's
-    /// `zipf:theta`).
+    /// Theta over 0 and up to `MAX_THETA` (fio's `zipf:theta`).
     Zipf { theta: f64 },
-    /// A share `1 - h` of the I/Os goes to the share `h` of the offsets, and so on within that
-    /// (fio's `pareto:h`): rank `n u^k` of `n`, with `u` uniform and `k = ln h / ln(1 - h)`, as
-    /// `lib/zipf.c` of fio 3.33 has it.
+    /// Rank `n u^k` of `n`, `u` uniform, `k = ln h / ln(1 - h)`, as fio 3.33's `lib/zipf.c`.
     Pareto {
         /// Between 0 and 1.
         h: f64,
     },
-    /// Ranks are normally distributed around the middle, those outside of the area drawn again
-    /// (fio's `normal:percent`).
     Normal {
         /// Standard deviation in percent of the number of offsets, over 0 and below 100.
         deviation_percent: f64,
@@ -34,7 +27,6 @@ pub(super) enum Ranks {
 }
 
 impl Ranks {
-    /// Ranks `0..count`; a `count` of 0 is taken as 1.
     pub(super) fn new(law: RankLaw, count: u64) -> Result<Ranks, AccessError> {
         let whole = count.max(1) as f64;
         match law {

@@ -1,5 +1,3 @@
-//! Zipf-distributed ranks in constant time and memory.
-
 use assay_units::Rng;
 
 use super::AccessError;
@@ -7,9 +5,6 @@ use super::AccessError;
 /// The largest exponent accepted; beyond it the first rank takes practically everything.
 pub const MAX_THETA: f64 = 10.0;
 
-/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, for any theta > 0
-/// including 1.
-///
 /// Rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from
 /// monotone discrete distributions", ACM TOMACS 6(3), 1996. The continuous density `x^-theta` is
 /// inverted over `(1/2, count + 1/2]`, rounded, and rejected where the hat exceeds the histogram.
@@ -19,17 +14,14 @@ pub const MAX_THETA: f64 = 10.0;
 pub struct Zipf {
     theta: f64,
     count: u64,
-    /// Integral of the hat up to the left edge of rank 1, shifted so that rank 1 is always
-    /// accepted.
+    /// Shifted so that rank 1 is always accepted.
     integral_first: f64,
-    /// Integral of the hat up to `count + 1/2`.
     integral_last: f64,
     /// Within this distance left of a rank, acceptance needs no evaluation (the paper's `s`).
     squeeze: f64,
 }
 
 impl Zipf {
-    /// A sampler of ranks `1..=count`. A `count` of 0 is taken as 1.
     pub fn new(count: u64, theta: f64) -> Result<Zipf, AccessError> {
         if !(theta > 0.0 && theta <= MAX_THETA) {
             return Err(AccessError::BadTheta(theta));
@@ -44,7 +36,6 @@ impl Zipf {
         })
     }
 
-    /// The next rank, `1..=count`; rank 1 is the most frequent.
     #[inline]
     pub fn sample(&self, rng: &mut Rng) -> u64 {
         loop {
@@ -68,8 +59,7 @@ fn density(x: f64, theta: f64) -> f64 {
     (-theta * x.ln()).exp()
 }
 
-/// The integral of the density from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, in a form without
-/// cancellation near theta = 1, where it becomes `ln x`.
+/// In a form without cancellation near theta = 1, where it becomes `ln x`.
 #[inline]
 fn integral(x: f64, theta: f64) -> f64 {
     let log = x.ln();

@@ -7,25 +7,20 @@ use assay_units::Rng;
 
 use super::AccessError;
 
-/// Most zones of a distribution, as fio's.
 pub const MAX_ZONES: usize = 256;
 /// Shares add up to 100 per cent within this.
 pub(super) const TOLERANCE_PERCENT: f64 = 1e-9;
 
-/// Which share of the I/Os goes to which share of the area, from its start on.
-///
 /// Text form (fio's `random_distribution=zoned:`, without that word): `50/5:30/15:20/80` sends half
 /// of the I/Os to the first 5 % of the area, 30 % to the 15 % after that and the rest to the rest;
 /// the zones of JESD219 (its client and enterprise workloads). A share that is left out (`20/`) is
 /// what the others leave, evenly. Accesses and sizes must each add up to 100.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZoneShares {
-    /// Accesses and size of each zone, percent.
     shares: Vec<(f64, f64)>,
 }
 
 impl ZoneShares {
-    /// Accesses and size of each zone in percent, from the start of the area on.
     pub fn entries(&self) -> &[(f64, f64)] {
         &self.shares
     }
@@ -111,16 +106,13 @@ struct Zone {
     slots: u64,
 }
 
-/// Draws slots (aligned offsets) zone by zone, with two random numbers and a linear search of the
-/// zones.
 #[derive(Clone, Debug)]
 pub(super) struct ZoneSampler {
     zones: Vec<Zone>,
 }
 
 impl ZoneSampler {
-    /// Zones over an area of `area_bytes` in which I/Os start at one of `slots` multiples of
-    /// `align_bytes`. An I/O belongs to the zone that it starts in.
+    /// An I/O belongs to the zone that it starts in.
     pub(super) fn new(
         shares: &ZoneShares,
         area_bytes: u64,

@@ -1,5 +1,3 @@
-//! Reading of single options, and their checks against the drive.
-
 use std::fmt::Display;
 use std::num::NonZeroU64;
 
@@ -34,14 +32,12 @@ fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
 }
 
-/// The number before `%`, if the text is a percentage; not a number where it is malformed.
 fn percentage(text: &str) -> Option<f64> {
     let percent = text.trim().strip_suffix('%')?;
     Some(percent.trim().parse().unwrap_or(f64::NAN))
 }
 
-/// Bytes a thread moves: a size, or a percentage of its part of the area: `200%` goes over it
-/// twice.
+/// A size, or a percentage of the thread's part: `200%` goes over it twice.
 pub(super) fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
     const OPTION: &str = "io_size";
     const RANGE: &str = "a percentage of the area is above 0% and at most 100000%";
@@ -62,7 +58,7 @@ pub(super) fn duration(
     parsed.map_err(|source| PlanError::Text { option, source })
 }
 
-/// A size, or a percentage of the drive rounded down to whole MiB (or blocks on a tiny drive).
+/// A percentage is rounded down to whole MiB (or blocks on a tiny drive).
 fn size_or_share(
     option: &'static str,
     text: &str,
@@ -90,8 +86,7 @@ fn size_or_share(
     })
 }
 
-/// The rate of all threads together: the option is per thread, as fio's rates are per job and
-/// `numjobs` clones the job.
+/// The option is per thread, as fio's rates are per job and `numjobs` clones the job.
 fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU64, PlanError> {
     const RANGE: &str = "a rate is at least 1, and that of all threads together below 2^64";
     if option != "rate_bw" {
@@ -131,7 +126,6 @@ pub(super) fn within(
     Err(out_of_range(option, value, &range))
 }
 
-/// The processors that the threads may run on, all of them ones that this process may use.
 pub(super) fn cpus(list: Option<&str>) -> Result<Option<CpuList>, PlanError> {
     let Some(text) = list else { return Ok(None) };
     let cpus: CpuList = text.parse()?;
@@ -165,7 +159,6 @@ pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, P
     })
 }
 
-/// The number behind the colon: a gap, or the length of a run.
 fn step(rw: &str, number: &str, random: bool) -> Result<AccessStep, PlanError> {
     if random {
         let ios = number

@@ -1,5 +1,3 @@
-//! Errors of planning.
-
 use assay_units::{Classified, ErrorClass, ParseError};
 
 use crate::access::AccessError;
@@ -37,8 +35,6 @@ pub enum PlanError {
         area: &'static str,
         area_bytes: u64,
     },
-    /// A value that is no choice or out of range, or options that exclude each other or do not suit
-    /// the drive.
     #[error("{0}")]
     Invalid(String),
     #[error(transparent)]
@@ -52,7 +48,6 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// The options that it is about, the first one first.
     pub fn options(&self) -> Vec<&'static str> {
         match self {
             PlanError::Text { option, .. } | PlanError::Misaligned { option, .. } => vec![option],

@@ -1,5 +1,3 @@
-//! Flushes, synchronous writes, and reading back between writes.
-
 use std::num::NonZeroU32;
 
 use super::checks::{invalid, not_a_choice, out_of_range};

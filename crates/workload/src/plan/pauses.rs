@@ -1,5 +1,3 @@
-//! Pauses between I/Os and ends by other jobs: think time, flow control, `exitall`.
-
 use std::num::NonZeroU32;
 
 use assay_units::Nanos;
@@ -10,8 +8,7 @@ use crate::exit::{Exit, ExitScope};
 use crate::flow::Flow;
 use crate::options::JobOptions;
 
-/// Time that a job ahead of its flow waits: long against the hand-over of a counter, short against
-/// an I/O.
+/// Long against the hand-over of a counter, short against an I/O.
 const FLOW_PAUSE: Nanos = Nanos(10_000);
 
 pub(super) fn flow(options: &JobOptions) -> Result<Option<Flow>, PlanError> {

@@ -1,5 +1,3 @@
-//! An area in segments: what it can be combined with.
-
 use assay_device::session::TargetProperties;
 
 use super::PlanError;
@@ -8,8 +6,6 @@ use crate::access::{AccessConfig, AccessStep, Region};
 use crate::options::JobOptions;
 use crate::segments::Segments;
 
-/// The segments of an area, if the job asks for more than one.
-///
 /// An I/O must lie in one segment: blocks of one size at multiples of it, in segments of multiples
 /// of it.
 pub(super) fn segments(

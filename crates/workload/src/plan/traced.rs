@@ -1,5 +1,3 @@
-//! Planning of a trace replay: the trace takes the place of order, sizes, mix and pacing of a job.
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +13,6 @@ use super::checks::{area, invalid};
 use super::{PlanError, Workload};
 use crate::options::{JOB_OPTIONS, JobOption, JobOptions};
 
-/// What a trace replay is in place of a fio `rw`.
 pub const TRACE_RW: &str = "trace";
 const DEFAULT_DEPTH: u32 = 32;
 
@@ -87,8 +84,7 @@ fn replay_options(options: &JobOptions) -> Result<ReplayOptions, PlanError> {
     })
 }
 
-/// The workload of options with a trace. The other options are checked as those of a job with the
-/// trace's operations and its longest I/O.
+/// The other options are checked as those of a job with the trace's operations and its longest I/O.
 pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
     let excluded = |option: &&JobOption| EXCLUDED.contains(&option.name);
     if let Some(option) = options.given().find(excluded) {

@@ -1,6 +1,3 @@
-//! Workloads on simulated drives: each drive in its own virtual time, several drives in a thread
-//! each.
-//!
 //! Without a shared host the drives share nothing, so a drive does the same whatever the others do;
 //! with one ([`assay_sim_host::shared_host`]) it meets their load, and does the same however the
 //! threads are scheduled. What they measure reaches the observer in the thread of the caller, in
@@ -38,8 +35,6 @@ struct Measured {
     telemetry: Option<Telemetry>,
 }
 
-/// Intervals that a drive may be ahead of what the observer has received, and whose storage may
-/// wait to be used again.
 const QUEUED: usize = 8;
 
 struct DriveEnd {
@@ -52,8 +47,6 @@ struct DriveEnd {
     host_busy_pct: Option<f64>,
 }
 
-/// Run the workloads; the drives' outcomes are complete but where an error is returned, the first
-/// in the order of the jobs.
 pub(super) fn run_simulated(
     mut jobs: Vec<SimulatedJob<'_>>,
     host: Option<HostProfile>,
@@ -119,8 +112,7 @@ fn run_in_threads(
     })
 }
 
-/// A drive whose share of a host is given up at the end, also by a panic: the other drives would
-/// wait for it.
+/// Given up also by a panic: the other drives would wait for it.
 struct OnHost<'a>(&'a mut SimTarget);
 
 impl Drop for OnHost<'_> {
@@ -129,7 +121,6 @@ impl Drop for OnHost<'_> {
     }
 }
 
-/// [`run_drive`], and the end of the drive's share of a host.
 fn run_on_its_host(
     workloads: &[&Workload],
     target: &mut SimTarget,
@@ -153,8 +144,6 @@ struct DriveThread<'scope, 'a> {
     thread: thread::ScopedJoinHandle<'scope, Result<DriveEnd, RunError>>,
 }
 
-/// The earliest interval not yet given to the observer, by end, then in the order of the drives;
-/// waits until each drive has one or has ended.
 fn next_in_time<'b, 'scope, 'a>(
     drives: &'b mut [DriveThread<'scope, 'a>],
 ) -> Option<(&'b mut DriveThread<'scope, 'a>, Measured)> {
@@ -207,7 +196,6 @@ fn finish(outcomes: &mut [&mut DriveOutcome], done: DriveEnd) {
     }
 }
 
-/// Passes intervals on in the thread of the drive.
 struct CallerSink<'a, 'b> {
     outcomes: &'a mut [&'b mut DriveOutcome],
     observer: &'a mut dyn RunObserver,

@@ -1,6 +1,3 @@
-//! Real and null drives: a thread per worker, all started at one instant, and the collector of
-//! their intervals.
-
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -30,10 +27,8 @@ use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
 use crate::worker::{TraceOutcome, Worker};
 
-/// A workload on a real or null drive, and its outcome.
 pub(super) struct ThreadedJob<'a> {
     pub(super) workload: &'a Workload,
-    /// None for the null target.
     pub(super) handle: Option<(DriveHandle, &'a TelemetryMonitor)>,
     pub(super) outcome: &'a mut DriveOutcome,
 }
@@ -65,7 +60,7 @@ const QUEUED_PER_THREAD: usize = 4;
 /// Intervals whose storage waits to be used again by its thread.
 const RECYCLED: usize = 4;
 
-/// A worker thread's end of the channels. Its drop reports a thread that panicked.
+/// Its drop reports a thread that panicked.
 struct ThreadSink<'a> {
     id: WorkerId,
     shared: &'a Shared<'a>,
@@ -405,8 +400,7 @@ impl Channels<'_> {
     }
 }
 
-/// Intervals of workers, merged until they are handed over, by (job, index, ramp), each in the
-/// storage of the thread that came first.
+/// By (job, index, ramp), each in the storage of the thread that came first.
 type Gathered = BTreeMap<(usize, u32, bool), (usize, Interval)>;
 
 fn collect(
@@ -479,7 +473,6 @@ fn collect(
     hand_over(&mut gathered, jobs, u32::MAX, channels, observer);
 }
 
-/// Give the observer every gathered interval up to index `last`.
 fn hand_over(
     gathered: &mut Gathered,
     jobs: &[ThreadedJob<'_>],

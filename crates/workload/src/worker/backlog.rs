@@ -1,8 +1,5 @@
-//! Writes that are read back before more are issued (fio's `verify_backlog`).
-
 use std::num::NonZeroU32;
 
-/// Extents that were written and not read back yet.
 #[derive(Debug)]
 pub(super) struct Backlog {
     most: usize,

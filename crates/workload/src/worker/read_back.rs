@@ -1,5 +1,3 @@
-//! Reading back what was written, and the backlog of writes after which it happens.
-
 use assay_io::Io;
 use assay_units::{Nanos, Op};
 
@@ -12,8 +10,6 @@ impl Worker {
         }
     }
 
-    /// The next extent to read back: of the backlog where there is one, else of all that was
-    /// written.
     fn next_read_back(&mut self) -> Option<(u64, u32)> {
         let checker = self.checker.as_mut()?;
         let Some(backlog) = &mut self.backlog else {

@@ -1,5 +1,3 @@
-//! What a worker shares with others: the I/O loop, flow control, ends, the map of written blocks.
-
 use std::sync::Arc;
 
 use super::Worker;

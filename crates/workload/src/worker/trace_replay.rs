@@ -1,6 +1,3 @@
-//! A worker that replays a trace: the next I/O is the trace's, and what completes is counted by
-//! phase as well.
-
 use std::sync::Arc;
 
 use assay_io::{Io, Target};
@@ -11,8 +8,7 @@ use assay_units::{Nanos, Op};
 
 use super::{NextIssue, Pending, Worker};
 
-/// An I/O that is submitted so long after it was due counts as late. A thread that waits for a due
-/// time wakes up microseconds after it.
+/// A thread that waits for a due time wakes up microseconds after it.
 pub const LATE: Nanos = Nanos::MILLISECOND;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,12 +40,9 @@ pub struct TraceOutcome {
     /// How requests became I/Os; exact when the whole trace was replayed.
     pub counts: ReplayCounts,
     pub is_whole: bool,
-    /// Start of the replay since the start of the job: its delay. The times of the phases are since
-    /// then.
+    /// The times of the phases are since then.
     pub start: Nanos,
     pub ios: u64,
-    /// Those of them that were submitted more than [`LATE`] after they were due; none in a closed
-    /// loop.
     pub late_ios: u64,
     pub longest_lag: Nanos,
     pub lag_sum: Nanos,
@@ -69,7 +62,6 @@ impl TraceReplay {
         &mut self.outcome.phases[self.slots[slot as usize] as usize]
     }
 
-    /// Count an I/O that is submitted `lag` after it was due.
     fn submitted(&mut self, slot: u32, phase: u32, begin: Nanos, lag: Nanos) {
         self.slots[slot as usize] = phase;
         let outcome = &mut self.outcome;
@@ -145,7 +137,6 @@ impl Worker {
         self
     }
 
-    /// How its replay went, or why the trace could not be read to its end.
     pub fn trace_outcome(&mut self) -> Result<Option<TraceOutcome>, TraceError> {
         let Some(trace) = &mut self.trace else {
             return Ok(None);
@@ -160,7 +151,6 @@ impl Worker {
         Ok(Some(trace.outcome.clone()))
     }
 
-    /// Add the I/Os of the trace that can start now to the batch.
     pub(super) fn issue_trace<T: Target>(
         &mut self,
         now: Nanos,
