@@ -4,8 +4,7 @@ use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
 use crate::finding::{Expected, VerifyReport};
 
-/// Seed and pattern of the first intact block found by any worker of a read-only job; blocks of
-/// other seeds are findings.
+/// Of the first intact block found by any worker; blocks of other seeds are findings.
 #[derive(Clone, Debug, Default)]
 pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
 
@@ -37,8 +36,7 @@ pub struct CheckerOptions {
 #[derive(Debug)]
 pub struct JobChecker {
     options: CheckerOptions,
-    /// Until a read-only job has learned its seed, with one that no block has: every block is a
-    /// finding.
+    /// Until a read-only job has learned its seed, every block is a finding.
     verifier: Verifier,
     learned: LearnedSeed,
     map: Option<GenerationMap>,
@@ -120,8 +118,7 @@ impl JobChecker {
             .check(buffer, offset_bytes, expected, &mut self.report);
     }
 
-    /// Nothing is in flight, and each block is read once. Blocks whose write never completed have
-    /// no defined content; they are counted as unreadable.
+    /// Blocks whose write never completed have no defined content: they count as unreadable.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
         loop {
             let map = self.map.as_mut()?;

@@ -33,8 +33,7 @@ pub const BLOCK_BYTES: u64 = 512;
 pub enum BenchFault {
     /// The write is acknowledged and nothing is stored.
     DroppedWrite,
-    /// The write is acknowledged and only this many bytes of it, whole blocks of the drive, are
-    /// stored.
+    /// Whole blocks of the drive.
     TornWrite(u32),
     /// This bit of the write's data, modulo the length, is flipped.
     BitFlip(u64),
@@ -96,8 +95,6 @@ pub enum Execution {
     ExecuteStale,
 }
 
-/// The drive of a command that begins, and the command's data.
-///
 /// Reads and writes of the medium are synchronous, and no commands themselves: no fault strikes
 /// them.
 pub trait FaultMedia {
@@ -107,16 +104,8 @@ pub trait FaultMedia {
     /// Data of a write, which may be changed; empty where data are not moved.
     fn data(&mut self) -> &mut [u8];
 
-    /// Read the medium.
-    ///
-    /// # Errors
-    /// When the drive fails as a whole.
     fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Write the medium.
-    ///
-    /// # Errors
-    /// When the drive fails as a whole.
     fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), Self::Error>;
 }
 
@@ -194,9 +183,6 @@ impl Faults {
 
     /// A command begins: count it, and do on the medium what is due before it and because of its
     /// fault.
-    ///
-    /// # Errors
-    /// When the medium fails as a whole.
     pub fn begin<M: FaultMedia>(
         &self,
         command: Command,

@@ -1,5 +1,3 @@
-//! Replay: reads a stream from drives and delivers it in order.
-
 use std::collections::VecDeque;
 use std::io;
 
@@ -21,58 +19,43 @@ pub enum ReplaySource<'r> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReplayOptions {
-    /// Count chunks with a wrong checksum and deliver them as they are (`assay verify`), instead of
-    /// stopping.
+    /// Chunks with a wrong checksum are delivered as they are (`assay verify`).
     pub keep_going: bool,
     /// Smallest I/O of the drives, bytes.
     pub min_io_bytes: u32,
 }
 
-/// A chunk whose checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BadChunk {
-    /// Number in the stream.
     pub chunk: u64,
     /// Drive, numbered from 0 as in the recording.
     #[serde(rename = "lane")]
     pub drive: usize,
-    /// Byte address on it.
     pub address: u64,
 }
 
-/// Result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayOutcome {
-    /// Registers and counts; `bytes` were delivered.
     pub status: StreamStatus,
-    /// Chunks checked against the index.
     pub checked_chunks: u64,
     /// Chunks with a wrong checksum.
     pub bad_chunks: u64,
-    /// The first of them.
     pub first_bad: Option<BadChunk>,
     /// Chunks that must exist and are not in the index: [`Recording::missing`].
     pub missing_chunks: u64,
-    /// Incomplete chunks at the end that were never reported durable: the recorder was interrupted
-    /// there.
+    /// Incomplete chunks at the end that were never reported durable.
     pub not_durable_chunks: u64,
-    /// Chunks at the old end of a ring that were being overwritten when the recorder was
-    /// interrupted.
+    /// Chunks at the old end of a ring that were being overwritten.
     pub partially_overwritten_chunks: u64,
 }
 
 impl ReplayOutcome {
-    /// No bad and no missing chunk.
     pub fn is_right(&self) -> bool {
         self.bad_chunks == 0 && self.missing_chunks == 0
     }
 }
 
-/// Replay a stream to a sink.
-///
-/// # Errors
-/// When the sink fails, a slot is smaller than a chunk, or a target fails as a whole. Failed
-/// commands are in the status.
+/// Failed commands are in the status.
 pub fn replay(
     queues: &mut [StreamQueue<'_>],
     mut what: ReplaySource<'_>,
@@ -97,7 +80,6 @@ pub fn replay(
     Replayer::new(queues, what, options, registers, out).run(sink)
 }
 
-/// A chunk being read, or waiting for those before it.
 #[derive(Debug)]
 struct PendingRead {
     chunk: u64,
@@ -113,10 +95,8 @@ struct Replayer<'a, 't, 'r> {
     options: ReplayOptions,
     registers: &'a Registers,
     chunk_bytes: u64,
-    /// Chunks of the stream to deliver.
     from: u64,
     to: u64,
-    /// Bytes in the last of them.
     last_bytes: u64,
     next: u64,
     reading: VecDeque<PendingRead>,
@@ -266,7 +246,6 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         bytes.next_multiple_of(unit).min(self.chunk_bytes) as u32
     }
 
-    /// Wait for the oldest chunk; false on a stop request.
     fn wait_for(&mut self, chunk: u64) -> Result<bool, StreamError> {
         let Some(&PendingRead { queue, .. }) = self.reading.front() else {
             return Ok(false);

@@ -1,5 +1,3 @@
-//! Sources and sinks of streams.
-
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -12,7 +10,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::queue::POLL_INTERVAL;
 use crate::registers::{ControlBits, Registers};
 
-/// Result of filling a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FillResult {
     /// Bytes, from the chunk's beginning.
@@ -21,9 +18,7 @@ pub struct FillResult {
     pub last: bool,
 }
 
-/// A stream to record.
 pub trait StreamSource {
-    /// Name for messages.
     fn name(&self) -> String;
 
     /// Fill this part of a chunk: completely, to the end of the stream, or with the bytes that
@@ -35,17 +30,11 @@ pub trait StreamSource {
     /// returns what it has first and fails at the next call.
     fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult>;
 
-    /// Whether more follows, when the range is full. Waits for the answer if `wait`; `None` where
-    /// only waiting could tell.
-    ///
-    /// # Errors
-    /// When the stream cannot be read.
+    /// Waits for the answer if `wait`; `None` where only waiting could tell.
     fn has_more(&mut self, wait: bool, registers: &Registers) -> io::Result<Option<bool>>;
 }
 
-/// A receiver of a replayed stream.
 pub trait StreamSink {
-    /// Name for messages.
     fn name(&self) -> String;
 
     /// The first byte delivered is this byte of the stream: not 0 where the start of a ring was
@@ -267,7 +256,6 @@ pub struct SizedSource {
 }
 
 impl SizedSource {
-    /// The first `bytes` of the pattern's stream.
     pub fn pattern(pattern: Pattern, bytes: u64) -> SizedSource {
         SizedSource {
             pattern: Some(pattern.at(0)),
@@ -275,7 +263,6 @@ impl SizedSource {
         }
     }
 
-    /// `bytes` that are not written to the ring.
     pub fn uninit(bytes: u64) -> SizedSource {
         SizedSource {
             pattern: None,

@@ -93,7 +93,7 @@ pub struct StreamStatus {
     pub drives: u32,
     /// Address of the last chunk of the contiguous run of completed chunks.
     pub last_address_written: Option<u64>,
-    /// Bytes of the stream in that run (of a replay: delivered).
+    /// Bytes of the contiguous run of completed chunks (of a replay: delivered).
     pub bytes: u64,
     /// The same in beats of 16 bytes, rounded up.
     pub beats: u64,

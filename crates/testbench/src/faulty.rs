@@ -1,4 +1,4 @@
-//! It needs one slot for its own I/Os.
+//! [`FaultyTarget`] needs one slot for its own I/Os.
 
 use std::collections::BTreeMap;
 

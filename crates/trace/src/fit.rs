@@ -71,7 +71,6 @@ fn percentages(sizes: &[(u64, u64)]) -> Vec<(u64, u64)> {
     shares
 }
 
-/// Sizes in bytes with percentages, few and in whole alignments.
 type Mix = Vec<(u64, u64)>;
 
 fn mix(sizes: impl Iterator<Item = (u64, u64)>, align_bytes: u64) -> Mix {

@@ -34,7 +34,6 @@ pub struct TraceProfile {
     pub read_sizes: BTreeMap<u64, u64>,
     pub write_sizes: BTreeMap<u64, u64>,
     pub requests: u64,
-    /// Runs of requests, each of one or more.
     pub runs: u64,
     /// Blocks of [`TraceSurvey::alignment_bytes`] at which runs begin.
     pub begin_blocks: u64,
@@ -50,7 +49,6 @@ pub struct TraceProfile {
     /// Standard deviation of the times between requests by their mean.
     pub gap_variation: f64,
     pub longest_gap: Nanos,
-    /// Mean number in flight; `None` without response times.
     pub in_flight: Option<f64>,
 }
 

@@ -222,7 +222,6 @@ pub struct ReplayPlan {
     pub survey: Arc<TraceSurvey>,
     /// Where requests are: never [`AddressMap::Auto`].
     pub map: AddressMap,
-    /// Offsets are multiples of it, bytes.
     pub align_bytes: u64,
     /// Requests that are replayed, before any is found to be outside of the area.
     pub requests: u64,

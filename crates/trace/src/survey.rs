@@ -36,7 +36,6 @@ pub struct TraceSurvey {
     /// Largest power of two that divides all offsets, bytes, and at most [`MOST_ALIGNMENT_BYTES`].
     pub alignment_bytes: u64,
     pub longest_bytes: u64,
-    /// Names of the first devices in the file, whichever was asked for.
     pub devices: Vec<String>,
     pub has_more_devices: bool,
     pub counts: ReadCounts,

@@ -197,8 +197,7 @@ impl SectorComparison<'_> {
         }
     }
 
-    /// `None` if no candidate write explains a sector; else the finding, or none where whole
-    /// sectors of writes that may have reached the medium are accepted.
+    /// None also where whole sectors of writes that may have reached the medium are accepted.
     fn by_sectors(&self, header: Option<BlockHeader>) -> Option<Option<FindingKind>> {
         let candidates = self.candidates(header);
         let mut image = vec![0; self.block.len()];

@@ -39,10 +39,8 @@ pub(super) fn is_older(generation: u64, than: u64) -> bool {
     behind > 0 && behind <= MAX_GENERATION / 2
 }
 
-/// It also arbitrates overlapping I/Os: the result of a read is defined only without a concurrent
-/// write of the block, so [`GenerationMap::begin_write`] and [`GenerationMap::begin_read`] refuse
-/// overlaps (many reads, or one write). Memory: 4 bytes per block, 1 GiB per TiB at 4 KiB blocks;
-/// untouched pages of the map cost nothing.
+/// It arbitrates overlapping I/Os, because the result of a read is defined only without a
+/// concurrent write of the block. 4 bytes per block: 1 GiB per TiB at 4 KiB blocks.
 #[derive(Clone, Debug)]
 pub struct GenerationMap {
     offset_bytes: u64,
@@ -64,8 +62,8 @@ impl GenerationMap {
             interval_bytes,
         };
         let count = usize::try_from(size_bytes >> shift).map_err(|_| no_memory())?;
-        // Reserve first, because `vec!` aborts on failure. `vec!` in turn gets zeroed pages that
-        // cost nothing until touched.
+        // Reserve first, because `vec!` aborts on failure; `vec!` gets zeroed pages, free until
+        // touched.
         let reserved = Vec::<u32>::new().try_reserve_exact(count);
         reserved.map_err(|_| no_memory())?;
         Ok(GenerationMap {

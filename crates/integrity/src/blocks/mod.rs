@@ -94,8 +94,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// `seed` must be the same for all workers of a job and **new for every run** (for example
-    /// `mix(user seed, run id)`): blocks of an earlier run are distinguished by their seed alone.
+    /// **New for every run**: blocks of an earlier run are distinguished by their seed alone.
     pub fn new(
         seed: u64,
         interval_bytes: u32,
@@ -120,8 +119,6 @@ impl Verifier {
         self.stamp_with(buffer, offset_bytes, |_| generation);
     }
 
-    /// The same for a write begun with [`GenerationMap::begin_write`]: each block gets its own
-    /// generation.
     #[inline]
     pub fn stamp_write(&self, buffer: &mut [u8], offset_bytes: u64, map: &GenerationMap) {
         self.stamp_with(buffer, offset_bytes, |offset| map.generation(offset));

@@ -148,8 +148,7 @@ impl CompressibleRecipe {
         }
     }
 
-    /// Copies and runs are written in steps of [`STEP`] bytes in ascending order; the excess of a
-    /// last step is overwritten by the next.
+    /// The excess of a last step of [`STEP`] bytes is overwritten by the next.
     fn fill_unit(&self, noise: &mut NoiseReader, unit: &mut [u8]) {
         let mut block = [0_u8; UNIT_BYTES + SLACK];
         let mut pool = [0_u8; POOL + SLACK];

@@ -103,8 +103,6 @@ pub fn portable_follows(previous: &Block, next: &Block) -> bool {
     wrong == 0
 }
 
-/// The bytes on which the last 224 bytes of a block depend: the end of the previous block and the
-/// start of this one.
 #[inline(always)]
 fn seam(previous: &Block, next: &Block) -> [u8; 2 * FAR] {
     let mut window = [0; 2 * FAR];

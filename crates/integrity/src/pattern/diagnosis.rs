@@ -41,9 +41,6 @@ pub enum Diagnosis {
     /// The whole stream is of this other seed: another recording, or the wrong seed was given.
     #[error("wrong seed: the stream was written with seed {0:#x} from its beginning on")]
     WrongSeed(u64),
-    /// An earlier stream's data: the write was lost; data of another location: a misdirected write
-    /// or read, or beats were lost or duplicated before; zeroes: never written, discarded or
-    /// unmapped; ones: erased flash.
     #[error("{}", whole(.0))]
     Whole(DataOrigin),
     /// One part of the chunk is wrong.

@@ -50,8 +50,7 @@ impl PatternPages {
         state.announced.push(family);
     }
 
-    /// A panic of another thread leaves no inconsistent state: the drive compares what is
-    /// recognised.
+    /// A panic elsewhere leaves no inconsistent state: the drive compares what is recognised.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

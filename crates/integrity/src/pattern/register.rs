@@ -20,8 +20,6 @@ pub struct WrongBeats {
     pub first: Option<Mismatch>,
 }
 
-/// Generates the stream, or compares bytes with it, in order from any beat. 4 KiB of state without
-/// heap; right data are read once and written nowhere.
 #[derive(Clone, Debug)]
 pub struct PatternRegister {
     pattern: Pattern,
@@ -121,8 +119,6 @@ impl PatternRegister {
         }
     }
 
-    /// Compare all of the bytes and count mismatches. As fast as [`PatternRegister::check`] where
-    /// nothing is wrong.
     pub fn count_wrong(&mut self, bytes: &[u8]) -> WrongBeats {
         let begin = self.position();
         let mut counted = WrongBeats::default();

@@ -12,16 +12,14 @@ use super::{BEAT_BYTES, Pattern, genuine};
 
 /// Maximum number of chunks searched, to either side.
 pub const MAX_CHUNKS: u64 = 1 << 24;
-/// Maximum number of beats searched for distances that are no multiple of the chunk, to either
-/// side: 2 TiB.
+/// For distances that are no multiple of the chunk, to either side: 2 TiB.
 pub const MAX_BEATS: u64 = 1 << 37;
 /// Maximum number of beats searched for data shifted by partial beats, to either side: 256 KiB.
 pub const MAX_SHIFT_BEATS: u64 = 1 << 14;
 /// Maximum number of baby steps: 13 MiB during the search.
 const MAX_BABY_STEPS: u64 = 1 << 18;
 
-/// Beats by which `found` is ahead of `expected`: a multiple of `unit` between `-most * unit` and
-/// `most * unit`.
+/// A multiple of `unit` between `-most * unit` and `most * unit`.
 pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64> {
     if expected == 0 || found == 0 || unit == 0 {
         return None;

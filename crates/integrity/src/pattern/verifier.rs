@@ -68,8 +68,7 @@ impl ExpectedLayout {
 pub struct MismatchedChunk {
     /// Byte of the layout at which the first wrong beat begins.
     pub at_byte: u64,
-    /// Number of that beat in the expected stream; for zeroes, counted from the start of the
-    /// extent.
+    /// In the expected stream; for zeroes, counted from the start of the extent.
     pub beat: u64,
     pub expected: ExpectedData,
     /// What is wrong; `None` for bytes that should be zero.
@@ -127,14 +126,12 @@ pub struct StreamVerifier {
     checker: Option<PatternRegister>,
     findings: StreamFindings,
     saved: Vec<SavedChunk>,
-    /// The chunk after the first mismatched one, of the same stream: it distinguishes a wrong seed
-    /// from a lost first write.
+    /// It distinguishes a wrong seed from a lost first write.
     next: Option<(u64, Vec<u8>)>,
 }
 
 impl StreamVerifier {
-    /// Against this layout. The medium has `chunks` chunks of `chunk_bytes`, among which misplaced
-    /// data are searched for.
+    /// Misplaced data are searched for among the `chunks` of the medium.
     pub fn new(layout: ExpectedLayout, chunk_bytes: u64, chunks: u64) -> StreamVerifier {
         StreamVerifier {
             layout,
@@ -209,8 +206,7 @@ impl StreamVerifier {
         }
     }
 
-    /// The findings, with a diagnosis of the first `diagnosed` mismatched chunks (each may take
-    /// seconds) and, with an expected length in bytes, of the stream's length.
+    /// The diagnosis of each of the first `diagnosed` mismatched chunks may take seconds.
     pub fn finish(mut self, diagnosed: usize, expected_bytes: Option<u64>) -> StreamFindings {
         let mut findings = self.findings;
         for saved in self.saved.iter().take(diagnosed) {

@@ -35,7 +35,6 @@ fn is_device(text: &str) -> bool {
         .is_some_and(|(major, minor)| is_number(major) && is_number(minor))
 }
 
-/// The statistics that blkparse prints when all events are printed.
 fn begins_summary(line: &str) -> bool {
     line.starts_with("CPU") || line.starts_with("Total") || line.starts_with("Throughput")
 }

@@ -84,7 +84,6 @@ impl ReplayFeed {
                 })),
             });
             let used = std::mem::replace(&mut self.batch, next);
-            // Dropped where the thread has ended.
             let _ = self.recycler.try_send(used.ios);
             self.at = 0;
         }

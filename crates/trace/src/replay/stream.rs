@@ -23,7 +23,6 @@ pub struct ReplayCounts {
     pub requests: u64,
     /// Widened to whole blocks of the drive or moved to a multiple of the alignment.
     pub aligned: u64,
-    /// Shortened at the end of the area.
     pub clipped: u64,
     /// Not replayed: outside of the area.
     pub outside: u64,
@@ -45,7 +44,6 @@ pub struct ReplayStream {
     phase: u32,
     /// What is left of the present request: up to two extents.
     rest: [Option<Extent>; 2],
-    /// Its I/Os but for address and length.
     io: ReplayIo,
 }
 
