@@ -4,7 +4,7 @@ use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
 use crate::finding::{Expected, VerifyReport};
 
-/// Of the first intact block found by any worker; blocks of other seeds are findings.
+/// Seed and pattern of the first intact block found; blocks of other seeds are findings.
 #[derive(Clone, Debug, Default)]
 pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
 

@@ -36,7 +36,7 @@ impl BufferTable {
         BufferTable::up_to(start, FASTEST)
     }
 
-    /// The same for rates up to the first of the grid that is not below this one.
+    /// For rates up to the first of the grid that is not below this one.
     pub fn up_to(start: Nanos, fastest_bytes_per_s: f64) -> BufferTable {
         let fastest = fastest_bytes_per_s.clamp(SLOWEST, FASTEST);
         let steps = (fastest / SLOWEST).ln() / STEP.ln();

@@ -180,7 +180,7 @@ impl Suite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteAccess {
     Never,
-    /// Writes where `--destroy` allows it, and skips those cells otherwise.
+    /// Writes where `--destroy` allows it, and skips the writing cells otherwise.
     IfAllowed,
     /// Needs write permission.
     Always,

@@ -189,7 +189,7 @@ pub(super) struct DriveFigures {
     cell_bytes: u64,
     telemetry: Telemetry,
     watch: Option<Watch>,
-    /// What the detectors found in it, and when they were asked.
+    /// What the detectors found in the last interval, and when they were asked.
     condition: Option<DriveCondition>,
     evaluated_at: Option<Nanos>,
     history: History,

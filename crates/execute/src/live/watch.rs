@@ -112,7 +112,7 @@ impl Watch {
         }
     }
 
-    /// The detectors take it for that of the workload.
+    /// The detectors take it for the workload's share of writes.
     fn write_share(&self) -> f64 {
         let bytes = |of: fn(&IntervalSample) -> u64| -> f64 {
             self.cell

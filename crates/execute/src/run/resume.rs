@@ -84,7 +84,7 @@ impl Resume {
         })
     }
 
-    /// That run's own later writes do not change this.
+    /// Later writes of the earlier run itself do not change this.
     pub(super) fn was_not_needed(&self, cell: &Cell) -> bool {
         cell.sets_state.is_some() && self.not_needed.contains(&cell.plan.id)
     }

@@ -59,7 +59,7 @@ impl Starts {
     }
 }
 
-/// A resumed run takes that of the run's first attempt, which its finished cells have.
+/// A resumed run takes those of its first attempt, which its finished cells have.
 pub(super) fn temperatures_at_start(
     plan: &RunPlan,
     drives: &mut [DriveSession],

@@ -22,7 +22,7 @@ use super::{NoiseReader, Ratio};
 pub const UNIT_BYTES: usize = 4096;
 
 const RECORD_BYTES: f64 = 96.0;
-/// The same below [`SPARSE_BELOW`], where copies must be rarer to be long enough for a compressor.
+/// Mean length below [`SPARSE_BELOW`], where copies must be rarer to be long enough.
 const SPARSE_RECORD_BYTES: f64 = 192.0;
 const SPARSE_BELOW: f64 = 1.2;
 /// Lengths are uniform within this share of their mean.

@@ -40,7 +40,7 @@ impl ExpectedLayout {
         self.extents.iter().map(|(bytes, _)| bytes).sum()
     }
 
-    /// These bytes of it; `from` must be at a whole beat of its extent.
+    /// The layout of these bytes; `from` must be at a whole beat of its extent.
     #[must_use]
     pub fn part(&self, from: u64, bytes: u64) -> ExpectedLayout {
         let end = from + bytes;

@@ -38,7 +38,7 @@ impl RunPlan {
         }
     }
 
-    /// Its workload alone is the cell of the same values in the step it is compared with.
+    /// A job's workload alone is the cell of the same values in the step it is compared with.
     fn job_plan(
         &self,
         step: &SuiteStep,

@@ -4,9 +4,9 @@ use assay_workload::options::JobOption;
 use super::step::StepKeys;
 use super::{SUITE_OPTIONS, StepWork, SuiteStep};
 
-/// What applies to the drive as a whole.
+/// Of [`SUITE_OPTIONS`], what applies to the drive as a whole.
 const OF_ALL_JOBS: &[&str] = &["power_state"];
-/// What one of its jobs may have of them.
+/// Of [`SUITE_OPTIONS`], what one of several jobs may have.
 const OF_ONE_OF_SEVERAL: &[&str] = &[];
 
 #[derive(Clone, Copy, Debug)]

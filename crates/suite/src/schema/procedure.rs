@@ -166,7 +166,7 @@ pub struct IdleSpec {
 #[serde(deny_unknown_fields)]
 pub struct StartSpec {
     pub cool_k: f64,
-    /// Longest wait for it. Scaled where it is a parameter.
+    /// Longest wait for the state, scaled where it is a parameter.
     pub timeout: String,
     /// Idle time in any case, for garbage collection and the folding of a write cache.
     #[serde(alias = "rest")]
