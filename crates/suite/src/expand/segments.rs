@@ -1,4 +1,4 @@
-//! One that ends by the later of its runtime and its bytes has further cells that end by bytes,
+//! A soak that ends by the later of runtime and bytes has further cells that end by bytes,
 //! each of which is not needed where so much was written before it.
 
 use assay_store::model::{CellKind, Segment};
