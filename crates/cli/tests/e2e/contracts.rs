@@ -88,7 +88,8 @@ fn job_json_has_the_documented_keys() {
 #[test]
 fn run_json_has_the_documented_keys() {
     let fixture = Fixture::on_disk();
-    let run = fixture.json("run quick sim:samsung-951 null: --scale 0.002 --out run");
+    // Cells of 30 ms: a busy host may keep shorter ones from their first I/O.
+    let run = fixture.json("run quick sim:samsung-951 null: --scale 0.01 --out run");
     assert_eq!(run["suite"], "quick");
     let runs = run["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
