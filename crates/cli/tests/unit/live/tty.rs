@@ -85,7 +85,7 @@ fn a_panic_restores_the_terminal() {
     let test = std::env::current_exe().unwrap();
     let shell = format!(
         "{PANICS}=1 '{}' --exact --nocapture live::tty::tests::a_view_that_panics; echo exit \
-         status $?; stty -a; sleep 1000",
+         status $?; stty -a; echo end of modes; sleep 1000",
         test.display()
     );
     if tmux(&["new-session", "-d", "-x", "100", "-y", "60", &shell]).is_err() {
@@ -98,7 +98,7 @@ fn a_panic_restores_the_terminal() {
     };
     let mut shown = screen();
     for _ in 0..600 {
-        if shown.contains("speed 38400") {
+        if shown.contains("end of modes") {
             break;
         }
         Command::new("sleep").arg("0.1").status().unwrap();
