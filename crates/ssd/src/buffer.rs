@@ -1,27 +1,23 @@
-//! Write buffer: slots of one mapping unit, taken when data arrives and released, in order, when
-//! the program ends.
+//! Write buffer: slots of one mapping unit, taken when data arrives, released in order at program
+//! end.
 //!
 //! # Overflow
 //! A full buffer normally takes data as slots are released. Some drives instead drain it completely
-//! and then use only a small part until the host pauses: the drive of the MLE NVMe Streamer brief
-//! takes 8 MiB at 2.5 GiB/s, but 16 MiB no faster than its flash does.
+//! and use only a small part until the host pauses: the drive of the MLE NVMe Streamer brief takes
+//! 8 MiB at 2.5 GiB/s, but 16 MiB no faster than its flash.
 
 use std::collections::VecDeque;
 
-/// Buffer slots and their release times. Times in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct WriteBuffer {
     capacity_units: u64,
     overflow: Option<OverflowMode>,
     used_units: u64,
-    /// When every unused slot is free: may lie ahead, because slots are granted before their
-    /// release time.
+    /// When every unused slot is free; may lie ahead, as slots are granted before their release.
     free_ns: u64,
     releasing_units: u64,
-    /// Time and count of released slots; times do not decrease.
     releases: VecDeque<(u64, u64)>,
     pub accepted_units: u64,
-    /// With [`WriteBuffer::track`]: released slots whose time had not passed at the last query.
     not_durable: Option<VecDeque<(u64, u64)>>,
     durable_units: u64,
 }
@@ -29,8 +25,7 @@ pub struct WriteBuffer {
 #[derive(Clone, Copy, Debug)]
 struct OverflowMode {
     units: u64,
-    /// Normal operation resumes when data arrives this long after the buffer drained, in
-    /// nanoseconds.
+    /// Normal operation resumes when data arrives this long after the buffer drained.
     pause_ns: u64,
     active: bool,
 }
@@ -43,8 +38,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Overflow operation (module header): `units` slots are used until a pause of `pause_ns`
-    /// nanoseconds.
+    /// Overflow operation (module header): `units` slots are used until a pause of `pause_ns`.
     pub fn with_overflow(capacity_units: u64, units: u64, pause_ns: u64) -> WriteBuffer {
         WriteBuffer {
             overflow: Some(OverflowMode {
@@ -114,8 +108,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Take a slot; returns when it is free, or `None` when the caller must program what is
-    /// buffered first.
+    /// Returns when a slot is free, or `None` when the caller must program what is buffered first.
     #[inline]
     pub fn acquire(&mut self, arrival_ns: u64) -> Option<u64> {
         let limit = self.limit(arrival_ns);
@@ -133,8 +126,7 @@ impl WriteBuffer {
         Some(arrival_ns.max(self.free_ns))
     }
 
-    /// As many calls of [`WriteBuffer::acquire`]. `None`, nothing taken, if too few will be free,
-    /// or with overflow.
+    /// `None`, taking nothing, if too few slots will be free, or with overflow.
     #[inline]
     pub fn acquire_run(&mut self, arrival_ns: u64, units: u64) -> Option<u64> {
         if self.overflow.is_some()

@@ -1,9 +1,9 @@
 //! Interrupt coalescing: completions held back until an interrupt is due.
 //!
-//! Each completion queue has its own interrupt vector. Its first entry after an interrupt starts
-//! the aggregation time; the next interrupt comes when that expires or the threshold is reached. At
-//! depth 1 a completion always waits the whole time. Source: NVM Express Base Specification 1.4,
-//! sections 5.21.1.8 (Feature 08h) and 7.5. Polled queues are not modelled.
+//! Each completion queue has its own vector. Its first entry after an interrupt starts the
+//! aggregation time; the next interrupt comes when that expires or the threshold is reached.
+//! Source: NVM Express Base Specification 1.4, sections 5.21.1.8 (Feature 08h) and 7.5. Polled
+//! queues are not modelled.
 
 use assay_units::Nanos;
 use serde::Deserialize;
@@ -65,7 +65,7 @@ pub(crate) struct Coalescer {
 }
 
 impl Coalescer {
-    /// Idle vectors for `queues` queues (at least one).
+    /// `queues` is raised to at least 1.
     pub fn new(setting: CoalescingSetting, queues: u16) -> Coalescer {
         Coalescer {
             time_ns: u64::from(setting.time_100us) * TIME_UNIT_NS,
@@ -75,8 +75,8 @@ impl Coalescer {
         }
     }
 
-    /// Add an entry; its interrupt appends to `out`. In order of time, after [`Coalescer::expire`]
-    /// with that time.
+    /// Add an entry; its interrupt appends to `out`. Calls are ordered by time, each after
+    /// [`Coalescer::expire`].
     pub fn add(&mut self, queue: u16, completion: Completion, out: &mut Vec<Completion>) {
         let index = usize::from(queue) % self.queues.len();
         let pending = &mut self.queues[index];

@@ -15,19 +15,17 @@ pub struct Command {
     pub op: Op,
     /// First byte, a multiple of the logical block size. Ignored for a flush.
     pub offset_bytes: u64,
-    /// Length, a multiple of the logical block size, not 0 (except for a flush). Reads and writes
-    /// longer than the largest transfer are split as by a host driver, and complete once.
+    /// Length, a multiple of the logical block size, 0 only for a flush. Reads and writes longer
+    /// than the largest transfer are split as by a host driver, and complete once.
     pub len_bytes: u32,
     /// Compressibility of a write's bytes.
     pub data: DataClass,
     /// Force Unit Access of a write or write zeroes (NVM Command Set Specification 1.0, section
-    /// 3.2.6): it completes when its data is on the medium. Ignored by other operations, whose data
-    /// is always that of the medium or newer.
+    /// 3.2.6): completes when its data is on the medium. Ignored by other operations.
     pub fua: bool,
 }
 
 impl Command {
-    /// Its bytes.
     pub(crate) fn range(&self) -> Range<u64> {
         self.offset_bytes..self.offset_bytes + u64::from(self.len_bytes)
     }
@@ -41,8 +39,7 @@ pub enum Status {
     Ok,
     /// Invalid Field in Command (0h/02h): zero length or not a multiple of the logical block size.
     InvalidField,
-    /// Command Aborted due to Power Loss Notification (0h/05h): the drive lost power, see
-    /// [`crate::Drive::power_loss`].
+    /// Command Aborted due to Power Loss Notification (0h/05h), see [`crate::Drive::power_loss`].
     PowerLoss,
     /// LBA Out of Range (0h/80h).
     LbaOutOfRange,
@@ -50,8 +47,7 @@ pub enum Status {
     WriteFault,
     /// Unrecovered Read Error (2h/81h): the data could not be read.
     UnrecoveredReadError,
-    /// Command Aborted By Host (3h/71h): reported by the host's driver after
-    /// [`crate::Drive::surprise_removal`].
+    /// Command Aborted By Host (3h/71h), reported after [`crate::Drive::surprise_removal`].
     Removed,
 }
 
@@ -94,7 +90,7 @@ pub struct Completion {
     pub at: Nanos,
     /// Completion status.
     pub status: Status,
-    /// Ordinal among reads or writes since power-on, from 1, for [`crate::Drive::read_data`]; 0 for
-    /// others.
+    /// Ordinal among reads or writes since power-on, from 1 (0 for others); see
+    /// [`crate::Drive::read_data`].
     pub ordinal: u64,
 }

@@ -1,9 +1,8 @@
-//! Counterfeit capacity: fewer bytes than claimed, with addresses that wrap around
-//! (`fault=wrap:SIZE`).
+//! Counterfeit capacity: forged firmware drops upper address bits (`fault=wrap:SIZE`), so writes
+//! beyond the true end overwrite other data.
 //!
-//! Forged firmware drops the upper address bits, so writes beyond the true end overwrite other
-//! data. Content stays stored under the address it was *written* to ([`crate::regenerate`] needs
-//! it); this records which of the pages that share a true page that is. Timing is that of the
+//! Content stays stored under the address it was *written* to ([`crate::regenerate`] needs that);
+//! this table records which of the pages that share a true page is stored. Timing is that of the
 //! claimed capacity.
 
 use crate::sparse::SparseTable;
@@ -23,7 +22,6 @@ impl AddressAliases {
         }
     }
 
-    /// Page under which the content read at `page` is stored.
     pub fn find(&self, page: u64) -> u64 {
         let true_page = page % self.pages;
         true_page + u64::from(self.rounds.get(true_page)) * self.pages

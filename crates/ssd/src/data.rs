@@ -19,7 +19,6 @@ use crate::regenerate::{Generator, Regenerated};
 /// Granule of the store in bytes: the mapping unit.
 pub const PAGE_BYTES: u64 = 4096;
 const PAGE: usize = PAGE_BYTES as usize;
-/// Longest extent of kept pages that [`DataStore::extent`] reports.
 const EXTENT_PAGES: u64 = 4096;
 
 /// Bytes of one page.
@@ -33,18 +32,16 @@ pub struct DataStore {
     pages: BTreeMap<u64, Page>,
     /// Pages kept in regenerable form, if enabled; disjoint from `pages`.
     regenerated: Option<Regenerated>,
-    /// Page ranges that read as zeroes unless in `pages`: start to end (exclusive), disjoint, not
+    /// Ranges that read as zeroes unless in `pages`: start to exclusive end, disjoint, not
     /// touching.
     zeroed: BTreeMap<u64, u64>,
     /// Each page before its last write, kept when stale reads are planned.
     previous: Option<BTreeMap<u64, Page>>,
-    /// With counterfeit capacity: which of the addresses that share a page is stored.
     aliases: Option<AddressAliases>,
 }
 
 impl DataStore {
-    /// Store at power-on. `keep_previous` also keeps each page's previous content (twice the
-    /// memory).
+    /// Store at power-on. `keep_previous` keeps each page's previous content (twice the memory).
     pub fn new(seed: u64, state: InitialState, keep_previous: bool) -> DataStore {
         DataStore {
             seed,
@@ -134,7 +131,6 @@ impl DataStore {
 
     /// Set a page's content without recording a previous one.
     pub fn restore(&mut self, page: u64, content: &[u8; PAGE]) {
-        // The aliased page that this store overwrites.
         if let Some(other) = self.aliases.as_mut().and_then(|aliases| aliases.take(page)) {
             self.drop_page(other);
         }
@@ -204,8 +200,7 @@ impl DataStore {
             + aliases.map_or(0, AddressAliases::resident_bytes)
     }
 
-    /// End of the extent at `page` (or an earlier one), up to `end`, and whether it is a hole of
-    /// zeroes.
+    /// End of the extent at `page` (or an earlier one), at most `end`, and whether it is a hole.
     pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
         let hole_end = self.hole_end(page, end);
         if hole_end > page {
@@ -216,8 +211,7 @@ impl DataStore {
         (kept.unwrap_or(far.max(page + 1)), false)
     }
 
-    /// End of the hole beginning at `page`, at most `end`; `page` where there is none, or with
-    /// aliased addresses.
+    /// End of the hole at `page`, at most `end`; `page` where there is none.
     fn hole_end(&self, page: u64, end: u64) -> u64 {
         let mut until = end;
         if self.state == InitialState::Filled {
@@ -311,13 +305,11 @@ impl DataStore {
     }
 }
 
-/// Page number, offset within it, and how many of `left` bytes lie in it.
 fn split(at: u64, left: usize) -> (u64, usize, usize) {
     let start = (at % PAGE_BYTES) as usize;
     (at / PAGE_BYTES, start, left.min(PAGE - start))
 }
 
-/// Remove and return the entries of `start..end`.
 pub(crate) fn remove_range<T>(
     pages: &mut BTreeMap<u64, T>,
     start: u64,

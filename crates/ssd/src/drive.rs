@@ -50,15 +50,15 @@ const MAP_PREFETCH_BATCH: usize = 4;
 const MAX_TIME_NS: u64 = 1 << 62;
 
 /// A simulated drive. Timing does not depend on data. With [`DriveOptions::keep_data`], written
-/// bytes are visible from submission ([`Drive::submit_write`]), and read bytes are taken after
-/// completion ([`Drive::read_data`]): a read sees every write submitted before it completed, one of
-/// the orders NVMe permits. A failed command leaves data unchanged.
+/// bytes are visible from submission, and read bytes are taken after completion: a read sees every
+/// write submitted before it completed, one of the orders NVMe permits. A failed command leaves
+/// data unchanged.
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,
     identity: Identity,
     unit: MapUnit,
-    /// Reclaim unit handles, 0 without placement, and that of commands submitted from now on.
+    /// Reclaim unit handles (0 without placement), and that of commands from now on.
     handles: u16,
     handle: u16,
     in_flight: InFlightTable,
@@ -67,13 +67,11 @@ pub struct Drive {
     medium: Medium,
     slots: Option<CommandSlots>,
     map_cache: Option<Box<MapCache>>,
-    /// Preferred size of a Host Memory Buffer.
     host_memory_bytes: Option<u64>,
     prefetch: Prefetcher,
     read_cache: Option<ReadCache>,
-    /// Reads that the controller works on at a time.
     read_slots: Option<CommandSlots>,
-    /// How long the core of the read under way waited for one.
+    /// Time for which the core of the read under way waited for a slot.
     slot_wait_ns: u64,
     thermal: Thermal,
     power: PowerStates,
@@ -90,23 +88,18 @@ pub struct Drive {
     /// Counters of the health log; its other fields are computed on request.
     host: Telemetry,
     next_seq: u64,
-    /// Model time: nothing starts earlier.
     now_ns: u64,
     last_submit_ns: u64,
     costs: [costs::Costs; 2],
     /// Least time from start to completion.
     min_ns: u64,
-    /// Commands take the fast path: no faults, kept data, command slots or power transitions.
     fast_path: bool,
-    /// Least time without a submission before background work.
     background_after_ns: u64,
-    /// First units of waiting reads whose map entries are not loaded yet.
     upcoming: Vec<u32>,
 }
 
 impl Drive {
-    /// Power a drive on at time 0; an error if its flash, or a map or power state that the options
-    /// need, does not fit.
+    /// Power a drive on at time 0; an error if flash, map or power state do not suit the options.
     pub fn new(mut profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         if options.external_link_bytes_per_second.is_some() {
             profile.link.fetch_ns.value = 0;
@@ -275,20 +268,18 @@ impl Drive {
         &self.identity
     }
 
-    /// Queue a command at `now` (not before the last call's time); it completes once. Data:
-    /// [`Drive::submit_write`].
+    /// Queue a command, not before the last call's time; with data: [`Drive::submit_write`].
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: Command) {
         let (ok, _) = self.enqueue(now, command);
         self.update_journal(&command, ok);
     }
 
-    /// Next internal event, `None` if idle: call [`Drive::advance`] then or later. It need not
-    /// complete a command.
+    /// Next internal event: call [`Drive::advance`] then or later. Need not complete a command.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
         let done_ns = self.completions.next_ns;
-        // Nothing waiting completes sooner; `u64::MAX` (none) stays so.
+        // Nothing that waits completes sooner; the saturating addition keeps `u64::MAX` (none).
         let mut next = done_ns.min(self.front.next_ns.saturating_add(self.min_ns));
         if let Some(coalescer) = &self.coalescer {
             next = next.min(coalescer.next_ns);
@@ -296,11 +287,9 @@ impl Drive {
         (next != u64::MAX).then_some(Nanos(next))
     }
 
-    /// Advance to `until` and append the completions up to and including it, by time, then by
-    /// submission.
+    /// Append the completions up to and including `until`, by time, then by submission.
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
-        // What cannot complete by then is started later.
         if self.front.next_ns.saturating_add(self.min_ns) <= until.0 {
             self.start_waiting(until.0);
         }
@@ -326,8 +315,8 @@ impl Drive {
         coalescer.expire(until_ns.saturating_add(1), out);
     }
 
-    /// Let commands start and background work happen up to `now`, limited to the model's time;
-    /// returns that.
+    /// Start commands and background work up to `now`, limited to [`MAX_TIME_NS`]; returns the
+    /// limit.
     fn catch_up(&mut self, now: Nanos) -> u64 {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
@@ -374,8 +363,7 @@ impl Drive {
 
     #[inline(never)]
     fn start_general(&mut self, start_ns: u64, number: u32) {
-        // With command slots the core waits for one; SATA has one queue, so commands are admitted
-        // in order.
+        // SATA has one queue, so commands take their slots in order.
         let start_ns = match &mut self.slots {
             Some(slots) => slots.admit(start_ns),
             None => start_ns,
@@ -391,7 +379,6 @@ impl Drive {
         self.finish(number, &sub, end_ns, status);
     }
 
-    /// Complete a command or a piece of one, with failures and injected latency.
     #[inline(never)]
     fn finish(&mut self, number: u32, sub: &SubCommand, at_ns: u64, status: Status) {
         let (mut at_ns, mut status) = (at_ns, status);

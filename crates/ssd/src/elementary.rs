@@ -1,9 +1,7 @@
 //! Elementary functions from additions, multiplications and divisions alone, which IEEE 754 rounds
-//! the same everywhere; those of the platform's library differ in the last bit. Relative errors are
-//! below 1e-12 over the ranges that the model uses.
+//! the same everywhere. Relative errors are below 1e-12 over the ranges that the model uses.
 
-/// Natural logarithm of a positive finite number: exponent, and `2 artanh((m - 1) / (m + 1))` of
-/// the mantissa.
+/// Of a positive finite number: exponent, and `2 artanh((m - 1) / (m + 1))` of the mantissa.
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52 & 0x7ff) as i64 - 1023;
@@ -21,8 +19,7 @@ pub fn ln(x: f64) -> f64 {
     exponent as f64 * std::f64::consts::LN_2 + 2.0 * ratio * series
 }
 
-/// `e^x`, limited to exponents of a finite normal number: Taylor series of the part below `ln 2`,
-/// times a power of two.
+/// Taylor series of the part below `ln 2`, times a power of two; finite normal results only.
 pub fn exp(x: f64) -> f64 {
     let x = x.clamp(-700.0, 700.0);
     let twos = (x / std::f64::consts::LN_2).round();
@@ -34,13 +31,12 @@ pub fn exp(x: f64) -> f64 {
     series * f64::from_bits(((twos as i64 + 1023) as u64) << 52)
 }
 
-/// `x^y` of a number that is not negative.
 pub fn power(x: f64, y: f64) -> f64 {
     if x <= 0.0 { 0.0 } else { exp(y * ln(x)) }
 }
 
-/// Probability that a standard normal variable exceeds `z`: series of the integral (Abramowitz and
-/// Stegun, 26.2.11) up to 3, continued fraction (26.2.14) beyond.
+/// Probability that a standard normal variable exceeds `z`: series (Abramowitz and Stegun, 26.2.11)
+/// up to 3, continued fraction (26.2.14) beyond.
 pub fn normal_tail(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - normal_tail(-z);

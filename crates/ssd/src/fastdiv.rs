@@ -1,11 +1,8 @@
-//! Division of 32-bit numbers by a run-time constant with one multiplication.
-
-/// A divisor prepared for fast division.
+/// Division of 32-bit numbers by a run-time constant with one multiplication.
 ///
-/// Source: the round-down method with a 64-bit reciprocal: with `m = floor((2^64 - 1) / d)`,
-/// `n / d == ((n + 1) * m) >> 64` for all `n, d < 2^32` (A. D. Robison, "N-bit unsigned division
-/// via N-bit multiply-add", 2005). The product is `(n + 1) / d` reduced by less than `2^-32` of
-/// itself, which is at most `1 / d`, so it stays at or above the quotient.
+/// With `m = floor((2^64 - 1) / d)`, `n / d == ((n + 1) * m) >> 64` for all `n, d < 2^32` (A. D.
+/// Robison, "N-bit unsigned division via N-bit multiply-add", 2005): the product is `(n + 1) / d`
+/// less at most `1 / d`, so it stays at or above the quotient.
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     pub divisor: u32,
@@ -13,7 +10,7 @@ pub struct FastDiv {
 }
 
 impl FastDiv {
-    /// Prepare a divisor; 0 is taken as 1.
+    /// A divisor of 0 is taken as 1.
     pub fn new(divisor: u32) -> FastDiv {
         let divisor = divisor.max(1);
         FastDiv {

@@ -1,5 +1,3 @@
-//! Fault injection by command ordinal.
-
 use assay_units::{Op, Rng};
 
 use crate::command::Status;
@@ -20,7 +18,6 @@ pub struct FaultEffects {
     pub status: Status,
     pub spike_ns: u64,
     pub write: WriteEffect,
-    /// Power loss or surprise removal just before the command.
     pub drive: Option<FaultKind>,
     pub dropped: bool,
 }
@@ -29,15 +26,13 @@ pub struct FaultEffects {
 pub struct FaultPlan {
     faults: Vec<Fault>,
     bits: Rng,
-    /// Writes, reads.
     counts: [u64; 2],
     flushes: u64,
     bad: Vec<(u64, u64)>,
 }
 
 impl FaultPlan {
-    /// A plan; `seed` selects the bits flipped. Panics with a latency spike above
-    /// [`MAX_LATENCY_SPIKE`].
+    /// `seed` selects the bits flipped. Panics with a latency spike above [`MAX_LATENCY_SPIKE`].
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
         let is_too_long = |fault: &Fault| matches!(fault.kind, FaultKind::LatencySpike(spike) if spike > MAX_LATENCY_SPIKE);
         assert!(
@@ -103,7 +98,6 @@ impl FaultPlan {
             let is_this_write = op == Op::Write && fault.ordinal == ordinal;
             match fault.kind {
                 FaultKind::LatencySpike(spike) if is_this_io => {
-                    // Bounded spikes: the sum neither overflows nor exceeds the limit.
                     effects.spike_ns = (effects.spike_ns + spike.0).min(MAX_LATENCY_SPIKE.0);
                 }
                 kind @ (FaultKind::PowerLoss | FaultKind::SurpriseRemoval) if is_this_io => {

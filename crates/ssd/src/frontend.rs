@@ -1,8 +1,6 @@
-//! NVMe front end: submission queues, round-robin arbitration and controller cores.
-//!
-//! A free core takes the head of the next non-empty queue (round robin with a burst of one: NVM
-//! Express Base Specification 1.4, section 4.13.1). Cores are identical, so only the sorted times
-//! at which they become free are kept.
+//! NVMe front end: submission queues, round-robin arbitration with a burst of one (NVM Express Base
+//! Specification 1.4, section 4.13.1), and controller cores. Cores are identical, so only the
+//! sorted times at which they become free are kept.
 
 use crate::fastdiv::FastDiv;
 
@@ -23,7 +21,6 @@ const EMPTY: Queue = Queue {
     tail: NONE,
 };
 
-/// Submission queues in front of the controller cores. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Frontend {
     queues: Vec<Queue>,
@@ -43,7 +40,7 @@ pub struct Frontend {
 }
 
 impl Frontend {
-    /// Idle cores and empty queues; `queues` is clamped to 1 to 128, `cores` to at least 1.
+    /// `queues` is clamped to 1 to 128, `cores` to at least 1.
     pub fn new(queues: u16, cores: u8) -> Frontend {
         let queues = queues.clamp(1, 128);
         Frontend {
@@ -60,8 +57,7 @@ impl Frontend {
         }
     }
 
-    /// Whether an idle core takes the command on arrival, as [`Frontend::push`] and
-    /// [`Frontend::take`] would.
+    /// Whether an idle core takes the command on arrival, so that it need not be queued.
     #[inline]
     pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> bool {
         if self.at_once_ns > arrival_ns {
@@ -86,8 +82,7 @@ impl Frontend {
         }
     }
 
-    /// Queue a command by its number (memory is kept up to the largest). Arrivals come in order of
-    /// time.
+    /// Arrivals come in order of time. Memory is kept up to the largest `number`.
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, number: u32) {
         let index = self.granted(queue);
@@ -149,7 +144,6 @@ impl Frontend {
         self.next_queue = first.min(self.queue_count.divisor - 1);
     }
 
-    /// First queue from `turn` on, wrapping, whose head has arrived by `start_ns`.
     #[cold]
     fn arrived_queue(&self, start_ns: u64) -> Option<usize> {
         let turn = self.turn as usize;
@@ -157,10 +151,9 @@ impl Frontend {
         order.find(|&queue| self.queues[queue].head_ns <= start_ns)
     }
 
-    /// Keep the core that is free first busy until then. Call after each [`Frontend::take`].
+    /// Keep the core that is free first busy until then; call after each [`Frontend::take`].
     #[inline(always)]
     pub fn occupy(&mut self, until_ns: u64) {
-        // Branch-free insertion into the sorted list.
         let mut carried_ns = until_ns;
         let cores = &mut self.cores[..];
         for at in 1..cores.len() {

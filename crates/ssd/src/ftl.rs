@@ -1,22 +1,19 @@
 //! Flash translation layer: placement of writes, garbage collection, SLC cache.
 //!
-//! Host, folded and garbage-collected data each fill their own open superblock, so that data of
-//! different lifetime is kept apart. A program group is programmed when it is full, or when a flush
-//! pads it.
+//! Host, folded and garbage-collected data each fill their own open superblock, which keeps data of
+//! different lifetime apart. A program group is programmed when it is full or padded by a flush.
 //!
 //! # Garbage collection
 //! Collection runs from below `gc_low_superblocks` free ones to the high mark
 //! ([`crate::profile::VictimPolicy`]). *Even* pace: each group written scans as many victim units
 //! as free one group (`group / (1 - valid share)`); with a surplus, the drive then writes without
-//! collection from the high mark to the low one: the rare seconds at several times the usual rate
-//! of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything at once, while the host waits. One
-//! superblock is reserved as destination. Static wear levelling occasionally picks the least worn
-//! superblock as victim.
+//! collection from the high mark to the low one, the rare fast seconds of the M8Pe-Y (AnandTech
+//! M8Pe). *Burst* pace: everything at once, while the host waits. One superblock is reserved as
+//! destination. Static wear levelling occasionally picks the least worn superblock as victim.
 //!
 //! # Cost
 //! Memory latency dominates: each map entry is a cache miss. So map updates of host data are
-//! batched ([`Ftl::apply_map_updates`]), and collection reads one bit per unit and fetches all
-//! entries it will change at once.
+//! batched ([`Ftl::apply_map_updates`]), and collection fetches all entries it will change at once.
 //!
 //! # SLC cache
 //! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of
@@ -81,14 +78,14 @@ pub struct FtlCounters {
     pub read_sectors: u64,
 }
 
-/// The tables that grow with capacity, for huge pages: random access misses the TLB otherwise.
+/// The tables that grow with capacity; huge pages for them avoid TLB misses.
 #[derive(Clone, Copy, Debug)]
 pub struct MapTables<'a> {
     /// Logical to physical.
     pub l2p: &'a [u32],
-    /// A bit per physical unit: its newest copy is elsewhere.
+    /// Logical unit of each physical unit.
     pub p2l: &'a [u32],
-    /// A bit per physical unit.
+    /// A bit per physical unit: its newest copy is elsewhere.
     pub stale: &'a [u64],
 }
 
@@ -156,21 +153,17 @@ pub struct Ftl {
     shift: u32,
     superblock_units: u32,
     pub(crate) unit: MapUnit,
-    /// The unit being written is a part: its group is not finished with it.
     keeps_open: bool,
     placement: Placement,
-    /// The open group of host data is full and not finished.
     is_full_open: bool,
     energy: FlashEnergy,
     patrol: Patrol,
-    /// Superblocks that may go out of use.
     spare_superblocks: u32,
     retired: u32,
 }
 
 impl Ftl {
-    /// A drive with that many user units, filled sequentially or fresh; an error when the flash
-    /// cannot hold them.
+    /// A drive filled sequentially or fresh; an error when the flash cannot hold `user_units`.
     pub fn new(
         profile: &Profile,
         user_units: u32,
@@ -191,11 +184,10 @@ impl Ftl {
                 own_bytes => own_bytes.div_ceil(bytes).max(3),
             };
             let borrowed = value_or(&slc.borrowed_bytes, 0).div_ceil(bytes);
-            // At most 8 TiB by validation.
             (own as u32, borrowed as u32)
         });
         let physical = nand.blocks_per_plane.value;
-        // None left where the SLC cache takes all: too small then.
+        // None are left where the SLC cache takes all, which is [`FlashError::TooSmall`].
         let multi = physical.saturating_sub(own);
         let filled_superblocks = user_units.div_ceil(superblock_units);
         let low = profile.ftl.gc_low_superblocks.value;
@@ -268,8 +260,7 @@ impl Ftl {
         self.mapped_run(unit, physical, self.nand.units_ahead(physical, limit))
     }
 
-    /// How many units from `unit` on, at most `limit` and at least one, lie one after the other
-    /// from `physical` on.
+    /// Length of the run of consecutive addresses from `unit` (at `physical`), from 1 to `limit`.
     #[inline]
     fn mapped_run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
         let mut run = 1;
@@ -279,15 +270,14 @@ impl Ftl {
         run
     }
 
-    /// Read `sectors` sectors of a run of one sense; returns when they are in the controller.
-    /// Unprogrammed data comes from the buffer at once.
+    /// Returns when the sectors of one sense are in the controller; unprogrammed data is there at
+    /// once.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, extent: (u32, u32)) -> u64 {
         self.read_located(now_ns, issue_ns, physical, extent, Nand::locate_read)
     }
 
-    /// As [`Ftl::read`] for read-ahead, which takes the stripes of a page with one sense, see
-    /// [`crate::nand`].
+    /// [`Ftl::read`] for read-ahead: one sense takes the stripes of a page ([`crate::nand`]).
     #[inline]
     pub fn read_ahead(
         &mut self,
@@ -453,13 +443,11 @@ impl Ftl {
         self.nand.erase(superblock, lender, at_ns);
     }
 
-    /// The multi-bit superblock whose flash a superblock of the SLC cache borrows.
     fn lender_of(&self, superblock: u32) -> Option<u32> {
         self.slc.as_ref()?.lender_of(superblock)
     }
 
-    /// An erased multi-bit superblock is free, or goes out of use in place of those that lost too
-    /// many blocks.
+    /// Free an erased superblock, or retire it in place of those that lost too many blocks.
     fn add_free(&mut self, superblock: u32) {
         let lost = self.nand.wear.lost_superblocks();
         if u64::from(self.retired) < lost && self.retired < self.spare_superblocks {
@@ -470,7 +458,7 @@ impl Ftl {
         }
     }
 
-    /// Set the age at power-on: superblocks whose blocks failed before are out of use.
+    /// Set the age at power-on; superblocks whose blocks failed before are out of use.
     pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
         self.nand.set_age(nand, age, seed);
         for superblock in std::mem::take(&mut self.free) {
@@ -478,13 +466,12 @@ impl Ftl {
         }
     }
 
-    /// Whether more blocks failed than the drive can do without: the host cannot write any more.
+    /// Whether more blocks failed than the drive can spare, so that the host cannot write any more.
     pub fn is_read_only(&self) -> bool {
         self.nand.wear.lost_superblocks() > u64::from(self.spare_superblocks)
     }
 
-    /// Invalidate `units` valid units among the `count` from `physical` on, of which `moved` were
-    /// relocated.
+    /// Invalidate `units` valid units among `count`, of which `moved` were relocated.
     #[inline]
     fn invalidate_moved(&mut self, physical: u32, count: u32, units: usize, moved: usize) {
         if moved == units {

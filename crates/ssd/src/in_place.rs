@@ -1,12 +1,11 @@
 //! Media written in place: 3D XPoint.
 //!
-//! Units are striped over *die groups*, dies that work as one (a P4800X has 7 channels and spreads
-//! 4 KiB over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection table
-//! (units move for wear levelling) and occupies its die group until its data has left over the
-//! channel. Without a buffer, a write passes the shared write current (one serial resource) and its
-//! channel, and occupies its die group. One that begins or ends inside a granule reads the old
-//! content first; the single merge engine makes each such end cost a full read and write: hence
-//! slow unaligned large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth 1) and slow
+//! Units are striped over *die groups* that work as one (a P4800X has 7 channels and spreads 4 KiB
+//! over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection table (units
+//! move for wear levelling) and occupies its die group until its data has left the channel. A write
+//! passes the shared write current (one serial resource) and its channel, unbuffered. One that
+//! begins or ends inside a granule reads the old content first, through a single merge engine:
+//! hence slow unaligned large writes (AT11930ts: about 1.3 instead of 2.0 GB/s at depth 1) and slow
 //! writes below 4 KiB.
 //!
 //! # Non-goals
@@ -18,9 +17,8 @@ use crate::timeline::{ByteTime, Timeline};
 
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// When each die group is free, in nanoseconds.
     die_groups_free_ns: Vec<u64>,
-    /// Channels over which a unit is striped, as one.
+    /// Channels over which a unit is striped count as one.
     channels: Vec<Timeline>,
     writing: Timeline,
     merge_free_ns: u64,
@@ -35,12 +33,11 @@ pub struct InPlace {
     read_nj: u64,
     write_nj: u64,
     energy_nj: u64,
-    /// Merged ones included.
     pub written_bytes: u64,
 }
 
 impl InPlace {
-    /// Idle media; energies per unit in nanojoules.
+    /// Energies per unit in nanojoules.
     pub fn new(profile: &InPlaceProfile, seed: u64, [read_nj, write_nj]: [u64; 2]) -> InPlace {
         let die_groups = profile.dies.value / profile.stripe_dies.value.max(1);
         let together = profile.stripe_channels.value.max(1);
@@ -83,8 +80,7 @@ impl InPlace {
         moved_ns
     }
 
-    /// Write bytes, each unit `unit_ns` before the next, the last at `arrival_ns`; returns when
-    /// they are stored.
+    /// Write bytes, each unit `unit_ns` before the next, the last at `arrival_ns`; returns the end.
     pub fn write(
         &mut self,
         now_ns: u64,
@@ -100,8 +96,7 @@ impl InPlace {
             let from = offset.max(start);
             let bytes = end.min(start + MAP_UNIT_BYTES) - from;
             let early_ns = (last - unit) * unit_ns;
-            // The merge engine blocks later writes. Rounding up `unit_ns` may reach before time 0;
-            // not before `now_ns` in any case.
+            // The merge engine blocks later writes. A rounded-up `unit_ns` may reach before time 0.
             let sent_ns = arrival_ns.saturating_sub(early_ns).max(now_ns);
             let ready_ns = sent_ns.max(self.merge_free_ns);
             let whole = (from | (from + bytes)).is_multiple_of(self.granule_bytes);
@@ -145,7 +140,6 @@ impl InPlace {
         self.channels[channel].reserve(now_ns, ready_ns, duration_ns)
     }
 
-    /// Energy used since the last call, in nanojoules.
     pub fn take_energy_nj(&mut self) -> u64 {
         std::mem::take(&mut self.energy_nj)
     }

@@ -7,19 +7,21 @@
 //!
 //! # Architecture
 //! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant,
-//! [`Drive::next_event`] for the next time to act, [`Drive::advance`] to collect completions up to
-//! an instant. A command passes, in this order:
+//! [`Drive::next_event`] for the next time to act, [`Drive::advance`] to collect completions. A
+//! command passes, in this order:
 //!
-//! | module | concept | computed |
-//! |---|---|---|
-//! | [`frontend`] | submission queues, arbitration, controller cores | in order of time |
-//! | [`prefetch`], [`map`], [`map_unit`], [`ftl`], [`map_cache`] | read-ahead, L2P map, superblocks, SLC cache, map on flash | at firmware start |
-//! | [`nand`], [`planes`], [`spread`], [`retry`], [`suspend`] | dies and channels, independent planes, read times, program/erase suspend | by reservation |
-//! | [`ageing`], [`wear`] | error rates, wear and failures of blocks | when written, erased, or often read |
-//! | [`in_place`] | 3D XPoint: no map, no erase blocks; replaces map, translation layer and NAND | by reservation |
-//! | [`link`], [`read_cache`], [`sata`], [`buffer`] | data path, PCIe or SATA with NCQ, write buffer | by reservation |
-//! | [`coalescing`] | interrupt coalescing | in order of time |
-//! | [`power`], [`thermal`] | power states and governor; energy, temperature, throttling | at events; in time steps |
+//! - [`frontend`]: submission queues, arbitration, controller cores (in order of time)
+//! - [`prefetch`], [`map`], [`map_unit`], [`ftl`], [`map_cache`]: read-ahead, L2P map, superblocks,
+//!   SLC cache, map on flash (at firmware start)
+//! - [`nand`], [`planes`], [`spread`], [`retry`], [`suspend`]: dies and channels, independent
+//!   planes, read times, program/erase suspend (by reservation)
+//! - [`ageing`], [`wear`]: error rates, wear and failures (when written, erased, or often read)
+//! - [`in_place`]: 3D XPoint, instead of map, translation layer and NAND (by reservation)
+//! - [`link`], [`read_cache`], [`sata`], [`buffer`]: data path, PCIe or SATA with NCQ, write buffer
+//!   (by reservation)
+//! - [`coalescing`]: interrupt coalescing (in order of time)
+//! - [`power`], [`thermal`]: power states and governor (at events); energy, temperature, throttling
+//!   (in time steps)
 //!
 //! Reservation ([`timeline`]): docs/model.md, Time. [`data`] keeps written bytes on request,
 //! [`faults`] injects errors, [`volatile`] reverts data at power loss, [`counterfeit`] models
@@ -28,8 +30,8 @@
 //!
 //! # Determinism
 //! Integer nanoseconds; ties in order of submission; every random number from a named stream of the
-//! seed; no clock, no thread, no default hasher. Floating point only in [`thermal`] and [`ageing`],
-//! with IEEE operations that round the same everywhere.
+//! seed; no clock, thread or default hasher. The running model uses floating point only in
+//! [`thermal`], [`ageing`] and [`wear`], with IEEE operations that round the same everywhere.
 //!
 //! # Non-goals
 //! The NVMe wire format, sockets and files; the measuring computer ([`profile::BenchProfile`],

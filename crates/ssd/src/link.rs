@@ -1,11 +1,10 @@
 //! Host link (PCIe or SATA) and the controller's internal data path.
 //!
 //! Link: raw rate of the generation times lanes, less line coding (8b/10b up to generation 2, then
-//! 128b/130b) and packet overhead. Source: PCI Express Base Specification 3.0, sections 2.1 and
-//! 4.2; measured 3.23-3.41 GB/s for generation 3 x4 with 128-byte payloads correspond to 20 to 28
-//! bytes of overhead. Data path: everything between channels and link as one serial resource; long
-//! reads are staged in DRAM at their own rate, as are those that find the fast memory exceeded
-//! ([`crate::read_cache`]).
+//! 128b/130b) and packet overhead (PCI Express Base Specification 3.0, sections 2.1 and 4.2;
+//! measured 3.23-3.41 GB/s for generation 3 x4 with 128-byte payloads correspond to 20 to 28
+//! bytes). Data path: one serial resource between channels and link; long reads are staged in DRAM
+//! at their own rate, as are those that exceed the fast memory ([`crate::read_cache`]).
 
 use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{FrameOverhead, line_bytes_per_second};
@@ -28,12 +27,9 @@ pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
     lane_kb_per_s * 1000 * u64::from(link.lanes.value) * payload / packet
 }
 
-/// How read data passes the data path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Reads up to the limit.
     Direct,
-    /// Longer ones.
     Staged,
     /// Those that exceed the fast memory.
     Exceeded,
@@ -45,21 +41,19 @@ pub struct Link {
     to_drive: Timeline,
     data_path: Timeline,
     byte_time: ByteTime,
-    /// By [`Route`].
     routes: [ByteTime; 3],
     direct_limit_bytes: u64,
     /// SATA: half duplex, with a cost per frame.
     frames: Option<FrameOverhead>,
     /// The caller simulates the host link, at this payload rate: transfers take no time here.
     external: Option<ByteTime>,
-    /// Doorbell to command in the controller, in nanoseconds.
+    /// Doorbell to command in the controller.
     pub fetch_ns: u64,
-    /// Last data packet to completion at the host, in nanoseconds.
+    /// Last data packet to completion at the host.
     pub completion_ns: u64,
 }
 
 impl Link {
-    /// `external_bytes_per_second`: see [`crate::DriveOptions::external_link_bytes_per_second`].
     pub fn new(
         link: &LinkProfile,
         data_path: &DataPathProfile,
@@ -86,7 +80,6 @@ impl Link {
         }
     }
 
-    /// The route of a read of `command_bytes` that fits the fast memory.
     #[inline(always)]
     pub fn route(&self, command_bytes: u64) -> Route {
         if command_bytes <= self.direct_limit_bytes {
@@ -96,7 +89,7 @@ impl Link {
         }
     }
 
-    /// Move read data as `path` (bytes, extra nanoseconds). Returns the end.
+    /// Move read data as `path` (bytes, extra nanoseconds); returns the end.
     #[inline]
     pub fn through_data_path(
         &mut self,
@@ -114,8 +107,7 @@ impl Link {
         self.routes[route as usize].duration_ns(bytes)
     }
 
-    /// Move read data through the data path as `path` (bytes, extra nanoseconds) and on to the
-    /// host; returns the end.
+    /// Move read data through the data path (bytes, extra nanoseconds) and to the host.
     #[inline(always)]
     pub fn deliver(
         &mut self,
@@ -160,8 +152,7 @@ impl Link {
         self.to_drive.reserve(now_ns, ready_ns, duration_ns)
     }
 
-    /// How long before the data behind `bytes` bytes of a command are ready its transfer over an
-    /// external link may begin.
+    /// How long before a command's data are ready their transfer over an external link may begin.
     #[inline]
     pub fn lead_ns(&self, bytes: u64) -> u64 {
         self.external.map_or(0, |rate| rate.duration_ns(bytes))

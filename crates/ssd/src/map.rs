@@ -1,10 +1,9 @@
 //! Page map (L2P): logical to physical unit, 4 bytes per unit, sparse in memory.
 //!
-//! One flat table in chunks. A chunk starts *sequential* (filled drive) or *unmapped* (fresh).
-//! Written sequentially from its start it becomes a *run* before its old content. Any other write
-//! converts it to a table. The operating system backs table pages on first write, so unwritten or
-//! sequential chunks cost address space only; clearing that memory would be half the cost of a
-//! fill.
+//! One flat table in chunks, initially *sequential* (filled drive) or *unmapped* (fresh). A chunk
+//! written sequentially from its start becomes a *run* before its old content; any other write
+//! converts it to a table. The operating system backs table pages on first write, so other chunks
+//! cost address space only; clearing that memory would be half the cost of a fill.
 
 use crate::fastdiv::FastDiv;
 
@@ -22,13 +21,11 @@ enum Chunk {
     Table,
 }
 
-/// A chunk whose first `count` units are consecutive from `base` on.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     base: u32,
     count: u32,
-    /// Address of the first unit before the run, valid for units from `count` on; [`UNMAPPED`] if
-    /// none.
+    /// Address of the unit 0 before the run, valid from `count` on; [`UNMAPPED`] if none.
     rest: u32,
 }
 
@@ -56,7 +53,7 @@ fn within_chunk(logical: u32) -> u32 {
     logical & (CHUNK_UNITS as u32 - 1)
 }
 
-/// Logical to physical units; a physical address is `superblock << shift | unit within it`.
+/// A physical address is `superblock << shift | unit within it`.
 #[derive(Debug)]
 pub struct PageMap {
     chunks: Vec<Chunk>,
@@ -109,26 +106,23 @@ impl PageMap {
         }
     }
 
-    /// Address of the `n`-th unit of a sequential fill.
+    /// Address of a unit after a sequential fill.
     #[inline]
     pub fn sequential(&self, logical: u32) -> u32 {
         let (superblock, unit) = self.superblock_units.div_rem(logical);
         superblock << self.shift | unit
     }
 
-    /// Address of a unit. Small enough to be inlined, so that the loads of a loop over units
-    /// overlap: after random writes each is a cache miss.
+    /// Inlined, so that the cache misses of a loop over units overlap.
     #[inline(always)]
     pub fn get(&self, logical: u32) -> u32 {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
             Chunk::Table => self.table[logical as usize],
-            // Most reads of a filled drive.
             Chunk::Sequential => self.sequential(logical),
             compact => self.get_compact(compact, logical),
         }
     }
 
-    /// [`PageMap::get`] in a chunk without a table.
     #[inline(never)]
     fn get_compact(&self, chunk: Chunk, logical: u32) -> u32 {
         match chunk {
@@ -145,8 +139,7 @@ impl PageMap {
         std::mem::replace(&mut self.table[logical as usize], physical)
     }
 
-    /// Map units to consecutive addresses from `physical` on: stores only, which do not wait for
-    /// memory.
+    /// Map units to consecutive addresses with stores only, which do not wait for memory.
     #[inline]
     pub fn move_to(&mut self, logical: &[u32], physical: u32) {
         if !self.is_all_table() {
@@ -162,7 +155,6 @@ impl PageMap {
         }
     }
 
-    /// [`PageMap::move_to`] of a run that needs no table.
     #[inline(never)]
     fn move_run(&mut self, logical: &[u32], physical: u32) -> bool {
         let (Some(&first), Some(&last)) = (logical.first(), logical.last()) else {
@@ -177,8 +169,7 @@ impl PageMap {
             && self.continue_run(first, count, physical).is_some()
     }
 
-    /// Map units to consecutive addresses; `gone` receives runs of old ones (start, count, in one
-    /// superblock).
+    /// Map a run of units; `gone` receives runs of old addresses (start, count, in one superblock).
     #[inline]
     pub fn set_run(
         &mut self,
@@ -209,8 +200,7 @@ impl PageMap {
         }
     }
 
-    /// Map units of one chunk if it remains a run; returns their old address (consecutive, or
-    /// [`UNMAPPED`]).
+    /// Map units of one chunk if it remains a run; returns their first old address or [`UNMAPPED`].
     #[inline]
     fn continue_run(&mut self, logical: u32, count: u32, physical: u32) -> Option<u32> {
         let index = (logical >> CHUNK_SHIFT) as usize;
@@ -248,7 +238,6 @@ impl PageMap {
         Some(old)
     }
 
-    /// Address of the first unit of a sequential chunk if it lies in one superblock.
     fn sequential_chunk(&self, first: u32) -> Option<u32> {
         let (superblock, within) = self.superblock_units.div_rem(first);
         let fits = within + CHUNK_UNITS as u32 <= self.superblock_units.divisor;
@@ -291,8 +280,7 @@ impl PageMap {
         });
     }
 
-    /// Unmap a range; `gone` receives each run of old addresses (start and count, within a
-    /// superblock).
+    /// Unmap a range; `gone` receives runs of old addresses (start, count, in one superblock).
     pub fn unmap(&mut self, first: u32, end: u32, mut gone: impl FnMut(u32, u32)) {
         let mut at = first;
         while at < end.min(self.units) {

@@ -21,9 +21,9 @@ const UNWRITTEN: u16 = u16::MAX;
 const GATHERED: u16 = u16::MAX - 1;
 /// Host memory read per entry: a cache line.
 const ENTRY_BYTES: u64 = 64;
-/// Time of a read of an entry in host memory without `host_access_ns`. R. Neugebauer et al.,
-/// "Understanding PCIe performance for end host networking" (SIGCOMM 2018): about 550 ns for 64
-/// bytes on servers of their time.
+/// Read time of an entry in host memory without `host_access_ns`: about 550 ns for 64 bytes on
+/// servers (R. Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM
+/// 2018).
 const HOST_ACCESS_NS: u64 = 550;
 
 /// Map cache counters since power-on.
@@ -39,7 +39,6 @@ pub struct MapCacheCounters {
     pub pages_programmed: u64,
 }
 
-/// Resources for map accesses, the model time, and when the accesses are issued.
 pub(crate) struct MapResources<'a> {
     pub(crate) ftl: &'a mut Ftl,
     pub(crate) link: &'a mut Link,
@@ -50,7 +49,6 @@ pub(crate) struct MapResources<'a> {
 #[derive(Clone, Debug)]
 pub struct MapCache {
     pages: Pages,
-    /// Die of each page, or a location without die.
     page_locations: Vec<u16>,
     user_units: u32,
     pub shift: u32,
@@ -58,11 +56,8 @@ pub struct MapCache {
     page_sectors: u32,
     read_ns: u64,
     program_ns: u64,
-    /// Time of an access to host memory, while the cache is there.
     host_ns: Option<u64>,
-    /// The same when it is lent.
     lent_ns: u64,
-    /// Cache in the controller, while no host memory is lent, in bytes.
     own_bytes: u64,
     /// Evicted dirty pages, and when the last of them is in the controller.
     gathered: Vec<u32>,
@@ -74,7 +69,7 @@ pub struct MapCache {
 }
 
 impl MapCache {
-    /// Empty cache for the map of so many units; on a `filled` drive pages lie on the dies in turn.
+    /// On a `filled` drive pages lie on the dies in turn.
     pub fn new(
         profile: &MapCacheProfile,
         nand: &NandProfile,
@@ -82,7 +77,6 @@ impl MapCache {
         filled: bool,
     ) -> MapCache {
         let page_bytes = profile.page_bytes.value;
-        // Four bytes per unit.
         let shift = (page_bytes / 4).trailing_zeros();
         let count = user_units.div_ceil(1 << shift);
         let dies = nand.dies.value.max(1);
@@ -118,21 +112,19 @@ impl MapCache {
         }
     }
 
-    /// Least host memory that can be lent, in bytes: a page.
     pub fn least_bytes(&self) -> u64 {
         self.page_bytes
     }
 
-    /// From now on the cache is in `bytes` of host memory, or in the controller; it begins empty.
-    /// Returns the changed pages that it held.
+    /// Move the cache to host memory or the controller; it begins empty. Returns its changed pages.
     pub fn move_to(&mut self, host_bytes: Option<u64>) -> Vec<u32> {
         self.host_ns = host_bytes.map(|_| self.lent_ns);
         let bytes = host_bytes.unwrap_or(self.own_bytes);
         self.pages.resize(bytes / self.page_bytes)
     }
 
-    /// As [`MapCache::move_to`] of a working drive: changed pages are programmed first, or wait in
-    /// the controller for a program group. Returns when they are in the controller.
+    /// [`MapCache::move_to`] of a working drive: changed pages are programmed, or wait in the
+    /// controller. Returns when they are there.
     pub(crate) fn relocate(
         &mut self,
         resources: &mut MapResources<'_>,
@@ -152,8 +144,6 @@ impl MapCache {
         self.page_locations.len() as u64 * 2 + self.pages.resident_bytes()
     }
 
-    /// Access the entries of units `first..=last`, changing them or not; returns when they are
-    /// known.
     #[inline(never)]
     pub(crate) fn access(
         &mut self,
@@ -192,7 +182,7 @@ impl MapCache {
         }
     }
 
-    /// Power loss: the cache is empty, and gathered pages were rebuilt on the next dies in turn.
+    /// Power loss empties the cache; gathered pages are rebuilt on the next dies in turn.
     pub(crate) fn restart(&mut self) {
         self.pages.clear();
         self.gathered.clear();
@@ -210,7 +200,6 @@ impl MapCache {
         self.page_locations.fill(UNWRITTEN);
     }
 
-    /// Access a map page at the resources' `issue_ns`; returns when it is known.
     fn access_page(&mut self, resources: &mut MapResources<'_>, page: u32, change: bool) -> u64 {
         let (now_ns, issue_ns) = (resources.now_ns, resources.issue_ns);
         self.counters.lookups += 1;
@@ -243,7 +232,6 @@ impl MapCache {
         known_ns
     }
 
-    /// Gather an evicted dirty page; program a full group.
     fn write_out(&mut self, resources: &mut MapResources<'_>, page: u32) {
         let now_ns = resources.now_ns;
         let here_ns = self.host_ns.map_or(resources.issue_ns, |host_ns| {

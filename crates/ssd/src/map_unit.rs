@@ -1,12 +1,10 @@
 //! Indirection unit: what one entry of the L2P map covers.
 //!
-//! Usually one sector of 4 KiB ([`MAP_UNIT_BYTES`]), four bytes of map for each: a thousandth of
-//! the capacity in DRAM. Drives of high capacity take a coarser unit to save DRAM (16 KiB in the
-//! Solidigm D5-P5336, 64 KiB in the Intel D5-P5316; sources in `reference/hardware.toml`). Writes
-//! that cover part of a unit then read its other sectors first and program the whole unit, so that
-//! random 4 KiB writes to units of 16 KiB are amplified four times before garbage collection. Reads
-//! sense and transfer only the sectors asked for: a sector is a codeword of the error correction
-//! code.
+//! Usually one sector of 4 KiB ([`MAP_UNIT_BYTES`]) with four bytes of map, a thousandth of the
+//! capacity in DRAM. Large drives take coarser units (16 KiB in the Solidigm D5-P5336, 64 KiB in
+//! the Intel D5-P5316; sources in `reference/hardware.toml`); partial writes then read and program
+//! the whole unit, so random 4 KiB writes to 16 KiB units are amplified four times. Reads sense and
+//! transfer only the sectors asked for: a sector is a codeword of the error correction code.
 
 use std::ops::Range;
 
@@ -15,14 +13,12 @@ use crate::sourced::value_or;
 
 const SECTOR_SHIFT: u32 = MAP_UNIT_BYTES.trailing_zeros();
 
-/// The indirection unit of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MapUnit {
     shift: u32,
 }
 
 impl MapUnit {
-    /// Units of that many bytes, a power of two.
     pub(crate) fn of_bytes(bytes: u64) -> MapUnit {
         MapUnit {
             shift: bytes.trailing_zeros(),
@@ -34,19 +30,16 @@ impl MapUnit {
         1 << self.shift
     }
 
-    /// Sectors of 4 KiB in a unit.
     #[inline]
     pub(crate) fn sectors(self) -> u32 {
         1 << (self.shift - SECTOR_SHIFT)
     }
 
-    /// Whether a unit is one sector.
     #[inline]
     pub(crate) fn is_sector(self) -> bool {
         self.shift == SECTOR_SHIFT
     }
 
-    /// The unit of an address.
     #[inline]
     pub(crate) fn of(self, offset_bytes: u64) -> u32 {
         (offset_bytes >> self.shift) as u32
@@ -58,14 +51,12 @@ impl MapUnit {
         offset_bytes.div_ceil(self.bytes()) as u32
     }
 
-    /// First byte of a unit.
     #[inline]
     pub(crate) fn start(self, unit: u32) -> u64 {
         u64::from(unit) << self.shift
     }
 
-    /// The whole units of a range, empty if there are none; the last unit of a drive may be cut by
-    /// its capacity. Units of one sector: the range itself.
+    /// Whole units of a range (sectors: the range); the drive's capacity may cut its last unit.
     pub(crate) fn whole(self, bytes: Range<u64>, capacity_bytes: u64) -> Range<u64> {
         if self.is_sector() {
             return bytes;
@@ -84,27 +75,26 @@ impl MapUnit {
     }
 }
 
-/// Sectors of 4 KiB that the bytes from `start` to `end` (exclusive, not empty) touch.
+/// Sectors of 4 KiB that the non-empty range `start..end` touches.
 #[inline(always)]
 pub(crate) fn sectors_touched(start: u64, end: u64) -> u32 {
     ((end - 1) >> SECTOR_SHIFT) as u32 - (start >> SECTOR_SHIFT) as u32 + 1
 }
 
 impl NandProfile {
-    /// As given, before it is validated, or 4 KiB.
+    /// Before validation, as given, or 4 KiB.
     fn unit_bytes(&self) -> u64 {
         value_or(&self.indirection_unit_bytes, MAP_UNIT_BYTES)
     }
 
-    /// The indirection unit of a valid profile.
+    /// For valid profiles only.
     pub(crate) fn map_unit(&self) -> MapUnit {
         MapUnit::of_bytes(self.unit_bytes())
     }
 }
 
 impl Profile {
-    /// Bytes of one entry of the L2P map: writes below it, or not aligned to it, read the rest
-    /// first.
+    /// Bytes of one L2P map entry; smaller or unaligned writes read the rest first.
     pub fn indirection_unit_bytes(&self) -> u64 {
         self.nand.unit_bytes()
     }

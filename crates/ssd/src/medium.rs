@@ -87,7 +87,7 @@ impl Medium {
         Ok(match &profile.in_place {
             None => {
                 let mut ftl = Ftl::new(profile, user_units, filled, seed)?;
-                // The flash is made new: its tables of wear need not be made twice.
+                // New flash has its tables of wear already.
                 if age != Age::default() {
                     ftl.set_age(&profile.nand, age, seed);
                 }
@@ -254,7 +254,7 @@ fn write_part(
     } else if ftl.complete_in_buffer(old, arrival_ns) {
         return Some(arrival_ns);
     } else {
-        // Those written in part are read as well.
+        // Sectors written in part are read as well.
         let first_whole = bytes.start.div_ceil(MAP_UNIT_BYTES);
         let whole = (bytes.end / MAP_UNIT_BYTES).saturating_sub(first_whole);
         ftl.unit.sectors() - whole as u32

@@ -6,29 +6,25 @@
 //! channels.
 //!
 //! With a shorter stripe (`stripe_bytes`), the units of a row of groups lie on the dies in turn,
-//! stripe by stripe: with stripes of one page, planes come last, as by the default of MQSim
-//! (`Plane_Allocation_Scheme` CWDP: channel, way, die, plane; the schemes are those of A. Tavakkol
-//! et al., "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs", ACM TOMPECS,
-//! 2016, pages 7:1 to 7:33). Reads then occupy one die per stripe. Programs and garbage collection,
-//! which take whole rows, do not depend on it. Nor does read-ahead where stripes are shorter than a
-//! page: over a window of many rows the stripes of a page are read with one sense, which is counted
-//! as if they lay side by side.
+//! stripe by stripe; with stripes of one page, planes come last, as by the default of MQSim
+//! (`Plane_Allocation_Scheme` CWDP: channel, way, die, plane; schemes: A. Tavakkol et al.,
+//! "Performance Evaluation of Dynamic Page Allocation Strategies in SSDs", ACM TOMPECS, 2016, pages
+//! 7:1 to 7:33). Reads then occupy one die per stripe. Programs and garbage collection take whole
+//! rows. Read-ahead takes the stripes of a page with one sense where they are shorter than a page.
 //!
-//! With `single_plane_bytes`, the host's reads sense one plane of a die after the other: a
-//! multi-plane read needs pages of the same address (ELETT-SMP, SETMP), and firmware that reads
-//! page by page what the host asks for, and all planes together when it reads ahead, need not look
-//! for them. Consecutive parts of that length lie on the planes in turn; a part's sense reads that
-//! part alone. That the RD400 and the SM951 do so is inferred from their rates (`profiles/`). Keys:
-//! docs/sources.md.
+//! With `single_plane_bytes`, the host's reads sense one plane of a die after the other, because a
+//! multi-plane read needs pages of the same address (ELETT-SMP, SETMP). Consecutive parts of that
+//! length lie on the planes in turn; a part's sense reads that part alone. That the RD400 and the
+//! SM951 do so is inferred from their rates (`profiles/`). Keys: docs/sources.md.
 //!
 //! # Timing
 //! A read occupies its die (with [`crate::planes`], its planes) for the page type's read time (and,
 //! without a cache register, until its data has left); the transfer takes the first gap of the
 //! channel. A program transfers page by page, then occupies the die. An erase occupies all dies.
 //! Reads have priority over waiting programs and erases; within a class, first come first served.
-//! Of waiting programs only the sum is kept; as equally long ones, the one under way has
-//! `sum mod length` left. Each read delays them by its own time, but end times already returned
-//! stay (early by those reads: tens of microseconds against milliseconds).
+//! Of waiting programs only the sum is kept; the one under way has `sum mod length` left. Each read
+//! delays them by its own time, but end times already returned stay (early by tens of microseconds
+//! against milliseconds).
 
 use crate::fastdiv::FastDiv;
 use crate::map_unit::MapUnit;
@@ -52,24 +48,20 @@ pub struct SuperblockGeometry {
     pub group_units: FastDiv,
     sense_units: FastDiv,
     program_pages: FastDiv,
-    /// Units of a group on every die.
     row_units: FastDiv,
 }
 
-/// One sense: location and timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sense {
     die: u32,
     read_ns: u64,
     group: u32,
     row: u32,
-    /// First sector of a page of all planes that is asked for, where planes read independently;
-    /// `None` for all planes.
+    /// First sector asked for of a page of all planes, with independent plane reads; else `None`.
     first_sector: Option<u32>,
 }
 
 impl Sense {
-    /// Of a map page, which lies in no group.
     pub fn of_map(die: u16, read_ns: u64) -> Sense {
         Sense {
             die: u32::from(die),
@@ -95,7 +87,6 @@ pub struct Nand {
     stripe_units: Option<FastDiv>,
     /// Units of one plane that a host's read senses at a time, where that is not all planes.
     plane_units: Option<FastDiv>,
-    /// Read-ahead takes the stripes of a page with one sense.
     pub reads_ahead_whole: bool,
     page_types: FastDiv,
     program_types: FastDiv,
@@ -125,7 +116,6 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// Idle flash with `first_slc` multi-bit superblocks, then SLC ones.
     pub fn new(nand: &NandProfile, slc: Option<&SlcProfile>, first_slc: u32, seed: u64) -> Nand {
         let dies = u32::from(nand.dies.value);
         let (multi, slc_geometry) = geometries(nand);
@@ -191,7 +181,6 @@ impl Nand {
         }
     }
 
-    /// Set the age at power-on.
     pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
         self.wear = Wear::new(nand, aged_superblocks(nand, self.first_slc), age, seed);
     }
@@ -210,13 +199,11 @@ impl Nand {
         self.geometry(physical).sense_units.divisor
     }
 
-    /// How many of the units from `physical` on, at most `limit`, one sense delivers.
     #[inline]
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
         self.units_within(physical, limit, self.plane_units.or(self.stripe_units))
     }
 
-    /// As [`Nand::units_in_sense`], for read-ahead.
     #[inline]
     pub fn units_ahead(&self, physical: u32, limit: u32) -> u32 {
         let units = self.stripe_units.filter(|_| !self.reads_ahead_whole);
@@ -231,8 +218,7 @@ impl Nand {
         limit.min(units.divisor - within)
     }
 
-    /// Pages (of single planes) that `units` units from `physical` touch; of units longer than a
-    /// page, those that hold `sectors` sectors.
+    /// Single-plane pages touched; of units longer than a page, those that hold `sectors` sectors.
     #[inline]
     pub fn pages_touched(&self, physical: u32, units: u32, sectors: u32) -> u32 {
         if self.unit.sectors() > self.page_sectors {
@@ -246,7 +232,6 @@ impl Nand {
         last - first + 1
     }
 
-    /// The sense that a host's read of a unit takes.
     #[inline(always)]
     pub fn locate_read(&self, physical: u32) -> Sense {
         let mut sense = match self.stripe_units {
@@ -259,7 +244,7 @@ impl Nand {
         sense
     }
 
-    /// Place of a unit in the page of all planes that a sense reads, in sectors.
+    /// Sector of a unit within the page of all planes that a sense reads.
     fn first_sector(&self, physical: u32) -> u32 {
         let mut within = physical & ((1 << self.shift) - 1);
         let geometry = self.geometry(physical);
@@ -285,7 +270,6 @@ impl Nand {
         self.sense(physical, (group, row, die), page)
     }
 
-    /// The sense of a unit among those of its group.
     #[inline]
     pub fn locate(&self, physical: u32) -> Sense {
         let within = physical & ((1 << self.shift) - 1);
@@ -316,15 +300,14 @@ impl Nand {
         }
     }
 
-    /// Whether the sense's data is still in the controller at `at_ns` because its program has not
-    /// ended.
+    /// Whether data is still in the controller at `at_ns` because its program has not ended.
     #[inline]
     pub fn is_being_programmed(&self, sense: Sense, at_ns: u64) -> bool {
         let die = &self.dies[sense.die as usize];
         die.last_program_end_ns > at_ns && die.last_program == sense.group
     }
 
-    /// Read `sectors` sectors of one sense; returns when they are in the controller.
+    /// Returns when `sectors` sectors of the sense are in the controller.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, sectors: u32) -> u64 {
         let mut read_ns = sense.read_ns;
@@ -367,7 +350,7 @@ impl Nand {
             let first_ns = beside_ns.is_none().then_some(start_ns);
             planes.occupy(number, span, first_ns, end_ns);
         }
-        // Beside other reads, a read occupies its die for as long as it outlasts them.
+        // Beside other reads, a read occupies its die only for as long as it outlasts them.
         if beside_ns.is_none() || end_ns > period_ends_ns {
             let from_ns = beside_ns.map_or(start_ns, |_| period_ends_ns);
             die.occupy_for_read(from_ns, end_ns);
@@ -385,7 +368,6 @@ impl Nand {
         moved
     }
 
-    /// Program the group at this address with data ready at `ready_ns`; returns the end.
     pub fn program(&mut self, now_ns: u64, ready_ns: u64, physical: u32) -> u64 {
         let sense = self.locate(physical);
         let superblock = physical >> self.shift;
@@ -413,7 +395,6 @@ impl Nand {
         channel.reserve_train(now_ns, ready_ns, self.page_in_ns, pages)
     }
 
-    /// Program one page per plane of a die with map pages; returns its mapping units.
     pub(crate) fn program_map_pages(
         &mut self,
         now_ns: u64,
@@ -430,8 +411,7 @@ impl Nand {
         self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)
     }
 
-    /// Erase a superblock, which may borrow the flash of another: every die is busy for the erase
-    /// time.
+    /// Every die is busy for the erase time; the flash may be borrowed from `lender`.
     pub fn erase(&mut self, superblock: u32, lender: Option<u32>, issue_ns: u64) {
         let erase_ns = match lender {
             Some(lender) => {
@@ -452,27 +432,24 @@ impl Nand {
     }
 }
 
-/// Superblocks of which wear is kept: the multi-bit ones, and those of an SLC cache with flash of
-/// its own.
+/// Superblocks of which wear is kept: multi-bit ones, and an SLC cache's own.
 fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> (u32, u32) {
     let all = nand.blocks_per_plane.value;
     let multi = first_slc.min(all);
     (multi, all - multi)
 }
 
-/// Mapping units of a page; 0 where a unit is longer.
 fn page_units(nand: &NandProfile) -> u32 {
     (nand.page_bytes.value / nand.map_unit().bytes()) as u32
 }
 
-/// Units of a stripe, `None` where it is a sense.
 fn stripe_units(nand: &NandProfile) -> Option<u32> {
     let stripe = nand.stripe_bytes.as_ref()?;
     let sense_bytes = u64::from(nand.planes.value) * nand.page_bytes.value;
     (stripe.value < sense_bytes).then_some((stripe.value / nand.map_unit().bytes()) as u32)
 }
 
-/// Geometries of multi-bit and SLC superblocks. In SLC mode a word line holds one page.
+/// Multi-bit and SLC superblocks; in SLC mode a word line holds one page.
 pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry) {
     let program_pages = u32::from(nand.program_pages.value);
     let sense_bytes = nand.page_bytes.value * u64::from(nand.planes.value);

@@ -45,8 +45,7 @@ pub enum FaultKind {
     CorruptWrite,
     /// The write is acknowledged and nothing is stored.
     DropWrite,
-    /// The write is stored at the next address of its length (the previous one at the end of the
-    /// drive).
+    /// The write is stored at the next address of its length (at the end, the previous one).
     MisdirectWrite,
     /// The read returns each 4 KiB unit as before its last write.
     StaleRead,
@@ -62,16 +61,14 @@ pub enum FaultKind {
     PowerLoss,
     /// Surprise removal just before the command ([`crate::Drive::surprise_removal`]).
     SurpriseRemoval,
-    /// Reads of these bytes fail with Unrecovered Read Error until they are written, zeroed or
-    /// deallocated.
+    /// Reads of these bytes fail with Unrecovered Read Error until written, zeroed or deallocated.
     MediaError {
         /// First byte.
         offset_bytes: u64,
         /// Length.
         len_bytes: u64,
     },
-    /// Counterfeit capacity: addresses beyond these bytes wrap around ([`crate::counterfeit`]).
-    /// Matters with kept data.
+    /// Addresses beyond these bytes wrap around ([`crate::counterfeit`]); matters with kept data.
     Counterfeit {
         /// True capacity; whole 4 KiB units.
         bytes: u64,
@@ -81,11 +78,11 @@ pub enum FaultKind {
 /// One injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What.
+    /// What happens.
     pub kind: FaultKind,
-    /// Ordinal from 1: among writes for write faults, reads for read faults, flushes for a dropped
-    /// one, reads and writes for latency spike, power loss and surprise removal. 0 for media errors
-    /// and counterfeit capacity.
+    /// Ordinal from 1 among writes, reads or flushes for faults of these; among reads and writes
+    /// for latency spike, power loss and surprise removal. 0 for media errors and counterfeit
+    /// capacity.
     pub ordinal: u64,
 }
 
@@ -125,11 +122,11 @@ pub enum OptionError {
 pub struct DriveOptions {
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Seed of the lot that the drive belongs to ([`crate::profile::lot`]); `None`: its numbers are
-    /// those of the profile. It chooses the profile, as `member` does.
+    /// Seed of the drive's lot ([`crate::profile::lot`]); `None`: profile numbers. Chooses the
+    /// profile.
     pub lot: Option<u64>,
     /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself.
-    /// It chooses the profile, so it has no effect on a drive that is already made from one.
+    /// Chooses the profile, so it has no effect on a [`crate::Drive`].
     pub member: Option<usize>,
     /// Content at power-on.
     pub state: InitialState,
@@ -149,8 +146,8 @@ pub struct DriveOptions {
     pub map_cache_bytes: Option<u64>,
     /// A Host Memory Buffer of this many bytes holds the cache of a map on flash.
     pub host_memory_bytes: Option<u64>,
-    /// Flexible Data Placement with so many reclaim unit handles
-    /// ([`crate::Drive::select_placement`]); `None`: off.
+    /// Reclaim unit handles ([`crate::Drive::select_placement`]); `None`: no Flexible Data
+    /// Placement.
     pub placement_handles: Option<u16>,
     /// Keep written data (memory grows with what is written).
     pub keep_data: bool,
@@ -158,13 +155,12 @@ pub struct DriveOptions {
     pub regenerate_data: bool,
     /// Power loss is impossible: no undo journal, so kept data is written faster.
     pub no_power_loss: bool,
-    /// Age of the flash: read retries, times and failures of blocks, Percentage Used and Available
-    /// Spare (see [`crate::ageing`]). Refused for media without such ageing.
+    /// Age of the flash ([`crate::ageing`]); refused for media without such ageing.
     pub age: Age,
-    /// The caller simulates the host link, at this payload rate in bytes per second: in the drive,
-    /// transfers over the link and the profile's `fetch_ns` and `completion_ns` take no time. A
-    /// write is submitted when its data are in the drive; a read completes when its transfer, at
-    /// this rate and without a gap, may begin. For the rate of an unlimited link, `u64::MAX`.
+    /// Payload rate in bytes per second of a host link that the caller simulates (unlimited:
+    /// `u64::MAX`). Transfers and the profile's `fetch_ns` and `completion_ns` take no time in the
+    /// drive. Submit a write when its data are in the drive; a read completes when its gapless
+    /// transfer may begin.
     pub external_link_bytes_per_second: Option<u64>,
     /// Injected faults.
     pub faults: Vec<Fault>,
@@ -175,7 +171,7 @@ impl DriveOptions {
     /// `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m`
     /// (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`, `retention=90d`
     /// (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
-    /// `fault=latency-spike@100=50ms`. Errors name known keys or accepted values.
+    /// `fault=latency-spike@100=50ms`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
@@ -279,7 +275,6 @@ impl DriveOptions {
     }
 }
 
-/// 4 KiB to 16 GiB.
 fn parse_cache_size(text: &str) -> Option<u64> {
     let bytes = parse_size(text).ok();
     bytes.filter(|bytes| (4 << 10..=16 << 30).contains(bytes))

@@ -2,17 +2,17 @@
 //!
 //! With Autonomous Power State Transitions an idle drive (no command outstanding) enters
 //! non-operational states after their idle times. A command then waits for the rest of the entry
-//! and the exit latency, and the drive returns to the last operational state. Source: NVM Express
-//! Base Specification 1.4, section 8.4 and figure 248. Linux sets the idle time to 50 times entry
-//! plus exit latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15). Background
-//! work continues (Non-Operational Power State Permissive Mode).
+//! and the exit latency, and the drive returns to the last operational state (NVM Express Base
+//! Specification 1.4, section 8.4 and figure 248). Linux sets the idle time to 50 times entry plus
+//! exit latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15). Background work
+//! continues (Non-Operational Power State Permissive Mode).
 //!
 //! # Governor
-//! In an operational state other than 0 (the maximum that the hardware can draw) the mean power
-//! stays below the state's maximum: each command advances a *power timeline* by
-//! `energy / (max - idle)`, and its core takes no other until the timeline is at most [`BURST_NS`]
-//! ahead (leaky bucket, ITU-T I.371, virtual scheduling). Evenly spaced commands have no latency
-//! tails (AnandTech PBlaze5). Energy includes garbage collection.
+//! In an operational state other than 0 the mean power stays below the state's maximum: each
+//! command advances a *power timeline* by `energy / (max - idle)`, energy of garbage collection
+//! included, and its core takes no other until the timeline is at most [`BURST_NS`] ahead (leaky
+//! bucket, ITU-T I.371, virtual scheduling). Evenly spaced commands have no latency tails
+//! (AnandTech PBlaze5).
 //!
 //! # Non-goals
 //! Transition energy; limits below a state's maximum.
@@ -21,8 +21,7 @@ use assay_units::Nanos;
 
 use crate::profile::Profile;
 
-/// Permitted lead of the power timeline in nanoseconds: at a few watts tens of microjoules, a few
-/// commands.
+/// Permitted lead of the power timeline: at a few watts a few commands.
 pub const BURST_NS: u64 = 10_000;
 
 /// One power state, as the identity reports it.
@@ -40,7 +39,7 @@ pub struct PowerState {
     pub exit_ns: u64,
 }
 
-/// The power states of a profile; without a table, transitions take no time.
+/// Without a table, transitions take no time.
 pub fn states_of(profile: &Profile) -> Vec<PowerState> {
     let power = &profile.power;
     let state = |(n, &max_mw): (usize, &u32)| match &power.states {
@@ -69,13 +68,11 @@ pub struct IdleChange {
     pub idle_mw: u32,
 }
 
-/// Current power state and its transitions. Times in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct PowerStates {
     pub states: Vec<PowerState>,
-    /// Autonomous transitions: idle time and state, by idle time; empty when off.
+    /// Idle time and state, by idle time; empty when off.
     autonomous: Vec<(u64, usize)>,
-    /// How many of them the current idle period has passed.
     taken: usize,
     /// Last operational state, to which commands return the drive.
     pub working: usize,
@@ -89,7 +86,6 @@ pub struct PowerStates {
 }
 
 impl PowerStates {
-    /// A drive in state 0. `autonomous` overrides the profile.
     pub fn new(profile: &Profile, autonomous: Option<bool>) -> PowerStates {
         let table = profile.power.states.as_ref();
         let on = table.is_some_and(|table| autonomous.unwrap_or(table.autonomous.value));
@@ -106,8 +102,7 @@ impl PowerStates {
         }
     }
 
-    /// Set the autonomous transitions: idle time (shorter than any drive's time) and
-    /// non-operational state; others are ignored.
+    /// Transitions to states that are operational or do not exist are ignored.
     pub fn set_autonomous(&mut self, transitions: &[(Nanos, u8)]) {
         let fits = |&(idle, _): &(Nanos, u8)| idle.0 < 1 << 62;
         assert!(transitions.iter().all(fits), "idle times fit the model");
@@ -132,7 +127,7 @@ impl PowerStates {
         !self.autonomous.is_empty() || self.ready_ns > 0 || self.current != self.working
     }
 
-    /// A completion is due at `at_ns`: not idle before.
+    /// A completion is due at `at_ns`, so the drive is not idle before.
     #[inline]
     pub fn busy_until(&mut self, at_ns: u64) {
         self.quiet_ns = self.quiet_ns.max(at_ns);
@@ -158,8 +153,7 @@ impl PowerStates {
         }
     }
 
-    /// A command arrives at `now_ns`, others `waiting` to start or not. Returns when the drive can
-    /// take it.
+    /// A command arrives, others `waiting` to start or not; returns when the drive can take it.
     pub fn wake(&mut self, now_ns: u64, waiting: bool) -> u64 {
         if !waiting {
             self.observe(now_ns);
@@ -175,8 +169,8 @@ impl PowerStates {
         now_ns.max(self.ready_ns)
     }
 
-    /// Select a state; `false` if there is none. A new operational one delays commands by exit and
-    /// entry latency.
+    /// `false` without such a state. A new operational one delays commands by exit and entry
+    /// latency.
     pub fn set(&mut self, now_ns: u64, state: usize) -> bool {
         let Some(&chosen) = self.states.get(state) else {
             return false;
@@ -187,7 +181,6 @@ impl PowerStates {
         }
         let mut from_ns = now_ns.max(self.entered_ns);
         if !chosen.operational {
-            // Commands in flight complete first.
             from_ns = from_ns.max(self.quiet_ns);
         }
         self.enter(state, from_ns + self.states[self.current].exit_ns);
@@ -213,7 +206,6 @@ impl PowerStates {
         });
     }
 
-    /// Changes of idle power since the last call, in order of time.
     pub fn take_changes(&mut self) -> impl Iterator<Item = IdleChange> + '_ {
         self.changes.drain(..)
     }

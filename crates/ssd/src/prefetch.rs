@@ -1,8 +1,6 @@
-//! Sequential read-ahead.
-//!
-//! A read that starts where an earlier one ended continues its stream. After enough of those, the
-//! drive reads ahead into its buffer; data read ahead needs neither per-page firmware time nor
-//! flash.
+//! Sequential read-ahead. A read that starts where an earlier one ended continues its stream; after
+//! enough of those, the drive reads ahead into its buffer, where data needs neither per-page
+//! firmware time nor flash.
 
 use std::collections::VecDeque;
 
@@ -18,7 +16,6 @@ struct Stream {
 pub struct PrefetchHit {
     /// Leading bytes of the command that were read ahead.
     pub bytes: u64,
-    /// When they are in the buffer, in nanoseconds.
     pub ready_ns: u64,
     /// Range to read ahead now: start and end in bytes (empty when equal).
     pub ahead: (u64, u64),
@@ -47,7 +44,7 @@ pub struct Prefetcher {
 }
 
 impl Prefetcher {
-    /// No streams yet. A window of 0 switches it off.
+    /// A window of 0 switches read-ahead off.
     pub fn new(window_bytes: u64, streams: u8, trigger: u32) -> Prefetcher {
         let streams = usize::from(if window_bytes == 0 { 0 } else { streams });
         Prefetcher {
@@ -139,14 +136,12 @@ impl Prefetcher {
         })
     }
 
-    /// The segment of a stream up to `end_bytes` is in the buffer at `ready_ns`.
     pub fn add(&mut self, stream: usize, end_bytes: u64, ready_ns: u64) {
         let segments = &mut self.streams[stream].segments;
         self.reading += usize::from(segments.is_empty());
         segments.push_back((end_bytes, ready_ns));
     }
 
-    /// Discard what was read ahead of a written range.
     #[inline]
     pub fn invalidate(&mut self, offset: u64, len: u64) {
         if self.reading > 0 {

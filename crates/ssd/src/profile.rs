@@ -1,7 +1,7 @@
 //! Drive profiles: all parameters of a simulated drive, as data.
 //!
 //! A profile is a TOML file (`profiles/*.toml`, embedded) in which every number carries its
-//! provenance (see [`crate::sourced`]). Units are the last word of each name.
+//! provenance ([`crate::sourced`]). Units are the last word of each name.
 
 use assay_units::text::did_you_mean;
 use serde::Deserialize;
@@ -30,9 +30,8 @@ pub use thermal::{
     ControllerNodeProfile, HeatSinkProfile, ThermalNode, ThermalProfile, ThrottleLevels,
 };
 
-/// Sector of the flash and mapping unit of most drives: 512-byte and 4 KiB reads cost the same
-/// (random_read_bandwidth.csv). `nand.indirection_unit_bytes` makes the mapping unit larger, see
-/// [`crate::map_unit`].
+/// Flash sector, and mapping unit without `nand.indirection_unit_bytes` ([`crate::map_unit`]):
+/// 512-byte and 4 KiB reads cost the same (random_read_bandwidth.csv).
 pub const MAP_UNIT_BYTES: u64 = 4096;
 
 /// Why a profile was rejected.
@@ -106,15 +105,13 @@ pub struct Profile {
     pub thermal: ThermalProfile,
     /// The machine on which the published results were measured.
     pub bench: BenchProfile,
-    /// How well the profile meets the run of a drive to which it was fitted; absent of other
-    /// profiles.
+    /// How well the profile meets the run to which it was fitted, if any.
     #[serde(default)]
     pub fit: FitProfile,
 }
 
-/// How far a profile is from the run of a drive to which it was fitted: root mean squares of the
-/// logarithms of simulated over measured rates, by kind of figure; absent where the run had none.
-/// They do not change what is simulated.
+/// Root mean squares of the logarithms of simulated over measured rates in the run that was fitted;
+/// absent where it had no such figures. They do not change what is simulated.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitProfile {
@@ -166,8 +163,8 @@ pub struct LinkProfile {
     pub fetch_ns: Sourced<u64>,
     /// Last data packet to completion entry and interrupt at the host, in nanoseconds.
     pub completion_ns: Sourced<u64>,
-    /// Serial ATA instead of PCIe: `generation` is then 1 to 3 (1.5 to 6 Gb/s), `lanes` 1,
-    /// `max_payload_bytes` the payload of a Data FIS and `packet_overhead_bytes` its framing.
+    /// Serial ATA: `generation` is then 1 to 3 (1.5 to 6 Gb/s), `lanes` 1, `max_payload_bytes` the
+    /// payload of a Data FIS and `packet_overhead_bytes` its framing.
     pub sata: Option<SataProfile>,
 }
 
@@ -181,23 +178,22 @@ pub struct FirmwareProfile {
     pub read_command_ns: Sourced<u64>,
     /// Additional core time of a read not aligned to mapping units, in nanoseconds. Absent: 0.
     pub read_partial_ns: Option<Sourced<u64>>,
-    /// Additional core time of a read of more than one die (a stripe, else a multi-plane page), in
-    /// nanoseconds. Absent: 0.
+    /// Additional core time of a read of more than one die, in nanoseconds. Absent: 0.
     pub read_split_ns: Option<Sourced<u64>>,
     /// Core time per NAND page read, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
-    /// Whether hardware alone reads one block, without `read_page_ns` and one of `read_slots`;
-    /// inferred (`profiles/plextor-m8pe-g.toml`). Absent: no.
+    /// Whether hardware alone reads one block, without `read_page_ns` and `read_slots`; inferred
+    /// (`profiles/plextor-m8pe-g.toml`). Absent: no.
     pub read_block_by_hardware: Option<Sourced<bool>>,
     /// Core time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
-    /// Time of a read beside the core: stages of hardware, DMA set-up, ECC decoding, in
-    /// nanoseconds. It delays the read and occupies nothing, as NVMeVirt's `fw_4kb_rd_lat` (21.5 us
-    /// for a 970 PRO). Absent: 0. That of a write is `buffer.ack_ns`.
+    /// Time of a read beside the core in nanoseconds (hardware stages, DMA set-up, ECC decoding),
+    /// occupying nothing, as NVMeVirt's `fw_4kb_rd_lat` (21.5 us for a 970 PRO). Absent: 0. For
+    /// writes: `buffer.ack_ns`.
     pub read_latency_ns: Option<Sourced<u64>>,
-    /// Reads that the controller works on at a time, from the start of their core's time to the end
-    /// of their data; the core that takes one more waits for a slot. Inferred
-    /// (`profiles/plextor-m8pe-g.toml`). Absent: as many as the queues hold.
+    /// Reads that the controller works on at a time, from the start of core time to the end of
+    /// data; a core with one more waits. Inferred (`profiles/plextor-m8pe-g.toml`). Absent:
+    /// unlimited.
     pub read_slots: Option<Sourced<u8>>,
     /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
@@ -219,25 +215,22 @@ pub struct DataPathProfile {
     pub direct_limit_bytes: Sourced<u64>,
     /// Setup time of the path per read of flash (descriptors, DMA), in nanoseconds. Absent: 0.
     pub setup_ns: Option<Sourced<u64>>,
-    /// Additional time per read of flash whose buffer has more than two memory pages of 4 KiB, in
-    /// nanoseconds: the path's DMA engine fetches a PRP list from host memory before it can address
-    /// the data (NVM Express Base Specification 1.4, section 4.3; buffers are page-aligned). It
-    /// occupies the path, as an engine with one context waits for a round trip over PCIe; where
-    /// lists are fetched during the sense, it is absent: 0.
+    /// Path time per read of flash with more than two memory pages of 4 KiB, in nanoseconds: the
+    /// DMA engine fetches a PRP list from host memory (NVM Express Base Specification 1.4, section
+    /// 4.3; page-aligned buffers). Absent where lists are fetched during the sense: 0.
     pub prp_list_ns: Option<Sourced<u64>>,
     /// Fast memory for read data. Absent: as large as needed.
     pub read_cache: Option<ReadCacheProfile>,
 }
 
-/// Fast memory in front of the DRAM that holds the data of reads in flight, see
-/// [`crate::read_cache`].
+/// Fast memory before the DRAM, for data of reads in flight, see [`crate::read_cache`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadCacheProfile {
     /// Size in bytes.
     pub bytes: Sourced<u64>,
-    /// Rate of the data path for reads that begin while those in flight exceed it, in bytes per
-    /// second.
+    /// Data path rate in bytes per second for reads that begin while those in flight exceed the
+    /// memory.
     pub exceeded_bytes_per_second: Sourced<u64>,
 }
 
@@ -251,20 +244,18 @@ pub struct NandProfile {
     pub dies: Sourced<u16>,
     /// Planes per die, programmed and erased together.
     pub planes: Sourced<u8>,
-    /// Whether planes of a die sense different pages at the same time, see [`crate::planes`].
-    /// Absent: no.
+    /// Whether planes of a die sense different pages at once ([`crate::planes`]). Absent: no.
     pub independent_plane_reads: Option<Sourced<bool>>,
     /// Page size of one plane in bytes.
     pub page_bytes: Sourced<u64>,
-    /// Consecutive bytes on one die before the next die follows, a divisor of a page of all planes,
-    /// see [`crate::nand`]. Absent: that.
+    /// Consecutive bytes on one die, a divisor of a multi-plane page ([`crate::nand`]). Absent:
+    /// that page.
     pub stripe_bytes: Option<Sourced<u64>>,
-    /// Consecutive bytes on one plane, where the host's reads sense one plane after the other, see
-    /// [`crate::nand`]: a page, or a divisor of one that is no less than a stripe divided by the
-    /// planes. Absent: one sense reads all planes.
+    /// Consecutive bytes on one plane, where host reads sense planes in turn ([`crate::nand`]): a
+    /// divisor of a page, no less than a stripe over the planes. Absent: one sense reads all
+    /// planes.
     pub single_plane_bytes: Option<Sourced<u64>>,
-    /// Bytes of an entry of the L2P map (indirection unit): 4, 8, 16, 32 or 64 KiB, see
-    /// [`crate::map_unit`]. Absent: 4 KiB.
+    /// Bytes of an L2P map entry: 4, 8, 16, 32 or 64 KiB ([`crate::map_unit`]). Absent: 4 KiB.
     pub indirection_unit_bytes: Option<Sourced<u64>>,
     /// Pages per block.
     pub pages_per_block: Sourced<u32>,
@@ -276,8 +267,8 @@ pub struct NandProfile {
     pub read_ns: Sourced<Vec<u64>>,
     /// Uniform addition to the read time of a word line, from 0 to this, in nanoseconds.
     pub read_jitter_ns: Sourced<u64>,
-    /// Standard deviation of the read time within a page type in nanoseconds, see
-    /// [`crate::spread`]. Absent: 4 % of the read time; 0: read and program times do not vary.
+    /// Standard deviation of read times within a page type in nanoseconds ([`crate::spread`]).
+    /// Absent: 4 %; 0: read and program times do not vary.
     pub read_sigma_ns: Option<Sourced<u64>>,
     /// Saving of a read of at most half a page, in nanoseconds.
     pub partial_read_saving_ns: Sourced<u64>,
@@ -345,11 +336,9 @@ pub struct PowerProfile {
     pub idle_mw: Sourced<u32>,
     /// Energy per command in nanojoules, beside that of the core's time.
     pub command_nj: Sourced<u64>,
-    /// Power of a busy core at full clock rate, above idle, in milliwatts: energy per core-second,
-    /// for host commands and garbage collection. Absent: 0.
+    /// Power of a busy core at full clock rate, above idle, in milliwatts. Absent: 0.
     pub core_mw: Option<Sourced<u32>>,
-    /// Energy per sense of a die in nanojoules, whatever the number of planes: a die draws its
-    /// current for as long. Absent: 0.
+    /// Energy per sense of a die in nanojoules, whatever the number of planes. Absent: 0.
     pub sense_nj: Option<Sourced<u64>>,
     /// Energy per NAND page read in nanojoules, beside `sense_nj`.
     pub read_page_nj: Sourced<u64>,
@@ -359,13 +348,11 @@ pub struct PowerProfile {
     pub erase_block_nj: Option<Sourced<u64>>,
     /// Energy per KiB moved between host and drive in nanojoules: link and data path.
     pub transfer_kib_nj: Sourced<u64>,
-    /// Energy per KiB moved between flash and controller, in either direction, in nanojoules:
-    /// channel and buffer; garbage collection and folding move a page twice. Absent: 0, in
-    /// `transfer_kib_nj` then.
+    /// Energy per KiB moved between flash and controller, either way, in nanojoules; relocation
+    /// moves a page twice. Absent: 0, in `transfer_kib_nj` then.
     pub flash_transfer_kib_nj: Option<Sourced<u64>>,
-    /// Energy per KiB read from flash in nanojoules: decoding of the error correction code, by far
-    /// its larger part, since encoding is one pass and decoding is iterative. Absent: 0, in
-    /// `transfer_kib_nj` then.
+    /// Energy per KiB read from flash in nanojoules for error correction: iterative decoding costs
+    /// far more than encoding. Absent: 0, in `transfer_kib_nj` then.
     pub decode_kib_nj: Option<Sourced<u64>>,
     /// Power state table. Absent: transitions take no time.
     pub states: Option<PowerStateTable>,
@@ -379,9 +366,9 @@ pub struct BenchProfile {
     pub host_overhead_ns: Sourced<u64>,
     /// Processors that give this time (crate `sim-host`). Absent: one per thread.
     pub host_cores: Option<Sourced<u16>>,
-    /// Longest command of the host's raw I/O in bytes: the host sends the pieces of a longer I/O
-    /// one after the other. Applied to the published measurements; the jobs of other users send
-    /// pieces at once, as the Linux block layer does. Absent: no limit.
+    /// Longest raw I/O command of the host in bytes; pieces of a longer I/O are sent one after the
+    /// other. Applied to the published measurements only, unlike the Linux block layer. Absent: no
+    /// limit.
     pub max_io_bytes: Option<Sourced<u32>>,
 }
 
@@ -426,8 +413,7 @@ impl Profile {
         BUILTIN.iter().map(|(name, _)| *name).collect()
     }
 
-    /// Parse and check a profile: [`ProfileError::Syntax`] with line and column, or
-    /// [`ProfileError::Invalid`].
+    /// Parse and check a profile; syntax errors carry line and column.
     pub fn from_toml(text: &str) -> Result<Profile, ProfileError> {
         toml::from_str::<Profile>(text)?.validated()
     }
@@ -437,8 +423,7 @@ impl Profile {
         table.try_into::<Profile>()?.validated()
     }
 
-    /// Whether a built-in profile has no fitted number: it is made of hardware facts and
-    /// assumptions alone. `false` of other names.
+    /// Whether a built-in profile has no fitted number; `false` of other names.
     pub fn is_from_facts_alone(name: &str) -> bool {
         let numbers = Profile::builtin_text(name).and_then(Profile::numbers);
         let is_fitted = |n: &ProfileNumber| n.provenance == Provenance::Fitted;

@@ -1,7 +1,5 @@
-//! Published results of the modelled drives, shown beside simulated ones.
-//!
-//! The data of `reference/*.csv`, embedded. The model never reads them; profile numbers were fitted
-//! to some of them.
+//! Published results of the modelled drives: the data of `reference/*.csv`, embedded. The model
+//! never reads them; profile numbers were fitted to some of them.
 
 /// Source of the stream rates.
 pub const STREAM_SOURCE: &str = "MLE: technical brief on an NVMe streamer";
@@ -12,8 +10,7 @@ const RANDOM_READ: &str = include_str!("../../../reference/random_read_bandwidth
 const STREAMS: &str = include_str!("../../../reference/streamer_chunk_sweep.csv");
 const SEQUENTIAL_READ: &str = include_str!("../../../reference/sequential_read_bandwidth.csv");
 
-/// A published read bandwidth: one block in flight per thread, on an area filled with
-/// incompressible data.
+/// A published read bandwidth: one block in flight per thread, on incompressible data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadBandwidth {
     /// Random, or each thread sequential in its own region.
@@ -33,8 +30,7 @@ impl ReadBandwidth {
     }
 }
 
-/// A published rate of one stream of 128 KiB chunks, from the first submission to the last
-/// completion.
+/// A published rate of one stream of 128 KiB chunks, first submission to last completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamRate {
     /// Written, or read.

@@ -1,29 +1,25 @@
 //! Fast memory for the data of reads in flight.
 //!
-//! A controller gives each read a buffer when it begins and takes it back when its data has left.
-//! The buffers lie in DRAM, behind a fast memory. While they fit into that, data passes at the full
-//! rate of the data path; beyond, it goes to DRAM and back. As buffers are used in turn, hits end
-//! all at once, as in any cache that a cyclic scan exceeds. So long reads of many threads are
-//! slower than those of few. Source: US 12,596,501 B2 (a controller with two memories that holds
-//! reads back so that their buffers do not exceed the faster one); that the modelled drives have it
-//! is inferred from their rates with 16 and 64 threads.
+//! Each read has a buffer in DRAM behind a fast memory. While the buffers fit, data passes at the
+//! full rate of the data path; beyond, it goes to DRAM and back. As buffers are used in turn, hits
+//! end all at once, so long reads of many threads are slower than those of few. Source: US
+//! 12,596,501 B2 (a controller that holds reads back so that their buffers do not exceed the faster
+//! of two memories); that the modelled drives have it is inferred from their rates with 16 and 64
+//! threads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::profile::ReadCacheProfile;
 
-/// Buffers of the reads in flight. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct ReadCache {
     bytes: u64,
     used_bytes: u64,
-    /// Ends of reads and their bytes.
     ends: BinaryHeap<Reverse<(u64, u64)>>,
 }
 
 impl ReadCache {
-    /// No reads in flight.
     pub fn new(profile: &ReadCacheProfile) -> ReadCache {
         ReadCache {
             bytes: profile.bytes.value,
@@ -32,8 +28,7 @@ impl ReadCache {
         }
     }
 
-    /// Give a read of `bytes` its buffer; whether all buffers then exceed the memory. Calls come in
-    /// order of time.
+    /// Returns whether all buffers then exceed the memory. Calls come in order of time.
     pub fn begin(&mut self, now_ns: u64, bytes: u64) -> bool {
         while let Some(&Reverse((end_ns, held))) = self.ends.peek()
             && end_ns <= now_ns
@@ -45,7 +40,6 @@ impl ReadCache {
         self.used_bytes > self.bytes
     }
 
-    /// Take the buffer of the read that began last back at `end_ns`.
     pub fn end(&mut self, end_ns: u64, bytes: u64) {
         self.ends.push(Reverse((end_ns, bytes)));
     }

@@ -1,9 +1,8 @@
 //! Regenerable pages: kept data stored as the parameters of its generator.
 //!
-//! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`]
-//! can recreate them: four bytes per 4 KiB instead of the content (24 bits of serial number, 254
-//! families at once), as for pages of one repeated byte. Every byte is compared with the
-//! regenerated page first; anything else is kept whole.
+//! Payloads of verified workloads follow from a few numbers in the block header, so four bytes per
+//! 4 KiB page (24 bits of serial number, 254 families at once) let a [`Generator`] recreate them;
+//! also pages of one repeated byte. A page that is not equal in every byte is kept whole.
 
 use std::sync::Arc;
 
@@ -29,12 +28,11 @@ pub(crate) struct Regenerated {
 }
 
 impl Regenerated {
-    /// Set the generator; only the first one counts, stored codes depend on it.
+    /// Only the first generator counts, because stored codes depend on it.
     pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
         self.generator.get_or_insert(generator);
     }
 
-    /// First kept page from this one on, `u64::MAX` if none.
     pub fn first_from(&self, page: u64) -> u64 {
         let kept = self.codes.range(page, u64::MAX).next();
         kept.map_or(u64::MAX, |(page, _)| page)
@@ -48,7 +46,7 @@ impl Regenerated {
         take(0, families.chain([u64::MAX]).chain(codes))
     }
 
-    /// Keep a page if it can be regenerated; its previous entry is dropped.
+    /// `false` if the page cannot be regenerated; its previous entry is dropped either way.
     pub fn put(&mut self, page: u64, content: &[u8; PAGE]) -> bool {
         self.remove(page);
         let Some((family, serial)) = self.code(page, content) else {

@@ -1,9 +1,9 @@
 //! Read retry.
 //!
 //! When error correction fails, the controller senses again with shifted thresholds, decodes
-//! softly, then rebuilds the page from its parity group: levels ever slower and rarer, one random
-//! draw per read. A profile gives what a new drive shows; to that come the retries of aged flash,
-//! whose shares the row of the superblock in [`crate::ageing`]'s table gives.
+//! softly, then rebuilds the page from its parity group: ever slower and rarer levels, one random
+//! draw per read. A profile gives what a new drive shows; [`crate::ageing`] adds the retries of
+//! aged flash.
 //!
 //! # Non-goals
 //! State per page; unreadable data ([`crate::faults`]).
@@ -17,10 +17,8 @@ use crate::profile::RetryProfile;
 use crate::sourced::Sourced;
 use crate::spread::ReadTimeSpread;
 
-/// Parts of [`WHOLE`] in a millionth.
 const PER_MILLION: u64 = WHOLE / 1_000_000;
 
-/// Variation of read times: within a page type, and by retries.
 #[derive(Clone, Debug)]
 pub struct ReadVariation {
     spread: Option<ReadTimeSpread>,
@@ -41,7 +39,7 @@ impl ReadVariation {
         }
     }
 
-    /// A read time around this mean, with the retries of a new drive.
+    /// With the retries of a new drive.
     #[inline]
     pub fn around_ns(&mut self, mean_ns: u64) -> u64 {
         let mut read_ns = mean_ns;
@@ -54,8 +52,7 @@ impl ReadVariation {
         read_ns
     }
 
-    /// Time of a read that takes this long without retries, of flash in this row of the law's
-    /// table.
+    /// Time of a read of flash in this row of the law's table that takes `read_ns` without retries.
     #[inline]
     pub fn of_flash_ns(&mut self, read_ns: u64, law: &AgeingLaw, row: usize) -> u64 {
         if row == 0 {
@@ -85,8 +82,7 @@ impl ReadVariation {
 
 #[derive(Clone, Debug)]
 pub struct ReadRetry {
-    /// Cumulative probability (of [`WHOLE`]) and additional time in nanoseconds, rarest level
-    /// first.
+    /// Cumulative probability (of [`WHOLE`]) and additional nanoseconds, rarest level first.
     levels: Vec<(u64, u64)>,
 }
 
@@ -103,10 +99,8 @@ impl ReadRetry {
         }
     }
 
-    /// Additional time for a random number below [`WHOLE`].
     #[inline]
     pub fn extra_ns(&self, draw: u64) -> u64 {
-        // Most reads need none.
         if self.levels.last().is_none_or(|&(below, _)| draw >= below) {
             return 0;
         }

@@ -2,19 +2,16 @@
 //!
 //! Commands and data travel in frames (FIS), half duplex. Data FISes carry at most 8 KiB, each with
 //! a handshake (X_RDY, R_RDY, R_OK), after a DMA Setup FIS. Line coding is 8b/10b. Source: Serial
-//! ATA revision 3.0, sections 9 (link), 10 (transport) and 13.6 (NCQ, at most 32 commands; the host
-//! holds further ones back).
+//! ATA revision 3.0, sections 9 (link), 10 (transport) and 13.6 (NCQ, at most 32 commands).
 //!
 //! # Non-goals
-//! Port multipliers, interface power states, non-queued commands: a flush takes a slot like any
-//! other command.
+//! Port multipliers, interface power states, non-queued commands: a flush takes a slot like others.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::profile::{LinkProfile, SataProfile};
 
-/// Rate of a SATA link of this generation after line coding, in bytes per second.
 pub fn line_bytes_per_second(generation: u8) -> u64 {
     match generation {
         0 | 1 => 150_000_000,
@@ -37,7 +34,7 @@ impl FrameOverhead {
         }
     }
 
-    /// Overhead of a transfer in nanoseconds: a DMA Setup FIS and the Data FISes.
+    /// Overhead of a transfer: a DMA Setup FIS and the Data FISes.
     #[inline]
     pub fn overhead_ns(&self, bytes: u64) -> u64 {
         (1 + bytes.div_ceil(self.payload_bytes)) * self.frame_ns
@@ -47,7 +44,6 @@ impl FrameOverhead {
 /// NCQ command slots. Commands are admitted in order.
 #[derive(Clone, Debug)]
 pub struct CommandSlots {
-    /// When occupied slots are released, in nanoseconds.
     ends_ns: BinaryHeap<Reverse<u64>>,
     depth: usize,
 }
@@ -60,8 +56,7 @@ impl CommandSlots {
         }
     }
 
-    /// When a command that could start at `start_ns` has a slot. Follow with
-    /// [`CommandSlots::hold`].
+    /// When a command that could start at `start_ns` has a slot; call [`CommandSlots::hold`] next.
     #[inline]
     pub fn admit(&mut self, start_ns: u64) -> u64 {
         if self.ends_ns.len() < self.depth {
@@ -72,7 +67,6 @@ impl CommandSlots {
             .map_or(start_ns, |Reverse(end_ns)| end_ns.max(start_ns))
     }
 
-    /// The command admitted last holds its slot until then.
     #[inline]
     pub fn hold(&mut self, until_ns: u64) {
         self.ends_ns.push(Reverse(until_ns));

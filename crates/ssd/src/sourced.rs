@@ -1,11 +1,9 @@
 //! Profile numbers with provenance.
 //!
-//! A number is an inline table whose second key is its provenance and names the source:
-//!
+//! The second key of a number's inline table is its provenance and names the source:
 //! ```toml
 //! max_transfer_bytes = { value = 131072, published = "GISTSM951: MDTS 32 pages" }
 //! ```
-//!
 //! The optional key `range = [low, high]` bounds fits; the model ignores it.
 
 use serde::de::{Deserialize, Deserializer, Error};

@@ -1,8 +1,5 @@
-//! Sparse table of a number per page, for the pages of a drive's kept data.
-
 use std::collections::BTreeMap;
 
-/// Pages per chunk (1 KiB).
 const CHUNK: u64 = 256;
 
 #[derive(Clone, Debug, Default)]
@@ -32,11 +29,10 @@ impl SparseTable {
         old
     }
 
-    /// Pages `first..end` with a number, in order, and their numbers.
+    /// Only pages whose number is not 0, in order.
     pub fn range(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, u32)> {
         let chunks = self.chunks.range(first / CHUNK..end.div_ceil(CHUNK));
         let entries = chunks.flat_map(move |(&chunk, (numbers, _))| {
-            // 0 in chunks after the one that holds `first`.
             let from = first.saturating_sub(chunk * CHUNK);
             (chunk * CHUNK + from..end).zip(numbers[from as usize..].iter().copied())
         });

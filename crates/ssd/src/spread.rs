@@ -1,27 +1,24 @@
 //! Distribution of sense and program times.
 //!
-//! Times vary about normally around those of the page type: between word lines, which differ by
-//! layer and block in 3D flash (Y. Shim et al., "Exploiting process similarity of 3D flash memory
-//! for high performance SSDs", MICRO 2019: word lines of a layer alike, layers not, so that
-//! programs take different numbers of pulses), and a little between reads of the same page. A word
-//! line keeps its deviation, a hash of its address and the seed. Means are those of the profile.
+//! Times are about normal around those of the page type: between word lines, which differ by layer
+//! and block in 3D flash (Y. Shim et al., "Exploiting process similarity of 3D flash memory for
+//! high performance SSDs", MICRO 2019), and a little between reads of the same page. A word line
+//! keeps its deviation, a hash of its address and the seed.
 //!
 //! Normal numbers are sums of four uniform ones (Irwin and Hall, 1927): exact in integers, one
-//! random word, limited to 3.46 standard deviations; rarer events belong to [`crate::retry`].
+//! random word, at most 3.46 standard deviations; rarer events belong to [`crate::retry`].
 
 use assay_units::Rng;
 use assay_units::rng::mix;
 
 /// Standard deviation of the sum of four uniform numbers of 16 bits: `sqrt(4 * (2^32 - 1) / 12)`.
 const SUM_SIGMA: i64 = 37_837;
-/// Twice the mean of that sum: `4 * 65535`.
 const SUM_LIMIT: i64 = 4 * 65_535;
-/// Standard deviation of sense times between word lines without `nand.read_sigma_ns`,
-/// `nand.read_jitter_ns` included, and of program times, per mille; assumed: "a few per cent".
-/// Profiles that give the former were fitted to a published p99 (P3700: 6 %) or assume a tenth.
+/// Standard deviation of program times, and of sense times between word lines without
+/// `nand.read_sigma_ns` (`nand.read_jitter_ns` included), per mille; assumed: "a few per cent".
+/// Profiles that give it were fitted to a published p99 (P3700: 6 %) or assume a tenth.
 const WORD_LINE_PERMILLE: u64 = 40;
-/// Standard deviation between reads of the same page, per mille; assumed: a quarter of that between
-/// word lines.
+/// Standard deviation between reads of the same page; assumed: a quarter of that of word lines.
 const REPEAT_PERMILLE: u64 = 10;
 /// Longest deviation computed, so that products do not overflow.
 const LONGEST_SIGMA_NS: u64 = 1_000_000_000_000;
@@ -29,7 +26,7 @@ const LONGEST_SIGMA_NS: u64 = 1_000_000_000_000;
 /// Twice a number that is about normal with [`SUM_SIGMA`].
 #[inline]
 fn deviation(word: u64) -> i64 {
-    // Two sums of two in the halves of a word, then theirs.
+    // Two sums of two in the halves of a word, then their sum.
     const LOW: u64 = 0x0000_ffff_0000_ffff;
     let pairs = (word & LOW) + (word >> 16 & LOW);
     let sum = ((pairs >> 32) + (pairs & 0xffff_ffff)) as i64;
@@ -40,11 +37,10 @@ fn deviation(word: u64) -> i64 {
 #[inline]
 fn moved_ns(mean_ns: u64, sigma_ns: u64, deviation: i64) -> u64 {
     let off_ns = deviation * sigma_ns.min(LONGEST_SIGMA_NS) as i64 / (2 * SUM_SIGMA);
-    // Truncated at half of the mean, so saturation at 0 has no effect.
     mean_ns.saturating_add_signed(off_ns).max(mean_ns / 2)
 }
 
-/// Variation without places: each read draws anew.
+/// Each read draws anew, wherever its page lies.
 #[derive(Clone, Debug)]
 pub struct ReadTimeSpread {
     sigma_ns: u64,
@@ -52,7 +48,7 @@ pub struct ReadTimeSpread {
 }
 
 impl ReadTimeSpread {
-    /// Times with this standard deviation (at most 1000 seconds).
+    /// `sigma_ns` is at most 1000 seconds.
     pub fn new(sigma_ns: u64, seed: u64) -> ReadTimeSpread {
         ReadTimeSpread {
             sigma_ns,
@@ -60,30 +56,25 @@ impl ReadTimeSpread {
         }
     }
 
-    /// A time around this mean, never less than half of it.
     #[inline]
     pub fn around_ns(&mut self, mean_ns: u64) -> u64 {
         moved_ns(mean_ns, self.sigma_ns, deviation(self.draws.next_u64()))
     }
 }
 
-/// Fixed point of relative deviations: they and their factors have this many fractional bits.
 const RELATIVE_BITS: u32 = 24;
 const FACTOR_BITS: u32 = 40;
 /// Standard deviation of the sum of two uniform numbers of 18 bits: `2^18 / sqrt(6)`.
 const REPEAT_SIGMA: u64 = 107_021;
-/// Longer times vary as this one, so that products do not overflow: over a minute.
+/// Longer times vary as this one (over a minute), so that products do not overflow.
 const LONGEST_VARYING_NS: u64 = 1 << 36;
 /// Odd multipliers of the hash (those of splitmix64).
 const MULTIPLIERS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
-/// Variation between word lines.
 #[derive(Clone, Debug)]
 pub struct WordLineSpread {
     seed: u64,
-    /// Word lines and repeats vary at all.
     varies: bool,
-    /// Deviations are relative to this, or to the mean where it is 0.
     relative_to_ns: u64,
     /// Relative deviation per unit of [`deviation`], and of a repeat.
     factor: i64,
@@ -95,11 +86,10 @@ pub struct WordLineSpread {
 }
 
 impl WordLineSpread {
-    /// With this standard deviation of sense times (0: every page has its mean), and a uniform
-    /// addition. Without the former, both together deviate by [`WORD_LINE_PERMILLE`] of sense times
-    /// of about `mean_ns`, or by the addition alone where that deviates by more.
+    /// `sigma_ns` of sense times (0: every page has its mean), and a uniform addition. Without the
+    /// former both together deviate by [`WORD_LINE_PERMILLE`] of `mean_ns`, or more by the addition
+    /// alone.
     pub fn new(sigma_ns: Option<u64>, jitter_ns: u64, mean_ns: u64, seed: u64) -> WordLineSpread {
-        // A uniform number deviates by its range over the root of 12.
         let jitter_permille = jitter_ns.saturating_mul(1000) / (mean_ns + jitter_ns / 2).max(1);
         let left = (12 * WORD_LINE_PERMILLE * WORD_LINE_PERMILLE)
             .saturating_sub(jitter_permille.saturating_mul(jitter_permille));
@@ -130,11 +120,10 @@ impl WordLineSpread {
         (hash ^ (hash >> 29)).wrapping_mul(MULTIPLIERS[1])
     }
 
-    /// Sense time of a page of this word line.
     #[inline]
     pub fn sense_ns(&mut self, word_line: u32, mean_ns: u64) -> u64 {
         let hash = self.hash(word_line.into());
-        // Independent of the deviation: another product's upper half.
+        // The upper half of another product is independent of the deviation.
         let share = hash.wrapping_mul(MULTIPLIERS[0]) >> 32;
         let mean_ns = mean_ns + ((share * self.jitters_ns) >> 32);
         if !self.varies {
@@ -151,7 +140,6 @@ impl WordLineSpread {
         relatively(mean_ns, of_ns, relative)
     }
 
-    /// Program time of a group of this word line.
     #[inline]
     pub fn program_ns(&self, word_line: u32, mean_ns: u64) -> u64 {
         if !self.varies {
@@ -162,8 +150,7 @@ impl WordLineSpread {
     }
 }
 
-/// A mean and this part, of [`FACTOR_BITS`] fractional bits, of a time; never less than half of the
-/// mean.
+/// A mean plus a part (of [`FACTOR_BITS`]) of a time, never less than half of the mean.
 #[inline]
 fn relatively(mean_ns: u64, of_ns: u64, part: i64) -> u64 {
     let of_ns = of_ns.min(LONGEST_VARYING_NS) as i64;

@@ -2,9 +2,8 @@
 //!
 //! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu
 //! and X. He, "Reducing SSD read latency via NAND flash program and erase suspension", FAST 2012).
-//! The operation ends later by the interruption, shared by the reads during it. Suspensions per
-//! operation are limited, and none takes longer than the rest of it. The operation under way is
-//! identified by its end, which moves with delays.
+//! The operation ends later by the interruption. Suspensions per operation are limited. The
+//! operation under way is identified by its end, which moves with delays.
 //!
 //! # Non-goals
 //! Buffer slots keep their release time when the program is suspended later: writes are early by at
@@ -36,14 +35,12 @@ impl Suspender {
         }
     }
 
-    /// Cost of a suspension to the operation, without the reads, in nanoseconds.
     #[inline]
     pub fn cost_ns(&self) -> u64 {
         self.suspend_ns + self.resume_ns
     }
 
-    /// When the die, with its operation suspended and counted, is ready for a read; `None` if it
-    /// cannot be.
+    /// Suspend the operation; returns when the die is ready for a read, if it can be suspended.
     #[inline]
     pub fn interrupt(&mut self, die: usize, issue_ns: u64, end_ns: u64) -> Option<u64> {
         let ready_ns = issue_ns + self.suspend_ns;

@@ -68,8 +68,7 @@ pub struct Telemetry {
     pub host_writes: u64,
     /// Bytes programmed, including garbage collection, folding and padding.
     pub nand_bytes_written: u64,
-    /// Bytes read from flash, for the host, by garbage collection, folding and read-modify-write. 0
-    /// of media written in place.
+    /// Bytes read from flash, for any purpose. 0 of media written in place.
     pub nand_bytes_read: u64,
     /// Free superblocks over those that the capacity does not fill, in per cent.
     pub free_percent: u8,

@@ -1,15 +1,15 @@
-//! Thermal model: controller and flash as coupled thermal nodes, throttling with hysteresis, health
-//! log counters.
+//! Thermal model: controller and flash as coupled [`nodes`], throttling with hysteresis, health log
+//! counters.
 //!
-//! Both nodes ([`nodes`]) advance by the exact solution every [`STEP_NS`] with the step's mean
-//! powers. The composite temperature is that of the node which the drive's sensor measures;
-//! throttling follows it.
+//! The nodes advance by the exact solution every [`STEP_NS`] with the step's mean powers. The
+//! composite temperature is that of the node which the drive's sensor measures; throttling follows
+//! it.
 //!
 //! # Throttling
-//! A level starts at one temperature and ends at a lower one. A wide gap gives on/off cycles
-//! (M8Pe(G): 177 MiB/s for 10 s, full speed for 30 s; DragonFly NVMe tests), a narrow one holds a
-//! temperature (600p). Several levels (BPX: at 80 and 100 C) stretch firmware times in a share of
-//! the steps, their duty, spread evenly.
+//! A wide gap between a level's start and end temperature gives on/off cycles (M8Pe(G): 177 MiB/s
+//! for 10 s, full speed for 30 s; DragonFly NVMe tests), a narrow one holds a temperature (600p).
+//! Several levels (BPX: at 80 and 100 C) stretch firmware times in a share of the steps, their
+//! duty.
 //!
 //! # Power
 //! Idle power plus the energy of commands at their start and of background work, per step in
@@ -30,7 +30,7 @@ use nodes::Nodes;
 
 /// Length of a thermal step in nanoseconds: 50 ms.
 pub const STEP_NS: u64 = 50_000_000;
-/// After this many idle time constants the temperature is final (e^-20 of any difference remains).
+/// After so many idle time constants, e^-20 of any difference remains and the temperature is final.
 const STEADY_TIME_CONSTANTS: f64 = 20.0;
 /// Latest model time, 292 years: the next step's end still fits.
 const MAX_TIME_NS: u64 = 1 << 63;
@@ -66,7 +66,7 @@ impl Energy {
     }
 }
 
-/// Energy of core time in nanojoules: milliwatts times nanoseconds are picojoules.
+/// Milliwatts times nanoseconds are picojoules.
 #[inline]
 pub fn core_energy_nj(core_ns: u64, core_mw: u64) -> u64 {
     core_ns * core_mw / 1000
@@ -95,14 +95,11 @@ impl Sum for Energy {
     }
 }
 
-/// Energy of background work, spent evenly over an interval in nanoseconds.
+/// Energy of background work, spent evenly over an interval, or at once if that is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BackgroundWork {
-    /// Begin.
     pub from_ns: u64,
-    /// End; all at once when not after the begin.
     pub until_ns: u64,
-    /// Its energy.
     pub energy: Energy,
 }
 
@@ -124,7 +121,6 @@ impl BackgroundWork {
         spent
     }
 
-    /// The index of the thermal step that contains all of it, if one does.
     fn only_step(&self) -> Option<u64> {
         let step = self.from_ns / STEP_NS;
         (self.until_ns / STEP_NS <= step).then_some(step)
@@ -168,20 +164,15 @@ fn seconds(steps: u64) -> u64 {
 pub(crate) struct Thermal {
     ambient_celsius: f64,
     nodes: Nodes,
-    /// The node whose temperature the composite temperature is.
     composite: usize,
     steady_steps: u64,
-    /// Idle power in milliwatts, and its pending changes.
     idle_mw: u32,
     changes: VecDeque<IdleChange>,
     work: VecDeque<BackgroundWork>,
     levels: Vec<ThrottleLevel>,
-    /// The profile's, without host controlled ones.
     own_levels: Vec<ThrottleLevel>,
-    /// Entries into host controlled levels, and steps in them.
     host_entries: [u32; 2],
     host_steps: [u64; 2],
-    /// Current level; 0: full speed.
     pub level: usize,
     /// Entries into throttling from full speed.
     pub throttling_events: u64,
@@ -190,14 +181,12 @@ pub(crate) struct Thermal {
     warning_celsius: f64,
     critical_celsius: f64,
     celsius: f64,
-    /// Mean of the last step in watts.
     pub power_w: f64,
     /// The last step had idle power only.
     idling: bool,
     energy: Energy,
     used_pj: u128,
     next_step_ns: u64,
-    /// Whether the current step is throttled (by its level's duty).
     pub throttled: bool,
     warning_steps: u64,
     critical_steps: u64,
@@ -205,7 +194,6 @@ pub(crate) struct Thermal {
 }
 
 impl Thermal {
-    /// A drive at idle temperature at time 0.
     pub fn new(
         heat: &ThermalProfile,
         power: &PowerProfile,
@@ -250,12 +238,12 @@ impl Thermal {
         }
     }
 
-    /// Queue a change of idle power; in order of time, not before the last step's end.
+    /// Changes come in order of time, not before the last step's end.
     pub fn set_idle_power(&mut self, change: IdleChange) {
         self.changes.push_back(change);
     }
 
-    /// Queue background work; in order of begin, not before the last step's end.
+    /// Work comes in order of begin, not before the last step's end.
     pub fn add_background_work(&mut self, work: BackgroundWork) {
         if let Some(last) = self.work.back_mut()
             && let Some(step) = work.only_step()
@@ -278,19 +266,16 @@ impl Thermal {
         let mut quiet_steps = 0;
         while now_ns >= self.next_step_ns {
             if quiet_steps > self.steady_steps {
-                // After a long idle time the temperature is final.
                 self.skip(now_ns);
                 quiet_steps = 0;
                 continue;
             }
             self.step();
-            // Steps after the first are idle until work begins or idle power changes.
             let quiet = self.quiet_until_ns() >= self.next_step_ns;
             quiet_steps = if quiet { quiet_steps + 1 } else { 0 };
         }
     }
 
-    /// Skip idle steps up to `now_ns` or the next change, and do one.
     fn skip(&mut self, now_ns: u64) {
         let start_ns = self.next_step_ns - STEP_NS;
         let steps = (now_ns.min(self.quiet_until_ns()) - start_ns) / STEP_NS;
@@ -353,7 +338,7 @@ impl Thermal {
         spent
     }
 
-    /// Idle energy of the current step: milliwatts times nanoseconds are picojoules.
+    /// Milliwatts times nanoseconds are picojoules.
     fn idle_energy_pj(&mut self) -> u64 {
         let end_ns = self.next_step_ns;
         let mut at_ns = end_ns - STEP_NS;
@@ -370,7 +355,6 @@ impl Thermal {
         energy_pj + (end_ns - at_ns) * u64::from(self.idle_mw)
     }
 
-    /// Set the host controlled thresholds, from the next step on.
     pub fn set_host(&mut self, throttling: HostThrottling) {
         let mut levels = self.own_levels.clone();
         let wanted = [
@@ -404,7 +388,6 @@ impl Thermal {
         [0, 1].map(|host| (self.host_entries[host], seconds(self.host_steps[host])))
     }
 
-    /// Update the level; returns whether the next step is throttled.
     fn throttle(&mut self) -> bool {
         while let Some(next) = self.levels.get(self.level)
             && self.celsius >= next.on_celsius
@@ -454,7 +437,7 @@ impl Thermal {
         self.next_step_ns - STEP_NS
     }
 
-    /// Seconds at or above the warning temperature, at or above the critical one, and throttled.
+    /// Seconds at or above warning and critical temperature, and throttled.
     pub fn counters_s(&self) -> (u64, u64, u64) {
         let steps = (
             self.warning_steps,

@@ -1,8 +1,6 @@
-//! Serial resources reserved ahead by arithmetic instead of events.
-//!
-//! Paths are computed in order of firmware start, but shared buses are reached in another order.
-//! [`Timeline`] keeps the busy intervals ahead and places a reservation into the first gap that
-//! holds it.
+//! Serial resources reserved ahead by arithmetic instead of events. Paths are computed in order of
+//! firmware start, but shared buses are reached in another order, so [`Timeline`] keeps the busy
+//! intervals ahead and places a reservation into the first gap that holds it.
 
 /// Fixed-point nanoseconds per byte: a duration costs one multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +9,7 @@ pub struct ByteTime {
 }
 
 impl ByteTime {
-    /// For a rate in bytes per second (0 is taken as 1).
+    /// Rate in bytes per second (0 is taken as 1).
     pub fn of_rate(bytes_per_second: u64) -> ByteTime {
         ByteTime {
             scaled: (1_000_000_000_u64 << 20).div_ceil(bytes_per_second.max(1)),
@@ -24,8 +22,7 @@ impl ByteTime {
     }
 }
 
-/// Intervals examined from the far end before binary search. At least as many always exist, some
-/// empty or past.
+/// Intervals examined from the far end before binary search; at least as many always exist.
 const SEARCHED: usize = 16;
 /// Moving up to this many later intervals is preferred over moving more earlier ones.
 const FEW: usize = 8;
@@ -34,7 +31,6 @@ const SLACK: usize = 32;
 
 const DROP_BATCH: usize = 16;
 
-/// Busy intervals of one serial resource, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// Sorted, disjoint, not touching; those before `head` are past, as may be a few after it.
@@ -56,8 +52,7 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end. No later
-    /// call has a `ready_ns` before the model time `now_ns`.
+    /// Returns the end. No later call has a `ready_ns` before the model time `now_ns`.
     #[inline(always)]
     pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if duration_ns > 0
@@ -69,14 +64,12 @@ impl Timeline {
         self.reserve_train(now_ns, ready_ns, duration_ns, 1)
     }
 
-    /// [`Timeline::reserve`] before the last end, searched from the far end: most intervals end
-    /// before `ready_ns`.
+    /// [`Timeline::reserve`] before the last end, searched from the far end.
     #[inline(never)]
     fn reserve_piece(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         self.drop_past_batches(now_ns);
         let mut at = self.near_end_ending_after(ready_ns);
         let busy = &mut self.busy[..];
-        // The gap before `at`, or the next that is long enough.
         let mut gap_end = busy[at].0;
         let mut start = ready_ns;
         while start + duration_ns > gap_end {
@@ -101,12 +94,10 @@ impl Timeline {
         end
     }
 
-    /// [`Timeline::first_ending_after`], counted in fours and ones among the last, without
-    /// unpredictable branches.
+    /// [`Timeline::first_ending_after`], counted among the last without unpredictable branches.
     #[inline(always)]
     fn near_end_ending_after(&self, at_ns: u64) -> usize {
         if let Some(last) = self.busy.last_chunk::<SEARCHED>() {
-            // Counted from the far end.
             let is_later = |index: usize| usize::from(last[SEARCHED - 1 - index].1 > at_ns);
             let fours = is_later(4) + is_later(8) + is_later(12);
             let rest = (SEARCHED - 4 - 4 * fours) % SEARCHED;
@@ -132,8 +123,7 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the last;
-    /// returns the end.
+    /// Reserve `count` (at least one) gaps, each the first after the last; returns the end.
     #[inline]
     pub fn reserve_train(
         &mut self,
@@ -157,7 +147,6 @@ impl Timeline {
             }
             last => {
                 if last.is_some_and(|last| last.1 <= now_ns) {
-                    // Everything is past: reuse the memory.
                     self.busy.truncate(SEARCHED);
                     self.head = self.busy.len();
                 } else if self.busy.len() == self.busy.capacity() {
@@ -174,14 +163,12 @@ impl Timeline {
         self.busy.last().is_none_or(|&(_, end_ns)| end_ns <= now_ns)
     }
 
-    /// [`Timeline::reserve_train`] before the last end.
     fn reserve_within(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64, count: u64) -> u64 {
         self.drop_past_batches(now_ns);
         let mut index = self.near_end_ending_after(ready_ns);
         let mut start = ready_ns;
         let mut left = count;
         loop {
-            // The gap before `index`, or the next that is long enough.
             while index < self.busy.len() {
                 let (busy_start, busy_end) = self.busy[index];
                 if start + duration_ns <= busy_start {
@@ -232,7 +219,6 @@ impl Timeline {
         self.head + self.busy[self.head..].partition_point(|&(_, end)| end <= at_ns)
     }
 
-    /// Insert an interval before `index`, moving the shorter side; returns its index.
     #[inline(always)]
     fn insert(&mut self, index: usize, interval: (u64, u64)) -> usize {
         let (before, after) = (index - self.head, self.busy.len() - index);
@@ -262,7 +248,6 @@ impl Timeline {
         index - 1
     }
 
-    /// Remove the interval at `index`, moving the shorter side.
     #[inline]
     fn remove(&mut self, index: usize) {
         let (before, after) = (index - self.head, self.busy.len() - index);
@@ -277,11 +262,9 @@ impl Timeline {
     }
 }
 
-/// A [`Timeline`] that mostly serves the output of another serial resource.
-///
-/// Output arrives no faster than that serves. While nothing takes longer here than anything took
-/// there, each item is gone before the next arrives: such items are only recorded, until another
-/// source reserves.
+/// A [`Timeline`] that mostly serves the output of a slower or equal serial resource. While nothing
+/// takes longer here than anything took there, each item is gone before the next arrives: such
+/// items are only recorded, until another source reserves.
 #[derive(Clone, Debug, Default)]
 pub struct DownstreamTimeline {
     line: Timeline,
@@ -290,7 +273,7 @@ pub struct DownstreamTimeline {
     next: usize,
     /// No reservation in `line` is ahead.
     in_order: bool,
-    /// Meanwhile: longest duration here, shortest in the upstream resource.
+    /// While in order: longest duration here, shortest in the upstream resource.
     longest_ns: u64,
     shortest_ns: u64,
 }
@@ -300,8 +283,7 @@ impl DownstreamTimeline {
         DownstreamTimeline::default()
     }
 
-    /// As [`Timeline::reserve`], for an item that occupied the upstream resource for `before_ns`
-    /// until `ready_ns`.
+    /// `before_ns`: time that the item occupied the upstream resource, until `ready_ns`.
     #[inline(always)]
     pub fn reserve_downstream(
         &mut self,
@@ -345,7 +327,6 @@ impl DownstreamTimeline {
         }
     }
 
-    /// Record an item in the slot of a past one a little further on, or in a longer ring.
     #[inline(always)]
     fn record(&mut self, now_ns: u64, recorded: (u64, u64)) {
         loop {

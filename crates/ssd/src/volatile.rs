@@ -1,18 +1,16 @@
 //! Undo journal for power loss: what was written and is not yet on the medium.
 //!
 //! A write is durable when its program has ended, or earlier with power-loss protection. Until then
-//! the journal keeps each 4 KiB unit's previous content, to which it reverts; units of one command
-//! may differ (a torn write), as the atomic write unit at power fail is one unit (NVM Express Base
-//! Specification 1.4, section 6.4, AWUPF). Units become durable in the order in which they entered
-//! the buffer, as map updates are logged in that order. Deallocated and zeroed ranges only change
-//! the map and are durable at once. The model's map keeps the new addresses: no observable timing
-//! depends on it.
+//! the journal keeps the previous content of each 4 KiB unit; units of one command may differ (a
+//! torn write), as the atomic write unit at power fail is one unit (NVM Express Base Specification
+//! 1.4, section 6.4, AWUPF). Units become durable in the order of entry to the buffer. Deallocated
+//! and zeroed ranges are durable at once. The map keeps new addresses: no observable timing depends
+//! on them.
 
 use std::collections::BTreeMap;
 
 use crate::data::{Page, remove_range};
 
-/// Entries kept before pruning is worthwhile.
 const FEW: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +19,6 @@ enum WriteProgress {
     Submitted,
     /// In the write buffer, with its sequence number since power-on.
     Buffered(u64),
-    /// Durable without a program.
     Safe,
 }
 
@@ -50,8 +47,7 @@ impl UndoJournal {
         }
     }
 
-    /// Command `seq` writes a unit that holds `before`. Call in order of submission, then
-    /// [`UndoJournal::catch_up`].
+    /// Call in order of submission, then [`UndoJournal::catch_up`].
     pub fn record(&mut self, seq: u64, unit: u64, before: Page) {
         self.entries += 1;
         self.units.entry(unit).or_default().push(Entry {
@@ -61,8 +57,7 @@ impl UndoJournal {
         });
     }
 
-    /// A unit of command `seq` is accepted into the buffer as number `place`, or durable at once
-    /// (`None`).
+    /// A unit is accepted into the buffer as number `place`, or durable at once (`None`).
     pub fn accept(&mut self, seq: u64, unit: u64, place: Option<u64>) {
         let progress = place.map_or(WriteProgress::Safe, WriteProgress::Buffered);
         if !self.apply(seq, unit, progress) {
@@ -83,7 +78,6 @@ impl UndoJournal {
         entry.map(|entry| entry.progress = progress).is_some()
     }
 
-    /// Drop deallocated or zeroed units `first..end`.
     pub fn drop_range(&mut self, first: u64, end: u64) {
         let dropped = remove_range(&mut self.units, first, end);
         self.entries -= dropped.values().map(Vec::len).sum::<usize>();
@@ -93,7 +87,7 @@ impl UndoJournal {
         self.entries >= self.limit
     }
 
-    /// Drop durable entries, the first `durable_units` buffered units being on the medium.
+    /// The first `durable_units` buffered units are on the medium.
     pub fn prune(&mut self, durable_units: u64) {
         self.units.retain(|_, writes| {
             writes.drain(..after_last_safe(writes, durable_units));
@@ -103,8 +97,7 @@ impl UndoJournal {
         self.limit = FEW.max(2 * self.entries);
     }
 
-    /// Units that revert, and their content, when `durable_units` (all with `capacitors`) are on
-    /// the medium.
+    /// Units that revert and their content; with `capacitors` all buffered units are durable.
     pub fn power_loss(&mut self, durable_units: u64, capacitors: bool) -> Vec<(u64, Page)> {
         self.catch_up();
         let durable_units = if capacitors { u64::MAX } else { durable_units };
@@ -118,8 +111,7 @@ impl UndoJournal {
     }
 }
 
-/// Number of writes up to the last durable one (the first `durable_units` are), which supersedes
-/// those before it.
+/// Number of writes up to the last durable one, which supersedes those before it.
 fn after_last_safe(writes: &[Entry], durable_units: u64) -> usize {
     let is_safe = |entry: &Entry| match entry.progress {
         WriteProgress::Submitted => false,

@@ -1,23 +1,21 @@
 //! Wear and error rates of the superblocks of a drive, and its spare blocks.
 //!
-//! Per superblock: erases, reads since it was opened, and when that was. From these the row of
-//! [`crate::ageing`]'s table follows, which a read looks up. It is computed again when the
-//! superblock is opened, when it has been read so often that the row may change, and when patrol
-//! visits it: not with every read, and not as time passes.
-//!
-//! A superblock is *due* for refresh when more than [`DUE_SHARE`] of its reads need retries, and
-//! its error rate is at least [`DUE_FACTOR`] times what it would be directly after programming.
+//! The row of [`crate::ageing`]'s table that a read looks up follows from erases, reads and time
+//! since the superblock was opened. It is computed when the superblock is opened, when reads may
+//! change it, and when patrol visits it. A superblock is *due* for refresh when more than
+//! [`DUE_SHARE`] of its reads need retries, and its error rate is at least [`DUE_FACTOR`] times
+//! that directly after programming.
 //!
 //! Blocks fail when they are erased, at the rate of the law; spare blocks replace them, and after
 //! those every superblock's worth of failed blocks takes a superblock out of use.
 //!
 //! # SLC mode
-//! Flash that is rated for 3,000 cycles with three bits per cell endures 30,000 with one (Swissbit,
-//! "4 reasons to use industrial 3D TLC NAND flash as pseudo-SLC", 2023): [`SLC_MODE_CYCLES`] times
-//! as many, assumed of other classes too. The superblocks of an SLC cache with flash of its own
-//! have cycles, spare blocks and failures of their own, at power-on to the same share of their
-//! rated cycles as the others (assumed). An erase in SLC mode of borrowed flash is that part of a
-//! cycle of the superblock that lends it. Neither needs retries.
+//! Flash rated for 3,000 cycles with three bits per cell endures 30,000 with one (Swissbit, "4
+//! reasons to use industrial 3D TLC NAND flash as pseudo-SLC", 2023): [`SLC_MODE_CYCLES`] times as
+//! many, assumed of other classes too. Superblocks of an SLC cache's own flash have their own
+//! cycles and spare blocks, at power-on worn to the same share of rated cycles as the others
+//! (assumed). An erase in SLC mode of borrowed flash is that part of a cycle of its lender. Neither
+//! needs retries.
 //!
 //! # Non-goals
 //! Which block of a superblock failed; reads by garbage collection, one per page.
@@ -28,8 +26,7 @@ use crate::ageing::{AgeingLaw, SPARE_SHARE, WHOLE};
 use crate::options::Age;
 use crate::profile::NandProfile;
 
-/// Share of reads with retries above which a superblock is refreshed, of [`WHOLE`]; assumed: one in
-/// sixteen.
+/// Share of reads with retries above which a superblock is refreshed; assumed.
 const DUE_SHARE: u64 = WHOLE / 16;
 /// Least gain of a refresh; assumed.
 const DUE_FACTOR: f64 = 2.0;
@@ -37,31 +34,25 @@ const DUE_FACTOR: f64 = 2.0;
 const REFRESH_STEP_READS: u32 = 32;
 /// Rated cycles in SLC mode over those with all bits, see the module's head.
 pub const SLC_MODE_CYCLES: u64 = 10;
-/// Nanoseconds of a year of 8,760 hours.
 const YEAR_NS: f64 = 8_760.0 * 3.6e12;
-/// Programmed before power-on.
 const BEFORE: u64 = u64::MAX;
 
-/// Wear of a drive, as its health log shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WearCounters {
-    /// Mean, least and most program/erase cycles of the multi-bit superblocks.
+    /// Of the multi-bit superblocks.
     pub mean_cycles: u64,
     pub least_cycles: u64,
     pub most_cycles: u64,
     /// Mean cycles of an SLC cache's own superblocks; 0 without.
     pub slc_cycles: u64,
-    /// Mean cycles over rated ones, in per cent: the larger of multi-bit flash and SLC cache.
+    /// Multi-bit flash or SLC cache, whichever is more worn.
     pub used_percent: u64,
-    /// Spare blocks left, in per cent: the smaller of multi-bit flash and SLC cache.
     pub spare_percent: u8,
-    /// Blocks that failed.
     pub bad_blocks: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// Reads until the row is computed again.
     left: u32,
     row: u16,
 }
@@ -70,7 +61,7 @@ struct Block {
 struct History {
     /// Including those before power-on.
     cycles: u64,
-    /// Reads until `left` was last set, and what it was set to.
+    /// Reads until `left` was last set, and the value that it was set to.
     reads: u64,
     step: u32,
     opened_ns: u64,
@@ -78,7 +69,6 @@ struct History {
     lent: u8,
 }
 
-/// Blocks that fail and their replacements.
 #[derive(Clone, Debug)]
 struct BlockPool {
     bad: u64,
@@ -95,14 +85,13 @@ impl BlockPool {
         }
     }
 
-    /// So many blocks fail in the mean: as many, a fraction being a chance of one more.
+    /// Fail `mean` blocks; its fraction is the chance of one more.
     fn fail(&mut self, mean: f64) {
         let whole = mean as u64;
         let chance = ((mean - whole as f64) * WHOLE as f64) as u64;
         self.bad += whole + u64::from(self.failures.below(WHOLE) < chance);
     }
 
-    /// Superblocks of so many blocks that spare ones cannot keep in use.
     fn lost_superblocks(&self, superblock_blocks: u64) -> u64 {
         self.bad
             .saturating_sub(self.spare)
@@ -116,10 +105,8 @@ impl BlockPool {
     }
 }
 
-/// Own superblocks of an SLC cache.
 #[derive(Clone, Debug)]
 struct SlcWear {
-    /// Per superblock, including those before power-on.
     cycles: Vec<u64>,
     pool: BlockPool,
 }
@@ -129,14 +116,13 @@ pub struct Wear {
     law: AgeingLaw,
     blocks: Vec<Block>,
     histories: Vec<History>,
-    /// Retention at power-on in years at 30 C.
+    /// Retention at power-on at 30 C.
     years: f64,
     /// Blocks of a superblock, and dies over which its reads are spread.
     superblock_blocks: u64,
     dies: f64,
     pool: BlockPool,
     slc: SlcWear,
-    /// Sum of the cycles since power-on.
     erased: u64,
     age: Age,
     /// 1/1024ths by which programs are shorter and erases longer, per superblock.
@@ -144,7 +130,7 @@ pub struct Wear {
 }
 
 impl Wear {
-    /// `multi` multi-bit superblocks of this age, and `slc` after them for an SLC cache.
+    /// `slc` superblocks of an SLC cache follow `multi` multi-bit ones.
     pub fn new(nand: &NandProfile, (multi, slc): (u32, u32), age: Age, seed: u64) -> Wear {
         let law = AgeingLaw::new(nand);
         let dies = u64::from(nand.dies.value);
@@ -190,7 +176,7 @@ impl Wear {
         &self.law
     }
 
-    /// Row of a superblock; 0 for SLC and map pages, which need no retries.
+    /// 0 for SLC and map pages, which need no retries.
     #[inline]
     pub fn row(&self, superblock: u32) -> usize {
         let block = self.blocks.get(superblock as usize);
@@ -207,7 +193,7 @@ impl Wear {
         block.left == 0
     }
 
-    /// Compute the row of a multi-bit superblock at `now_ns`; whether it is due for refresh.
+    /// Compute the row of a multi-bit superblock; whether it is due for refresh.
     pub fn examine(&mut self, superblock: u32, now_ns: u64) -> bool {
         let index = superblock as usize;
         let left = self.blocks[index].left;
@@ -220,7 +206,6 @@ impl Wear {
         is_due
     }
 
-    /// Whether a superblock was due when it was last examined.
     pub fn is_due(&self, superblock: u32) -> bool {
         let row = self.row(superblock);
         let cycles = self.histories[superblock as usize].cycles;
@@ -250,7 +235,6 @@ impl Wear {
         self.histories[index].step = reads;
     }
 
-    /// An erased superblock is written from now on.
     pub fn open(&mut self, superblock: u32, now_ns: u64) {
         if let Some(history) = self.histories.get_mut(superblock as usize) {
             (history.reads, history.opened_ns) = (0, now_ns);
@@ -258,8 +242,7 @@ impl Wear {
         }
     }
 
-    /// A multi-bit superblock, or one of an SLC cache with flash of its own, is erased: blocks may
-    /// fail.
+    /// Blocks may fail. An SLC cache's own superblocks follow the multi-bit ones.
     pub fn erase(&mut self, superblock: u32) {
         let index = superblock as usize;
         let Some(history) = self.histories.get_mut(index) else {
@@ -281,7 +264,6 @@ impl Wear {
         self.slc.pool.fail(share * self.superblock_blocks as f64);
     }
 
-    /// A superblock of an SLC cache that borrows the flash of this multi-bit one is erased.
     pub fn erase_lent(&mut self, lender: u32) {
         let lent = &mut self.histories[lender as usize].lent;
         *lent += 1;
@@ -291,7 +273,6 @@ impl Wear {
         }
     }
 
-    /// Time to program a group of a superblock that takes this long when new.
     #[inline]
     pub fn program_ns(&self, superblock: u32, new_ns: u64) -> u64 {
         match self.changes.get(superblock as usize) {
@@ -300,7 +281,6 @@ impl Wear {
         }
     }
 
-    /// Time to erase a superblock that takes this long when new.
     pub fn erase_ns(&self, superblock: u32, new_ns: u64) -> u64 {
         match self.changes.get(superblock as usize) {
             Some(&(_, longer)) => new_ns + ((new_ns * u64::from(longer)) >> 10),
@@ -308,12 +288,10 @@ impl Wear {
         }
     }
 
-    /// Superblocks that spare blocks cannot keep in use any more.
     pub fn lost_superblocks(&self) -> u64 {
         self.pool.lost_superblocks(self.superblock_blocks)
     }
 
-    /// As [`Wear::lost_superblocks`], of an SLC cache's own.
     pub fn lost_slc_superblocks(&self) -> u64 {
         self.slc.pool.lost_superblocks(self.superblock_blocks)
     }

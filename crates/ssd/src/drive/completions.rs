@@ -1,8 +1,7 @@
-//! Schedule of completions.
+//! Schedule of completions, at a cost that does not depend on the number pending.
 //!
-//! Those due within half a millisecond go to a timing wheel ([`TimingWheel`]). Later ones come
-//! nearly in order (buffered writes) and go to a sorted ring when a few moves suffice, else to a
-//! heap. So the cost does not depend on the number pending.
+//! Those due within half a millisecond go to a [`TimingWheel`]. Later ones come nearly in order
+//! (buffered writes) and go to a sorted ring when a few moves suffice, else to a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +13,7 @@ const REACH: usize = 24;
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingCompletion {
     at_ns: u64,
-    /// Low half of the submission number: distinguishes those pending at once.
+    /// Low half of the submission number, which distinguishes those pending at once.
     seq: u32,
     number: u32,
 }
@@ -36,7 +35,6 @@ impl PendingCompletion {
     }
 }
 
-/// Sorted ring; entries before `head` were taken.
 #[derive(Clone, Debug, Default)]
 struct SortedRing {
     slots: Vec<PendingCompletion>,
@@ -80,7 +78,6 @@ impl SortedRing {
             live[hole] = live[hole - 1];
             hole -= 1;
         }
-        // Equal times: nearly always in order of submission already.
         while hole > 0 && !live[hole - 1].is_before(&pending) {
             live[hole] = live[hole - 1];
             hole -= 1;
@@ -88,8 +85,7 @@ impl SortedRing {
         live[hole] = pending;
     }
 
-    /// Move live entries to the begin of memory at least three times as large: one move per many
-    /// insertions.
+    /// Move live entries to the start of memory at least three times as large: rare per insertion.
     #[cold]
     fn make_room(&mut self) {
         self.slots.drain(..self.head);

@@ -1,5 +1,4 @@
-//! Admin commands: Format NVM, power states and other features of an NVMe controller around the
-//! drive.
+//! Admin commands: Format NVM, power states and other features.
 
 use assay_units::{Nanos, Op};
 
@@ -39,12 +38,10 @@ impl Drive {
         Some(Nanos(end_ns))
     }
 
-    /// Select a power state at `now` (Set Features, Power Management), see [`crate::power`]; an
-    /// error if there is none.
+    /// Set Features, Power Management, see [`crate::power`]; an error without such a state.
     pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);
-        // Without a change the idle period continues.
         if usize::from(state) != self.power.current {
             if !self.power.set(now_ns, usize::from(state)) {
                 return Err(DriveError::PowerState {
@@ -70,8 +67,7 @@ impl Drive {
         self.coalescer.take().and(self.identity.coalescing)
     }
 
-    /// Change the logical block size to a power of two from 512 to [`MAP_UNIT_BYTES`]; `false` for
-    /// any other size.
+    /// Set the logical block size; `false` unless a power of two from 512 to [`MAP_UNIT_BYTES`].
     pub fn set_logical_block_bytes(&mut self, bytes: u64) -> bool {
         let fits = bytes.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&bytes);
         if fits {
@@ -80,8 +76,7 @@ impl Drive {
         fits
     }
 
-    /// Set the autonomous transitions: idle time and state (NVM Express Base Specification 2.0c,
-    /// section 5.27.1.9).
+    /// Set autonomous transitions: idle time, state (Base Specification 2.0c, section 5.27.1.9).
     pub fn set_autonomous_transitions(&mut self, now: Nanos, transitions: &[(Nanos, u8)]) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
@@ -95,11 +90,10 @@ impl Drive {
         self.power.autonomous()
     }
 
-    /// Thresholds of Host Controlled Thermal Management (NVM Express Base Specification 2.0c,
-    /// section 5.27.1.13).
+    /// Host Controlled Thermal Management (Base Specification 2.0c, section 5.27.1.13).
     pub fn set_host_throttling(&mut self, now: Nanos, throttling: HostThrottling) {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.now_ns);
-        // The thermal model first needs earlier power changes and background work.
+        // The thermal model needs earlier power changes and background work first.
         self.start_waiting(now_ns);
         self.run_background(now_ns);
         self.observe_power(now_ns);

@@ -8,13 +8,12 @@ pub(super) struct Costs {
     pub(super) read_command_ns: u64,
     pub(super) read_partial_ns: u64,
     pub(super) read_split_ns: u64,
-    /// Longest read served by one die.
     pub(super) die_read_bytes: u64,
     pub(super) read_page_ns: u64,
     /// Longest read without `read_page_ns`; 0 if none.
     pub(super) read_by_hardware_bytes: u64,
     pub(super) read_kib_ns: u64,
-    /// Time of a read beside its core.
+    /// Time of a read outside its core.
     pub(super) read_latency_ns: u64,
     /// Data path setup time per read of flash, and of one that needs a PRP list.
     pub(super) path_setup_ns: [u64; 2],
@@ -29,12 +28,10 @@ pub(super) struct Costs {
     pub(super) elide_zero: bool,
     pub(super) command_nj: u64,
     pub(super) transfer_kib_nj: u64,
-    /// Power of a busy core at full clock rate.
     pub(super) core_mw: u64,
 }
 
 impl Costs {
-    /// At full speed and throttled: a lower clock rate for firmware and data path.
     pub(super) fn new(profile: &Profile) -> [Costs; 2] {
         let throttled = u64::from(profile.thermal.throttle_percent.value);
         [100, throttled].map(|percent| Costs::at_clock_rate(profile, percent))
@@ -73,7 +70,6 @@ impl Costs {
         }
     }
 
-    /// Core time for `pages` NAND pages of a read of `len` bytes, in nanoseconds.
     #[inline(always)]
     pub(super) fn read_pages_ns(&self, pages: u32, len: u64) -> u64 {
         if len <= self.read_by_hardware_bytes {

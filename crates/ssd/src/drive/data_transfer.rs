@@ -11,9 +11,9 @@ use crate::faults::WriteEffect;
 use crate::regenerate::Generator;
 
 impl Drive {
-    /// Queue a write with its bytes, which are kept with [`crate::DriveOptions::keep_data`]: stored
-    /// now (modified by planned faults) unless the command will fail; the common prefix if the
-    /// lengths differ.
+    /// Queue a write with its bytes. [`crate::DriveOptions::keep_data`] stores them now (modified
+    /// by planned faults) unless the command will fail; only the common prefix if the lengths
+    /// differ.
     pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
         let (ok, effect) = self.enqueue(now, command);
         if !ok || command.op != Op::Write {
@@ -53,8 +53,8 @@ impl Drive {
         }
     }
 
-    /// Queue an NVMe Verify at `now` (not before the last call's time). Its bytes count as data
-    /// read, but not as a read command (NVM Express Base Specification 1.4, section 5.14.1.2).
+    /// Queue an NVMe Verify at `now`. Its bytes count as data read, but not as a read command (NVM
+    /// Express Base Specification 1.4, section 5.14.1.2).
     pub fn submit_verify(&mut self, now: Nanos, mut command: Command) {
         command.op = Op::Read;
         let now_ns = self.catch_up(now);
@@ -66,8 +66,7 @@ impl Drive {
         self.update_journal(&command, true);
     }
 
-    /// Copy a completed read's data to a buffer of its length; `false` when no data is kept or the
-    /// read failed.
+    /// Copy a completed read's data; `false` when no data is kept or the read failed.
     pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
         let data = self.data.as_ref();
         let Some(data) = data.filter(|_| completion.status.is_ok()) else {
@@ -81,8 +80,7 @@ impl Drive {
         true
     }
 
-    /// End (or an earlier one) of the extent at `offset_bytes`, up to `end_bytes`, and whether it
-    /// is a hole of zeroes.
+    /// End (or an earlier one) of the extent at an offset, and whether it is a hole.
     pub fn extent(&self, offset_bytes: u64, end_bytes: u64) -> (u64, bool) {
         let Some(data) = &self.data else {
             return (end_bytes, true);
@@ -99,8 +97,7 @@ impl Drive {
         }
     }
 
-    /// Read kept data without a command, for fault injection. `false` when no data is kept or the
-    /// range ends beyond the drive.
+    /// Read kept data without a command; `false` without kept data or beyond the drive.
     pub fn read_kept(&self, offset_bytes: u64, buffer: &mut [u8]) -> bool {
         let is_inside = self.has_range(offset_bytes, buffer.len());
         let Some(data) = self.data.as_ref().filter(|_| is_inside) else {

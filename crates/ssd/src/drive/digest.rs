@@ -21,7 +21,7 @@ pub(crate) fn take(digest: u64, numbers: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 impl Drive {
-    /// Digest of the state. Equal for equal profile, options and history; nothing may be in flight.
+    /// Digest of the state, equal for equal profile, options and history; nothing may be in flight.
     pub fn digest(&mut self) -> StateDigest {
         self.start_waiting(self.last_submit_ns);
         self.medium.apply_map_updates();

@@ -1,5 +1,4 @@
-//! Command execution: the path of each kind of command, computed when its firmware starts; reads:
-//! [`super::read`].
+//! The path of each kind of command, computed when its firmware starts; reads: [`super::read`].
 
 use assay_units::{DataClass, Op};
 
@@ -38,7 +37,7 @@ impl Drive {
         self.account(now_ns, outcome, energy_nj, clock)
     }
 
-    /// Account core time and energy of a command; `command_nj` without its core time.
+    /// Account a command; `command_nj` excludes the energy of its core time.
     #[inline(always)]
     fn account(
         &mut self,
@@ -99,7 +98,7 @@ impl Drive {
         self.account(now_ns, outcome, costs.command_nj, clock)
     }
 
-    /// Execute a failing command: invalid fields at once, media errors after the access.
+    /// Invalid fields fail at once, media errors after the access.
     fn reject(&mut self, now_ns: u64, sub: &SubCommand, clock: usize) -> CommandTiming {
         if sub.status != Status::UnrecoveredReadError {
             let busy_ns = now_ns + self.costs[clock].other_command_ns;
@@ -115,11 +114,9 @@ impl Drive {
         (busy_ns, done_ns, sub.status)
     }
 
-    /// Program what is buffered; returns when it is on flash. Under capacitors it is durable
-    /// already (Base 2.0c, 7.1).
-    ///
-    /// A write with Force Unit Access does it too: the buffer becomes durable in its order, so that
-    /// what was accepted before that write is forced with it.
+    /// Program what is buffered; returns when it is on flash. Data under capacitors is durable
+    /// already (Base Specification 2.0c, section 7.1). Force Unit Access does it too, because the
+    /// buffer becomes durable in order.
     #[inline(never)]
     fn force(&mut self, now_ns: u64) -> u64 {
         match value_or(&self.profile.buffer.power_loss_protected, false) {
@@ -166,7 +163,7 @@ impl Drive {
         (busy_ns, done_ns + ack_ns + ack_unit_ns * units, status)
     }
 
-    /// The end of a range in whole units if it is that of the drive, whose last unit may be cut.
+    /// The drive's last unit may be cut, so a range that ends there is rounded up to whole units.
     #[inline]
     fn end_of_units(&self, end: u64) -> u64 {
         match end == self.identity.capacity_bytes {
@@ -175,8 +172,7 @@ impl Drive {
         }
     }
 
-    /// Deallocate or zero a range. Partial units are written with zeroes, or kept (rounding down is
-    /// permitted).
+    /// Partial units are zeroed, or kept when deallocated (rounding down is permitted).
     fn deallocate(
         &mut self,
         now_ns: u64,

@@ -1,5 +1,3 @@
-//! Health log, and memory used by the simulation.
-
 use assay_units::Nanos;
 
 use super::Drive;
@@ -59,9 +57,8 @@ impl Drive {
         }
     }
 
-    /// Bytes that may be programmed until the multi-bit flash has its rated cycles, over the
-    /// drive's life; `None` for media written in place. Programs of an SLC cache count too, and
-    /// wear less.
+    /// Lifetime bytes that may be programmed until multi-bit flash has its rated cycles; `None` for
+    /// media written in place. Programs of an SLC cache count too, although they wear less.
     pub fn rated_media_bytes(&self) -> Option<u64> {
         self.medium.rated_bytes()
     }

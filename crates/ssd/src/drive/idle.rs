@@ -1,11 +1,8 @@
-//! Idle drive: power states and background work.
-
 use super::Drive;
 use crate::thermal::BackgroundWork;
 
 impl Drive {
-    /// When a drive in transition or in a non-operational state can take a command arriving at
-    /// `now_ns`.
+    /// When a drive in a transition or a non-operational state can take a command.
     pub(super) fn wake(&mut self, now_ns: u64) -> u64 {
         let waiting = self.front.next_ns != u64::MAX;
         let ready_ns = self.power.wake(now_ns, waiting);
@@ -26,12 +23,10 @@ impl Drive {
         }
     }
 
-    /// Run the background work due by `now_ns`. No command that gets a core by then may still wait.
-    /// Call before anything that ends the idle period or reads state; the result does not depend on
-    /// when it is called.
-    ///
-    /// Cores are free meanwhile and the governor does not apply: only the thermal model accounts
-    /// the work, at its time.
+    /// Run the background work due by `now_ns`; call before anything that ends the idle period or
+    /// reads state. The result does not depend on when it is called. No command that gets a core by
+    /// then may wait. Cores are free and the governor does not apply: only the thermal model
+    /// accounts the work.
     #[inline]
     pub(super) fn run_background(&mut self, now_ns: u64) {
         let quiet_since_ns = self.last_submit_ns.max(self.now_ns);
@@ -42,7 +37,7 @@ impl Drive {
 
     #[inline(never)]
     fn run_background_tasks(&mut self, quiet_since_ns: u64, now_ns: u64) {
-        // Not idle with commands waiting; a removed drive has no observable state.
+        // A drive with commands waiting is not idle, and a removed one has no observable state.
         if !self.present || self.front.next_ns != u64::MAX {
             return;
         }

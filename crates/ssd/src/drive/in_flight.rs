@@ -1,6 +1,4 @@
-//! Commands in flight, from submission to completion.
-//!
-//! Queues and the completion schedule hold their numbers only, which keeps entries small.
+//! Commands in flight. Queues and the completion schedule hold their numbers only.
 
 use std::ops::Range;
 
@@ -9,12 +7,10 @@ use assay_units::{DataClass, Nanos, Op};
 use super::Drive;
 use crate::command::{Command, Completion, Status};
 
-/// Not a piece of a split command.
 pub(super) const NOT_SPLIT: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandKind {
-    /// Fast path read: whole, no fault, no delay.
     Read,
     Write,
     Other,
@@ -40,7 +36,6 @@ pub(super) struct SubCommand {
     pub(super) ordinal: u64,
     pub(super) split: u32,
     pub(super) queue: u16,
-    /// Reclaim unit handle of a write.
     pub(super) handle: u16,
     pub(super) op: Op,
     pub(super) kind: CommandKind,
@@ -54,7 +49,7 @@ pub(super) struct SubCommand {
 }
 
 impl SubCommand {
-    /// A command without fault. `ordinal` counts reads or writes since power-on.
+    /// `ordinal` counts reads or writes since power-on.
     #[inline]
     pub(super) fn of(command: &Command, seq: u64, ordinal: u64) -> SubCommand {
         SubCommand {
@@ -77,7 +72,6 @@ impl SubCommand {
         }
     }
 
-    /// Its bytes.
     pub(super) fn range(&self) -> Range<u64> {
         self.offset_bytes..self.offset_bytes + u64::from(self.len_bytes)
     }
@@ -96,13 +90,13 @@ impl SubCommand {
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlightTable {
     in_flight: Vec<SubCommand>,
-    /// Free list: head, and next by number; the table's length at its end.
+    /// Free list: its head, and the next free number per number; the table's length ends it.
     free: u32,
     free_before: Vec<u32>,
 }
 
 impl InFlightTable {
-    /// Add a command; returns its number, the last one freed for locality.
+    /// Returns the number freed last, for locality.
     #[inline]
     pub(super) fn add(&mut self, sub: SubCommand) -> u32 {
         let number = self.free;
@@ -144,7 +138,6 @@ impl InFlightTable {
     }
 }
 
-/// A command longer than the largest transfer, split as by a host driver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SplitCommand {
     pub(super) left: u32,

@@ -46,18 +46,17 @@ impl Drive {
         self.map_cache.as_ref().map(|cache| cache.counters)
     }
 
-    /// Least and preferred size of a Host Memory Buffer in bytes (HMMIN and HMPRE of Identify
-    /// Controller; NVM Express Base Specification 2.0c, section 5.17.2.1); `None` for a drive that
-    /// takes none. At power-on the preferred size is lent, as Linux lends it.
+    /// Least and preferred size of a Host Memory Buffer in bytes (HMMIN, HMPRE; NVM Express Base
+    /// Specification 2.0c, section 5.17.2.1), if any. At power-on the preferred size is lent, as by
+    /// Linux.
     pub fn host_memory_bytes(&self) -> Option<(u64, u64)> {
         let preferred = self.host_memory_bytes?;
         let cache = self.map_cache.as_ref()?;
         Some((cache.least_bytes().min(preferred), preferred))
     }
 
-    /// Lend this much host memory from `now` on, or take it back (`None`; Set Features, Host Memory
-    /// Buffer, ibid. section 5.27.1.10); returns when the drive has what was in it. Without effect
-    /// on a drive that takes none.
+    /// Lend host memory from `now` on, or take it back (Set Features, Host Memory Buffer, ibid.
+    /// section 5.27.1.10); returns when the drive has its content.
     pub fn lend_host_memory(&mut self, now: Nanos, bytes: Option<u64>) -> Nanos {
         let Some((least, preferred)) = self.host_memory_bytes() else {
             return now;
@@ -72,7 +71,6 @@ impl Drive {
         Nanos(end_ns)
     }
 
-    /// The map cache and what accesses issued at `issue_ns` use; `None` with the map in DRAM.
     #[inline]
     fn map_access(
         &mut self,
@@ -99,8 +97,7 @@ impl Drive {
         }
     }
 
-    /// Change the entries of units `first..=last`; their data is not programmed before they are
-    /// known.
+    /// The units' data is not programmed before their map entries are known.
     #[inline]
     pub(super) fn update_map_pages(&mut self, now_ns: u64, issue_ns: u64, first: u32, last: u32) {
         if let Some((cache, mut resources)) = self.map_access(now_ns, issue_ns) {

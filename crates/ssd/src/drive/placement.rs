@@ -11,9 +11,8 @@ use crate::sourced::value_or;
 const MOST_HANDLES: u16 = 128;
 
 impl Drive {
-    /// Give the drive so many reclaim unit handles, before the first command. Data of several
-    /// handles leave the write buffer out of order, so a loss of power is modelled with power-loss
-    /// protection only.
+    /// Call before the first command. Data of several handles leave the write buffer out of order,
+    /// so power loss is modelled only with power-loss protection.
     pub(super) fn enable_placement(&mut self, handles: u16) -> Result<(), DriveError> {
         let protected = value_or(&self.profile.buffer.power_loss_protected, false);
         let spare = match &self.medium {
@@ -40,14 +39,13 @@ impl Drive {
         self.handles
     }
 
-    /// The handle of writes submitted from now on; handle 0 where there is no such one.
+    /// Handle of writes submitted from now on; 0 if it does not exist.
     pub fn select_placement(&mut self, handle: u16) {
         self.handle = if handle < self.handles { handle } else { 0 };
     }
 
-    /// Give the handle an empty reclaim unit from `now` on (I/O Management Send, Reclaim Unit
-    /// Handle Update); returns the bytes of the one before that stay unwritten, or `None` if there
-    /// is no such handle.
+    /// Give the handle an empty reclaim unit (I/O Management Send, Reclaim Unit Handle Update);
+    /// returns the unwritten bytes of the old one, or `None` without such a handle.
     pub fn renew_reclaim_unit(&mut self, now: Nanos, handle: u16) -> Option<u64> {
         let now_ns = self.catch_up(now);
         match &mut self.medium {

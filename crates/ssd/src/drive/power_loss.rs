@@ -1,5 +1,3 @@
-//! Power loss and surprise removal: effect on commands and data.
-
 use std::ops::Range;
 
 use assay_units::{Nanos, Op};
@@ -11,10 +9,10 @@ use crate::sata::CommandSlots;
 use crate::sourced::value_or;
 
 impl Drive {
-    /// Power fails at `now` and returns at once, in power state 0 (a host restart is up to the
-    /// caller). Commands in flight end with [`Status::PowerLoss`]; they may have taken effect, not,
-    /// or in part. Acknowledged and unflushed units of kept data may revert ([`crate::volatile`])
-    /// unless the profile has power-loss protection.
+    /// Power fails at `now` and returns at once, in power state 0. Commands in flight end with
+    /// [`Status::PowerLoss`]; their effect may be whole, partial or none. Acknowledged, unflushed
+    /// units of kept data may revert ([`crate::volatile`]) unless the profile has power-loss
+    /// protection.
     pub fn power_loss(&mut self, now: Nanos) {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);
@@ -31,7 +29,7 @@ impl Drive {
             }
         }
         self.medium.restart(now_ns);
-        // Account the restart's programs to it, not to the next command.
+        // The restart's programs are accounted to the restart, not to the next command.
         self.thermal.advance(now_ns);
         self.thermal.add_energy(self.medium.take_energy());
         if let Some(cache) = &mut self.map_cache {
@@ -58,7 +56,6 @@ impl Drive {
         self.present
     }
 
-    /// End whatever is not done at `now_ns` with this status.
     fn abort(&mut self, now_ns: u64, status: Status) {
         let mut ended = Vec::new();
         while let Some(pending) = self.completions.pop(u64::MAX - 1) {
@@ -115,16 +112,15 @@ impl Drive {
         }
     }
 
-    /// Record that the bytes of command `seq` entered the buffer in the slots from number `taken`
-    /// on, or are durable at once.
+    /// The bytes entered the buffer in the slots from `taken` on, or are durable at once.
     pub(super) fn journal_accepted(&mut self, seq: u64, bytes: Range<u64>, taken: Option<u64>) {
         let Some(journal) = &mut self.journal else {
             return;
         };
         let first = self.unit.of(bytes.start);
         let units = u64::from(self.unit.of(bytes.end - 1) - first) + 1;
-        // Units that were completed in the buffer have slots of earlier commands, with the last of
-        // which they become durable.
+        // Units completed in the buffer are durable with the last slot, of which earlier commands
+        // have some.
         let last = self.medium.accepted_units().saturating_sub(1);
         let completed = taken.is_some_and(|taken| last + 1 < taken + units);
         let in_last = completed && !self.unit.is_sector();
@@ -135,9 +131,8 @@ impl Drive {
         }
     }
 
-    /// Zero the kept data of a deallocation or Write Zeroes. A deallocation affects whole units
-    /// only (of a sector, every byte: the part of a sector is zeroed too); what Write Zeroes writes
-    /// of a unit is durable as a write is.
+    /// A deallocation zeroes whole units only (with units of one sector, every byte); what Write
+    /// Zeroes writes of a unit is durable as a write is.
     pub(super) fn zero_kept(&mut self, seq: u64, command: &Command) {
         let Some(data) = &mut self.data else {
             return;

@@ -1,5 +1,3 @@
-//! The path of a read, computed when its firmware starts.
-
 use crate::command::Status;
 use crate::link::Route;
 use crate::map::UNMAPPED;
@@ -12,22 +10,18 @@ use super::costs::Costs;
 use super::execute::{CommandTiming, units_of};
 use super::{Drive, SubCommand};
 
-/// A read when a core takes it.
 #[derive(Clone, Copy)]
 struct ReadStart {
     now_ns: u64,
-    /// When it has a slot.
     begin_ns: u64,
     route: Route,
 }
 
-/// Longest read of a page-aligned buffer whose memory pages of 4 KiB the command itself points to,
-/// by PRP entries 1 and 2; a longer one has a PRP list in host memory (NVM Express Base
-/// Specification 1.4, section 4.3).
+/// Longest read of a page-aligned buffer without a PRP list: PRP entries 1 and 2 point to 4 KiB
+/// each (NVM Express Base Specification 1.4, section 4.3).
 const PRP_POINTERS_BYTES: u64 = 2 * 4096;
 
-/// Bytes from `offset` to `end` that lie in `count` units from `first` on, and the sectors that
-/// they touch.
+/// Bytes of `offset..end` in `count` units from `first` on, and the sectors that they touch.
 #[inline]
 fn overlap(unit: MapUnit, offset: u64, end: u64, (first, count): (u32, u32)) -> (u64, u32) {
     let start = unit.start(first);
@@ -71,14 +65,12 @@ impl Drive {
         outcome
     }
 
-    /// The slots of which a read of `len` bytes takes one, if any.
     #[inline(always)]
     fn slots_for(&mut self, len: u64) -> Option<&mut CommandSlots> {
         let by_hardware = len <= self.costs[0].read_by_hardware_bytes;
         self.read_slots.as_mut().filter(|_| !by_hardware)
     }
 
-    /// Start of a read of `len` bytes that a core takes at `now_ns`; its core waits for a slot.
     #[inline(always)]
     fn read_start(&mut self, now_ns: u64, len: u64) -> ReadStart {
         let mut begin_ns = now_ns;
@@ -93,7 +85,7 @@ impl Drive {
         }
     }
 
-    /// Route of a read of `len` bytes, whose buffer is taken.
+    /// Route of a read, whose fast memory is taken here.
     #[inline(always)]
     fn route(&mut self, now_ns: u64, len: u64) -> Route {
         if let Some(cache) = &mut self.read_cache
@@ -117,7 +109,6 @@ impl Drive {
         self.read_units::<true>(start, sub.offset_bytes, len, clock, None)
     }
 
-    /// [`Drive::read`] of several units, or with read-ahead; or [`Drive::verify`].
     #[inline(never)]
     fn read_units<const VERIFY: bool>(
         &mut self,
@@ -191,7 +182,6 @@ impl Drive {
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// [`Drive::read`] within one unit without read-ahead.
     #[inline(always)]
     fn read_unit(
         &mut self,
@@ -233,7 +223,6 @@ impl Drive {
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// NAND pages of `sectors` sectors of a run; 0 where no flash is read.
     #[inline]
     fn pages_of(&self, physical: u32, count: u32, sectors: u32) -> u32 {
         match physical {
@@ -242,8 +231,7 @@ impl Drive {
         }
     }
 
-    /// Longest run from `unit` that one sense, or the map alone ([`UNMAPPED`]), answers: units and
-    /// address.
+    /// Longest run from `unit` that one sense, or the map alone ([`UNMAPPED`]), answers.
     #[inline]
     fn next_run<const AHEAD: bool>(&self, unit: u32, limit: u32) -> (u32, u32) {
         let mut physical = self.medium.locate(unit);
@@ -266,8 +254,7 @@ impl Drive {
         (count, physical)
     }
 
-    /// Read a byte range ahead into the buffer, whole pages at once and without per-page firmware
-    /// time.
+    /// Read whole pages ahead into the buffer, without per-page firmware time.
     fn read_ahead(
         &mut self,
         now_ns: u64,

@@ -1,5 +1,3 @@
-//! Submission of commands: checks, faults and delays, arrival at the controller.
-
 use assay_units::{Nanos, Op};
 
 use super::in_flight::{CommandKind, SubCommand};
@@ -41,7 +39,6 @@ impl Drive {
         self.enqueue_general(now_ns, command, seq, status, false)
     }
 
-    /// A whole command without fault or delay arrives at the controller.
     #[inline]
     pub(super) fn arrive(&mut self, arrival_ns: u64, sub: SubCommand) {
         let number = self.in_flight.add(sub);
@@ -59,7 +56,6 @@ impl Drive {
         }
     }
 
-    /// [`Drive::enqueue`] off the fast path.
     #[inline(never)]
     pub(super) fn enqueue_general(
         &mut self,

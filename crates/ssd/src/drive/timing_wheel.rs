@@ -1,8 +1,6 @@
-//! Timing wheel for completions of the next half millisecond.
-//!
-//! G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987. Entries go to the
-//! bucket of their time, nearly always alone; the next one is found by a bit per bucket. The cost
-//! does not depend on the number pending.
+//! Timing wheel for completions of the next half millisecond (G. Varghese and T. Lauck, "Hashed and
+//! hierarchical timing wheels", SOSP 1987). Most buckets hold one entry; the next one is found by a
+//! bit per bucket.
 
 const NONE: u32 = u32::MAX;
 /// A bucket is 2^9 ns: at a million completions per second every second bucket has one.
@@ -10,7 +8,6 @@ const BUCKET_SHIFT: u32 = 9;
 /// Buckets per turn: half a millisecond, longer than nearly all reads.
 const BUCKETS: usize = 1024;
 const WORDS: usize = BUCKETS / 64;
-/// Most list entries passed on insertion.
 const REACH: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +31,6 @@ pub(super) struct TimingWheel {
     filled: [u64; WORDS],
     filled_words: u32,
     nodes: Vec<Node>,
-    /// Absolute index of the first bucket of the turn.
     base: u64,
     pub(super) next_ns: u64,
     next_number: u32,
@@ -58,13 +54,13 @@ impl TimingWheel {
         first.map_or(0, |node| node.seq)
     }
 
-    /// Turn the wheel: later entries due before `at_ns` are refused.
+    /// Later entries due before `at_ns` are refused.
     #[inline]
     pub(super) fn turn_to(&mut self, at_ns: u64) {
         self.base = self.base.max(at_ns >> BUCKET_SHIFT);
     }
 
-    /// Insert a completion; `false` when beyond the turn or its bucket is crowded.
+    /// `false` when the time is beyond the turn or its bucket is crowded.
     #[inline(always)]
     pub(super) fn push(&mut self, at_ns: u64, seq: u32, number: u32) -> bool {
         let bucket = at_ns >> BUCKET_SHIFT;
@@ -127,7 +123,7 @@ impl TimingWheel {
         false
     }
 
-    /// Remove the first, which exists; returns its time and number.
+    /// Remove the first entry, which must exist; returns its time and number.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> (u64, u32) {
         let first = (self.next_ns, self.next_number);
@@ -156,8 +152,7 @@ impl TimingWheel {
         first
     }
 
-    /// First non-empty bucket in the words after this one, wrapping; if none, one with an empty
-    /// list.
+    /// First non-empty bucket after this word, wrapping; if none, one with an empty list.
     #[inline]
     fn first_after(&mut self, word: usize) -> usize {
         let emptied = u32::from(self.filled[word] == 0) << word;
@@ -166,7 +161,6 @@ impl TimingWheel {
             self.heads[word * 64] = NONE;
             return word * 64;
         }
-        // Doubled, to wrap around.
         let two_turns = self.filled_words | self.filled_words << WORDS;
         let found = (two_turns >> (word + 1)).trailing_zeros() as usize;
         let word = (word + 1 + found) % WORDS;

@@ -1,24 +1,18 @@
-//! Background work of an idle drive: SLC folding, garbage collection, refresh and patrol, in order
-//! of time.
-//!
-//! Each task starts at an instant that follows from drive state alone, so the result does not
-//! depend on when the drive is polled.
+//! Background work of an idle drive: SLC folding, garbage collection, refresh and patrol. Each task
+//! starts at an instant that follows from drive state alone, so polling does not affect the result.
 
 use super::patrol::IDLE_AFTER_NS;
 use super::{FOLD, Ftl, SlcCache};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BackgroundState {
-    /// Begin of the idle period that this state belongs to.
     quiet_since_ns: u64,
     begun_ns: u64,
-    /// Accounting time of the latest task.
     known_ns: u64,
-    /// When the next victim can be emptied: flash done with the one before; `u64::MAX` for never.
+    /// When the flash is done with the last victim and can empty the next; `u64::MAX`: never.
     gc_ns: u64,
-    /// When the next superblock can be refreshed, likewise.
+    /// When the next superblock can be refreshed; `u64::MAX`: never.
     refresh_ns: u64,
-    /// No flash left to fold into.
     stuck: bool,
 }
 
@@ -39,8 +33,7 @@ impl Ftl {
         fold_ns.min(gc_ns).min(IDLE_AFTER_NS)
     }
 
-    /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err
-    /// on the side of yes.
+    /// Quick test for background work due by `now_ns`; may be falsely true.
     #[inline]
     pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         let folds = self.slc.as_ref();
@@ -49,8 +42,7 @@ impl Ftl {
             || quiet_since_ns + IDLE_AFTER_NS < now_ns
     }
 
-    /// Run the next task due by `now_ns`. Returns the interval to account its energy to, never
-    /// before the last one's.
+    /// Run the next task due; returns the interval of its energy. Intervals do not go back in time.
     pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         if self.background.quiet_since_ns != quiet_since_ns {
             let after_ns = self.gc.idle_after_ns;
@@ -72,7 +64,6 @@ impl Ftl {
             if next_ns == u64::MAX {
                 return None;
             }
-            // In order of begin, even where only a later one is due.
             let done = if fold_ns == next_ns {
                 self.idle_fold(fold_ns, now_ns)?
             } else if refresh_ns == next_ns {
@@ -112,7 +103,6 @@ impl Ftl {
         }
     }
 
-    /// Visit a superblock at `begin_ns`: `None` if not before `now_ns`.
     fn idle_patrol(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         if begin_ns >= now_ns {
             return None;
@@ -124,8 +114,8 @@ impl Ftl {
         Some(Some((known_ns, known_ns)))
     }
 
-    /// Refresh a superblock at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing
-    /// could move.
+    /// `None` if `begin_ns` is not before `now_ns`, `Some(None)` when nothing could move; so the
+    /// others.
     fn idle_refresh(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         if begin_ns >= now_ns {
             return None;
@@ -143,8 +133,7 @@ impl Ftl {
         Some(Some((known_ns, end_ns.max(known_ns))))
     }
 
-    /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be
-    /// folded.
+    /// `None` if the fold ends after `now_ns`, `Some(None)` when nothing could be folded.
     fn idle_fold(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         let before = self.slc.as_ref()?.progress();
         let end_ns = begin_ns + self.slc.as_ref()?.fold_ns;
@@ -155,14 +144,12 @@ impl Ftl {
         self.apply_map_updates();
         self.fold(self.write_points[FOLD].group_units, begin_ns);
         self.background.stuck = self.slc.as_ref().map(SlcCache::progress) == Some(before);
-        // Accounted at its end: earlier steps may have been polled already.
+        // Accounted at its end, because earlier steps may have been polled already.
         let known_ns = self.background.known_ns.max(end_ns);
         self.background.known_ns = known_ns;
         Some((!self.background.stuck).then_some((known_ns, known_ns)))
     }
 
-    /// Empty a victim at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could
-    /// move.
     fn idle_gc(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         if begin_ns >= now_ns {
             return None;

@@ -1,14 +1,12 @@
 //! Superblock states, valid counts and victim selection.
 //!
-//! Validity is one bit per unit, inverted (*stale*), so that a filled drive is zeroed memory, which
-//! costs nothing until written. The greedy victim is found by linear search, a few thousand
-//! vectorised comparisons per superblock written: less than a nanosecond per host write, where
-//! lists by count would need an update.
+//! Validity is one inverted bit (*stale*) per unit, so that a filled drive is zeroed memory, which
+//! costs nothing until written. The greedy victim is found by a vectorised linear search: less than
+//! a nanosecond per host write, where lists by count would need an update.
 
 use super::reverse_map::ReverseMap;
 
-/// The most units that [`Superblocks::valid_units_into`] takes without branches: the bits of a
-/// word.
+/// The most units that [`Superblocks::valid_units_into`] takes without branches.
 pub(super) const WORD_UNITS: u32 = u64::BITS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +14,6 @@ pub(super) enum SuperblockState {
     Free,
     Open,
     Closed,
-    /// Out of use: too many of its blocks failed.
     Retired,
 }
 
@@ -28,10 +25,9 @@ pub(super) struct Superblocks {
     pub(super) written: Vec<u32>,
     pub(super) state: Vec<SuperblockState>,
     reverse_map: ReverseMap,
-    /// Ever opened, so that its bits have memory.
+    /// Ever opened, so that its stale bits have memory.
     opened: Vec<bool>,
     pub(super) erases: Vec<u32>,
-    /// Sequence number of the closing.
     closed_at: Vec<u64>,
     closings: u64,
     /// One bit per physical unit: its newest copy is elsewhere. Undefined for unwritten units.
@@ -43,8 +39,7 @@ pub(super) struct Superblocks {
 }
 
 impl Superblocks {
-    /// `total` free superblocks, the first `multi` of them multi-bit; then `filled_units` are
-    /// written sequentially.
+    /// The first `multi` of `total` superblocks are multi-bit; `filled_units` are written in order.
     pub(super) fn new(
         total: u32,
         multi: u32,
@@ -98,7 +93,6 @@ impl Superblocks {
         self.written[index] = 0;
         self.reverse_map.open(index);
         self.opened[index] = true;
-        // Every unit is stale until it is placed.
         for_words(superblock << self.shift, units, |word, mask| {
             self.stale[word] |= mask;
         });
@@ -121,7 +115,6 @@ impl Superblocks {
         self.written[index] = 0;
     }
 
-    /// Take a free superblock out of use.
     pub(super) fn retire(&mut self, superblock: u32) {
         debug_assert_eq!(self.state[superblock as usize], SuperblockState::Free);
         self.state[superblock as usize] = SuperblockState::Retired;
@@ -135,7 +128,6 @@ impl Superblocks {
         self.state[superblock as usize] == SuperblockState::Closed
     }
 
-    /// Erase everything in use; returns which.
     pub(super) fn erase_all(&mut self) -> Vec<u32> {
         let is_used = |state| matches!(state, SuperblockState::Open | SuperblockState::Closed);
         let all = 0..self.state.len() as u32;
@@ -147,7 +139,7 @@ impl Superblocks {
         used
     }
 
-    /// Write `count` consecutive units from `first` on to an open superblock, from `physical` on.
+    /// Write `count` consecutive units from `first` on at `physical`, in an open superblock.
     #[inline]
     pub(super) fn place_run(&mut self, physical: u32, first: u32, count: u32) {
         for_words(physical, count, |word, mask| self.stale[word] &= !mask);
@@ -173,7 +165,6 @@ impl Superblocks {
         self.reverse_map.set_one(index, within, unit);
     }
 
-    /// Logical units of the `count` individually written units from `physical` on.
     #[inline]
     pub(super) fn listed(&self, physical: u32, count: u32) -> &[u32] {
         let (index, within) = self.split(physical);
@@ -201,8 +192,8 @@ impl Superblocks {
         (stale == 0).then(|| self.reverse_map.get(index, within))
     }
 
-    /// Append the valid logical units among the `count` from `physical` on (all written, in one
-    /// superblock).
+    /// Append the valid units among the `count` (all written, in one superblock) from `physical`
+    /// on.
     #[inline]
     pub(super) fn valid_units(&self, physical: u32, count: u32, found: &mut Vec<u32>) {
         let (index, _) = self.split(physical);
@@ -212,7 +203,6 @@ impl Superblocks {
             let mut left = mask & !self.stale[word];
             let start = (word as u32) << 6;
             if left == mask {
-                // Nothing stale: the usual case of sequentially written data.
                 let within = (start + mask.trailing_zeros() - base) as usize;
                 let count = mask.count_ones();
                 match list.get(within..within + count as usize) {
@@ -235,7 +225,7 @@ impl Superblocks {
         });
     }
 
-    /// Branch-free variant into a list long enough for all of them; returns how many are valid.
+    /// Branch-free; `found` holds at least `count`. Returns how many are valid.
     #[inline]
     pub(super) fn valid_units_into(&self, physical: u32, count: u32, found: &mut [u32]) -> u32 {
         let (index, within) = self.split(physical);
@@ -270,8 +260,7 @@ impl Superblocks {
         !(here | next << 1 << (63 - low))
     }
 
-    /// Closed multi-bit superblock with the fewest valid units, first of equals; `None` when none
-    /// would free anything.
+    /// Closed multi-bit superblock with the fewest valid units, if emptying it frees anything.
     pub(super) fn victim(&self) -> Option<u32> {
         let cost = |(&valid, &ineligible): (&u32, &u32)| valid | ineligible;
         let multi = self.multi as usize;
@@ -285,8 +274,7 @@ impl Superblocks {
         index.map(|index| index as u32)
     }
 
-    /// As [`Superblocks::victim`], greatest `age * (1 - u) / (1 + u)`: `u` valid share, age counted
-    /// in closings.
+    /// Greatest `age * (1 - u) / (1 + u)`: `u` valid share, age in closings.
     pub(super) fn aged_victim(&self) -> Option<u32> {
         let units = u64::from(self.superblock_units);
         let score = |index: usize| {
@@ -301,8 +289,7 @@ impl Superblocks {
         best.map(|index| index as u32)
     }
 
-    /// Closed multi-bit superblock with the least erases, first of equals, if `gap` or more below
-    /// the most worn one.
+    /// Closed multi-bit superblock with the fewest erases, at least `gap` below the most worn one.
     pub(super) fn least_worn(&self, gap: u32) -> Option<u32> {
         let most = self.erases[..self.multi as usize].iter().max()?;
         let least = self.candidates().min_by_key(|&index| self.erases[index])?;

@@ -1,15 +1,13 @@
 //! Energy of flash operations.
 //!
-//! A page that garbage collection or folding moves is sensed, transferred to the controller,
-//! decoded, transferred back and programmed; host data are transferred once and programmed. So
-//! energy follows write amplification, not host writes alone. Array operations heat the flash,
-//! transfers and decoding the controller.
+//! A page that garbage collection or folding moves is sensed, transferred, decoded, transferred
+//! back and programmed; host data are transferred once and programmed. So energy follows write
+//! amplification. Array operations heat the flash, transfers and decoding the controller.
 
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, PowerProfile};
 use crate::sourced::value_or;
 use crate::thermal::{Energy, core_energy_nj};
 
-/// Energies in nanojoules, and what was spent since last asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlashEnergy {
     sense_nj: u64,
@@ -18,10 +16,8 @@ pub(super) struct FlashEnergy {
     erase_superblock_nj: u64,
     transfer_sector_nj: u64,
     decode_sector_nj: u64,
-    /// Energy of core time: milliwatts.
     core_mw: u64,
     page_sectors: u64,
-    /// Sectors read since power-on.
     pub(super) read_sectors: u64,
     spent: Energy,
 }
@@ -44,8 +40,6 @@ impl FlashEnergy {
         }
     }
 
-    /// `sectors` sectors of `pages` pages, read by `senses` senses and transferred to the
-    /// controller.
     #[inline]
     pub(super) fn read(&mut self, senses: u32, pages: u32, sectors: u32) {
         self.read_sectors += u64::from(sectors);
@@ -55,7 +49,6 @@ impl FlashEnergy {
             (self.transfer_sector_nj + self.decode_sector_nj) * u64::from(sectors);
     }
 
-    /// `sectors` sectors, of whole pages, transferred from the controller and programmed.
     #[inline]
     pub(super) fn program(&mut self, sectors: u64) {
         self.spent.flash_nj += self.program_page_nj * (sectors / self.page_sectors);
@@ -66,7 +59,6 @@ impl FlashEnergy {
         self.spent.flash_nj += self.erase_superblock_nj;
     }
 
-    /// Core time of garbage collection in nanoseconds.
     pub(super) fn firmware(&mut self, core_ns: u64) {
         self.spent.controller_nj += core_energy_nj(core_ns, self.core_mw);
     }

@@ -7,13 +7,12 @@ use super::{Ftl, GC};
 use crate::profile::{GcPace, GcProfile, VictimPolicy};
 use crate::sourced::value_or;
 
-/// At most one of this many victims is chosen to level wear, or to be refreshed while space is
-/// needed.
+/// One of so many victims is chosen to level wear, or to be refreshed while space is needed.
 const VICTIMS_PER_LEVELLING: u32 = 8;
 /// Units scanned per host unit written while a victim of wear levelling or refresh is emptied.
 const LEVELLING_PACE: u64 = 4;
 const DEBT_ONE: u64 = 1024;
-/// Map entries of a victim are loaded into the CPU cache for this many of its units at a time.
+/// Units whose map entries are loaded into the CPU cache together.
 const LOAD_AHEAD_UNITS: u32 = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +21,7 @@ struct Victim {
     cursor: u32,
     /// Valid units when it was chosen; sets the pace.
     valid: u32,
-    /// When its latest relocated data is in the controller, in nanoseconds.
+    /// When its latest relocated data is in the controller.
     moved_ns: u64,
     /// Chosen for its wear or its error rate, whatever it frees.
     levelling: bool,
@@ -34,7 +33,6 @@ struct Victim {
 pub(super) struct GarbageCollector {
     low: u32,
     pub(super) high: u32,
-    /// Between the low and the high mark: collecting.
     active: bool,
     policy: VictimPolicy,
     pace: GcPace,
@@ -44,14 +42,11 @@ pub(super) struct GarbageCollector {
     wear_gap_erases: Option<u32>,
     victims_since_levelling: u32,
     victims_since_refresh: u32,
-    /// Superblocks to be refreshed ([`crate::wear`]).
     refresh: VecDeque<u32>,
     /// Even pace: scan debt for host writes, in 1024ths of a unit; negative after scanning ahead.
     scan_debt: i64,
-    /// Core time of relocations not yet accounted, in nanoseconds.
     firmware_ns: u64,
     victim: Option<Victim>,
-    /// Scratch of one scan: valid units, and per sense its units and its valid units.
     found: Vec<u32>,
     senses: Vec<(u32, u32)>,
 }
@@ -82,15 +77,13 @@ impl GarbageCollector {
         self.refresh.clear();
     }
 
-    /// Whether a refresh waits or is under way.
     pub(super) fn may_refresh(&self) -> bool {
         !self.refresh.is_empty() || self.victim.is_some_and(|victim| victim.levelling)
     }
 }
 
 impl Ftl {
-    /// After `units` were written: free as many plus the surplus; or, in bursts, everything up to
-    /// the high mark.
+    /// Free as many units as were written plus the surplus or, in bursts, up to the high mark.
     pub(super) fn gc_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) {
         if !self.is_gc_active() {
             self.gc.scan_debt = 0;
@@ -98,7 +91,7 @@ impl Ftl {
             return;
         }
         if self.gc.pace == GcPace::Burst {
-            // Reached only when nothing is gained any more.
+            // The bound is reached only when nothing is gained any more.
             for _ in 0..self.blocks.len() * 4 {
                 if !self.is_gc_active() || !self.scan(self.superblock_units, now_ns, at_ns) {
                     return;
@@ -118,8 +111,7 @@ impl Ftl {
             let wanted = u64::from(units) * (1000 + self.gc.surplus_permille);
             (wanted * total * DEBT_ONE).div_ceil(gain * 1000)
         };
-        // Scans cover whole senses, so more than asked for: the debt is reduced by what was
-        // scanned.
+        // Scans cover whole senses, so the debt is reduced by what was really scanned.
         self.gc.scan_debt += scan_debt as i64;
         let budget = self.gc.scan_debt / DEBT_ONE as i64;
         if budget <= 0 {
@@ -151,10 +143,9 @@ impl Ftl {
         std::mem::take(&mut self.gc.firmware_ns)
     }
 
-    /// Collect until two superblocks are free, one for new data and one as destination.
+    /// Two free superblocks: one for new data and one as destination.
     pub(super) fn gc_until_two_free(&mut self, now_ns: u64) {
-        // Each round empties a victim and gains at least a unit; with over-provisioning the bound
-        // is never reached.
+        // Each round gains at least a unit, so with over-provisioning the bound is never reached.
         for _ in 0..self.blocks.len() * 4 {
             if self.free.len() >= 2 || self.victim().is_none() {
                 return;
@@ -192,7 +183,6 @@ impl Ftl {
         });
     }
 
-    /// Queue a superblock for refresh, unless it is.
     pub(super) fn request_refresh(&mut self, superblock: u32) {
         let is_victim = self.gc.victim.is_some_and(|v| v.superblock == superblock);
         let can_move = self.blocks.is_closed(superblock) && !self.is_read_only();
@@ -201,8 +191,7 @@ impl Ftl {
         }
     }
 
-    /// Move `units` units of a superblock that waits for refresh, or of the victim that is being
-    /// emptied. Whether any were.
+    /// Move `units` units of the superblock being refreshed; returns whether any moved.
     pub(super) fn refresh_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) -> bool {
         if !self.gc.may_refresh() || self.free.len() < 2 {
             return false;
@@ -217,7 +206,6 @@ impl Ftl {
         self.scan(units, now_ns, at_ns)
     }
 
-    /// The next superblock to refresh that was not emptied or written again since it was queued.
     fn next_refresh(&mut self) -> Option<u32> {
         while let Some(first) = self.gc.refresh.pop_front() {
             if self.blocks.is_closed(first) && self.nand.wear.is_due(first) {
@@ -227,7 +215,6 @@ impl Ftl {
         None
     }
 
-    /// A superblock to refresh, once in a while: space is needed, and it frees none.
     fn refresh_among_victims(&mut self) -> Option<u32> {
         if self.gc.refresh.is_empty() || self.free.len() < 2 {
             return None;
@@ -251,8 +238,7 @@ impl Ftl {
         Some(superblock)
     }
 
-    /// Number of valid units of whole senses from address `from` on, until they cover `budget`
-    /// units or reach `end`.
+    /// Count valid units of whole senses from `from` on, until `budget` units or `end` are covered.
     #[inline]
     fn read_senses(
         &self,
@@ -279,11 +265,7 @@ impl Ftl {
         holds
     }
 
-    /// Load the map entries of the next `scanned` units of a victim, and of those after them, into
-    /// the CPU cache.
-    ///
-    /// After random writes each is a miss. A scan for a program group moves a few units only, whose
-    /// misses overlap less than those of [`LOAD_AHEAD_UNITS`].
+    /// After random writes each entry is a cache miss, and more misses at once overlap better.
     #[inline]
     fn load_map_entries(&self, victim: &mut Victim, scanned: u32) {
         let base = victim.superblock << self.shift;
@@ -301,8 +283,7 @@ impl Ftl {
         }
     }
 
-    /// Relocate the valid ones of up to `budget` units of the victim; erase it at its end. `false`
-    /// if none could move.
+    /// Relocate the valid ones of up to `budget` units of the victim; `false` if none could move.
     pub(super) fn scan(&mut self, budget: u32, now_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
             return false;
@@ -364,7 +345,6 @@ impl Ftl {
         true
     }
 
-    /// Place the next `count` units at the garbage collection write point; returns how many fitted.
     #[inline]
     fn move_sense(
         &mut self,
@@ -392,7 +372,6 @@ impl Ftl {
         count - left
     }
 
-    /// Update map and reverse map for relocated units with consecutive addresses.
     #[inline]
     fn note_moving(&mut self, moving: &Moving, units: &[u32]) {
         let units = &units[moving.start..moving.end];
@@ -404,7 +383,6 @@ impl Ftl {
     }
 }
 
-/// Relocated units with consecutive addresses whose map update is pending.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moving {
     start: usize,

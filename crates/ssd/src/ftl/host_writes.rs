@@ -3,7 +3,7 @@
 use super::{Ftl, HOST, NONE};
 use crate::map::UNMAPPED;
 
-/// Map updates of host data are batched by this many: enough to saturate memory parallelism.
+/// Map updates of host data per batch: enough to saturate memory parallelism.
 const MAP_UPDATE_BATCH: u32 = 192;
 
 impl Ftl {
@@ -13,8 +13,8 @@ impl Ftl {
         self.buffer.accepted_units
     }
 
-    /// Write one unit that is complete at `ready_ns` (later than `arrival_ns` after a
-    /// read-modify-write). Returns when it has a buffer slot, or `None` when no flash is left.
+    /// Write a unit complete at `ready_ns`; returns when it has a slot, or `None` without free
+    /// flash.
     pub fn write(&mut self, now_ns: u64, unit: u32, arrival_ns: u64, ready_ns: u64) -> Option<u64> {
         let slot = match self.buffer.acquire(arrival_ns) {
             Some(slot) => slot,
@@ -33,8 +33,7 @@ impl Ftl {
         }
     }
 
-    /// As many calls of [`Ftl::write`]. Returns when the last has a buffer slot, and whether flash
-    /// was left for all.
+    /// As many [`Ftl::write`]: when the last has a buffer slot, and whether flash was left for all.
     #[inline]
     pub fn write_run(
         &mut self,
@@ -63,8 +62,7 @@ impl Ftl {
         (latest_ns, all)
     }
 
-    /// Write units to the open group, as many as fit, if the buffer has or will have slots: how
-    /// many, and when.
+    /// Write as many units as fit to the open group if the buffer will have slots: count, time.
     fn place_run(
         &mut self,
         now_ns: u64,
@@ -91,10 +89,9 @@ impl Ftl {
 
     /// Apply the deferred map updates of host data.
     ///
-    /// A random write misses the cache twice: the map entry, then the validity bits of the old
-    /// address. Nothing else depends on them, so updates are deferred until there are
-    /// `MAP_UPDATE_BATCH`, the superblock is full, or the map is read, a victim chosen or such a
-    /// unit relocated; the misses then overlap.
+    /// A random write misses the cache twice: map entry, and validity bits of the old address.
+    /// Updates are deferred, so that the misses overlap, until there are `MAP_UPDATE_BATCH`, the
+    /// superblock is full, or something reads the map, chooses a victim or relocates such a unit.
     #[inline]
     pub fn apply_map_updates(&mut self) {
         if self.write_points[HOST].mapped < self.write_points[HOST].next {
@@ -102,7 +99,6 @@ impl Ftl {
         }
     }
 
-    /// At the end of a group: apply the updates if there are enough.
     #[inline]
     pub(super) fn apply_many_map_updates(&mut self) {
         let write_point = &self.write_points[HOST];
@@ -111,7 +107,7 @@ impl Ftl {
         }
     }
 
-    /// Whether one of these valid units may have a deferred update.
+    /// May be falsely true.
     #[inline]
     pub(super) fn has_pending_update(&self, units: &[u32]) -> bool {
         let write_point = &self.write_points[HOST];
@@ -144,8 +140,7 @@ impl Ftl {
         self.pending_units = units;
     }
 
-    /// [`Ftl::write`] of a unit that a later write may complete: the group stays open until the
-    /// next unit of host data.
+    /// [`Ftl::write`] of a unit that a later write may complete: its group stays open.
     pub fn write_part(
         &mut self,
         now_ns: u64,
@@ -159,8 +154,7 @@ impl Ftl {
         slot_ns
     }
 
-    /// Add data that arrives at `arrival_ns` to a unit of the open group of host data, not yet
-    /// programmed; `false` if the unit at `physical` is not there.
+    /// Add data to a unit of the open, unprogrammed group; `false` if `physical` is not in it.
     pub fn complete_in_buffer(&mut self, physical: u32, arrival_ns: u64) -> bool {
         let write_point = &mut self.write_points[HOST];
         let is_open = write_point.superblock != NONE
@@ -171,7 +165,6 @@ impl Ftl {
         is_open
     }
 
-    /// Place a unit of host data. `false` when no flash is left.
     #[inline]
     fn place(&mut self, now_ns: u64, unit: u32, ready_ns: u64) -> bool {
         let Some((physical, _)) = self.next_address(HOST, now_ns) else {
@@ -183,7 +176,6 @@ impl Ftl {
         true
     }
 
-    /// Program what is buffered of every handle.
     pub(crate) fn pad(&mut self, now_ns: u64) {
         self.pad_selected(now_ns);
         self.with_waiting(|ftl| ftl.pad_selected(now_ns));

@@ -5,9 +5,8 @@ use crate::nand::Sense;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct MapPages {
-    /// log2 of units per map page, and map pages changed by relocation.
     moved: Option<(u32, Vec<u32>)>,
-    /// Host data is programmed no earlier, in nanoseconds: its map pages are then present.
+    /// Host data is programmed no earlier, so that its map pages are present.
     pub(super) known_ns: u64,
 }
 
@@ -26,7 +25,7 @@ impl MapPages {
 }
 
 impl Ftl {
-    /// Record from now on which map pages, of 2^`shift` units, change by relocation.
+    /// A map page has 2^`shift` units.
     pub(crate) fn track_map_pages(&mut self, shift: u32) {
         self.map_pages.moved = Some((shift, Vec::new()));
     }
@@ -39,7 +38,6 @@ impl Ftl {
         }
     }
 
-    /// Delay programs of host data written from now on until its map pages are present.
     pub(crate) fn hold_programs_until(&mut self, known_ns: u64) {
         self.map_pages.known_ns = self.map_pages.known_ns.max(known_ns);
     }

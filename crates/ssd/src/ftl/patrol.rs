@@ -1,14 +1,10 @@
 //! Patrol reads and refresh.
 //!
-//! An idle drive reads a page of one superblock after the other ([`PERIOD_NS`] for all), and moves
-//! the data of one that is due ([`crate::wear`]) to another: charge that was lost, and what reads
-//! disturbed, is renewed at the price of a write. Superblocks that the host reads so much that they
-//! become due are moved too, in step with the reads, or with writes. Data-centre drives call it
-//! background data refresh or read reclaim (Y. Cai et al., "Flash correct-and-refresh", ICCD 2012,
-//! for the principle).
-//!
-//! A new drive patrols too: a visit costs it the sense of one page of one die. Data too young to be
-//! due stays where it is.
+//! An idle drive reads a page of one superblock after the other ([`PERIOD_NS`] for all), and
+//! rewrites the data of one that is due ([`crate::wear`]), which undoes charge loss and read
+//! disturb (Y. Cai et al., "Flash correct-and-refresh", ICCD 2012). Superblocks that become due by
+//! host reads are rewritten in step with reads or writes. A new drive patrols too, at the cost of
+//! one sense per visit.
 
 use super::Ftl;
 
@@ -35,12 +31,10 @@ impl Patrol {
 }
 
 impl Ftl {
-    /// When the next visit is due after idling since `quiet_since_ns`.
     pub(super) fn next_patrol_ns(&self, quiet_since_ns: u64) -> u64 {
         self.patrol.next_ns.max(quiet_since_ns + IDLE_AFTER_NS)
     }
 
-    /// Visit the next superblock that holds data.
     pub(super) fn visit(&mut self, at_ns: u64) {
         self.patrol.next_ns = at_ns + self.patrol.interval_ns;
         let multi = self.blocks.multi;
@@ -59,7 +53,7 @@ impl Ftl {
         }
     }
 
-    /// A superblock was read so often that its error rate may be another.
+    /// Called when reads may have moved a superblock's error rate to another row.
     #[cold]
     #[inline(never)]
     pub(super) fn examine_read(&mut self, superblock: u32, now_ns: u64, at_ns: u64) {

@@ -1,5 +1,4 @@
-//! Filter for units with deferred map updates: queried for every unit collected, so it must be
-//! cheap and may err on the side of yes.
+//! Filter for units with deferred map updates, queried for every unit collected.
 
 /// Size of a [`UnitFilter`]: 8 KiB, of which at most three thousandths are set.
 const FILTER_BITS: u32 = 1 << 16;
@@ -19,8 +18,7 @@ impl UnitFilter {
         }
     }
 
-    /// Word and bit of a unit: Fibonacci hashing (D. E. Knuth, The Art of Computer Programming,
-    /// volume 3, section 6.4).
+    /// Fibonacci hashing (D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4).
     #[inline]
     fn place(unit: u32) -> (usize, u32) {
         let hash = unit.wrapping_mul(0x9e37_79b9) >> (32 - FILTER_BITS.trailing_zeros());
@@ -38,7 +36,7 @@ impl UnitFilter {
         self.words[UnitFilter::place(unit).0] = 0;
     }
 
-    /// `false` only when it holds none of these.
+    /// May be falsely true.
     #[inline]
     pub(super) fn may_hold(&self, units: &[u32]) -> bool {
         let bit = |&unit: &u32| {

@@ -1,24 +1,18 @@
 //! Data placement by the host: reclaim unit handles (Flexible Data Placement, NVM Express Base
 //! Specification 2.1; TP4146).
 //!
-//! Each handle is a write point of its own, so data of one handle share superblocks, the reclaim
-//! units. Where the host gives data of one lifetime one handle, whole superblocks become stale
-//! together and garbage collection moves little: M. Allison et al., "Towards Efficient Flash Caches
-//! with Emerging NVMe Flexible Data Placement SSDs" (EuroSys 2025), measure a write amplification
-//! of about 1 for a cache of which the small objects are written at random and the large ones as a
-//! log. The handles are *initially isolated*: garbage collection puts what it moves into one
-//! superblock, whatever the handle.
-//!
-//! The write point of the selected handle is that of host data; the others wait here. A drive
-//! without handles has one write point.
+//! Each handle is a write point, so data of one handle share superblocks, the reclaim units. Data
+//! of one lifetime under one handle become stale together and garbage collection moves little: M.
+//! Allison et al., "Towards Efficient Flash Caches with Emerging NVMe Flexible Data Placement SSDs"
+//! (EuroSys 2025), measure a write amplification of about 1 for a cache with small random and large
+//! sequential objects. Handles are *initially isolated*: garbage collection mixes what it moves.
+//! The write point of the selected handle is that of host data; the others wait here.
 
 use super::write_point::WritePoint;
 use super::{Ftl, HOST};
 
-/// Reclaim unit handles; none without placement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placement {
-    /// Write points by handle; that of the selected one is closed.
     waiting: Vec<WritePoint>,
     selected: usize,
 }
@@ -54,7 +48,6 @@ impl Ftl {
         self.placement.waiting[selected] = std::mem::replace(&mut self.write_points[HOST], chosen);
     }
 
-    /// Call `act` with each waiting write point in the place of the selected one.
     pub(super) fn with_waiting(&mut self, mut act: impl FnMut(&mut Ftl)) {
         for handle in 0..self.placement.waiting.len() {
             let swap = |ftl: &mut Ftl| {
@@ -69,7 +62,6 @@ impl Ftl {
         }
     }
 
-    /// Write points that wait.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &WritePoint> {
         self.placement.waiting.iter()
     }
@@ -82,7 +74,7 @@ impl Ftl {
             _ => point,
         });
         let left = |point: &WritePoint| match point.limit - point.next {
-            // A new one is opened by the next write.
+            // The next write opens a new superblock.
             0 => self.superblock_units,
             left => left,
         };
@@ -93,9 +85,9 @@ impl Ftl {
             .collect()
     }
 
-    /// The next write of a handle opens another reclaim unit: what is buffered is programmed, the
-    /// superblock is closed with the rest of it unwritten. Returns the bytes left unwritten: 0
-    /// where nothing was written to it. `None` if there is no such handle.
+    /// The next write of a handle opens another reclaim unit: buffered data is programmed and the
+    /// superblock closed. Returns the bytes left unwritten (0 if it was unused), `None` without
+    /// such a handle.
     pub fn renew_reclaim_unit(&mut self, now_ns: u64, handle: u16) -> Option<u64> {
         if usize::from(handle) >= self.placement.waiting.len() {
             return None;

@@ -1,7 +1,6 @@
-//! Reverse map (P2L): the logical unit of each physical unit.
-//!
-//! Superblocks of the initial sequential fill follow from their number. One written sequentially
-//! from its start is a *run*. Only others are listed and use memory.
+//! Reverse map (P2L): the logical unit of each physical unit. Superblocks of the initial fill
+//! follow from their number, and one written sequentially is a *run*; only others are listed and
+//! use memory.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
@@ -10,7 +9,6 @@ enum Encoding {
     Listed,
 }
 
-/// The first `count` units hold consecutive logical units from `first` on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     first: u32,
@@ -22,7 +20,7 @@ pub(super) struct ReverseMap {
     encodings: Vec<Encoding>,
     runs: Vec<Run>,
     pub(super) table: Vec<u32>,
-    /// Ever listed, so that the list has memory.
+    /// Whether the superblock was ever listed, so that its list has memory.
     touched: Vec<bool>,
     superblock_units: usize,
 }
@@ -62,8 +60,6 @@ impl ReverseMap {
         self.runs[superblock] = Run::default();
     }
 
-    /// Record `count` consecutive logical units from `first` on, at offset `within` of an open
-    /// superblock.
     #[inline]
     pub(super) fn set_run(&mut self, superblock: usize, within: usize, first: u32, count: u32) {
         if self.encodings[superblock] == Encoding::Run {
@@ -93,7 +89,7 @@ impl ReverseMap {
             .copy_from_slice(units);
     }
 
-    /// Extend a run; `false` if the units do not continue it.
+    /// `false` if the units do not continue the run.
     #[inline(never)]
     fn set_in_order(&mut self, superblock: usize, within: usize, units: &[u32]) -> bool {
         let run = self.runs[superblock];
@@ -117,7 +113,6 @@ impl ReverseMap {
         self.table[superblock * self.superblock_units + within] = unit;
     }
 
-    /// The list of a superblock from `within` on, for writing.
     #[inline]
     fn list_mut(&mut self, superblock: usize, within: usize, count: usize) -> &mut [u32] {
         if self.encodings[superblock] != Encoding::Listed {
@@ -156,8 +151,7 @@ impl ReverseMap {
         }
     }
 
-    /// The list of a superblock; `None` where entries are consecutive from [`ReverseMap::get`] of
-    /// the first on.
+    /// `None` where entries are consecutive from [`ReverseMap::get`] of the first on.
     #[inline]
     pub(super) fn list(&self, superblock: usize) -> Option<&[u32]> {
         let first = superblock * self.superblock_units;

@@ -7,7 +7,6 @@ use super::{FOLD, Ftl, NONE};
 use crate::profile::{SlcOverflow, SlcProfile};
 use crate::sourced::value_or;
 
-/// Ring of SLC superblocks and the fold engines. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
     pub(super) first: u32,
@@ -16,25 +15,21 @@ pub(super) struct SlcCache {
     pub(super) free: VecDeque<u32>,
     /// Superblocks that borrow flash when opened.
     pub(super) bare: Vec<u32>,
-    /// Per SLC superblock, the multi-bit one whose flash it borrows, or [`NONE`].
+    /// Multi-bit superblock whose flash each one borrows, or [`NONE`].
     borrowed: Vec<u32>,
     reserve: usize,
     overflow: SlcOverflow,
     full: VecDeque<u32>,
-    /// Own superblocks out of use.
     retired: u64,
-    /// Superblock being folded and its next unit.
     victim: Option<(u32, u32)>,
     engines: Vec<u64>,
     pub(super) fold_ns: u64,
     idle_after_ns: u64,
-    /// Scratch of one fold: valid units.
     found: Vec<u32>,
 }
 
 impl SlcCache {
-    /// Superblocks `own` have flash, those up to `end` borrow it while more than `reserve`
-    /// multi-bit ones are free.
+    /// Superblocks `own` have flash; those up to `end` borrow it while over `reserve` are free.
     pub(super) fn new(
         profile: &SlcProfile,
         own: Range<u32>,
@@ -73,15 +68,13 @@ impl SlcCache {
         Some(superblock)
     }
 
-    /// The multi-bit superblock whose flash one of the cache borrows.
     pub(super) fn lender_of(&self, superblock: u32) -> Option<u32> {
         let index = superblock.checked_sub(self.first)?;
         let lender = self.borrowed[index as usize];
         (lender != NONE).then_some(lender)
     }
 
-    /// An erased superblock can be written again, or goes out of use in place of the `lost` ones
-    /// that lost too many blocks: `false`.
+    /// `false` if the erased superblock goes out of use in place of the `lost` ones.
     fn release(&mut self, superblock: u32, multi: &mut VecDeque<u32>, lost: u64) -> bool {
         let lender =
             std::mem::replace(&mut self.borrowed[(superblock - self.first) as usize], NONE);
@@ -97,12 +90,10 @@ impl SlcCache {
         true
     }
 
-    /// Least idle time in which a background fold begins and ends.
     pub(super) fn idle_span_ns(&self) -> u64 {
         self.idle_after_ns + self.fold_ns
     }
 
-    /// Whether a background fold may begin and end by `now_ns` after idling since `quiet_since_ns`.
     #[inline]
     pub(super) fn may_fold(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         quiet_since_ns + self.idle_span_ns() <= now_ns
@@ -112,7 +103,7 @@ impl SlcCache {
         self.engines[self.next_engine()].max(quiet_since_ns + self.idle_after_ns)
     }
 
-    /// Folding progress: changes with every fold that moves data.
+    /// Changes with every fold that moves data.
     pub(super) fn progress(&self) -> (usize, Option<(u32, u32)>) {
         (self.full.len(), self.victim)
     }
@@ -121,8 +112,7 @@ impl SlcCache {
         self.victim.is_none() && self.full.is_empty()
     }
 
-    /// Whether folding must precede further writes. With direct overflow: only to return borrowed
-    /// flash.
+    /// Whether folding must precede writes; with direct overflow only to return borrowed flash.
     fn is_pressed(&self, multi_free: usize) -> bool {
         match self.overflow {
             SlcOverflow::Fold => {
@@ -138,8 +128,7 @@ impl SlcCache {
         self.full.push_back(superblock);
     }
 
-    /// Reset after a purge, borrowed flash returned; superblocks out of use stay so. Folds under
-    /// way end as scheduled.
+    /// Reset after a purge. Retired superblocks stay so; folds under way end as scheduled.
     pub(super) fn empty(&mut self, is_retired: impl Fn(u32) -> bool) {
         let superblocks = self.first..self.first + self.borrowed.len() as u32;
         self.borrowed.fill(NONE);
@@ -163,8 +152,7 @@ impl SlcCache {
 }
 
 impl Ftl {
-    /// Fold as much as a host group of `units` needs when the cache is nearly full; returns the
-    /// end.
+    /// Fold as much as a host group needs when the cache is nearly full; returns the end.
     pub(super) fn fold_in_step(&mut self, units: u32, at_ns: u64) -> u64 {
         match &self.slc {
             Some(slc) if slc.is_pressed(self.free.len()) => self.fold(units, at_ns),
@@ -172,8 +160,7 @@ impl Ftl {
         }
     }
 
-    /// A free SLC superblock, folding until there is one; `None` to write to multi-bit flash
-    /// directly.
+    /// A free SLC superblock, folding for it; `None`: write to multi-bit flash directly.
     pub(super) fn next_slc(&mut self, at_ns: u64) -> Option<u32> {
         // Folding the whole cache frees one unless multi-bit flash has run out.
         let mut left = self.blocks.len() * 2;
@@ -191,8 +178,6 @@ impl Ftl {
         }
     }
 
-    /// Scan `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash.
-    /// Returns the end.
     pub(super) fn fold(&mut self, budget: u32, at_ns: u64) -> u64 {
         let mut left = budget;
         while left > 0 {
@@ -207,7 +192,7 @@ impl Ftl {
             let stop = written.min(cursor + left);
             let physical = superblock << self.shift | cursor;
             self.blocks.valid_units(physical, stop - cursor, &mut found);
-            // Consecutive entries share cache lines anyway.
+            // Consecutive map entries share cache lines anyway.
             let ends = found.first().zip(found.last());
             let span = ends.map_or(0, |(first, last)| last.wrapping_sub(*first));
             if span as usize >= found.len() {
@@ -226,7 +211,7 @@ impl Ftl {
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();
             self.invalidate_moved(physical, stop - cursor, found.len(), moved);
-            // Out of flash: what could not move is scanned again.
+            // Out of flash: units that could not move are scanned again.
             let at = if stuck { cursor } else { stop };
             left -= at - cursor;
             let done = at >= written;
@@ -250,8 +235,6 @@ impl Ftl {
         self.slc.as_ref().map_or(0, SlcCache::folded_ns)
     }
 
-    /// Program a group of folded data on the next engine; returns the end. Host commands suspend
-    /// folding.
     pub(super) fn fold_program(&mut self, ready_ns: u64) -> u64 {
         let Some(slc) = &mut self.slc else {
             return ready_ns;

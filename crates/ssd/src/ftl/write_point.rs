@@ -1,14 +1,11 @@
-//! Write points: the open superblocks and their program groups.
-
 use super::{FOLD, Ftl, GC, HOST, NONE};
 use crate::map::UNMAPPED;
 
-/// An open superblock and its open program group. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WritePoint {
     pub(super) superblock: u32,
     pub(super) next: u32,
-    /// Host data only: first unit without a map update, see [`Ftl::apply_map_updates`].
+    /// First unit of host data without a map update, see [`Ftl::apply_map_updates`].
     pub(super) mapped: u32,
     pub(super) limit: u32,
     pub(super) group_units: u32,
@@ -30,8 +27,7 @@ impl WritePoint {
 }
 
 impl Ftl {
-    /// Write relocated units; the caller invalidates the old addresses. Returns how many fitted
-    /// before flash ran out.
+    /// Write relocated units; the caller invalidates the old addresses. Returns how many fitted.
     #[inline]
     pub(super) fn relocate(
         &mut self,
@@ -56,7 +52,6 @@ impl Ftl {
         done
     }
 
-    /// Address of the next unit of a write point and the units left in its group.
     #[inline(always)]
     pub(super) fn next_address(&mut self, which: usize, now_ns: u64) -> Option<(u32, u32)> {
         if which == HOST && self.is_full_open {
@@ -73,7 +68,6 @@ impl Ftl {
         Some((physical, room))
     }
 
-    /// Account `count` units written at [`Ftl::next_address`].
     #[inline]
     pub(super) fn advance_write_point(
         &mut self,

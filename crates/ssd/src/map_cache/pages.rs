@@ -33,7 +33,6 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// An empty cache of `capacity` (at least one) of a map's `pages`.
     pub(super) fn new(policy: Replacement, capacity: u64, pages: u32) -> Pages {
         let capacity = capacity.clamp(1, u64::from(pages.max(1))) as usize;
         Pages {
@@ -47,7 +46,7 @@ impl Pages {
         }
     }
 
-    /// Access a page; returns when it is present, if cached. `change` makes it dirty.
+    /// Returns when the page is present, if cached. `change` makes it dirty.
     #[inline]
     pub(super) fn touch(&mut self, page: u32, change: bool) -> Option<u64> {
         let slot = self.slot_of[page as usize];
@@ -89,8 +88,7 @@ impl Pages {
         evicted
     }
 
-    /// Forget all pages, and hold at most `capacity` (at least one) from now on; returns the dirty
-    /// ones in order.
+    /// Forget all pages and hold at most `capacity` (at least 1); returns the dirty ones in order.
     pub(super) fn resize(&mut self, capacity: u64) -> Vec<u32> {
         let dirty = self.slots.iter().filter(|held| held.dirty);
         let mut dirty: Vec<u32> = dirty.map(|held| held.page).collect();

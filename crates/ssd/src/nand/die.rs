@@ -1,10 +1,7 @@
-//! What a die does and has waiting. Times in nanoseconds.
-
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Die {
     pub free_ns: u64,
     pub reads_free_ns: u64,
-    /// Length of the last program, and start of the first waiting one.
     pub program_ns: u64,
     pub program_start_ns: u64,
     pub erase_end_ns: u64,
@@ -17,8 +14,8 @@ impl Die {
     #[inline]
     pub fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
         let after_reads_ns = issue_ns.max(self.reads_free_ns);
-        // Nothing to wait for behind reads under way, on an idle die, or on one whose program waits
-        // for data. A single comparison, because both halves are unpredictable branches.
+        // A read need not wait behind reads under way, on an idle die, or on one whose program
+        // waits for data. A single comparison, because both halves are unpredictable branches.
         let begun_ns = self.reads_free_ns.max(self.program_start_ns);
         // Saturates to 0 when the die is idle before `begun_ns`.
         if issue_ns.wrapping_sub(begun_ns) >= self.free_ns.saturating_sub(begun_ns) {

@@ -3,8 +3,8 @@
 //!
 //! A profile is the central member. The first line of an ensemble is `weight` and the paths of its
 //! numbers, one of a list with its place (`nand.read_ns[1]`); each further line is a member: its
-//! weight (all add up to 1) and the numbers. Other numbers are those of the profile. The spread of
-//! the members' figures shows what the figures that were fitted leave undetermined (docs/fit.md).
+//! weight (all add up to 1) and the numbers. Other numbers are the profile's. The spread of the
+//! members' figures shows what fits leave undetermined (docs/fit.md).
 
 use super::{Profile, ProfileError};
 

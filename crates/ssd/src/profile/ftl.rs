@@ -23,8 +23,8 @@ pub enum VictimPolicy {
     /// Fewest valid units.
     #[default]
     Greedy,
-    /// Greatest `age * (1 - u) / (1 + u)`, `u` its valid share: cold data is collected before it is
-    /// as empty as hot data (A. Kawaguchi et al., "A flash-memory based file system", USENIX 1995).
+    /// Greatest `age * (1 - u) / (1 + u)`, `u` the valid share: cold data is collected early (A.
+    /// Kawaguchi et al., "A flash-memory based file system", USENIX 1995).
     CostBenefit,
 }
 
@@ -53,11 +53,9 @@ pub struct GcProfile {
     pub surplus_permille: Option<Sourced<u32>>,
     /// Core time per unit moved, in nanoseconds. Absent: 0.
     pub unit_ns: Option<Sourced<u64>>,
-    /// Idle time before background collection (up to `high_superblocks`), in nanoseconds. Absent:
-    /// never.
+    /// Idle time before background collection to `high_superblocks`, in nanoseconds. Absent: never.
     pub idle_after_ns: Option<Sourced<u64>>,
-    /// Static wear levelling: empty a superblock with so many erases less than the most worn.
-    /// Absent: never.
+    /// Static wear levelling from this gap in erases to the most worn superblock. Absent: never.
     pub wear_gap_erases: Option<Sourced<u32>>,
 }
 
@@ -86,8 +84,7 @@ pub struct SlcProfile {
     pub read_ns: Sourced<u64>,
     /// Page program time in nanoseconds.
     pub program_ns: Sourced<u64>,
-    /// Time to fold one program group (all planes, all bits) of one die into multi-bit flash, in
-    /// nanoseconds.
+    /// Time to fold one program group (all planes, all bits) of one die, in nanoseconds.
     pub fold_ns: Sourced<u64>,
     /// Dies that fold at the same time.
     pub fold_parallel: Sourced<u8>,

@@ -1,11 +1,9 @@
 //! Lots: drives of one profile that differ from each other, as those of a production lot do.
 //!
-//! A drive of a lot has each of these numbers multiplied by a factor of its own: log-normal, its
-//! median 1, the standard deviation of its logarithm that of the number's class, at most three of
-//! them from the median. Factors follow from the lot's seed, the drive's seed and the number's path
-//! alone. The spreads are *assumed*: no published source states them for drives of one model and
-//! firmware. They are what [`CLASSES`] says, chosen so that cohort statistics have known truth to
-//! find, not to predict a real lot.
+//! A drive of a lot has each number multiplied by a log-normal factor: median 1, standard deviation
+//! of the logarithm by the number's class, at most three of them from the median. Factors follow
+//! from lot's seed, drive's seed and the number's path alone. The spreads are *assumed*
+//! ([`CLASSES`]), because no source states them: they give cohort statistics a known truth to find.
 
 use assay_units::Rng;
 use assay_units::rng::mix;
@@ -21,8 +19,7 @@ pub struct SpreadClass {
     pub sigma: f64,
     /// Basis of the assumption.
     pub basis: &'static str,
-    /// Dotted paths; those that a profile lacks do not count. The members of a list have one
-    /// factor.
+    /// Dotted paths, of which a profile may lack some. The members of a list have one factor.
     pub paths: &'static [&'static str],
 }
 
@@ -102,7 +99,7 @@ pub const CLASSES: [SpreadClass; 6] = [
     },
 ];
 
-/// The number whose part beyond the capacity spreads.
+/// The number of which only the part beyond the capacity spreads.
 const SPARE: &str = "nand.blocks_per_plane";
 /// Farthest factor, standard deviations.
 const FARTHEST: f64 = 3.0;
@@ -143,7 +140,7 @@ pub fn summary() -> String {
 }
 
 impl Profile {
-    /// The text of a profile as that of the drive with this seed of a lot.
+    /// A profile's text as the drive with this seed of a lot.
     ///
     /// # Errors
     /// When the text is not a profile, or the drive would not be one.
@@ -167,7 +164,6 @@ impl Profile {
     }
 }
 
-/// Blocks per plane with a factor on those beyond the capacity.
 fn spare_scaled(profile: &Profile, factor: f64) -> u32 {
     let nand = &profile.nand;
     let dies = u64::from(nand.dies.value) * u64::from(nand.planes.value);
@@ -183,7 +179,6 @@ fn spare_scaled(profile: &Profile, factor: f64) -> u32 {
     u32::try_from(blocks).unwrap_or(nand.blocks_per_plane.value)
 }
 
-/// The value of a number in a profile.
 fn value_at<'t>(table: &'t mut toml::Table, path: &str) -> Option<&'t mut toml::Value> {
     let mut keys = path.split('.');
     let mut value = table.get_mut(keys.next()?)?;

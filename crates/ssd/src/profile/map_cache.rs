@@ -16,8 +16,8 @@ pub enum Replacement {
     /// Least recently used (DFTL: segmented LRU).
     #[default]
     Lru,
-    /// CLOCK (F. J. Corbató, "A paging experiment with the Multics system", 1968): one bit per
-    /// page.
+    /// CLOCK with a bit per page (F. J. Corbató, "A paging experiment with the Multics system",
+    /// 1968).
     Clock,
 }
 
@@ -28,8 +28,7 @@ pub enum MapLocation {
     /// Controller SRAM: a hit costs nothing.
     #[default]
     Controller,
-    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9): each use crosses the
-    /// link.
+    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9), across the link.
     HostMemory,
 }
 

@@ -44,8 +44,7 @@ pub struct InPlaceProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryProfile {
-    /// Share of reads of a new drive that need exactly this level, in parts per million. Ageing
-    /// adds to it ([`crate::ageing`]).
+    /// Share of reads of a new drive that need exactly this level, in ppm; ageing adds to it.
     pub probability_ppm: Sourced<Vec<u32>>,
     /// Additional time in nanoseconds.
     pub extra_ns: Sourced<Vec<u64>>,
@@ -55,8 +54,8 @@ pub struct RetryProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgeingProfile {
-    /// Class whose law holds. Absent: by bits per cell, the numbers of `nand.read_ns`: `3d-slc`,
-    /// `planar-mlc`, `3d-tlc`, `3d-qlc`.
+    /// Absent: by bits per cell (numbers of `nand.read_ns`): `3d-slc`, `planar-mlc`, `3d-tlc`,
+    /// `3d-qlc`.
     pub class: Option<Sourced<FlashClass>>,
     /// Rated program/erase cycles. Absent: those of the class.
     pub rated_cycles: Option<Sourced<u32>>,

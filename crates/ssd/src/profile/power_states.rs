@@ -6,13 +6,11 @@ use super::validate::{Validity, rules};
 use super::{IdentityProfile, PowerProfile};
 use crate::sourced::Sourced;
 
-/// Longest idle time before a state: 10 days, in nanoseconds.
+/// Longest idle time before a state: 10 days.
 const LONGEST_IDLE_NS: u64 = 864_000_000_000_000;
-/// Longest transition latency: 100 s, in nanoseconds.
 const LONGEST_LATENCY_NS: u64 = 100_000_000_000;
 
-/// Table of the states of `identity.power_states_mw`; one entry per state in every list, state 0
-/// first.
+/// States of `identity.power_states_mw`; one entry per state in every list, state 0 first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerStateTable {

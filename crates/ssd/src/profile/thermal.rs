@@ -22,11 +22,10 @@ pub enum ThermalNode {
 pub struct ThermalProfile {
     /// Ambient temperature in Celsius.
     pub ambient_celsius: Sourced<f64>,
-    /// Thermal resistance of flash and board to ambient in kelvin per watt; without `controller`,
-    /// of the whole drive.
+    /// Thermal resistance of flash and board (without `controller`, the drive) to ambient, kelvin
+    /// per watt.
     pub resistance_k_per_w: Sourced<f64>,
-    /// Time constant of flash and board (without `controller`, of the whole drive), in seconds:
-    /// resistance times heat capacity.
+    /// Time constant of flash and board (without `controller`, of the drive) in seconds.
     pub time_constant_s: Sourced<f64>,
     /// The controller as a node of its own. Absent: controller and flash have one temperature.
     pub controller: Option<ControllerNodeProfile>,
@@ -40,8 +39,7 @@ pub struct ThermalProfile {
     pub sensor_nodes: Option<Sourced<Vec<ThermalNode>>>,
     /// Constant readings of stuck sensors in Celsius, listed last. Absent: none.
     pub stuck_sensors_celsius: Option<Sourced<Vec<f64>>>,
-    /// Uniform jitter (both directions) of the composite temperature while idle, in kelvin. Absent:
-    /// 0.
+    /// Uniform jitter (both directions) of the idle composite temperature in kelvin. Absent: 0.
     pub idle_jitter_k: Option<Sourced<f64>>,
     /// Throttling starts at this composite temperature in Celsius; 0: never, or by `levels`.
     pub throttle_on_celsius: Sourced<f64>,

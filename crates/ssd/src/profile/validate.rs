@@ -1,5 +1,5 @@
-//! Profile validation: everything the model divides by, indexes with or adds up, so that no profile
-//! can make it panic.
+//! Validation of everything by which the model divides, indexes or adds, so that no profile makes
+//! it panic.
 
 use super::{MAP_UNIT_BYTES, Profile, ProfileError};
 use crate::sourced::Sourced;

@@ -1,21 +1,21 @@
 //! Two coupled thermal nodes, controller and flash, solved exactly.
 //!
 //! ```text
-//!   controller ── R_c ── flash and board ── R_a ── ambient
-//!        │                  │
-//!        └── (heat sink) ───┴── ambient
+//! controller ── R_c ── flash and board ── R_a ── ambient
+//!     │                  │
+//!     └── (heat sink) ───┴── ambient
 //! ```
 //!
-//! `C dT/dt = P - G (T - ambient)` with a diagonal matrix `C` of heat capacities and a matrix `G`
-//! of conductances: the network model that Zhang et al. compare with a detailed CFD model and with
-//! measurements of an M.2 drive (*Transient Thermal Analysis for M.2 SSD Thermal Throttling*,
-//! ITherm 2018). At constant power the solution is `T(t) = T_s + exp(-C^-1 G t) (T(0) - T_s)` with
-//! `T_s = ambient + G^-1 P`, so that steps are exact, whatever their length.
+//! `C dT/dt = P - G (T - ambient)` with diagonal heat capacities `C` and conductances `G`, the
+//! network model that Zhang et al. compare with CFD and measurements of an M.2 drive (*Transient
+//! Thermal Analysis for M.2 SSD Thermal Throttling*, ITherm 2018). At constant power,
+//! `T(t) = T_s + exp(-C^-1 G t) (T(0) - T_s)` with `T_s = ambient + G^-1 P`: exact for steps of any
+//! length.
 //!
-//! A heat sink is a third node of which only the steady state is solved: its star of conductances
-//! becomes a triangle, and its heat capacity is shared between the nodes in proportion to their
-//! contact. The matrix exponential is a Taylor series with scaling and squaring: additions,
-//! multiplications and divisions only, which round the same everywhere.
+//! Of a heat sink only the steady state is solved: its star of conductances becomes a triangle, and
+//! its heat capacity is shared between the nodes in proportion to their contact. The matrix
+//! exponential (Taylor series, scaling and squaring) uses only operations that round the same
+//! everywhere.
 
 use crate::profile::ThermalProfile;
 use crate::thermal::STEP_NS;
@@ -27,7 +27,7 @@ const TAYLOR_TERMS: u32 = 16;
 type Pair = [f64; 2];
 type Matrix = [Pair; 2];
 
-/// Network of both nodes; temperatures are relative to ambient.
+/// Temperatures are relative to ambient.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     /// Kelvin per watt: temperature of a row's node for the power of a column's.
@@ -36,14 +36,11 @@ pub(super) struct Nodes {
     decay: Matrix,
     /// Not less than the slowest time constant, in seconds.
     pub slowest_s: f64,
-    /// Kelvin above ambient.
     pub above: Pair,
 }
 
 impl Nodes {
-    /// Nodes in the steady state of `idle` (watts).
-    ///
-    /// Without a controller node both have one temperature: a single time constant and resistance.
+    /// Nodes in the steady state of `idle` (watts); of one temperature without a controller node.
     pub fn new(heat: &ThermalProfile, idle: Pair) -> Nodes {
         let (to_ambient, time_s) = (heat.resistance_k_per_w.value, heat.time_constant_s.value);
         let step_s = STEP_NS as f64 / 1e9;
@@ -111,12 +108,10 @@ impl Nodes {
         }
     }
 
-    /// Kelvin above ambient in the steady state of this power (watts).
     pub fn steady(&self, power: Pair) -> Pair {
         times(self.resistance, power)
     }
 
-    /// Advance one step at this mean power (watts).
     #[inline]
     pub fn step(&mut self, power: Pair) {
         let steady = self.steady(power);
@@ -143,7 +138,6 @@ fn scaled(matrix: Matrix, by: f64) -> Matrix {
     matrix.map(|row| row.map(|entry| entry * by))
 }
 
-/// Matrix exponential by scaling, Taylor series and squaring.
 fn exponential(matrix: Matrix) -> Matrix {
     let norm = |matrix: Matrix| {
         let rows = matrix.map(|row| row[0].abs() + row[1].abs());
