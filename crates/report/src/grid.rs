@@ -1,7 +1,5 @@
 //! Results grouped by step and arranged along the workload axes that vary.
 
-mod point;
-
 use assay_analysis::knee::total_depth;
 use assay_store::model::{CellKind, CellPlan, CellResult, CellView};
 use assay_store::read::CellRecord;
@@ -11,9 +9,11 @@ use crate::drive_set::DriveSet;
 use crate::format::{distinct, joined, text_or};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Row, Table};
-use crate::tables;
-use crate::views::{self, MergeRule, SectionView};
+use layout::{MergeRule, merge_rule};
 pub use point::Point;
+
+pub mod layout;
+mod point;
 
 /// A section of a report: all cells of one step, of all runs.
 #[derive(Clone, Debug)]
@@ -69,8 +69,8 @@ pub fn sections<'a>(set: &'a DriveSet<'a>) -> Vec<Section<'a>> {
                     set,
                     suite,
                     step: &cell.plan.step,
-                    title: views::of(cell.plan.view, CellKind::Measure)
-                        .title
+                    title: (cell.plan.view)
+                        .and_then(layout::title)
                         .unwrap_or_else(|| step_title(&cell.plan)),
                     kind: cell.plan.kind,
                     view: cell.plan.view,
@@ -134,8 +134,7 @@ impl<'a> Section<'a> {
     /// True when a cell belongs to this section: the same step of the same suite, or the same test
     /// of another variant.
     fn takes(&self, suite: &str, plan: &CellPlan) -> bool {
-        let rule = |view| views::of(view, CellKind::Measure).merge_rule;
-        let (own, other) = (rule(self.view), rule(plan.view));
+        let (own, other) = (merge_rule(self.view), merge_rule(plan.view));
         if own == MergeRule::AllSuites || other == MergeRule::AllSuites {
             return own == other;
         }
@@ -155,9 +154,6 @@ impl<'a> Section<'a> {
             && (first.view, first.kind) == (plan.view, plan.kind)
             && (first.title == plan.title
                 || other == MergeRule::EqualWorkloads && workload(first) == workload(plan))
-    }
-    pub fn descriptor(&self) -> &'static SectionView {
-        views::of(self.view, self.kind)
     }
     pub fn is_stream(&self) -> bool {
         self.view.is_some_and(CellView::is_stream)
@@ -182,11 +178,6 @@ impl<'a> Section<'a> {
         notes: Vec<String>,
     ) -> Table {
         Table::of_drives(self.caption(what), columns, rows, notes)
-    }
-    pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = tables::remarks(&self.points);
-        remarks.extend(tables::predictive::notes(&self.points));
-        remarks
     }
     pub fn results(&self) -> impl Iterator<Item = &'a CellResult> + Clone {
         self.points.iter().filter_map(Point::result)
@@ -455,7 +446,7 @@ impl<'a> Section<'a> {
             let values = self.points.iter().map(|p| axis.value(p.plan()));
             distinct(values).len()
         };
-        let fixed = self.descriptor().row_axes.iter();
+        let fixed = layout::row_axes(self.view, self.kind).iter();
         let mut fixed = fixed.filter(|axis| axes.contains(axis));
         let numeric = axes.iter().rev().filter(|axis| axis.is_numeric());
         fixed

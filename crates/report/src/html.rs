@@ -9,6 +9,18 @@
 //! Content-Security-Policy forbids every request, so that it cannot load anything whatever a
 //! drive's name contains.
 
+use assay_store::read::{CellState, Run};
+use assay_units::text::is_unprintable;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::ReportError;
+use crate::chart::Chart;
+use crate::drive_set::DriveSet;
+use crate::format::{short_title, slug, text_or};
+use crate::grid::{self, Section};
+use crate::scoreboard::{self, Scoreboard};
+use crate::views;
+
 mod appendix;
 pub(crate) mod board;
 mod cards;
@@ -16,17 +28,6 @@ pub(crate) mod elements;
 pub(crate) mod header;
 mod library;
 mod standard;
-
-use assay_store::read::{CellState, Run};
-use assay_units::text::is_unprintable;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-use crate::ReportError;
-use crate::charts::{self, Chart};
-use crate::drive_set::DriveSet;
-use crate::format::{short_title, slug, text_or};
-use crate::grid::{self, Section};
-use crate::scoreboard::{self, Scoreboard};
 
 /// One self-contained HTML page for one or several runs. It needs no network and no other file.
 ///
@@ -87,7 +88,7 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         parts.extend(report);
         for i in own {
             let (section, id) = (&sections[i], &ids[i]);
-            let mut drawn = charts::of_section(section, id);
+            let mut drawn = views::charts(section, id);
             parts.push(self::section(
                 section,
                 &drawn,
@@ -328,7 +329,7 @@ fn section(
     title: &str,
     explained: &mut bool,
 ) -> Markup {
-    let view = section.descriptor();
+    let view = views::of_section(section);
     let curves = charts
         .iter()
         .any(|c| c.title.ends_with("latency percentiles"));
@@ -349,7 +350,7 @@ fn section(
     let details = section.title.strip_prefix(title).unwrap_or("");
     let details = details.trim_start_matches([':', ',', ' ']);
     let workload = crate::format::joined([details, &section.common()], " \u{b7} ");
-    let content = (view.html)(section, charts, id);
+    let content = (view.html)(view, section, charts, id);
     elements::step(id, &html! { (title) }, &workload, first, &how, &content)
 }
 

@@ -6,16 +6,14 @@
 //!
 //! ```text
 //! runs -> drive_set (drives, each with a unique name) -> grid (cells of a step, along the axes that vary)
-//!           -> views (one descriptor per kind of section) -> tables -> terminal | html
-//!                                                         -> charts (plotly's JSON) -> html
+//!           -> views (one file per kind of section: descriptor, tables, charts) -> terminal | html
 //! ```
+//! Modules use only those above them in this list, but a page and its parts:
 //! - `axis`, `grid`: which workload properties differ within a step, and thus its rows and columns;
 //! - `metric`, `format`: the figures of a result, and their notation;
-//! - `views`: one descriptor per kind of section: title, row axis, alarms, tables, charts, key
-//!   figures;
-//! - `table`, `tables`: tables independent of the output medium;
-//! - `charts`, `thin`: traces and layouts as plotly takes them; long series are thinned, extremes
-//!   kept;
+//! - `table`, `chart`: a table independent of the output medium, a chart as plotly takes it;
+//! - `tables`, `charts`, `thin`: what several views share; long series are thinned, extremes kept;
+//! - `views`: one file per kind of section: how to read it, alarms, tables, charts, key figures;
 //! - [`html`]: one self-contained page; its CSS and JavaScript are in `page/`;
 //! - `scoreboard`: drives by the headline metrics that each suite names; [`summary`]: the
 //!   scoreboards as SVG and Markdown;
@@ -32,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod axis;
+mod chart;
 mod charts;
 pub mod cohort;
 mod drive_set;

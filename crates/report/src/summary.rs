@@ -172,7 +172,7 @@ pub fn card(runs: &[Run]) -> Result<String, ReportError> {
 }
 
 /// Colours of the drives, as those of the page's light theme.
-const COLOURS: [&str; crate::charts::PALETTE] = [
+const COLOURS: [&str; crate::chart::PALETTE] = [
     "#0072b2", "#c84e00", "#00805b", "#a4467f", "#8a6100", "#5b4fc0", "#007d8a", "#5a5f66",
 ];
 

@@ -1,218 +1,22 @@
-//! The tables of a section.
-//!
-//! - [`matrix`]: rows and columns are the axes that vary, drives side by side;
-//! - [`figures`]: every figure of every cell;
-//! - [`concurrent`]: drives alone and together, and interval by interval as `iostat` prints them;
-//! - [`published`]: published figures beside those of the simulation; [`predictive`]: where the
-//!   real drive's figures are expected;
-//! - [`soak`]: a long run;
-//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`recovery`], [`response`],
-//!   [`stimulus`], [`thermal`], [`capacity`], [`stream`], [`trace_replay`]: results of the views;
-//! - [`standard`]: conditions of the test of a standard;
-//! - [`amplification`]: write amplification by size, alignment and order;
-//! - [`deadlines`]: I/Os that missed their deadlines; [`drain`]: time until an amount of data is on
-//!   the drive;
-//! - [`fill`]: short workloads on an empty and on a full drive; [`wake`]: latency of the first I/O
-//!   after idle time;
-//! - [`jobs`]: jobs that run at once on a drive, and what they cost one of them;
-//! - [`queues`]: rate by the depth per I/O queue; [`host`]: the host's processors beside a rate;
-//! - [`temperature`]: temperatures and warnings under load;
-//! - [`phases`]: causes of the rate;
-//! - [`power`], [`health`], [`endurance`]: power, idle power, health logs, write amplification and
-//!   wear; [`trend`]: health over several runs;
-//! - [`inspect`]: contents of the medium, and its preparation.
+//! Tables that several views share, or that the page and the terminal show outside of sections.
 
-pub mod amplification;
-pub mod cache;
 pub mod capacity;
+pub mod cells;
 pub mod concurrent;
-pub mod consistency;
-pub mod deadlines;
-pub mod drain;
 pub mod endurance;
 pub mod figures;
-pub mod fill;
 pub mod health;
 pub mod host;
 pub mod inspect;
-mod interval;
-pub mod jobs;
-pub mod knee;
-pub mod load;
+pub mod interval;
 pub mod matrix;
 pub mod phases;
 pub mod power;
 pub mod predictive;
 pub mod published;
-pub mod queues;
-pub mod recovery;
-pub mod response;
+pub mod rate;
 pub mod rounds;
-pub mod saturation;
-pub mod soak;
 pub mod standard;
-pub mod stimulus;
 pub mod stream;
 pub mod temperature;
-pub mod thermal;
-pub mod trace_replay;
 pub mod trend;
-pub mod wake;
-
-use assay_stats::LatencySummary;
-use assay_store::model::{CellResult, VerifySummary};
-use assay_units::text::group_digits;
-
-use crate::format::{self, distinct, duration, joined, stamp};
-use crate::grid::{Point, Section};
-use crate::metric::LATENCIES;
-use crate::table::{Column, Row, TableCell};
-pub use interval::{half_width, no_interval_note, set_spread, spread_notes, with_spread};
-
-/// Columns of the axes along which the points of a section differ.
-fn axis_columns(section: &Section<'_>) -> Vec<Column> {
-    let axes = section.varying().into_iter();
-    axes.map(|axis| Column::of(axis.title(), "")).collect()
-}
-
-/// The rows of every point: its values on the axes that vary, and each of these lists of cells.
-fn rows_of_points(
-    section: &Section<'_>,
-    cells: impl Fn(&Point<'_>) -> Vec<Vec<TableCell>>,
-) -> Vec<Row> {
-    let axes = section.varying();
-    let mut rows = Vec::new();
-    for point in &section.points {
-        let values = axes.iter().map(|axis| axis.value(point.plan()).label);
-        let leading: Vec<TableCell> = values.map(TableCell::Text).collect();
-        let row = |cells| point.table_row([leading.clone(), cells].concat());
-        rows.extend(cells(point).into_iter().map(row));
-    }
-    rows
-}
-
-/// One row per point: its values on the axes that vary, and these cells.
-fn point_rows(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<TableCell>) -> Vec<Row> {
-    rows_of_points(section, |point| vec![cells(point)])
-}
-
-/// The reason why a point has no figures.
-pub fn reason(point: &Point<'_>) -> TableCell {
-    point.remark().map_or(TableCell::Empty, |(short, full)| {
-        TableCell::Missing(short, full)
-    })
-}
-
-/// The short remark on an incomplete result.
-fn mark(point: &Point<'_>) -> Option<String> {
-    point.remark().map(|(short, _)| short.to_owned())
-}
-
-/// A figure of a point, marked where the result is incomplete, or the reason why there is none.
-fn cell_of(point: &Point<'_>, value: impl FnOnce(&CellResult) -> Option<f64>) -> TableCell {
-    let Some(result) = point.result() else {
-        return reason(point);
-    };
-    let Some(value) = value(result) else {
-        return TableCell::Missing("n/a", "nothing completed".to_owned());
-    };
-    let errors = result.errors();
-    TableCell::figure(value).with(|number| {
-        number.alarm = errors > 0;
-        number.mark = match errors {
-            0 => mark(point),
-            1 => Some("1 error".to_owned()),
-            n => Some(format!("{} errors", group_digits(n))),
-        };
-        number.details = summary(point, result);
-    })
-}
-
-/// The latencies of these names in [`LATENCIES`], as cells.
-fn latency_cells(summary: &LatencySummary, names: &[&str]) -> Vec<TableCell> {
-    let named = LATENCIES.iter().filter(|(name, ..)| names.contains(name));
-    named
-        .map(|(_, of, needed)| TableCell::latency(of(summary), summary.samples, *needed))
-        .collect()
-}
-
-/// True when any figure of the rows meets the condition.
-pub fn any_number(rows: &[Row], condition: impl Fn(&crate::table::Number) -> bool) -> bool {
-    let mut cells = rows.iter().flat_map(|r| &r.cells);
-    cells.any(|c| matches!(c, TableCell::Number(n) if condition(n)))
-}
-
-/// A result in one line.
-fn summary(point: &Point<'_>, result: &CellResult) -> String {
-    let latency = result.latency();
-    format!(
-        "{}: {} MiB/s, {} IOPS, mean {} \u{b5}s, p99 {} \u{b5}s, {} errors",
-        point.plan().id,
-        format::figure(result.mib_per_s()),
-        format::figure(result.iops()),
-        format::micros(latency.mean),
-        format::micros(latency.p99 as f64),
-        result.errors(),
-    )
-}
-
-/// What verification found: `1 torn, 2 lost`; `no fault` when every block matched.
-pub fn verification(verify: &VerifySummary) -> String {
-    let found = verify.found.iter().map(|(kind, n)| format!("{n} {kind}"));
-    format::text_or(&joined(found, ", "), "no fault").to_owned()
-}
-
-/// Why results are missing or incomplete, each reason once, and further remarks on results.
-pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
-    let remarks: Vec<_> = points
-        .iter()
-        .filter_map(|p| Some((p.remark()?, p.plan().id.as_str())))
-        .collect();
-    let reasons = distinct(remarks.iter().map(|(reason, _)| reason));
-    let text = |reason: &(&str, String)| {
-        let (short, full) = reason;
-        let same = remarks.iter().filter(|(other, _)| other == reason);
-        match distinct(same.map(|(_, id)| *id)).as_slice() {
-            [id] => format!("{short}: {full} ({id})"),
-            ids => format!("{short}: {full} ({} cells)", ids.len()),
-        }
-    };
-    let mut notes: Vec<String> = reasons.into_iter().map(text).collect();
-    for point in points {
-        let Some(result) = point.result() else {
-            continue;
-        };
-        let subject = format!("{}, {}", point.name(), point.plan().id);
-        let operations = result.operations();
-        let overflow: u64 = operations
-            .iter()
-            .map(|(_, op)| op.latency_ns.overflow)
-            .sum();
-        if overflow > 0 {
-            notes.push(format!(
-                "{subject}: {overflow} latencies were beyond the histogram's range (over 73 \
-                 minutes); mean and maximum include them"
-            ));
-        }
-        for gap in point.data.iter().flat_map(|data| &data.gaps) {
-            let at = duration(gap.start_ns.0);
-            let dates = format!("from {} to {}", stamp(&gap.from), stamp(&gap.to));
-            notes.push(match gap.span_ns.0 {
-                0 => format!("{subject}: interrupted at {at} ({dates}); virtual time stood still"),
-                span => format!(
-                    "{subject}: interrupted at {at} for {} ({dates})",
-                    duration(span)
-                ),
-            });
-        }
-        if let Some(verify) = &result.verify {
-            let checked = group_digits(verify.blocks_checked);
-            notes.push(format!(
-                "{subject}: {checked} blocks verified, found {}",
-                verification(verify)
-            ));
-            notes.extend(verify.examples.iter().map(|e| format!("{subject}: {e}")));
-        }
-    }
-    notes
-}

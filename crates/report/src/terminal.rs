@@ -3,15 +3,12 @@
 //! The text is never wider than requested, coloured only on request, and marks every simulated
 //! drive.
 
-mod answers;
-pub(crate) mod text;
-mod verdicts;
-
 use assay_analysis::compare::Comparisons;
 use assay_stats::LatencySummary;
 use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, RunEnd};
 use assay_store::read::Run;
 use assay_units::text::group_digits;
+use text::{Paint, TextPage};
 
 use crate::drive_set::DriveSet;
 use crate::format::{capacity, figure, humanise, joined, micros, percent, stamp, text_or};
@@ -19,10 +16,15 @@ use crate::grid::{self, Point, Section};
 use crate::metric::{LATENCIES, Latency, ResultMetric};
 use crate::resume;
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{self, figures, predictive, rounds};
+use crate::tables::rounds;
+use crate::tables::{self, figures, predictive};
+use crate::views;
 use crate::warnings::by_cells;
-use text::{Paint, TextPage};
 pub use verdicts::verdicts;
+
+mod answers;
+pub(crate) mod text;
+mod verdicts;
 
 /// Use of colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +60,11 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
             }
             continue;
         }
-        for alarm in (section.descriptor().alarms)(section) {
+        let view = views::of_section(section);
+        for alarm in (view.alarms)(section) {
             page.item("!! ", &alarm, Some(Paint::Alarm));
         }
-        for table in (section.descriptor().tables)(section) {
+        for table in (view.tables)(section) {
             page.table(&table);
         }
     }
@@ -146,7 +149,7 @@ fn comparison(section: &Section<'_>, metric: ResultMetric, only_common: bool) ->
         let cell = |drive: &usize| match (value(*drive), section.at(row, column, *drive)) {
             (Some(v), _) => TableCell::figure(v)
                 .with(|n| n.mark = is_unsteady(*drive).then(|| "not steady".to_owned())),
-            (None, Some(point)) => tables::reason(point),
+            (None, Some(point)) => tables::cells::reason(point),
             (None, None) => TableCell::Empty,
         };
         let mut cells: Vec<TableCell> = drives.clone().map(cell).collect();
@@ -166,7 +169,7 @@ fn comparison(section: &Section<'_>, metric: ResultMetric, only_common: bool) ->
     if !rounds.is_empty() {
         notes.push("means of the measurement window".to_owned());
     }
-    if tables::any_number(&rows, |n| n.mark.is_some()) {
+    if tables::cells::any_number(&rows, |n| n.mark.is_some()) {
         notes.push(format!("not steady: {}", rounds::NOT_ACHIEVED));
     }
     Table {
@@ -358,7 +361,10 @@ fn job_figures(page: &mut TextPage, result: &CellResult) {
     if let Some(verify) = &result.verify {
         let alarm = (!verify.found.is_empty()).then_some(Paint::Alarm);
         let checked = group_digits(verify.blocks_checked);
-        let text = format!("{checked} blocks, found {}", tables::verification(verify));
+        let text = format!(
+            "{checked} blocks, found {}",
+            tables::cells::verification(verify)
+        );
         page.pair("verified", &text, alarm);
         for example in &verify.examples {
             page.pair("", example, Some(Paint::Alarm));

@@ -1,7 +1,8 @@
-//! Section descriptors: one per kind of section, with everything that a report shows of it.
+//! Views: one file per kind of section, with its descriptor, its tables and its charts.
 //!
 //! [`of`] selects the descriptor of a section by the view that its suite declares, else by the kind
-//! of its cells. No other part of the report distinguishes views.
+//! of its cells. No other part of the report distinguishes views, but for the rules by which
+//! [`crate::grid::layout`] makes sections.
 
 mod amplification;
 mod cache;
@@ -10,6 +11,7 @@ mod concurrent;
 mod consistency;
 mod cross_stimulus;
 mod deadlines;
+mod descriptor;
 mod drain;
 mod fill;
 mod idle_recovery;
@@ -28,103 +30,17 @@ mod trace_replay;
 mod wake;
 
 use assay_store::model::{CellKind, CellView};
-use maud::{Markup, html};
 
-use crate::axis::Axis;
-use crate::charts::Chart;
-use crate::format::distinct;
-use crate::grid::{Point, Section};
-use crate::html::elements;
-use crate::table::Table;
-use crate::tables::{figures, phases};
-
-/// Which cells share a section with those of the same step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergeRule {
-    /// Variants of the same title.
-    EqualTitles,
-    /// Variants of the same title or the same workload.
-    EqualWorkloads,
-    /// All cells of the same view in a suite.
-    AllSteps,
-    /// All cells of the view in all suites.
-    AllSuites,
-}
-
-/// A key figure on a drive's card.
-#[derive(Clone, Debug, Default)]
-pub struct KeyFigure {
-    pub label: String,
-    pub value: String,
-    pub unit: &'static str,
-    /// Conditions and related figures.
-    pub details: String,
-}
-
-/// The display of one kind of section.
-pub struct SectionView {
-    /// Title of the section, where it is not that of its step.
-    pub title: Option<&'static str>,
-    pub merge_rule: MergeRule,
-    /// Preferred axes of the rows, best first.
-    pub row_axes: &'static [Axis],
-    /// Explanation of the section's charts and tables.
-    pub how_to_read: fn(&Section<'_>) -> &'static str,
-    /// Faults, stated before any table.
-    pub alarms: fn(&Section<'_>) -> Vec<String>,
-    /// The principal tables, in the page and in the terminal.
-    pub tables: fn(&Section<'_>) -> Vec<Table>,
-    pub charts: fn(&Section<'_>) -> Vec<Chart>,
-    /// Legend of the switch that selects the view of all charts at once, where there is one.
-    pub switch_legend: Option<&'static str>,
-    /// Collapsed tables below the charts, with their summaries.
-    pub folded_tables: fn(&Section<'_>) -> Vec<(&'static str, Table)>,
-    /// True when every figure of every cell is listed at the end.
-    pub lists_figures: bool,
-    /// The section below its explanation, as HTML, from its charts and id.
-    pub html: fn(&Section<'_>, &[Chart], &str) -> Markup,
-    /// Key figures of a drive with at least one result in the section.
-    pub key_figures: fn(&Section<'_>, usize) -> Vec<KeyFigure>,
-}
-
-impl SectionView {
-    /// A section with its explanation and all figures.
-    const DEFAULT: SectionView = SectionView {
-        title: None,
-        merge_rule: MergeRule::EqualTitles,
-        row_axes: &[],
-        how_to_read: |_| "",
-        alarms: |_| Vec::new(),
-        tables: |_| Vec::new(),
-        charts: |_| Vec::new(),
-        switch_legend: None,
-        folded_tables: |_| Vec::new(),
-        lists_figures: true,
-        html: default_html,
-        key_figures: |_, _| Vec::new(),
-    };
-}
-
-fn default_html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
-    let view = section.descriptor();
-    html! {
-        (alarms(section))
-        @for table in (view.tables)(section) { (elements::table_or_notes(&table)) }
-        @match view.switch_legend {
-            Some(legend) => (elements::switched_charts(charts, id, legend)),
-            None => div.pair { (elements::charts(charts)) },
-        }
-        @for (summary, table) in (view.folded_tables)(section) { (elements::folded(summary, &table)) }
-        @if view.lists_figures { (all_figures(section, None)) }
-    }
-}
-
-fn alarms(section: &Section<'_>) -> Markup {
-    html! { @for alarm in (section.descriptor().alarms)(section) { (elements::alarm(&html! { (alarm) })) } }
-}
+use crate::chart::{Chart, numbered};
+use crate::grid::Section;
+pub use descriptor::{KeyFigure, SectionView};
 
 /// The descriptor of a section.
-pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
+pub fn of_section(section: &Section<'_>) -> &'static SectionView {
+    of(section.view, section.kind)
+}
+
+fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
     match (view, kind) {
         (_, CellKind::Idle) => &simple::IDLE,
         (Some(CellView::Consistency), _) => &consistency::VIEW,
@@ -155,44 +71,19 @@ pub fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
     }
 }
 
-/// The charts of a view, or those of the section's kind where the view has too little data for its
-/// own.
-fn or_by_kind(charts: Vec<Chart>, section: &Section<'_>) -> Vec<Chart> {
-    if charts.is_empty() {
-        (of(None, section.kind).charts)(section)
-    } else {
-        charts
+/// All charts of a section, with ids that start with `prefix`; marked where the section has
+/// simulated drives.
+pub fn charts(section: &Section<'_>, prefix: &str) -> Vec<Chart> {
+    let view = of_section(section);
+    let mut charts = (view.charts)(section);
+    if charts.is_empty() && view.or_charts_of_kind {
+        charts = (of(None, section.kind).charts)(section);
     }
-}
-
-/// The causes of the rate as a collapsed table.
-fn causes(section: &Section<'_>) -> Vec<(&'static str, Table)> {
-    let summary = "Causes of the rate, and the evidence";
-    vec![(summary, phases::table(section))]
-}
-
-/// Every figure of every cell, collapsed, with the options that repeat a cell.
-fn all_figures(section: &Section<'_>, note: Option<&str>) -> Markup {
-    if section.results().next().is_none() {
-        return html! {};
+    let mut drives = section.drives.iter().map(|d| &section.set.drives[*d]);
+    let simulated = drives.any(|drive| drive.info.simulated);
+    let mut charts = numbered(charts, prefix);
+    for chart in &mut charts {
+        chart.simulated = simulated;
     }
-    let mut table = figures::table(section, true).without_details();
-    table.notes.splice(0..0, note.map(str::to_owned));
-    let plans = section.points.iter().map(Point::plan);
-    let options = plans.map(|p| (p.id.as_str(), p.workload.options.as_str()));
-    let options = distinct(options.filter(|(_, options)| !options.is_empty()));
-    html! {
-        details {
-            summary { "All figures: percentiles, errors, host" }
-            div.tall { (elements::table(&table)) }
-            @if !options.is_empty() {
-                details {
-                    summary { "Repeat a cell with " code { "assay job" } }
-                    ul.options {
-                        @for (id, text) in options { li { (id) br; code { (text) } } }
-                    }
-                }
-            }
-        }
-    }
+    charts
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::plain;
+use crate::chart::plain;
 use crate::format::for_drawing;
 use crate::thin;
 
@@ -42,7 +42,7 @@ impl Default for Trace<'_> {
             name: String::new(),
             points: Vec::new(),
             mode: "lines",
-            colour: super::colour(0),
+            colour: crate::chart::colour(0),
             dash: "solid",
             size: 2.0,
             symbol: "circle",

@@ -5,8 +5,9 @@ use std::ops::Range;
 use assay_units::Nanos;
 use serde_json::{Value, json};
 
-use super::draw::{Trace, logarithmic, panels};
-use super::{Chart, ChartView, colour, dash, is_apart, series_name, style};
+use crate::chart::{Chart, ChartView, colour, dash};
+use crate::charts::draw::{Trace, logarithmic, panels};
+use crate::charts::series::{is_apart, series_name, style};
 use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::thin;

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use assay_analysis::attribution::{Cause, RatePhase};
 use serde_json::{Value, json};
 
-use super::draw::band;
-use super::{colour, plain};
-use crate::format::{for_drawing, joined};
+use crate::chart::{colour, plain};
+use crate::charts::draw::band;
+use crate::format::for_drawing;
 use crate::grid::Point;
+use crate::tables::phases::cause_text;
 
 /// Position of a cause in the legend, its name there, and its colour as the page's script defines
 /// it: none is a drive's.
@@ -25,11 +26,6 @@ fn style(cause: &Cause) -> (usize, &'static str, &'static str) {
         Cause::Unexplained => (8, "unexplained", "@p7"),
         Cause::RateLimited { .. } => (9, "rate-limited", "@p8"),
     }
-}
-
-/// A cause with its figures.
-pub fn cause_text(cause: &Cause) -> String {
-    joined([cause.label(), &cause.details().unwrap_or_default()], ", ")
 }
 
 /// One row of the strip: the phases of a drive, in time order.

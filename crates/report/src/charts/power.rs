@@ -1,10 +1,11 @@
 //! Power against rate: what each cell's rate costs.
 
-use super::draw::{Trace, linear, panels};
-use super::{Chart, ChartView, dash, series_name, style, symbol};
+use crate::chart::{Chart, ChartView, dash, symbol};
+use crate::charts::draw::{Trace, linear, panels};
+use crate::charts::series::{series_name, style};
 use crate::grid::Section;
-use crate::tables::knee::{rate_of, rate_unit};
 use crate::tables::power::{mean_watts, mib_per_joule};
+use crate::tables::rate::{rate_of, rate_unit};
 
 /// Property of the chart by which a view finds it.
 pub const SWITCH: &str = "power";

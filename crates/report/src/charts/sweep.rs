@@ -3,8 +3,9 @@
 use assay_store::model::CellResult;
 use serde_json::json;
 
-use super::draw::{Trace, linear, panels, set_ticks};
-use super::{Chart, ChartView, colour, dash, is_apart, plain, series_name, style, symbol};
+use crate::chart::{Chart, ChartView, colour, dash, plain, symbol};
+use crate::charts::draw::{Trace, linear, panels, set_ticks};
+use crate::charts::series::{is_apart, series_name, style};
 use crate::format::{figure, for_drawing, joined, text_or};
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;

@@ -7,11 +7,12 @@ use assay_store::read::{CellDrive, Gap};
 use assay_store::series::IntervalSample;
 use assay_units::{Nanos, Op};
 
-use super::draw::{
+use crate::chart::{Chart, ChartView, colour, dash};
+use crate::charts::draw::{
     Panel, Trace, axis_name, band, linear, logarithmic, panels, thinned_note, thinned_to,
 };
-use super::percentiles::preferred;
-use super::{Chart, ChartView, colour, dash, phases};
+use crate::charts::percentiles::preferred;
+use crate::charts::phases;
 use crate::format::joined;
 use crate::grid::{Point, Section};
 use crate::tables::concurrent::{ConcurrentCell, caption};

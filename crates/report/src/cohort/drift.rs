@@ -5,38 +5,19 @@ use assay_analysis::cohort::drift::{Change, CommonDrift, DriftVerdict, DriveDrif
 use assay_stats::cohort::errors::AgainstLimit;
 use maud::{Markup, html};
 
-use super::{lines, tables};
-use crate::format::{duration, figure, plural};
+use crate::cohort::lines::{amount, span_text};
+use crate::cohort::{lines, outline, tables};
+use crate::format::{figure, plural};
 use crate::html::elements;
 use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// Drives named in a sentence.
 const FEW_DRIVES: usize = 5;
-/// Longest time to a limit that is shown, hours: ten years.
-const LONGEST_HOURS: f64 = 87_660.0;
-
-/// A change of a figure with its sign: percent, or in its unit.
-pub fn amount(d: &SoakDrift, change: f64) -> String {
-    match d.logarithmic {
-        true => tables::signed(change),
-        false => format!("{change:+.1} {}", d.unit),
-    }
-}
-
 fn interval(d: &SoakDrift, change: &Change) -> String {
     let (low, high) = change.interval;
     let low = amount(d, low);
     let number = low.split(' ').next().unwrap_or_default();
     format!("{number} .. {}", amount(d, high))
-}
-
-/// Hours as a duration, to the minute.
-pub fn span_text(hours: f64) -> String {
-    match hours {
-        h if h >= LONGEST_HOURS => "more than 10 years".to_owned(),
-        h if h >= 72.0 => format!("{:.0} days", h / 24.0),
-        h => duration((h * 60.0).round() as u64 * 60_000_000_000),
-    }
 }
 
 /// The figure's name without the suite where there is one only.
@@ -112,7 +93,7 @@ pub fn together(cohort: &Cohort, d: &SoakDrift, c: &CommonDrift) -> String {
         0 | 1 => "all drives together".to_owned(),
         _ => format!(
             "drives of {} together",
-            super::group_name(&cohort.groups[c.group])
+            outline::group_name(&cohort.groups[c.group])
         ),
     };
     let change = format!(
@@ -134,7 +115,7 @@ pub fn together(cohort: &Cohort, d: &SoakDrift, c: &CommonDrift) -> String {
 
 pub fn line(cohort: &Cohort, d: &SoakDrift, v: &DriveDrift) -> String {
     let drive = &cohort.drives[v.drive];
-    let cause = v.separation.map_or("", super::separated);
+    let cause = v.separation.map_or("", outline::separated);
     let limit = match &v.to_limit {
         Some((limit, hours)) => format!(
             "; at its own rate of change it reaches {} {} in {}",
@@ -303,7 +284,7 @@ pub fn section(cohort: &Cohort) -> Markup {
     };
     let content = html! {
         @if found.is_empty() { p { "No drive drifts away from the others." } }
-        @else { (super::html::long(table(cohort, "Drives that drift", &found, true))) }
+        @else { (elements::long_table(table(cohort, "Drives that drift", &found, true))) }
         ul.notes { @for (beyond, text) in errors(cohort) { li { @if beyond { strong { (text) } } @else { (text) } } } }
         div.cohort-figures { @for d in &cohort.soaks { (one(d)) } }
     };

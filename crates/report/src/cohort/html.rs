@@ -6,16 +6,13 @@ use assay_analysis::cohort::outliers::Outlier;
 use assay_analysis::cohort::progress::RunProgress;
 use maud::{Markup, html};
 
-use super::strip::strip;
-use super::{drift, tables, words};
 use crate::ReportError;
-use crate::charts::PALETTE;
+use crate::chart::PALETTE;
+use crate::cohort::strip::strip;
+use crate::cohort::{drift, outline, tables, words};
 use crate::format::{plural, stamp};
 use crate::html::{Entry, PageTemplate, elements};
 use crate::table::{Column, Heading, Row, Table, TableCell};
-
-/// Rows of a table that are shown at once; further ones are folded.
-const SHOWN_ROWS: usize = 40;
 
 /// One self-contained page.
 ///
@@ -38,7 +35,7 @@ pub fn html(cohort: &Cohort, runs: &[RunProgress]) -> Result<String, ReportError
         .iter()
         .filter(|(id, _)| (grouped || *id != "groups") && (soaked || *id != "drift"))
         .map(|(id, title)| Entry::new(id, title));
-    let title = super::title(cohort);
+    let title = outline::title(cohort);
     let body = html! {
         (conclusions(cohort, runs))
         (outliers(cohort))
@@ -74,7 +71,7 @@ fn header(cohort: &Cohort, runs: &[RunProgress], title: &str) -> Markup {
     html! {
         h1 { (title) }
         div.facts-line {
-            p { (super::subject(cohort)) (when) }
+            p { (outline::subject(cohort)) (when) }
             @if simulated > 0 {
                 details class="badge simulated" {
                     summary { @if simulated == cohort.drives.len() { "simulated" } @else { "partly simulated" } }
@@ -94,7 +91,7 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
     let different = |primary: bool| {
         let of = |c: &&GroupComparison| cohort.figures[c.figure].primary == primary;
         let own = cohort.comparisons.iter().filter(of);
-        own.filter(|c| super::is_different(c)).count()
+        own.filter(|c| outline::is_different(c)).count()
     };
     let mut tiles = Vec::new();
     if !runs.is_empty() {
@@ -112,13 +109,13 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
         (
             "outliers",
             "Drives unlike the others",
-            super::by_drive(cohort).len().to_string(),
+            outline::by_drive(cohort).len().to_string(),
             format!("{} in primary figures", plural(primary, "outlier")),
         ),
         (
             "outliers",
             "Hosts unlike the others",
-            super::hosts_off(cohort).len().to_string(),
+            outline::hosts_off(cohort).len().to_string(),
             match cohort.figures.iter().any(|f| f.hosts.adjusted.is_some()) {
                 true => "drives of one host together".to_owned(),
                 false => "hosts and drives not separable".to_owned(),
@@ -158,24 +155,13 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
     elements::titled("conclusions", "Conclusions", &content)
 }
 
-/// A table, of which only the first rows are shown at once.
-pub(super) fn long(mut table: Table) -> Markup {
-    let rest = table.rows.split_off(table.rows.len().min(SHOWN_ROWS));
-    let more = Table {
-        rows: rest,
-        notes: Vec::new(),
-        ..table.clone()
-    };
-    html! { (elements::table(&table)) (elements::folded(&format!("{} more", more.rows.len()), &more)) }
-}
-
 fn outliers(cohort: &Cohort) -> Markup {
-    let drives = super::by_drive(cohort).into_iter();
+    let drives = outline::by_drive(cohort).into_iter();
     let farthest = drives.map(|(_, own)| (own[0], Some(own.len())));
     let farthest: Vec<(&Outlier, Option<usize>)> = farthest.collect();
     let all: Vec<(&Outlier, Option<usize>)> = cohort.outliers.iter().map(|o| (o, None)).collect();
     let all_title = format!("{} by figure", plural(all.len(), "outlier"));
-    let (hosts, audits) = (super::hosts_off(cohort), super::audits(cohort));
+    let (hosts, audits) = (outline::hosts_off(cohort), outline::audits(cohort));
     let least = tables::signed(cohort.settings.minimum_effect);
     let how = html! {
         "Distance: from the median of the drive\u{2019}s group, in robust standard deviations (Q" sub { "n" } "), with the limit that 95 % of cohorts of this size without an outlier keep. "
@@ -185,7 +171,7 @@ fn outliers(cohort: &Cohort) -> Markup {
     let content = html! {
         @if farthest.is_empty() { p { "No drive is unlike the others." } }
         @else {
-            (long(tables::outliers(cohort, "Drives, each with its first figure", &farthest)))
+            (elements::long_table(tables::outliers(cohort, "Drives, each with its first figure", &farthest)))
             @if all.len() > farthest.len() { (elements::folded(&all_title, &tables::outliers(cohort, &all_title, &all))) }
         }
         @if !hosts.is_empty() || !audits.is_empty() {
@@ -246,8 +232,8 @@ fn comparisons(cohort: &Cohort, caption: &str, comparisons: &[&GroupComparison])
                         @let f = &cohort.figures[c.figure];
                         tr {
                             th scope="row" { (tables::name(cohort, f)) }
-                            td.t { (super::group_name(&cohort.groups[c.group])) }
-                            td.t { @if super::is_different(c) { strong { (tables::answer(f, c.answer)) } } @else { (tables::answer(f, c.answer)) } }
+                            td.t { (outline::group_name(&cohort.groups[c.group])) }
+                            td.t { @if outline::is_different(c) { strong { (tables::answer(f, c.answer)) } } @else { (tables::answer(f, c.answer)) } }
                             td { (tables::signed(c.difference)) }
                             td { (tables::signed(c.interval.0)) " .. " (tables::signed(c.interval.1)) }
                             td.t { (interval(c, reach, cohort.settings.minimum_effect)) }
@@ -265,7 +251,7 @@ fn groups(cohort: &Cohort) -> Markup {
     let is_primary = |c: &&GroupComparison| cohort.figures[c.figure].primary;
     let (primary, others): (Vec<&GroupComparison>, Vec<&GroupComparison>) =
         cohort.comparisons.iter().partition(is_primary);
-    let different = others.iter().filter(|c| super::is_different(c)).count();
+    let different = others.iter().filter(|c| outline::is_different(c)).count();
     let how = html! {
         "The drive is the unit: runs of a drive are one value. Different drives: Welch\u{2019}s t; the same drives before and after: paired. "
         "The interval is that of the single comparison; p is corrected for their number. Same: the whole interval is within the minimum effect, which is shaded. "
@@ -282,7 +268,7 @@ fn groups(cohort: &Cohort) -> Markup {
         @if cohort.comparisons.is_empty() { p { "No figure can be compared: a group has fewer than two drives, or all values are equal." } }
         (elements::notes(&words::groups(cohort)))
     };
-    let title = html! { (super::groups_title(cohort)) };
+    let title = html! { (outline::groups_title(cohort)) };
     elements::step("groups", &title, "", "", &how, &content)
 }
 
@@ -324,7 +310,7 @@ fn figures(cohort: &Cohort) -> Markup {
     let content = html! {
         @if cohort.groups.len() > 1 {
             p.key {
-                @for (n, group) in cohort.groups.iter().enumerate() { span.swatch style={ "--c:var(--c" (n % PALETTE) ")" } {} (super::group_name(group)) " \u{2003}" }
+                @for (n, group) in cohort.groups.iter().enumerate() { span.swatch style={ "--c:var(--c" (n % PALETTE) ")" } {} (outline::group_name(group)) " \u{2003}" }
             }
         }
         div.cohort-figures { @for (at, f) in front { (one_figure(cohort, f, at)) } }
@@ -406,7 +392,7 @@ fn runs(runs: &[RunProgress]) -> Markup {
         (elements::table(&table))
         @if runs.is_empty() { p { "The tables of a lake hold no outcomes of runs; name run folders for them." } }
         @else if progress.failures.is_empty() { p { "No run failed or was interrupted." } }
-        @else { (long(failures)) }
+        @else { (elements::long_table(failures)) }
     };
     elements::titled("runs", "Runs", &content)
 }

@@ -9,8 +9,9 @@ use assay_analysis::cohort::drift::{CommonDrift, DriveDrift, SoakDrift};
 use assay_stats::cohort::drift::{BLOCKS, Span};
 use maud::{Markup, html};
 
-use super::drift::{amount, span_text};
-use crate::charts::PALETTE;
+use crate::chart::PALETTE;
+use crate::cohort::tables;
+use crate::format::duration;
 
 /// Drives drawn as lines; above, bands.
 const MOST_LINES: usize = 200;
@@ -144,4 +145,24 @@ fn bands<'p>(axes: &Axes, points: impl Iterator<Item = &'p (f64, f64)>) -> Vec<S
         }
     };
     vec![band(0.05), band(0.25)]
+}
+
+/// Longest time to a limit that is shown, hours: ten years.
+const LONGEST_HOURS: f64 = 87_660.0;
+
+/// A change of a figure with its sign: percent, or in its unit.
+pub fn amount(d: &SoakDrift, change: f64) -> String {
+    match d.logarithmic {
+        true => tables::signed(change),
+        false => format!("{change:+.1} {}", d.unit),
+    }
+}
+
+/// Hours as a duration, to the minute.
+pub fn span_text(hours: f64) -> String {
+    match hours {
+        h if h >= LONGEST_HOURS => "more than 10 years".to_owned(),
+        h if h >= 72.0 => format!("{:.0} days", h / 24.0),
+        h => duration((h * 60.0).round() as u64 * 60_000_000_000),
+    }
 }

@@ -11,8 +11,8 @@ use assay_analysis::cohort::conclude::{Cohort, CohortFigure, DriveValue};
 use assay_stats::quantile;
 use maud::{Markup, html};
 
-use super::tables;
-use crate::charts::PALETTE;
+use crate::chart::PALETTE;
+use crate::cohort::tables;
 use crate::format::figure;
 
 /// Values drawn as dots; above, bands.

@@ -1,11 +1,11 @@
 //! Tables of a cohort, the same on the page and in the terminal.
 
 use assay_analysis::cohort::conclude::{Cohort, CohortFigure};
-use assay_analysis::cohort::outliers::Outlier;
+use assay_analysis::cohort::outliers::{Confirmation, Outlier};
 use assay_analysis::cohort::progress::{RunProgress, RunState};
 use assay_stats::compare::Difference;
 
-use crate::format::{distinct, figure, joined};
+use crate::format::{distinct, figure, joined, plural};
 use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// A share of 1 as percent with a sign: `-3.2 %`.
@@ -108,7 +108,7 @@ pub fn outliers(cohort: &Cohort, caption: &str, shown: &[(&Outlier, Option<usize
             TableCell::number(signed(o.deviation)).with(|n| n.alarm = o.worse == Some(true)),
             TableCell::number(format!("{} {}", figure(o.value), f.unit)),
             TableCell::number(format!("{:.1} of {:.1}", o.distance.abs(), o.limit)),
-            TableCell::text(super::confirmation(o)),
+            TableCell::text(confirmation(o)),
             TableCell::text(o.separation.label()),
             TableCell::text(place(&d.host, &d.slot)),
             figures.map_or(TableCell::Empty, |n| TableCell::number(n.to_string())),
@@ -180,5 +180,13 @@ pub fn progress(runs: &[RunProgress]) -> Progress {
     Progress {
         suites: names.into_iter().map(of).collect(),
         failures,
+    }
+}
+
+/// `suspected`, `confirmed by 2 runs`.
+pub fn confirmation(outlier: &Outlier) -> String {
+    match outlier.confirmation {
+        Confirmation::Suspected => "suspected".to_owned(),
+        Confirmation::Confirmed => format!("confirmed by {}", plural(outlier.runs, "run")),
     }
 }

@@ -4,7 +4,7 @@ use assay_analysis::cohort::conclude::{Cohort, CohortFigure};
 use assay_analysis::cohort::groups::GroupComparison;
 use assay_analysis::cohort::progress::RunProgress;
 
-use super::{drift, tables, words};
+use crate::cohort::{drift, outline, tables, words};
 use crate::format::{joined, plural};
 use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::terminal::Style;
@@ -19,7 +19,7 @@ const MIN_WIDTH: usize = 60;
 /// A summary at most `width` columns wide; everything is in the page and in JSON.
 pub fn text(cohort: &Cohort, runs: &[RunProgress], width: usize, style: Style) -> String {
     let mut page = TextPage::new(width.max(MIN_WIDTH), style);
-    page.line(&super::subject(cohort), Some(Paint::Strong));
+    page.line(&outline::subject(cohort), Some(Paint::Strong));
     let progress = tables::progress(runs);
     for (suite, [done, interrupted, unfinished]) in &progress.suites {
         let others = [(*interrupted, "interrupted"), (*unfinished, "unfinished")];
@@ -53,7 +53,7 @@ fn more(page: &mut TextPage, count: usize, what: &str) {
 
 fn outliers(page: &mut TextPage, cohort: &Cohort) {
     page.blank();
-    let drives = super::by_drive(cohort);
+    let drives = outline::by_drive(cohort);
     let title = match drives.len() {
         0 => "Outliers: none".to_owned(),
         n => format!("Outliers: {}", plural(n, "drive")),
@@ -71,8 +71,8 @@ fn outliers(page: &mut TextPage, cohort: &Cohort) {
             tables::place(&d.host, &d.slot),
             tables::name(cohort, &cohort.figures[first.figure]),
             tables::signed(first.deviation),
-            super::confirmation(first),
-            super::cause(first),
+            tables::confirmation(first),
+            outline::cause(first),
         );
         let paint = match first.worse {
             Some(true) => Paint::Alarm,
@@ -81,11 +81,11 @@ fn outliers(page: &mut TextPage, cohort: &Cohort) {
         page.item("  ", &text, Some(paint));
     }
     more(page, drives.len(), "drives");
-    for (host, figures) in super::hosts_off(cohort) {
+    for (host, figures) in outline::hosts_off(cohort) {
         let text = format!("host {host}: {figures}");
         page.item("  ", &text, Some(Paint::Caution));
     }
-    for text in super::audits(cohort) {
+    for text in outline::audits(cohort) {
         page.item("  ", &text, Some(Paint::Soft));
     }
     page.item("  ", &words::outliers(cohort), Some(Paint::Soft));
@@ -133,8 +133,8 @@ fn groups(page: &mut TextPage, cohort: &Cohort) {
         return;
     }
     page.blank();
-    page.line(&super::groups_title(cohort), Some(Paint::Strong));
-    let shown = super::shown_comparisons(cohort);
+    page.line(&outline::groups_title(cohort), Some(Paint::Strong));
+    let shown = outline::shown_comparisons(cohort);
     // Of two groups, the title names the one that is compared.
     let several = cohort.groups.len() > 2;
     let row = |c: &&GroupComparison| {
@@ -143,7 +143,7 @@ fn groups(page: &mut TextPage, cohort: &Cohort) {
         let mark = if f.primary { "* " } else { "" };
         let cells = vec![
             match several {
-                true => TableCell::text(super::group_name(&cohort.groups[c.group])),
+                true => TableCell::text(outline::group_name(&cohort.groups[c.group])),
                 false => TableCell::Empty,
             },
             TableCell::text(tables::answer(f, c.answer)),

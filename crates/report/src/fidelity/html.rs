@@ -3,12 +3,12 @@
 use assay_units::text::format_size;
 use maud::{Markup, html};
 
-use super::{
+use crate::ReportError;
+use crate::chart::{Chart, ChartView, colour, numbered, plain, symbol};
+use crate::charts::draw::{Trace, logarithmic, panels};
+use crate::fidelity::{
     ABOUT, ErrorStatistics, FidelityDrive, FidelityFigure, FidelityPage, FigureKind, SAME,
 };
-use crate::ReportError;
-use crate::charts::draw::{Trace, logarithmic, panels};
-use crate::charts::{Chart, ChartView, colour, numbered, plain, symbol};
 use crate::format::{distinct, for_drawing};
 use crate::html::{Entry, PageTemplate, elements};
 use crate::table::{Column, Heading, Row, Table, TableCell};

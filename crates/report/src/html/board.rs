@@ -127,7 +127,7 @@ fn heading(metric: &HeadlineMetric, section: &str, sorted: bool) -> Markup {
 
 /// The colour of a drive, with its marker.
 pub fn swatch(drive: usize) -> Markup {
-    html! { span.swatch style={ "--c:var(--c" (drive % crate::charts::PALETTE) ")" } aria-hidden="true" {} }
+    html! { span.swatch style={ "--c:var(--c" (drive % crate::chart::PALETTE) ")" } aria-hidden="true" {} }
 }
 
 /// A verdict as a symbol that leads to the drive's card, its reasons on hover.

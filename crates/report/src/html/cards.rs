@@ -3,11 +3,12 @@
 use assay_store::model::Verdict;
 use maud::{Markup, html};
 
-use super::board::{verdict_style, weight_style};
-use super::elements::{drive_name, facts, titled};
 use crate::drive_set::{DriveSet, ReportDrive};
 use crate::format::{capacity, humanise, joined};
 use crate::grid::Section;
+use crate::html::board::{verdict_style, weight_style};
+use crate::html::elements::{drive_name, facts, titled};
+use crate::views;
 use crate::views::KeyFigure;
 
 pub fn cards(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Markup {
@@ -32,7 +33,7 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
     let details = &drive.info.details;
     let [short, full] = identity(drive);
     html! {
-        article.card id={ "drive-" (position + 1) } style={ "--c:var(--c" (position % crate::charts::PALETTE) ")" } {
+        article.card id={ "drive-" (position + 1) } style={ "--c:var(--c" (position % crate::chart::PALETTE) ")" } {
             h3 { (drive_name(&drive.heading)) }
             p.identity { (short) }
             @if verdicts.is_empty() {
@@ -130,6 +131,6 @@ fn key_figures(sections: &[Section<'_>], drive: usize) -> Vec<KeyFigure> {
     let measured = |section: &&Section<'_>| section.measured(drive).next().is_some();
     let sections = sections.iter().filter(measured);
     sections
-        .flat_map(|section| (section.descriptor().key_figures)(section, drive))
+        .flat_map(|section| (views::of_section(section).key_figures)(section, drive))
         .collect()
 }

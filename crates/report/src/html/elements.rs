@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use crate::charts::Chart;
+use crate::chart::Chart;
 use crate::format::short_title;
 use crate::table::{Column, Heading, Number, Row, Table, TableCell};
 
@@ -332,4 +332,18 @@ pub fn facts(pairs: impl IntoIterator<Item = (impl maud::Render, String)>) -> Ma
             }
         }
     }
+}
+
+/// Rows of a table that are shown at once; further ones are folded.
+const SHOWN_ROWS: usize = 40;
+
+/// A table, of which only the first rows are shown at once.
+pub fn long_table(mut long: Table) -> Markup {
+    let rest = long.rows.split_off(long.rows.len().min(SHOWN_ROWS));
+    let more = Table {
+        rows: rest,
+        notes: Vec::new(),
+        ..long.clone()
+    };
+    html! { (table(&long)) (folded(&format!("{} more", more.rows.len()), &more)) }
 }

@@ -7,7 +7,8 @@ use assay_units::text::group_digits;
 use crate::format::{self, joined};
 use crate::grid::{Point, Section};
 use crate::table::{Column, Row, Table, TableCell};
-use crate::tables::{spread_notes, with_spread};
+use crate::tables::cells::section_remarks;
+use crate::tables::interval::{spread_notes, with_spread};
 
 /// Result of a drive without faults.
 pub const VERIFIED: &str = "all as written";
@@ -124,7 +125,7 @@ pub fn table(section: &Section<'_>) -> Table {
         .iter()
         .map(|(kind, text, _)| format!("{kind}: {text}"));
     let mut notes = vec![joined(legend, "; ")];
-    notes.extend(section.remarks());
+    notes.extend(section_remarks(section));
     let notes = spread_notes(notes, &rows);
     section.table("result", columns, rows, notes)
 }

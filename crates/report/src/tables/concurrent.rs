@@ -13,8 +13,8 @@ use crate::format::{figure, joined, percent, plural};
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
+use crate::tables::cells::{cell_of, remarks};
 use crate::tables::figures::{host_cells, host_columns, host_text};
-use crate::tables::{cell_of, remarks};
 
 /// Most rows of a table of intervals; a longer one adds up neighbouring intervals.
 pub const MAX_ROWS: usize = 120;

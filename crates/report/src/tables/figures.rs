@@ -10,9 +10,11 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::{LATENCIES, ResultMetric};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{
-    axis_columns, latency_cells, mark, no_interval_note, predictive, reason, rows_of_points,
+use crate::tables::cells::{
+    axis_columns, latency_cells, mark, reason, rows_of_points, section_remarks,
 };
+use crate::tables::interval::no_interval_note;
+use crate::tables::predictive;
 
 /// Shown only where some result has enough samples: most jobs do not.
 pub const RAREST: &str = "p99.999";
@@ -167,7 +169,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         all.map(|(operation, summary)| figures(point, result, operation, summary))
             .collect()
     });
-    let mut notes = section.remarks();
+    let mut notes = section_remarks(section);
     let mut cells = rows.iter().flat_map(|r| &r.cells);
     if cells.any(|c| matches!(c, TableCell::Missing("\u{2013}", _))) {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());

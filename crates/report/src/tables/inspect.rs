@@ -6,8 +6,8 @@ use assay_units::text::format_size;
 use crate::format;
 use crate::grid::{Point, step_title};
 use crate::table::{Column, Row, Table, TableCell};
+use crate::tables::cells::{reason, remarks};
 use crate::tables::figures::{value_cells, value_keys};
-use crate::tables::{reason, remarks};
 
 /// A row of leading cells, followed by those of the result or the reason why there is none.
 fn row(

@@ -3,9 +3,9 @@
 use assay_analysis::estimate::{MeanEstimate, Missing};
 use assay_stats::confidence::{Estimate, FEWEST_EFFECTIVE, NoInterval};
 
-use super::any_number;
 use crate::format;
 use crate::table::{Number, Row, TableCell};
+use crate::tables::cells::any_number;
 
 /// Half-width of a confidence interval in `unit`, as text.
 pub fn half_width(half: f64) -> Option<String> {

@@ -5,7 +5,9 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{cell_of, predictive, set_spread, spread_notes};
+use crate::tables::cells::{cell_of, section_remarks};
+use crate::tables::interval::{set_spread, spread_notes};
+use crate::tables::predictive;
 
 /// The table of one metric; `None` when nothing varies.
 pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
@@ -52,7 +54,7 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
             Row::new(Heading::plain(section.row_label(row)), cells.collect())
         })
         .collect();
-    let mut notes = spread_notes(section.remarks(), &rows);
+    let mut notes = spread_notes(section_remarks(section), &rows);
     if metric.is_latency() && section.results().any(|r| r.read.ios > 0 && r.write.ios > 0) {
         notes.push(
             "of a mixed workload, the latency of the more frequent operation; the chart and the \

@@ -1,9 +1,11 @@
 //! Causes of the rate: phases, causes and evidence.
 
-use crate::charts::phases::cause_text;
+use assay_analysis::attribution::Cause;
+
+use crate::format::joined;
 use crate::grid::Section;
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{axis_columns, rows_of_points};
+use crate::tables::cells::{axis_columns, rows_of_points};
 
 /// One row per phase of every drive.
 pub fn table(section: &Section<'_>) -> Table {
@@ -30,4 +32,9 @@ pub fn table(section: &Section<'_>) -> Table {
         cells.collect()
     });
     section.table("causes of the rate", columns, rows, Vec::new())
+}
+
+/// A cause with its figures.
+pub fn cause_text(cause: &Cause) -> String {
+    joined([cause.label(), &cause.details().unwrap_or_default()], ", ")
 }

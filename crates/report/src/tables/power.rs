@@ -4,17 +4,13 @@ use assay_analysis::estimate::Missing;
 use assay_analysis::power;
 use assay_store::model::{CellResult, TelemetryRecord};
 
-use super::knee::{rate_estimate, rate_of, rate_unit, small_blocks};
-use super::temperature::highest_sensor;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{
-    axis_columns, cell_of, point_rows, reason, remarks, spread_notes, with_spread,
-};
-
-/// 10^6 bytes in 2^20: published rates per watt are decimal.
-pub const MB_PER_MIB: f64 = 1.048_576;
+use crate::tables::cells::{axis_columns, cell_of, point_rows, reason, remarks, section_remarks};
+use crate::tables::interval::{spread_notes, with_spread};
+use crate::tables::rate::{rate_estimate, rate_of, rate_unit, small_blocks};
+use crate::tables::temperature::highest_sensor;
 
 /// Mean power over the measured span, watts; `None` where neither the drive nor a meter reports it.
 pub fn mean_watts(point: &Point<'_>) -> Option<f64> {
@@ -71,7 +67,7 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
         }
         cells
     });
-    let notes = spread_notes(section.remarks(), &rows);
+    let notes = spread_notes(section_remarks(section), &rows);
     Some(section.table("power", columns, rows, notes))
 }
 

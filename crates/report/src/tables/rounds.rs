@@ -11,7 +11,8 @@ use crate::format::text_or;
 use crate::grid::{Point, Section};
 use crate::metric::ResultMetric;
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{spread_notes, with_spread};
+use crate::tables::interval::{spread_notes, with_spread};
+use crate::tables::rate::small_blocks;
 
 /// Stated wherever rounds did not reach steady state.
 pub const NOT_ACHIEVED: &str = "steady state not achieved";
@@ -31,7 +32,7 @@ pub fn figures(section: &Section<'_>) -> Vec<ResultMetric> {
     let evaluated = drives.find_map(|d| d.steady.first().copied());
     let first = match evaluated {
         Some(steady) => index_of(&steady.figure),
-        None if super::knee::small_blocks(section) => 0,
+        None if small_blocks(section) => 0,
         None => 1,
     };
     let mut figures = ResultMetric::OF_ROUNDS.to_vec();

@@ -13,7 +13,9 @@ use assay_units::{MIB, Op};
 use crate::format::{self, plural};
 use crate::grid::{Point, Section};
 use crate::table::{Column, Heading, Row, Table, TableCell};
-use crate::tables::{any_number, capacity, half_width, remarks};
+use crate::tables::capacity;
+use crate::tables::cells::{any_number, remarks};
+use crate::tables::interval::half_width;
 
 /// The two directions of a stream.
 pub const DIRECTIONS: [(Op, &str); 2] = [(Op::Write, "write"), (Op::Read, "read")];

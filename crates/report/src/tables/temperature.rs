@@ -7,7 +7,8 @@ use assay_units::Nanos;
 use crate::format::joined;
 use crate::grid::Section;
 use crate::table::{Column, Table, TableCell};
-use crate::tables::{axis_columns, cell_of, point_rows, spread_notes, with_spread};
+use crate::tables::cells::{axis_columns, cell_of, point_rows, section_remarks};
+use crate::tables::interval::{spread_notes, with_spread};
 
 /// The report gives temperatures after this time.
 const AFTER: Nanos = Nanos::from_secs(120);
@@ -105,7 +106,7 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
         }));
         cells
     });
-    let mut notes = section.remarks();
+    let mut notes = section_remarks(section);
     notes.push("from the first reading of the cell to the last, the ramp included".to_owned());
     let notes = spread_notes(notes, &rows);
     let table = section.table("temperature", columns, rows, notes);

@@ -2,15 +2,13 @@
 
 use assay_units::text::group_digits;
 
-use super::{KeyFigure, MergeRule, SectionView};
 use crate::charts::timeline;
 use crate::grid::{Point, Section};
 use crate::tables::capacity;
+use crate::views::descriptor::{KeyFigure, SectionView};
 
 /// Every block written with its own address, and verified.
 pub const VIEW: SectionView = SectionView {
-    title: Some("Every block written and read back"),
-    merge_rule: MergeRule::AllSteps,
     how_to_read: |_| {
         "Every block was written with its own address and sequence number, and read back. A block \
          with the data of another address means that addresses share flash: the capacity is \

@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::{KeyFigure, SectionView};
-use crate::charts::{Chart, timeline};
+use crate::chart::Chart;
+use crate::charts::timeline;
 use crate::format::{figure, percent};
 use crate::grid::{Point, Section};
 use crate::html::elements;
 use crate::tables::concurrent;
+use crate::views::descriptor::{KeyFigure, SectionView, all_figures};
 
 /// Every drive alone and then all together.
 pub const VIEW: SectionView = SectionView {
@@ -36,7 +37,7 @@ pub const VIEW: SectionView = SectionView {
     ..SectionView::DEFAULT
 };
 
-fn html(section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
+fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
     html! {
         @for (i, cell) in concurrent::cells(section).iter().enumerate() {
             (elements::table(&concurrent::comparison(section, cell)))
@@ -46,7 +47,7 @@ fn html(section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
                 details { summary { "Interval by interval" } div.tall { (elements::table(&intervals)) } }
             }
         }
-        (super::all_figures(section, None))
+        (all_figures(section, None))
     }
 }
 

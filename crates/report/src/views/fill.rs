@@ -1,16 +1,18 @@
 //! Short workloads on an empty and on a full drive (AnandTech 660p).
 
-use super::{KeyFigure, MergeRule, SectionView};
-use crate::charts::{Chart, percentiles};
-use crate::format::{figure, joined, percent};
+use assay_analysis::fill::{self, FillEffect};
+
+use crate::chart::Chart;
+use crate::charts::percentiles;
+use crate::format::{distinct, figure, joined, percent};
 use crate::grid::{Point, Section};
-use crate::tables::fill;
-use crate::tables::jobs::workload_text;
+use crate::table::{Column, Row, Table, TableCell};
+use crate::tables::cells::{cell_of, latency_cells, reason, section_remarks};
+use crate::views::descriptor::{KeyFigure, SectionView};
+use crate::views::jobs::workload_text;
 
 /// The same bursts in several states of fill.
 pub const VIEW: SectionView = SectionView {
-    title: Some("Bursts by state of fill"),
-    merge_rule: MergeRule::AllSteps,
     how_to_read: |_| {
         "The same short workloads, one I/O at a time, on a drive with little data and on one that \
          has just been written to the end. Writes that are slower on the full drive no longer find \
@@ -19,7 +21,7 @@ pub const VIEW: SectionView = SectionView {
          work; what deallocation gives back was missing free flash. A drive without a cache has \
          the same figures in all states."
     },
-    tables: |section| vec![fill::table(section)],
+    tables: |section| vec![table(section)],
     charts: |section| charts(section).into_iter().collect(),
     key_figures,
     ..SectionView::DEFAULT
@@ -29,7 +31,7 @@ fn charts(section: &Section<'_>) -> Option<Chart> {
     let several = section.drives.len() > 1;
     let drives = section.drives.iter();
     let groups = drives.flat_map(|&drive| {
-        let lists = fill::by_workload(section, drive).into_iter();
+        let lists = by_workload(section, drive).into_iter();
         lists.map(move |points| {
             let name = several.then(|| section.set.chart_name(drive));
             let workload = workload_text(points[0].plan());
@@ -43,7 +45,7 @@ fn charts(section: &Section<'_>) -> Option<Chart> {
 
 /// The workload that a state slows down most.
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
-    let effect = |point: &Point<'_>| fill::effect(point)?.of_empty_pct;
+    let effect = |point: &Point<'_>| effect(point)?.of_empty_pct;
     let found = section
         .measured(drive)
         .filter_map(|p| Some((p, effect(p)?)));
@@ -58,4 +60,69 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         })
     });
     key.into_iter().collect()
+}
+
+/// What the state of fill costs the workload of a point; `None` on the empty drive.
+pub fn effect(point: &Point<'_>) -> Option<FillEffect> {
+    fill::of_cell(&point.set.runs[point.run], point.cell, point.index)
+}
+
+/// The points of a drive, one list per workload, in the order of their first occurrence.
+pub fn by_workload<'s, 'a>(section: &'s Section<'a>, drive: usize) -> Vec<Vec<&'s Point<'a>>> {
+    let mut lists: Vec<Vec<&Point<'_>>> = Vec::new();
+    for point in section.of_drive(drive) {
+        let same = |list: &&mut Vec<&Point<'_>>| fill::same_workload(list[0].plan(), point.plan());
+        match lists.iter_mut().find(same) {
+            Some(list) => list.push(point),
+            None => lists.push(vec![point]),
+        }
+    }
+    lists
+}
+
+/// One row per drive and workload, three columns per state.
+pub fn table(section: &Section<'_>) -> Table {
+    let states = distinct(section.points.iter().map(Point::variant));
+    let mut columns = vec![Column::of("workload", "")];
+    for state in &states {
+        columns.extend(Column::all_under(
+            state,
+            ["MiB/s", "% of empty", "p99, \u{b5}s"],
+        ));
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for &drive in &section.drives {
+        for points in by_workload(section, drive) {
+            let first = points[0];
+            let mut cells = vec![TableCell::Text(workload_text(first.plan()))];
+            for state in &states {
+                match points.iter().rfind(|p| p.variant() == *state) {
+                    None => cells.extend([TableCell::Empty, TableCell::Empty, TableCell::Empty]),
+                    Some(point) => cells.extend(of_state(point)),
+                }
+            }
+            rows.push(first.table_row(cells));
+        }
+    }
+    let mut notes = section_remarks(section);
+    if let Some(first) = states.first() {
+        notes.push(format!(
+            "% of empty: rate relative to that of the same workload in the first state ({first})"
+        ));
+    }
+    let table = section.table("rate and latency", columns, rows, notes);
+    table.without_empty_columns()
+}
+
+fn of_state(point: &Point<'_>) -> [TableCell; 3] {
+    let Some(result) = point.result() else {
+        return [reason(point), TableCell::Empty, TableCell::Empty];
+    };
+    let pct = effect(point).and_then(|effect| effect.of_empty_pct);
+    let p99 = latency_cells(result.latency(), &["p99"]).pop();
+    [
+        cell_of(point, |r| Some(r.mib_per_s())),
+        TableCell::percent(pct),
+        p99.unwrap_or(TableCell::Empty),
+    ]
 }

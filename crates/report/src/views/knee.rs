@@ -1,18 +1,26 @@
 //! Sweeps over queue depth, compared at the knee (AnandTech PBlaze5, see docs/sources.md).
 
+use assay_analysis::knee::total_depth;
+use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 use maud::Markup;
 
-use super::{KeyFigure, SectionView, default_html, measured, or_by_kind};
-use crate::axis::Axis;
-use crate::charts::{self, Chart};
-use crate::format::{figure, micros};
+use crate::chart::{Chart, ChartView, dash, symbol};
+use crate::charts;
+use crate::charts::draw::{Panel, Trace, linear, logarithmic, panels, ring, set_ticks};
+use crate::charts::series::{series_name, style};
+use crate::format::{self, figure, micros};
 use crate::grid::{Point, Section};
-use crate::tables::host::CPU_LIMITED;
-use crate::tables::{knee, power};
+use crate::table::{Column, Table, TableCell};
+use crate::tables::cells::{latency_cells, section_remarks};
+use crate::tables::host::{self, CPU_LIMITED};
+use crate::tables::interval::{set_spread, spread_notes};
+use crate::tables::power;
+use crate::tables::rate::{rate_estimate, rate_of, rate_unit, small_blocks};
+use crate::views::descriptor::{KeyFigure, SectionView, default_html};
+use crate::views::measured;
 
 /// Rate and tail latency by queue depth.
 pub const VIEW: SectionView = SectionView {
-    row_axes: &[Axis::TotalDepth, Axis::Threads, Axis::Depth],
     how_to_read: |_| {
         "The rate rises with the queue depth until the drive is saturated; beyond that, more depth \
          only adds latency, shown in the lower panel. The ring marks the knee: the lowest depth \
@@ -23,19 +31,20 @@ pub const VIEW: SectionView = SectionView {
          step up costs."
     },
     tables: |section| {
-        let knees = knee::table(section);
+        let knees = table(section);
         if knees.is_empty() {
             return (measured::VIEW.tables)(section);
         }
         vec![knees]
     },
     charts: |section| {
-        let mut charts = charts::knee::charts(section);
+        let mut charts = charts(section);
         if !charts.is_empty() {
-            charts.extend(charts::power::chart(section, charts::knee::HEIGHT));
+            charts.extend(charts::power::chart(section, HEIGHT));
         }
-        or_by_kind(charts, section)
+        charts
     },
+    or_charts_of_kind: true,
     folded_tables: |section| {
         let power = power::table(section);
         power
@@ -48,18 +57,18 @@ pub const VIEW: SectionView = SectionView {
     ..SectionView::DEFAULT
 };
 
-fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
-    if knee::table(section).is_empty() {
-        return (measured::VIEW.html)(section, charts, id);
+fn html(view: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
+    if table(section).is_empty() {
+        return (measured::VIEW.html)(&measured::VIEW, section, charts, id);
     }
-    default_html(section, charts, id)
+    default_html(view, section, charts, id)
 }
 
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let key = |series: &Vec<&Point<'_>>| {
-        let point = series[knee::index(series)?];
+        let point = series[index(series)?];
         let result = point.result()?;
-        let (value, unit) = if knee::small_blocks(section) {
+        let (value, unit) = if small_blocks(section) {
             (result.iops(), "IOPS")
         } else {
             (result.mib_per_s(), "MiB/s")
@@ -85,3 +94,203 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         .filter_map(key)
         .collect()
 }
+
+/// Marks a knee at the deepest point of its sweep.
+const STILL_RISING: &str = "still rising";
+
+/// Index of the knee of a sweep. Only complete results count, and one point is no sweep.
+pub fn index(points: &[&Point<'_>]) -> Option<usize> {
+    knee_of(points).map(|knee| knee.index)
+}
+
+fn knee_of(points: &[&Point<'_>]) -> Option<DepthKnee> {
+    let rates = points.iter().map(|p| {
+        let complete = p.result().filter(|_| p.remark().is_none());
+        let iops = complete.map_or(0.0, |r| r.iops());
+        (total_depth(&p.plan().workload), iops)
+    });
+    let knee = lowest_depth_reaching(&rates.collect::<Vec<_>>(), SHARE)?;
+    (points.len() > 1).then_some(knee)
+}
+
+/// One row per drive and column, at the knee.
+pub fn table(section: &Section<'_>) -> Table {
+    let several = section.columns.len() > 1;
+    let unit = rate_unit(section);
+    let mut columns = Column::list([("what", ""), ("knee", ""), ("rate", unit)]);
+    columns.drain(..usize::from(!several));
+    let latencies = ["mean", "p99", "p99.99"];
+    columns.extend(Column::all_under("latency at the knee, \u{b5}s", latencies));
+    let mut points = section.points.iter();
+    let powered = points.any(|p| power::mean_watts(p).is_some());
+    if powered {
+        columns.extend([Column::of("power", "W"), power::efficiency_column(section)]);
+    }
+    columns.extend(host::columns());
+    columns.push(Column::of("best of the sweep", unit));
+    let rate = |p: &Point<'_>| p.result().map_or(0.0, |r| rate_of(section, r));
+    let mut rows = Vec::new();
+    let mut rising = false;
+    for points in section.series() {
+        let Some(knee) = knee_of(&points) else {
+            continue;
+        };
+        let point = points[knee.index];
+        let Some(result) = point.result() else {
+            continue;
+        };
+        let best = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let best = best.copied().unwrap_or(point);
+        rising |= knee.still_rising;
+        let mut cells = Vec::new();
+        if several {
+            cells.push(TableCell::Text(section.column_label(point.column)));
+        }
+        let depth = TableCell::number(&section.rows[point.row].label);
+        let mark = knee.still_rising.then(|| STILL_RISING.to_owned());
+        cells.push(depth.with(|n| n.mark = mark));
+        cells.push(TableCell::figure(rate(point)).with(|n| {
+            let (estimate, unit) = rate_estimate(section, &point.estimates());
+            set_spread(n, estimate, unit);
+            n.details = point.plan().id.clone();
+        }));
+        cells.extend(latency_cells(result.latency(), &latencies));
+        if powered {
+            let watts = power::mean_watts(point);
+            cells.push(TableCell::figure(watts).or(power::unreported));
+            cells.push(power::efficiency(section, rate(point), watts));
+        }
+        cells.extend(host::cells(point));
+        // The knee beside it has the unit.
+        let row = &section.rows[best.row];
+        let at = row
+            .number
+            .map_or_else(|| row.label.clone(), |n| format!("{n:.0}"));
+        let limited = best.is_host_limited().then(|| host::CPU_LIMITED.to_owned());
+        let best = format::figure(rate(best));
+        cells.push(TableCell::number(format!("{best} at {at}")).with(|n| n.mark = limited));
+        rows.push(point.table_row(cells));
+    }
+    let mut notes = spread_notes(section_remarks(section), &rows);
+    notes.push(
+        "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds \
+         latency"
+            .to_owned(),
+    );
+    if rising {
+        notes.push(format!(
+            "{STILL_RISING}: the sweep ended before the drive was saturated; its knee is at this \
+             depth or beyond"
+        ));
+    }
+    notes.extend(host::notes(section.points.iter()));
+    section
+        .table("at the knee", columns, rows, notes)
+        .without_empty_columns()
+}
+
+/// Height of the chart, pixels.
+pub const HEIGHT: u32 = 560;
+
+/// Rate and tail latency by depth, every knee marked.
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let Some(axis) = section.row_axis else {
+        return Vec::new();
+    };
+    let unit = rate_unit(section);
+    let rate = |p: &Point<'_>| Some(rate_of(section, p.result()?));
+    let tail = |p: &Point<'_>| {
+        let latency = p.result()?.latency();
+        (latency.samples > 0).then_some(latency.p99_99 as f64 / 1e3)
+    };
+    type Figure<'f> = &'f dyn Fn(&Point<'_>) -> Option<f64>;
+    let figures: [(&str, &str, Figure<'_>); 2] = [("y", unit, &rate), ("y2", "\u{b5}s", &tail)];
+    let mut data = Vec::new();
+    let mut few = false;
+    let mut any_limited = false;
+    for points in section.series() {
+        let (colour, column) = style(section, points[0], false);
+        let name = series_name(section, points[0], false);
+        let knee = index(&points);
+        for (axis, unit, figure) in figures {
+            let position = |p: &Point<'_>| Some((section.rows[p.row].number?, figure(p)?));
+            let line = Trace {
+                name: name.clone(),
+                points: points.iter().filter_map(|p| position(p)).collect(),
+                mode: "lines+markers",
+                colour: colour.clone(),
+                dash: dash(column),
+                symbol: symbol(column),
+                axis,
+                hover: format!("%{{y:,.4~g}} {unit}"),
+                listed: axis == "y",
+                ..Trace::default()
+            };
+            data.push(line.json());
+            if let Some(at) = knee.and_then(|k| position(points[k])) {
+                let hover = "knee: the lowest depth with 95 % of the best rate";
+                data.push(ring(&name, at, &colour, axis, hover));
+            }
+            let limited = points.iter().filter(|p| p.is_host_limited());
+            let limited: Vec<(f64, f64)> = limited.filter_map(|p| position(p)).collect();
+            if axis == "y" && !limited.is_empty() {
+                any_limited = true;
+                let crosses = Trace {
+                    name: format!("{name}, {CPU_LIMITED}"),
+                    points: limited,
+                    mode: "markers",
+                    colour: colour.clone(),
+                    symbol: "x-thin-open",
+                    size: 14.0,
+                    axis,
+                    hover: "the host's processors, not the drive, set the rate".to_owned(),
+                    listed: false,
+                    ..Trace::default()
+                };
+                data.push(crosses.json());
+            }
+        }
+        let mut results = points.iter().filter_map(|p| p.result());
+        few |= results.any(|r| (1..10_000).contains(&r.latency().samples));
+    }
+    let operations = unit == "IOPS";
+    let rate_panel = Panel {
+        share: 1.2,
+        ..linear(if operations {
+            "operations per second"
+        } else {
+            unit
+        })
+    };
+    let tail_panel = logarithmic("p99.99 latency, \u{b5}s");
+    let mut layout = panels(axis.title(), &[rate_panel, tail_panel]);
+    let values: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
+    let labels: Vec<String> = values.iter().map(f64::to_string).collect();
+    set_ticks(&mut layout, &values, &labels);
+    let mut notes =
+        vec!["ringed: the lowest depth with 95 % of the best rate of the sweep".to_owned()];
+    if any_limited {
+        notes.push(format!(
+            "crossed: {CPU_LIMITED}, the host's processors, not the drive, set the rate"
+        ));
+    }
+    if few {
+        notes
+            .push("with fewer than 10,000 operations at a depth, p99.99 is the maximum".to_owned());
+    }
+    let title = section.caption(&format!("rate and tail latency by {}", axis.title()));
+    let views = ChartView::of("rate and latency", data, layout)
+        .into_iter()
+        .collect();
+    let chart = Chart::of(title, "panel", HEIGHT, views);
+    let chart = chart.map(|chart| Chart {
+        log_x_switch: true,
+        notes,
+        ..chart
+    });
+    chart.into_iter().collect()
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/views/knee.rs"]
+mod tests;

@@ -4,16 +4,16 @@ use assay_store::model::CellResult;
 use assay_store::series::IntervalSample;
 use maud::{Markup, html};
 
-use super::{KeyFigure, SectionView};
 use crate::axis::Axis;
-use crate::charts::power as charts_power;
-use crate::charts::{Chart, percentiles, sweep, timeline};
+use crate::chart::Chart;
+use crate::charts::{percentiles, power as charts_power, sweep, timeline};
 use crate::format::{figure, joined, ratio};
 use crate::grid::{Point, Section};
 use crate::html::elements;
 use crate::metric::ResultMetric;
 use crate::table::Table;
 use crate::tables::{figures, matrix, power, predictive, published};
+use crate::views::descriptor::{KeyFigure, SectionView, all_figures};
 
 /// Cells without a specific view.
 pub const VIEW: SectionView = SectionView {
@@ -115,7 +115,7 @@ const POWER_PX: u32 = 340;
 /// Tables of at most this many figures are shown beside their chart; larger ones are folded.
 const MAX_SHOWN: usize = 20;
 
-fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
+fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
     let (sweeps, others): (Vec<&Chart>, Vec<&Chart>) =
         charts.iter().partition(|c| c.switch == "figure");
     let (by_power, others): (Vec<&Chart>, Vec<&Chart>) = others
@@ -161,7 +161,7 @@ fn html(section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
                 @for chart in by_power { (elements::chart(chart, false)) }
             }
         }
-        (super::all_figures(section, None))
+        (all_figures(section, None))
     }
 }
 

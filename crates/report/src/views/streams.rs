@@ -1,20 +1,24 @@
 //! Streams of chunks: peak and continuous bandwidth (MLE NVMe Streamer, see docs/sources.md).
 
+use assay_store::model::CellView;
 use assay_units::Op;
 use assay_units::text::format_size;
 use maud::{Markup, html};
+use serde_json::{Value, json};
 
-use super::{KeyFigure, MergeRule, SectionView, alarms, all_figures, causes};
-use crate::charts::{self, Chart};
-use crate::format::{capacity, figure, joined, text_or};
+use crate::chart::{Chart, ChartView, colour, dash, plain, symbol};
+use crate::charts::draw::{Trace, band, linear, panels, set_ticks};
+use crate::charts::timeline;
+use crate::format::{self, capacity, figure, joined, text_or};
 use crate::grid::Section;
 use crate::html::elements;
-use crate::tables::{capacity as verification, published, stream};
+use crate::tables::capacity as verification;
+use crate::tables::published;
+use crate::tables::stream::{self, DIRECTIONS, DriveStreams, mib, of_section, short_lengths};
+use crate::views::descriptor::{KeyFigure, SectionView, alarms, all_figures, causes};
 
 /// Short streams beside a continuous one.
 pub const VIEW: SectionView = SectionView {
-    title: Some("Streams: peak against continuous"),
-    merge_rule: MergeRule::AllSuites,
     how_to_read: |_| {
         "A stream of chunks, written or read in order with many in flight, timed from the first \
          submission to the last completion. At one chunk the latency of the first command \
@@ -25,16 +29,16 @@ pub const VIEW: SectionView = SectionView {
     },
     alarms: verification::alarms,
     tables: |section| vec![stream::table(section), stream::lengths(section)],
-    charts: charts::stream::charts,
+    charts,
     folded_tables: causes,
     html,
     key_figures,
     ..SectionView::DEFAULT
 };
 
-fn html(section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
+fn html(view: &SectionView, section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
     html! {
-        (alarms(section))
+        (alarms(view, section))
         (elements::table_or_notes(&stream::table(section)))
         (elements::charts(charts))
         (elements::table(&stream::lengths(section)))
@@ -77,5 +81,131 @@ fn key_figure(streams: &stream::DriveStreams, op: Op, noun: &str) -> Option<KeyF
         value: figure(continuous.mib_per_s),
         unit: "MiB/s",
         details: text_or(&details, &whole).to_owned(),
+    })
+}
+
+/// Height of the chart, pixels.
+const HEIGHT: u32 = 460;
+/// More labels of lengths than this overlap.
+const MAX_LABELS: usize = 9;
+
+/// The rate by length with one view per direction, and the continuous stream over time.
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let all = of_section(section);
+    let mut charts = Vec::new();
+    if all.iter().any(|d| !d.short.is_empty()) {
+        // Both directions in one view, and each by itself where several drives would overlap.
+        let mut choices: Vec<(&str, &[usize])> = vec![("write and read", &[0, 1])];
+        if all.len() > 1 {
+            choices.splice(0..0, [("write", &[0][..]), ("read", &[1][..])]);
+        }
+        let choices = choices.into_iter();
+        let views = choices.map(|(label, directions)| view(section, &all, label, directions));
+        let title = section.caption("rate by length");
+        let note = "points: short streams, each the mean of its repetitions; level lines: mean of \
+                    the continuous stream; shaded: the cliff, between the longest fast stream and \
+                    the shortest slow one";
+        let chart = Chart::of(title, "direction", HEIGHT, views.collect());
+        charts.extend(chart.map(|c| c.with_notes(vec![note.to_owned()])));
+    }
+    let mut continuous = section.clone();
+    let points = &mut continuous.points;
+    points.retain(|p| p.plan().view == Some(CellView::Continuous));
+    if let Some(mut chart) = timeline::chart(&continuous) {
+        // Writes are the direction whose rate changes.
+        let writes = chart.views.iter().position(|v| v.label.ends_with("write"));
+        chart.first = writes.unwrap_or(chart.first);
+        chart.title = section.caption("the continuous stream over time");
+        charts.push(chart);
+    }
+    charts
+}
+
+fn view(
+    section: &Section<'_>,
+    all: &[DriveStreams],
+    label: &str,
+    directions: &[usize],
+) -> ChartView {
+    let several = all.len() > 1;
+    let lengths = short_lengths(all);
+    let ends = lengths.first().zip(lengths.last());
+    let (mut data, mut shapes, mut annotations) = (Vec::new(), Vec::new(), Vec::new());
+    for streams in all {
+        for &direction in directions {
+            let (op, noun) = DIRECTIONS[direction];
+            // With one drive, directions differ by colour; with several, drives do.
+            let paint = colour(streams.drive + if several { 0 } else { direction });
+            let drive = section.set.chart_name(streams.drive);
+            let name = match (several, directions.len()) {
+                (false, _) => noun.to_owned(),
+                (true, 1) => drive,
+                _ => format!("{drive}, {noun}"),
+            };
+            let own: Vec<_> = streams.short.iter().filter(|s| s.op == op).collect();
+            if !own.is_empty() {
+                let both = several && directions.len() > 1;
+                let points = own.iter().map(|s| (mib(s.length_bytes), s.mib_per_s));
+                let line = Trace {
+                    name: format!("{name}, by length"),
+                    points: points.collect(),
+                    mode: "lines+markers",
+                    colour: paint.clone(),
+                    dash: dash(if both { direction } else { 0 }),
+                    symbol: symbol(direction),
+                    hover: "%{y:,.4~g} MiB/s at %{text}".to_owned(),
+                    texts: own.iter().map(|s| format_size(s.length_bytes)).collect(),
+                    ..Trace::default()
+                };
+                data.push(line.json());
+            }
+            if let (Some(continuous), Some((from, to))) = (streams.continuous(op), ends) {
+                let rate = continuous.mib_per_s;
+                let length = format::capacity(continuous.length_bytes);
+                let level = Trace {
+                    name: format!("{name}, continuous"),
+                    points: vec![(mib(*from), rate), (mib(*to), rate)],
+                    colour: paint.clone(),
+                    dash: "dot",
+                    size: 1.8,
+                    hover: format!("%{{y:,.4~g}} MiB/s over {length}"),
+                    ..Trace::default()
+                };
+                data.push(level.json());
+            }
+            for cliff in streams.cliffs(op) {
+                let (from, to) = (mib(cliff.before_bytes), mib(cliff.after_bytes));
+                shapes.push(band(from, to, &format!("{paint}~")));
+                if !several {
+                    let rates = [cliff.from_mib_per_s, cliff.to_mib_per_s];
+                    let [before, after] = rates.map(format::figure);
+                    let text = format!("{noun}: {before} \u{2192} {after}");
+                    annotations.push(annotation(from, to, &text, annotations.len()));
+                }
+            }
+        }
+    }
+    let mut layout = panels("length of the stream", &[linear("MiB/s")]);
+    let step = lengths.len().div_ceil(MAX_LABELS).max(1);
+    let shown = lengths.iter().step_by(step);
+    let (values, labels): (Vec<f64>, Vec<String>) =
+        shown.map(|&l| (mib(l), format_size(l))).unzip();
+    set_ticks(&mut layout, &values, &labels);
+    layout["shapes"] = Value::Array(shapes);
+    layout["annotations"] = Value::Array(annotations);
+    ChartView {
+        label: label.to_owned(),
+        data,
+        layout,
+    }
+}
+
+/// The text of a cliff at the upper end of its band. On a logarithmic axis plotly takes positions
+/// as powers of ten.
+fn annotation(from: f64, to: f64, text: &str, row: usize) -> Value {
+    let middle = (from * to).sqrt().log10();
+    json!({
+        "x": format::for_drawing(middle), "xref": "x", "y": 1.0, "yref": "paper", "yshift": -15.0 * row as f64,
+        "xanchor": "center", "yanchor": "top", "showarrow": false, "text": plain(text), "font": {"size": 11},
     })
 }

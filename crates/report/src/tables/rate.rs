@@ -1,0 +1,45 @@
+//! The rate by which a section is judged: operations of small blocks, bytes of large ones.
+
+use assay_analysis::estimate::{Estimates, MeanEstimate};
+use assay_store::model::CellResult;
+
+use crate::grid::Section;
+
+/// 10^6 bytes in 2^20: published rates per watt are decimal.
+pub const MB_PER_MIB: f64 = 1.048_576;
+
+/// Rates of blocks up to this size are operations per second; of larger ones, bytes.
+const SMALL_BYTES: u64 = 16 << 10;
+
+/// True when rates are operations per second.
+pub fn small_blocks(section: &Section<'_>) -> bool {
+    let all = section.points.iter().map(|p| p.plan().workload.bs_bytes);
+    all.max().is_some_and(|largest| largest <= SMALL_BYTES)
+}
+
+/// Unit of a section's rates.
+pub fn rate_unit(section: &Section<'_>) -> &'static str {
+    if small_blocks(section) {
+        "IOPS"
+    } else {
+        "MB/s"
+    }
+}
+
+/// A result's rate in [`rate_unit`].
+pub fn rate_of(section: &Section<'_>, result: &CellResult) -> f64 {
+    if small_blocks(section) {
+        result.iops()
+    } else {
+        result.mib_per_s() * MB_PER_MIB
+    }
+}
+
+/// Confidence interval of the rate, and one unit of the rate in its units.
+pub fn rate_estimate(section: &Section<'_>, estimates: &Estimates) -> (MeanEstimate, f64) {
+    if small_blocks(section) {
+        (estimates.iops, 1.0)
+    } else {
+        (estimates.mib_per_s, 1.0 / MB_PER_MIB)
+    }
+}
