@@ -1,7 +1,5 @@
-//! A simulated drive under a reference workload.
-//!
-//! Rates and latencies come from a [`ClosedLoop`]: threads with a fixed queue depth on the host of
-//! the profile's `bench`. A failed I/O is an error.
+//! A simulated drive under a reference workload: a [`ClosedLoop`] of threads with a fixed queue
+//! depth on the host of the profile's `bench`. A failed I/O is an error.
 
 use assay_sim_host::{ClosedLoop, HostProcessors};
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
@@ -11,10 +9,9 @@ use assay_units::{DataClass, Nanos, Op, Rng};
 use crate::CalibrateError;
 use crate::measurement::{AccessPattern, CHUNK_BYTES, PriorState, ReferenceWorkload};
 
-/// Queue depth of the random overwrites that precede the measurement of a
-/// [`PriorState::Overwritten`] drive.
+/// Queue depth of the random overwrites of a [`PriorState::Overwritten`] drive.
 const OVERWRITE_DEPTH: u32 = 32;
-/// Chunk commands of a stream in flight. The brief of the MLE NVMe Streamer states only "several".
+/// Chunk commands of a stream in flight; the brief of the MLE NVMe Streamer states only "several".
 const STREAM_DEPTH: u32 = 8;
 const STALLED: &str =
     "the model has I/Os in flight and nothing that would complete them: a defect of the model";
@@ -24,20 +21,17 @@ pub struct DriveUnderTest {
     workload: ReferenceWorkload,
     offsets: Offsets,
     rng: Rng,
-    /// Latencies of I/Os, while there is a histogram.
     pub latency: Option<Box<Histogram>>,
     /// Time of the last completion, or the end of the last idle period.
     pub now: Nanos,
 }
 
-/// Where a workload's I/Os go.
 struct Offsets {
     access: AccessPattern,
     block_bytes: u64,
     area_bytes: u64,
-    /// What each thread of a sequential workload has for itself.
+    /// Part of the area that each thread of a sequential workload has for itself.
     region_bytes: u64,
-    /// Per thread: next sequential offset.
     next: Vec<u64>,
 }
 
@@ -72,8 +66,7 @@ impl Offsets {
 }
 
 impl DriveUnderTest {
-    /// A drive in the workload's prior state, and the workload's first I/Os; an error when the
-    /// profile cannot make a drive, or the drive fails an I/O of the preparation.
+    /// A drive in the workload's prior state, with its first I/Os submitted.
     pub fn new(
         profile: &Profile,
         workload: ReferenceWorkload,
@@ -122,7 +115,6 @@ impl DriveUnderTest {
         Ok(())
     }
 
-    /// Replace the workload, on the drive as it is. Nothing may be in flight.
     pub fn set_workload(&mut self, workload: ReferenceWorkload) {
         let bench = &self.drive().profile().bench;
         let processors = HostProcessors::new(bench, workload.threads, self.now);
@@ -168,8 +160,7 @@ impl DriveUnderTest {
         self.drive().identity().capacity_bytes
     }
 
-    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A
-    /// later call continues.
+    /// Run until `ios` I/Os have completed or the time is reached; returns the bytes moved.
     pub fn run(&mut self, ios: u64, until: Nanos) -> Result<u64, CalibrateError> {
         let (workload, mut completed, mut failed) = (self.workload, 0, None);
         while completed < ios {
@@ -215,21 +206,19 @@ impl DriveUnderTest {
         }
     }
 
-    /// Wait for what is in flight and start nothing new.
     pub fn drain(&mut self) {
         self.host.drain();
         self.now = self.host.events().now();
     }
 
-    /// Keep drive and host idle for this long. Nothing may be in flight.
+    /// Nothing may be in flight.
     pub fn idle(&mut self, span: Nanos) {
         self.host.idle(span);
         self.now = self.host.events().now();
     }
 
-    /// One stream: so many chunks from `first_bytes` on, several in flight; returns the time from
-    /// the first submission to the last completion. The MLE NVMe Streamer has no processor in its
-    /// data path: no host overhead is added.
+    /// Time of one stream of `chunks` from first submission to last completion. The MLE NVMe
+    /// Streamer has no processor in its data path, so no host overhead is added.
     pub fn stream(
         &mut self,
         op: Op,

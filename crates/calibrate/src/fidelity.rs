@@ -7,20 +7,16 @@ use crate::residual::{ErrorSummary, Residuals};
 use crate::shipped::{FIDELITY_HEADING, figures};
 use crate::simulate::{Effort, simulate};
 
-/// A profile against the published figures of its drive.
 #[derive(Clone, Debug)]
 pub struct ProfileComparison {
-    /// The profile's name.
     pub name: String,
-    /// The drive's name for display.
     pub title: String,
     /// Published and simulated figures; those that no fit used are held out.
     pub residuals: Residuals,
 }
 
-/// Compare profiles with the figures published under their names; profiles without any are left
-/// out. `begun` is called with each name before its runs. An error when a profile cannot make a
-/// drive, or a drive fails an I/O.
+/// Profiles without published figures are left out. `begun` is called with each name before its
+/// runs.
 pub fn compare(
     profiles: &[Profile],
     threads: usize,
@@ -44,7 +40,7 @@ pub fn compare(
     Ok(out)
 }
 
-/// The errors of each profile in the form of `reference/fidelity.csv`, which `assay list` shows.
+/// In the form of `reference/fidelity.csv`, which `assay list` shows.
 pub fn table(all: &[ProfileComparison]) -> String {
     let mut out = format!("{FIDELITY_HEADING}\n");
     for one in all {
@@ -57,7 +53,6 @@ pub fn table(all: &[ProfileComparison]) -> String {
     out
 }
 
-/// Known limits of the model, for the end of the page.
 pub const LIMITS: &[&str] = &[
     "In a single run (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then \
      reaches its 80 C in the middle of the sweep and reads up to 40 % below the published cells, \

@@ -1,21 +1,16 @@
-//! Kinds of figures.
-
 use assay_units::Op;
 
 use crate::measurement::{
     AccessPattern, Measurement, Procedure, ReferenceMetric, ReferenceWorkload, SoakFigure,
 };
 
-/// Kinds of figures: their errors differ, and so do their intervals.
+/// Kinds of figures, whose errors and intervals differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FigureKind {
     /// Rate or mean latency of random reads.
     RandomRead,
-    /// Rate of sequential reads.
     SequentialRead,
-    /// Rate of sequential writes.
     SequentialWrite,
-    /// Rate of random writes.
     RandomWrite,
     /// Percentile of a latency, the median among them.
     LatencyPercentile,
@@ -25,7 +20,6 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
-    /// All of them.
     pub const ALL: [FigureKind; 7] = [
         FigureKind::RandomRead,
         FigureKind::SequentialRead,
@@ -36,7 +30,6 @@ impl FigureKind {
         FigureKind::Throttling,
     ];
 
-    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             FigureKind::RandomRead => "random_read",
@@ -53,7 +46,6 @@ impl FigureKind {
         FigureKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The kind of a rate or mean latency of a workload.
     pub fn of_workload(access: AccessPattern, op: Op) -> FigureKind {
         match (access, op) {
             (AccessPattern::Random, Op::Read) => FigureKind::RandomRead,
@@ -63,7 +55,6 @@ impl FigureKind {
         }
     }
 
-    /// The kind of a measured figure.
     pub fn of(measurement: &Measurement) -> FigureKind {
         use FigureKind::{
             LatencyPercentile, RandomRead, RandomWrite, SequentialWrite, Temperature, Throttling,

@@ -2,31 +2,26 @@
 //!
 //! # Cost
 //! The mean over the targets of a loss of `x`, the error in units of the tolerance (relative errors
-//! as logarithms, so that half and twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`.
-//! Linear, as an absolute error, so that one figure that the model cannot meet does not dominate;
-//! steep near the tolerance, so that figures that can be met are met; linear again beyond 1.6 of
-//! it.
+//! as logarithms, so that half and twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`. It
+//! is linear so that a figure that the model cannot meet does not dominate, and steep near the
+//! tolerance so that figures that can be met are met.
 //!
 //! # Stages
 //! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs
-//! a hundred times as much as a cell, and short runs are not sensitive to its parameters.
-//!
-//! Before each stage, one step of each parameter in both directions shows the sensitivities. A
-//! parameter to which no figure is sensitive (a program time where only reads were measured) keeps
-//! its value, and figures that are sensitive to none are left out of the cost.
+//! a hundred times as much as a cell, and short runs are not sensitive to its parameters. Before
+//! each stage, one step of each parameter in both directions shows the sensitivities. A parameter
+//! to which no figure is sensitive keeps its value, and figures sensitive to none are left out.
 //!
 //! # Starts
 //! One search can end in a local optimum. A fit from many starts is many fits, which differ in
-//! [`FitSettings::start`] alone, and whose result is the best by [`FitResult::cost`]. Start 0
-//! begins at the profile's values, the others at a random point of the ranges; that point and the
-//! search's random numbers follow from seed and number of the start, so that starts can be computed
-//! anywhere, in any order.
+//! [`FitSettings::start`] alone; the best has the lowest [`FitResult::cost`]. Start 0 begins at the
+//! profile's values, the others at a random point that follows from seed and number of the start,
+//! so that starts can be computed anywhere, in any order.
 //!
 //! # Repeating and resuming
 //! A fit is a function of the profile's text, the targets, the free parameters, the seed and the
 //! number of evaluations, whatever the number of threads. Its state file holds the costs of all
-//! candidates so far and is replaced after every generation; the same fit reads them instead of
-//! simulating again, and continues.
+//! candidates so far and is replaced after every generation; the same fit reads them and continues.
 
 mod state;
 
@@ -52,36 +47,33 @@ use state::StateLog;
 
 /// Loss of a figure that the simulated drive does not have.
 const MISSING_LOSS: f64 = 12.0;
-/// The heat stage gets one evaluation in this many.
+/// One in so many evaluations belongs to the heat stage.
 const HEAT_SHARE: u64 = 8;
-/// Random points that are tried as a start; where none is a valid drive, the search begins at the
-/// profile's values.
+/// Random points tried as a start, before the profile's values are taken instead.
 const START_DRAWS: usize = 100;
 /// Step of the sensitivity analysis, as a share of a parameter's range.
 const SENSITIVITY_STEP: f64 = 0.08;
 
 #[derive(Clone, Debug)]
 pub struct FitSettings {
-    /// Free parameters; empty: [`free_by_default`].
+    /// Empty: [`free_by_default`].
     pub free: Vec<FreeParameter>,
     /// Candidates to try; the last generation is completed.
     pub evaluations: u64,
-    /// Seed of the search.
     pub seed: u64,
     /// Number of the start: 0 begins at the profile's values.
     pub start: u64,
-    /// Threads that simulate.
     pub threads: usize,
-    /// State file; `None`: an interrupted fit is lost.
+    /// `None`: an interrupted fit is lost.
     pub state_file: Option<PathBuf>,
     /// What the parameters are fitted to, for the profile's text.
     pub label: String,
-    /// Whether parameters that were fitted before keep that text.
+    /// Whether parameters that were fitted before keep their label.
     pub keep_sources: bool,
 }
 
 impl FitSettings {
-    /// The seed of the search from this start: [`FitSettings::seed`] for start 0.
+    /// [`FitSettings::seed`] for start 0.
     pub fn seed_of_start(&self) -> u64 {
         match self.start {
             0 => self.seed,
@@ -92,40 +84,32 @@ impl FitSettings {
 
 #[derive(Clone, Copy, Debug)]
 pub struct FitProgress<'a> {
-    /// `rates` or `heat`.
     pub stage: &'a str,
     /// Candidates tried, all stages.
     pub done: u64,
-    /// Candidates to try, all stages.
     pub of: u64,
     /// Cost at the stage's start point.
     pub first_cost: f64,
-    /// Lowest cost so far.
     pub best_cost: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedNumber {
     pub path: String,
-    /// Before, in the profiles' notation.
+    /// Number before the fit, in the profiles' notation.
     pub from: String,
-    /// After.
     pub to: String,
 }
 
 #[derive(Clone, Debug)]
 pub struct FitResult {
-    /// The fitted profile's text.
     pub text: String,
-    /// Every measurement, held-out ones included, and the fitted drive's figures at
-    /// [`Effort::Full`]; none when stopped.
+    /// Every measurement with the fitted drive's figure at [`Effort::Full`]; none when stopped.
     pub residuals: Residuals,
-    /// Candidates tried.
     pub evaluations: u64,
-    /// Per stage: its name, the cost at its start, the cost at its end.
+    /// Per stage: name, cost at its start, cost at its end.
     pub costs: Vec<(String, f64, f64)>,
     pub moved: Vec<FittedNumber>,
-    /// Parameters that ended at a bound.
     pub at_bounds: Vec<String>,
     /// Parameters to which no figure is sensitive; not changed.
     pub insensitive: Vec<String>,
@@ -136,8 +120,7 @@ pub struct FitResult {
 }
 
 impl FitResult {
-    /// The mean loss of all targets at [`Effort::Full`], which compares starts; lower is better.
-    /// NaN when stopped.
+    /// Mean loss of all targets at [`Effort::Full`], which compares starts. NaN when stopped.
     pub fn cost(&self) -> f64 {
         let losses = self.residuals.of(Role::Target);
         let losses: Vec<f64> = losses.map(|r| loss(&r.measurement, r.simulated)).collect();
@@ -145,7 +128,7 @@ impl FitResult {
     }
 }
 
-/// Where a search begins: random points that are no valid drive are drawn again.
+/// Random points that are no valid drive are drawn again.
 fn begin(space: &ParameterSpace, start: u64, rng: &mut Rng) -> Vec<f64> {
     let centre = space.start();
     if start == 0 {
@@ -158,9 +141,7 @@ fn begin(space: &ParameterSpace, start: u64, rng: &mut Rng) -> Vec<f64> {
 }
 
 /// Fit a profile (its text) to measurements. `progress` is called after every generation; when
-/// `stop` is set, the fit ends after the current generation with the best candidate so far. An
-/// error when there is no target, a parameter cannot be fitted, the profile is not valid, or the
-/// state file belongs to another fit.
+/// `stop` is set, the fit ends after the current generation with the best candidate so far.
 pub fn fit(
     text: &str,
     measurements: &[Measurement],
@@ -199,7 +180,7 @@ pub fn fit(
         while tried < stage.evaluations {
             let points = search.ask();
             let here = done as usize..done as usize + points.len();
-            // Recorded by an earlier run, or to be simulated.
+            // Costs that an earlier run recorded are not simulated again.
             if state.costs.len() < here.end {
                 let figures = figures_at(&space, &points, &targets, settings.threads);
                 let costs = figures.iter().map(|figures| match figures {
@@ -261,7 +242,6 @@ pub fn fit(
     })
 }
 
-/// Remarks for numbers that the figures do not determine.
 pub(crate) fn remarks(identification: &Identification) -> BTreeMap<String, String> {
     let open = identification.numbers.iter().filter(|n| n.is_undetermined);
     let remark = |n: &DeterminedNumber| {
@@ -277,7 +257,6 @@ pub(crate) fn remarks(identification: &Identification) -> BTreeMap<String, Strin
     open.map(remark).collect()
 }
 
-/// One search: some of the parameters against some of the targets.
 struct Stage {
     name: &'static str,
     free: Vec<FreeParameter>,
@@ -336,8 +315,7 @@ fn stages(
     Ok(stages)
 }
 
-/// Sensitivity analysis: the parameters of a stage that change some figure, and the figures that
-/// some parameter changes.
+/// The parameters of a stage that change some figure, and the figures that some parameter changes.
 fn sensitive(
     text: &str,
     stage: &Stage,
@@ -355,8 +333,7 @@ fn sensitive(
     }
     let all = figures_at(&space, &points, &stage.targets, settings.threads);
     let Some((Some(here), moved)) = all.split_first() else {
-        // The start point is not a valid drive, so there is nothing to compare with: keep
-        // everything.
+        // The start point is no valid drive, so that nothing can be compared: keep everything.
         return Ok((stage.free.clone(), stage.targets.clone()));
     };
     // A step to an invalid profile counts as a change.
@@ -394,7 +371,7 @@ fn cost(targets: &[Measurement], figures: &Figures) -> f64 {
     losses.sum::<f64>() / targets.len().max(1) as f64
 }
 
-/// The figures at some points; `None` where the profile is not valid or the drive fails.
+/// `None` where the profile is not valid or the drive fails.
 fn figures_at(
     space: &ParameterSpace,
     points: &[Vec<f64>],

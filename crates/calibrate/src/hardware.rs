@@ -1,9 +1,6 @@
-//! Hardware facts of the modelled drives (`reference/hardware.toml`, embedded), each with its
-//! source.
-//!
-//! A drive's own fact precedes the one of its controller family or flash generation, see
-//! [`DriveFacts`]. What no source gives is absent. [`contradictions`] compares a profile with the
-//! facts of its drive. The file's head documents its keys and units.
+//! Hardware facts of the modelled drives (`reference/hardware.toml`, embedded; its head documents
+//! keys and units), each with its source. What no source gives is absent. A drive's own fact
+//! precedes that of its controller family or flash generation, see [`DriveFacts`].
 
 use std::collections::{BTreeMap, BTreeSet};
 

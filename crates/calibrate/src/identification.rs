@@ -1,9 +1,9 @@
 //! What the figures of a fit determine of its numbers, and which further figure would say most.
 //!
-//! Around the fitted numbers the posterior is approximated as in [`crate::inference`], with a
-//! log-normal prior of width [`PRIOR_WIDTH`] around each. Both ends of each number's 90 % interval
-//! are checked by the likelihood, the other numbers following as the approximation says: where the
-//! figures change less than it says, the interval is widened accordingly.
+//! The posterior around the fitted numbers is approximated as in [`crate::inference`], with a
+//! log-normal prior of width [`PRIOR_WIDTH`] around each. Both ends of each 90 % interval are
+//! checked by the likelihood; where the figures change less than approximated, the interval is
+//! widened.
 
 use crate::CalibrateError;
 use crate::inference::identify::{SIGMAS_90, knowledge, next_figures, spectrum};
@@ -15,46 +15,38 @@ use crate::parameter::{FreeParameter, ParameterSpace};
 
 /// Width of the prior of a number, a logarithm: a factor of two.
 const PRIOR_WIDTH: f64 = 0.7;
-/// Error of a measured figure: the model is not exact.
+/// Error of a measured figure, because the model is not exact.
 const FIGURE_ERROR: f64 = 0.03;
 /// Widest correction of an interval by the check at its ends.
 const MOST_WIDER: f64 = 3.0;
-/// Suggestions at most.
 const SUGGESTIONS: usize = 3;
-/// A further suggestion removes at least this share of the variance.
+/// Share of the variance that a further suggestion must remove.
 const LEAST_REMOVED: f64 = 0.01;
 
-/// A number and how well the figures determine it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeterminedNumber {
     /// Path, with its place in a list.
     pub path: String,
-    /// The 90 % interval is from the fitted number divided by this to it times this.
+    /// The 90 % interval is from the number divided by this factor to the number times it.
     pub factor: f64,
-    /// Whether the figures say little of it: its interval is more than half as wide as the prior's.
+    /// Whether the interval is more than half as wide as the prior's.
     pub is_undetermined: bool,
 }
 
-/// What a fit's figures determine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identification {
-    /// The free numbers, in their order.
     pub numbers: Vec<DeterminedNumber>,
     /// Directions, products of powers of numbers, of which the figures say more than the prior.
     pub directions: usize,
-    /// Measurements that would narrow the predictions most, in the order in which to make them.
     pub next: Vec<NextMeasurement>,
 }
 
-/// A measurement that would narrow the predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextMeasurement {
-    /// Its workload, for display.
     pub title: String,
-    /// Options of `assay job` that run it.
+    /// Options of `assay job` that run the workload.
     pub options: String,
-    /// Share of the predictive variance of all candidates that it and those before it remove, 0 to
-    /// 1.
+    /// Share of the predictive variance of all candidates removed so far, 0 to 1.
     pub removed: f64,
 }
 
@@ -72,8 +64,7 @@ fn candidates(known: &[Measurement]) -> (Vec<ReferenceWorkload>, Vec<Measurement
     figures.filter(|(_, figure)| is_new(figure)).unzip()
 }
 
-/// What the targets of a fit determine; empty when the fitted profile has no figure or no number to
-/// vary.
+/// Empty when the fitted profile has no figure or no number to vary.
 pub fn identify(
     text: &str,
     free: &[FreeParameter],
@@ -102,7 +93,7 @@ pub fn identify(
         let profiles = points.iter().map(|p| space.profile_at(p).ok());
         predictions_of(profiles.collect(), &asked, threads)
     };
-    // The residuals of the fit are not what is asked: the fitted drive's own figures are taken as
+    // Residuals of the fit do not matter here, so the fitted drive's own figures are taken as
     // observed.
     let Some(here) = model(std::slice::from_ref(&start)).pop().flatten() else {
         return Ok(Identification::default());
@@ -149,8 +140,7 @@ pub fn identify(
     })
 }
 
-/// Per number, how much wider its interval is than the approximation says, by the likelihood at
-/// both ends.
+/// Per number, how much wider its interval is than approximated, by the likelihood at both ends.
 fn widened(
     mode: &Mode,
     prior: &Prior,
@@ -162,7 +152,7 @@ fn widened(
         return vec![1.0; n];
     };
     let end = |j: usize, sign: f64| {
-        // The other numbers follow: the conditional mean of a normal distribution.
+        // The other numbers follow with the conditional mean of a normal distribution.
         let step = sign * SIGMAS_90 / covariance[j][j].sqrt();
         let moved = mode.point.iter().zip(&covariance[j]);
         moved

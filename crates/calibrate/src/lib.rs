@@ -1,25 +1,21 @@
 //! Model calibration and validation: simulated drives against measured and published figures.
 //!
 //! # Architecture
-//! - [`measurement`]: a figure that a procedure gave on a drive, with tolerance, source and role
-//!   (fitting target or held out).
+//! - [`measurement`]: a figure that a procedure gave on a drive, with tolerance, source and role.
 //! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`,
 //!   [`run_folder`] a run of assay.
-//! - [`hardware`]: facts of the drives (`reference/hardware.toml`) and the numbers of a profile
-//!   that contradict them.
-//! - `drive_under_test`: a simulated drive and the host that runs a reference workload on it;
-//!   `procedure`: the procedures; `simulate`: the simulated figures of measurements, on several
-//!   threads.
-//! - [`parameter`]: a profile's free parameters and their bounds; `search`: the optimiser;
-//!   [`mod@fit`]: both together, resumable; [`residual`]: the remaining errors.
+//! - [`hardware`]: facts of the drives, and numbers of a profile that contradict them.
+//! - `drive_under_test`: a simulated drive and its host; `procedure`: the procedures; `simulate`:
+//!   the simulated figures of measurements, on several threads.
+//! - [`parameter`]: free parameters and bounds; `search`: the optimiser; [`mod@fit`]: both
+//!   together, resumable; [`residual`]: the remaining errors.
 //! - [`twin`]: a drive's structure and numbers from its figures; [`template`], [`structures`] and
-//!   [`numbers`]: a profile as a table that varies; [`observed`]: the figures on the scale of the
-//!   inference; [`identification`]: what a fit leaves open.
-//! - [`inference`]: posteriors of parameters, identifiability.
+//!   [`numbers`]: a profile as a table that varies; [`observed`]: figures on the scale of the
+//!   [`inference`]; [`identification`]: what a fit leaves open.
 //! - [`predictive`]: 90 % predictive intervals of simulated figures, from the tables that
 //!   `assay-cross-validation` makes; [`twin_cells`]: that of twins.
-//! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the
-//!   published figures.
+//! - [`shipped`]: recipes of the shipped profiles; [`fidelity`]: all profiles against published
+//!   figures.
 //!
 //! # Non-goals
 //! No real drive, no workload engine, no printing. The model does not read figures: a profile's

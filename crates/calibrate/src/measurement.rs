@@ -1,26 +1,21 @@
 //! Measurements: a figure that a procedure gave on a drive.
 //!
 //! A [`Procedure`] is what was run, on a real drive or a simulated one; a [`ReferenceMetric`] is
-//! which figure of it, in which unit. The [`Tolerance`] is part of the measurement: figures read
-//! off a plot, rounded to ten, or taken at the 99.999th percentile are not equally precise.
+//! which figure of it, in which unit. The [`Tolerance`] belongs to the measurement, because figures
+//! read off a plot, rounded, or of a high percentile are not equally precise.
 
 use assay_units::text::{compact_size, format_size};
 use assay_units::{DataClass, GIB, Op};
 
-/// One figure of one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// What was run.
     pub procedure: Procedure,
-    /// Which figure of it.
     pub metric: ReferenceMetric,
-    /// The figure, in the metric's unit.
+    /// In the metric's unit.
     pub value: f64,
-    /// Largest accepted error of a simulated figure.
     pub tolerance: Tolerance,
     /// Who measured it, or the file it is from.
     pub source: String,
-    /// Fitting target or held out.
     pub role: Role,
 }
 
@@ -38,12 +33,11 @@ impl Measurement {
         }
     }
 
-    /// Name of the measurement, unique per drive: `randread bs=4k threads=16 depth=1, mib_per_s`.
+    /// Unique per drive: `randread bs=4k threads=16 depth=1, mib_per_s`.
     pub fn key(&self) -> String {
         format!("{}, {}", self.procedure.key(), self.metric.name())
     }
 
-    /// Its procedure and statistic for display.
     pub fn title(&self, separator: &str) -> String {
         match self.metric.row().3 {
             "" => self.procedure.title(),
@@ -51,8 +45,7 @@ impl Measurement {
         }
     }
 
-    /// Unit of an error: the metric's own for an absolute tolerance, else `percent` in the caller's
-    /// spelling.
+    /// The metric's own for an absolute tolerance, else `percent` in the caller's spelling.
     pub fn error_unit(&self, percent: &'static str) -> &'static str {
         match self.tolerance {
             Tolerance::Relative(_) => percent,
@@ -60,7 +53,7 @@ impl Measurement {
         }
     }
 
-    /// Signed error of a simulated figure in per cent, in kelvin for temperatures.
+    /// Signed error in per cent, in kelvin for temperatures.
     pub fn error(&self, simulated: f64) -> f64 {
         match self.tolerance {
             Tolerance::Relative(_) => (simulated / self.value - 1.0) * 100.0,
@@ -68,7 +61,6 @@ impl Measurement {
         }
     }
 
-    /// Whether a simulated figure is within the tolerance.
     pub fn is_met(&self, simulated: f64) -> bool {
         let error = self.error(simulated).abs();
         match self.tolerance {
@@ -79,18 +71,16 @@ impl Measurement {
     }
 }
 
-/// Largest accepted error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// Share of the measured figure: 0.1 is ten per cent.
+    /// Share of the measured figure.
     Relative(f64),
     /// In the metric's own unit.
     Absolute(f64),
 }
 
 impl Tolerance {
-    /// The default of a metric: 2 C, 25 % of a duration or 99.999th percentile, 10 % of anything
-    /// else.
+    /// 2 C, 25 % of a duration or 99.999th percentile, 10 % of anything else.
     pub fn of(metric: ReferenceMetric) -> Tolerance {
         match metric {
             ReferenceMetric::Celsius => Tolerance::Absolute(2.0),
@@ -100,10 +90,8 @@ impl Tolerance {
     }
 }
 
-/// Use of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// A fit may use it.
     #[default]
     Target,
     /// Not used by any fit: the simulated figure is a prediction.
@@ -117,7 +105,6 @@ impl Role {
             .find(|role| role.name() == name)
     }
 
-    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Role::Target => "target",
@@ -126,42 +113,32 @@ impl Role {
     }
 }
 
-/// Meaning and unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReferenceMetric {
     /// 2^20 bytes per second.
     MibPerS,
     /// 10^6 bytes per second.
     MbPerS,
-    /// Operations per second.
     Iops,
-    /// Mean latency, microseconds.
+    /// Mean latency.
     MeanUs,
-    /// Median latency, microseconds.
+    /// Median latency.
     MedianUs,
-    /// 99th percentile of latency, microseconds.
     P99Us,
-    /// 99.9th percentile of latency, microseconds.
     P99_9Us,
-    /// 99.99th percentile of latency, microseconds.
     P99_99Us,
-    /// 99.999th percentile of latency, microseconds.
     P99_999Us,
-    /// Duration.
     Seconds,
-    /// Temperature, degrees Celsius.
     Celsius,
-    /// Mean power, watts.
     Watts,
-    /// Amount, 10^9 bytes.
+    /// 10^9 bytes.
     Gb,
-    /// Without a unit: mean over standard deviation of IOPS per second, or a share of time.
+    /// Mean over standard deviation of IOPS per second, or a share of time.
     Ratio,
 }
 
-/// What is constant about a metric: name in tables, unit, statistic of a latency distribution,
-/// parts per million of a percentile, and the I/Os without which it would be chance (some dozens
-/// beyond the percentile).
+/// Name in tables, unit, statistic of a latency distribution, parts per million of a percentile,
+/// and the fewest I/Os that support it (some dozens beyond the percentile).
 type MetricRow = (
     ReferenceMetric,
     &'static str,
@@ -195,12 +172,10 @@ impl ReferenceMetric {
         &METRICS[self as usize]
     }
 
-    /// All of them.
     pub fn all() -> impl Iterator<Item = ReferenceMetric> {
         METRICS.iter().map(|row| row.0)
     }
 
-    /// The name in tables.
     pub fn name(self) -> &'static str {
         self.row().1
     }
@@ -209,12 +184,10 @@ impl ReferenceMetric {
         ReferenceMetric::all().find(|m| m.name() == name)
     }
 
-    /// The unit for display; empty for a ratio.
     pub fn unit(self) -> &'static str {
         self.row().2
     }
 
-    /// Parts per million of its percentile.
     pub(crate) fn per_million(self) -> Option<u32> {
         Some(self.row().4).filter(|&share| share > 0)
     }
@@ -224,19 +197,15 @@ impl ReferenceMetric {
     }
 }
 
-/// Where I/Os go in the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AccessPattern {
-    /// Uniformly random.
     Random,
     /// In order; each thread in an equal part of the area.
     Sequential,
 }
 
-/// What was written to the drive before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PriorState {
-    /// Nothing.
     Fresh,
     /// Every block once, in order.
     #[default]
@@ -252,7 +221,6 @@ impl PriorState {
         states.into_iter().find(|state| state.name() == name)
     }
 
-    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             PriorState::Fresh => "fresh",
@@ -265,27 +233,22 @@ impl PriorState {
 /// A closed loop of equal I/Os: `threads` with `queue_depth` in flight each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReferenceWorkload {
-    /// Read or write.
     pub op: Op,
-    /// Random or sequential.
     pub access: AccessPattern,
-    /// Bytes per I/O.
     pub block_bytes: u32,
     pub threads: u32,
-    /// I/Os in flight per thread.
     pub queue_depth: u32,
     pub data: DataClass,
-    /// State of the drive before.
     pub state: PriorState,
-    /// The area, from the drive's start, in bytes; at most the drive.
+    /// From the drive's start; at most the drive.
     pub area_bytes: u64,
-    /// How many I/Os were measured; `None` in steady state, where any number gives the figure.
+    /// I/Os measured; `None` in steady state, where any number gives the figure.
     pub ios: Option<u64>,
 }
 
 impl ReferenceWorkload {
-    /// Reads with one I/O in flight per thread on the area of the DragonFly NVMe tests, of
-    /// incompressible data.
+    /// Reads of incompressible data, one in flight per thread, on the area of the DragonFly NVMe
+    /// tests.
     pub const fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
         ReferenceWorkload {
             op: Op::Read,
@@ -300,7 +263,6 @@ impl ReferenceWorkload {
         }
     }
 
-    /// Access pattern and operation of fio's name for them.
     pub fn parse_rw(rw: &str) -> Option<(AccessPattern, Op)> {
         match rw {
             "read" => Some((AccessPattern::Sequential, Op::Read)),
@@ -311,7 +273,7 @@ impl ReferenceWorkload {
         }
     }
 
-    /// fio's name for it: `randread`, `write`, ...
+    /// fio's name: `randread`, `write`, ...
     pub fn rw(&self) -> &'static str {
         match (self.access, self.op) {
             (AccessPattern::Random, Op::Read) => "randread",
@@ -360,31 +322,27 @@ impl ReferenceWorkload {
 /// A figure of a sequential write of the area, 128 KiB, one in flight (DragonFly NVMe tests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FillFigure {
-    /// Mean rate.
     Steady,
-    /// Rate of the first GiB.
     First,
-    /// Rate of the last GiB.
     Full,
     /// Written when the rate fell below the mean of first and last.
     Cache,
 }
 
-/// A figure of a read soak: random reads of 64 KiB by 64 threads for ten minutes (DragonFly NVMe
-/// tests).
+/// A figure of ten minutes of 64 KiB random reads by 64 threads (DragonFly NVMe tests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SoakFigure {
     /// Composite temperature after two minutes.
     CelsiusAfter120S,
     /// Composite temperature, mean of the last 100 s.
     SettledCelsius,
-    /// Second sensor, mean of the last 100 s.
+    /// Mean of the last 100 s.
     SecondSensor,
-    /// Rate, mean of the last 100 s.
+    /// Mean of the last 100 s.
     SettledRead,
     /// Highest temperature up to the first throttled second.
     ThrottleCelsius,
-    /// Rate at the first throttling level, in seconds that lie wholly in it.
+    /// Rate in seconds that lie wholly in the first throttling level.
     ThrottledRead,
     /// Mean length of whole throttled periods after the first.
     ThrottledS,
@@ -395,67 +353,57 @@ pub enum SoakFigure {
 /// A figure of an hour of random writes on a filled drive (AnandTech M8Pe).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HourFigure {
-    /// Mean IOPS of the last 400 s.
+    /// IOPS of the last 400 s.
     Mean,
     /// Mean over standard deviation of the last 400 s' IOPS.
     Consistency,
-    /// Median IOPS of the fast seconds (above the middle of the extremes) among the last 1200 s.
+    /// Median IOPS of the fast seconds (above the middle of first and ninth decile) among the last
+    /// 1200 s.
     Fast,
-    /// Median IOPS of the slow seconds among the last 1200 s.
     Slow,
     /// Share of fast seconds among the last 1200 s.
     FastShare,
 }
 
-/// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Procedure {
-    /// A workload in steady state.
     Steady(ReferenceWorkload),
-    /// A sequential write of the area.
     Fill(FillFigure),
     /// 32 KiB random reads by 64 threads of an area of zeroes.
     ZeroedRead,
-    /// A read soak with temperatures.
     Soak(SoakFigure),
-    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight,
-    /// from first submission to last completion.
+    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight.
     Chunks {
-        /// Read or write.
         op: Op,
-        /// Chunks in the stream.
         chunks: u32,
     },
     /// The whole drive as one stream of 128 KiB chunks.
     FullStream {
-        /// Read or write.
         op: Op,
     },
-    /// The hour of 4 KiB random writes at depth 32 on a filled drive (AnandTech M8Pe).
+    /// 4 KiB random writes at depth 32 on a filled drive (AnandTech M8Pe).
     Hour {
-        /// Extra over-provisioning: share of the capacity that is never written, per cent.
+        /// Share of the capacity that is never written.
         over_provisioning_percent: u8,
         figure: HourFigure,
     },
 }
 
-/// The area that the DragonFly tests use, in bytes.
+/// The area that the DragonFly tests use.
 pub const AREA_BYTES: u64 = 16 * GIB;
-/// Bytes of a chunk of the MLE NVMe Streamer.
+/// Chunk of the MLE NVMe Streamer.
 pub const CHUNK_BYTES: u32 = 131_072;
 
-/// Bytes of a stream of so many chunks.
 pub fn chunk_bytes(chunks: u32) -> u64 {
     u64::from(chunks) * u64::from(CHUNK_BYTES)
 }
 
 impl Procedure {
-    /// Whether the figure depends on temperature, and so on a run of minutes.
     pub fn is_heat(&self) -> bool {
         matches!(self, Procedure::Soak(_))
     }
 
-    /// A unique, readable name: part of measurements' keys, and matched by patterns.
+    /// Unique; part of measurements' keys, and matched by patterns.
     pub fn key(&self) -> String {
         match self {
             Procedure::Steady(workload) => workload.key(),
@@ -471,7 +419,6 @@ impl Procedure {
         }
     }
 
-    /// A description for display.
     pub fn title(&self) -> String {
         match self {
             Procedure::Steady(w) => {

@@ -2,7 +2,6 @@
 
 use toml::{Table, Value};
 
-/// The value of a number.
 pub fn get<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     let mut keys = path.split('.');
     let first = table.get(keys.next()?)?;
@@ -11,10 +10,8 @@ pub fn get<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
         .get("value")
 }
 
-/// Set the value of a number; one that the profile leaves at its default is added. Nothing where
-/// the section does not exist. Unlike the numbers of an ensemble's file
-/// ([`assay_ssd::profile::ensemble`]), which must fit the profile, lists are replaced and
-/// mechanisms that the template lacks are skipped.
+/// Set a number or add it to its section; without effect where the section does not exist. Unlike
+/// with [`assay_ssd::profile::ensemble`], lists are replaced and absent mechanisms skipped.
 pub fn put(table: &mut Table, path: &str, value: Value) {
     let Some((section, key)) = path.rsplit_once('.') else {
         return;
@@ -35,7 +32,7 @@ pub fn put(table: &mut Table, path: &str, value: Value) {
     }
 }
 
-/// Take a number out; the profile then has its default.
+/// The profile then has its default.
 pub fn remove(table: &mut Table, path: &str) {
     let Some((section, key)) = path.rsplit_once('.') else {
         return;
@@ -57,7 +54,7 @@ pub fn leader(value: &Value) -> Option<f64> {
     }
 }
 
-/// A number with another size; a list by one factor, in the same type.
+/// A list is scaled by one factor; the type stays.
 pub fn scaled(value: &Value, factor: f64) -> Value {
     match value {
         Value::Integer(n) => Value::Integer((*n as f64 * factor).round().clamp(1.0, 1e15) as i64),

@@ -6,7 +6,7 @@ use crate::inference::posterior::{Observation, Predictions};
 use crate::measurement::{Measurement, ReferenceMetric};
 use crate::simulate::{Effort, Figures, simulate_valid};
 
-/// Figure on the scale of the inference: a logarithm, kelvin for temperatures.
+/// A logarithm; kelvin for temperatures.
 pub fn on_scale(measurement: &Measurement, value: f64) -> f64 {
     match measurement.metric {
         ReferenceMetric::Celsius => value,
@@ -14,7 +14,6 @@ pub fn on_scale(measurement: &Measurement, value: f64) -> f64 {
     }
 }
 
-/// What is observed of a drive.
 #[derive(Clone, Debug)]
 pub struct Observed {
     figures: Vec<Measurement>,
@@ -22,7 +21,6 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Figures, each with the scale of its error.
     pub fn new<'a>(all: impl Iterator<Item = (&'a Measurement, f64)>) -> Observed {
         let (figures, observations) = all
             .map(|(m, scale)| {
@@ -36,13 +34,12 @@ impl Observed {
         }
     }
 
-    /// Measured figures with errors of their own.
+    /// Each figure has the error that `scale` gives.
     pub fn with_scale(figures: &[Measurement], scale: &dyn Fn(&Measurement) -> f64) -> Observed {
         Observed::new(figures.iter().map(|m| (m, scale(m))))
     }
 
-    /// What drives give for these figures, on the scale of the inference; `None` where one is not
-    /// valid or lacks a figure.
+    /// `None` where a drive is not valid or lacks a figure.
     pub fn predictions(&self, profiles: Vec<Option<Profile>>, threads: usize) -> Predictions {
         predictions_of(profiles, &self.figures, threads)
     }
@@ -51,7 +48,6 @@ impl Observed {
         &self.figures
     }
 
-    /// The figures on the scale of the inference, with their errors.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
@@ -71,8 +67,7 @@ pub fn figures_of(
     all.into_iter().map(|one| one.map(scaled)).collect()
 }
 
-/// The figures of profiles on the scale of the inference; `None` where a profile is not valid or
-/// one of its figures is missing.
+/// [`figures_of`]; `None` where a figure is missing too.
 pub fn predictions_of(
     profiles: Vec<Option<Profile>>,
     figures: &[Measurement],

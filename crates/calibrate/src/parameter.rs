@@ -1,10 +1,9 @@
 //! Free parameters of a profile: bounds, scales, and writing fitted values into its text.
 //!
 //! A parameter varies on a logarithmic scale (linear where the low bound is not above 0) between
-//! its bounds: those given with it, else its `range = [low, high]` in the profile, else its value
-//! divided and multiplied by [`DEFAULT_SPAN`]. Numbers of a list vary together, by one factor,
-//! unless one is named: `nand.read_ns[1]`. Values are rounded to four significant digits, and to
-//! integers where the profile has integers: no measurement is more precise.
+//! its bounds: given ones, else its `range` in the profile, else its value divided and multiplied
+//! by [`DEFAULT_SPAN`]. Numbers of a list vary together, by one factor, unless one is named:
+//! `nand.read_ns[1]`. Values are rounded to four significant digits and the profile's type.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +12,11 @@ use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 
 use crate::CalibrateError;
 
-/// A parameter without bounds varies between its value divided and multiplied by this.
+/// A parameter without bounds varies between its value divided and multiplied by this factor.
 pub const DEFAULT_SPAN: f64 = 4.0;
-/// Significant digits of a fitted value.
 const DIGITS: i32 = 4;
-/// Suffixes of quantities, which are free by default when the profile marks them as fitted. Counts,
-/// sizes in bytes and switches are structure, which a search by small steps cannot vary: they are
-/// free only when named.
+/// Suffixes of quantities, free by default when marked as fitted. Counts, sizes and switches are
+/// structure, which small steps cannot vary: they are free only when named.
 const QUANTITIES: [&str; 10] = [
     "_ns",
     "_per_second",
@@ -38,19 +35,16 @@ pub fn is_quantity(path: &str) -> bool {
     QUANTITIES.iter().any(|unit| path.ends_with(unit))
 }
 
-/// A free parameter, as requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeParameter {
     /// Dotted path, such as `nand.read_ns`.
     pub path: String,
-    /// Its place in a list.
     pub index: Option<usize>,
-    /// Bounds.
     pub range: Option<(f64, f64)>,
 }
 
 impl FreeParameter {
-    /// `path`, `path[index]`, each with `=low..high` or without; an error names the expected form.
+    /// `path` or `path[index]`, optionally with `=low..high`.
     pub fn parse(text: &str) -> Result<FreeParameter, CalibrateError> {
         let bad = |what: &str| CalibrateError::parameter(text, what);
         let number = |text: &str| {
@@ -87,7 +81,6 @@ impl FreeParameter {
         })
     }
 
-    /// A number or a whole list, without bounds of its own.
     pub fn whole(path: impl Into<String>) -> FreeParameter {
         FreeParameter {
             path: path.into(),
@@ -96,15 +89,13 @@ impl FreeParameter {
         }
     }
 
-    /// Whether it is one of heat and energy, to which short runs of bandwidths and latencies are
-    /// not sensitive.
+    /// Parameters of heat and energy, to which short runs of rates and latencies are not sensitive.
     pub fn is_heat(&self) -> bool {
         self.path.starts_with("thermal.")
             || ["power.idle_mw", "power.core_mw"].contains(&self.path.as_str())
             || (self.path.starts_with("power.") && self.path.ends_with("_nj"))
     }
 
-    /// The path with its index.
     pub fn name(&self) -> String {
         match self.index {
             None => self.path.clone(),
@@ -113,8 +104,7 @@ impl FreeParameter {
     }
 }
 
-/// The parameters that are free by default: quantities marked `fitted` that are not 0, and any
-/// number with a `range`.
+/// Quantities marked `fitted` that are not 0, and any number with a `range`.
 pub fn free_by_default(text: &str) -> Result<Vec<FreeParameter>, ProfileError> {
     let mut document = parse(text)?;
     let mut numbers = Profile::numbers(text)?;
@@ -137,7 +127,6 @@ fn parse(text: &str) -> Result<DocumentMut, ProfileError> {
         .map_err(|error: TomlError| ProfileError::Syntax(error.to_string()))
 }
 
-/// The table of a number: `{ value = 35_430, fitted = "..." }`.
 fn entry<'d>(document: &'d mut DocumentMut, path: &str) -> Option<&'d mut dyn TableLike> {
     let mut keys = path.split('.');
     let item = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key))?;
@@ -148,7 +137,6 @@ fn entry<'d>(document: &'d mut DocumentMut, path: &str) -> Option<&'d mut dyn Ta
 #[derive(Clone, Debug, PartialEq)]
 struct Numbers {
     values: Vec<f64>,
-    /// Integers.
     whole: bool,
     list: bool,
 }
@@ -193,8 +181,7 @@ impl Numbers {
     }
 }
 
-/// A number in the profiles' notation: integers with an underscore per thousand, others with a
-/// point.
+/// The profiles' notation: integers with an underscore per thousand, others with a point.
 fn notation(value: f64, whole: bool) -> String {
     if !whole {
         let point = if value.fract() == 0.0 { ".0" } else { "" };
@@ -211,7 +198,6 @@ fn notation(value: f64, whole: bool) -> String {
     out
 }
 
-/// A number rounded to [`DIGITS`] significant digits.
 pub(crate) fn significant(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -269,7 +255,6 @@ impl Parameter {
         })
     }
 
-    /// The value of the coordinate: of a list, the first (or the named one).
     fn leader(&self) -> f64 {
         self.start.values[self.free.index.unwrap_or(0)]
     }
@@ -292,7 +277,6 @@ impl Parameter {
         }
     }
 
-    /// The list (or single number) at a coordinate.
     fn values(&self, coordinate: f64) -> Vec<f64> {
         let rounded = |value: f64| {
             let value = significant(value);
@@ -315,7 +299,7 @@ impl Parameter {
     }
 }
 
-/// The search space: one coordinate from 0 to 1 per free parameter.
+/// One coordinate from 0 to 1 per free parameter.
 #[derive(Clone, Debug)]
 pub struct ParameterSpace {
     document: DocumentMut,
@@ -323,9 +307,7 @@ pub struct ParameterSpace {
 }
 
 impl ParameterSpace {
-    /// The space of a profile's text and its free parameters. [`CalibrateError::Parameter`] when
-    /// the profile has no such number or it cannot vary; [`CalibrateError::Profile`] when the text
-    /// is not TOML.
+    /// [`CalibrateError::Parameter`] when the profile has no such number or it cannot vary.
     pub fn new(text: &str, free: &[FreeParameter]) -> Result<ParameterSpace, CalibrateError> {
         let mut document = parse(text)?;
         let mut parameters: Vec<Parameter> = Vec::new();
@@ -348,14 +330,12 @@ impl ParameterSpace {
         })
     }
 
-    /// The point of the profile's own values.
     pub fn start(&self) -> Vec<f64> {
         let coordinates = self.parameters.iter().map(|p| p.coordinate(p.leader()));
         coordinates.collect()
     }
 
-    /// Per coordinate, the logarithm of the ratio of its bounds; of a linear one, of the range to a
-    /// tenth of it.
+    /// Per coordinate, the logarithm of the ratio of its bounds, of 10 if it is linear.
     pub fn log_spans(&self) -> Vec<f64> {
         let span = |p: &Parameter| match p.low > 0.0 {
             true => (p.high / p.low).ln(),
@@ -364,7 +344,7 @@ impl ParameterSpace {
         self.parameters.iter().map(span).collect()
     }
 
-    /// Parameters that a point has at or next to a bound: the true value may lie beyond.
+    /// Parameters at or next to a bound: the true value may lie beyond.
     pub fn at_bounds(&self, point: &[f64]) -> Vec<String> {
         let coordinates = self.parameters.iter().zip(point);
         coordinates
@@ -373,7 +353,7 @@ impl ParameterSpace {
             .collect()
     }
 
-    /// The profile at a point; an error when the values there contradict each other.
+    /// An error when the values at the point contradict each other.
     pub fn profile_at(&self, point: &[f64]) -> Result<Profile, ProfileError> {
         Profile::from_toml(&self.write(point, "a candidate", true)?)
     }
@@ -394,9 +374,8 @@ impl ParameterSpace {
         out
     }
 
-    /// The profile's text with the values of a point; comments, order and spacing stay. Each number
-    /// is marked `fitted` to `to`; one that was fitted before keeps its text when `keep_sources`.
-    /// An error when a value is beyond the numbers of TOML.
+    /// The profile's text with the values of a point; comments, order and spacing stay. Numbers are
+    /// marked `fitted` to `to`; previously fitted ones keep their text with `keep_sources`.
     pub fn write(
         &self,
         point: &[f64],
@@ -439,7 +418,6 @@ fn replace(entry: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
-/// The section of a number, and its key.
 fn section<'d, 'p>(
     document: &'d mut DocumentMut,
     path: &'p str,
@@ -450,7 +428,6 @@ fn section<'d, 'p>(
     Some((item.as_table_like_mut()?, key))
 }
 
-/// A value in the profiles' notation.
 fn in_notation(path: &str, value: &toml::Value) -> Result<Value, CalibrateError> {
     let parsed = |text: &str| {
         let bad = |_| CalibrateError::parameter(path, "the value is not valid in a profile");
@@ -463,7 +440,7 @@ fn in_notation(path: &str, value: &toml::Value) -> Result<Value, CalibrateError>
     }
 }
 
-/// A profile's text without some numbers, which then have their defaults.
+/// The removed numbers then have their defaults.
 pub fn without(text: &str, paths: &[&str]) -> Result<String, CalibrateError> {
     let mut document = parse(text)?;
     for path in paths {
@@ -474,9 +451,8 @@ pub fn without(text: &str, paths: &[&str]) -> Result<String, CalibrateError> {
     Ok(document.to_string())
 }
 
-/// A profile's text with other values for some numbers, by path, each marked as `fitted` to `to`;
-/// one that the profile leaves out is added to its section. [`CalibrateError::Parameter`] where
-/// there is no such section or the value is none of a profile.
+/// Set numbers, by path, and mark them `fitted` to `to`; missing ones are added to their section.
+/// [`CalibrateError::Parameter`] without such a section, or for an invalid value.
 pub fn with_fitted(
     text: &str,
     values: &BTreeMap<String, toml::Value>,
@@ -503,7 +479,7 @@ pub fn with_fitted(
     Ok(document.to_string())
 }
 
-/// A profile's text with a remark behind the source of some numbers, by path.
+/// Add remarks behind the sources of fitted numbers, by path.
 pub fn remarked(text: &str, remarks: &BTreeMap<String, String>) -> Result<String, CalibrateError> {
     let mut document = parse(text)?;
     for (path, remark) in remarks {
@@ -517,7 +493,6 @@ pub fn remarked(text: &str, remarks: &BTreeMap<String, String>) -> Result<String
     Ok(document.to_string())
 }
 
-/// A profile's text with another name and title.
 pub fn renamed(text: &str, name: &str, title: &str) -> Result<String, CalibrateError> {
     let mut document = parse(text)?;
     document["name"] = toml_edit::value(name);
@@ -525,9 +500,8 @@ pub fn renamed(text: &str, name: &str, title: &str) -> Result<String, CalibrateE
     Ok(document.to_string())
 }
 
-/// A profile's text with other values for some numbers, by path; nothing else changes, their
-/// sources neither. [`CalibrateError::Parameter`] when the profile has no such number, or the value
-/// has another type.
+/// Set numbers, by path, without changing their sources. [`CalibrateError::Parameter`] when the
+/// profile has no such number, or the value has another type.
 pub fn with_values(
     text: &str,
     values: &BTreeMap<String, toml::Value>,

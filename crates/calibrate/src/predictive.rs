@@ -3,11 +3,10 @@
 //!
 //! `reference/predictive_intervals.csv` (embedded; written by `make predictions`) has a row per
 //! kind of figure and [`Situation`]: in the cross-validation, 5 % of the true figures lay below
-//! `low` times the simulated one, 5 % above `high` times. It therefore contains everything that
-//! separates a simulated drive from the real one: numbers that the fitted figures leave
-//! undetermined, and what the model lacks. Sampling noise of a run is not in it and much smaller. A
-//! profile that was fitted to a run of the drive knows more: its intervals are multiples of its own
-//! distance from that run, tested with drives whose truth is known ([`crate::twin_cells`]).
+//! `low` times the simulated one, 5 % above `high` times. Undetermined numbers and the model's
+//! deficiencies are included, sampling noise (much smaller) is not. Intervals of a profile fitted
+//! to a run of the drive are multiples of its distance from that run, tested with simulated drives
+//! ([`crate::twin_cells`]).
 
 use crate::CalibrateError;
 pub use crate::figure_kind::FigureKind;
@@ -17,7 +16,6 @@ use crate::twin_cells::{self, TwinCell, half_width};
 
 const TEXT: &str = include_str!("../../../reference/predictive_intervals.csv");
 const FILE: &str = "predictive_intervals.csv";
-/// First line of the file.
 pub const HEADING: &str = "figure,situation,unit,predictions,low,high";
 
 /// What a profile's fit knew of a figure of this kind.
@@ -36,7 +34,6 @@ pub enum Situation {
 }
 
 impl Situation {
-    /// All of them, best informed first.
     pub const ALL: [Situation; 5] = [
         Situation::ThisDrive,
         Situation::AnotherBlock,
@@ -45,7 +42,6 @@ impl Situation {
         Situation::FactsOnly,
     ];
 
-    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Situation::ThisDrive => "this_drive",
@@ -60,7 +56,7 @@ impl Situation {
         Situation::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// The situation of a figure of this kind with `in_flight` I/Os after a fit to `figures`.
+    /// The situation of a figure with `in_flight` I/Os after a fit to `figures`.
     fn of(figures: &[Measurement], kind: FigureKind, in_flight: u32) -> Situation {
         if figures.is_empty() {
             return Situation::FactsOnly;
@@ -77,23 +73,20 @@ impl Situation {
     }
 }
 
-/// A 90 % predictive interval relative to a simulated figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictiveInterval {
     pub kind: FigureKind,
-    /// What the fit knew.
     pub situation: Situation,
-    /// Held-out figures from which it is estimated.
+    /// Held-out figures from which the interval is estimated.
     pub predictions: u32,
-    /// Added to a simulated temperature (kelvin), multiplied with any other figure: 5 % of the true
-    /// figures are below.
+    /// Factor on a simulated figure (temperatures: addend in kelvin) below which 5 % of true
+    /// figures lie.
     pub low: f64,
-    /// 5 % are above.
+    /// Factor (or addend) above which 5 % of the true figures lie.
     pub high: f64,
 }
 
 impl PredictiveInterval {
-    /// `factor`, or `kelvin` for temperatures.
     pub fn unit(kind: FigureKind) -> &'static str {
         match kind {
             FigureKind::Temperature => "kelvin",
@@ -102,13 +95,11 @@ impl PredictiveInterval {
     }
 }
 
-/// All intervals of this repository; [`CalibrateError::Table`] where the file is damaged.
 pub fn embedded() -> Result<Vec<PredictiveInterval>, CalibrateError> {
     parse(TEXT)
 }
 
-/// The interval of a kind in a situation, or in the next less informed one where that was never
-/// tested (it cannot be narrower); `None` where neither was.
+/// The interval of a situation or, where that was never tested, of the next less informed one.
 fn interval(
     all: &[PredictiveInterval],
     kind: FigureKind,
@@ -120,8 +111,7 @@ fn interval(
     found.next().copied()
 }
 
-/// The interval of a rate of this kind of a profile whose fit to a run of this drive has this
-/// spread; `None` where no twin's was tested.
+/// `spread` is that of the fit to a run of this drive; `None` where no twin's was tested.
 fn of_fit(twins: &[TwinCell], kind: FigureKind, spread: f64) -> Option<PredictiveInterval> {
     let here: Vec<&TwinCell> = twins.iter().filter(|c| c.kind == kind).collect();
     let half_width = half_width(&here)? * spread;
@@ -134,12 +124,10 @@ fn of_fit(twins: &[TwinCell], kind: FigureKind, spread: f64) -> Option<Predictiv
     })
 }
 
-/// All intervals of a built-in profile's figures, with the numbers of I/Os in flight for which each
-/// holds; `None`: any other. Figures of profiles of other names are predicted from facts only, but
-/// for the kinds whose spread after a fit to a run of the drive `fitted` has ([`crate::spread`]).
-/// With `altered` (a drive whose options change what was measured, such as additional
-/// over-provisioning) no figure of the same kind counts as known. [`CalibrateError::Table`] where
-/// an embedded table is damaged.
+/// Intervals of a built-in profile's figures and the I/Os in flight for which each holds (`None`:
+/// any other). Other profiles are predicted from facts only, except kinds of which `fitted` has the
+/// spread of a fit to a run of the drive. With `altered`, options change what was measured, so no
+/// figure of the same kind counts as known.
 pub fn of_profile(
     profile: &str,
     altered: bool,
@@ -170,8 +158,7 @@ pub fn of_profile(
         out.extend(interval(situation(0)).map(|any| (None, any)));
         for depth in depths {
             let known = match situation(depth) {
-                // Where both depth and block sizes were fitted, neither is extrapolated: the
-                // narrower interval still holds.
+                // Where both depth and block sizes were fitted, neither is extrapolated.
                 Situation::AnotherBlock => narrower(
                     interval(Situation::AnotherBlock),
                     interval(Situation::AnotherDepth),
@@ -202,7 +189,6 @@ fn narrower(
     })
 }
 
-/// I/Os in flight of a measured workload; `None` of other procedures.
 fn in_flight(measurement: &Measurement) -> Option<u32> {
     match measurement.procedure {
         Procedure::Steady(w) => Some(w.threads * w.queue_depth),
@@ -210,7 +196,6 @@ fn in_flight(measurement: &Measurement) -> Option<u32> {
     }
 }
 
-/// Parse a table.
 pub fn parse(text: &str) -> Result<Vec<PredictiveInterval>, CalibrateError> {
     let mut out = Vec::new();
     for row in CsvTable::parse(FILE, text)?.rows {
@@ -238,7 +223,6 @@ pub fn parse(text: &str) -> Result<Vec<PredictiveInterval>, CalibrateError> {
     Ok(out)
 }
 
-/// The table's text.
 pub fn table(intervals: &[PredictiveInterval]) -> String {
     let mut out = format!("{HEADING}\n");
     for one in intervals {

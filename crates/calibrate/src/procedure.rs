@@ -1,7 +1,5 @@
-//! The reference procedures on a simulated drive. Each returns everything that its figures are
-//! computed from, so that one run gives all.
-//!
-//! A run fails when the profile cannot make a drive, or the drive fails an I/O.
+//! The reference procedures on a simulated drive. Each returns everything from which its figures
+//! are computed. A run fails when the profile cannot make a drive, or the drive fails an I/O.
 
 pub mod fill;
 pub mod hour;
@@ -9,13 +7,11 @@ pub mod soak;
 pub mod steady;
 pub mod streams;
 
-/// The mean; `None` without values.
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The mean of the last `count` samples, in steady state: it differs by less than this share from
-/// that of as many before them.
+/// Mean of the last `count` samples if the mean of as many before differs by less than this share.
 fn steady_mean(samples: &[f64], count: usize, share: f64) -> Option<f64> {
     let recent = samples.get(samples.len().checked_sub(2 * count)?..)?;
     let (before, after) = (mean(&recent[..count])?, mean(&recent[count..])?);

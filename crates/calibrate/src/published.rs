@@ -1,5 +1,4 @@
-//! The published figures of `reference/*.csv`, embedded, as measurements of a profile's drive.
-//! Their sources: docs/sources.md.
+//! The published figures of `reference/*.csv`, embedded, as measurements. Sources: docs/sources.md.
 //!
 //! Tolerances: 10 % of a bandwidth or latency, 25 % of a 99.999th percentile and of durations, 2 C,
 //! 5 % of sequential writes and of the hour's mean. The goal for the streamer's sweep is a median

@@ -5,22 +5,18 @@ use assay_units::median;
 use crate::measurement::{Measurement, Role, Tolerance};
 use crate::simulate::Figures;
 
-/// A measurement with the simulated figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Residual {
-    /// Measured.
     pub measurement: Measurement,
-    /// Simulated; `None` where the simulated drive has no such figure.
+    /// `None` where the simulated drive has no such figure.
     pub simulated: Option<f64>,
 }
 
 impl Residual {
-    /// Signed error, see [`Measurement::error`].
     pub fn error(&self) -> Option<f64> {
         self.simulated.map(|value| self.measurement.error(value))
     }
 
-    /// Whether it is within its tolerance.
     pub fn is_met(&self) -> bool {
         let met = |value| self.measurement.is_met(value);
         self.simulated.is_some_and(met)
@@ -35,12 +31,9 @@ impl Residual {
     }
 }
 
-/// Median and worst error of some figures, and how many are within their tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorSummary {
-    /// Number of figures.
     pub count: usize,
-    /// Those within their tolerance.
     pub met: usize,
     /// Median absolute error in per cent, without temperatures.
     pub median_pct: f64,
@@ -65,12 +58,10 @@ impl ErrorSummary {
     }
 }
 
-/// The residuals of all measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Residuals(pub Vec<Residual>);
 
 impl Residuals {
-    /// Measurements and their simulated figures, in the same order.
     pub fn new(measurements: &[Measurement], figures: Figures) -> Residuals {
         let pairs = measurements.iter().cloned().zip(figures);
         let residual = |(measurement, simulated)| Residual {
@@ -80,7 +71,6 @@ impl Residuals {
         Residuals(pairs.map(residual).collect())
     }
 
-    /// Those of a role.
     pub fn of(&self, role: Role) -> impl Iterator<Item = &Residual> {
         self.0.iter().filter(move |r| r.measurement.role == role)
     }
@@ -89,8 +79,7 @@ impl Residuals {
         ErrorSummary::of(self.of(role))
     }
 
-    /// As comma-separated values:
-    /// `role,measurement,measured,simulated,unit,error,error_unit,within`.
+    /// Columns: `role,measurement,measured,simulated,unit,error,error_unit,within`.
     pub fn to_csv(&self) -> String {
         let mut out =
             String::from("role,measurement,measured,simulated,unit,error,error_unit,within\n");

@@ -1,9 +1,8 @@
 //! The cells of a run of assay as measurements, to fit a custom profile to.
 //!
 //! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate
-//! and, with enough I/Os, median and 99th percentile of latency. The mean is left out: it follows
-//! from rate, threads and depth (Little's law). Every other cell is listed with the reason why it
-//! gives none.
+//! and, with enough I/Os, median and 99th percentile of latency. The mean would follow from rate,
+//! threads and depth (Little's law).
 
 use assay_store::Run;
 use assay_store::model::{CellKind, CellResult, WorkloadRecord};
@@ -16,29 +15,24 @@ use crate::measurement::{
     Tolerance,
 };
 
-/// Fewest I/Os for a median.
 const MEDIAN_IOS: u64 = 200;
-/// Fewest I/Os for a 99th percentile.
 const P99_IOS: u64 = 5_000;
 /// A 99th percentile varies more from run to run than a rate.
 pub const P99_TOLERANCE: f64 = 0.20;
 
-/// Figures to fit to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FitTargets {
-    /// Where they are from, as the label of fitted parameters.
+    /// Label of fitted parameters.
     pub label: String,
-    /// The figures.
     pub measurements: Vec<Measurement>,
-    /// Capacity of the measured drive in bytes, where known.
+    /// Capacity of the measured drive, where known.
     pub capacity_bytes: Option<u64>,
-    /// Cells of a run without a usable figure, each with the reason.
+    /// Cells without a usable figure, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
-/// The measurements of one drive of a run: of the one with this label, or of the only one.
-/// [`CalibrateError::NoTargets`] when the drive is not in the run, or several are and none is
-/// named.
+/// Measurements of the drive with this label, or of the only one. [`CalibrateError::NoTargets`]
+/// when it is not in the run, or several are and none is named.
 pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, CalibrateError> {
     let drives = &run.manifest.drives;
     let labels: Vec<&str> = drives.iter().map(|d| d.label.as_str()).collect();
@@ -124,7 +118,7 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
     Ok(out)
 }
 
-/// The cell's workload as a reference workload, or why there is none.
+/// The cell's workload, or why it is no reference workload.
 fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkload, String> {
     let (access, op) = ReferenceWorkload::parse_rw(&cell.rw)
         .ok_or_else(|| format!("{}: mixed reads and writes", cell.rw))?;
@@ -168,12 +162,12 @@ fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkl
         data,
         state,
         area_bytes: cell.span_bytes.max(cell.bs_bytes),
-        // A write cache must fill as far as it did.
+        // A write cache must fill as far as it did in the run.
         ios: (op == Op::Write).then(|| result.write.ios.max(1)),
     })
 }
 
-/// Whether an option is set to something a reference workload cannot repeat; of `--bs`, a mix.
+/// Whether an option has a value that a reference workload cannot repeat; of `--bs`, a mix.
 fn unusual(options: &str, option: &str) -> bool {
     let Some(at) = options.find(option) else {
         return false;

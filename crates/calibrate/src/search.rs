@@ -1,18 +1,15 @@
 //! CMA-ES: the covariance matrix adaptation evolution strategy in a unit box, with restarts.
 //!
-//! A profile's parameters interact (firmware time and channel time, read time and jitter), the
-//! figures are quantised to nanoseconds and noisy, and there is no gradient. CMA-ES uses only the
-//! ranking of its candidates, so neither scale nor noise of the cost matters. Formulae and default
-//! constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49)
-//! to (58) for the weights and rates, (24) to (37) for the updates (without negative weights). A
-//! candidate outside the box is projected onto it, with a penalty for the distance.
+//! A profile's parameters interact, the figures are quantised and noisy, and there is no gradient;
+//! CMA-ES uses only the ranking of its candidates. Formulae and default constants: N. Hansen, "The
+//! CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the weights
+//! and rates, (24) to (37) for the updates (without negative weights). A candidate outside the box
+//! is projected onto it, with a penalty for the distance. A converged search restarts, alternately
+//! near the best point with small steps and at a random point with twice the candidates (A. Auger,
+//! N. Hansen, "A restart CMA evolution strategy with increasing population size", CEC 2005).
 //!
-//! When a search has converged, it restarts: every other time near the best point with small steps,
-//! otherwise at a random point with twice the candidates (A. Auger, N. Hansen, "A restart CMA
-//! evolution strategy with increasing population size", CEC 2005).
-//!
-//! Ask and tell: the same costs give the same candidates again, so a search is resumed by telling
-//! it the recorded costs.
+//! The same costs give the same candidates, so a search is resumed by telling it the recorded
+//! costs.
 
 use assay_units::Rng;
 
@@ -20,9 +17,7 @@ use crate::inference::linear::{diagonal, dot, eigen};
 
 /// First step, as a share of the box.
 const FIRST_STEP: f64 = 0.12;
-/// First step of a restart near the best point.
 const NEAR_STEP: f64 = 0.05;
-/// First step of a restart at a random point.
 const FAR_STEP: f64 = 0.25;
 /// Converged: steps below this share of the box are below the rounding of the parameters.
 const LAST_STEP: f64 = 3e-4;
@@ -32,15 +27,14 @@ const OUTSIDE: f64 = 10.0;
 pub struct CmaEs {
     rng: Rng,
     pub best: Vec<f64>,
-    /// Its cost; [`f64::MAX`] before the first [`CmaEs::tell`].
+    /// [`f64::MAX`] before the first [`CmaEs::tell`].
     pub best_cost: f64,
     restarts: u32,
     strategy: Strategy,
-    /// The last candidates, before projection into the box.
+    /// Before projection into the box.
     candidates: Vec<Vec<f64>>,
 }
 
-/// One run of the strategy.
 struct Strategy {
     mean: Vec<f64>,
     step: f64,
@@ -76,13 +70,13 @@ impl Strategy {
     }
 }
 
-/// Candidates per generation in so many dimensions (equation 48).
+/// Equation (48).
 fn usual_lambda(dimensions: usize) -> usize {
     4 + (3.0 * (dimensions.max(1) as f64).ln()).floor() as usize
 }
 
 impl CmaEs {
-    /// A search from a point of the unit box, which is its first candidate.
+    /// The first candidate is `start`, a point of the unit box.
     pub fn new(start: &[f64], rng: Rng) -> CmaEs {
         CmaEs {
             rng,

@@ -1,7 +1,5 @@
 //! Recipes of the shipped profiles' fits (`profiles/fits.toml`, embedded) and their last fidelity.
-//!
-//! A recipe has seed and evaluations, the free parameters and their start values, and the held-out
-//! figures. A fit begins at the start values, whatever the profile holds now, so that a shipped
+//! A fit begins at the recipe's start values, whatever the profile holds now, so that a shipped
 //! profile is a function of its recipe (`make fit`).
 
 use std::collections::BTreeMap;
@@ -17,16 +15,13 @@ use crate::residual::ErrorSummary;
 const RECIPES: &str = include_str!("../../../profiles/fits.toml");
 const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
 
-/// The fit of one profile.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitRecipe {
-    /// Seed of the search.
     pub seed: u64,
-    /// Candidates tried.
     pub evaluations: u64,
-    /// Free parameters in the form of `--free`, beside those of `start`; none of either: those
-    /// marked as fitted.
+    /// Free parameters in the form of `--free`, beside those of `start`; without any, the fitted
+    /// ones.
     #[serde(default)]
     pub free: Vec<String>,
     /// Figures whose names contain one of these are held out.
@@ -38,7 +33,6 @@ pub struct FitRecipe {
 }
 
 impl FitRecipe {
-    /// The free parameters; [`CalibrateError::Parameter`] when one cannot be parsed.
     pub fn free(&self) -> Result<Vec<FreeParameter>, CalibrateError> {
         let given = self.free.iter().map(|text| FreeParameter::parse(text));
         let mut free = given.collect::<Result<Vec<_>, _>>()?;
@@ -51,8 +45,7 @@ impl FitRecipe {
     }
 }
 
-/// The recipes in a text, a table per profile; [`CalibrateError::Table`] with the line when it
-/// cannot be parsed.
+/// A table per profile; [`CalibrateError::Table`] names the line that cannot be parsed.
 pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, CalibrateError> {
     toml::from_str(text).map_err(|error| {
         let before = text.bytes().take(error.span().map_or(0, |span| span.start));
@@ -61,8 +54,7 @@ pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, Ca
     })
 }
 
-/// The published figures of a profile's drive, with the roles of its recipe; an error when an
-/// embedded table is damaged.
+/// The published figures of a profile's drive, with the roles of its recipe.
 pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut all = published(profile)?;
     if let Some(recipe) = recipes("fits.toml", RECIPES)?.remove(profile) {
@@ -71,8 +63,7 @@ pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     Ok(all)
 }
 
-/// Hold out the measurements whose name contains one of these patterns; returns the patterns that
-/// match none.
+/// Hold out measurements whose name contains a pattern; returns the patterns that match none.
 pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<String> {
     let mut unused = patterns.to_vec();
     for measurement in measurements {
@@ -85,10 +76,9 @@ pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<St
     unused
 }
 
-/// Heading of `reference/fidelity.csv`.
 pub(crate) const FIDELITY_HEADING: &str = "profile,figures,within,median_error_pct,worst_error_pct";
 
-/// The result of the last `make fidelity` for a profile; `None` where nothing is published.
+/// The result of the last `make fidelity`; `None` where nothing is published.
 pub fn fidelity(profile: &str) -> Option<ErrorSummary> {
     FIDELITY.lines().find_map(|line| {
         let mut fields = line.trim().split(',');

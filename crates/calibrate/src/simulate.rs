@@ -1,8 +1,6 @@
-//! Simulated figures of measurements.
-//!
-//! Figures of the same run of a procedure share it (a soak gives eight, a workload gives rate and
-//! percentiles). Each run has a drive of its own, so runs are spread over threads; the figures do
-//! not depend on the number of threads.
+//! Simulated figures of measurements. Figures of the same run of a procedure share it (a soak gives
+//! eight). Each run has a drive of its own, so runs are spread over threads; the figures do not
+//! depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,21 +13,18 @@ use crate::measurement::{
 };
 use crate::procedure::{fill, hour, soak, steady, streams};
 
-/// Length of the simulated runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// For the candidates of a fit: enough I/Os for noise below 1 to 2 %; soaks, hours and
-    /// whole-drive streams shortened.
+    /// For a fit: noise below 1 to 2 %; soaks, hours and whole-drive streams shortened.
     Fit,
-    /// Eight times the I/Os, every procedure at full length: for a fit's result and the fidelity
-    /// page.
+    /// For a fit's result and the fidelity page: eight times the I/Os, every procedure at full
+    /// length.
     Full,
 }
 
-/// One simulated figure per measurement, in their order; `None` where the drive has no such figure.
+/// One per measurement, in their order; `None` where the drive has no such figure.
 pub type Figures = Vec<Option<f64>>;
 
-/// The figure of a measurement from a run's result.
 type FigureOf = Box<dyn Fn(&Measurement) -> Option<f64>>;
 
 /// Equal for procedures whose figures one run gives.
@@ -131,8 +126,7 @@ fn run(
     Ok(figures.collect())
 }
 
-/// The figures of one drive; an error when the profile cannot make a drive, or the drive fails an
-/// I/O.
+/// An error when the profile cannot make a drive, or the drive fails an I/O.
 pub fn simulate(
     profile: &Profile,
     measurements: &[Measurement],
@@ -143,8 +137,7 @@ pub fn simulate(
     all.pop().expect("one result per profile")
 }
 
-/// The figures of the valid ones of some profiles; `None` for the others, and where [`simulate`]
-/// fails.
+/// `None` for invalid profiles, and where [`simulate`] fails.
 pub fn simulate_valid(
     profiles: Vec<Option<Profile>>,
     measurements: &[Measurement],

@@ -1,10 +1,8 @@
-//! How far a fitted profile is from the rates to which it was fitted, as its predictive intervals
-//! need it.
+//! How far a fitted profile is from the rates to which it was fitted.
 //!
-//! Per kind of figure the root mean square of the logarithms of simulated over measured rates, with
-//! the degrees of freedom that the free parameters take (residual variance of a regression: sum of
-//! squares over `n - p`). `reference/twins.csv` says how many of these spreads the
-//! errors at cells that were not measured have.
+//! Per kind of figure the root mean square of the logarithms of simulated over measured rates,
+//! corrected for the free parameters (residual variance of a regression: sum of squares over
+//! `n - p`). `reference/twins.csv` says how many spreads the errors at unmeasured cells have.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +13,15 @@ use crate::figure_kind::FigureKind;
 use crate::measurement::Role;
 use crate::residual::Residuals;
 
-/// Least spread: rates of a run repeat to about a hundredth, so a smaller one is chance.
+/// Rates of a run repeat to about a hundredth, so a smaller spread is chance.
 const LEAST: f64 = 0.01;
-/// Kinds whose rates a profile keeps a spread of, with the key of its section `fit`.
+/// Keys of the profile's section `fit`.
 const KEYS: [(FigureKind, &str); 2] = [
     (FigureKind::RandomRead, "random_read_spread"),
     (FigureKind::SequentialRead, "sequential_read_spread"),
 ];
 
-/// Spreads by kind, after a fit of so many parameters; none where the figures do not outnumber
-/// them.
+/// Spreads by kind; none where the figures do not outnumber the parameters.
 pub fn spreads(residuals: &Residuals, parameters: usize) -> BTreeMap<FigureKind, f64> {
     let targets: Vec<_> = residuals.of(Role::Target).collect();
     let free = targets.len().saturating_sub(parameters);
@@ -44,8 +41,7 @@ pub fn spreads(residuals: &Residuals, parameters: usize) -> BTreeMap<FigureKind,
     KEYS.iter().filter_map(|(kind, _)| of_kind(*kind)).collect()
 }
 
-/// A profile's text with these spreads in its section `fit`, in place of earlier ones; `label` says
-/// to what it was fitted.
+/// Replace the section `fit` of a profile's text; `label` says to what it was fitted.
 pub fn with_spreads(
     text: &str,
     spreads: &BTreeMap<FigureKind, f64>,

@@ -1,6 +1,5 @@
-//! Structural numbers of a profile: values of one or of several that belong together.
-//!
-//! Twins ([`crate::twin`]) search them for the structure that explains the figures best.
+//! Structural numbers of a profile, one or several that belong together. Twins ([`crate::twin`])
+//! search the structure that explains the figures best.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +7,13 @@ use toml::{Table, Value};
 
 use crate::numbers::{get, put, remove};
 
-/// A structure: numbers of a profile that are not free; `None` takes one out, so that the profile
-/// has its default.
+/// Numbers of a profile that are not free; `None` takes one out, so that it has its default.
 pub type Structure = BTreeMap<String, Option<Value>>;
 
-/// Bytes of the smallest piece of a page, a mapping unit.
+/// The smallest piece of a page, a mapping unit.
 pub const PIECE_BYTES: i64 = 4096;
-/// Consecutive bytes on a die or a plane, and pieces of a page, beside a whole page.
+/// Pieces of a page beside a whole one, in bytes.
 const PIECES: [i64; 2] = [PIECE_BYTES, 8192];
-/// Numbers of the geometry.
 const SHAPE: [&str; 4] = [
     "nand.page_bytes",
     "nand.planes",
@@ -28,7 +25,6 @@ pub const STRIPE: &str = "nand.stripe_bytes";
 /// Consecutive bytes on a plane.
 const SINGLE: &str = "nand.single_plane_bytes";
 
-/// A whole number.
 pub fn integer(table: &Table, path: &str) -> Option<i64> {
     get(table, path).and_then(Value::as_integer)
 }
@@ -44,13 +40,12 @@ pub fn numbers(table: &Table, path: &str, values: impl IntoIterator<Item = i64>)
     others.map(|value| number(path, value)).collect()
 }
 
-/// A switch the other way; absent is off.
+/// Absent is off.
 pub fn flipped(table: &Table, path: &str) -> Structure {
     let on = get(table, path).and_then(Value::as_bool).unwrap_or(false);
     number(path, !on)
 }
 
-/// Set the numbers of a structure.
 pub fn apply(table: &mut Table, structure: &Structure) {
     for (path, value) in structure {
         match value {
@@ -60,13 +55,13 @@ pub fn apply(table: &mut Table, structure: &Structure) {
     }
 }
 
-/// The numbers of a structure that the table does not have so.
+/// Keep the numbers that the table does not have so.
 pub fn changed(table: &Table, mut structure: Structure) -> Structure {
     structure.retain(|path, value| get(table, path) != value.as_ref());
     structure
 }
 
-/// Geometry with the same bytes in all.
+/// Change the geometry and keep the total bytes.
 pub fn reshape(table: &mut Table, page_bytes: i64, planes: i64, dies: i64) {
     let number = |path| {
         get(table, path)
@@ -87,7 +82,7 @@ pub fn reshape(table: &mut Table, page_bytes: i64, planes: i64, dies: i64) {
     put(table, "nand.dies", Value::Integer(dies));
 }
 
-/// Geometry with the same bytes in all.
+/// [`reshape`] as a structure.
 pub fn shape(table: &Table, (page, planes, dies): (i64, i64, i64)) -> Structure {
     let mut reshaped = table.clone();
     reshape(&mut reshaped, page, planes, dies);
@@ -95,8 +90,7 @@ pub fn shape(table: &Table, (page, planes, dies): (i64, i64, i64)) -> Structure 
     values.into()
 }
 
-/// Consecutive bytes on a die, and on a plane where one plane is sensed after the other (`None`:
-/// all at once).
+/// Consecutive bytes on a die, and on a plane if one plane is sensed after the other.
 pub type Layout = (i64, Option<i64>);
 
 fn whole_bytes(table: &Table) -> Option<(i64, i64)> {
@@ -134,7 +128,7 @@ pub fn layouts(table: &Table) -> Vec<Layout> {
     out
 }
 
-/// The numbers of a layout. A stripe of all planes is the default.
+/// A stripe of all planes is the default.
 pub fn layout(table: &Table, (stripe, single): Layout) -> Structure {
     let is_whole = whole_bytes(table).is_some_and(|(_, whole)| whole == stripe);
     let stripe = (!is_whole).then_some(Value::Integer(stripe));

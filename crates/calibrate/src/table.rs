@@ -1,8 +1,5 @@
 //! Tables of measurements: comma-separated values under a heading that names the columns (RFC 4180,
-//! without line breaks in fields).
-//!
-//! A user's table (`measurements.csv`) may leave out every column but `value`, see
-//! [`measurements`]. Empty lines and lines that begin with `#` are skipped.
+//! without line breaks in fields). Empty lines and lines that begin with `#` are skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,20 +14,17 @@ use crate::measurement::{
 };
 use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};
 
-/// Largest table that is read, in bytes: more than a hundred thousand measurements.
+/// More than a hundred thousand measurements.
 const MAX_BYTES: u64 = 16 << 20;
-/// Columns that a user's table may have.
 const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, \
                        metric, value, tolerance, role, source";
 
-/// A parsed table.
 pub struct CsvTable {
-    /// Names in lower case.
+    /// In lower case.
     columns: Vec<String>,
     pub rows: Vec<CsvRow>,
 }
 
-/// A line of a table.
 pub struct CsvRow {
     file: String,
     line: usize,
@@ -38,8 +32,7 @@ pub struct CsvRow {
 }
 
 impl CsvTable {
-    /// Parse a text; `file` is its name in errors: a missing heading, a repeated column, an
-    /// unclosed quote, a wrong number of fields.
+    /// `file` is the name in errors.
     pub fn parse(file: &str, text: &str) -> Result<CsvTable, CalibrateError> {
         let error = |line: usize, what: &str| CalibrateError::table(file, line, None, what);
         let fields_of =
@@ -75,7 +68,6 @@ impl CsvTable {
     }
 }
 
-/// The fields of a line; `None` when a quote is not closed.
 fn fields(line: &str) -> Option<Vec<String>> {
     let mut out = Vec::new();
     let mut rest = line;
@@ -111,31 +103,27 @@ fn fields(line: &str) -> Option<Vec<String>> {
 }
 
 impl CsvRow {
-    /// An error about a field of this line.
     pub fn error(&self, column: &str, what: impl AsRef<str>) -> CalibrateError {
         CalibrateError::table(&self.file, self.line, Some(column), what.as_ref())
     }
 
-    /// A field, unless the column is missing or the field empty.
     fn get(&self, column: &str) -> Option<&str> {
         let field = self.fields.get(column)?;
         (!field.is_empty()).then_some(field)
     }
 
-    /// A required field.
     pub fn text(&self, column: &str) -> Result<&str, CalibrateError> {
         self.get(column)
             .ok_or_else(|| self.error(column, "missing; this column must have a value"))
     }
 
-    /// A required whole number.
     pub fn number<T: FromStr>(&self, column: &str) -> Result<T, CalibrateError> {
         let text = self.text(column)?;
         let what = format!("{text:?} is not a whole number in the range of this column");
         text.parse().map_err(|_| self.error(column, what))
     }
 
-    /// A figure: a required number above 0.
+    /// A number above 0.
     pub fn figure(&self, column: &str) -> Result<f64, CalibrateError> {
         let text = self.text(column)?;
         match text.parse::<f64>() {
@@ -147,20 +135,18 @@ impl CsvRow {
         }
     }
 
-    /// A required number of either sign.
+    /// A number of either sign.
     pub fn signed(&self, column: &str) -> Result<f64, CalibrateError> {
         let number = self.text(column)?.parse().ok();
         let finite = number.filter(|n: &f64| n.is_finite());
         finite.ok_or_else(|| self.error(column, "not a number, such as -2.5"))
     }
 
-    /// An optional figure.
     pub fn optional(&self, column: &str) -> Result<Option<f64>, CalibrateError> {
         let field = self.get(column);
         field.map(|_| self.figure(column)).transpose()
     }
 
-    /// A required name of something.
     pub fn named<T>(
         &self,
         column: &str,
@@ -170,14 +156,14 @@ impl CsvRow {
         parse(name).ok_or_else(|| self.error(column, format!("no figure is called {name:?}")))
     }
 
-    /// Required: read or write.
+    /// Read or write.
     pub fn op(&self, column: &str) -> Result<Op, CalibrateError> {
         let mut ops = [Op::Read, Op::Write].into_iter();
         let parse = |name: &str| ops.find(|op| op.name() == name);
         self.one_of(column, self.text(column)?, parse, "read or write")
     }
 
-    /// What a field, or its default, is the name of; `names` are the valid ones.
+    /// Parse a field or its default; `names` are the valid ones.
     fn one_of<T>(
         &self,
         column: &str,
@@ -214,7 +200,6 @@ impl CsvRow {
     }
 }
 
-/// The figures of `figures.csv` by name.
 const FIGURES: [(&str, Procedure, ReferenceMetric); 14] = {
     use Procedure::{Fill, Soak, Steady, ZeroedRead};
     use ReferenceMetric::{Celsius, Gb, MbPerS, MibPerS, Seconds};
@@ -246,13 +231,11 @@ const FIGURES: [(&str, Procedure, ReferenceMetric); 14] = {
     ]
 };
 
-/// The procedure and metric of a figure's name in `figures.csv`.
 pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
     let found = FIGURES.iter().find(|(known, ..)| *known == name);
     found.map(|&(_, procedure, metric)| (procedure, metric))
 }
 
-/// The measurements of a user's file.
 pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
     let file = CalibrateError::file(path);
     if std::fs::metadata(path).map_err(&file)?.len() > MAX_BYTES {
@@ -268,14 +251,14 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
 ///
 /// | column | default | meaning |
 /// |---|---|---|
-/// | `procedure` | `steady` | `steady` (the workload of the next columns), or a name of `figures.csv` |
+/// | `procedure` | `steady` | `steady` (of the next columns), or a name of `figures.csv` |
 /// | `rw` | `randread` | `read`, `write`, `randread`, `randwrite` |
 /// | `block` | `4k` | bytes per I/O; `block_bytes` is the same |
 /// | `threads`, `queue_depth` | 1 | threads, I/Os in flight per thread |
 /// | `data` | `incompressible` | or `zero` |
 /// | `state` | `filled` | state of the drive before: `fresh`, `filled`, `overwritten` |
 /// | `area` | `16GiB` | area, from the drive's start |
-/// | `ios` | as many as needed | I/Os measured from an idle drive on, where the rate is not in steady state |
+/// | `ios` | as many as needed | I/Os measured from idle on, if not in steady state |
 /// | `metric` | `mib_per_s` | a name of a [`ReferenceMetric`] |
 /// | `value` | | the figure |
 /// | `tolerance` | [`Tolerance::of`] | per cent, or kelvin for temperatures |

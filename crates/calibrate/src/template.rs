@@ -9,23 +9,19 @@ use crate::inference::posterior::Prior;
 use crate::numbers::{get, leader, put, scaled};
 use crate::structures::{Structure, apply};
 
-/// Sections of the read path.
 const SECTIONS: [&str; 4] = ["firmware.", "data_path.", "nand.", "prefetch."];
-/// Numbers of the flash that reads do not depend on.
+/// Numbers of the flash on which reads do not depend.
 const WRITES: [&str; 3] = ["nand.program_", "nand.erase_", "firmware.write_"];
 
 /// A drive of whose kind figures are published.
 #[derive(Clone, Debug)]
 pub struct ReferenceDrive {
-    /// Its profile's name.
     pub name: String,
-    /// The shipped profile.
     pub table: Table,
     pub numbers: Vec<ProfileNumber>,
 }
 
 impl ReferenceDrive {
-    /// The shipped profile of a name.
     pub fn new(name: &str) -> Result<ReferenceDrive, CalibrateError> {
         let text = Profile::builtin_text(name)?;
         let table = toml::from_str(text).map_err(assay_ssd::ProfileError::from)?;
@@ -40,21 +36,17 @@ impl ReferenceDrive {
 /// A drive from facts and other drives.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The profile.
     pub table: Table,
-    /// Free numbers.
     pub paths: Vec<String>,
-    /// Their wide priors, logarithms: of the mechanism's class.
+    /// Wide priors of the free numbers, logarithms: of the mechanism's class.
     pub wide: Prior,
 }
 
 impl Template {
-    /// The profile of a structure and a point; an error when it is not valid.
     pub fn profile(&self, structure: &Structure, point: &[f64]) -> Result<Profile, CalibrateError> {
         Ok(Profile::from_table(self.table_at(structure, point))?)
     }
 
-    /// Its text as a table.
     pub fn table_at(&self, structure: &Structure, point: &[f64]) -> Table {
         let mut table = self.table.clone();
         apply(&mut table, structure);

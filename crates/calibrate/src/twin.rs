@@ -1,11 +1,11 @@
 //! The twin of a measured drive: a profile whose structure and numbers are both chosen by the
 //! drive's own figures.
 //!
-//! [`crate::fit`] varies the numbers of one profile; a drive of another structure (dies, planes,
-//! cores, paths) is then met only where it was measured. A twin starts from every shipped profile,
-//! keeps the ones that explain the figures best, tries alternative structures one at a time, then
-//! in pairs, and repeats that from the structure of the highest evidence while the evidence rises.
-//! Priors are log-normal around the shipped numbers.
+//! [`crate::fit`] varies the numbers of one profile; a drive of another structure is then met only
+//! where it was measured. A twin starts from every shipped profile, keeps the ones that explain the
+//! figures best, tries alternative structures one at a time, then in pairs, and repeats that from
+//! the structure of the highest evidence while the evidence rises. Priors are log-normal around the
+//! shipped numbers.
 //!
 //! # Non-goals
 //! Heat, writes and power of the drive: they are those of the nearest profile, and so marked.
@@ -44,51 +44,44 @@ const STEPS: usize = 4;
 const SCREENING_STEPS: usize = 3;
 /// Climbs, one after the other, of a structure with another limit.
 const FAR_CLIMBS: usize = 3;
-/// A measured figure's error, as a share of its tolerance: noise of the measurement and what the
-/// model lacks.
+/// Error of a figure as a share of its tolerance: measurement noise and the model's deficiencies.
 const ERROR_SHARE: f64 = 0.3;
 /// Alternatives of which pairs are tried where none helps alone.
 const PAIRED: usize = 12;
-/// Mean difference of their figures, logarithms, below which a profile is no other starting point
-/// than a better one.
+/// Mean difference of figures (logarithms) below which two profiles are the same starting point.
 const ALIKE: f64 = 0.05;
 /// Evidence that another structure must gain, a logarithm: strong by H. Jeffreys' scale.
 const LEAST_EVIDENCE: f64 = 2.3;
-/// The median, in parts per million.
 const MEDIAN_PER_MILLION: u32 = 500_000;
 
 #[derive(Clone, Debug)]
 pub struct TwinSettings {
-    /// Name of the profile.
     pub name: String,
     /// Where the figures are from.
     pub label: String,
-    /// Capacity of the measured drive in bytes, where known.
+    /// Capacity of the measured drive, where known.
     pub capacity_bytes: Option<u64>,
-    /// Names of the shipped profiles to begin from; empty: all of them.
+    /// Shipped profiles to begin from; empty: all.
     pub bases: Vec<String>,
-    /// Threads that simulate; the result does not depend on them.
+    /// The result does not depend on the number of threads.
     pub threads: usize,
 }
 
 /// The first stage: which shipped profiles explain the figures best.
 pub const STAGE_PROFILES: &str = "profiles";
 
-/// Progress of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct TwinProgress<'a> {
     /// [`STAGE_PROFILES`], or the name of the profile whose structure is varied.
     pub stage: &'a str,
-    /// Simulated drives so far.
     pub evaluations: u64,
-    /// Evidence of the best structure so far: the difference of two is the logarithm of their ratio
-    /// of probability.
+    /// Logarithm; the difference of two structures is that of their probabilities.
     pub log_evidence: f64,
 }
 
 #[derive(Clone, Debug)]
 pub struct Twin {
-    /// The shipped profile it began from.
+    /// The shipped profile from which the search began.
     pub nearest: String,
     /// Structural numbers that differ from that profile's: path, before, after.
     pub structure: Vec<FittedNumber>,
@@ -96,14 +89,12 @@ pub struct Twin {
     pub fit: FitResult,
 }
 
-/// Scale of the error of a measured figure.
 fn measured_error(m: &Measurement) -> f64 {
     match m.tolerance {
         Tolerance::Relative(share) | Tolerance::Absolute(share) => share * ERROR_SHARE,
     }
 }
 
-/// A structure, its numbers and how well they explain the figures.
 #[derive(Clone)]
 struct Candidate {
     nearest: String,
@@ -111,7 +102,6 @@ struct Candidate {
     mode: Mode,
 }
 
-/// The search for one drive.
 struct Search<'a> {
     observed: &'a Observed,
     threads: usize,
@@ -120,7 +110,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What drives give for the figures; nothing once the search is to stop.
+    /// Nothing is simulated once the search is to stop.
     fn predictions(&self, profiles: Vec<Option<Profile>>) -> Predictions {
         if self.stop.load(Ordering::Relaxed) {
             return vec![None; profiles.len()];
@@ -151,7 +141,7 @@ impl Search<'_> {
         })
     }
 
-    /// A structure from which many numbers have far to go: as many steps as several climbs have.
+    /// Several climbs, for a structure from which many numbers have far to go.
     fn climb_far(&self, from: &Screened, nearest: &str) -> Option<Candidate> {
         let mut at = self.climb(from.template.clone(), nearest, &from.point)?;
         for _ in 1..FAR_CLIMBS {
@@ -163,8 +153,8 @@ impl Search<'_> {
         Some(at)
     }
 
-    /// The lowest cost of a candidate with each of these changes, at its point and after steps by
-    /// the derivatives of the candidate, lowest first.
+    /// The lowest cost of a candidate with each change, at its point and after steps by the
+    /// derivatives of the candidate, lowest first.
     fn screen(&self, from: &Candidate, changes: &[Change]) -> Vec<Screened> {
         let observations = self.observed.observations();
         let changed = |change: &Change| {
@@ -214,8 +204,7 @@ impl Search<'_> {
         all
     }
 
-    /// One round: the best of the alternative structures around a candidate, if it gains enough;
-    /// where none does, of pairs of them.
+    /// The best alternative structure around a candidate (or pair of them) that gains enough.
     fn vary(&self, here: &Candidate) -> Option<Candidate> {
         let now = here.template.table_at(&Structure::new(), &here.mode.point);
         let all = changes(&now);
@@ -224,8 +213,7 @@ impl Search<'_> {
         if best.is_some() {
             return best;
         }
-        // Another limit explains the figures only once many numbers follow: screening ranks it too
-        // low.
+        // Another limit pays only once many numbers follow, so screening ranks it too low.
         let limits = core_limits(&now);
         let limits = self.screen(here, &limits);
         let climbed = limits.iter().take(TRIED);
@@ -266,7 +254,6 @@ impl Search<'_> {
     }
 }
 
-/// A shipped profile as a starting point.
 struct Ranked<'a> {
     cost: f64,
     name: &'a str,
@@ -274,10 +261,10 @@ struct Ranked<'a> {
     figures: Vec<f64>,
 }
 
-/// A structure with numbers that steps by the derivatives of another one reached.
+/// Numbers reached by steps along the derivatives of another structure.
 struct Screened {
     cost: f64,
-    /// Its place in the list that was screened.
+    /// Index in the list that was screened.
     place: usize,
     template: Template,
     point: Vec<f64>,
@@ -287,13 +274,12 @@ fn evidence(candidate: &Candidate) -> f64 {
     candidate.mode.log_evidence
 }
 
-/// Whether another candidate gains enough to replace this one.
 fn gains(here: &Candidate, other: &Candidate) -> bool {
     evidence(other) - evidence(here) > LEAST_EVIDENCE
 }
 
-/// The twin of the drive with these figures. [`CalibrateError::NoTargets`] where all are held out,
-/// or no shipped profile has them. `None` when `stop` was set meanwhile.
+/// [`CalibrateError::NoTargets`] where all figures are held out, or no shipped profile has them;
+/// `None` when stopped.
 pub fn twin(
     measurements: &[Measurement],
     settings: &TwinSettings,
@@ -369,7 +355,7 @@ pub fn twin(
         }
         beam.sort_by(|a, b| evidence(&b.0).total_cmp(&evidence(&a.0)));
         let best = beam.first().map_or(f64::NEG_INFINITY, |b| evidence(&b.0));
-        // One that is behind stays while it gains enough to lead in the end.
+        // A candidate stays while it gains enough to lead in the end.
         let rounds = (ROUNDS - round) as f64;
         beam.retain(|(candidate, gained)| evidence(candidate) + gained * rounds >= best);
         if !beam.iter().any(|(_, gained)| *gained > 0.0) {
@@ -385,8 +371,7 @@ pub fn twin(
     finished(&best, measurements, &targets, settings, evaluations).map(Some)
 }
 
-/// Profiles by their cost, without those whose figures are those of a better one (the same drive
-/// with another heat sink).
+/// Profiles by cost, without those like a better one (the same drive with another heat sink).
 fn distinct(ranked: Vec<Ranked<'_>>) -> Vec<Ranked<'_>> {
     let mut kept: Vec<Ranked<'_>> = Vec::new();
     for one in ranked {
@@ -402,8 +387,8 @@ fn distinct(ranked: Vec<Ranked<'_>>) -> Vec<Ranked<'_>> {
     kept
 }
 
-/// The figures that are searched: of percentiles above the median only those of the shortest reads
-/// or writes. They need many I/Os, and all lengths have the same causes.
+/// Percentiles above the median only of the shortest I/Os: they need many I/Os, and all lengths
+/// have the same causes.
 fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
     let block = |m: &Measurement| match m.procedure {
         Procedure::Steady(w) => w.block_bytes,
@@ -419,10 +404,9 @@ fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
     targets.into_iter().filter(keep).collect()
 }
 
-/// Derivatives below this of every figure: the figures do not depend on the number.
+/// Numbers on which the figures do not depend have derivatives below this.
 const INSENSITIVE: f64 = 1e-3;
 
-/// The twin of the best structure, as text.
 fn finished(
     best: &Candidate,
     measurements: &[Measurement],
@@ -508,7 +492,7 @@ fn finished(
     })
 }
 
-/// A number to the digits of a fitted one; a list number by number.
+/// Rounded to the digits of a fitted number; a list number by number.
 fn rounded(value: &Value) -> Value {
     match value {
         Value::Integer(n) => Value::Integer(significant(*n as f64).round() as i64),

@@ -1,4 +1,4 @@
-//! Figures of twins at cells that were not measured, beside those of their truths: the table
+//! Figures of twins at cells that were not measured, beside those of their truths:
 //! `reference/twins.csv` (embedded), from which the intervals of a twin's figures come.
 
 use crate::CalibrateError;
@@ -8,12 +8,10 @@ use crate::table::{CsvRow, CsvTable};
 
 const TEXT: &str = include_str!("../../../reference/twins.csv");
 const FILE: &str = "twins.csv";
-/// First line of the file.
 pub const HEADING: &str = "truth,nearest,figure,measurement,unit,true,twin,spread";
 /// Probability of the intervals.
 const LEVEL: f64 = 0.9;
 
-/// The figure of a cell that was not measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinCell {
     /// Profile of the truth.
@@ -22,18 +20,15 @@ pub struct TwinCell {
     pub nearest: String,
     pub kind: FigureKind,
     pub key: String,
-    /// Unit of both figures.
     pub unit: String,
-    /// Figure of the truth.
     pub actual: f64,
-    /// Figure of the twin.
     pub predicted: f64,
     /// Spread of the twin's fit to measured figures of this kind, see [`crate::spread`].
     pub spread: f64,
 }
 
 impl TwinCell {
-    /// Error as a share of the truth.
+    /// As a share of the truth.
     pub fn error(&self) -> f64 {
         self.predicted / self.actual - 1.0
     }
@@ -44,7 +39,6 @@ impl TwinCell {
     }
 }
 
-/// The table's text.
 pub fn table(cells: &[TwinCell]) -> String {
     let mut out = format!("{HEADING}\n");
     for c in cells {
@@ -63,7 +57,6 @@ pub fn table(cells: &[TwinCell]) -> String {
     out
 }
 
-/// Parse a table.
 pub fn parse(text: &str) -> Result<Vec<TwinCell>, CalibrateError> {
     let one = |row: &CsvRow| {
         Ok(TwinCell {
@@ -80,13 +73,12 @@ pub fn parse(text: &str) -> Result<Vec<TwinCell>, CalibrateError> {
     CsvTable::parse(FILE, text)?.rows.iter().map(one).collect()
 }
 
-/// The twins of this repository; [`CalibrateError::Table`] where the file is damaged.
 pub fn embedded() -> Result<Vec<TwinCell>, CalibrateError> {
     parse(TEXT)
 }
 
-/// Spreads of the fit on either side of a prediction within which 90 % of the errors of these
-/// cells, of one kind, lie.
+/// Half width, in spreads of the fit, within which 90 % of the errors of these cells of one kind
+/// lie.
 pub fn half_width(cells: &[&TwinCell]) -> Option<f64> {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|c| (c.in_spreads().abs(), 1.0)).collect();
     quantile(&sizes, LEVEL)

@@ -9,10 +9,8 @@ use super::{FitSettings, Stage};
 use crate::CalibrateError;
 use crate::measurement::Measurement;
 
-/// Version of the state file.
 const STATE_VERSION: u32 = 1;
 
-/// The costs so far, in the state file.
 pub(super) struct StateLog {
     path: Option<PathBuf>,
     fit: String,
@@ -24,7 +22,7 @@ struct StateFile {
     version: u32,
     /// Hash of everything that the fit depends on.
     fit: String,
-    /// The bits of each cost: decimal notation could round.
+    /// The bits of each cost, because decimal notation could round.
     costs: Vec<u64>,
 }
 

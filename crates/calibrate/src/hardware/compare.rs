@@ -6,38 +6,30 @@ use assay_ssd::Profile;
 
 use super::{DriveFacts, Fact, Hardware, Origin, RatedFigure, Rating};
 
-/// Published sense and program times are typical ones, on new flash: a profile may be off by this
-/// factor.
+/// Published sense and program times are typical ones of new flash; a profile may differ so much.
 const TIME_FACTOR: f64 = 1.25;
-/// Share of spare blocks that a die has beyond its nominal density, or that a profile leaves out as
-/// defective.
+/// Share of spare blocks beyond a die's nominal density, or left out as defective.
 const DIE_SHARE: f64 = 0.1;
 /// Nominal capacities are rounded.
 const CAPACITY_SHARE: f64 = 0.01;
 /// Share of a rated rate that the controller's cores must be able to serve.
 const RATED_SHARE: f64 = 0.95;
 
-/// A number of a profile that disagrees with a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
-    /// Dotted path of the number in the profile; the first of several where the fact concerns their
-    /// sum or product.
+    /// Dotted path in the profile; the first of several where the fact concerns their sum or
+    /// product.
     pub field: &'static str,
     pub profile: String,
     pub table: String,
-    /// Key of the source.
     pub source: String,
-    /// Whether the source's text was seen.
     pub checked: bool,
-    /// Why the fact holds, where it is one of the part's family or class.
     pub class: Option<String>,
 }
 
-/// Collects contradictions.
 #[derive(Default)]
 struct Found {
     contradictions: Vec<Contradiction>,
-    /// Numbers that a fact determines.
     known: Vec<&'static str>,
 }
 
@@ -53,7 +45,6 @@ impl Found {
         });
     }
 
-    /// The profile's value must equal the fact.
     fn equal<T: PartialEq + Debug>(
         &mut self,
         field: &'static str,
@@ -68,7 +59,6 @@ impl Found {
         }
     }
 
-    /// It must lie between two bounds.
     fn between(&mut self, field: &'static str, value: f64, [low, high]: [f64; 2], origin: Origin) {
         if !(low..=high).contains(&value) {
             let table = match high.is_finite() {
@@ -80,14 +70,12 @@ impl Found {
     }
 }
 
-/// The numbers of a profile that disagree with what is known of its drive; none for a drive that is
-/// not in the table.
+/// Numbers that disagree with what is known of the drive; none for an unknown drive.
 pub fn contradictions(profile: &Profile, hardware: &Hardware) -> Vec<Contradiction> {
     compare(profile, hardware).contradictions
 }
 
-/// The numbers of a profile, by path, that are known of its drive, so that a fit may not choose
-/// them.
+/// Paths of numbers that are known of the drive, so that a fit may not choose them.
 pub fn known_numbers(profile: &Profile, hardware: &Hardware) -> Vec<&'static str> {
     compare(profile, hardware).known
 }
@@ -159,13 +147,11 @@ fn identity(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     }
 }
 
-/// Link, cores, channels and dies.
 fn parts(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     let (own, link) = (facts.drive, &profile.link);
     let generation = link.generation.value;
     match (&own.sata_gb_s, &link.sata) {
         (Some(rate), Some(_)) => {
-            // 1.5, 3 and 6 Gbit/s.
             let gb_s = 0.75 * f64::from(1_u32 << generation);
             found.between("link.generation", gb_s, [rate.value; 2], rate.origin());
         }
@@ -196,7 +182,6 @@ fn parts(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     }
 }
 
-/// Geometry and times of the flash, and the buffer in DRAM.
 fn flash(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     let nand = &profile.nand;
     found.equal("nand.planes", &nand.planes.value, facts.planes());

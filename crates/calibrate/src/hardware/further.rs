@@ -7,42 +7,31 @@ use crate::table::{CsvRow, CsvTable};
 const FILE: &str = "further_figures.csv";
 const TEXT: &str = include_str!("../../../../reference/further_figures.csv");
 
-/// How a figure is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Measured by the source.
     Measured,
     /// Measured, rounded by the source.
     About,
-    /// A lower bound.
     AtLeast,
-    /// An upper bound.
     AtMost,
-    /// Claimed by the manufacturer.
     Rated,
 }
 
-/// A published figure of a drive, or of a related one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FurtherFigure {
-    /// The profile that the figure concerns.
     pub drive: String,
-    /// What it is.
     pub figure: String,
     /// Workload or condition; empty where not stated.
     pub workload: String,
-    /// How it is stated.
     pub bound: Bound,
     pub value: f64,
-    /// Its unit: C, GB, IOPS, MB/s, s, us or W.
+    /// C, GB, IOPS, MB/s, s, us or W.
     pub unit: String,
-    /// The device that has it, where it is not the one modelled.
+    /// The device that has the figure, where it is not the one modelled.
     pub device: Option<String>,
-    /// Key of docs/sources.md.
     pub source: String,
 }
 
-/// All rows of the file; [`CalibrateError::Table`] where it is damaged.
 pub fn further_figures() -> Result<Vec<FurtherFigure>, CalibrateError> {
     let table = CsvTable::parse(FILE, TEXT)?;
     table.rows.iter().map(figure).collect()
@@ -92,25 +81,18 @@ pub struct FlashTimes {
     pub part: String,
     /// `data sheet`, `announcement`, `measured`, `fit of an emulator` or `simulator`.
     pub kind: String,
-    /// User data of a page of one plane in bytes.
     pub page_bytes: Option<f64>,
-    /// Planes per die.
     pub planes: Option<f64>,
-    /// Rate of the interface in millions of transfers per second.
+    /// Interface rate in millions of transfers per second.
     pub bus_mt_s: Option<f64>,
-    /// Time to read a page in microseconds, per page type; a maximum in a data sheet.
+    /// Per page type; a maximum in a data sheet.
     pub sense_us: Vec<f64>,
-    /// Time to program a page in microseconds, per page type.
     pub program_us: Vec<f64>,
-    /// Time to erase a block in milliseconds.
     pub erase_ms: Option<f64>,
-    /// Rated program/erase cycles.
     pub cycles: Option<f64>,
-    /// Key of docs/sources.md.
     pub source: String,
 }
 
-/// All rows of the file; [`CalibrateError::Table`] where it is damaged.
 pub fn flash_times() -> Result<Vec<FlashTimes>, CalibrateError> {
     let table = CsvTable::parse(FLASH_FILE, FLASH_TEXT)?;
     table.rows.iter().map(times).collect()

@@ -7,17 +7,14 @@ use assay_ssd::Profile;
 
 use super::{Controller, Drive, Fact, Flash, Hardware, Origin, RatedFigure, Rating};
 
-/// A broken rule.
 pub(super) struct Broken {
     /// Start of the line of the table concerned.
     pub heading: String,
-    /// The key concerned.
     pub key: Option<&'static str>,
     /// The defect and what is accepted.
     pub what: String,
 }
 
-/// Checks of one table.
 struct Checks<'a> {
     table: &'a Hardware,
     heading: String,

@@ -1,46 +1,40 @@
-//! Identifiability: which numbers the figures determine, and which further figure would determine
-//! the predictions best.
+//! Identifiability: which numbers the figures determine, and which figure to measure next.
 //!
 //! The Fisher information is scaled by the prior's widths: an eigenvalue above 1 is a direction of
 //! which the figures say more than the prior (T. Cui and others, "Likelihood-informed dimension
-//! reduction for nonlinear inverse problems", Inverse Problems 30, 2014). A number is undetermined
-//! where its posterior width is more than half of its prior width. The next measurement is the
-//! candidate that leaves the least predictive variance (A-optimal design; K. Chaloner, I.
-//! Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995); several are chosen
-//! one after the other, so that none repeats what another says.
+//! reduction for nonlinear inverse problems", Inverse Problems 30, 2014). The next measurement is
+//! the candidate that leaves the least predictive variance (A-optimal design; K. Chaloner, I.
+//! Verdinelli, "Bayesian Experimental Design", Statistical Science 10, 1995), given those before
+//! it.
 
 use super::linear::{Matrix, dot, eigen, inverse, times};
 use super::posterior::{Mode, Prior};
 
-/// A posterior width above this share of the prior's: undetermined.
+/// A parameter with a posterior width above this share of its prior width is undetermined.
 pub const UNDETERMINED: f64 = 0.5;
 /// Standard deviations to the end of a 90 % interval of a normal distribution.
 pub const SIGMAS_90: f64 = 1.645;
 
-/// What is known of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knowledge {
-    /// Mode, a logarithm.
+    /// A logarithm.
     pub mode: f64,
-    /// Standard deviation of the posterior.
     pub width: f64,
     pub prior_width: f64,
 }
 
 impl Knowledge {
-    /// Whether the figures say little of it.
     pub fn is_undetermined(&self) -> bool {
         self.width > UNDETERMINED * self.prior_width
     }
 
-    /// Its 90 % interval, as numbers.
     pub fn interval(&self) -> (f64, f64) {
         let half = SIGMAS_90 * self.width;
         ((self.mode - half).exp(), (self.mode + half).exp())
     }
 }
 
-/// What a mode knows of each parameter; empty when its precision is not positive definite.
+/// Empty when the precision of the mode is not positive definite.
 pub fn knowledge(mode: &Mode, prior: &Prior) -> Vec<Knowledge> {
     let covariance = inverse(&mode.precision).unwrap_or_default();
     let one = |(j, row): (usize, &Vec<f64>)| Knowledge {
@@ -65,9 +59,8 @@ pub fn spectrum(mode: &Mode, prior: &Prior) -> Vec<f64> {
     values
 }
 
-/// The `count` candidate figures (rows of the Jacobian and the scales of their errors) to measure
-/// next, in their order: each leaves the least predictive variance of all candidates after those
-/// before it. With the share of that variance, 0 to 1, which it and those before remove.
+/// The `count` candidates (rows of the Jacobian, scales of their errors) to measure next, in order,
+/// each with the share of the predictive variance that it and those before remove, 0 to 1.
 pub fn next_figures(
     mode: &Mode,
     candidates: &[(Vec<f64>, f64)],
@@ -102,8 +95,8 @@ pub fn next_figures(
     chosen
 }
 
-/// The covariance once a figure is measured (J. Sherman, W. Morrison, Annals of Mathematical
-/// Statistics 21, 1950).
+/// Covariance once a figure is measured (J. Sherman, W. Morrison, Annals of Mathematical Statistics
+/// 21, 1950).
 fn with_figure(covariance: &Matrix, (row, scale): &(Vec<f64>, f64)) -> Matrix {
     let spread = times(covariance, row);
     let variance = scale * scale + dot(row, &spread);

@@ -1,6 +1,5 @@
 //! Symmetric positive definite matrices of a dozen rows, by Cholesky factors.
 
-/// A square matrix, row by row.
 pub type Matrix = Vec<Vec<f64>>;
 
 pub fn diagonal(values: &[f64]) -> Matrix {
@@ -12,12 +11,10 @@ pub fn diagonal(values: &[f64]) -> Matrix {
     (0..values.len()).map(row).collect()
 }
 
-/// The scalar product.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Matrix times vector.
 pub fn times(a: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
     a.iter().map(|row| dot(row, x)).collect()
 }
@@ -67,7 +64,6 @@ pub fn log_determinant(l: &[Vec<f64>]) -> f64 {
     (0..l.len()).map(|i| 2.0 * l[i][i].ln()).sum()
 }
 
-/// The inverse of a symmetric positive definite matrix.
 pub fn inverse(a: &[Vec<f64>]) -> Option<Matrix> {
     let l = cholesky(a)?;
     let unit = |i: usize| {

@@ -1,14 +1,12 @@
-//! Maximum a posteriori of a model with a normal prior and Student-t errors, and the Laplace
-//! approximation around it.
+//! Maximum a posteriori with a normal prior and Student-t errors, and its Laplace approximation.
 //!
-//! Parameters are logarithms, so a normal prior is a log-normal one of the number. The errors have
-//! a Student-t distribution of [`FREEDOM`] degrees of freedom, so that a figure that no parameters
-//! meet does not bend the others (K. Lange, R. Little, J. Taylor, "Robust Statistical Modeling
-//! Using the t Distribution", JASA 84, 1989: weights (nu + 1) / (nu + r^2), with which Gauss-Newton
-//! steps are iteratively reweighted least squares). Steps are damped as by Levenberg and Marquardt
-//! (D. Marquardt, SIAM J. 11, 1963). The Laplace approximation is the normal distribution with the
-//! mode's curvature (D. MacKay, "Information Theory, Inference, and Learning Algorithms", chapter
-//! 27); its evidence weighs modes and structures against each other.
+//! Parameters are logarithms, so a normal prior is a log-normal one of the number. Errors have a
+//! Student-t distribution of [`FREEDOM`] degrees of freedom, so that outliers do not bend the fit
+//! (K. Lange, R. Little, J. Taylor, "Robust Statistical Modeling Using the t Distribution", JASA
+//! 84, 1989: weights (nu + 1) / (nu + r^2) of iteratively reweighted least squares). Steps are
+//! damped as by D. Marquardt, SIAM J. 11, 1963. The Laplace approximation has the mode's curvature
+//! (D. MacKay, "Information Theory, Inference, and Learning Algorithms", chapter 27); its evidence
+//! compares modes and structures.
 
 use assay_units::Rng;
 
@@ -16,7 +14,7 @@ use super::linear::{Matrix, backward, cholesky, dot, log_determinant, solve};
 
 /// Degrees of freedom of the errors.
 pub const FREEDOM: f64 = 4.0;
-/// Step of the finite differences, in logarithms: changes a figure by more than its sampling noise.
+/// Step of the finite differences: changes a figure by more than its sampling noise.
 const DIFFERENCE: f64 = 0.06;
 /// Largest change of a parameter in one step.
 const LONGEST_STEP: f64 = 0.7;
@@ -34,7 +32,6 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// A point drawn from it.
     pub fn draw(&self, rng: &mut Rng) -> Vec<f64> {
         let both = self.mean.iter().zip(&self.width);
         both.map(|(mean, width)| mean + width * rng.normal())
@@ -50,30 +47,28 @@ impl Prior {
 /// An observed figure on the model's scale (a logarithm; kelvin for temperatures).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
-    /// The figure.
     pub value: f64,
     /// Scale of its error: measuring, reading off a plot, and what the model lacks.
     pub scale: f64,
 }
 
-/// What the model gives at points, `None` where a point is not valid.
+/// Per point; `None` where a point is not valid.
 pub type Predictions = Vec<Option<Vec<f64>>>;
 
-/// A mode of the posterior.
 #[derive(Clone, Debug)]
 pub struct Mode {
     pub point: Vec<f64>,
-    /// Minus the logarithm of prior times likelihood there, without constants.
+    /// Minus the logarithm of prior times likelihood, without constants.
     pub cost: f64,
-    /// The model there: the observed figures, then any further ones.
+    /// The observed figures, then any further ones.
     pub predictions: Vec<f64>,
-    /// Derivatives of all of them, a row per figure.
+    /// Derivatives of all predictions, a row per figure.
     pub jacobian: Matrix,
     /// Information of the figures alone (Fisher).
     pub fisher: Matrix,
-    /// With that of the prior: the inverse is the covariance of the Laplace approximation.
+    /// Fisher information plus that of the prior: the inverse of the Laplace covariance.
     pub precision: Matrix,
-    /// Logarithm of the evidence by Laplace's method, without constants of the figures.
+    /// By Laplace's method, without constants of the figures.
     pub log_evidence: f64,
 }
 
@@ -90,8 +85,7 @@ pub fn cost(prior: &Prior, observed: &[Observation], point: &[f64], predictions:
     terms.sum::<f64>() + prior.cost(point)
 }
 
-/// The mode that damped Gauss-Newton steps reach from `start`, at most `steps` of them; `None`
-/// where the model has nothing there.
+/// The mode that at most `steps` damped Gauss-Newton steps reach; `None` for an invalid start.
 pub fn climb(
     prior: &Prior,
     observed: &[Observation],
@@ -152,8 +146,8 @@ fn damped_step(
         .collect()
 }
 
-/// The point after one Gauss-Newton step from `point`, where a similar model has the derivatives
-/// `jacobian` and this one gives `here`.
+/// One Gauss-Newton step where a similar model has the derivatives `jacobian`, this one gives
+/// `here`.
 pub fn step_by(
     prior: &Prior,
     observed: &[Observation],
@@ -165,8 +159,7 @@ pub fn step_by(
     damped_step(prior, point, &fisher, &gradient, STEP_DAMPING)
 }
 
-/// Derivatives by one-sided differences, towards the prior's mean, where the model is most likely
-/// valid.
+/// One-sided differences, towards the prior's mean, where the model is most likely valid.
 fn differences(
     point: &[f64],
     here: &[f64],
@@ -226,9 +219,8 @@ fn with_prior(fisher: &[Vec<f64>], prior: &Prior) -> Matrix {
 }
 
 impl Mode {
-    /// The Laplace approximation around a point where the model gives `predictions` and has the
-    /// derivatives `jacobian`, its own or those of a similar model; `None` where the precision is
-    /// not positive definite.
+    /// Laplace approximation from `predictions` and `jacobian` of this or a similar model; `None`
+    /// where the precision is not positive definite.
     pub fn at(
         prior: &Prior,
         observed: &[Observation],
@@ -252,8 +244,7 @@ impl Mode {
         })
     }
 
-    /// A point drawn from the Laplace approximation, and minus the logarithm of its density there,
-    /// without constants.
+    /// A point of the Laplace approximation and minus its log density, without constants.
     pub fn draw(&self, rng: &mut Rng) -> (Vec<f64>, f64) {
         let z: Vec<f64> = self.point.iter().map(|_| rng.normal()).collect();
         let factor =
@@ -275,8 +266,7 @@ pub fn shares(log_evidences: &[f64]) -> Vec<f64> {
     raw.iter().map(|r| r / total).collect()
 }
 
-/// Where in a distribution the middle of the `stratum`-th of `count` equal parts of the probability
-/// lies: as many strata have a place as its share says.
+/// Place of the middle of the `stratum`-th of `count` equal parts of the probability.
 pub fn stratified(
     shares: impl IntoIterator<Item = f64>,
     (stratum, count): (usize, usize),
@@ -290,9 +280,8 @@ pub fn stratified(
     found.unwrap_or(0)
 }
 
-/// Weights of draws from their target and proposal densities (minus logarithms), truncated at the
-/// mean weight times the square root of their number (E. Ionides, "Truncated Importance Sampling",
-/// JCGS 17, 2008).
+/// Weights of draws from minus log densities, truncated at the mean weight times the square root of
+/// their number (E. Ionides, "Truncated Importance Sampling", JCGS 17, 2008).
 pub fn importance(target: &[f64], proposal: &[f64]) -> Vec<f64> {
     let ratios: Vec<f64> = target.iter().zip(proposal).map(|(t, p)| p - t).collect();
     let raw = shares(&ratios);
@@ -302,7 +291,7 @@ pub fn importance(target: &[f64], proposal: &[f64]) -> Vec<f64> {
     cut.iter().map(|w| w / total).collect()
 }
 
-/// Quantile of weighted values, `None` without any.
+/// Of weighted values.
 pub fn quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));

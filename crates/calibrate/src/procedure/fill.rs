@@ -9,17 +9,15 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AREA_BYTES, AccessPattern, FillFigure, ReferenceWorkload};
 
-/// Bytes per sample of the write rate.
 const SAMPLE_BYTES: u64 = 128 * MIB;
 const BLOCK_BYTES: u32 = 131_072;
 
-/// Steady state of a drive without an SLC cache: the means of this many samples and of as many
-/// before them differ by less than this.
+/// Steady state without an SLC cache: the means of twice so many samples differ by less than this.
 const STEADY_SAMPLES: usize = 8;
 const STEADY_SHARE: f64 = 0.002;
 
-/// MB/s of each 128 MiB of the sequential write. With `stop_when_steady` the write of a drive
-/// without an SLC cache ends in steady state, and the rest is extrapolated.
+/// MB/s of each 128 MiB. With `stop_when_steady` the write of a drive without an SLC cache ends in
+/// steady state, and the rest is extrapolated.
 pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, CalibrateError> {
     let job = ReferenceWorkload {
         op: Op::Write,
@@ -43,7 +41,7 @@ pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, Calibr
     Ok(out)
 }
 
-/// A figure of the samples: MB/s, or GB for the cache.
+/// MB/s, or GB for the cache.
 pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
     // Equal amounts at different rates: the mean rate is the harmonic one.
     let rate = |list: &[f64]| list.len() as f64 / list.iter().map(|rate| 1.0 / rate).sum::<f64>();
@@ -62,14 +60,13 @@ pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
     })
 }
 
-/// Threads of the read of zeroes, and of the same read of data beside it. The source does not state
-/// which of its two thread counts, 16 or 64, was used; either reads data at about 1030 MiB/s (1037
-/// is its cell of 16), and 64 is the harder case for a model.
+/// The source does not state which of its two thread counts, 16 or 64, was used; either reads data
+/// at about 1030 MiB/s (1037 is its cell of 16), and 64 is the harder case for a model.
 pub const ZEROED_READ_THREADS: u32 = 64;
-/// Block of that read: 102,900 reads/s are 3215 MiB/s.
+/// Block of the read of zeroes: 102,900 reads/s are 3215 MiB/s.
 pub const ZEROED_READ_BYTES: u32 = 32_768;
 
-/// MiB/s of 32 KiB random reads by 64 threads on an area to which only zeroes were written.
+/// MiB/s of random reads of an area to which only zeroes were written.
 pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
     let (threads, bytes) = (ZEROED_READ_THREADS, ZEROED_READ_BYTES);
     let job = ReferenceWorkload::read(AccessPattern::Random, threads, bytes);

@@ -1,5 +1,4 @@
-//! Performance consistency: an hour of 4 KiB random writes at depth 32 on a filled drive, IOPS per
-//! second (AnandTech M8Pe).
+//! Consistency: an hour of 4 KiB random writes at depth 32 on a filled drive (AnandTech M8Pe).
 
 use assay_ssd::Profile;
 use assay_stats::quantile;
@@ -16,11 +15,8 @@ const SCORE_S: usize = 400;
 /// Last seconds that are split into fast and slow: several changes between the two.
 const STATES_S: usize = 1200;
 
-/// IOPS of each second.
-///
-/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share
-/// of over-provisioning in less time, and the same figures where there are many superblocks. Good
-/// enough for a fit.
+/// IOPS of each second. `shrink` divides drive and time: equally many overwrites in less time, and
+/// the same figures where there are many superblocks, which is good enough for a fit.
 pub fn run(
     profile: &Profile,
     over_provisioning_percent: u8,
@@ -52,7 +48,7 @@ pub fn run(
         .collect()
 }
 
-/// A figure of the seconds' IOPS; `None` where it is undefined (no slow second, no deviation).
+/// `None` where it is undefined (no slow second, no deviation).
 pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
     let last = |count: usize| seconds.get(seconds.len().checked_sub(count)?..);
     let (score, states) = (last(SCORE_S)?, last(STATES_S)?);
@@ -67,7 +63,7 @@ pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
             let variance = squares / score.len() as f64;
             (variance > 0.0).then(|| mean / variance.sqrt())
         }
-        // Medians, since seconds with a change of state are in both.
+        // Medians, because seconds with a change of state are in both.
         HourFigure::Fast => quantile(&fast, 0.5),
         HourFigure::Slow => quantile(&slow, 0.5),
         HourFigure::FastShare => Some(fast.len() as f64 / states.len() as f64),

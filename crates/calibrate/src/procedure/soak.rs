@@ -1,5 +1,4 @@
-//! Read soak: random reads of 64 KiB by 64 threads for ten minutes, rate and temperatures per
-//! second (DragonFly NVMe tests).
+//! Read soak: 64 KiB random reads by 64 threads for ten minutes (DragonFly NVMe tests).
 
 use assay_ssd::Profile;
 use assay_units::Nanos;
@@ -21,15 +20,13 @@ pub struct SoakSecond {
     mib_per_s: f64,
     celsius: f64,
     second_sensor: Option<f64>,
-    /// Throttling time that the drive reports, in seconds.
+    /// Throttling time that the drive reports.
     throttled_s: u64,
 }
 
-/// Samples of each second.
-///
-/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same
-/// temperatures and rates in less time, durations to about a thermal step (50 ms) times `speed_up`.
-/// Good enough for a fit.
+/// Samples of each second. `speed_up` divides the drive's heat capacity and each "second": the same
+/// temperatures and rates in less time, durations to about a thermal step (50 ms) times `speed_up`,
+/// which is good enough for a fit.
 pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
     let mut profile = profile.clone();
     profile.thermal.speed_up(speed_up as f64);
@@ -49,7 +46,7 @@ pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, Calibrat
     (1..=SOAK_S).map(second).collect()
 }
 
-/// A figure of a soak; `None` where it is undefined (a missing sensor, no throttling).
+/// `None` where it is undefined (a missing sensor, no throttling).
 pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
     let steady = seconds.get(seconds.len().checked_sub(STEADY_S)?..)?;
     // Throttling is detected in the rate, as by the source.
@@ -81,8 +78,7 @@ pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
     }
 }
 
-/// Mean length of the periods of slow (or fast) seconds within the soak, without the first slow
-/// one.
+/// Mean length of the slow (or fast) periods within the soak, without the first slow one.
 fn mean_period(
     seconds: &[SoakSecond],
     wanted: bool,

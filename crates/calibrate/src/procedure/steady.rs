@@ -22,7 +22,7 @@ pub struct SteadyResult {
     latency: Box<Histogram>,
 }
 
-/// I/Os to simulate: fewer where each is many flash reads, more for a high percentile.
+/// Fewer I/Os where each is many flash reads, more for a high percentile.
 fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64 {
     if let Some(ios) = job.ios {
         return ios.clamp(1, MOST_IOS);
@@ -34,7 +34,7 @@ fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64
     steady.max(samples)
 }
 
-/// Run it. `factor` multiplies the I/Os where their number is not given.
+/// `factor` multiplies the I/Os where their number is not given.
 pub fn run(
     profile: &Profile,
     job: &ReferenceWorkload,
@@ -62,7 +62,7 @@ pub fn run(
 }
 
 impl SteadyResult {
-    /// The figure of a metric; `None` for metrics of other procedures.
+    /// `None` for metrics of other procedures.
     pub fn figure(&self, metric: ReferenceMetric) -> Option<f64> {
         let ios = self.bytes / u64::from(self.block_bytes);
         Some(match metric {

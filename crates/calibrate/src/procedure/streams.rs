@@ -2,10 +2,9 @@
 //! path.
 //!
 //! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream
-//! after the last in the drive's address space. In the pause between streams, buffer and write
-//! cache are flushed (ten seconds; the brief does not state how long). Before the first stream the
-//! drive is idle long enough to enter a power-saving state. The brief repeats the sweep and
-//! averages; the model has no variation between sweeps, so one is enough.
+//! after the last in the drive's address space. Buffer and write cache are flushed between streams
+//! (for ten seconds; the brief does not state the time). The brief repeats the sweep and averages;
+//! the model has no variation between sweeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +19,9 @@ use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload, chunk_by
 
 /// Idle time before a sweep: longer than any profile's before a non-operational power state.
 const PAUSE: Nanos = Nanos::from_secs(120);
-/// Idle time between streams: shorter than that, but long enough to flush a write cache.
+/// Idle time between streams: shorter than [`PAUSE`], but long enough to flush a write cache.
 const GAP: Nanos = Nanos::from_secs(10);
 
-/// Time of each stream of a sweep, by operation and chunks.
 pub type ChunkTimes = BTreeMap<(Op, u32), Nanos>;
 
 fn idle_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
@@ -34,8 +32,7 @@ fn idle_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
     Ok(drive)
 }
 
-/// The sweep over these sizes, in ascending order, each written and then read, also where only
-/// reads are wanted.
+/// Sizes ascend; each is written and then read, also where only reads are wanted.
 pub fn sweep(profile: &Profile, sizes: &BTreeSet<u32>) -> Result<ChunkTimes, CalibrateError> {
     let mut drive = idle_drive(profile)?;
     let capacity = drive.capacity_bytes();
@@ -57,20 +54,17 @@ pub fn sweep(profile: &Profile, sizes: &BTreeSet<u32>) -> Result<ChunkTimes, Cal
     Ok(times)
 }
 
-/// Rate of a stream in MiB/s.
 pub fn rate(chunks: u32, time: Nanos) -> f64 {
     mib_per_second(chunk_bytes(chunks), time)
 }
 
 /// Chunks per sample of a long stream's rate: 1 GiB.
 const SAMPLE_CHUNKS: u64 = 8192;
-/// Steady state of a long stream: the mean times of this many samples and of as many before them
-/// differ by less than this share.
+/// Steady state of a long stream: the means of twice so many samples differ by less than this.
 const STEADY_SAMPLES: usize = 32;
 const STEADY_SHARE: f64 = 0.005;
 
-/// MiB/s of the whole drive in one stream. With `stop_when_steady` the stream ends in steady state,
-/// and the rest is extrapolated.
+/// MiB/s of the whole drive. With `stop_when_steady` the rest is extrapolated from steady state.
 pub fn full_stream(
     profile: &Profile,
     op: Op,

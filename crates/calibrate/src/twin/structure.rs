@@ -1,5 +1,5 @@
-//! Where a twin's search begins and goes: a profile with every cost of a read as a free number, and
-//! the structures beside one.
+//! Starting points of a twin's search (every cost of a read is a free number) and alternatives to a
+//! structure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,14 @@ use crate::template::{ReferenceDrive, Template, is_read_path};
 
 /// Width of a number's prior, a logarithm: a factor of two.
 const WIDTH: f64 = 0.7;
-/// The same of sense times, whose class is narrower than the factor of two between makers'
-/// firmwares.
+/// Prior width of sense times, which differ less within their class.
 const SENSE_WIDTH: f64 = 0.4;
-/// Cores that controllers have.
 const CORES: [i64; 7] = [1, 2, 3, 4, 5, 6, 8];
-/// Lengths up to which the short data path takes a read, KiB; the last: all.
+/// Lengths up to which the short data path takes a read; the last: all.
 const LIMITS_KIB: [i64; 5] = [8, 16, 32, 64, 16 << 10];
-/// Windows of read-ahead, KiB; 0: none.
+/// 0: no read-ahead.
 const WINDOWS_KIB: [i64; 13] = [0, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048];
-/// Reads that a controller works on at a time; the last stands for as many as there are.
+/// Reads at a time; the last stands for as many as there are.
 const SLOTS: [i64; 7] = [8, 12, 16, 24, 32, 48, UNLIMITED_SLOTS];
 const UNLIMITED_SLOTS: i64 = 255;
 /// Streams of a drive that reads ahead: more than the measured cells have.
@@ -47,8 +45,7 @@ pub const STRUCTURE: [&str; 15] = [
     "prefetch.window_bytes",
     "prefetch.streams",
 ];
-/// Costs that every profile gets, small where it has none, so that the figures can ask for them:
-/// nanoseconds, median of the prior.
+/// Costs that every profile gets, so that the figures can ask for them: median of the prior in ns.
 pub const MECHANISMS: [(&str, i64); 9] = [
     ("firmware.read_latency_ns", 3_000),
     ("firmware.read_page_ns", 100),
@@ -60,7 +57,7 @@ pub const MECHANISMS: [(&str, i64); 9] = [
     ("nand.channel_command_ns", 200),
     ("nand.read_jitter_ns", 1_000),
 ];
-/// Width of their priors: within a factor of ten.
+/// Prior width of added mechanisms: within a factor of ten.
 const MECHANISM_WIDTH: f64 = 1.4;
 
 /// A profile as a starting point: all quantities of its read path are free.
@@ -106,7 +103,7 @@ pub fn template(base: &ReferenceDrive, capacity_bytes: Option<u64>) -> Template 
     Template { table, paths, wide }
 }
 
-/// Another capacity with as many dies, planes and pages: other blocks.
+/// Another capacity by other blocks per plane.
 fn resize(table: &mut toml::Table, bytes: u64) {
     let (Some(old), Some(blocks)) = (
         get(table, "identity.capacity_bytes").and_then(leader),
@@ -128,18 +125,15 @@ fn resize(table: &mut toml::Table, bytes: u64) {
     );
 }
 
-/// A change of a candidate: other structural numbers, and other values (logarithms) of free numbers
-/// from which they are climbed.
+/// Structural numbers to set, and values (logarithms) of free numbers to climb from.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// The structural numbers.
     pub structure: Structure,
-    /// The free numbers.
     pub moved: BTreeMap<&'static str, f64>,
 }
 
 impl Change {
-    /// Both changes; `None` where they change the same number.
+    /// `None` where both change the same number.
     pub fn with(&self, other: &Change) -> Option<Change> {
         let is_shared = self
             .structure
@@ -168,7 +162,7 @@ const DATA_PATHS: [&str; 2] = [
 /// How much faster a data path is tried than one that limited random reads.
 const FASTER_PATHS: [f64; 3] = [1.25, 1.6, 2.2];
 
-/// Share of a cost that stays what it was when the rest becomes another one.
+/// Share of a cost that stays when the rest is exchanged for another cost.
 const KEPT: f64 = 0.1;
 
 /// Bytes of a page, planes of a die, and dies.
@@ -186,13 +180,12 @@ fn in_pieces(table: &toml::Table, (page, planes, dies): Geometry, piece_bytes: i
     changed(table, shape(table, (piece_bytes, pieces, dies)))
 }
 
-/// A cost or rate, if the drive has it.
 fn positive(table: &toml::Table, path: &str) -> Option<f64> {
     get(table, path).and_then(leader).filter(|&v| v > 0.0)
 }
 
-/// A cost as another one: `ratio` of the second per one of the first; `None` where the first is no
-/// cost of the drive.
+/// Exchange a cost for another, `ratio` of the second per one of the first; `None` without the
+/// first.
 fn exchanged(
     table: &toml::Table,
     (from, to): (&'static str, &'static str),
@@ -206,9 +199,9 @@ fn exchanged(
     ]))
 }
 
-/// Costs of a read that some lengths cannot tell apart, one as the other: steps by derivatives do
-/// not find them where one is so small that no figure depends on it. Core time of a KiB is also
-/// tried as that of a piece of a page, with pieces in place of pages.
+/// Exchanges of costs that some lengths cannot tell apart: derivatives do not lead to a cost so
+/// small that no figure depends on it. Core time of a KiB is also tried as that of a piece of a
+/// page.
 fn exchanges(table: &toml::Table) -> Vec<Change> {
     let Some(geometry) = geometry(table) else {
         return Vec::new();
@@ -243,9 +236,8 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
     out
 }
 
-/// Random reads limited by the core time of a page, or of a piece of one, where the data path
-/// limited them and sequential reads alike: data that was read ahead takes no such time, so that
-/// the path can be faster.
+/// Random reads limited by the core time of a page or piece instead of the data path, which can
+/// then be faster, because sequential reads need no such time.
 pub fn core_limits(table: &toml::Table) -> Vec<Change> {
     let (Some(bytes_per_second), Some(cores), Some(geometry)) = (
         positive(table, DATA_PATHS[0]),
@@ -277,8 +269,7 @@ pub fn core_limits(table: &toml::Table) -> Vec<Change> {
     out
 }
 
-/// Changes of a drive: one structural number, several that belong together, or costs that are
-/// another one.
+/// Structural alternatives, and costs exchanged for others.
 pub fn changes(table: &toml::Table) -> Vec<Change> {
     let structures = alternatives(table).into_iter().map(|structure| Change {
         structure,
@@ -287,7 +278,7 @@ pub fn changes(table: &toml::Table) -> Vec<Change> {
     structures.chain(exchanges(table)).collect()
 }
 
-/// Structures beside that of a table: one number, or several that belong together.
+/// One number, or several that belong together.
 pub fn alternatives(table: &toml::Table) -> Vec<Structure> {
     let integer = |path: &str| get(table, path).and_then(Value::as_integer);
     let mut out = Vec::new();
