@@ -1,12 +1,6 @@
-//! The measuring host: description, processor times, wall clock.
-//!
-//! # Architecture
-//! - [`HostInfo`]: stored once per run, in its manifest; without host name, because reports get
-//!   published.
-//! - `CpuTimes`: processor times from `/proc/stat`, in ticks whose length cancels out of every
-//!   share.
-//! - [`ProcessUsage`]: processor time and context switches of this process, from getrusage(2).
-//! - [`wall_clock`]: the only reader of the date; never used for timing.
+//! The measuring host. [`HostInfo`] is stored once per run, in its manifest, without the host name,
+//! because reports get published. Only [`wall_clock`] and [`unix_seconds`] read the date; spans are
+//! never timed with them.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,27 +14,24 @@ pub(crate) use cpu::CpuTimes;
 pub use cpu::ProcessUsage;
 pub(crate) use rapl::PackageEnergy;
 
-/// Properties of the measuring host that affect results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostInfo {
-    /// Kernel release, e.g. `6.12.48-cloud-amd64`.
+    /// E.g. `6.12.48-cloud-amd64`.
     pub kernel: Option<String>,
-    /// Processor model.
     pub cpu_model: Option<String>,
     /// Logical processors in the affinity mask.
     pub logical_cpus: u32,
-    /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// Clock source of the kernel, e.g. `tsc`; a slow one (`hpet`) adds to every I/O.
+    /// E.g. `tsc`; a slow one (`hpet`) adds to every I/O.
     pub clocksource: Option<String>,
-    /// Frequency governor of the first processor, where there is one.
+    /// Of the first processor.
     pub cpu_governor: Option<String>,
-    /// Hint of a virtual machine or container; `None` on bare metal.
+    /// Kind of virtual machine or container; `None` on bare metal.
     pub virtualised: Option<String>,
 }
 
 impl HostInfo {
-    /// Reads this machine. Unreadable properties are `None`.
+    /// Unreadable properties are `None`.
     pub fn read() -> Self {
         let root = SystemRoot::host();
         let text = |path: std::path::PathBuf| read_attribute(&path);
@@ -109,8 +100,8 @@ fn virtualised(
         "Microsoft Corporation",
         "Parallels",
     ];
-    // "Microsoft Corporation" and "Google" also sell bare metal: the vendor counts only together
-    // with the processor flag.
+    // "Microsoft Corporation" and "Google" also sell bare metal: a vendor counts only with the
+    // flag.
     let vendor = vendor.filter(|v| VENDORS.iter().any(|known| v.contains(known)));
     match (hypervisor, flag) {
         (Some(kind), _) => Some(kind.to_owned()),
@@ -122,33 +113,28 @@ fn virtualised(
     }
 }
 
-/// The date and time now, in UTC, as RFC 3339 writes it with whole seconds: `2026-11-21T03:25:00Z`.
-/// For manifests only: spans are measured with a target's clock.
+/// UTC in RFC 3339 with whole seconds, `2026-11-21T03:25:00Z`. Spans are measured with a target's
+/// clock.
 #[allow(
     clippy::disallowed_methods,
     reason = "the one place that reads the wall clock; everything else times with the target's"
 )]
 pub fn wall_clock() -> String {
     let now = jiff::Timestamp::now();
-    // Rounding to the second below; out of range only at the very ends of jiff's ten thousand
-    // years.
+    // Rounds down; out of range only at the ends of jiff's ten thousand years.
     jiff::Timestamp::from_second(now.as_second())
         .unwrap_or(now)
         .to_string()
 }
 
-/// A date in RFC 3339 (`2027-02-01T06:00:00Z`, `2027-02-01T07:00:00+01:00`) as whole seconds since
-/// 1970, UTC; 0 before 1970. The fraction of a second is cut off.
-///
-/// # Errors
-/// What is wrong with the text.
+/// A date in RFC 3339 as whole seconds since 1970, UTC, without the fraction; 0 before 1970.
 pub fn parse_date(text: &str) -> Result<u64, String> {
     let date: jiff::Timestamp = text.parse().map_err(|e: jiff::Error| e.to_string())?;
     Ok(u64::try_from(date.as_second()).unwrap_or(0))
 }
 
-/// Random bits of the kernel, for names that must differ between hosts; never for a workload. Early
-/// in the boot, where the kernel has none yet, the process number.
+/// Random bits for names that differ between hosts, never for a workload. Early in the boot, when
+/// the kernel has none yet, they are the process number.
 pub fn random_id() -> u64 {
     let mut bytes = [0; 8];
     let flags = rustix::rand::GetRandomFlags::NONBLOCK;
@@ -158,13 +144,11 @@ pub fn random_id() -> u64 {
     }
 }
 
-/// Bytes of a page of memory.
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Whole seconds since 1970, UTC: [`wall_clock`] for formats that have no room for text. 0 before
-/// 1970.
+/// Seconds since 1970, UTC, for formats that have no room for text; 0 before 1970.
 #[allow(
     clippy::disallowed_methods,
     reason = "as wall_clock: for what is written into a header, never for a span"

@@ -1,15 +1,8 @@
-//! Drive identification from statx and sysfs.
-//!
-//! All reads go through [`SystemRoot`], so that tests supply a `/sys` and `/proc` of their own and
-//! cover NVMe without an NVMe drive.
-//!
-//! The **serial** in a [`DriveInfo`] is what `--destroy` must name: the drive's own serial number;
-//! for a device that has none, its kernel name (`zram0`, `loop3`); for a regular file, its file
-//! name. All namespaces and partitions of a drive share its serial: `--destroy` confirms the drive,
-//! the path on the command line selects the part.
-//!
-//! Sources: Linux Documentation/ABI/stable/sysfs-block,
-//! Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
+//! Drive identification from statx and sysfs. All reads go through [`SystemRoot`], so that tests
+//! supply their own `/sys` and `/proc`. The **serial** of a [`DriveInfo`] is what `--destroy` must
+//! name: the serial number; of a device without one, its kernel name (`zram0`); of a regular file,
+//! its file name. All namespaces and partitions of a drive share it. Sources: Linux
+//! Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
 
 use std::path::{Path, PathBuf};
 
@@ -38,17 +31,13 @@ pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mou
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriveKind {
-    /// A block device: whole drive or partition.
     Block,
-    /// A regular file on a filesystem.
     File,
-    /// The null target.
     #[default]
     Null,
     Simulated,
 }
 
-/// Device number of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceNumber {
     pub major: u32,
@@ -61,29 +50,27 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// A PCIe link, speeds as in sysfs (`8.0 GT/s PCIe`).
+/// Speeds as in sysfs (`8.0 GT/s PCIe`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PcieLink {
-    /// PCI address, e.g. `0000:01:00.0`.
+    /// E.g. `0000:01:00.0`.
     pub address: String,
-    /// Current link speed.
     pub speed: Option<String>,
     /// Current link width, lanes.
     pub width: Option<u32>,
     pub max_speed: Option<String>,
-    /// Maximum link width, lanes.
+    /// Lanes.
     pub max_width: Option<u32>,
 }
 
-/// The number of a link speed as in sysfs.
 pub fn gt_per_s(speed: &str) -> Option<f64> {
     speed.split_whitespace().next()?.parse().ok()
 }
 
 impl PcieLink {
-    /// Most that the current link carries in a direction, bytes per second: its line rate less the
-    /// line code, 8b/10b up to 5 GT/s and 128b/130b above (PCI Express Base Specification 5.0,
-    /// 4.2.1 and 4.2.2). Headers of packets take part of it.
+    /// Largest rate of the link in one direction, bytes per second, packet headers included: line
+    /// rate less the line code, 8b/10b up to 5 GT/s and 128b/130b above (PCI Express Base
+    /// Specification 5.0, 4.2.1 and 4.2.2).
     pub fn max_bytes_per_s(&self) -> Option<u64> {
         let gt_per_s = gt_per_s(self.speed.as_ref()?)?;
         let code = if gt_per_s <= 5.0 { 0.8 } else { 128.0 / 130.0 };
@@ -92,89 +79,73 @@ impl PcieLink {
     }
 }
 
-/// The filesystem under a regular file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// Type, e.g. `ext4`, `tmpfs`.
+    /// E.g. `ext4`.
     pub fs_type: String,
     pub mount_point: String,
-    /// Kernel name of the block device under it, where there is one.
+    /// Kernel name of the block device under it.
     pub backing: Option<String>,
-    /// Model of that device, where known.
     pub backing_model: Option<String>,
 }
 
-/// Identity and I/O limits of a drive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriveInfo {
-    /// The text of the command line: a path, `null:...` or `sim:...`.
+    /// Text of the command line: a path, `null:...` or `sim:...`.
     pub spec: String,
     pub kind: DriveKind,
-    /// Path to open, symbolic links resolved; none for null and simulated drives.
+    /// Path to open, symbolic links resolved.
     #[serde(serialize_with = "path_as_text")]
     pub path: Option<PathBuf>,
     /// Kernel name (`nvme0n1`), file name, or profile name.
     pub name: String,
-    /// What `--destroy` must name; see the module head. Never empty.
+    /// What `--destroy` must name, see the module head; never empty.
     pub serial: String,
-    /// Model number.
     pub model: Option<String>,
-    /// Firmware revision.
     pub firmware: Option<String>,
-    /// Transport: `nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`, `loop`, `zram`, `md`, `dm`, ...
+    /// `nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`, `loop`, `zram`, `md`, `dm`, ...
     pub transport: Option<String>,
     pub capacity_bytes: u64,
-    /// Logical block size, bytes.
     pub logical_block_bytes: u32,
-    /// Physical block size, bytes.
     pub physical_block_bytes: u32,
-    /// Alignment of offsets and lengths of direct I/O, bytes.
+    /// Alignment of offsets and lengths of direct I/O.
     pub min_io_bytes: u32,
-    /// Alignment of buffers of direct I/O, bytes.
+    /// Alignment of buffers of direct I/O.
     pub memory_align_bytes: u32,
-    /// Whether O_DIRECT is supported; some filesystems reject it.
+    /// Some filesystems reject O_DIRECT.
     pub direct_io: bool,
-    /// Largest request that is not split, bytes.
+    /// Larger requests are split.
     pub max_io_bytes: Option<u64>,
     pub rotational: Option<bool>,
     pub read_only: bool,
-    /// Active I/O scheduler.
     pub scheduler: Option<String>,
-    /// blk-mq hardware queues.
     pub hardware_queues: Option<u32>,
-    /// Requests per hardware queue.
     pub nr_requests: Option<u32>,
-    /// Whether the device has polled queues (IOPOLL).
+    /// The device has polled queues (IOPOLL).
     pub io_poll: Option<bool>,
-    /// Volatile write cache: `write back` or `write through`.
+    /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// NUMA node, where known and where there are several.
+    /// `None` also on hosts with one node.
     pub numa_node: Option<u32>,
     pub pcie: Option<PcieLink>,
-    /// For a partition: the kernel name of its drive.
     pub partition_of: Option<String>,
-    /// For a regular file: its filesystem.
     pub filesystem: Option<Filesystem>,
-    /// Device number; of a file, that of its filesystem.
     pub device: Option<DeviceNumber>,
-    /// For a regular file: its inode number.
     pub inode: Option<u64>,
-    /// Whether every result on it must carry the word "simulated".
+    /// Every result on such a drive must carry the word "simulated".
     pub simulated: bool,
-    /// Controller and namespace of an NVMe drive.
     #[serde(default)]
     pub nvme: Option<crate::nvme::location::NvmeLocation>,
-    /// I/O queue pairs, where the drive or model states them.
+    /// I/O queue pairs.
     pub queue_pairs: Option<u16>,
-    /// Profile of a simulated drive.
     pub profile: Option<String>,
-    /// Of a simulated drive that was fitted to a run of a drive: spread of the fit by kind of
-    /// figure (`assay_ssd::profile::FitProfile`).
+    /// Of a profile fitted to a run: spread of the fit by kind of figure
+    /// (`assay_ssd::profile::FitProfile`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fit_spreads: Vec<(String, f64)>,
 }
 
-/// Bytes of a path that are not UTF-8 are replaced, because JSON cannot hold them.
+/// Bytes that are not UTF-8 are replaced, because JSON cannot hold them.
 fn path_as_text<S: serde::Serializer>(
     path: &Option<PathBuf>,
     serializer: S,
@@ -185,8 +156,7 @@ fn path_as_text<S: serde::Serializer>(
 }
 
 impl DriveInfo {
-    /// A record of only kind, specification text, name (also the serial) and capacity in bytes;
-    /// blocks are 512 bytes.
+    /// The name is also the serial; blocks are 512 bytes.
     pub fn new(
         kind: DriveKind,
         spec: impl Into<String>,
@@ -210,10 +180,10 @@ impl DriveInfo {
         }
     }
 
-    /// The active I/O scheduler of a solid-state drive, where there is one: it costs processor time
-    /// and a lock on every I/O, for an order of requests that only rotating media gain from (Linux,
+    /// The active I/O scheduler of a solid-state drive: it costs processor time and a lock per I/O
+    /// for an order of requests that only rotating media gain from (Linux,
     /// Documentation/block/switching-sched.rst and blk-mq.rst; `noop` is the name of `none` before
-    /// blk-mq). `None` also where it is not known.
+    /// blk-mq).
     pub fn costly_scheduler(&self) -> Option<&str> {
         let is_solid_state =
             self.transport.as_deref() == Some("nvme") || self.rotational == Some(false);
@@ -222,22 +192,19 @@ impl DriveInfo {
     }
 }
 
-/// The simulated drive that a missing path resembles.
 fn simulated_name(path: &Path) -> String {
     let drives = assay_ssd::Profile::names().into_iter();
     let drives: Vec<String> = drives.map(|name| format!("sim:{name}")).collect();
     let given = path.to_string_lossy();
-    // A path with folders is meant as one.
+    // A name with a slash is meant as a path.
     if given.contains('/') {
         return String::new();
     }
     did_you_mean(&format!("sim:{given}"), &drives.join(", "))
 }
 
-/// A path that cannot be used as a drive.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    /// Not found.
     #[error(
         "{path}: no such file or device{similar}; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)",
         path = .0.display(),
@@ -246,35 +213,29 @@ pub enum IdentityError {
     Missing(PathBuf),
     #[error("{0} is a directory; name a file in it or the block device under it")]
     Directory(PathBuf),
-    /// An NVMe generic character device without its block device.
     #[error(
         "{path} is the NVMe generic device of {block}, which does not exist; check that the \
          namespace is attached and has a format that the kernel supports"
     )]
     NvmeGeneric {
         path: PathBuf,
-        /// Its block device.
         block: PathBuf,
     },
-    /// A character device, FIFO or socket.
     #[error(
         "{path} is a {what}, not a drive; name a block device such as /dev/nvme0n1 or a regular \
          file"
     )]
     NotADrive {
         path: PathBuf,
-        /// Kind.
         what: &'static str,
     },
     #[error("{path} has zero size; {advice}")]
     ZeroSize { path: PathBuf, advice: &'static str },
-    /// Permission denied.
     #[error(
         "{0}: permission denied; run as root, or add yourself to the group that owns the device \
          (often `disk`)"
     )]
     PermissionDenied(PathBuf),
-    /// A block device that is missing in sysfs.
     #[error(
         "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted \
          and the device still attached"
@@ -282,30 +243,22 @@ pub enum IdentityError {
     NotInSysfs {
         path: PathBuf,
         device: DeviceNumber,
-        /// Missing path.
         sysfs: PathBuf,
     },
-    /// Other system error.
     #[error("{path}: cannot {doing}: {source}")]
     Io {
         path: PathBuf,
-        /// Failed action.
         doing: &'static str,
-        /// System error.
         source: std::io::Error,
     },
 }
 
-/// Identifies the drive at `path`; symbolic links such as `/dev/disk/by-id/...` are followed.
-///
-/// # Errors
-/// [`IdentityError`], one variant per reason, each with advice.
+/// Symbolic links such as `/dev/disk/by-id/...` are followed.
 pub fn identify(path: &Path) -> Result<DriveInfo, IdentityError> {
     identify_at(&SystemRoot::host(), path)
 }
 
-/// The drives of this machine: whole drives (no partitions) of non-zero size, without RAM disks.
-/// Drives that cannot be identified are left out.
+/// Whole drives of non-zero size, without RAM disks; drives that cannot be identified are left out.
 pub fn list_drives() -> Vec<DriveInfo> {
     list_drives_at(&SystemRoot::host())
 }

@@ -1,8 +1,5 @@
-//! Destruction interlock: authorisation of writes to a drive.
-//!
-//! # Architecture
-//! [`authorise`] is the only constructor of a [`WritePermit`]; code that opens a drive for writing
-//! needs one and [`check`](WritePermit::check)s the opened descriptor with it. The rules:
+//! Destruction interlock. [`authorise`] is the only constructor of a [`WritePermit`]; code that
+//! opens a drive for writing [`check`](WritePermit::check)s the descriptor with it. The rules:
 //! 1. Null and simulated drives need no authorisation: they hold no user data.
 //! 2. A real drive must be **named**: `--destroy SERIAL` equal to [`DriveInfo::serial`].
 //! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition
@@ -15,21 +12,16 @@
 //!    `ext4` that holds an ext4 filesystem needs it twice.
 //! 5. A failed check counts as a refusal.
 //!
-//! For a block device the permit *holds* the exclusive claim (`O_EXCL`, open(2)) on every path:
-//! while it exists, the kernel rejects mounts, swapon and RAID assembly. The claim on the named
-//! path is taken before the checks, so that nothing changes between check and claim. Drop the
-//! permit when the run is over, before `losetup -d` or a zram reset.
+//! A permit of a block device *holds* the exclusive claim (`O_EXCL`, open(2)) on every path:
+//! meanwhile the kernel rejects mounts, swapon and RAID assembly. The named path is claimed before
+//! the checks, so that nothing changes in between. Drop the permit before `losetup -d` or a zram
+//! reset.
 //!
 //! # Not detected
 //! A program that has a file or device open without claiming or locking it: a virtual machine
-//! started without image locking, a database on the raw device, an iSCSI or NVMe export. Locks on
-//! *files*, such as QEMU's on images, are detected (`/proc/locks`). Locks of programs in other PID
-//! namespaces are hidden. A partition that is missing on another path (its table was read at
-//! another time) cannot be claimed on that path. Data without a signature (a raw recording) is
-//! protected by rule 2 alone.
-//!
-//! # Non-goals
-//! Nothing is unmounted, wiped or written here.
+//! without image locking, a database on the raw device, an iSCSI or NVMe export. Locks of programs
+//! in other PID namespaces. A partition that is missing on another path cannot be claimed there.
+//! Data without a signature (a raw recording) is protected by rule 2 alone.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -46,10 +38,8 @@ mod usage;
 
 pub use refusal::{NearMiss, Refusal, RefusalReason};
 
-/// What a permit is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Subject {
-    /// A null or simulated drive: there is no descriptor to write to.
     Nothing,
     Block(DeviceNumber),
     File {
@@ -58,48 +48,37 @@ enum Subject {
     },
 }
 
-/// Proof that one drive may be overwritten; only [`authorise`] constructs it. While it exists, a
-/// block device stays claimed.
+/// Proof that one drive may be overwritten. While it exists, a block device stays claimed.
 #[derive(Debug)]
 #[must_use = "a block device stays claimed only while its permit exists"]
 pub struct WritePermit {
     drive: String,
     subject: Subject,
-    /// The open descriptors are the claim (and keep a file's inode number from being reused).
+    /// The descriptors are the claim, and keep a file's inode number from being reused.
     _claims: Vec<OwnedFd>,
 }
 
-/// A descriptor that is not the drive its permit is for.
 #[derive(Debug, thiserror::Error)]
 pub enum PermitError {
-    /// Another drive or file.
     #[error(
         "the permit is for {0}, but another file or device was opened; nothing was written. The \
          path was replaced meanwhile: run again"
     )]
     OtherDrive(String),
-    /// fstat failed.
     #[error("{permitted}: cannot check whether the opened file is the permitted one: {source}")]
     Io {
-        /// The drive of the permit.
         permitted: String,
-        /// Error of the kernel.
         source: std::io::Error,
     },
 }
 
 impl WritePermit {
-    /// The drive as named on the command line.
     pub fn drive(&self) -> &str {
         &self.drive
     }
 
-    /// Checks that `opened` is the drive of this permit. To be called on every descriptor opened
-    /// for writing, before the first write.
-    ///
-    /// # Errors
-    /// [`PermitError`] when it is another drive (always, for a permit of a null or simulated one)
-    /// or cannot be examined.
+    /// Checks that `opened` is the drive of this permit; call it on every descriptor opened for
+    /// writing, before the first write. Fails always for a permit of a null or simulated drive.
     pub fn check(&self, opened: impl AsFd) -> Result<(), PermitError> {
         let stat = rustix::fs::fstat(opened).map_err(|e| PermitError::Io {
             permitted: self.drive.clone(),
@@ -112,11 +91,8 @@ impl WritePermit {
     }
 }
 
-/// Authorises overwriting a drive, given the values of `--destroy`.
-///
-/// # Errors
-/// [`Refusal`] with every reason and the `--destroy` values that would resolve those that can be
-/// resolved.
+/// `destroy` has the values of `--destroy`. The [`Refusal`] has every reason, and the values that
+/// would resolve those that can be resolved.
 pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> {
     let root = &SystemRoot::host();
     let drive = info.spec.clone();
@@ -161,11 +137,10 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
     })
 }
 
-/// A drive opened read-only, and claimed exclusively where possible.
 struct Claim {
     file: File,
     path: PathBuf,
     subject: Subject,
-    /// Whether the claim is held elsewhere.
+    /// The claim is held elsewhere.
     busy: bool,
 }

@@ -1,16 +1,14 @@
-//! Drives of this machine: discovery, identity, the destruction interlock, NVMe admin commands,
-//! health, host statistics, sessions.
+//! Drives of this machine: discovery, identity, destruction interlock, NVMe admin commands, health,
+//! host statistics, sessions.
 //!
 //! # Architecture
 //! - [`spec`] parses what a user types for a drive; [`identity`] reads what it is; [`interlock`]
 //!   decides whether it may be written ([`interlock::WritePermit`] is the only key to a writable
-//!   handle, [`open::open_drive`] its only user); [`signature`] detects file systems, partition
-//!   tables and the like.
-//! - [`nvme`] sends admin commands to controllers, real or simulated; [`mod@purge`] discards;
+//!   handle, [`open::open_drive`] its only user); [`signature`] detects file systems and the like.
+//! - [`nvme`] sends admin commands to real or simulated controllers; [`mod@purge`] discards;
 //!   [`telemetry_monitor`] reads health and power during a run.
 //! - [`host`] describes the measuring machine; [`load`] samples its processors.
-//! - [`session`] holds a drive for the length of a run, real or simulated, and lends it out per
-//!   job.
+//! - [`session`] holds a real or simulated drive for a run and lends it out per job.
 //!
 //! # Non-goals
 //! No workload, no statistics, no files written, nothing printed.

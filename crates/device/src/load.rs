@@ -1,4 +1,3 @@
-//! Host load of an interval, from `/proc/stat` and this process.
 
 use assay_stats::HostLoad;
 use assay_units::Nanos;
@@ -7,13 +6,11 @@ use rustix::thread::ClockId;
 use crate::host::{CpuTimes, PackageEnergy, ProcessUsage};
 use assay_io::clock::Clock;
 
-/// Processor time of the calling thread so far.
 pub fn thread_cpu_time() -> Nanos {
     let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Samples the host's load between calls.
 #[derive(Debug)]
 pub struct HostSampler {
     clock: Clock,
@@ -24,7 +21,6 @@ pub struct HostSampler {
 }
 
 impl HostSampler {
-    /// Starts a first interval.
     pub fn start() -> HostSampler {
         let clock = Clock::monotonic();
         HostSampler {
@@ -36,8 +32,7 @@ impl HostSampler {
         }
     }
 
-    /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or
-    /// no tick has passed.
+    /// Since the last call; `None` where `/proc/stat` cannot be read or no tick has passed.
     pub fn sample(&mut self) -> Option<HostLoad> {
         let (at, cpu, process) = (self.clock.now(), CpuTimes::read()?, ProcessUsage::read());
         // A kernel counter that decreases counts as unchanged.

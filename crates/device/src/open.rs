@@ -12,43 +12,32 @@ use rustix::fs::FallocateFlags;
 use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, split_device_number};
 use crate::interlock::{PermitError, WritePermit};
 
-/// A drive that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("{drive}: cannot open it {how}: {source}{advice}")]
     System {
         drive: String,
-        /// Access mode.
         how: &'static str,
-        /// System error.
         source: io::Error,
         advice: &'static str,
     },
-    /// The opened file is not the drive of the permit.
     #[error(transparent)]
     Permit(#[from] PermitError),
-    /// Not a file or block device.
     #[error("{0} is not a file or block device")]
     NoFile(String),
 }
 
 impl OpenError {
-    /// Whether another process has the device open exclusively (EBUSY): the same command can
-    /// succeed when that has ended.
+    /// The same command can succeed when the process that has the device open exclusively (EBUSY)
+    /// ends.
     pub fn is_temporary(&self) -> bool {
         matches!(self, OpenError::System { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
     }
 }
 
-/// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page
-/// cache (O_DIRECT).
-///
-/// The permit itself holds a block device's exclusive claim (O_EXCL) until it is dropped, so that
-/// nothing can be mounted from it meanwhile; here the opened descriptor is checked to be that
-/// device or file.
-///
-/// # Errors
-/// When the system refuses, or the permit is for another drive.
+/// Opens for writing when a permit is given, with which the descriptor is checked. `direct`
+/// bypasses the page cache (O_DIRECT). The permit holds a block device's exclusive claim (O_EXCL)
+/// until it is dropped.
 #[allow(
     clippy::disallowed_methods,
     reason = "the one place that opens drives, where the permit is checked"
@@ -81,26 +70,21 @@ pub fn open_drive(
     DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1)).map_err(failed)
 }
 
-/// Makes a new file of so many bytes, its space allocated and never written.
-///
-/// # Errors
-/// When it exists or cannot be made, or the file system has no room.
+/// Allocates the space of a new file without writing it. Fails when the file exists.
 pub fn make_file(path: &Path, bytes: u64) -> io::Result<()> {
     let file = File::options().write(true).create_new(true).open(path)?;
     let allocated = match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
-        // A file system without it: the length alone.
+        // A file system without fallocate: only the length.
         Err(rustix::io::Errno::OPNOTSUPP) => file.set_len(bytes),
         other => other.map_err(io::Error::from),
     };
     allocated.inspect_err(|_| {
-        // It was made above, and is of no use.
         let _ = std::fs::remove_file(path);
     })
 }
 
-/// Adds the generic character device of an NVMe namespace to its open drive, with the same rights
-/// and only if it is the same namespace. No effect on a drive without one, nor on a partition,
-/// which is not a whole namespace: its addresses are others.
+/// Adds the generic character device of the namespace, with the same rights. A partition is not a
+/// whole namespace, so its addresses would be wrong.
 pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> DriveHandle {
     let nvme = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
     let Some((nvme, path)) = nvme.and_then(|nvme| Some((nvme, nvme.generic.as_ref()?))) else {
@@ -119,10 +103,9 @@ pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> DriveHandle {
     drive.with_passthru(node)
 }
 
-/// Checks that a generic character device is the namespace of a block device: same controller or
-/// subsystem in sysfs, same name but for its prefix, same namespace identifier. The device numbers
-/// are those of the open descriptors, which the kernel does not reuse while they are open, so that
-/// a renumbering of drives between two openings is found.
+/// Same controller or subsystem in sysfs, same name but for its prefix, same namespace identifier.
+/// The device numbers are those of open descriptors, which the kernel does not reuse meanwhile, so
+/// that a renumbering of drives between two openings is found.
 fn check_same_namespace(
     root: &SystemRoot,
     block: &File,
@@ -141,8 +124,8 @@ fn check_same_namespace(
     check_same_sysfs_parent(root, device(block)?, device(generic)?)
 }
 
-/// In sysfs, both device nodes of a namespace lie in the directory of one controller (or of one
-/// subsystem, with multipath): `nvme0n1` and `ng0n1`.
+/// Both device nodes of a namespace, `nvme0n1` and `ng0n1`, lie in the directory of one controller
+/// (of one subsystem, with multipath).
 fn check_same_sysfs_parent(
     root: &SystemRoot,
     block: DeviceNumber,
@@ -175,7 +158,6 @@ fn renumbered(what: String) -> io::Error {
     ))
 }
 
-/// Opens a device or file for reading, or for reading and writing, with further `open(2)` flags.
 pub(crate) fn open_file(path: &Path, write: bool, flags: i32) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(write).custom_flags(flags);

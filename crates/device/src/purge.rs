@@ -1,12 +1,8 @@
-//! Discarding all blocks of a drive.
-//!
-//! `BLKDISCARD` over a whole block device (include/uapi/linux/fs.h) becomes NVMe Deallocate, ATA
-//! TRIM, SCSI UNMAP, freed pages of zram, or holes in a loop device's file. For a drive that is a
-//! hint: it may keep and return its data. A file gets one hole of its whole length (fallocate(2),
-//! `FALLOC_FL_PUNCH_HOLE`), which its file system may or may not pass on to the drive under it.
-//!
-//! # Non-goals
-//! NVMe Format and Sanitize, which guarantee erasure: [`crate::nvme::purge`].
+//! Discarding all blocks of a drive. `BLKDISCARD` (include/uapi/linux/fs.h) becomes NVMe
+//! Deallocate, ATA TRIM, SCSI UNMAP, freed pages of zram, or holes in a loop device's file. It is a
+//! hint: a drive may keep and return its data. A file gets one hole (fallocate(2),
+//! `FALLOC_FL_PUNCH_HOLE`), which its file system may pass on to the drive under it.
+//! [`crate::nvme::purge`] guarantees erasure.
 
 use std::io;
 
@@ -15,13 +11,10 @@ use rustix::fs::{FallocateFlags, FileType};
 use assay_io::drive_handle::DriveHandle;
 use assay_io::system_calls;
 
-/// A drive that cannot be purged.
 #[derive(Debug, thiserror::Error)]
 pub enum PurgeError {
-    /// Opened read-only, without permit.
     #[error("{0}: is open read-only; purging needs a write permit")]
     ReadOnly(String),
-    /// Not supported by the device.
     #[error(
         "{drive}: cannot discard its blocks ({what} is not supported), so this program cannot \
          purge it; purge it by other means before the run (nvme format, nvme sanitize, hdparm \
@@ -29,28 +22,21 @@ pub enum PurgeError {
     )]
     Unsupported {
         drive: String,
-        /// The call.
         what: &'static str,
     },
-    /// System error.
     #[error(
         "{drive}: {what} failed: {source}; part of it may be erased; check the kernel log before \
          continuing"
     )]
     Failed {
         drive: String,
-        /// The call.
         what: &'static str,
-        /// System error.
         source: io::Error,
     },
 }
 
-/// Discards the first `len_bytes` of a block device, or the whole of a file, which keeps its
-/// length. The descriptor was checked against its permit when it was opened.
-///
-/// # Errors
-/// When it is open read-only, does not support it, or fails.
+/// The first `len_bytes` of a block device, or the whole of a file, which keeps its length. The
+/// descriptor was checked against its permit when it was opened.
 pub fn discard_all(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeError> {
     use rustix::io::Errno;
     let drive = open.name().to_owned();
@@ -58,7 +44,6 @@ pub fn discard_all(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeError>
         return Err(PurgeError::ReadOnly(drive));
     }
     let failed = |what, errno: Errno| match errno {
-        // Not supported by the driver or the device.
         Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => PurgeError::Unsupported { drive, what },
         errno => PurgeError::Failed {
             drive,

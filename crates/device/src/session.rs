@@ -1,5 +1,5 @@
-//! Drive sessions: a drive is identified and authorised once per run, and opened per job with the
-//! rights that the job needs.
+//! A drive is identified and authorised once per run, and opened per job with the rights that it
+//! needs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,148 +38,107 @@ use real::RealDrive;
 pub use simulated::{link_speed, simulated_drive, simulated_info};
 pub use target_properties::{PassthruSupport, TargetKind, TargetProperties};
 
-/// A drive that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// Malformed specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// Not found, or not a drive.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// Unknown or malformed profile.
     #[error("{spec}: {source}")]
     Profile {
-        /// As named.
         spec: String,
-        /// Reason.
         source: ProfileFileError,
     },
-    /// Unknown option of a simulated drive.
     #[error("{spec}: {source}")]
     Option {
-        /// As named.
         spec: String,
-        /// Reason.
         source: OptionError,
     },
-    /// Options of a cache in front of a disk that do not fit.
     #[error("{spec}: {why}")]
     Cache {
-        /// As named.
         spec: String,
-        /// Reason, and what fits.
         why: String,
     },
-    /// The simulated drive cannot be created.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It may not be written.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A job writes without authorisation.
     #[error(
         "{drive}: this would overwrite its data, which needs authorisation: if all of it may be \
          lost, add --destroy {serial}"
     )]
     NoPermit {
-        /// As named.
         drive: String,
-        /// Value for `--destroy`.
         serial: String,
     },
-    /// It cannot be purged.
     #[error(transparent)]
     Purge(#[from] PurgeError),
-    /// It has no power states, or they cannot be read.
+    /// The states are missing, or cannot be read.
     #[error("{drive}: power state {state} cannot be set: {why}")]
     NoPowerControl {
-        /// As named.
         drive: String,
-        /// Requested state.
         state: u8,
-        /// Reason.
         why: String,
     },
-    /// No such power state.
     #[error(
         "{drive}: it has no power state {state}, only {states}; use one of those, or leave \
          power_states out"
     )]
     NoSuchPowerState {
-        /// As named.
         drive: String,
-        /// Requested state.
         state: u8,
-        /// Existing states, as text.
         states: String,
     },
-    /// An admin command failed.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// Erasing failed.
     #[error(transparent)]
     Erase(#[from] EraseError),
-    /// Its controller cannot be opened.
     #[error("{drive}: cannot open its controller {controller}: {source}; admin commands need root")]
     Controller {
-        /// As named.
         drive: String,
         controller: String,
-        /// System error.
         source: std::io::Error,
     },
-    /// The requested erase method is not available.
     #[error(
         "{drive}: cannot be erased by this method: {why}; --how auto uses the best available one"
     )]
     NotErasable {
-        /// As named.
         drive: String,
-        /// Reason.
         why: &'static str,
     },
     /// More would or may be erased than was named.
     #[error("{drive}: this {what}")]
     ErasesMore {
-        /// As named.
         drive: String,
-        /// Further namespaces, and advice.
         what: String,
     },
 }
 
-/// Data on a drive before a run, as far as known without reading.
+/// Data before a run, as far as known without reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Unknown.
     AsFound,
-    /// The initial state of the simulated drive.
     Modelled(InitialState),
-    /// Nothing: the null target.
     Nothing,
 }
 
-/// A drive that a job can run on.
 pub enum OpenTarget {
     Null,
-    /// A block device or file.
     Real {
         open: DriveHandle,
         telemetry: Arc<TelemetryMonitor>,
     },
-    /// A simulated drive; keeps its state and its virtual time from job to job.
+    /// Keeps its state and its virtual time from job to job.
     Sim(Box<SimTarget>, InitialState),
 }
 
-/// What a job needs of a drive beside reading.
+/// Rights beside reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenMode {
     pub writes: bool,
-    /// Bypassing the page cache (O_DIRECT).
+    /// O_DIRECT: bypasses the page cache.
     pub direct: bool,
     /// NVMe commands through the generic character device.
     pub passthru: bool,
@@ -191,27 +150,24 @@ enum Kind {
     Sim(Box<SimTarget>, InitialState),
 }
 
-/// One drive of a run.
 pub struct DriveSession {
     info: DriveInfo,
     kind: Kind,
-    /// Default power state of a simulated drive.
+    /// Of a simulated drive: its default.
     own_power_state: u8,
-    /// Modelled host of a simulated drive without a block cache.
+    /// Of a simulated drive without a block cache.
     bench: Option<BenchProfile>,
-    /// Probe of a simulated drive's controller.
     simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
-    /// Values of `--destroy`.
     pub destroy: Vec<String>,
-    /// The run writes: real drives need a permit when the session opens.
+    /// Real drives then need a permit when the session opens.
     pub will_write: bool,
-    /// The run verifies data: simulated drives must store it.
+    /// Simulated drives must store data for its verification.
     pub keep_data: bool,
-    /// External power meter, for a single real drive.
+    /// For a single real drive.
     pub power_meter: Option<Arc<PowerMeter>>,
     /// Regenerates the pages that will be written, so that a simulated drive need not keep them
     /// whole.
@@ -219,13 +175,8 @@ pub struct SessionOptions {
 }
 
 impl DriveSession {
-    /// Opens a session.
-    ///
-    /// A real drive gets its permit here, if `--destroy` names it, so that refusals come before any
+    /// A real drive gets its permit here if `--destroy` names it, so that refusals precede any
     /// measurement.
-    ///
-    /// # Errors
-    /// When it does not exist, is not a drive, or may not be written.
     pub fn open(spec: &DriveSpec, options: &SessionOptions) -> Result<DriveSession, SessionError> {
         let (info, kind) = match spec.kind() {
             SpecKind::Null { size_bytes } => {
@@ -258,10 +209,7 @@ impl DriveSession {
         })
     }
 
-    /// Apply `options` to a drive opened without write permission, as [`DriveSession::open`] does.
-    ///
-    /// # Errors
-    /// When the drive may not be written as requested.
+    /// Applies `options` to a drive opened without write permission.
     pub fn authorise(&mut self, options: &SessionOptions) -> Result<(), SessionError> {
         if let Kind::Real(drive) = &mut self.kind {
             drive.permit = write_permit(&self.info, options)?;
@@ -270,12 +218,11 @@ impl DriveSession {
         Ok(())
     }
 
-    /// Identity of the drive.
     pub fn info(&self) -> &DriveInfo {
         &self.info
     }
 
-    /// Whether it may be written; simulated and null drives always.
+    /// Simulated and null drives always may.
     pub fn may_write(&self) -> bool {
         match &self.kind {
             Kind::Real(drive) => drive.permit.is_some(),
@@ -283,7 +230,6 @@ impl DriveSession {
         }
     }
 
-    /// Its data before the run.
     pub fn holds(&self) -> Holds {
         match &self.kind {
             Kind::Null => Holds::Nothing,
@@ -292,7 +238,6 @@ impl DriveSession {
         }
     }
 
-    /// Properties for job planning.
     pub fn target_properties(&self) -> TargetProperties {
         TargetProperties {
             name: self.info.spec.clone(),
@@ -321,11 +266,8 @@ impl DriveSession {
         }
     }
 
-    /// Opens the drive for one job. To be released with [`DriveSession::release`]: a simulated
-    /// drive keeps its state from job to job.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or would be written without a permit.
+    /// Call [`DriveSession::release`] afterwards: a simulated drive keeps its state from job to
+    /// job. Fails when the drive would be written without a permit.
     pub fn acquire(&mut self, mode: OpenMode) -> Result<OpenTarget, SessionError> {
         match std::mem::replace(&mut self.kind, Kind::Null) {
             Kind::Null => Ok(OpenTarget::Null),
@@ -345,7 +287,7 @@ impl DriveSession {
         }
     }
 
-    /// Current telemetry of a simulated drive.
+    /// Of a simulated drive.
     pub fn telemetry(&mut self) -> Option<Telemetry> {
         match &mut self.kind {
             Kind::Sim(target, _) => assay_io::Target::telemetry(target.as_mut()),
@@ -353,12 +295,11 @@ impl DriveSession {
         }
     }
 
-    /// The modelled host of a simulated drive; `None` of other drives and of a block cache.
+    /// The modelled host of a simulated drive without a block cache.
     pub fn bench(&self) -> Option<&BenchProfile> {
         self.bench.as_ref()
     }
 
-    /// Counters of a simulated block cache.
     pub fn block_cache(&self) -> Option<Telemetry> {
         match &self.kind {
             Kind::Sim(target, _) => target.block_cache(),
@@ -366,12 +307,8 @@ impl DriveSession {
         }
     }
 
-    /// Probe of an NVMe controller, read once; `None` for other drives. For a simulated drive a
-    /// second instance is probed, because probing takes virtual time, which must not pass on the
-    /// measured one.
-    ///
-    /// # Errors
-    /// When the controller cannot be opened (root is required) or does not respond.
+    /// Read once; `None` for drives without NVMe. A second instance of a simulated drive is probed,
+    /// because probing takes virtual time, which must not pass on the measured one.
     pub fn probe(&self) -> Option<Result<&Probe, &SessionError>> {
         match (&self.simulated_probe, &self.kind) {
             (Some(probe), _) => Some(probe.as_ref().map(AsRef::as_ref)),
@@ -380,8 +317,7 @@ impl DriveSession {
         }
     }
 
-    /// Origins of its counters of bytes written; `None` of a drive without such counters, or one
-    /// that cannot be probed.
+    /// Origins of the counters of bytes written; `None` without them or where the probe fails.
     pub fn endurance(&self) -> Option<EnduranceCounters> {
         match &self.kind {
             Kind::Sim(target, _) => Some(target.endurance()),
@@ -390,7 +326,7 @@ impl DriveSession {
         }
     }
 
-    /// Power-cycles a simulated drive; `false` for others.
+    /// `false` for drives that are not simulated.
     pub fn lose_power(&mut self) -> bool {
         let Kind::Sim(target, _) = &mut self.kind else {
             return false;
@@ -399,7 +335,6 @@ impl DriveSession {
         true
     }
 
-    /// Current PCIe link, where there is one.
     pub fn pcie(&self) -> Option<PcieLink> {
         match (&self.kind, &self.info.path) {
             (Kind::Sim(target, _), _) => simulated::pcie_link(target.link()),
@@ -408,7 +343,7 @@ impl DriveSession {
         }
     }
 
-    /// Idles a simulated drive in virtual time; no effect on others.
+    /// Virtual time of a simulated drive; no effect on others.
     pub fn idle(&mut self, span: Nanos) {
         if let Kind::Sim(target, _) = &mut self.kind {
             target.idle(span);
@@ -416,7 +351,7 @@ impl DriveSession {
     }
 }
 
-/// The permit of a real drive that `--destroy` names, or that will be written.
+/// For a real drive that `--destroy` names, or that will be written.
 fn write_permit(
     info: &DriveInfo,
     options: &SessionOptions,
@@ -426,11 +361,10 @@ fn write_permit(
     Ok(permit.transpose()?)
 }
 
-/// Simulated drives built by sessions of this process: the measured ones, and the reference
-/// instances of their probes.
+/// Counts measured drives and the reference instances of their probes.
 static SIMULATED_DRIVES: AtomicU64 = AtomicU64::new(0);
 
-/// Simulated drives built by sessions of this process; each can take gigabytes and seconds.
+/// Each can take gigabytes and seconds.
 pub fn simulated_drives_built() -> u64 {
     SIMULATED_DRIVES.load(Ordering::Relaxed)
 }
@@ -460,7 +394,7 @@ fn simulated(
     let bench = (!is_cached).then(|| profile.bench.clone());
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist
-    // twice. A block cache is no NVMe controller.
+    // twice.
     let simulated_probe = match is_cached {
         true => None,
         false => simulated::probe(spec, &profile, &options),

@@ -1,12 +1,8 @@
-//! Detection of signatures: filesystems, partition tables, RAID, LVM, encryption, swap.
-//!
-//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them;
-//! [`wipefs()`] runs util-linux, which detects more kinds, where it is installed; [`union`]
-//! combines both. Type names are those of `wipefs` and `blkid`. Two-byte signatures are accepted
-//! only together with other fields, because measured drives hold random data.
-//!
-//! # Non-goals
-//! No UUIDs or labels, no reading of file contents, no backup superblocks beyond the last MiB.
+//! Signatures of filesystems, partition tables, RAID, LVM, encryption, swap. [`detect`] is a pure
+//! function over the first and last MiB ([`Window::read`]); [`wipefs()`] runs util-linux, which
+//! detects more kinds; [`union`] combines both. Type names are those of `wipefs` and `blkid`.
+//! Two-byte signatures count only together with other fields, because measured drives hold random
+//! data. Non-goals: UUIDs, labels, file contents, backup superblocks beyond the last MiB.
 
 use std::fs::File;
 use std::io;
@@ -20,18 +16,16 @@ mod wipefs;
 
 pub use wipefs::wipefs;
 
-/// Length read at each end, bytes. The farthest primary signature (btrfs, 64 KiB) and all ZFS
-/// labels lie inside.
+/// Read at each end. The farthest primary signature (btrfs, 64 KiB) and all ZFS labels lie inside.
 pub const WINDOW_BYTES: u64 = 1 << 20;
 
-/// A detected signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundSignature {
-    /// Type as in `wipefs`; the value for `--destroy`.
+    /// As in `wipefs`; the value for `--destroy`.
     pub word: String,
-    /// Description with its article: "an ext4 filesystem".
+    /// With its article: "an ext4 filesystem".
     pub what: String,
-    /// Offset from the start of the drive or partition, bytes.
+    /// From the start of the drive or partition.
     pub offset_bytes: u64,
 }
 
@@ -45,7 +39,6 @@ impl FoundSignature {
     }
 }
 
-/// The first and the last bytes of a drive, partition or image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     head: Vec<u8>,
@@ -54,10 +47,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Reads the window of the region of `size_bytes` at `start_bytes` of `file`.
-    ///
-    /// # Errors
-    /// The system error; also when the file ends within the region.
+    /// Of the region of `size_bytes` at `start_bytes`. Fails also when the file ends within the
+    /// region.
     pub fn read(file: &File, start_bytes: u64, size_bytes: u64) -> io::Result<Self> {
         let length = size_bytes.min(WINDOW_BYTES);
         let part = |offset: u64| -> io::Result<Vec<u8>> {
@@ -72,12 +63,11 @@ impl Window {
         })
     }
 
-    /// Size of the whole region, bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// `length` bytes at `offset_bytes` of the region; `None` outside the window.
+    /// `None` outside the window.
     pub fn get(&self, offset_bytes: u64, length: usize) -> Option<&[u8]> {
         fn part(bytes: &[u8], start: Option<u64>, length: usize) -> Option<&[u8]> {
             let from = usize::try_from(start?).ok()?;
@@ -105,7 +95,7 @@ impl Window {
     }
 }
 
-/// All signatures in the window, by offset. Never panics.
+/// Sorted by offset.
 pub fn detect(window: &Window) -> Vec<FoundSignature> {
     let mut found: Vec<FoundSignature> = magic::fixed(window);
     found.extend(probes::all(window));
@@ -113,7 +103,7 @@ pub fn detect(window: &Window) -> Vec<FoundSignature> {
     found
 }
 
-/// The union of two detections of one region: types that only `other` has are added.
+/// Adds the types that only `other` has.
 pub fn union(own: Vec<FoundSignature>, other: Vec<FoundSignature>) -> Vec<FoundSignature> {
     let mut all = own;
     for signature in other {

@@ -1,61 +1,46 @@
-//! Drive specifications on the command line.
-//!
-//! Forms: `null:` and `null:size=16g` (the null target), `sim:PROFILE[,key=value...]` (a simulated
-//! drive; PROFILE is a name, or the path of a file that ends in `.toml`, see
-//! `assay_sim_host::profile_file`), anything else is a path: a block device, a symbolic link to one
-//! (`/dev/disk/by-id/...`), a regular file, or an NVMe generic character device (`/dev/ng0n1`). A
-//! file whose name begins with `null:`, `sim:` or `rtl:` is written `./null:...`. `rtl:` is no
-//! drive but a streaming core in front of one: an error here.
-//!
-//! # Non-goals
-//! Nothing is opened ([`crate::identity::identify`] does that); profile names are not checked.
-//!
-//! # Key constants
-//! [`NULL_DEFAULT_BYTES`].
+//! Drive specifications: `null:` and `null:size=16g` (the null target),
+//! `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a name, or the path of a file that
+//! ends in `.toml`, see `assay_sim_host::profile_file`), or a path of a block device, regular file,
+//! or NVMe generic character device (`/dev/ng0n1`). A file whose name begins with `null:`, `sim:`
+//! or `rtl:` is written `./null:...`. `rtl:` is a streaming core, no drive: an error here. Nothing
+//! is opened, and profile names are not checked.
 
 use std::path::{Path, PathBuf};
 
-/// Default size of a null target, bytes: 16 GiB, the test area of most procedures.
+/// 16 GiB: the test area of most procedures.
 pub const NULL_DEFAULT_BYTES: u64 = 16 * assay_units::GIB;
-/// The only key that may be repeated: a simulated drive can have several faults.
+/// A simulated drive can have several faults.
 const REPEATABLE_KEY: &str = "fault";
 
-/// A malformed drive specification.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The text is empty.
     #[error(
         "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay \
          list` shows the drives)"
     )]
     Empty,
-    /// A `null:` or `sim:` form is malformed.
     #[error("{0}")]
     Malformed(String),
 }
 
-/// Kind of a drive specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpecKind {
-    /// The null target.
     Null {
-        /// Its size in bytes, a positive multiple of 512.
+        /// A positive multiple of 512.
         size_bytes: u64,
     },
-    /// A simulated drive.
     Sim {
-        /// Name of the profile, not checked here.
+        /// Not checked here.
         profile: String,
-        /// Settings in the order given; keys are distinct, but for `fault`.
+        /// In the order given; keys are distinct, but for `fault`.
         options: Vec<(String, String)>,
     },
     /// A block device or regular file, or a symbolic link to one.
     Path(PathBuf),
-    /// An NVMe generic character device, `/dev/ngXnY`.
+    /// `/dev/ngXnY`.
     NvmeGeneric(PathBuf),
 }
 
-/// A parsed drive specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveSpec {
     text: String,
@@ -63,11 +48,7 @@ pub struct DriveSpec {
 }
 
 impl DriveSpec {
-    /// Parses a specification.
-    ///
-    /// # Errors
-    /// [`SpecError`] when the text is empty or a `null:`/`sim:` form is malformed. A path is never
-    /// refused here.
+    /// A path is never refused here.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let kind = if text.trim().is_empty() {
             return Err(SpecError::Empty);
@@ -94,7 +75,6 @@ impl DriveSpec {
         &self.kind
     }
 
-    /// Original text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -140,7 +120,6 @@ fn parse_sim(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
     })
 }
 
-/// `key=value,key=value`.
 fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
     let mut found: Vec<(String, String)> = Vec::new();
     for part in text.split(',') {
@@ -159,9 +138,8 @@ fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
     Ok(found)
 }
 
-/// A path whose last component reads `ngXnY` directly under `/dev` is an NVMe generic device
-/// (Linux, drivers/nvme/host/core.c, `nvme_add_ns_cdev`); the file type is checked when it is
-/// opened.
+/// `ngXnY` directly under `/dev` is an NVMe generic device (Linux, drivers/nvme/host/core.c,
+/// `nvme_add_ns_cdev`); the file type is checked when it is opened.
 fn classify_path(path: &Path) -> SpecKind {
     let name = path.file_name().and_then(|name| name.to_str());
     let generic = name.and_then(nvme_generic_block_name);
@@ -171,7 +149,7 @@ fn classify_path(path: &Path) -> SpecKind {
     }
 }
 
-/// The block device of an NVMe generic name: `ng0n1` gives `nvme0n1`. `None` for any other name.
+/// `ng0n1` gives `nvme0n1`.
 pub fn nvme_generic_block_name(name: &str) -> Option<String> {
     let numbers = name.strip_prefix("ng")?;
     let (controller, namespace) = numbers.split_once('n')?;

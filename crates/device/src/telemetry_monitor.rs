@@ -1,9 +1,7 @@
-//! Telemetry of a real drive during a run: health, temperature, power, hits of a block cache.
-//!
-//! A separate thread reads, so that a slow or unresponsive drive does not delay the run. Sources in
-//! order of preference: the health log of an NVMe drive ([`crate::nvme::health`]), else the
-//! temperature sensor of the kernel ([`crate::identity::temperature_celsius`]); for power an
-//! external meter ([`power_meter`]), else the drive's power sensor.
+//! Telemetry of a real drive during a run. A separate thread reads, so that a slow drive does not
+//! delay the run. Sources in order of preference: the health log of an NVMe drive
+//! ([`crate::nvme::health`]), else the kernel's temperature sensor; for power an external meter
+//! ([`power_meter`]), else the drive's power sensor.
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +17,12 @@ pub mod power_meter;
 
 use power_meter::PowerMeter;
 
-/// Timeout of a reading: the health log takes less than a millisecond on most drives, up to about
-/// ten on others.
+/// The health log takes less than a millisecond on most drives, up to about ten on others.
 const READING_TIMEOUT: Duration = Duration::from_millis(15);
 
-/// Timeout of a reading while nothing is measured.
+/// While nothing is measured.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Telemetry of one real drive.
 #[derive(Debug)]
 pub struct TelemetryMonitor {
     requests: Mutex<RequestChannel>,
@@ -40,7 +36,7 @@ struct RequestChannel {
 }
 
 impl TelemetryMonitor {
-    /// Starts the reading thread. A drive without any source gives no readings.
+    /// A drive without any source gives no readings.
     pub fn start(info: &DriveInfo, meter: Option<Arc<PowerMeter>>) -> TelemetryMonitor {
         let (request, requests) = mpsc::sync_channel(1);
         let (reply, replies) = mpsc::sync_channel(2);
@@ -54,8 +50,8 @@ impl TelemetryMonitor {
                 let _ = reply.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
-        // Without the thread there are no readings; the measurement is not affected. It ends when
-        // the request channel closes.
+        // Without the thread there are no readings; the measurement is not affected. The thread
+        // ends when the request channel closes.
         let _ = std::thread::Builder::new()
             .name("health".to_owned())
             .stack_size(256 << 10)
@@ -66,20 +62,19 @@ impl TelemetryMonitor {
         }
     }
 
-    /// A current reading: `None` without a source or after a timeout so short that it does not
-    /// delay a measurement.
+    /// `None` without a source or after a timeout that is too short to delay a measurement.
     pub fn telemetry(&self) -> Option<Telemetry> {
         self.telemetry_within(READING_TIMEOUT)
     }
 
-    /// A reading before or after a measurement: `None` without a source or after a longer timeout.
+    /// Before or after a measurement, with a longer timeout.
     pub fn telemetry_at_rest(&self) -> Option<Telemetry> {
         self.telemetry_within(REST_TIMEOUT)
     }
 
     fn telemetry_within(&self, timeout: Duration) -> Option<Telemetry> {
         let channel = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        // Discard late replies to earlier requests.
+        // Discard late replies.
         while channel.replies.try_recv().is_ok() {}
         let reply = match channel.request.try_send(()) {
             // Timeout, or the thread has ended.
@@ -96,8 +91,6 @@ impl TelemetryMonitor {
     }
 }
 
-/// A reading from the health log, if available, the kernel's sensors, and the counters of a block
-/// cache.
 fn reading(root: &SystemRoot, info: &DriveInfo, health: Option<Health>) -> Option<Telemetry> {
     let of_drive = reading_of_drive(root, info, health);
     match block_cache_at(root, info) {

@@ -1,4 +1,3 @@
-//! Processor time, of the machine and of this process.
 
 use assay_io::system_calls;
 use assay_stats::HostLoad;
@@ -6,7 +5,7 @@ use assay_units::Nanos;
 
 use crate::identity::SystemRoot;
 
-/// Processor time of the whole machine since it started, in ticks (proc_stat(5)), summed over all
+/// Processor time of the machine since its start, in ticks (proc_stat(5)), summed over all
 /// processors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTimes {
@@ -22,14 +21,12 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// Reads `/proc/stat` of this machine; `None` when it cannot be read or has no line `cpu` with
-    /// numbers.
+    /// `None` when `/proc/stat` cannot be read or its line `cpu` has no numbers.
     pub fn read() -> Option<Self> {
         Self::parse(&std::fs::read_to_string(SystemRoot::host().proc("stat")).ok()?)
     }
 
-    /// Takes the sum over all processors (the line `cpu`) from the text of `/proc/stat`. Columns
-    /// that an old kernel lacks are zero.
+    /// Reads the line `cpu` of `/proc/stat`. Columns that an old kernel lacks are zero.
     pub fn parse(stat: &str) -> Option<Self> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let mut columns = line.split_whitespace().map(|column| column.parse::<u64>());
@@ -50,8 +47,8 @@ impl CpuTimes {
         })
     }
 
-    /// Shares of the processor time since `earlier`, which add up to 100 percent; `None` when no
-    /// tick has passed. A counter that decreases (the kernel documents that for iowait) counts as
+    /// Shares of the time since `earlier`, which add up to 100 percent; `None` when no tick has
+    /// passed. A counter that decreases (proc_stat(5) documents that for iowait) counts as
     /// unchanged.
     pub fn since(&self, earlier: &CpuTimes) -> Option<HostLoad> {
         let delta = |of: fn(&CpuTimes) -> u64| of(self).saturating_sub(of(earlier)) as f64;
@@ -72,19 +69,17 @@ impl CpuTimes {
     }
 }
 
-/// Resource usage of this process since its start, all threads, ended ones included.
+/// Resource usage of this process since its start, with that of ended threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
-    /// User time (the kernel counts microseconds).
+    /// The kernel counts microseconds.
     pub user: Nanos,
-    /// System time.
     pub system: Nanos,
-    /// Context switches, voluntary and not.
+    /// Voluntary and involuntary.
     pub context_switches: u64,
 }
 
 impl ProcessUsage {
-    /// Reads it (getrusage(2), `RUSAGE_SELF`).
     pub fn read() -> Self {
         let usage = system_calls::process_resource_usage();
         let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
@@ -98,7 +93,6 @@ impl ProcessUsage {
         }
     }
 
-    /// User and system time.
     pub fn cpu(&self) -> Nanos {
         self.user + self.system
     }

@@ -1,13 +1,10 @@
 //! Power of the host's processor packages from RAPL energy counters
 //! (Documentation/power/powercap/powercap.rst).
-//!
-//! This is host power, never a drive's; it is reported with the host's load.
 
 use std::path::{Path, PathBuf};
 
 use assay_units::Nanos;
 
-/// Energy counters of all processor packages.
 #[derive(Debug, Default)]
 pub struct PackageEnergy {
     packages: Vec<Package>,
@@ -26,7 +23,7 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 impl PackageEnergy {
-    /// The counters of this machine; none on most virtual machines, and unreadable without root.
+    /// Most virtual machines have no counters, and without root they are unreadable.
     pub fn start() -> PackageEnergy {
         PackageEnergy::in_dir(Path::new("/sys/class/powercap"))
     }
@@ -38,8 +35,8 @@ impl PackageEnergy {
         let packages = entries.flatten().filter_map(|entry| {
             let zone = entry.path();
             let name = std::fs::read_to_string(zone.join("name")).ok()?;
-            // Sub-zones (core, uncore, dram) are contained in the package or separate; only whole
-            // packages are summed.
+            // Sub-zones (core, uncore, dram) are partly contained in the package, so only packages
+            // are summed.
             if !name.starts_with("package-") {
                 return None;
             }
@@ -55,7 +52,7 @@ impl PackageEnergy {
         }
     }
 
-    /// Mean power since the last call (or the start), watts; `None` where there are no counters.
+    /// Mean power since the last call, watts; `None` without counters.
     pub fn mean_w(&mut self, span: Nanos) -> Option<f64> {
         if self.packages.is_empty() || span == Nanos::ZERO {
             return None;

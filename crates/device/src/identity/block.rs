@@ -1,4 +1,3 @@
-//! Block devices in sysfs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,29 +5,23 @@ use std::path::{Path, PathBuf};
 use super::root::{entries, is_numbered, read_attribute};
 use super::{DeviceNumber, DriveInfo, DriveKind, PcieLink, SystemRoot};
 
-/// sysfs counts `size` and `start` in units of 512 bytes whatever the logical block
-/// (Documentation/ABI/stable/sysfs-block).
+/// Unit of `size` and `start`, whatever the logical block (Documentation/ABI/stable/sysfs-block).
 pub(crate) const SYSFS_SECTOR_BYTES: u64 = 512;
 
-/// One block device (drive or partition) in sysfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BlockNode {
-    /// Canonical directory: the parent directory of a partition is its drive.
+    /// Canonical: the parent directory of a partition is its drive.
     pub dir: PathBuf,
-    /// Kernel name as sysfs writes it (`!` where the name in /dev has `/`).
+    /// With `!` where the name in /dev has `/`.
     pub name: String,
     pub device: DeviceNumber,
 }
 
-/// Finds a block device by number.
-///
-/// # Errors
-/// When sysfs has no such block device or its directory cannot be read.
 pub(crate) fn block_node(root: &SystemRoot, device: DeviceNumber) -> io::Result<BlockNode> {
     BlockNode::in_dir(&root.sys(format!("dev/block/{device}")))
 }
 
-/// The block device of a drive; of a file, the one under it.
+/// Of a file, the block device under it.
 pub(super) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> {
     match info.kind {
         DriveKind::Block => block_node(root, info.device?).ok(),
@@ -42,7 +35,7 @@ pub(super) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> 
 }
 
 impl BlockNode {
-    /// The device whose sysfs directory (or a link to it) is `dir`.
+    /// `dir` may be a link to the directory of the device.
     pub fn in_dir(dir: &Path) -> io::Result<Self> {
         let dir = dir.canonicalize()?;
         let number = std::fs::read_to_string(dir.join("dev"))?;
@@ -54,23 +47,20 @@ impl BlockNode {
         Ok(Self { dir, name, device })
     }
 
-    /// A sysfs attribute.
     pub fn attribute(&self, name: &str) -> Option<String> {
         read_attribute(&self.dir.join(name))
     }
 
-    /// A sysfs attribute that is a number.
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.attribute(name)?.parse().ok()
     }
 
-    /// A sysfs attribute in KiB, as bytes.
+    /// The attribute is in KiB.
     pub fn kib(&self, name: &str) -> Option<u64> {
         self.number(name).map(|kib: u64| kib.saturating_mul(1024))
     }
 
-    /// A sysfs attribute in sectors, as bytes; 0 where it has none. Saturates: sysfs may have any
-    /// number.
+    /// The attribute is in sectors; 0 without it. Saturates: sysfs may have any number.
     fn sectors(&self, name: &str) -> u64 {
         let sectors: u64 = self.number(name).unwrap_or(0);
         sectors.saturating_mul(SYSFS_SECTOR_BYTES)
@@ -80,12 +70,10 @@ impl BlockNode {
         self.name.replace('!', "/")
     }
 
-    /// Whether this is a partition.
     pub fn is_partition(&self) -> bool {
         self.dir.join("partition").exists()
     }
 
-    /// The drive that a partition belongs to.
     pub fn parent(&self) -> Option<BlockNode> {
         if !self.is_partition() {
             return None;
@@ -93,10 +81,6 @@ impl BlockNode {
         Self::in_dir(self.dir.parent()?).ok()
     }
 
-    /// Partitions, by name.
-    ///
-    /// # Errors
-    /// When the directory cannot be listed (the device was removed).
     pub fn partitions(&self) -> io::Result<Vec<BlockNode>> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.dir)? {
@@ -109,10 +93,7 @@ impl BlockNode {
         Ok(found)
     }
 
-    /// Kernel names of holders (LVM, dm, md, bcache).
-    ///
-    /// # Errors
-    /// When the list exists and cannot be read; a device without the directory has no holders.
+    /// Kernel names of holders (LVM, dm, md, bcache). A device without the directory has none.
     pub fn holders(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         match std::fs::read_dir(self.dir.join("holders")) {
@@ -128,7 +109,7 @@ impl BlockNode {
         Ok(names)
     }
 
-    /// First byte of a partition on its drive; zero for a drive.
+    /// On its drive; zero for a drive.
     pub fn start_bytes(&self) -> u64 {
         self.sectors("start")
     }
@@ -137,7 +118,7 @@ impl BlockNode {
         self.sectors("size")
     }
 
-    /// Directory of the hardware device: for NVMe the controller, else the target of `device`.
+    /// For NVMe the controller, else the target of `device`.
     pub fn hardware_dir(&self) -> Option<PathBuf> {
         let drive = self.parent().map_or_else(|| self.dir.clone(), |p| p.dir);
         let hardware = drive.join("device").canonicalize().ok()?;
@@ -152,7 +133,7 @@ impl BlockNode {
     }
 }
 
-/// `nvme0`, not `nvme0n1` nor `nvme0c0n1`, in an NVMe subsystem's directory.
+/// E.g. `nvme0`, not `nvme0n1` or `nvme0c0n1`.
 fn first_nvme_controller(subsystem: &Path) -> Option<PathBuf> {
     let is_controller = |dir: &PathBuf| dir.file_name().is_some_and(|n| is_numbered(n, "nvme"));
     let first = entries(subsystem).filter(is_controller).min()?;
@@ -168,7 +149,6 @@ pub(crate) fn parse_device_number(text: &str) -> Option<DeviceNumber> {
     })
 }
 
-/// The [`DriveInfo`] of a block device, from sysfs. `path` will be opened.
 pub(super) fn describe_block(
     root: &SystemRoot,
     node: &BlockNode,
@@ -253,8 +233,7 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
         });
     }
     if name.starts_with("sd") || name.starts_with("sr") {
-        // Host directories on the way to the device indicate the bus: .../ata1/host0/...,
-        // .../usb2/2-1/..., .../virtio3/host0/...
+        // Directories on the way to the device show the bus: .../ata1/host0/..., .../usb2/2-1/...
         const BY_HOST: [(&str, &str); 4] = [
             ("usb", "usb"),
             ("ata", "sata"),
@@ -294,7 +273,6 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
     Some(found.1.to_owned())
 }
 
-/// The drive's serial number, from the first source that has one.
 fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
     let vital_product_data =
         |dir: &Path| unit_serial_number(&std::fs::read(dir.join("vpd_pg80")).ok()?);
@@ -307,15 +285,14 @@ fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Opti
     };
     hardware
         .and_then(|dir| read_attribute(&dir.join("serial")).or_else(|| vital_product_data(dir)))
-        // virtio-blk has it in the block device directory; udev has the others (ATA behind old
-        // bridges, USB).
+        // virtio-blk has it at the block device; udev has others (ATA behind old bridges, USB).
         .or_else(|| whole.attribute("serial"))
         .or_else(from_udev)
         .filter(|text| !text.is_empty())
 }
 
-/// SCSI vital product data page 80h, "Unit Serial Number" (SPC-4, 7.8.15): four bytes of header,
-/// the last two of which are the length, then ASCII.
+/// SCSI page 80h, "Unit Serial Number" (SPC-4, 7.8.15): four bytes of header that end with the
+/// length, then ASCII.
 fn unit_serial_number(page: &[u8]) -> Option<String> {
     let header = page.get(..4)?;
     let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
@@ -325,12 +302,10 @@ fn unit_serial_number(page: &[u8]) -> Option<String> {
     (header[1] == 0x80 && !text.is_empty()).then(|| text.to_owned())
 }
 
-/// Link width in sysfs of a function without link (Linux, `PCIE_LNK_WIDTH_UNKNOWN` in
-/// include/linux/pci.h).
+/// Width of a function without link (Linux, include/linux/pci.h, `PCIE_LNK_WIDTH_UNKNOWN`).
 const NO_LINK: u32 = 0xff;
 
-/// `None` without a link: root-complex integrated endpoints, such as the drives of most virtual
-/// machines, have none.
+/// `None` for root-complex integrated endpoints, such as the drives of most virtual machines.
 fn pcie_link(controller: &Path) -> Option<PcieLink> {
     let function = controller.join("device").canonicalize().ok()?;
     let attribute = |name: &str| read_attribute(&function.join(name));

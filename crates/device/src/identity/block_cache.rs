@@ -1,8 +1,6 @@
-//! Counters of a block cache in the kernel: bcache, and device mapper's cache target (dm-cache,
-//! LVM's cache volumes).
-//!
-//! bcache has them in sysfs (Documentation/admin-guide/bcache.rst; `stats_total` grows every 13.6
-//! s, `dirty_data` is rounded), dm-cache in the status of its target
+//! Counters of bcache and of device mapper's cache target (dm-cache, LVM's cache volumes). bcache
+//! has them in sysfs (Documentation/admin-guide/bcache.rst; `stats_total` grows every 13.6 s,
+//! `dirty_data` is rounded), dm-cache in the target's status
 //! (Documentation/admin-guide/device-mapper/cache.rst), which needs root.
 
 use std::fs::File;
@@ -12,17 +10,16 @@ use assay_io::system_calls::device_mapper_status;
 use super::block::node_of;
 use super::{BlockNode, DriveInfo, SystemRoot};
 
-/// Counters since the cache was set up.
+/// Since the cache was set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockCache {
-    /// Reads that it answered.
     pub read_hits: u64,
     pub reads: u64,
     /// Bytes that the backing device does not have.
     pub dirty_bytes: Option<u64>,
 }
 
-/// Those of a drive, or of the one under a file; `None` where it is no cache.
+/// Of a file, those of the device under it; `None` where it is no cache.
 pub(crate) fn block_cache_at(root: &SystemRoot, info: &DriveInfo) -> Option<BlockCache> {
     let node = node_of(root, info)?;
     let node = match node.is_partition() {
@@ -43,8 +40,7 @@ fn of_bcache(node: &BlockNode) -> Option<BlockCache> {
     })
 }
 
-/// Bytes as bcache prints them: `512`, `1.5k`, `12.0M` (drivers/md/bcache/util.c, `bch_hprint`;
-/// powers of 1024).
+/// Bytes as bcache prints them, `1.5k` (drivers/md/bcache/util.c, `bch_hprint`; powers of 1024).
 fn rounded_bytes(text: &str) -> Option<u64> {
     let (number, power) = match text.char_indices().last()? {
         (_, last) if last.is_ascii_digit() => (text, 0),
@@ -66,8 +62,8 @@ fn of_device_mapper(root: &SystemRoot, node: &BlockNode) -> Option<BlockCache> {
         .and_then(|(_, text)| of_status(text))
 }
 
-/// Types and texts of the targets: `struct dm_target_spec` (sector, length, status, offset of the
-/// next one, type; 40 bytes), each with its text.
+/// Types and texts of targets: each a `struct dm_target_spec` of 40 bytes (sector, length, status,
+/// offset of the next one, type) and its text.
 fn targets_of(count: u32, bytes: &[u8]) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| {
         let end = bytes.iter().position(|byte| *byte == 0);
@@ -79,7 +75,7 @@ fn targets_of(count: u32, bytes: &[u8]) -> Vec<(String, String)> {
             break;
         };
         found.push((text(&header[24..]), text(body)));
-        // Counted from the first target.
+        // The offset counts from the first target.
         let next = header[20..24].try_into().map_or(0, u32::from_ne_bytes) as usize;
         if next <= at {
             break;
@@ -89,8 +85,9 @@ fn targets_of(count: u32, bytes: &[u8]) -> Vec<(String, String)> {
     found
 }
 
-/// `<metadata block> <used>/<total> <cache block> <used>/<total> <read hits> <read misses> <write hits> <write misses> <demotions> <promotions> <dirty> ...`:
-/// sizes in sectors of 512 bytes, dirty in cache blocks.
+/// `<metadata block> <used>/<total> <cache block> <used>/<total> <read hits> <read misses>
+/// <write hits> <write misses> <demotions> <promotions> <dirty> ...`: sizes in sectors of 512
+/// bytes, dirty in cache blocks.
 fn of_status(text: &str) -> Option<BlockCache> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let number = |at: usize| -> Option<u64> { words.get(at)?.parse().ok() };

@@ -1,4 +1,3 @@
-//! Identification of a path: file type and direct I/O alignment.
 
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
@@ -12,11 +11,9 @@ use super::root::entries;
 use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
 use crate::open::open_file;
 
-/// Alignment that every direct I/O implementation in Linux accepts: none requires more than a page
-/// of 4 KiB.
+/// Every direct I/O implementation in Linux accepts it: none requires more than a page of 4 KiB.
 const SAFE_ALIGN_BYTES: u32 = 4096;
 
-/// Direct I/O alignment of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DirectIo {
     supported: bool,
@@ -24,11 +21,7 @@ struct DirectIo {
     memory_align_bytes: u32,
 }
 
-/// [`super::identify`] with sysfs and procfs of `root`; `path` itself is always resolved on the
-/// running system.
-///
-/// # Errors
-/// As [`super::identify`].
+/// [`super::identify`] with another sysfs and procfs; `path` is resolved on the running system.
 pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, IdentityError> {
     let fail = |doing, source| io_error(given, doing, source);
     let path = given.canonicalize().map_err(|e| fail("find it", e))?;
@@ -56,8 +49,7 @@ pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, Identit
     } else if file_type.is_socket() {
         return not_a_drive("socket");
     }
-    // Opening checks the permission to read; O_NONBLOCK so that a drive without a medium does not
-    // block.
+    // Checks the permission to read; O_NONBLOCK so that a drive without a medium does not block.
     open_file(&path, false, libc::O_NONBLOCK).map_err(|e| fail("open it for reading", e))?;
     match file_type.is_block_device() {
         true => identify_block(root, given, &path, split_device_number(metadata.rdev())),
@@ -79,7 +71,6 @@ fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityErro
     }
 }
 
-/// Major and minor number of a `dev_t`.
 pub(crate) fn split_device_number(number: u64) -> DeviceNumber {
     DeviceNumber {
         major: rustix::fs::major(number),
@@ -103,8 +94,7 @@ fn identify_block(
         let advice = match info.transport.as_deref() {
             Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
             Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
-            // The kernel sets the size of a namespace of a dead controller to 0
-            // (nvme_mark_namespaces_dead).
+            // The kernel reports size 0 for a dead controller (nvme_mark_namespaces_dead).
             Some(nvme) if nvme.starts_with("nvme") => {
                 "its controller no longer responds, for which the kernel reports size 0: see \
                  `dmesg`; a reset or a power cycle is needed"
@@ -120,8 +110,8 @@ fn identify_block(
     Ok(info)
 }
 
-/// Block devices always take O_DIRECT aligned to the logical block; statx (Linux 6.1) may report a
-/// smaller memory alignment.
+/// Block devices take O_DIRECT aligned to the logical block; statx (Linux 6.1) may report a smaller
+/// memory alignment.
 fn apply_direct_io(info: &mut DriveInfo, path: &Path) {
     if let Some(direct) = statx_direct_io(path).filter(|d| d.supported) {
         info.min_io_bytes = direct.offset_align_bytes.max(info.logical_block_bytes);
@@ -186,8 +176,7 @@ fn identify_file(
     Ok(info)
 }
 
-/// The mount of a file: by mount id where statx has it (Linux 5.8), else the deepest mount point
-/// with its device number.
+/// By mount id where statx has it (Linux 5.8), else the deepest mount point with the device number.
 fn mount_of<'a>(
     mounts: &'a [Mount],
     id: Option<u64>,
@@ -203,8 +192,7 @@ fn mount_of<'a>(
     })
 }
 
-/// The block device under a filesystem: by its number, or (btrfs and others with anonymous numbers)
-/// by the mount's source.
+/// By its number, or (btrfs and others with anonymous numbers) by the mount's source.
 fn backing_device(
     root: &SystemRoot,
     mount: Option<&Mount>,
@@ -220,8 +208,8 @@ fn backing_device(
     block_node(root, split_device_number(metadata.rdev())).ok()
 }
 
-/// statx(2), STATX_DIOALIGN: alignments of direct I/O; both zero when direct I/O is not supported.
-/// `None` when the filesystem does not report them.
+/// STATX_DIOALIGN of statx(2): both alignments are zero without direct I/O; `None` when the
+/// filesystem reports none.
 fn statx_direct_io(path: &Path) -> Option<DirectIo> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
@@ -236,7 +224,7 @@ fn statx_direct_io(path: &Path) -> Option<DirectIo> {
     })
 }
 
-/// Finds the alignment by reading: 512 bytes, and if that fails a page.
+/// Reads 512 bytes, and if that fails a page.
 fn probe_direct_io(path: &Path) -> DirectIo {
     let direct = |supported, offset_align_bytes, memory_align_bytes| DirectIo {
         supported,
@@ -250,7 +238,7 @@ fn probe_direct_io(path: &Path) -> DirectIo {
     let mut space = vec![0u8; 3 * page];
     let start = space.as_ptr().align_offset(page);
     let mut reads = |length: usize, shift: usize| {
-        // The second block of that length: offset zero is aligned to everything.
+        // Not the first block: offset zero is aligned to everything.
         let buffer = space.get_mut(start + shift..start + shift + length);
         buffer.is_some_and(|buffer| file.read_at(buffer, length as u64).is_ok())
     };
@@ -261,9 +249,8 @@ fn probe_direct_io(path: &Path) -> DirectIo {
     }
 }
 
-/// All drives of this machine, in natural order of names. Skipped: zero size (unconfigured loop and
-/// zram devices, empty readers), RAM disks, hidden NVMe paths, and drives that are removed
-/// meanwhile.
+/// In natural order of names, without drives of zero size (unconfigured loop and zram devices,
+/// empty readers), RAM disks and hidden NVMe paths.
 pub fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
     let nodes = entries(&root.sys("block")).filter_map(|dir| BlockNode::in_dir(&dir).ok());
     let is_listed = |node: &BlockNode| {
@@ -282,7 +269,7 @@ pub fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
     drives
 }
 
-/// Splits a name into text and numbers, so that `nvme10n1` follows `nvme2n1`.
+/// `nvme10n1` follows `nvme2n1`.
 fn natural_key(name: &str) -> Vec<(String, u64)> {
     let mut key = Vec::new();
     let mut rest = name;

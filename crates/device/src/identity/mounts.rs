@@ -1,27 +1,23 @@
-//! Parsers of mountinfo, mounts, swaps and locks in procfs.
 
 use std::path::PathBuf;
 
 use super::DeviceNumber;
 use super::block::parse_device_number;
 
-/// One line of `/proc/PID/mountinfo`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// Mount id, as statx gives it in `stx_mnt_id`.
+    /// As statx gives it in `stx_mnt_id`.
     pub id: u64,
-    /// Device number in `stat` of its files (major 0 for btrfs, tmpfs, overlay, ...).
+    /// Major 0 for btrfs, tmpfs, overlay and others.
     pub device: DeviceNumber,
     pub mount_point: String,
-    /// Filesystem type.
     pub fs_type: String,
-    /// Source: usually a path in /dev.
     pub source: String,
 }
 
-/// Parses `/proc/self/mountinfo` (proc_pid_mountinfo(5)): id, parent, major:minor, root, mount
-/// point, options, any number of optional fields, a lone `-`, type, source, superblock options.
-/// Malformed lines are skipped.
+/// Fields of `/proc/self/mountinfo` (proc_pid_mountinfo(5)): id, parent, major:minor, root, mount
+/// point, options, optional fields, `-`, type, source, superblock options. Malformed lines are
+/// skipped.
 pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines()
         .filter_map(|line| {
@@ -43,7 +39,7 @@ pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
         .collect()
 }
 
-/// `(source, mount point, type)` of every line of `/proc/mounts` (fstab(5) layout).
+/// `(source, mount point, type)` of `/proc/mounts` (fstab(5)).
 pub(crate) fn parse_mounts(text: &str) -> Vec<(String, String, String)> {
     let parse = |line: &str| {
         let mut fields = line.split_whitespace();
@@ -53,32 +49,28 @@ pub(crate) fn parse_mounts(text: &str) -> Vec<(String, String, String)> {
     text.lines().filter_map(parse).collect()
 }
 
-/// Paths of active swap devices and files in `/proc/swaps`; the first line is a heading.
+/// The first line of `/proc/swaps` is a heading.
 pub(crate) fn parse_swaps(text: &str) -> Vec<PathBuf> {
     let parse = |line: &str| {
         let path = unescape(line.split_whitespace().next()?);
-        // mm/swapfile.c prints the path with seq_file_path, which marks an unlinked file.
+        // mm/swapfile.c marks the path of an unlinked file.
         Some(path.strip_suffix(" (deleted)").unwrap_or(&path).into())
     };
     text.lines().skip(1).filter_map(parse).collect()
 }
 
-/// A lock in `/proc/locks`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileLock {
-    /// Filesystem of the locked file.
     pub device: DeviceNumber,
-    /// Inode of the locked file.
     pub inode: u64,
-    /// Owning process; `None` for an open-file-description lock.
+    /// `None` for an open-file-description lock.
     pub pid: Option<u32>,
-    /// A flock(2) lock, which is of the whole file and of an open file description that child
-    /// processes inherit.
+    /// flock(2): of an open file description, which child processes inherit.
     pub is_whole_file: bool,
 }
 
-/// Parses `/proc/locks` (proc_locks(5)): `1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`; device
-/// numbers in hexadecimal, and `->` before the kind of a waiting one. Leases are no locks.
+/// `/proc/locks` (proc_locks(5)): `1: POSIX ADVISORY WRITE 1234 fe:00:5678 0 EOF`; device numbers
+/// are hexadecimal, `->` precedes the kind of a waiting lock. Leases are no locks.
 pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
     text.lines()
         .filter_map(|line| {
@@ -103,8 +95,8 @@ pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
         .collect()
 }
 
-/// The kernel writes blank, tab, newline and backslash in paths as three octal digits
-/// (fs/seq_file.c, `mangle_path`).
+/// The kernel writes blank, tab, newline and backslash as three octal digits (fs/seq_file.c,
+/// `mangle_path`).
 pub(crate) fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

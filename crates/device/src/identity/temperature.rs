@@ -1,10 +1,8 @@
-//! Temperature and power of a drive from its hwmon sensors.
-//!
-//! NVMe controllers have theirs in `CONTROLLER/hwmonN/` (before Linux 5.18 sometimes
-//! `CONTROLLER/device/hwmon/hwmonN/`), SATA drives (driver `drivetemp`) in `DEVICE/hwmon/hwmonN/`.
-//! Inputs are in thousandths of a degree Celsius (Documentation/hwmon/sysfs-interface.rst). `temp1`
-//! of an NVMe drive is its Composite Temperature, the one its thermal limits refer to
-//! (drivers/nvme/host/hwmon.c); the others are single sensors.
+//! Temperature and power of a drive from hwmon. NVMe controllers have it in `CONTROLLER/hwmonN/`
+//! (before Linux 5.18 sometimes `CONTROLLER/device/hwmon/hwmonN/`), SATA drives (driver
+//! `drivetemp`) in `DEVICE/hwmon/hwmonN/`. Inputs are in thousandths of a degree Celsius
+//! (Documentation/hwmon/sysfs-interface.rst). `temp1` of an NVMe drive is its Composite
+//! Temperature, to which its thermal limits refer (drivers/nvme/host/hwmon.c).
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,22 +11,20 @@ use super::block::node_of;
 use super::root::{entries, is_numbered, read_attribute};
 use super::{DriveInfo, SystemRoot};
 
-/// The drive's temperature in degrees Celsius: `temp1`, else its lowest-numbered sensor. For a
-/// file, that of the drive under it. `None` for drives without a sensor and for simulated ones
-/// (their model reports its own).
+/// `temp1`, else the lowest-numbered sensor, degrees Celsius; of a file, that of the drive under
+/// it.
 pub fn temperature_celsius(info: &DriveInfo) -> Option<f64> {
     temperature_celsius_at(&SystemRoot::host(), info)
 }
 
-/// [`temperature_celsius`] with sysfs of `root`.
 pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64> {
     first_reading(root, info, "temp", &["_input"], |thousandths: f64| {
         thousandths / 1000.0
     })
 }
 
-/// The drive's power in milliwatts, where it has a power sensor: `powerN_average`, else
-/// `powerN_input`, in microwatts. Few drives have one; carriers and hot-plug controllers do.
+/// Milliwatts from `powerN_average`, else `powerN_input`, which are in microwatts. Few drives have
+/// such a sensor; carriers and hot-plug controllers do.
 pub(crate) fn power_milliwatts_at(root: &SystemRoot, info: &DriveInfo) -> Option<u64> {
     first_reading(
         root,
@@ -39,7 +35,6 @@ pub(crate) fn power_milliwatts_at(root: &SystemRoot, info: &DriveInfo) -> Option
     )
 }
 
-/// The lowest-numbered readable input of a kind (`temp1_input`, `power1_average`).
 fn first_reading<T: FromStr>(
     root: &SystemRoot,
     info: &DriveInfo,
@@ -60,15 +55,12 @@ fn first_reading<T: FromStr>(
     inputs.into_iter().find_map(read).map(scale)
 }
 
-/// Directories of the drive's sensors; for a file, of the drive under it.
 fn sensors_of(root: &SystemRoot, info: &DriveInfo) -> Option<Vec<PathBuf>> {
     Some(hwmon_dirs(&node_of(root, info)?.hardware_dir()?))
 }
 
-/// Every `hwmonN` directory directly below the device, below its `hwmon` folder, or the same of the
-/// bus device under it.
 fn hwmon_dirs(hardware: &Path) -> Vec<PathBuf> {
-    // The drive's own sensors come before those of the bus device (which may be a host adapter).
+    // The drive's own sensors precede those of the bus device, which may be a host adapter.
     let dirs = ["", "hwmon", "device", "device/hwmon"].map(|dir| hardware.join(dir));
     let sensors = dirs.iter().map(|dir| {
         let is_hwmon = |path: &PathBuf| path.file_name().is_some_and(|n| is_numbered(n, "hwmon"));

@@ -1,13 +1,8 @@
-//! Write detection between runs, from kernel counters and file times.
-//!
-//! The kernel counts the sectors written and discarded of every block device and partition
-//! (`/sys/class/block/NAME/stat`, Documentation/ABI/stable/sysfs-block: the seventh and the
-//! fourteenth number, in units of 512 bytes whatever the device's own). The counters restart with a
-//! boot (`boot_id`) and a change of medium (`diskseq`). Of a file, mtime and ctime are used
-//! (statx(2)).
-//!
-//! # Not detected
-//! Writes by another machine or before a reboot, and writes to a file's blocks that bypass its file
+//! Detection of writes between runs. `/sys/class/block/NAME/stat` counts sectors written and
+//! discarded, its seventh and fourteenth number, in units of 512 bytes
+//! (Documentation/ABI/stable/sysfs-block); the counters restart with a boot (`boot_id`) and a
+//! change of medium (`diskseq`). Of a file, mtime and ctime are used (statx(2)). Not detected:
+//! writes by another machine or before a reboot, and writes to a file's blocks that bypass its file
 //! system. Dirty pages count when they are written back: sync first.
 
 use std::os::unix::fs::MetadataExt;
@@ -17,48 +12,37 @@ use serde::{Deserialize, Serialize};
 use super::root::read_attribute;
 use super::{DriveInfo, DriveKind, SystemRoot, block_node};
 
-/// Unit of the kernel's statistics, bytes.
 const STAT_SECTOR_BYTES: u64 = 512;
 
-/// Write counters or times of a drive. Equal values mean that nothing was written in between.
+/// Equal values mean that nothing was written in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteTrace {
-    /// A block device or partition.
     Block {
-        /// Boot id of the counters.
         boot_id: String,
-        /// Sequence number of the medium, where the kernel has one.
         diskseq: Option<String>,
         written_bytes: u64,
         discarded_bytes: u64,
     },
-    /// A regular file.
     File {
-        /// Device number of its file system.
         device: u64,
         inode: u64,
         len_bytes: u64,
-        /// mtime: seconds and nanoseconds.
+        /// Seconds and nanoseconds.
         modified: (i64, i64),
-        /// ctime: seconds and nanoseconds.
+        /// Seconds and nanoseconds.
         changed: (i64, i64),
     },
 }
 
-/// A drive without write counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoWriteTrace {
-    /// A simulated drive or the null target: new in each process.
+    /// A simulated drive or the null target is new in each process.
     NothingLasts,
-    /// The kernel has no statistics.
     NotCounted,
 }
 
-/// Reads the current write counters or times.
-///
-/// # Errors
-/// [`NoWriteTrace`] where there are none.
+/// Errors: [`NoWriteTrace`] where there are none.
 pub fn write_trace_at(root: &SystemRoot, info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
     match info.kind {
         DriveKind::Null | DriveKind::Simulated => Err(NoWriteTrace::NothingLasts),

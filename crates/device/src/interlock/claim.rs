@@ -1,4 +1,3 @@
-//! Exclusive claim of a drive, identity check, and signatures.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +16,6 @@ use crate::signature;
 use super::confirmation::OnDevice;
 use super::{Claim, RefusalReason, Subject};
 
-/// The subject of a descriptor.
 pub(super) fn subject_of(stat: &Stat) -> Subject {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => Subject::Block(split_device_number(stat.st_rdev)),
@@ -29,14 +27,13 @@ pub(super) fn subject_of(stat: &Stat) -> Subject {
     }
 }
 
-/// The subject of a path, symbolic links followed; `None` for other file types and on errors.
+/// Symbolic links are followed; `None` for other file types and on errors.
 pub(super) fn subject_at(path: &Path) -> Option<Subject> {
     let stat = rustix::fs::stat(path).ok()?;
     Some(subject_of(&stat)).filter(|subject| *subject != Subject::Nothing)
 }
 
-/// Opens a block device read-only, exclusively if possible; the flag is set when the claim is held
-/// elsewhere.
+/// Read-only, exclusively if possible; the flag is set when the claim is held elsewhere.
 pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
     match open_file(path, false, libc::O_EXCL | libc::O_NONBLOCK) {
         Ok(file) => Ok((file, false)),
@@ -47,12 +44,11 @@ pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
     }
 }
 
-/// Path of a block device in /dev.
 pub(super) fn dev_path(node: &BlockNode) -> PathBuf {
     Path::new("/dev").join(node.dev_name())
 }
 
-/// [`open_block`] of a device in sysfs, if its device file has the same number.
+/// [`open_block`] of a device in sysfs; fails if the device file has another number.
 pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
     let path = dev_path(node);
     let (file, busy) = open_block(&path)?;
@@ -65,7 +61,6 @@ pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
     Ok((OwnedFd::from(file), busy))
 }
 
-/// Opens and claims the drive, and checks that it is the identified one.
 pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, RefusalReason> {
     let changed = |what: String| RefusalReason::Changed {
         drive: info.spec.clone(),
@@ -114,7 +109,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Refusal
     })
 }
 
-/// All signatures on the drive and in its partitions. A read error becomes a reason.
+/// Includes those in its partitions. A read error becomes a reason.
 pub(super) fn signatures(
     root: &SystemRoot,
     info: &DriveInfo,
@@ -155,7 +150,7 @@ pub(super) fn signatures(
             }
         };
         let mut all = signature::detect(&window);
-        // A partition's device file may not exist (no udev); then only the built-in detection is
+        // Without udev a partition may have no device file; then only the built-in detection is
         // used.
         if std::fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device() || m.is_file()) {
             all = signature::union(all, signature::wipefs(&path));

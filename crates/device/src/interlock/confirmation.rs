@@ -1,21 +1,19 @@
-//! Values of `--destroy`: required, given, and near misses.
 
 use crate::identity::DriveInfo;
 use crate::signature::FoundSignature;
 
 use super::{NearMiss, RefusalReason};
 
-/// A value within this edit distance of the serial counts as a typing error.
+/// Within this edit distance of the serial a value counts as a typing error.
 const NEAR_EDITS: usize = 2;
 
-/// The reasons that remain after matching the given values against the required ones.
 pub(super) fn missing(
     info: &DriveInfo,
     signatures: &[OnDevice],
     destroy: &[String],
 ) -> Vec<RefusalReason> {
     let mut reasons: Vec<RefusalReason> = not_named(info, destroy).into_iter().collect();
-    // The serial consumes one value, so that one `ext4` does not confirm both a file named `ext4`
+    // The serial consumes one value, so that one `ext4` does not confirm both a file of that name
     // and its filesystem.
     let mut left: Vec<&str> = destroy.iter().map(String::as_str).collect();
     if let Some(at) = left.iter().position(|word| *word == info.serial) {
@@ -38,7 +36,6 @@ pub(super) fn missing(
     reasons
 }
 
-/// A signature and its device.
 #[derive(Debug, Clone)]
 pub(super) struct OnDevice {
     pub device: String,
@@ -97,8 +94,7 @@ fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
     })
 }
 
-/// Levenshtein distance in characters (insertions, deletions, substitutions), by the two-row method
-/// of Wagner and Fischer (1974).
+/// Levenshtein distance in characters, by the two-row method of Wagner and Fischer (1974).
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

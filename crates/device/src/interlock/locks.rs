@@ -1,14 +1,8 @@
-//! Locks that other programs hold on a file, from `/proc/locks`.
-//!
-//! # Whole-file locks of callers
-//! `flock disk.img assay job disk.img ...` and shell scripts lock the file around the run of this
-//! program. The lock is theirs and this program's: it shows in `/proc/PID/fdinfo`
-//! (proc_pid_fdinfo(5)) of this process or of one of its ancestors, and does not count.
-//!
-//! # Device numbers
-//! btrfs and overlays give files another device number than the one in `/proc/locks` (both
-//! anonymous, major 0). There an equal inode is a suspicion only, and the file is asked itself:
-//! flock(2), and fcntl(2) `F_GETLK`.
+//! Locks that other programs hold on a file, from `/proc/locks`. `flock disk.img assay job disk.img
+//! ...` locks the file around the run of this program: such a lock shows in `/proc/PID/fdinfo`
+//! (proc_pid_fdinfo(5)) of this process or of an ancestor, and does not count. btrfs and overlays
+//! give files another device number than `/proc/locks` does (both anonymous, major 0). There an
+//! equal inode is only a suspicion, and flock(2) and fcntl(2) `F_GETLK` on the file decide.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -19,10 +13,10 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::identity::{DeviceNumber, FileLock, SystemRoot, parse_locks};
 
-/// Ancestors that are looked at; more are not followed.
+/// More ancestors are not followed.
 const MAX_ANCESTORS: usize = 64;
 
-/// The processes that hold locks on a file; `None` for a lock without a process.
+/// Processes that hold locks on the file; `None` for a lock without a process.
 pub(super) fn holders(
     root: &SystemRoot,
     locks: &[FileLock],
@@ -45,7 +39,6 @@ pub(super) fn holders(
     held.map(|lock| lock.pid).collect()
 }
 
-/// Whole-file locks that this process and its ancestors have open.
 fn locks_of_callers(root: &SystemRoot, own: u32) -> Vec<FileLock> {
     let mut found = Vec::new();
     let mut process = own;
@@ -73,8 +66,7 @@ fn parent(root: &SystemRoot, process: u32) -> Option<u32> {
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether another open file description holds a lock on the file. Its own lock is held for an
-/// instant.
+/// Whether another open file description holds a lock; takes one for an instant.
 fn is_locked(path: &Path, inode: u64) -> bool {
     let Ok(file) = File::open(path) else {
         return false;

@@ -1,4 +1,3 @@
-//! Backing files and devices of loop devices.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,22 +10,15 @@ use crate::open::open_file;
 use super::Subject;
 use super::claim::subject_at;
 
-/// An attached loop device.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
-    /// Kernel name.
     pub name: String,
     pub device: DeviceNumber,
-    /// Backing path, as in sysfs.
     pub backing_path: PathBuf,
-    /// Backing file or device; `None` when neither the ioctl nor the path gives it.
+    /// `None` when neither the ioctl nor the path gives it.
     pub backing: Option<Subject>,
 }
 
-/// All attached loop devices.
-///
-/// # Errors
-/// When the list of block devices cannot be read.
 pub(super) fn attached_loops(root: &SystemRoot) -> io::Result<Vec<Loop>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.sys("block"))? {
@@ -52,9 +44,8 @@ pub(super) fn attached_loops(root: &SystemRoot) -> io::Result<Vec<Loop>> {
     Ok(found)
 }
 
-/// Reads the backing inode by ioctl: correct also for files that were renamed, deleted or are in
-/// another mount namespace, where the path in sysfs is not. Needs permission to open the loop
-/// device.
+/// The ioctl is correct also for files that were renamed, deleted or are in another mount
+/// namespace, where the path in sysfs is not. Needs permission to open the loop device.
 fn backing_by_ioctl(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
     let path = root.dev(node.dev_name());
     if subject_at(&path) != Some(Subject::Block(node.device)) {

@@ -1,4 +1,3 @@
-//! Use of a drive: mounts, holders, swap, loop devices, locks.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,27 +12,26 @@ use super::claim::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
 use super::{RefusalReason, Subject, locks};
 
-/// Loop devices on loop devices deeper than this are not followed; the drive then counts as
+/// Loop devices on loop devices below this depth are not followed; the drive then counts as
 /// unchecked.
 const MAX_LAYERS: usize = 8;
 
-/// Opens a block device, exclusively if possible; true when the claim is held elsewhere.
 type Open<'a> = &'a dyn Fn(&BlockNode) -> io::Result<(OwnedFd, bool)>;
 
-/// Snapshot of mounts, swap, locks and loop devices.
+/// Snapshot of the tables of the kernel.
 struct Tables<'a> {
     root: &'a SystemRoot,
     open: Open<'a>,
     mounts: Vec<Mount>,
-    /// `/proc/mounts`: source, mount point, type.
+    /// Source, mount point, type.
     mount_sources: Vec<(String, String, String)>,
     swaps: Vec<PathBuf>,
     locks: Vec<FileLock>,
     loops: Vec<Loop>,
 }
 
-/// All uses of `subject`, which the user names `label`. Other paths to it and devices under a loop
-/// device are claimed too, into `claims`.
+/// The user names `subject` as `label`. Other paths to it and devices under a loop device are
+/// claimed too, into `claims`.
 pub(super) fn examine(
     root: &SystemRoot,
     subject: &Subject,
@@ -67,7 +65,6 @@ fn examine_with(
     distinct
 }
 
-/// The reasons and claims found so far.
 struct Examination<'a> {
     tables: &'a Tables<'a>,
     reasons: &'a mut Vec<RefusalReason>,
@@ -79,8 +76,8 @@ struct Family {
     node: BlockNode,
     /// Includes the device itself.
     members: Vec<BlockNode>,
-    /// Other paths to the same blocks, to be claimed as well: whole drives, or for a partition the
-    /// overlapping partitions.
+    /// Other paths to the same blocks, to be claimed too: drives, or of a partition the overlapping
+    /// ones.
     by_other_paths: Vec<BlockNode>,
 }
 
@@ -115,8 +112,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The device and the devices whose use is a use of it: a drive's partitions, or a partition's
-    /// drive, on every path. Sibling partitions are not.
+    /// A drive's partitions, or a partition's drive, on every path; not sibling partitions.
     fn family(&self, device: DeviceNumber) -> io::Result<Family> {
         let node = block_node(self.root, device)?;
         let mut members = vec![node.clone()];
@@ -135,9 +131,9 @@ impl<'a> Tables<'a> {
         Ok(family)
     }
 
-    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a
-    /// block device of its own, and a mount of one does not show on another. An equal `wwid`
-    /// identifies them: it names the namespace or logical unit, not the path.
+    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path is a block
+    /// device of its own, and a mount of one does not show on another. Their `wwid` is equal: it
+    /// names the namespace or logical unit.
     fn extend_by_other_paths(&self, family: &mut Family) -> io::Result<()> {
         let node = &family.node;
         let whole = node.parent().unwrap_or_else(|| node.clone());
@@ -150,7 +146,6 @@ impl<'a> Tables<'a> {
         };
         let own = range(node);
         for entry in std::fs::read_dir(self.root.sys("block"))? {
-            // Removed meanwhile.
             let Ok(other) = BlockNode::in_dir(&entry?.path()) else {
                 continue;
             };
@@ -158,7 +153,7 @@ impl<'a> Tables<'a> {
                 continue;
             }
             let parts = other.partitions()?;
-            // For a partition, only overlapping partitions on the other path are the same blocks.
+            // Only overlapping partitions on the other path are the same blocks.
             let same = |part: &BlockNode| {
                 let part = range(part);
                 !node.is_partition() || (part.start < own.end && own.start < part.end)
@@ -176,7 +171,7 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Kind of a holder, from its name and the prefix of its device-mapper UUID.
+    /// From its name and the prefix of its device-mapper UUID.
     fn describe_holder(&self, holder: &str) -> String {
         if holder.starts_with("md") {
             return "a software RAID, md".to_owned();
@@ -199,7 +194,7 @@ impl<'a> Tables<'a> {
 }
 
 impl Examination<'_> {
-    /// `via` is the loop device that led down here, which does not count as a user.
+    /// `via` is the loop device that led here, which does not count as a user.
     fn examine(&mut self, subject: &Subject, label: &str, via: Option<&str>, layer: usize) {
         if layer > MAX_LAYERS {
             let error = format!("more than {MAX_LAYERS} loop devices on top of each other");
@@ -224,7 +219,7 @@ impl Examination<'_> {
             };
             self.examine_member(member, &name, via);
         }
-        // A failed claim repeats a mount or holder that is reported already.
+        // A failed claim would repeat a mount or holder that is reported already.
         let explained = self.reasons.len() > before;
         if layer > 0 {
             // The loop driver itself leaves it unclaimed.
@@ -234,8 +229,7 @@ impl Examination<'_> {
             let name = dev_path(other).display().to_string();
             self.claim(other, &name, explained);
         }
-        // The device under a loop device (or under the drive of a partition) is overwritten as
-        // well.
+        // The device under a loop device is overwritten as well.
         let is_loop = |l: &&Loop| family.members.iter().any(|m| m.device == l.device);
         for lower in self.tables.loops.iter().filter(is_loop) {
             let path = lower.backing_path.display().to_string();
@@ -250,7 +244,7 @@ impl Examination<'_> {
         }
     }
 
-    /// Claims a further device. `explained`: the reason why it may be claimed already is reported.
+    /// `explained`: the reason why it may be claimed already is reported.
     fn claim(&mut self, node: &BlockNode, label: &str, explained: bool) {
         match (self.tables.open)(node) {
             Ok((claim, false)) => self.claims.push(claim),
@@ -349,8 +343,7 @@ fn users_unchecked(label: &str, error: impl ToString) -> RefusalReason {
     RefusalReason::unchecked(format!("the users of {label}"), error)
 }
 
-/// The world-wide identifier, equal on every path: for NVMe an attribute of the block device, for
-/// SCSI of the logical unit.
+/// Equal on every path: an attribute of the block device (NVMe) or of the logical unit (SCSI).
 fn wwid(whole: &BlockNode) -> Option<String> {
     whole
         .attribute("wwid")

@@ -1,4 +1,4 @@
-//! Typed admin commands. Each fails as [`AdminPort::admin`] does.
+//! Each fails as [`AdminPort::admin`] does.
 
 use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
@@ -16,23 +16,20 @@ use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
 use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 
-/// Timeout of commands that only read, milliseconds.
+/// For commands that only read.
 const ASK_MS: u32 = 10_000;
-/// Timeout of Format NVM, milliseconds: some drives erase every block before they complete it.
+/// Some drives erase every block before they complete Format NVM.
 const FORMAT_MS: u32 = 30 * 60 * 1000;
 
-/// Admin commands to one controller.
 pub(crate) struct Commands<'p> {
     port: &'p mut dyn AdminPort,
 }
 
 impl<'p> Commands<'p> {
-    /// To this controller.
     pub fn to(port: &'p mut dyn AdminPort) -> Commands<'p> {
         Commands { port }
     }
 
-    /// The controller, for messages.
     pub fn name(&self) -> &str {
         self.port.name()
     }
@@ -53,14 +50,13 @@ impl<'p> Commands<'p> {
         Ok(namespace_list(&self.identify(cns, 0)?[..]).collect())
     }
 
-    /// Identify Controller (Base 5.17.2.1).
+    /// Base 5.17.2.1.
     pub fn identify_controller(&mut self) -> Result<IdentifyController, CommandError> {
         let data = self.identify(Cns::CONTROLLER, 0)?;
         Ok(IdentifyController::from_bytes(*data))
     }
 
-    /// Checks that this is the controller of the identified drive (by serial), because device files
-    /// are renumbered. To be called before anything is changed.
+    /// Checks the serial, because device files are renumbered; call it before any change.
     pub fn expect_drive(&mut self, info: &DriveInfo) -> Result<(), CommandError> {
         let raw = self.identify_controller()?.serial_number();
         // As in sysfs: up to a zero byte, without blanks.
@@ -82,19 +78,19 @@ impl<'p> Commands<'p> {
         })
     }
 
-    /// Identify Namespace (NVM 4.1.5.1).
+    /// NVM 4.1.5.1.
     pub fn identify_namespace(&mut self, nsid: u32) -> Result<IdentifyNamespace, CommandError> {
         let data = self.identify(Cns::NAMESPACE, nsid)?;
         Ok(IdentifyNamespace::from_bytes(*data))
     }
 
-    /// Identifiers of the active namespaces (Base 5.17.2.2), at most 1024.
+    /// At most 1024 identifiers (Base 5.17.2.2).
     pub fn active_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
         self.namespaces(Cns::ACTIVE_NAMESPACES)
     }
 
-    /// Identifiers of all namespaces that exist (Base 5.17.2.11), at most 1024; those attached
-    /// elsewhere too. A controller without namespace management rejects it.
+    /// At most 1024 identifiers, with namespaces attached elsewhere (Base 5.17.2.11). A controller
+    /// without namespace management rejects it.
     pub fn allocated_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
         self.namespaces(Cns::ALLOCATED_NAMESPACES)
     }
@@ -107,12 +103,12 @@ impl<'p> Commands<'p> {
         Ok(T::load(&data))
     }
 
-    /// SMART / Health Information of the whole controller (Base 5.16.1.3).
+    /// Of the whole controller (Base 5.16.1.3).
     pub fn smart(&mut self) -> Result<SmartLog, CommandError> {
         self.log(LogId::SMART)
     }
 
-    /// Endurance Group Information of a group (Base 5.16.1.10).
+    /// Base 5.16.1.10.
     pub fn endurance_group(&mut self, group: u16) -> Result<EnduranceGroupLog, CommandError> {
         let mut command = GetLogPage::of(LogId::ENDURANCE_GROUP, 0, EnduranceGroupLog::SIZE as u32);
         command.set_nsid(NSID_ALL).set_endurance_group(group);
@@ -121,29 +117,28 @@ impl<'p> Commands<'p> {
         Ok(EnduranceGroupLog::load(&data))
     }
 
-    /// A vendor-specific log page.
     pub fn vendor_log(&mut self, log: VendorLog) -> Result<[u8; VendorLog::BYTES], CommandError> {
         self.log(log.id())
     }
 
     /// SMART / Health Information Extended of OCP data-centre drives; `None` where the drive
-    /// rejects it or has another page at its number, without the GUID.
+    /// rejects it or the page has not its GUID.
     pub fn ocp_smart(&mut self) -> Option<OcpSmartLog> {
         let log: OcpSmartLog = self.log(LogId::OCP_SMART).ok()?;
         log.is_ocp().then_some(log)
     }
 
-    /// Firmware Slot Information (Base 5.16.1.4).
+    /// Base 5.16.1.4.
     pub fn firmware_slots(&mut self) -> Result<FirmwareSlotLog, CommandError> {
         self.log(LogId::FIRMWARE_SLOT)
     }
 
-    /// Sanitize Status (Base 5.16.1.25).
+    /// Base 5.16.1.25.
     pub fn sanitize_status(&mut self) -> Result<SanitizeLog, CommandError> {
         self.log(LogId::SANITIZE)
     }
 
-    /// A feature's current value, with its data where it has some (Base 5.15).
+    /// Current value, with data where the feature has some (Base 5.15).
     pub fn feature(
         &mut self,
         feature: FeatureId,
@@ -155,27 +150,26 @@ impl<'p> Commands<'p> {
         self.ask(command.entry(), data)
     }
 
-    /// Sets a feature until the next reset (Base 5.27).
+    /// Until the next reset (Base 5.27).
     pub fn set_feature(&mut self, feature: FeatureId, value: u32) -> Result<u32, CommandError> {
         let mut command = SetFeatures::new();
         command.set_fid(feature.0).set_value(value);
         self.ask(command.entry(), &mut [])
     }
 
-    /// Power state and workload hint (Base 5.27.1.2).
+    /// With the workload hint (Base 5.27.1.2).
     pub fn power(&mut self) -> Result<PowerManagement, CommandError> {
         let raw = self.feature(FeatureId::POWER_MANAGEMENT, 0, &mut [])?;
         Ok(PowerManagement::from_raw(raw))
     }
 
-    /// Power state (Base 5.27.1.2).
     pub fn power_state(&mut self) -> Result<u8, CommandError> {
         Ok(self.power()?.state())
     }
 
-    /// Sets a power state (Base 5.27.1.2) and reads it back. The workload hint is kept. Nothing is
-    /// sent when it is the current one: controllers with a single state may reject even that. Fails
-    /// also when the controller accepts it and stays in another state.
+    /// Keeps the workload hint and reads the state back; fails when the controller stays in
+    /// another. Sends nothing for the current state: controllers with one state may reject even
+    /// that.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), CommandError> {
         let now = self.power()?;
         let mut wanted = now;
@@ -183,8 +177,7 @@ impl<'p> Commands<'p> {
         self.change_power(now, wanted)
     }
 
-    /// Sets power state and workload hint as returned by [`Commands::power`]. Nothing is sent when
-    /// they are the current ones.
+    /// Sends nothing when state and hint are the current ones.
     pub fn set_power(&mut self, wanted: PowerManagement) -> Result<(), CommandError> {
         let now = self.power()?;
         self.change_power(now, wanted)
@@ -212,9 +205,9 @@ impl<'p> Commands<'p> {
         })
     }
 
-    /// Formats a namespace in its current format: block size, metadata and protection (Base 5.14;
-    /// NVM 4.1.5.1, FLBAS and DPS). All its data is lost; whether that of other namespaces too, the
-    /// caller checks (Identify Controller, FNA).
+    /// Keeps the format: block size, metadata and protection (Base 5.14; NVM 4.1.5.1, FLBAS and
+    /// DPS). The caller checks whether other namespaces are formatted too (Identify Controller,
+    /// FNA).
     pub fn format(
         &mut self,
         nsid: u32,
@@ -236,8 +229,8 @@ impl<'p> Commands<'p> {
         Ok(())
     }
 
-    /// Starts a sanitize operation of the whole subsystem (Base 5.24). It continues after the
-    /// command completes: see [`Commands::sanitize_status`].
+    /// Erases the whole subsystem (Base 5.24). Continues after the command completes: see
+    /// [`Commands::sanitize_status`].
     pub fn sanitize(&mut self, action: SanitizeAction) -> Result<(), CommandError> {
         let mut command = Sanitize::new();
         command.set_action(action.0).set_unrestricted_exit(true);

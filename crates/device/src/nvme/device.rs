@@ -9,7 +9,7 @@ use assay_nvme_spec::SubmissionEntry;
 
 use super::{AdminPort, CommandError, command_name};
 
-/// An open controller (`/dev/nvme0`), or a namespace of it, which accepts the same admin commands.
+/// A controller (`/dev/nvme0`), or a namespace of it, which accepts the same admin commands.
 #[derive(Debug)]
 pub(crate) struct ControllerDevice {
     name: String,
@@ -17,7 +17,6 @@ pub(crate) struct ControllerDevice {
 }
 
 impl ControllerDevice {
-    /// Opens a controller's device file for admin commands.
     pub fn open(path: &Path) -> io::Result<ControllerDevice> {
         Ok(ControllerDevice {
             file: File::open(path)?,

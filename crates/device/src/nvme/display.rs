@@ -1,11 +1,9 @@
-//! Text of a probe: groups of names and values.
 
 use assay_units::text::{format_size, group_digits};
 
 use super::health::Health;
 use super::probe::{Namespace, PowerStateLimits, Probe, RegisterFacts};
 
-/// Receives a group, a name and a value of each entry, in order.
 struct Facts<'t> {
     group: &'static str,
     tell: &'t mut dyn FnMut(&'static str, String, String),
@@ -32,7 +30,6 @@ fn listed(words: &[String]) -> String {
     }
 }
 
-/// Formats milliwatts.
 fn watts(mw: f64) -> String {
     if mw >= 1000.0 {
         format!("{:.2} W", mw / 1e3)
@@ -41,7 +38,6 @@ fn watts(mw: f64) -> String {
     }
 }
 
-/// Formats microseconds.
 fn micros(us: Option<u32>) -> String {
     match us {
         None => "not reported".to_owned(),
@@ -50,7 +46,6 @@ fn micros(us: Option<u32>) -> String {
     }
 }
 
-/// Emits all entries of a probe: group, name, value.
 pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) {
     let mut facts = Facts {
         group: "controller",

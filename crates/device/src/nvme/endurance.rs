@@ -1,18 +1,14 @@
-//! Endurance logs of a controller: which it has, and what they count.
-//!
-//! # Precedence
-//! Bytes written to the media, erases and bad blocks come from the first of these logs that the
-//! drive has:
+//! Endurance logs of a controller. Bytes written to the media, erases and bad blocks come from the
+//! first of these logs that the drive has:
 //! 1. C0h of the Open Compute Project, recognised by its GUID; counts bytes.
 //! 2. 09h, Endurance Group Information, of the namespace's group, where it counts media units;
 //!    counts 10^9 bytes.
 //! 3. The vendor's log CAh ([`VendorLog`]), of vendors that publish its layout. Nothing in such a
 //!    page identifies its layout, so it is used only where it agrees with the health log.
 //!
-//! A standard's log precedes a vendor's, because a vendor can change a layout with a firmware. The
-//! rated endurance is that of 09h. Host bytes are those of the health log (02h, steps of 512,000
-//! bytes), which is about the whole controller, as C0h and CAh are; a group of several is measured
-//! by its own host counter.
+//! A vendor's log comes last because a firmware can change its layout. The rated endurance is that
+//! of 09h. Host bytes are those of the health log (02h, steps of 512,000 bytes), which like C0h and
+//! CAh is about the whole controller; one group of several is measured by its own host counter.
 
 use assay_nvme_spec::identify::ctratt;
 use assay_nvme_spec::log::VendorLog;
@@ -22,23 +18,23 @@ use super::CommandError;
 use super::commands::Commands;
 use super::health::{DATA_UNIT_BYTES, Endurance, Health, counter};
 
-/// Unit of the counters of log 09h, bytes (Base 2.0c, 5.16.1.10: billions).
+/// Unit of log 09h (Base 2.0c, 5.16.1.10).
 const GROUP_UNIT_BYTES: u64 = 1_000_000_000;
-/// Bytes by which counters of a new drive may differ without contradiction.
+/// Counters of a new drive may differ by this without contradiction.
 const SLACK_BYTES: u64 = 1 << 30;
-/// Largest write amplification over a life that is believed of a vendor's log.
+/// Largest write amplification over a life that a vendor's log may claim.
 const MAX_AMPLIFICATION: u64 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MediaLog {
     Ocp,
-    /// Identifier, and whether the controller can have no other group.
+    /// Whether the controller can have no other group.
     Group(u16, bool),
     Vendor(VendorLog),
 }
 
-/// The logs of a controller. A log that it does not have is requested once: each rejected command
-/// is an entry of its error log.
+/// A log that the drive lacks is requested once: each rejected command is an entry of its error
+/// log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EnduranceLogs {
     media: Option<MediaLog>,
@@ -46,10 +42,8 @@ pub(crate) struct EnduranceLogs {
 }
 
 impl EnduranceLogs {
-    /// Finds them. `nsid`: the namespace whose endurance group counts; without, the first one.
-    ///
-    /// # Errors
-    /// When Identify Controller or the health log fails, which are mandatory.
+    /// `nsid`: the namespace whose endurance group counts; without it, the first one. Fails when
+    /// Identify Controller or the health log fails, which are mandatory.
     pub(crate) fn find(
         commands: &mut Commands<'_>,
         nsid: Option<u32>,
@@ -84,7 +78,6 @@ impl EnduranceLogs {
         })
     }
 
-    /// Current counters, beside the health read just before.
     pub(super) fn read(&self, commands: &mut Commands<'_>, health: &Health) -> Option<Endurance> {
         let origin = |source, unit_bytes| CounterOrigin { source, unit_bytes };
         let by = |source, unit_bytes, media_written_bytes| Endurance {
@@ -143,7 +136,6 @@ impl EnduranceLogs {
     }
 }
 
-/// The endurance group of a namespace.
 fn group_of(commands: &mut Commands<'_>, nsid: Option<u32>) -> Option<u16> {
     let nsid = match nsid {
         Some(nsid) => nsid,
@@ -153,9 +145,9 @@ fn group_of(commands: &mut Commands<'_>, nsid: Option<u32>) -> Option<u16> {
     (group != 0).then_some(group)
 }
 
-/// Whether a vendor's page agrees with the health log: a host counter is equal within its step and
-/// a hundredth, media bytes without one are between half and [`MAX_AMPLIFICATION`] times the
-/// host's.
+/// The page agrees with the health log when a host counter is equal within its step and a
+/// hundredth, and media bytes without a host counter are between half and [`MAX_AMPLIFICATION`]
+/// times the host's.
 fn is_believable(commands: &mut Commands<'_>, log: VendorLog, health: &Health) -> bool {
     let page = commands.vendor_log(log).ok();
     let Some(found) = page.and_then(|page| log.counters(&page)) else {

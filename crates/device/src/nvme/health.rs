@@ -1,4 +1,3 @@
-//! SMART / Health Information and the telemetry derived from it.
 
 use assay_nvme_spec::log::{CriticalWarning, SmartLog};
 use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters, RatedEndurance};
@@ -11,86 +10,75 @@ use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 use assay_io::Telemetry;
 
-/// SMART / Health Information (Base 2.0c, 5.16.1.3), converted units. 128-bit counters saturate at
-/// 64 bits.
+/// SMART / Health Information (Base 2.0c, 5.16.1.3). 128-bit counters saturate at 64 bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Health {
-    /// Names of the critical warnings that are set.
     pub critical_warnings: Vec<String>,
-    /// Composite temperature, degrees Celsius.
     pub composite_c: i32,
-    /// Further sensors: number, degrees Celsius.
+    /// Sensor number, degrees Celsius.
     pub sensors_c: Vec<(u8, i32)>,
     pub available_spare_pct: u8,
-    /// Available spare threshold, percent.
     pub spare_threshold_pct: u8,
-    /// Percentage used; may exceed 100.
+    /// May exceed 100.
     pub percentage_used: u8,
-    /// Data units read, bytes, in steps of 512,000.
+    /// In steps of 512,000.
     pub read_bytes: u64,
-    /// Data units written, bytes, in steps of 512,000.
+    /// In steps of 512,000.
     pub written_bytes: u64,
     pub read_commands: u64,
     pub write_commands: u64,
-    /// Controller busy time, minutes.
     pub busy_minutes: u64,
     pub power_cycles: u64,
     pub power_on_hours: u64,
     pub unsafe_shutdowns: u64,
-    /// Media and data integrity errors.
     pub media_errors: u64,
-    /// Number of error information log entries.
     pub error_log_entries: u64,
-    /// Warning composite temperature time, minutes.
+    /// Above the warning composite temperature.
     pub warning_minutes: u32,
-    /// Critical composite temperature time, minutes.
+    /// Above the critical composite temperature.
     pub critical_minutes: u32,
-    /// Thermal management temperature 1 and 2 transition counts.
+    /// Of thermal management temperatures 1 and 2.
     pub thermal_transitions: (u32, u32),
-    /// Total time for thermal management temperature 1 and 2, seconds.
+    /// At thermal management temperatures 1 and 2.
     pub thermal_s: (u32, u32),
-    /// What the drive did to its media, where one of its logs tells.
+    /// Work of the drive on its media, where a log tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance: Option<Endurance>,
-    /// Rated endurance, where a log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated: Option<RatedEndurance>,
 }
 
-/// What the drive did to its media, from one of the logs of [`super::endurance`].
+/// Work of the drive on its media, from one of the logs of [`super::endurance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endurance {
-    /// Log and step of the media's counter.
     pub media: CounterOrigin,
-    /// Written to the media over the drive's life, bytes.
+    /// Over the drive's life.
     pub media_written_bytes: u64,
-    /// Log and step of the host's counter.
     pub host: CounterOrigin,
-    /// Written by the host to the same part of the drive, bytes.
+    /// To the same part of the drive.
     pub host_written_bytes: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_read_bytes: Option<u64>,
-    /// Bad blocks of user data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_blocks: Option<u64>,
-    /// Free blocks, of those that the capacity does not fill, percent.
+    /// Of those that the capacity does not fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_blocks_pct: Option<u8>,
-    /// Least and most erases of a block of user data.
+    /// Least and most of a block of user data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erases: Option<(u32, u32)>,
-    /// Mean erases of the blocks of user data.
+    /// Of blocks of user data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_erases: Option<u32>,
-    /// Thermal throttling events; 255 stands for as many or more.
+    /// 255 stands for as many or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling_events: Option<u8>,
 }
 
-/// Bytes of one data unit: thousands of 512 bytes (Base 5.16.1.3).
+/// Thousands of 512 bytes (Base 5.16.1.3).
 pub(super) const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// A counter of a log; one that exceeds 64 bits stays at their maximum.
+/// Saturates.
 pub(super) fn counter(wide: u128) -> u64 {
     u64::try_from(wide).unwrap_or(u64::MAX)
 }
@@ -130,15 +118,14 @@ impl From<&SmartLog> for Health {
 }
 
 impl Health {
-    /// Bytes written to the media per byte written by the host, over the drive's life; `None` where
-    /// the drive does not tell, or before the first write.
+    /// Media bytes per host byte over the drive's life; `None` where the drive does not tell, or
+    /// before the first write.
     pub fn write_amplification(&self) -> Option<f64> {
         let log = self.endurance?;
         (log.host_written_bytes > 0)
             .then(|| log.media_written_bytes as f64 / log.host_written_bytes as f64)
     }
 
-    /// Origins of the counters of bytes written.
     pub fn counters(&self) -> EnduranceCounters {
         let smart = CounterOrigin {
             source: CounterSource::Smart,
@@ -151,8 +138,7 @@ impl Health {
         }
     }
 
-    /// Converts to telemetry. Times above thresholds have a resolution of minutes and are given in
-    /// seconds.
+    /// Times above thresholds, in seconds, have a resolution of minutes.
     pub fn telemetry(&self) -> Telemetry {
         let log = self.endurance.as_ref();
         Telemetry {
@@ -181,8 +167,7 @@ impl Health {
     }
 }
 
-/// Opens the controller of a drive for [`read`], and finds its endurance logs; `None` where it is
-/// not NVMe, cannot be opened (root is required) or returns no health.
+/// `None` where the drive is not NVMe, cannot be opened (root is required) or returns no health.
 pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, EnduranceLogs)> {
     let place = info.nvme.as_ref()?;
     let mut device = ControllerDevice::open(&place.controller).ok()?;
@@ -190,20 +175,18 @@ pub(crate) fn open(info: &DriveInfo) -> Option<(ControllerDevice, EnduranceLogs)
     Some((device, logs))
 }
 
-/// Current health of an NVMe drive; `None` of other drives, without permission, or where the drive
-/// returns none.
+/// `None` of other drives, without permission, or where the drive returns none.
 pub fn of_drive(info: &DriveInfo) -> Option<Health> {
     let (mut device, logs) = open(info)?;
     read(&mut device, &logs).ok()
 }
 
-/// Current health of a controller: one log page, which drives return from memory within tens to
-/// hundreds of microseconds, and another one where it has an endurance log.
+/// Reads one log page, which drives return from memory within tens to hundreds of microseconds, and
+/// an endurance log where there is one.
 pub(crate) fn read(port: &mut dyn AdminPort, logs: &EnduranceLogs) -> Result<Health, CommandError> {
     read_by(&mut Commands::to(port), logs)
 }
 
-/// As [`read`], by commands.
 pub(super) fn read_by(
     commands: &mut Commands<'_>,
     logs: &EnduranceLogs,

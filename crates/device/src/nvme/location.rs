@@ -1,4 +1,3 @@
-//! Controller and namespace of a drive in sysfs.
 
 use std::path::{Path, PathBuf};
 
@@ -7,26 +6,23 @@ use serde::{Deserialize, Serialize};
 use crate::identity::root::{entries, is_numbered};
 use crate::identity::{BlockNode, SystemRoot};
 
-/// Controller and namespace of a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NvmeLocation {
-    /// Device file of the controller (`/dev/nvme0`).
+    /// Device file (`/dev/nvme0`).
     pub controller: PathBuf,
-    /// The namespace's generic character device (`/dev/ng0n1`), where the kernel creates one.
+    /// Generic character device (`/dev/ng0n1`), where the kernel creates one.
     pub generic: Option<PathBuf>,
-    /// Namespace identifier.
     pub nsid: u32,
-    /// Largest transfer of one command, bytes (limit of controller and kernel).
+    /// Limit of controller and kernel.
     pub max_command_bytes: Option<u64>,
-    /// Directory of the controller in sysfs.
     pub sysfs: PathBuf,
-    /// MSI-X vectors allocated by the kernel.
+    /// MSI-X vectors that the kernel allocated.
     pub interrupt_vectors: Option<u32>,
     /// Block devices of all namespaces of the controller, sorted.
     pub namespaces: Vec<String>,
 }
 
-/// The location of a block device; `None` where it is not NVMe or sysfs is incomplete.
+/// `None` where it is not NVMe or sysfs is incomplete.
 pub(crate) fn of_block(
     root: &SystemRoot,
     whole: &BlockNode,
@@ -52,7 +48,7 @@ pub(crate) fn of_block(
     })
 }
 
-/// Block devices of this controller, multipath heads included.
+/// Includes multipath heads.
 fn namespaces(root: &SystemRoot, hardware: &Path) -> Vec<String> {
     let nodes = entries(&root.sys("class/block")).filter_map(|dir| BlockNode::in_dir(&dir).ok());
     let own = |node: &BlockNode| {
@@ -65,8 +61,7 @@ fn namespaces(root: &SystemRoot, hardware: &Path) -> Vec<String> {
     names
 }
 
-/// The block device of a generic character device (`/dev/ng0n1`: `/dev/nvme0n1`), where there is
-/// one.
+/// `/dev/ng0n1` gives `/dev/nvme0n1`.
 pub fn block_beside(generic: &Path) -> Option<PathBuf> {
     let name = generic.file_name()?.to_str()?;
     let rest = name.strip_prefix("ng")?;

@@ -1,4 +1,3 @@
-//! Saving and restoring the power state.
 
 use assay_nvme_spec::feature::PowerManagement;
 use assay_nvme_spec::identify::PowerStateDescriptor;
@@ -6,7 +5,6 @@ use assay_nvme_spec::identify::PowerStateDescriptor;
 use super::commands::Commands;
 use super::{AdminPort, CommandError};
 
-/// A saved power state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// With its workload hint.
@@ -16,7 +14,6 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Reads the current power state.
     pub fn of(port: &mut dyn AdminPort) -> Result<Found, CommandError> {
         let mut commands = Commands::to(port);
         let power = commands.power()?;
@@ -32,9 +29,9 @@ impl Found {
         })
     }
 
-    /// Restores it. A drive found in a non-operational state (entered by APST) is first put into an
-    /// operational one: the next I/O returns it to the last operational state, which must not be
-    /// the one that a measurement set.
+    /// A drive found in a non-operational state (entered by APST) is first put into an operational
+    /// one: the next I/O returns the drive to the last operational state, which must not be the one
+    /// that a measurement set.
     pub fn restore(&self, port: &mut dyn AdminPort) -> Result<(), CommandError> {
         let mut commands = Commands::to(port);
         let Some(awake) = self.awake else {

@@ -1,4 +1,3 @@
-//! Probe: identification, limits, power states, features and health of a controller as one record.
 
 use assay_nvme_spec::feature::{
     AutonomousTable, FeatureId, FeatureSwitch, HostThermal, InterruptCoalescing, NumberOfQueues,
@@ -17,128 +16,101 @@ use super::{AdminPort, CommandError};
 /// Identification and properties of a controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// NVMe version, `1.4`.
+    /// E.g. `1.4`.
     pub version: String,
-    /// Model number.
     pub model: String,
-    /// Serial number.
     pub serial: String,
-    /// Firmware revision.
     pub firmware: String,
-    /// Used firmware slots: slot, revision, active.
+    /// Slot, revision, active.
     pub firmware_slots: Vec<(u8, String, bool)>,
-    /// PCI vendor and subsystem vendor.
+    /// Vendor and subsystem vendor.
     pub pci_vendor: (u16, u16),
     pub ieee_oui: String,
     pub controller_id: u16,
-    /// Registers, where readable.
     pub registers: Option<RegisterFacts>,
-    /// Why the registers cannot be read.
     pub registers_missing: Option<String>,
-    /// Largest transfer of one command, bytes; none: no limit.
+    /// `None`: no limit.
     pub max_transfer_bytes: Option<u64>,
-    /// I/O submission and completion queues granted.
+    /// Submission and completion queues.
     pub queues_granted: Option<(u32, u32)>,
-    /// MSI-X vectors allocated by the kernel.
+    /// MSI-X vectors that the kernel allocated.
     pub interrupt_vectors: Option<u32>,
-    /// Interrupt coalescing.
     pub coalescing: Option<Coalescing>,
-    /// Volatile write cache: `None` without one, else whether it is enabled.
+    /// `None` without a volatile write cache.
     pub write_cache_on: Option<bool>,
-    /// Autonomous power state transitions: `None` where not supported.
+    /// `None` where not supported.
     pub autonomous_power: Option<AutonomousPower>,
-    /// Power states, state 0 first.
     pub power_states: Vec<PowerStateLimits>,
-    /// Temperature thresholds.
     pub thermal: Thermal,
-    /// Optional admin commands.
     pub admin_commands: Vec<String>,
-    /// Optional I/O commands.
     pub io_commands: Vec<String>,
-    /// Sanitize operations.
     pub sanitize: Vec<String>,
-    /// Total NVM capacity, bytes, where reported.
     pub total_capacity_bytes: Option<u64>,
     pub namespaces: Vec<Namespace>,
     pub health: Health,
 }
 
-/// Registers, decoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegisterFacts {
-    /// CAP, raw.
     pub cap: String,
-    /// Largest queue, entries (CAP.MQES and one).
+    /// CAP.MQES and one.
     pub max_queue_entries: u32,
-    /// Timeout until ready, milliseconds (CAP.TO).
+    /// CAP.TO.
     pub ready_timeout_ms: u32,
-    /// Bytes between doorbells (CAP.DSTRD).
+    /// CAP.DSTRD.
     pub doorbell_stride_bytes: u32,
-    /// Arbitration mechanisms beside round robin (CAP.AMS).
+    /// CAP.AMS: arbitration mechanisms beside round robin.
     pub weighted_round_robin: bool,
-    /// Contiguous queues required (CAP.CQR).
+    /// CAP.CQR.
     pub contiguous_queues: bool,
-    /// NVM subsystem reset (CAP.NSSRS).
+    /// CAP.NSSRS.
     pub subsystem_reset: bool,
-    /// Controller memory buffer (CAP.CMBS).
+    /// CAP.CMBS.
     pub memory_buffer: bool,
-    /// Smallest and largest memory page, bytes (CAP.MPSMIN, CAP.MPSMAX).
+    /// CAP.MPSMIN, CAP.MPSMAX.
     pub page_bytes: (u64, u64),
-    /// VS.
     pub version: String,
-    /// CC, raw.
     pub cc: String,
-    /// Ready (CSTS.RDY).
+    /// CSTS.RDY.
     pub ready: bool,
-    /// Fatal (CSTS.CFS).
+    /// CSTS.CFS.
     pub fatal: bool,
 }
 
-/// Interrupt coalescing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coalescing {
-    /// Aggregation threshold, completions.
+    /// Aggregation threshold.
     pub completions: u16,
-    /// Aggregation time, microseconds; 0: disabled.
+    /// 0: disabled.
     pub time_us: u32,
 }
 
-/// Autonomous power state transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutonomousPower {
     pub enabled: bool,
-    /// Transitions: from state, after idle milliseconds, to state.
+    /// From state, after idle milliseconds, to state.
     pub transitions: Vec<(u8, u32, u8)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerStateLimits {
-    /// Number.
     pub state: u8,
-    /// Maximum power, milliwatts.
     pub max_mw: f64,
     pub operational: bool,
-    /// Entry latency, microseconds, where reported.
     pub entry_us: Option<u32>,
-    /// Exit latency, microseconds, where reported.
     pub exit_us: Option<u32>,
-    /// Idle power, milliwatts.
     pub idle_mw: Option<f64>,
-    /// Active power, milliwatts.
     pub active_mw: Option<f64>,
     pub current: bool,
 }
 
-/// Temperature thresholds, degrees Celsius.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thermal {
-    /// Warning temperature.
     pub warning_c: Option<i32>,
-    /// Critical temperature.
     pub critical_c: Option<i32>,
-    /// Temperature threshold (feature 04h).
+    /// Feature 04h.
     pub threshold_c: Option<i32>,
-    /// Range of host controlled thermal management temperatures (feature 10h), where supported.
+    /// Host controlled thermal management (feature 10h).
     pub host_range_c: Option<(i32, i32)>,
     /// Thermal management temperatures 1 and 2; `None` where off.
     pub host_set_c: (Option<i32>, Option<i32>),
@@ -146,78 +118,65 @@ pub struct Thermal {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespace {
-    /// Namespace identifier.
     pub nsid: u32,
     pub size_bytes: u64,
     pub capacity_bytes: u64,
-    /// Utilization, bytes.
     pub used_bytes: u64,
-    /// Thin provisioning.
     pub thin: bool,
-    /// Deallocated blocks read as zeroes, where reported.
+    /// Deallocated blocks read as zeroes.
     pub deallocated_zeroes: Option<bool>,
-    /// Writes that it prefers, where it says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub preferred_writes: Option<PreferredWrites>,
-    /// NGUID or EUI64, hexadecimal, where there is one.
+    /// NGUID or EUI64, hexadecimal.
     pub unique_id: Option<String>,
     pub formats: Vec<Format>,
 }
 
-/// Writes that a namespace prefers: smaller or misaligned ones cost it a read and a longer write
-/// (NVM Command Set Specification 1.0c, 4.1.5.1 and 5.8.2). Its indirection unit, as a rule.
+/// Smaller or misaligned writes cost the namespace a read and a longer write (NVM Command Set
+/// Specification 1.0c, 4.1.5.1 and 5.8.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreferredWrites {
-    /// Namespace Preferred Write Granularity (NPWG), bytes.
+    /// NPWG.
     pub granularity_bytes: u64,
-    /// Namespace Preferred Write Alignment (NPWA), bytes.
+    /// NPWA.
     pub alignment_bytes: u64,
-    /// Namespace Optimal Write Size (NOWS), bytes.
+    /// NOWS.
     pub optimal_bytes: u64,
 }
 
 impl Probe {
-    /// The writes that a namespace prefers; of a single namespace without its identifier.
+    /// Of a single namespace without `nsid`.
     pub fn preferred_writes(&self, nsid: Option<u32>) -> Option<PreferredWrites> {
         let of = |n: &&Namespace| nsid.is_none_or(|nsid| n.nsid == nsid);
         self.namespaces.iter().find(of)?.preferred_writes
     }
 }
 
-/// An LBA format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
     pub index: u8,
-    /// Data bytes per block.
     pub block_bytes: u64,
-    /// Metadata bytes per block.
+    /// Per block.
     pub metadata_bytes: u16,
-    /// Relative performance: 0 best, 3 degraded.
+    /// 0 best, 3 degraded.
     pub relative_performance: u8,
     pub in_use: bool,
 }
 
-/// Properties of a controller from sysfs and PCI.
 #[derive(Debug, Default)]
 pub(crate) struct ControllerContext {
-    /// Registers, or why they cannot be read.
+    /// Or why they cannot be read.
     pub registers: Option<Result<ControllerRegisters, String>>,
-    /// MSI-X vectors.
     pub interrupt_vectors: Option<u32>,
-    /// The namespace that is measured.
     pub nsid: Option<u32>,
 }
 
-/// [`Probe`] of a controller whose registers, interrupts and namespace are not known.
-///
-/// # Errors
-/// When Identify or SMART fail.
+/// For a controller whose registers, interrupts and namespace are not known.
 pub fn read(port: &mut dyn AdminPort) -> Result<Probe, CommandError> {
     probe(port, ControllerContext::default())
 }
 
-/// Reads all properties of a controller. Optional features that it rejects are left out; Identify
-/// and SMART are mandatory.
+/// Optional features that the controller rejects are left out; Identify and SMART are mandatory.
 pub(crate) fn probe(
     port: &mut dyn AdminPort,
     context: ControllerContext,
@@ -329,7 +288,7 @@ fn named(bits: u32, names: &[(u32, &str)]) -> Vec<String> {
     set.map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// Kelvin as drives count them (0 degrees Celsius is 273 K); 0 stands for "not reported".
+/// 0 degrees Celsius is 273 K; 0 stands for "not reported".
 fn celsius(kelvin: u16) -> Option<i32> {
     (kelvin != 0).then(|| i32::from(kelvin) - 273)
 }

@@ -1,10 +1,8 @@
-//! Erasure by Sanitize and Format NVM, and the namespaces that each affects.
-//!
-//! A Format erases one namespace, unless FNA in Identify Controller states that it erases all of
-//! them (Base 5.17.2.1). A Sanitize erases the whole subsystem, always (Base 5.24). The affected
-//! namespaces are listed before any command is sent, so that the caller can authorise them. A
-//! subsystem of several controllers (CMIC) may have namespaces that this controller does not list;
-//! the offer then states that its scope is unknown.
+//! Erasure by Sanitize and Format NVM. A Format erases one namespace, unless FNA in Identify
+//! Controller states that it erases all of them (Base 5.17.2.1); a Sanitize erases the whole
+//! subsystem (Base 5.24). The affected namespaces are listed before any command is sent, so that
+//! the caller can authorise them. A subsystem of several controllers (CMIC) may have namespaces
+//! that this controller does not list; the offer then states that its scope is unknown.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
@@ -16,16 +14,14 @@ use super::{AdminPort, CommandError};
 use assay_io::Nanos;
 use assay_io::clock::Clock;
 
-/// Erase method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurgeMethod {
     Sanitize(SanitizeAction),
-    /// Format NVM with this secure erase setting, in the current LBA format.
+    /// With this secure erase setting, in the current LBA format.
     Format(SecureErase),
 }
 
 impl PurgeMethod {
-    /// Description.
     pub fn words(self) -> &'static str {
         match self {
             PurgeMethod::Sanitize(SanitizeAction::CRYPTO_ERASE) => "sanitized (crypto erase)",
@@ -35,41 +31,35 @@ impl PurgeMethod {
         }
     }
 
-    /// Whether it is a sanitize.
     pub fn is_sanitize(self) -> bool {
         matches!(self, PurgeMethod::Sanitize(_))
     }
 
-    /// Whether all data is erased. A plain format need not erase anything (Base 5.14, SES 0).
+    /// A plain format need not erase anything (Base 5.14, SES 0).
     pub fn is_complete(self) -> bool {
         self != PurgeMethod::Format(SecureErase::NONE)
     }
 }
 
-/// A supported erase method and its scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub method: PurgeMethod,
-    /// Affected namespaces, sorted, the requested one included.
+    /// Sorted, the requested one included.
     pub reaches: Vec<u32>,
-    /// Why there may be further ones; `None` when the list is complete.
+    /// Why there may be further namespaces; `None` when the list is complete.
     pub beyond: Option<&'static str>,
 }
 
 impl Offer {
-    /// Whether only this namespace is affected.
     pub fn reaches_only(&self, nsid: u32) -> bool {
         self.beyond.is_none() && self.reaches == [nsid]
     }
 }
 
-/// Identifiers in one namespace list (Base 5.17.2.2).
+/// Base 5.17.2.2.
 const LIST_MOST: usize = 1024;
 
-/// Methods that the controller supports for this namespace, the most thorough first.
-///
-/// # Errors
-/// When a command fails.
+/// The most thorough method comes first.
 pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, CommandError> {
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
@@ -123,22 +113,19 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
     Ok(offers)
 }
 
-/// Poll interval of a sanitize.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
 
 /// An erasure that did not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum EraseError {
-    /// A command failed.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// A sanitize operation failed.
     #[error(
         "{0}: the sanitize operation failed: the drive may reject all commands except another \
          sanitize; try `nvme sanitize` with another action, or with exit-failure-mode"
     )]
     SanitizeFailed(String),
-    /// Waiting was stopped; the sanitize operation continues.
+    /// The sanitize operation continues.
     #[error(
         "{controller}: the sanitize operation continues ({percent} % done) and cannot be stopped; \
          the drive rejects other commands until it completes; `nvme sanitize-log {controller}` \
@@ -146,19 +133,13 @@ pub enum EraseError {
     )]
     StillGoing {
         controller: String,
-        /// Progress, percent.
         percent: u32,
     },
 }
 
-/// Erases and waits for completion. `progress` receives the completed share of a sanitize, 0 to 1,
-/// and returns whether to continue waiting.
-///
-/// Returns the method used: when the controller does not support the secure erase setting, it
+/// `progress` receives the completed share of a sanitize, 0 to 1, and returns whether to continue
+/// waiting. Returns the method used: a controller that does not support the secure erase setting
 /// formats without one.
-///
-/// # Errors
-/// When the controller rejects or fails it.
 pub fn erase(
     port: &mut dyn AdminPort,
     nsid: u32,
@@ -204,7 +185,7 @@ pub fn erase(
 }
 
 /// Whether the controller does not support the command or setting. After other failures (media
-/// errors, security state, a format in progress) no weaker method is tried.
+/// errors, security state) no weaker method is tried.
 fn is_unknown(error: &CommandError) -> bool {
     use StatusCode as Code;
     let CommandError::Status { status, .. } = error else {

@@ -1,8 +1,6 @@
-//! Controller registers, read from PCI memory.
-//!
-//! No command and no sysfs attribute returns CAP, CC or CSTS. They are read from the first memory
-//! window of the PCI device (NVMe over PCIe Transport 1.0c, 3.1.1), which root may map unless the
-//! kernel forbids it (CONFIG_IO_STRICT_DEVMEM, lockdown).
+//! Controller registers, which no command and no sysfs attribute returns. They are read from the
+//! first memory window of the PCI device (NVMe over PCIe Transport 1.0c, 3.1.1), which root may map
+//! unless the kernel forbids it (CONFIG_IO_STRICT_DEVMEM, lockdown).
 
 use std::io;
 use std::path::Path;
@@ -21,7 +19,6 @@ pub struct ControllerRegisters {
     pub status: ControllerStatus,
 }
 
-/// Text and advice for a failed register read.
 pub fn advice(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EINVAL) => {
@@ -34,12 +31,12 @@ pub fn advice(error: &io::Error) -> String {
     }
 }
 
-/// Reads the registers; `sysfs` is the controller's directory, whose `device` is the PCI device.
+/// `sysfs` is the controller's directory, whose `device` is the PCI device.
 pub fn read(sysfs: &Path) -> io::Result<ControllerRegisters> {
     // O_SYNC: uncached mapping.
     let file = open_file(&sysfs.join("device/resource0"), false, libc::O_SYNC)?;
-    // Two reads of 32 bits: some machines cannot read 64 at once (Base 3.1.3: 64-bit registers may
-    // be accessed by halves).
+    // Some machines cannot read 64 bits at once (Base 3.1.3: 64-bit registers may be accessed by
+    // halves).
     let [low, high, vs, cc, csts] =
         system_calls::read_registers(&file, [CAP, CAP + 4, VS, CC, CSTS])?;
     let capabilities = u64::from(low) | u64::from(high) << 32;

@@ -1,4 +1,3 @@
-//! Conditioning between jobs: purge, idle time, power state.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -13,42 +12,31 @@ use assay_ssd::InitialState;
 
 use super::{DriveSession, Kind, PurgeHow, SessionError};
 
-/// Interval at which a real wait checks for a stop request.
+/// A real wait checks for a stop request at this interval.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// Result of a purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purged {
-    /// Method, as text.
     pub how: &'static str,
-    /// Scope, as text.
     pub scope: &'static str,
-    /// Whether the drive is certainly in the unwritten state. Never after a discard, which is a
-    /// hint, or a format without secure erase, which need not erase.
+    /// Never set after a discard, which is a hint, or a format without secure erase, which need not
+    /// erase.
     pub complete: bool,
 }
 
 impl DriveSession {
-    /// Purges the drive (SNIA PTS) by the best available method.
-    ///
-    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]). An NVMe drive is sanitized,
-    /// else formatted, if that affects no other namespace ([`crate::nvme::purge`]); any other block
-    /// device is discarded, a file gets one hole ([`mod@crate::purge`]).
-    ///
-    /// # Errors
-    /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name;
-    /// [`SessionError::Purge`] when it cannot be purged; [`SessionError::Target`] when a simulated
-    /// one was removed.
+    /// Purges by the best available method (SNIA PTS). A simulated drive is formatted. An NVMe
+    /// drive is sanitized, else formatted, if that affects no other namespace
+    /// ([`crate::nvme::purge`]); any other block device is discarded, a file gets one hole
+    /// ([`mod@crate::purge`]). Errors: [`SessionError::NoPermit`] for a real drive that `--destroy`
+    /// does not name, [`SessionError::Target`] when a simulated one was removed.
     pub fn purge(&mut self) -> Result<Purged, SessionError> {
         self.purge_as(PurgeHow::Best, &mut |_| true)
     }
 
-    /// [`DriveSession::purge`] by a given method. `progress` receives the completed share of a
-    /// sanitize and returns whether to continue waiting.
-    ///
-    /// # Errors
-    /// As [`DriveSession::purge`]; [`SessionError::ErasesMore`] when it would erase what was not
-    /// named.
+    /// `progress` receives the completed share of a sanitize and returns whether to continue
+    /// waiting. Errors: as [`DriveSession::purge`]; [`SessionError::ErasesMore`] when more would be
+    /// erased than was named.
     pub fn purge_as(
         &mut self,
         how: PurgeHow,
@@ -73,11 +61,9 @@ impl DriveSession {
         }
     }
 
-    /// Leaves the drive idle for `span` and reports its telemetry at the end of every `interval` (a
-    /// simulated drive's power is the mean since the previous reading). Times count from the start
-    /// of the idle period. Ends early when `stop` is set. A simulated drive idles in virtual time;
-    /// the null target returns at once.
-    ///
+    /// Reports telemetry at the end of every `interval`, with times from the start of the idle
+    /// period; a simulated drive's power is the mean since the previous reading. Ends early when
+    /// `stop` is set. A simulated drive idles in virtual time; the null target returns at once.
     /// Returns the idle time.
     pub fn idle_for(
         &mut self,
@@ -91,7 +77,7 @@ impl DriveSession {
             Kind::Real(drive) => IdleDrive::Real(drive.telemetry(&self.info), Clock::monotonic()),
             Kind::Null => return Nanos::ZERO,
         };
-        // Energy used before does not belong to this idle period.
+        // Energy used before is not of this idle period.
         let _ = clock.telemetry();
         let interval = interval.max(Nanos::MILLISECOND);
         let start = clock.now();
@@ -111,12 +97,9 @@ impl DriveSession {
         }
     }
 
-    /// Checks that the drive has a power state, for a check before a run:
-    /// [`DriveSession::set_power_state`] fails for the same reasons.
-    ///
-    /// # Errors
-    /// [`SessionError::NoSuchPowerState`], which lists the existing ones;
-    /// [`SessionError::NoPowerControl`] for drives without power states and when the controller
+    /// Fails for the same reasons as [`DriveSession::set_power_state`]:
+    /// [`SessionError::NoSuchPowerState`] lists the existing states,
+    /// [`SessionError::NoPowerControl`] is of drives without power states and of controllers that
     /// cannot be read.
     pub fn check_power_state(&self, state: u8) -> Result<(), SessionError> {
         let operational: Vec<bool> = match (&self.kind, self.probe()) {
@@ -145,14 +128,11 @@ impl DriveSession {
         })
     }
 
-    /// Sets a power state of an NVMe or simulated drive; `None` restores the initial one
-    /// (simulated: `ps=N`, else 0; real: that before the first change, which is also restored when
-    /// the session ends). A non-operational one ends with the next command.
-    ///
-    /// # Errors
-    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`]
-    /// when the controller rejects it; [`SessionError::Target`] when a simulated drive has no such
-    /// state.
+    /// `None` restores the initial state (simulated: `ps=N`, else 0; real: that before the first
+    /// change, which is also restored when the session ends). A non-operational state ends with the
+    /// next command. Errors: [`SessionError::NoPowerControl`] for drives that are not NVMe,
+    /// [`SessionError::Command`] when the controller rejects it, [`SessionError::Target`] when a
+    /// simulated drive has no such state.
     pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
         let own = self.own_power_state;
         match (&mut self.kind, state) {
@@ -164,7 +144,6 @@ impl DriveSession {
     }
 }
 
-/// Why drives other than NVMe ones have no power control.
 pub(super) const NO_POWER_STATES: &str = "only NVMe drives have power states; leave power_states \
                                           out, or measure an NVMe or a simulated drive";
 
@@ -176,7 +155,6 @@ pub(super) fn no_power_control(info: &DriveInfo, state: u8, why: impl ToString) 
     }
 }
 
-/// An idle drive and its clock.
 enum IdleDrive<'a> {
     Sim(&'a mut SimTarget),
     Real(Arc<TelemetryMonitor>, Clock),

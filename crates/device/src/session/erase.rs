@@ -1,8 +1,6 @@
-//! Erasing an NVMe namespace by Sanitize or Format: choice of method, and authorisation of further
-//! namespaces that it erases.
-//!
-//! Written against an admin port and two callbacks (block device lookup and authorisation), so that
-//! tests cover controllers and namespaces that no test machine has.
+//! Erasing a namespace by Sanitize or Format, and authorisation of the others that it erases.
+//! Written against an admin port and callbacks, so that tests cover controllers that no test
+//! machine has.
 
 use crate::identity::DriveInfo;
 use crate::interlock::Refusal;
@@ -13,18 +11,15 @@ use crate::nvme::purge::{self as erasing, Offer};
 
 use super::{PurgeHow, Purged, SessionError};
 
-/// Callbacks to the machine.
 pub(super) struct EraseContext<'a, P> {
-    /// Values of `--destroy`.
     pub destroy: &'a [String],
-    /// Identifies the block device of a name.
     pub identify: &'a dyn Fn(&str) -> Option<DriveInfo>,
-    /// Authorises overwriting one; the permit holds the claim.
+    /// The permit holds the claim.
     pub authorise: &'a dyn Fn(&DriveInfo) -> Result<P, Refusal>,
 }
 
-/// Erases a namespace by the best allowed command. `None`, with nothing erased, where no command is
-/// available; an error, with nothing erased, where the port is another drive by now.
+/// Uses the best allowed command. `None` where no command is available; an error where the port is
+/// another drive by now; nothing is erased in either case.
 pub(super) fn erase<P>(
     info: &DriveInfo,
     place: &NvmeLocation,
@@ -61,12 +56,12 @@ pub(super) fn erase<P>(
             ),
         });
     }
-    // Held until the end: no mount is possible meanwhile.
+    // No mount is possible until the end.
     let _others = others(info, place, offer, context)?;
     let done = erasing::erase(port, place.nsid, offer.method, progress)?;
     let scope = match offer.reaches_only(place.nsid) {
         true => "this namespace",
-        // The scope of another command is not the scope of this one.
+        // Another command may have another scope.
         false if done != offer.method => "this namespace, possibly others of the drive",
         false => "all namespaces of the drive",
     };
@@ -77,8 +72,7 @@ pub(super) fn erase<P>(
     }))
 }
 
-/// Authorises the further namespaces that an offer erases: each must be named by its block device's
-/// name and pass the interlock.
+/// Each must be named by its block device's name and pass the interlock.
 fn others<P>(
     info: &DriveInfo,
     place: &NvmeLocation,

@@ -1,14 +1,12 @@
-//! Setting a power state for a run and restoring the previous one.
-//!
-//! Each step first checks that the controller is still that of the drive, because device files are
-//! renumbered when a drive is removed.
+//! Sets a power state for a run and restores the previous one. Each step first checks that the
+//! controller is still that of the drive, because device files are renumbered when a drive is
+//! removed.
 
 use crate::identity::DriveInfo;
 use crate::nvme::commands::Commands;
 use crate::nvme::power::Found;
 use crate::nvme::{AdminPort, CommandError};
 
-/// A controller and its saved power state.
 #[derive(Debug)]
 pub(super) struct Chosen<P> {
     port: P,
@@ -17,7 +15,6 @@ pub(super) struct Chosen<P> {
 }
 
 impl<P: AdminPort> Chosen<P> {
-    /// Saves the current state.
     pub(super) fn over(info: &DriveInfo, mut port: P) -> Result<Chosen<P>, CommandError> {
         Commands::to(&mut port).expect_drive(info)?;
         let before = Found::of(&mut port)?;
@@ -34,7 +31,6 @@ impl<P: AdminPort> Chosen<P> {
         commands.set_power_state(state)
     }
 
-    /// Restores the saved state.
     pub(super) fn restore(&mut self) -> Result<(), CommandError> {
         Commands::to(&mut self.port).expect_drive(&self.info)?;
         self.before.restore(&mut self.port)

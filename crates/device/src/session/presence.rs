@@ -1,4 +1,3 @@
-//! Presence check of a drive whose I/Os all fail: distinguishes errors from removal.
 
 use crate::open::open_drive;
 use assay_io::sync::SyncTarget;
@@ -7,15 +6,13 @@ use assay_units::{DataClass, Nanos, Op};
 
 use super::{DriveSession, Kind};
 
-/// Timeout of one read on a simulated drive: that of Linux for an NVMe drive.
+/// Timeout of Linux for an NVMe drive.
 const READ_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 impl DriveSession {
-    /// Whether one of three blocks (first, middle, last) can be read: media errors in places, or a
-    /// read-only drive, are not a removal.
-    ///
-    /// The page cache is bypassed where possible, because it serves removed drives. A drive that
-    /// never completes I/Os blocks this call until the kernel's timeout.
+    /// Reads the first, a middle and the last block: media errors in places, or a read-only drive,
+    /// are not a removal. The page cache is bypassed where possible, because it serves removed
+    /// drives. A drive that never completes I/Os blocks this call until the kernel's timeout.
     pub fn is_present(&mut self) -> bool {
         let block_bytes = self.info.min_io_bytes;
         let block = u64::from(block_bytes.max(1));

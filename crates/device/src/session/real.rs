@@ -1,4 +1,3 @@
-//! A real drive in a session: permit, telemetry, power state, purge.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -19,17 +18,14 @@ use super::erase::{EraseContext, erase};
 use super::power::Chosen;
 use super::{OpenMode, OpenTarget, Purged, SessionError};
 
-/// Requested purge method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PurgeHow {
-    /// The most thorough one that erases only this drive: sanitize, format, discard.
+    /// The most thorough method that erases only this drive: sanitize, format, discard.
     #[default]
     Best,
-    /// Sanitize: the whole subsystem.
+    /// Erases the whole subsystem.
     Sanitize,
-    /// Format NVM.
     Format,
-    /// Discard every block.
     Discard,
 }
 
@@ -37,17 +33,15 @@ pub enum PurgeHow {
 pub(super) struct RealDrive {
     pub permit: Option<WritePermit>,
     pub meter: Option<Arc<PowerMeter>>,
-    /// Values of `--destroy`.
     pub destroy: Vec<String>,
     telemetry: Option<Arc<TelemetryMonitor>>,
-    /// The controller and its saved power state, while another is set.
+    /// Saved power state, while another is set.
     chosen: Option<Chosen<ControllerDevice>>,
-    /// Probe of its controller, read once.
     probe: OnceCell<Option<Result<Box<Probe>, SessionError>>>,
 }
 
 impl RealDrive {
-    /// Probe of its controller, read once; `None` for drives that are not NVMe.
+    /// Read once; `None` for drives that are not NVMe.
     pub(super) fn probe(&self, info: &DriveInfo) -> Option<Result<&Probe, &SessionError>> {
         let ask = || {
             Some(controller(info)?.and_then(|(place, mut device)| {
@@ -64,7 +58,7 @@ impl RealDrive {
         Some(found.as_ref().map(AsRef::as_ref))
     }
 
-    /// Its telemetry, started on first use.
+    /// Started on first use.
     pub(super) fn telemetry(&mut self, info: &DriveInfo) -> Arc<TelemetryMonitor> {
         let telemetry = self
             .telemetry
@@ -91,7 +85,7 @@ impl RealDrive {
         })
     }
 
-    /// Sets a power state, or with `None` restores the one before the first change.
+    /// `None` restores the state before the first change.
     pub(super) fn set_power_state(
         &mut self,
         info: &DriveInfo,
@@ -170,7 +164,7 @@ impl Drop for RealDrive {
     }
 }
 
-/// Opens the controller of an NVMe drive; `None` for other drives.
+/// `None` for drives that are not NVMe.
 fn controller(info: &DriveInfo) -> Option<Result<(NvmeLocation, ControllerDevice), SessionError>> {
     let place = info.nvme.clone()?;
     Some(match ControllerDevice::open(&place.controller) {

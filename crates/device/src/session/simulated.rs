@@ -1,5 +1,3 @@
-//! Simulated drives: profile and options of a specification, identity, probe through the NVMe
-//! controller model.
 
 use crate::identity::{DriveInfo, DriveKind, PcieLink};
 use crate::nvme::probe::{self, ControllerContext, Probe};
@@ -22,11 +20,8 @@ use assay_units::parse_size;
 
 use super::SessionError;
 
-/// Profile and options of a simulated drive, for a caller that makes a drive from them; `None` for
-/// other kinds. With `keep_data`, it keeps what is written.
-///
-/// # Errors
-/// When there is no such profile or option.
+/// For a caller that makes a drive itself; `None` for other kinds. With `keep_data`, the drive
+/// keeps what is written.
 pub fn simulated_drive(
     spec: &DriveSpec,
     keep_data: bool,
@@ -66,12 +61,10 @@ pub(super) fn settings(
     Ok((profile, options))
 }
 
-/// Options of a drive that is the cache of a disk.
 pub(super) const CACHE_KEYS: [&str; 4] = ["cache_of", "cache_mode", "cache_block", "cache_size"];
 
-/// The disk behind a simulated drive: `cache_of=disk-7200`, with
-/// `cache_mode=writeback|writethrough|none`, `cache_block=64k` and `cache_size=16g` (default: all
-/// of the drive). The other pairs are those of the drive.
+/// `cache_of=disk-7200`, with `cache_mode=writeback|writethrough|none`, `cache_block=64k` and
+/// `cache_size=16g` (default: all of the drive). The other pairs are the drive's.
 pub(super) fn cached_disk(
     spec: &str,
     pairs: &[(String, String)],
@@ -130,8 +123,7 @@ pub(super) fn cached_disk(
     cache.map(Some).map_err(wrong)
 }
 
-/// Identity of a disk with a cache on a simulated drive, from that of the drive: no profile
-/// describes both.
+/// No profile describes drive and disk together.
 pub(super) fn cached_info(cache: &CachedDisk, of_drive: DriveInfo) -> DriveInfo {
     let mode = cache.mode().name();
     let (name, model) = match cache.mode() {
@@ -153,7 +145,6 @@ pub(super) fn cached_info(cache: &CachedDisk, of_drive: DriveInfo) -> DriveInfo 
     }
 }
 
-/// Identity of a simulated drive.
 pub fn simulated_info(
     spec: &str,
     profile_name: &str,
@@ -183,8 +174,7 @@ pub fn simulated_info(
     }
 }
 
-/// Probes the controller of a second instance of a simulated drive; `None` for Serial ATA drives,
-/// which have no NVMe controller.
+/// Probes a second instance; `None` for Serial ATA drives.
 pub(super) fn probe(
     spec: &str,
     profile: &Profile,
@@ -194,7 +184,7 @@ pub(super) fn probe(
     on_nvme.then(|| ask(spec, profile.clone(), options.clone()).map(Box::new))
 }
 
-/// The link of a simulated drive as sysfs shows that of a real one; none for Serial ATA.
+/// As sysfs shows a real drive's; `None` for Serial ATA.
 pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
     if link.sata.is_some() {
         return None;
@@ -210,7 +200,7 @@ pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
     })
 }
 
-/// The speed of a PCIe generation as in sysfs (PCI Express Base Specification 6.0, section 1.2).
+/// As in sysfs (PCI Express Base Specification 6.0, section 1.2).
 pub fn link_speed(generation: u8) -> String {
     let gt_per_s = match generation {
         0 | 1 => "2.5",
@@ -243,7 +233,6 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
     Ok(probe::probe(&mut port, context)?)
 }
 
-/// Admin port of a simulated controller.
 struct Port<'s> {
     spec: &'s str,
     driver: Driver<InProcessTransport>,

@@ -1,4 +1,3 @@
-//! Signatures that are a fixed string at a fixed offset.
 
 use super::{FoundSignature, Window};
 

@@ -1,13 +1,11 @@
-//! Signatures that need arithmetic or more than one field.
 
 use super::{FoundSignature, Window};
 
-/// All of them, unordered.
 pub(super) fn all(window: &Window) -> Vec<FoundSignature> {
     let mut found = Vec::new();
     found.extend(ext(window));
     let fat = fat(window);
-    // Boot sectors of NTFS, exFAT and FAT end like an MBR and are none.
+    // Boot sectors of NTFS, exFAT and FAT end like an MBR.
     let boot_sector = fat.is_some()
         || window.has(3, b"EXFAT   ")
         || window.has(3, b"NTFS    ")
@@ -27,8 +25,7 @@ pub(super) fn all(window: &Window) -> Vec<FoundSignature> {
 }
 
 /// fs/ext4/ext4.h, struct ext4_super_block at byte 1024: `s_magic` 0xEF53 at 0x38, feature sets
-/// from 0x5C. Which of the family it is follows libblkid (util-linux, superblocks/ext.c): whatever
-/// ext3 cannot mount is ext4.
+/// from 0x5C. As in libblkid (util-linux, superblocks/ext.c), whatever ext3 cannot mount is ext4.
 fn ext(window: &Window) -> Option<FoundSignature> {
     const SUPERBLOCK: u64 = 1024;
     const COMPAT_HAS_JOURNAL: u32 = 0x4;
@@ -41,8 +38,7 @@ fn ext(window: &Window) -> Option<FoundSignature> {
     if window.u16_le(SUPERBLOCK + 0x38)? != 0xEF53 {
         return None;
     }
-    // Further checks beside the two bytes: block size at most 64 KiB (EXT4_MAX_BLOCK_LOG_SIZE),
-    // revision 0 or 1, and some blocks.
+    // Block size at most 64 KiB (EXT4_MAX_BLOCK_LOG_SIZE), revision 0 or 1, and some blocks.
     if field(0x18)? > 6 || field(0x4C)? > 1 || field(0x4)? == 0 && field(0x150)? == 0 {
         return None;
     }
@@ -96,7 +92,7 @@ fn gpt(window: &Window) -> Vec<FoundSignature> {
         let Some(last) = window.size_bytes().checked_sub(block) else {
             continue;
         };
-        // On a tiny image the last block may have been checked already.
+        // On a tiny image the last block was checked already.
         if window.has(last, b"EFI PART") && !found.iter().any(|f| f.offset_bytes == last) {
             found.push(FoundSignature::new(
                 "gpt",
@@ -108,9 +104,9 @@ fn gpt(window: &Window) -> Vec<FoundSignature> {
     found
 }
 
-/// The classic PC partition table: four entries of 16 bytes from 0x1BE, then 0x55 0xAA (UEFI 2.10,
-/// 5.2.1). The two bytes end every boot sector, so the boot indicators must be valid as well, as in
-/// libblkid. An entry of type 0xEE means a GPT (5.2.3).
+/// Four entries of 16 bytes from 0x1BE, then 0x55 0xAA (UEFI 2.10, 5.2.1). The two bytes end every
+/// boot sector, so the boot indicators must be valid as well, as in libblkid. Type 0xEE means a GPT
+/// (5.2.3).
 fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
     let sector = window.get(0, 512)?;
     let entries = || sector[0x1BE..0x1FE].chunks_exact(16);
@@ -214,7 +210,7 @@ fn luks(window: &Window) -> Option<FoundSignature> {
 fn zfs(window: &Window) -> Option<FoundSignature> {
     const LABEL_BYTES: u64 = 256 << 10;
     const RING_BYTES: u64 = 128 << 10;
-    /// Smallest uberblock slot (UBERBLOCK_SHIFT 10).
+    /// UBERBLOCK_SHIFT 10.
     const SLOT_BYTES: u64 = 1 << 10;
     const MAGIC: u64 = 0x00BA_B10C;
     let end = window.size_bytes() / LABEL_BYTES * LABEL_BYTES;

@@ -1,5 +1,3 @@
-//! Signatures found by `wipefs` of util-linux, where it is installed: libblkid detects many more
-//! kinds.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,8 +14,8 @@ const PLACES: [&str; 4] = [
     "/bin/wipefs",
 ];
 
-/// The signatures that `wipefs --no-act --json` finds on a device or image. Empty when it is not
-/// installed, too old for JSON (before util-linux 2.33) or fails: the built-in detection remains.
+/// Empty when `wipefs` is not installed, too old for JSON (before util-linux 2.33) or fails: the
+/// built-in detection remains.
 pub fn wipefs(path: &Path) -> Vec<FoundSignature> {
     let Some(program) = PLACES.iter().find(|place| Path::new(place).exists()) else {
         return Vec::new();
@@ -49,7 +47,7 @@ struct Entry {
     kind: Option<String>,
 }
 
-/// Parses wipefs's JSON; empty for malformed input.
+/// Empty for malformed input.
 pub(super) fn parse(json: &[u8]) -> Vec<FoundSignature> {
     let Ok(listing) = serde_json::from_slice::<Listing>(json) else {
         return Vec::new();

@@ -1,8 +1,6 @@
-//! External power meter: a program that prints watts.
-//!
-//! The command is run by `sh`. Each line it prints is a reading: the first number in it, in watts
-//! (`3.2`, `3.2 W`, `12 V, ...` is wrong, since the first number counts). A command that ends or
-//! closes its output is killed and restarted, so that both a continuous logger and a script that
+//! External power meter: a command, run by `sh`, that prints watts. Each line is a reading: its
+//! first number (`3.2`, `3.2 W`; `12 V, ...` is wrong, since the first number counts). A command
+//! that ends or closes its output is killed and restarted, so that both a logger and a script that
 //! prints one value work.
 
 use std::io::{BufRead, BufReader};
@@ -12,31 +10,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A meter that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MeterError {
-    /// It cannot be started.
     #[error("power meter {command:?}: cannot be started: {source}")]
     Start {
         command: String,
-        /// System error.
         source: std::io::Error,
     },
-    /// No number printed.
     #[error(
         "power meter {command:?}: printed no number within {seconds} s; it must print watts, one \
          reading per line (its standard output is read, line by line)"
     )]
     Silent {
         command: String,
-        /// Timeout.
         seconds: u64,
     },
 }
 
-/// Timeout of the first reading.
+/// Of the first reading.
 const READING_TIMEOUT: Duration = Duration::from_secs(10);
-/// Pause between two runs of a command that ends.
+/// Between two runs of a command that ends.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
@@ -53,17 +46,14 @@ struct Shared {
     stop: AtomicBool,
 }
 
-/// A running meter; ends with its command when dropped.
+/// Ends with its command when dropped.
 #[derive(Debug, Default)]
 pub struct PowerMeter {
     shared: Arc<Shared>,
 }
 
 impl PowerMeter {
-    /// Starts the command and waits for its first reading.
-    ///
-    /// # Errors
-    /// When it cannot be started, or prints no number.
+    /// Waits for the first reading.
     pub fn start(command: &str) -> Result<PowerMeter, MeterError> {
         let meter = PowerMeter::default();
         let shared = Arc::clone(&meter.shared);
@@ -79,7 +69,7 @@ impl PowerMeter {
             .spawn(move || {
                 listen(&mut lines, &shared);
                 while !shared.pause() {
-                    // Output closed: a command that is still running would keep the meter device
+                    // A command that closed its output but still runs would keep the meter device
                     // open.
                     shared.end_child();
                     let Ok(mut lines) = spawn(&text, &shared) else {
@@ -98,7 +88,7 @@ impl PowerMeter {
         }
     }
 
-    /// Mean of the readings since the last call, milliwatts; `None` without readings.
+    /// Since the last call; `None` without readings.
     pub fn mean_mw(&self) -> Option<u64> {
         let mut readings = self.shared.lock();
         let (sum_w, count) = (readings.sum_w, readings.count);
@@ -116,7 +106,6 @@ impl PowerMeter {
         readings.count > 0
     }
 
-    /// For tests: waits until a reading is available.
     #[cfg(test)]
     pub(crate) fn wait_for_a_reading(&self) {
         assert!(self.first_reading(READING_TIMEOUT));
@@ -128,7 +117,7 @@ impl Shared {
         self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits between two runs; `true` when the meter has ended.
+    /// `true` when the meter has ended.
     fn pause(&self) -> bool {
         let readings = self.lock();
         let _ = self
@@ -137,15 +126,14 @@ impl Shared {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Kills the process group of the running command and waits for its end, without holding the
-    /// lock of the readings.
+    /// Kills the process group and waits for its end, without holding the lock of the readings.
     fn end_child(&self) {
         let mut readings = self.lock();
         let child = readings.child.take();
         if let Some(child) = &child
             && let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed())
         {
-            // Before the lock is released: without a child entry, no command runs.
+            // Under the lock: without a child entry, no command runs.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         drop(readings);
@@ -155,9 +143,9 @@ impl Shared {
     }
 }
 
-/// Runs the command, unless the meter has ended meanwhile.
+/// Fails when the meter has ended.
 fn spawn(command: &str, shared: &Shared) -> std::io::Result<BufReader<std::process::ChildStdout>> {
-    // Held until the child is registered: otherwise the end of the meter would miss it.
+    // Held until the child is registered: otherwise the end of the meter would miss the child.
     let mut readings = shared.lock();
     if shared.stop.load(Ordering::SeqCst) {
         return Err(std::io::ErrorKind::Interrupted.into());
@@ -187,14 +175,13 @@ fn listen(lines: &mut impl BufRead, shared: &Shared) {
         if let Some(watts) = watts(&String::from_utf8_lossy(&line)) {
             let mut readings = shared.lock();
             readings.sum_w += watts;
-            // The number of lines is the program's choice.
+            // The program may print any number of lines.
             readings.count = readings.count.saturating_add(1);
             shared.came.notify_all();
         }
     }
 }
 
-/// The first number of a line, if it is a valid power.
 fn watts(line: &str) -> Option<f64> {
     let begin = line.find(|c: char| c.is_ascii_digit())?;
     let rest = &line[begin..];
