@@ -16,7 +16,7 @@ pub(crate) use rapl::PackageEnergy;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostInfo {
-    /// E.g. `6.12.48-cloud-amd64`.
+    /// For example `6.12.48-cloud-amd64`.
     pub kernel: Option<String>,
     pub cpu_model: Option<String>,
     /// Logical processors in the affinity mask.
@@ -24,7 +24,7 @@ pub struct HostInfo {
     pub memory_bytes: Option<u64>,
     /// E.g. `tsc`; a slow one (`hpet`) adds to every I/O.
     pub clocksource: Option<String>,
-    /// Of the first processor.
+    /// Frequency governor of the first processor.
     pub cpu_governor: Option<String>,
     /// Kind of virtual machine or container; `None` on bare metal.
     pub virtualised: Option<String>,

@@ -53,7 +53,7 @@ impl std::fmt::Display for DeviceNumber {
 /// Speeds as in sysfs (`8.0 GT/s PCIe`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PcieLink {
-    /// E.g. `0000:01:00.0`.
+    /// For example `0000:01:00.0`.
     pub address: String,
     pub speed: Option<String>,
     /// Current link width, lanes.
@@ -81,7 +81,7 @@ impl PcieLink {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// E.g. `ext4`.
+    /// For example `ext4`.
     pub fs_type: String,
     pub mount_point: String,
     /// Kernel name of the block device under it.

@@ -1,8 +1,7 @@
-//! Which drive of a plan is measured on which host, in which order, and what is left out.
-//!
-//! Serials are looked up in the inventories of the hosts. What the plan may choose, the order on a
-//! host, is random: drives of one model and lot are shuffled, seeded by the plan id, and drives of
-//! several models and lots alternate, so that neither group nor lot is confounded with time.
+//! Which drive of a plan is measured on which host, in which order, and what is left out. What the
+//! plan may choose, the order on a host, is random: drives of one model and lot are shuffled,
+//! seeded by the plan id, and drives of several models and lots alternate, so that neither group
+//! nor lot is confounded with time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,51 +13,43 @@ use crate::inventory::{HostInventory, InventoryDrive};
 use crate::plan::{EnduranceShare, Estimate, Estimates, OverLimit, Plan, Share};
 use crate::{HostName, PlanId, Serial};
 
-/// A plan's drives on hosts.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// By host, in the order in which they are measured.
+    /// In the order in which the drives of a host are measured.
     pub hosts: BTreeMap<HostName, Vec<AssignedDrive>>,
-    /// What is not measured.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A drive of a plan on its host.
 #[derive(Clone, Debug)]
 pub struct AssignedDrive {
     pub drive: InventoryDrive,
-    /// Its group, where the plan has groups.
     pub group: Option<String>,
     /// Its planned time.
     pub estimate: Estimate,
-    /// What the plan takes of its endurance; nothing where the plan may not write it.
+    /// Nothing where the plan may not write the drive.
     pub endurance: EnduranceShare,
 }
 
-/// A drive that is not measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     pub serial: Serial,
     pub why: WhyLeftOut,
 }
 
-/// Why a drive is not measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyLeftOut {
-    /// No inventory has it.
+    /// No inventory has the drive.
     NotFound,
-    /// It is another model than the plan's.
+    /// The drive is of this model, not of the plan's.
     OtherModel(String),
     /// Several hosts show it.
     OnSeveralHosts(Vec<HostName>),
-    /// A suite does not fit it.
     DoesNotFit(String),
-    /// The plan could write more than its limit.
     OverLimit(OverLimit),
 }
 
 impl WhyLeftOut {
-    /// One word, for JSON.
+    /// Word for JSON.
     pub fn code(&self) -> &'static str {
         match self {
             WhyLeftOut::NotFound => "not_found",
@@ -96,7 +87,6 @@ impl fmt::Display for WhyLeftOut {
     }
 }
 
-/// Assigns the drives of a plan to the hosts that have them.
 pub fn assign(plan: &Plan, id: &PlanId, inventories: &[HostInventory]) -> Assignment {
     let mut found: BTreeMap<&Serial, Vec<(&HostName, &InventoryDrive)>> = BTreeMap::new();
     for inventory in inventories {
@@ -158,12 +148,11 @@ pub fn assign(plan: &Plan, id: &PlanId, inventories: &[HostInventory]) -> Assign
 }
 
 impl Assignment {
-    /// Number of drives that are measured.
     pub fn drives(&self) -> usize {
         self.hosts.values().map(Vec::len).sum()
     }
 
-    /// Planned time of a host: the sum over its drives if each is measured alone, else the longest.
+    /// The sum over the drives if each is measured alone, else the longest.
     pub fn span(&self, host: &HostName, share: Share) -> Nanos {
         let drives = self.hosts.get(host).into_iter().flatten();
         let spans = drives.map(|assigned| assigned.estimate.span.0);
@@ -174,10 +163,7 @@ impl Assignment {
     }
 }
 
-/// What a plan takes of a drive, time and endurance.
-///
-/// # Errors
-/// [`WhyLeftOut::DoesNotFit`], [`WhyLeftOut::OverLimit`].
+/// Time and endurance. Errors: [`WhyLeftOut::DoesNotFit`], [`WhyLeftOut::OverLimit`].
 pub(crate) fn estimated(
     plan: &Plan,
     drive: &InventoryDrive,
@@ -194,7 +180,7 @@ pub(crate) fn estimated(
     Ok((estimate, endurance))
 }
 
-/// The group of a drive: the value of a column of the list of serials, else what the drive says.
+/// The value of a column of the list of serials, else what the drive says.
 fn group(plan: &Plan, host: &HostName, drive: &InventoryDrive) -> Option<String> {
     let groups = plan.drives.groups.as_deref()?;
     let list = plan.drives.serials.as_ref();
@@ -210,8 +196,7 @@ fn group(plan: &Plan, host: &HostName, drive: &InventoryDrive) -> Option<String>
     }
 }
 
-/// The order in which a plan measures the drives of a host: each model and lot shuffled, models and
-/// lots alternating. It follows from plan id and host alone.
+/// Each model and lot is shuffled, models and lots alternate; follows from plan id and host alone.
 pub fn order<T>(
     items: Vec<T>,
     drive: impl Fn(&T) -> &InventoryDrive,

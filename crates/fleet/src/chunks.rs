@@ -1,18 +1,11 @@
 //! Chunks: work that is divided by index, computed anywhere, and joined in the order of its
-//! indices.
-//!
-//! # Mechanism
-//! A computation has so many units (points of a sweep, starts of a fit, folds of a
-//! cross-validation). What a unit gives follows from its index alone. A task computes a chunk of
-//! consecutive units and stores its text as one document of the shared store, which appears
-//! complete or not at all. Two tasks that compute the same chunk write the same bytes, so a chunk
-//! needs no claim; bytes that differ are an error, because then the hosts do not compute alike. A
-//! task that dies loses its chunk. The name of a document has the units, so that chunks of another
-//! length are other documents.
-//!
-//! # Format
-//! The first line of a document is [`FORMAT`], a space and the CRC-32C of the text after that line,
-//! in eight hexadecimal digits.
+//! indices. The result of a unit (a point of a sweep, a start of a fit, a fold of a
+//! cross-validation) follows from its index alone. A task computes a chunk of consecutive units and
+//! stores its text as one document of the shared store, which appears complete or not at all. Two
+//! tasks that compute the same chunk write the same bytes, so a chunk needs no claim; bytes that
+//! differ are an error, because then the hosts do not compute alike. The name of a document has the
+//! units, so that chunks of another length are other documents. Its first line is [`FORMAT`], a
+//! space and the CRC-32C of the text after that line, in eight hexadecimal digits.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -25,73 +18,55 @@ use crate::name::NameError;
 use crate::name::PLAN_HASH_DIGITS;
 use crate::shared_store::{self, Condition, PutOutcome, SharedStore, SharedStoreError};
 
-/// Begins every document, with the version of the format.
+/// Begins every document.
 pub const FORMAT: &str = "assay-chunk 1";
-/// Folder of the store in which the documents are.
 const FOLDER: &str = "sweeps";
 
-/// Chunks that cannot be computed, stored or joined.
 #[derive(Debug, thiserror::Error)]
 pub enum ChunkError {
-    /// There is no such chunk.
     #[error("there is no chunk {chunk}: {id} has the chunks 0 to {last}")]
     NoSuchChunk {
-        /// Whose chunks.
         id: PlanId,
-        /// The number asked for.
         chunk: u64,
         last: u64,
     },
-    /// Chunks have no result yet.
     #[error(
         "{missing} of {all} chunks have no result yet, the first of them chunk {first}; `assay \
          fleet sweep FILE` computes them"
     )]
     Incomplete {
-        /// Chunks without a result.
         missing: u64,
-        /// All chunks.
         all: u64,
-        /// The first without a result.
         first: u64,
     },
-    /// Another task stored other bytes.
+    /// Another task stored other bytes for the same chunk.
     #[error(
         "{key} in the shared store differs from the result of this host for the same chunk: the \
          hosts do not compute alike; compare their versions of assay and of the system, and \
          delete the document of the one that is wrong"
     )]
     Differs {
-        /// Key of the document.
         key: String,
     },
-    /// A document is damaged.
     #[error(
         "{key} in the shared store is damaged: {why}; delete it, and its chunk is computed again"
     )]
     Damaged {
-        /// Key of the document.
         key: String,
-        /// What is wrong.
         why: &'static str,
     },
-    /// The directory of the store cannot be made.
     #[error(
         "cannot make the directory {path} of the shared store: {source}; create it on the file \
          system that all hosts mount there"
     )]
     Directory {
-        /// The directory.
         path: String,
-        /// The system's error.
         source: std::io::Error,
     },
-    /// The shared store failed.
     #[error(transparent)]
     Store(#[from] SharedStoreError),
 }
 
-/// The chunks of a computation in a shared store.
 pub struct Chunks {
     store: Box<dyn SharedStore>,
     id: PlanId,
@@ -101,12 +76,8 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Chunks of `length` units, both at least 1; `unit` names them in the keys of documents
-    /// (`points`). `at` is a directory (made where its parent exists; a relative path is one of the
-    /// current directory) or `s3://BUCKET/PREFIX`.
-    ///
-    /// # Errors
-    /// [`ChunkError::Directory`], [`ChunkError::Store`].
+    /// `length`, in units, is at least 1; `unit` names them in the keys of documents (`points`).
+    /// `at` is a directory (made where its parent exists) or `s3://BUCKET/PREFIX`.
     pub fn open(
         at: &str,
         id: PlanId,
@@ -134,17 +105,15 @@ impl Chunks {
         })
     }
 
-    /// Whose chunks they are.
     pub fn id(&self) -> &PlanId {
         &self.id
     }
 
-    /// What a unit is called, in the plural.
+    /// The plural noun.
     pub fn unit(&self) -> &'static str {
         self.unit
     }
 
-    /// Number of units.
     pub fn units(&self) -> u64 {
         self.units
     }
@@ -153,10 +122,6 @@ impl Chunks {
         self.units.div_ceil(self.length)
     }
 
-    /// The units of a chunk.
-    ///
-    /// # Errors
-    /// [`ChunkError::NoSuchChunk`].
     pub fn range(&self, chunk: u64) -> Result<Range<u64>, ChunkError> {
         let last = self.count() - 1;
         if chunk > last {
@@ -173,10 +138,7 @@ impl Chunks {
         Ok(format!("{FOLDER}/{id}/{unit}-{start:09}-{end:09}"))
     }
 
-    /// The chunks without a result, in order.
-    ///
-    /// # Errors
-    /// [`ChunkError::Store`].
+    /// In order.
     pub fn missing(&self) -> Result<Vec<u64>, ChunkError> {
         let prefix = format!("{FOLDER}/{}/{}-", self.id, self.unit);
         let there: BTreeSet<String> = self.store.list(&prefix)?.into_iter().collect();
@@ -189,11 +151,8 @@ impl Chunks {
         Ok(missing)
     }
 
-    /// Stores the text of a chunk, durably.
-    ///
-    /// # Errors
-    /// [`ChunkError::Differs`] where the chunk has a result that is not this one;
-    /// [`ChunkError::NoSuchChunk`], [`ChunkError::Store`].
+    /// Durable when this returns. Errors: [`ChunkError::Differs`] where the chunk has another
+    /// result.
     pub fn put(&self, chunk: u64, text: &str) -> Result<(), ChunkError> {
         let key = self.key(chunk)?;
         let sum = crc32c::crc32c(text.as_bytes());
@@ -210,7 +169,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// The text of a chunk; `None` without a result.
+    /// `None` without a result.
     fn get(&self, chunk: u64) -> Result<Option<String>, ChunkError> {
         let key = self.key(chunk)?;
         let Some((bytes, _)) = self.store.get(&key)? else {
@@ -232,11 +191,8 @@ impl Chunks {
         Ok(Some(text.to_owned()))
     }
 
-    /// The texts of all chunks, one after another in the order of the units.
-    ///
-    /// # Errors
-    /// [`ChunkError::Incomplete`] while results are missing; [`ChunkError::Damaged`],
-    /// [`ChunkError::Store`].
+    /// Joined in the order of the units. Fails with [`ChunkError::Incomplete`] while results are
+    /// missing.
     pub fn join(&self) -> Result<String, ChunkError> {
         let mut joined = String::new();
         let mut missing = Vec::new();
@@ -257,8 +213,8 @@ impl Chunks {
     }
 }
 
-/// The directory as an absolute path; made where only its last component is missing, so that a file
-/// system that is not mounted is noticed.
+/// Absolute; made where only the last component is missing, so that a file system that is not
+/// mounted is noticed.
 fn directory(at: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(at)?;
     match std::fs::create_dir(&path) {
@@ -267,10 +223,7 @@ fn directory(at: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-/// An id: a name and the hash of what the results depend on.
-///
-/// # Errors
-/// [`NameError`] for a name that is none of a plan.
+/// A name and the hash of what the results depend on.
 pub fn id(name: &str, depends_on: &serde_json::Value) -> Result<PlanId, NameError> {
     let hash = Sha256::digest(depends_on.to_string().as_bytes());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();

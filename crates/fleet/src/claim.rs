@@ -1,15 +1,11 @@
-//! Claims: which attempt may measure a drive for a plan, and how far it is.
-//!
-//! # Mechanism
-//! The document `claims/PLAN/SERIAL.json` is replaced by compare and swap only. Taking the claim
-//! adds one to its attempt. Each later write of the holder is conditional on the version that it
-//! wrote last, so that the write of an older attempt is refused ([`ClaimError::Fenced`]): it stops.
-//! No clocks are compared, and no claim expires: a claim of a dead host is taken like any other,
-//! and the locks of run folder and device decide on one host.
-//!
-//! Of each suite the claim records from which length of its journal each attempt goes on
-//! ([`Base`]). Shipped pieces name their attempt, so that pieces which an older attempt ships late
-//! count for nothing.
+//! Claims: which attempt may measure a drive for a plan, and how far it is. The document
+//! `claims/PLAN/SERIAL.json` is replaced by compare and swap only. Taking the claim adds one to its
+//! attempt; each later write of the holder is conditional on the version that it wrote last, so
+//! that the write of an older attempt is refused ([`ClaimError::Fenced`]). No clocks are compared,
+//! and no claim expires: a claim of a dead host is taken like any other, and the locks of run
+//! folder and device decide on one host. Of each suite the claim records the journal length from
+//! which each attempt goes on ([`Base`]). Shipped pieces name their attempt, so that pieces which
+//! an older attempt ships late are ignored.
 
 use std::sync::Arc;
 
@@ -21,21 +17,17 @@ use crate::{HostName, PlanId, Serial};
 /// Version of [`Claim`] as JSON.
 pub const FORMAT: u32 = 1;
 
-/// The task that holds a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub host: HostName,
-    /// The kernel's boot id.
     pub boot_id: Option<String>,
-    /// PCI address of the drive.
+    /// PCI address.
     pub slot: Option<String>,
-    /// Job of the queue.
     pub job: Option<String>,
     /// Random, of the process.
     pub token: String,
 }
 
-/// State of a drive in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimState {
@@ -43,7 +35,7 @@ pub enum ClaimState {
     Running,
     /// Every suite is complete, and the drive passed.
     Done,
-    /// Every suite is complete, and the drive or its data failed: a result.
+    /// Every suite is complete, and the drive or its data failed, which is a result.
     Failed,
     /// The attempt ended early; the next one goes on.
     Interrupted,
@@ -51,40 +43,35 @@ pub enum ClaimState {
     Refused,
 }
 
-/// Outcome of a complete suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteOutcome {
-    /// Complete without errors.
     Passed,
     /// Complete; the drive or its data failed.
     Failed,
 }
 
-/// From where an attempt goes on with a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
     pub attempt: u64,
-    /// Length of the journal that was shipped before, bytes.
+    /// Length of the journal that was shipped before.
     pub bytes: u64,
     /// CRC-32C of that part.
     pub crc: u32,
 }
 
-/// A suite of a drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteClaim {
-    /// Last part of its folder's key, `00-quick`.
+    /// Last part of the folder's key, `00-quick`.
     pub folder: String,
-    /// Set once it is complete and shipped.
+    /// Set when the suite is complete and shipped.
     pub outcome: Option<SuiteOutcome>,
     /// Attempts that ended with an I/O error of the host.
     pub io_error_attempts: u32,
-    /// Per attempt that began or resumed it.
+    /// One per attempt that began or resumed the suite.
     pub bases: Vec<Base>,
 }
 
-/// The claim of a drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub format: u32,
@@ -94,59 +81,49 @@ pub struct Claim {
     pub attempt: u64,
     /// Rises by one with each write, so that no two versions have the same content.
     pub sequence: u64,
-    /// The task that took it last.
+    /// The task that took the claim last.
     pub holder: Holder,
     pub state: ClaimState,
-    /// Why it is interrupted or refused.
+    /// Why the claim is interrupted or refused.
     pub reason: Option<String>,
-    /// In the order of the plan.
+    /// Suites in the order of the plan.
     pub suites: Vec<SuiteClaim>,
 }
 
 impl Claim {
-    /// Whether nothing is left to do.
+    /// Nothing is left to do.
     pub fn is_finished(&self) -> bool {
         matches!(self.state, ClaimState::Done | ClaimState::Failed)
     }
 }
 
-/// A claim cannot be taken, or not be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
-    /// Another attempt took it.
     #[error(
         "{serial}: attempt {attempt} on host {host} has taken this drive over; this attempt stops"
     )]
     Fenced {
         serial: Serial,
-        /// The newer attempt.
         attempt: u64,
         host: HostName,
     },
-    /// The document is no claim.
     #[error(
         "{key} in the shared store is damaged: {why}; compare it with its run folders, and delete \
          it to begin anew"
     )]
     Damaged {
         key: String,
-        /// What is wrong.
         why: String,
     },
-    /// The shared store failed.
     #[error(transparent)]
     Store(#[from] SharedStoreError),
 }
 
-/// Key of a claim.
 pub fn key(plan: &PlanId, serial: &Serial) -> String {
     format!("claims/{plan}/{}.json", serial.key())
 }
 
-/// The claim of a drive, if any attempt was made.
-///
-/// # Errors
-/// [`ClaimError::Damaged`] or [`ClaimError::Store`].
+/// `None` before the first attempt.
 pub fn read(
     store: &dyn SharedStore,
     plan: &PlanId,
@@ -170,7 +147,6 @@ pub fn read(
     Ok(Some((claim, version)))
 }
 
-/// A claim that this process holds, until another takes it.
 pub struct HeldClaim {
     store: Arc<dyn SharedStore>,
     claim: Claim,
@@ -178,11 +154,8 @@ pub struct HeldClaim {
 }
 
 impl HeldClaim {
-    /// Take the claim of a drive. `begin` completes the claim as it is to be written, with the new
-    /// attempt and holder already in it; it is called again when another process was faster.
-    ///
-    /// # Errors
-    /// [`ClaimError`], and the errors of `begin`.
+    /// `begin` completes the claim to be written, which has the new attempt and holder; it is
+    /// called again when another process was faster.
     pub fn take<E: From<ClaimError>>(
         store: &Arc<dyn SharedStore>,
         plan: &PlanId,
@@ -229,16 +202,12 @@ impl HeldClaim {
         }
     }
 
-    /// The claim as last written.
     pub fn claim(&self) -> &Claim {
         &self.claim
     }
 
-    /// Change the claim.
-    ///
-    /// # Errors
-    /// [`ClaimError::Fenced`] when another attempt took it. After [`ClaimError::Store`] the change
-    /// may have been written or not; the next call settles it.
+    /// Fails with [`ClaimError::Fenced`] when another attempt took the claim. After
+    /// [`ClaimError::Store`] the change may have been written or not; the next call settles it.
     pub fn change(&mut self, change: impl Fn(&mut Claim)) -> Result<(), ClaimError> {
         let key = key(&self.claim.plan, &self.claim.serial);
         loop {
@@ -252,16 +221,13 @@ impl HeldClaim {
                     self.version = version;
                     return Ok(());
                 }
-                // Taken over; or an earlier change of its own was written, and the answer lost.
+                // Taken over, or an earlier change of this process was written and the answer lost.
                 PutOutcome::Conflict => self.refresh()?,
             }
         }
     }
 
-    /// Error if another attempt has taken the claim.
-    ///
-    /// # Errors
-    /// [`ClaimError::Fenced`], [`ClaimError::Store`].
+    /// Fails if another attempt has taken the claim.
     pub fn check(&mut self) -> Result<(), ClaimError> {
         self.refresh()
     }
@@ -287,7 +253,7 @@ impl HeldClaim {
     }
 }
 
-/// A claim holds strings and integers only.
+/// A claim holds only strings and integers.
 fn encoded(claim: &Claim) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(claim).unwrap_or_default();
     assert!(!text.is_empty(), "a claim is always JSON");
@@ -295,10 +261,7 @@ fn encoded(claim: &Claim) -> Vec<u8> {
     text
 }
 
-/// A token for [`Holder::token`].
-///
-/// # Errors
-/// The system's, without random numbers.
+/// Makes a [`Holder::token`].
 pub fn random_token() -> std::io::Result<String> {
     let mut random = [0; 8];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;

@@ -1,10 +1,7 @@
-//! Collecting: the run folders of a plan from the shared store into a local directory.
-//!
-//! # Mechanism
-//! `DIR/SERIAL/NN-SUITE/` per drive and suite. A folder that has all that was shipped is left as it
-//! is; another one is fetched anew and then put in its place, so that a folder is always whole.
-//! Every piece is checked, and complete runs by their `SHA256SUMS`. A folder that cannot be fetched
-//! is reported and does not keep others from being collected.
+//! Run folders of a plan from the shared store into `DIR/SERIAL/NN-SUITE/`. A folder that has all
+//! that was shipped stays; another one is fetched anew and then put in its place, so that a folder
+//! is always whole. Every piece is checked, and complete runs by their `SHA256SUMS`. A folder that
+//! cannot be fetched is reported and does not keep others from being collected.
 
 use std::fs;
 use std::io;
@@ -19,12 +16,11 @@ use crate::shared_store::{SharedStore, SharedStoreError};
 use crate::ship::{self, Chain, ShipError};
 use crate::{PlanId, Serial};
 
-/// Name of a drive's claim beside its run folders: host, slot and attempt, which a run folder does
+/// The claim beside the run folders of a drive has host, slot and attempt, which a run folder does
 /// not know.
 pub const CLAIM_FILE: &str = "claim.json";
 
-/// The claim that was collected with a run folder; none where the folder was not collected, or the
-/// file is damaged.
+/// `None` where the folder was not collected, or the file is damaged.
 pub fn claim_of(run_folder: &Path) -> Option<Claim> {
     let bytes = fs::read(run_folder.parent()?.join(CLAIM_FILE)).ok()?;
     serde_json::from_slice(&bytes).ok()
@@ -32,20 +28,15 @@ pub fn claim_of(run_folder: &Path) -> Option<Claim> {
 
 #[derive(Debug, Default, Serialize)]
 pub struct Collected {
-    /// All folders, old and new.
+    /// Old and new.
     pub folders: Vec<PathBuf>,
-    /// Of those, fetched now.
     pub fetched: usize,
-    /// Of those, of complete runs.
     pub complete: usize,
-    /// What could not be fetched, with the reason.
+    /// Folders that could not be fetched, with the reason.
     pub failed: Vec<String>,
 }
 
-/// Collect the folders of a plan under `to`.
-///
-/// # Errors
-/// [`SharedStoreError`] when claims cannot be listed.
+/// Fails when claims cannot be listed.
 pub fn collect(
     store: &dyn SharedStore,
     plan: &PlanId,
@@ -102,7 +93,6 @@ fn read_claim(
     Ok(claim::read(store, plan, &named.serial)?.map(|(claim, _)| claim))
 }
 
-/// Write a claim beside the run folders of its drive.
 fn write_claim(claim: &Claim, folder: &Path) -> Result<(), ShipError> {
     let path = folder.join(CLAIM_FILE);
     let new = folder.join(format!("{CLAIM_FILE}.new"));
@@ -112,7 +102,7 @@ fn write_claim(claim: &Claim, folder: &Path) -> Result<(), ShipError> {
         .map_err(ShipError::file("write", &path))
 }
 
-/// The folder of a suite, and whether it was fetched now; none before its manifest was shipped.
+/// The flag: the folder was fetched now. `None` before its manifest was shipped.
 fn folder(
     store: &dyn SharedStore,
     claim: &Claim,
@@ -120,7 +110,7 @@ fn folder(
     to: &Path,
 ) -> Result<Option<(PathBuf, bool)>, ShipError> {
     let path = to.join(claim.serial.key()).join(&suite.folder);
-    // Complete and checked before: it does not change any more.
+    // Complete and checked before.
     if path.join(CHECKSUM_FILE).exists() {
         return Ok(Some((path, false)));
     }
@@ -141,7 +131,7 @@ fn folder(
     Ok(Some((path, true)))
 }
 
-/// Whether a folder of a run that is not complete has exactly what was shipped.
+/// An incomplete run's folder has exactly what was shipped.
 fn is_current(path: &Path, chain: &Chain) -> bool {
     let journal = path.join(JOURNAL_FILE);
     let has_length = fs::metadata(&journal).is_ok_and(|m| m.len() == chain.bytes);

@@ -1,5 +1,4 @@
-//! The control document of a plan, `plans/PLAN/control.json`: whether its tasks go on. Only
-//! operators write it; tasks obey it.
+//! The control document of a plan, `plans/PLAN/control.json`, which only operators write.
 
 use assay_device::host::wall_clock;
 use serde::{Deserialize, Serialize};
@@ -7,38 +6,30 @@ use serde::{Deserialize, Serialize};
 use crate::shared_store::{Condition, SharedStore};
 use crate::{FleetError, PlanId};
 
-/// Whether the tasks of a plan go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlState {
-    /// They go on.
     #[default]
     Running,
-    /// They end when the present cell has ended.
+    /// Tasks end when the present cell has ended.
     Paused,
-    /// They end at once, and none begins again.
+    /// Tasks end at once, and none begins again.
     Cancelled,
 }
 
-/// The document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     pub state: ControlState,
-    /// Who wrote it: `USER@HOST`.
+    /// `USER@HOST`.
     pub by: String,
-    /// When, RFC 3339.
     pub at: String,
 }
 
-/// Key of the control document of a plan.
 pub(crate) fn key(plan: &PlanId) -> String {
     format!("plans/{plan}/control.json")
 }
 
-/// The control document of a plan; `None` before its first submission.
-///
-/// # Errors
-/// [`FleetError::SharedStore`], or [`FleetError::Document`] if it is damaged.
+/// `None` before the plan's first submission.
 pub fn read(store: &dyn SharedStore, plan: &PlanId) -> Result<Option<Control>, FleetError> {
     let key = key(plan);
     let Some((bytes, _)) = store.get(&key)? else {
@@ -50,10 +41,7 @@ pub fn read(store: &dyn SharedStore, plan: &PlanId) -> Result<Option<Control>, F
     ))
 }
 
-/// Writes the control document. The last writer prevails: it is an operator's decision.
-///
-/// # Errors
-/// [`FleetError::SharedStore`].
+/// The last writer prevails: it is an operator's decision.
 pub fn write(
     store: &dyn SharedStore,
     plan: &PlanId,

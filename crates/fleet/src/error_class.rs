@@ -1,4 +1,3 @@
-//! Classes of the errors of this crate.
 
 use assay_units::{Classified, ErrorClass};
 
@@ -24,7 +23,7 @@ impl Classified for FleetError {
             FleetError::Cancelled { .. } | FleetError::Destroy(_) => ErrorClass::Refused,
             FleetError::DriveList { .. } | FleetError::Document { .. } => ErrorClass::Io,
             FleetError::Json(_) => ErrorClass::Internal,
-            // The statuses of docs/json.md.
+            // Exit statuses of docs/json.md.
             FleetError::Task { status, .. } => match status.code() {
                 Some(2) => ErrorClass::Usage,
                 Some(3) => ErrorClass::Refused,

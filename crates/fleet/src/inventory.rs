@@ -1,9 +1,7 @@
-//! The drives of a host.
-//!
-//! Found in `/sys`, and in a list of further drives, the file `$ASSAY_FLEET_DRIVES/HOST`: one per
-//! line, as on the command line of `assay run` (files, loop devices, `sim:NAME,lot=N`), with `#`
+//! The drives of a host: those in `/sys`, and those in the file `$ASSAY_FLEET_DRIVES/HOST`, one per
+//! line as on the command line of `assay run` (files, loop devices, `sim:NAME,lot=N`), with `#`
 //! comments. A drive is known by its serial: a device path may name another drive after each boot,
-//! so a task looks serials up here each time it starts.
+//! so a task looks serials up each time it starts.
 
 use std::path::{Path, PathBuf};
 
@@ -24,86 +22,71 @@ use crate::{FleetError, HostName, Serial};
 
 /// Version of [`HostInventory`] as JSON.
 pub const FORMAT: u32 = 1;
-/// Environment variable with the folder of the lists of further drives.
+/// Folder of the lists of further drives.
 pub const DRIVES_VARIABLE: &str = "ASSAY_FLEET_DRIVES";
 
-/// Most that a SATA link carries, bytes per second: 6 Gbit/s less the line code 8b/10b (Serial ATA
-/// revision 3.0, section 9).
+/// 6 Gbit/s less the line code 8b/10b (Serial ATA revision 3.0, section 9).
 const SATA_BYTES_PER_S: u64 = 600_000_000;
 
-/// The drives of a host at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostInventory {
     pub format: u32,
     pub host: HostName,
-    /// The kernel's boot id, which changes with each boot.
+    /// Changes with each boot.
     pub boot_id: Option<String>,
-    /// Rack, where named.
     #[serde(default)]
     pub rack: Option<String>,
-    /// When it was taken, RFC 3339.
+    /// RFC 3339.
     pub taken: String,
     /// Drives with a serial, in the order found.
     pub drives: Vec<InventoryDrive>,
-    /// What is no drive that a plan can name, with the reason.
     pub unusable: Vec<Unusable>,
 }
 
-/// A drive of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InventoryDrive {
     pub serial: Serial,
     pub model: String,
-    /// Firmware revision.
     pub firmware: String,
     pub capacity_bytes: u64,
-    /// What `assay run` takes for it: valid on this host until it boots again.
+    /// Argument of `assay run`: valid on this host until it boots again.
     pub spec: String,
-    /// Transport: `nvme`, `sata`, `file`, `simulated`, ...
+    /// `nvme`, `sata`, `file`, `simulated`, ...
     pub transport: String,
-    /// Whether it is simulated.
     pub simulated: bool,
-    /// PCI address.
     pub slot: Option<String>,
-    /// PCIe link, as `8.0 GT/s PCIe x4`.
+    /// As `8.0 GT/s PCIe x4`.
     pub link: Option<String>,
-    /// Most that its interface carries in a direction, bytes per second; none where it is not
-    /// known.
+    /// Most that the interface carries in one direction; `None` where not known.
     #[serde(default)]
     pub interface_bytes_per_s: Option<u64>,
-    /// Wear, where it was read.
     #[serde(default)]
     pub wear: Option<Wear>,
     pub numa_node: Option<u32>,
-    /// Production lot, where known: that of a simulated drive (`lot=N`).
+    /// Known of a simulated drive only (`lot=N`).
     pub lot: Option<String>,
 }
 
-/// Wear of a drive, from its health log (NVM Express Base Specification 2.0c, 5.16.1.3).
+/// From the health log (NVM Express Base Specification 2.0c, 5.16.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wear {
-    /// Percentage Used: may exceed 100.
+    /// May exceed 100.
     pub percentage_used: u8,
-    /// Written by the host over the drive's life, bytes.
+    /// Host writes over the drive's life.
     pub written_bytes: u64,
-    /// Rated endurance, where a log states it.
+    /// `None` where no log states it.
     pub rated: Option<RatedEndurance>,
 }
 
-/// What is no drive that a plan can name.
+/// No drive that a plan can name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unusable {
-    /// Name or specification.
     pub spec: String,
     pub why: String,
 }
 
-/// The drives of this host, under the name `host`. `lists` is the folder of the lists of further
-/// drives.
-///
-/// # Errors
-/// When the list exists and cannot be read. A drive that cannot be identified is listed as
-/// unusable.
+/// `lists` is the folder of the lists of further drives. A drive that cannot be identified is
+/// listed as unusable. Fails when the list exists and cannot be read.
 pub fn take(
     root: &SystemRoot,
     host: &HostName,
@@ -140,9 +123,8 @@ pub fn take(
 }
 
 impl HostInventory {
-    /// Reads the wear of real drives. Needs root; without, it stays unknown. A task that looks its
-    /// drives up does without: a drive that does not answer holds an admin command until the
-    /// kernel's time limit.
+    /// Needs root; without, the wear stays unknown. A task does without it: a drive that does not
+    /// answer holds an admin command until the kernel's time limit.
     pub fn read_wear(&mut self) {
         std::thread::scope(|scope| {
             for drive in self.drives.iter_mut().filter(|drive| !drive.simulated) {
@@ -165,24 +147,16 @@ fn wear_of(spec: &str) -> Option<Wear> {
 }
 
 /// [`take`] of the running system, with the lists of [`DRIVES_VARIABLE`].
-///
-/// # Errors
-/// As [`take`].
 pub fn of_this_host(host: &HostName) -> Result<HostInventory, FleetError> {
     let lists = std::env::var_os(DRIVES_VARIABLE).map(PathBuf::from);
     take(&SystemRoot::host(), host, lists.as_deref())
 }
 
-/// Key of the inventory of a host in the shared store.
 fn key(host: &HostName) -> String {
     format!("inventory/{host}.json")
 }
 
-/// Writes an inventory into the shared store, in place of the host's earlier one, whose rack and
-/// wear of drives stay where this one has none.
-///
-/// # Errors
-/// [`FleetError::SharedStore`].
+/// Replaces the host's earlier inventory, whose rack and wear stay where this one has none.
 pub fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(), FleetError> {
     let key = key(&inventory.host);
     let mut inventory = inventory.clone();
@@ -203,11 +177,7 @@ pub fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(),
     Ok(())
 }
 
-/// Removes the inventory of a host that is gone, so that its drives can be found on others; false
-/// without one.
-///
-/// # Errors
-/// [`FleetError::SharedStore`].
+/// For a host that is gone, so that its drives can be found on others; false without an inventory.
 pub fn remove(store: &dyn SharedStore, host: &HostName) -> Result<bool, FleetError> {
     let key = key(host);
     let found = store.get(&key)?.is_some();
@@ -215,11 +185,6 @@ pub fn remove(store: &dyn SharedStore, host: &HostName) -> Result<bool, FleetErr
     Ok(found)
 }
 
-/// The inventories in the shared store, by host.
-///
-/// # Errors
-/// [`FleetError::SharedStore`], or [`FleetError::Document`] for one that is damaged or of another
-/// format.
 pub fn published(store: &dyn SharedStore) -> Result<Vec<HostInventory>, FleetError> {
     let mut inventories = Vec::new();
     for key in store.list("inventory/")? {
@@ -241,9 +206,8 @@ pub fn published(store: &dyn SharedStore) -> Result<Vec<HostInventory>, FleetErr
 }
 
 impl HostInventory {
-    /// The configuration line of a dynamic node of Slurm with a GRES type per serial (slurmd(8), -Z
-    /// and --conf). It has no `File=`: one dead drive would keep the daemon of the whole host from
-    /// starting.
+    /// Configuration line of a dynamic node of Slurm with a GRES type per serial (slurmd(8), -Z and
+    /// --conf), without `File=`: one dead drive would keep the host's daemon from starting.
     pub fn slurm_node(&self) -> String {
         let types = self.drives.iter().map(|drive| {
             let serial = drive.serial.gres_type();
@@ -256,13 +220,12 @@ impl HostInventory {
         }
     }
 
-    /// The drive with a serial.
     pub fn find(&self, serial: &Serial) -> Option<&InventoryDrive> {
         self.drives.iter().find(|drive| drive.serial == *serial)
     }
 }
 
-/// Specifications in the list of further drives of a host; none without a list.
+/// None without a list.
 fn further(host: &HostName, lists: Option<&Path>) -> Result<Vec<String>, FleetError> {
     let Some(path) = lists.map(|lists| lists.join(host.as_str())) else {
         return Ok(Vec::new());
@@ -355,8 +318,7 @@ fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unus
     })
 }
 
-/// Drives whose serial occurs once; of others, such as several namespaces of a drive, a serial
-/// selects none.
+/// A serial that occurs more than once, as of several namespaces of a drive, selects none of them.
 fn with_unique_serials(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec<Unusable>) {
     let mut unusable = Vec::new();
     let is_single = |drive: &InventoryDrive| {

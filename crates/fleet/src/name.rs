@@ -1,7 +1,5 @@
-//! Serials, host names and plan ids.
-//!
-//! They are parts of keys in the shared store, of file names, and of arguments of the queue's
-//! programs. So they are checked once, here.
+//! Serials, host names and plan ids are parts of keys in the shared store, of file names, and of
+//! arguments of the queue's programs, so they are checked here.
 
 use std::fmt;
 

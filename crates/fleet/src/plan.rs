@@ -1,12 +1,8 @@
-//! Plans: which suites run on which drives, and how.
-//!
-//! # Mechanism
-//! A TOML file becomes a checked [`Plan`]; `keys` is the one table of its keys, from which the
-//! parser, the canonical text and the JSON schema follow. The [`PlanId`] is a hash of what
-//! determines the results: suites with their texts and parameters, selection of drives with the
-//! list of serials, and what a drive shares while it is measured. Where and until when jobs run
-//! (`place`, `attempts`, `until`, `[store]`, `[slurm]`), and which drives may wear how much, is not
-//! part of it, so that these can be changed while a plan runs.
+//! Plans. `keys` is the one table of a plan's keys, from which the parser, the canonical text and
+//! the JSON schema follow. The [`PlanId`] is a hash of what determines the results: suites with
+//! their texts and parameters, selection of drives with the list of serials, and what a drive
+//! shares while it is measured. Where and until when jobs run (`place`, `attempts`, `until`,
+//! `[store]`, `[slurm]`), and which drives may wear how much, can be changed while a plan runs.
 
 use std::path::{Path, PathBuf};
 
@@ -38,33 +34,25 @@ pub use serials::SerialList;
 use crate::PlanId;
 use crate::name::PLAN_HASH_DIGITS;
 
-/// Default of `run.attempts`.
 pub const DEFAULT_ATTEMPTS: u32 = 5;
-/// Default of `store.every`.
 pub const DEFAULT_EVERY: Nanos = Nanos(300 * Nanos::SECOND.0);
-/// Default of `compare.minimum_effect`.
 pub const DEFAULT_MINIMUM_EFFECT: f64 = 0.02;
-/// Capacity of the null target over which suites are expanded to check their parameters, bytes.
+/// Capacity of the null target over which suites are expanded to check their parameters.
 const STAND_IN_BYTES: u64 = 1 << 44;
-/// Bytes of a terabyte, the unit of rated endurance (JESD218B, TBW).
+/// Unit of rated endurance (JESD218B, TBW).
 const TERABYTE: f64 = 1e12;
-/// Name of the list of serials beside a stored plan.
+/// Beside a stored plan.
 pub const SERIALS_FILE: &str = "serials.txt";
 
-/// A checked plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub name: String,
-    /// What runs on each drive, in this order.
+    /// Runs on each drive in this order.
     pub suites: Vec<PlanSuite>,
     pub drives: DriveSelection,
-    /// How.
     pub run: RunRules,
-    /// Where the results go.
     pub store: StoreRules,
-    /// What the plan is to find out.
     pub compare: CompareRules,
-    /// Slurm's part.
     pub slurm: SlurmRules,
     /// The keys that were given.
     given: Table,
@@ -77,61 +65,49 @@ pub struct PlanSuite {
     /// Name without folder and extension: for keys and folders.
     pub label: String,
     pub suite: Suite,
-    /// Text of a suite file; none for a built-in suite.
+    /// Of a suite file; `None` for a built-in suite.
     pub text: Option<String>,
-    /// Parameters, as `--set`.
+    /// Parameters, as `--set` takes them.
     pub set: Vec<(String, String)>,
 }
 
-/// The drives of a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriveSelection {
     /// Beginning of the model that a drive must report.
     pub model: Option<String>,
-    /// The list of serials; none: all drives of the model.
+    /// `None`: all drives of the model.
     pub serials: Option<SerialList>,
-    /// What divides them into groups.
     pub groups: Option<String>,
-    /// Rated endurance, bytes written by the host.
+    /// Bytes written by the host.
     pub endurance_bytes: Option<u64>,
 }
 
-/// Which drives of a host are measured at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Share {
-    /// One drive of a host at a time.
     #[default]
     Alone,
-    /// All drives of a host.
     Together,
     /// All, each with processors of its own NUMA node.
     Cores,
 }
 
-/// What a job is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// A job per host.
     #[default]
     Host,
-    /// A job per drive.
     Drive,
 }
 
-/// How suites run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRules {
-    /// Drives may be written.
     pub destroy: bool,
-    /// Which drives of a host are measured at the same time.
     pub share: Share,
-    /// What a job is for.
     pub place: Place,
     /// Attempts per drive and suite after I/O errors.
     pub attempts: u32,
-    /// Largest share of its rated endurance that a drive may be written, percent.
+    /// Largest share of its rated endurance that a drive may be written.
     pub endurance_limit_pct: Option<f64>,
-    /// No cell is begun that could end later: the text, and whole seconds since 1970.
+    /// No cell is begun that could end later: the text, and seconds since 1970.
     pub until: Option<(String, u64)>,
     /// Factor on durations.
     pub scale: f64,
@@ -140,39 +116,30 @@ pub struct RunRules {
     pub metrics: Option<PathBuf>,
 }
 
-/// Where results go.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoreRules {
-    /// The shared store.
     pub at: String,
     /// Longest time for which a journal is on its host only.
     pub every: Nanos,
 }
 
-/// What a plan is to find out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareRules {
-    /// Primary figures, declared before measuring.
+    /// Declared before measuring.
     pub primary: Vec<String>,
     /// Smallest relative difference that matters.
     pub minimum_effect: f64,
 }
 
-/// Slurm's part of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRules {
-    /// Partition, with `{rack}` for the rack of the host.
+    /// `{rack}` stands for the rack of the host.
     pub partition: Option<String>,
-    /// Options of sbatch.
     pub options: Vec<String>,
 }
 
 impl Plan {
-    /// Reads the plan in a file, with its list of serials and suite files, whose paths are relative
-    /// to the plan's folder.
-    ///
-    /// # Errors
-    /// [`PlanError`]: names the file, the key, the value, and what to write.
+    /// Paths of the list of serials and of suite files are relative to the plan's folder.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|source| PlanError::File {
@@ -185,10 +152,7 @@ impl Plan {
         })
     }
 
-    /// Reads a plan; `file` is its name in errors, `read` reads the files that it names.
-    ///
-    /// # Errors
-    /// As [`Plan::load`].
+    /// `file` is the plan's name in errors, `read` reads the files that it names.
     pub fn parse(
         file: &str,
         text: &str,
@@ -278,7 +242,6 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Checks keys against each other.
     fn check(&self, file: &str) -> Result<(), PlanError> {
         let problem = |key: &str, why: String| PlanError::Invalid {
             path: file.to_owned(),
@@ -290,7 +253,7 @@ impl Plan {
         for (index, suite) in self.suites.iter().enumerate() {
             let is_file = suite.text.is_some();
             let same = |other: &PlanSuite| other.label == suite.label && other.text != suite.text;
-            // They are stored beside the plan, by their names.
+            // Suite files are stored beside the plan, by their names.
             if is_file && (suite.label == "plan" || self.suites[..index].iter().any(same)) {
                 let name = &suite.name;
                 let why = format!("{name:?} has the name of another file of this plan; rename it");
@@ -340,14 +303,13 @@ impl Plan {
         }
     }
 
-    /// The canonical text: the keys that were given, in the order of the schema, without comments.
-    /// Parsing it gives the same plan.
+    /// The given keys in the order of the schema, without comments. Parsing it gives the same plan.
     pub fn canonical(&self) -> String {
         read::canonical(&self.given, &|_, _| true)
     }
 
-    /// The text of `plan.toml` in the shared store: as [`Plan::canonical`], with the list of
-    /// serials and suite files beside it.
+    /// `plan.toml` in the shared store: as [`Plan::canonical`], with the list of serials and suite
+    /// files beside it.
     pub fn stored_text(&self) -> String {
         let mut given = self.given.clone();
         let drives = given.get_mut("drives").and_then(Value::as_table_mut);
@@ -364,18 +326,15 @@ impl Plan {
         read::canonical(&given, &|_, _| true)
     }
 
-    /// Names and texts of the suite files beside a stored plan.
+    /// Names and texts of the suite files.
     pub fn stored_suites(&self) -> Vec<(String, String)> {
         let file = |suite: &PlanSuite| Some((suite_file(suite), suite.text.clone()?));
         self.suites.iter().filter_map(file).collect()
     }
 
-    /// The plan's id.
-    ///
-    /// # Errors
-    /// Never: the name was checked.
+    /// Never fails: the name was checked.
     pub fn id(&self) -> Result<PlanId, PlanError> {
-        // What results depend on; the file names of list and suites do not, their contents do.
+        // Results depend on the contents of list and suites, not on their file names.
         let mut text = read::canonical(&self.given, &|section, key| match section {
             keys::TOP | keys::SUITE | "compare" => key != "suite",
             "drives" => !["serials", "endurance_tb"].contains(&key),
@@ -396,13 +355,11 @@ impl Plan {
     }
 }
 
-/// Name of a suite file beside a stored plan. The label stays the file's, as it is part of the plan
-/// id.
+/// The label stays the file's, as it is part of the plan id.
 fn suite_file(suite: &PlanSuite) -> String {
     format!("{}.toml", suite.label)
 }
 
-/// A suite of a plan, from its checked table.
 fn suite(
     file: &str,
     table: &Table,
@@ -428,7 +385,7 @@ fn suite(
         }
     };
     let label = path.file_stem().unwrap_or_default().to_string_lossy();
-    // Part of keys and folders.
+    // The label is part of keys and folders.
     crate::name::check_word("name of a suite file", &label, 64)?;
     let set = table.get("set").and_then(Value::as_table);
     let set = set.into_iter().flatten().map(|(key, value)| {

@@ -1,15 +1,10 @@
-//! Shipping: run folders into the shared store while they are written, and back onto any host.
-//!
-//! # Mechanism
+//! Run folders into the shared store while they are written, and back onto any host.
 //! `runs/PLAN/SERIAL/NN-SUITE/` holds `manifest.json`, `journal/ATTEMPT-OFFSET-LENGTH-CRC` and, of
 //! a complete run, `SHA256SUMS`. A piece is part of the journal, whole lines only, and never
 //! changes. Its CRC-32C is that of the journal from its beginning to the end of the piece, so
 //! pieces fit together only as they were written. [`chain`] finds from the names of the pieces and
 //! the claim's [`Base`]s those that make the journal: what an older attempt ships after it was
-//! superseded lies beyond the base of the next and is left out. `SHA256SUMS` checks the whole.
-//!
-//! # Non-goals
-//! No deletion, no change, no compression of what was shipped.
+//! superseded lies beyond the base of the next and is left out.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -28,25 +23,19 @@ mod fetch;
 pub use chain::{Chain, Piece, chain};
 pub use fetch::fetch;
 
-/// Longest piece, bytes, but for a longer line.
+/// A longer line is one piece.
 pub const PIECE_BYTES: usize = 4 << 20;
-/// Name of the drive's state in a shipped folder.
+/// File in a shipped folder.
 pub const DRIVE_STATE_FILE: &str = "drive-state.json";
 
-/// A run folder cannot be shipped or fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum ShipError {
-    /// The shared store failed.
     #[error(transparent)]
     Store(#[from] SharedStoreError),
-    /// A local file failed.
     #[error("cannot {action} {path}: {source}")]
     File {
-        /// What was tried.
         action: &'static str,
-        /// The file.
         path: PathBuf,
-        /// The system's error.
         source: io::Error,
     },
     /// The local folder is not the one that was shipped.
@@ -55,13 +44,10 @@ pub enum ShipError {
          what was shipped"
     )]
     Diverged {
-        /// Local folder.
         path: PathBuf,
         key: String,
-        /// What differs.
         why: &'static str,
     },
-    /// A piece is missing or damaged.
     #[error(
         "{key} in the shared store is {what}; restore it from a backup, or delete the claim and \
          the keys beside it to measure anew"
@@ -87,12 +73,10 @@ impl ShipError {
     }
 }
 
-/// Prefix of the keys of a shipped folder.
 pub fn prefix(plan: &PlanId, serial: &Serial, folder: &str) -> String {
     format!("runs/{plan}/{}/{folder}", serial.key())
 }
 
-/// Ships one run folder, of one attempt.
 #[derive(Debug)]
 pub struct Shipper {
     prefix: String,
@@ -101,14 +85,14 @@ pub struct Shipper {
     manifest_sent: bool,
     sent_bytes: u64,
     crc: u32,
-    /// A piece whose put had no answer: it is put again before any other, so that one offset has
-    /// one piece.
+    /// A piece whose put had no answer is put again before any other, so that one offset has one
+    /// piece.
     pending: Option<(Piece, Vec<u8>)>,
     drive_state: Vec<u8>,
 }
 
 impl Shipper {
-    /// For the local folder `folder`, which continues what was shipped up to `base`.
+    /// The local `folder` continues what was shipped up to `base`.
     pub fn new(prefix: String, folder: &Path, base: Base) -> Shipper {
         Shipper {
             prefix,
@@ -122,17 +106,14 @@ impl Shipper {
         }
     }
 
-    /// Length of the local journal that is not shipped, bytes.
+    /// Local and not shipped.
     pub fn waiting_bytes(&self) -> u64 {
         let metadata = fs::metadata(self.folder.join(JOURNAL_FILE));
         metadata.map_or(0, |m| m.len().saturating_sub(self.sent_bytes))
     }
 
-    /// Ship what the folder has beyond what was shipped: the manifest, and whole lines of the
-    /// journal. Nothing without a manifest.
-    ///
-    /// # Errors
-    /// [`ShipError`]; it can be called again.
+    /// Ships the manifest and whole lines of the journal; nothing without a manifest. Can be
+    /// repeated after an error.
     pub fn ship(&mut self, store: &dyn SharedStore) -> Result<(), ShipError> {
         if !self.ship_manifest(store)? {
             return Ok(());
@@ -152,10 +133,7 @@ impl Shipper {
         }
     }
 
-    /// Ship the rest of a complete folder, and its checksums.
-    ///
-    /// # Errors
-    /// [`ShipError`]; [`ShipError::Diverged`] when what was shipped is not the complete folder.
+    /// Fails with [`ShipError::Diverged`] when what was shipped is not the complete folder.
     pub fn seal(&mut self, store: &dyn SharedStore) -> Result<(), ShipError> {
         self.ship(store)?;
         let path = self.folder.join(CHECKSUM_FILE);
@@ -170,10 +148,7 @@ impl Shipper {
         put_once(store, &key, &sums, &self.folder)
     }
 
-    /// Ship the drive's state, if it changed since the last time.
-    ///
-    /// # Errors
-    /// [`ShipError::Store`].
+    /// Nothing if the state is as last shipped.
     pub fn ship_drive_state(
         &mut self,
         store: &dyn SharedStore,
@@ -214,7 +189,6 @@ impl Shipper {
         Ok(true)
     }
 
-    /// Whole lines after what was shipped.
     fn next_piece(&self) -> Result<Option<(Piece, Vec<u8>)>, ShipError> {
         let path = self.folder.join(JOURNAL_FILE);
         let file = File::open(&path).map_err(ShipError::file("open", &path))?;
@@ -251,12 +225,11 @@ impl Shipper {
     }
 }
 
-/// Key of the last shipped state of a drive.
 pub fn drive_state_key(serial: &Serial) -> String {
     format!("drive-state/{}.json", serial.key())
 }
 
-/// Put a document that never changes; no error where it is there already.
+/// The document never changes; no error where it is there already.
 fn put_once(
     store: &dyn SharedStore,
     key: &str,
@@ -276,7 +249,7 @@ fn put_once(
     }
 }
 
-/// CRC-32C of the first `bytes` of a file (fewer where it is shorter), and how many there were.
+/// Of the first `bytes` of the file; also how many there were.
 pub(crate) fn crc_of(path: &Path, bytes: u64) -> Result<(u32, u64), ShipError> {
     let failed = ShipError::file("read", path);
     let mut file = File::open(path)
@@ -295,7 +268,6 @@ pub(crate) fn crc_of(path: &Path, bytes: u64) -> Result<(u32, u64), ShipError> {
     }
 }
 
-/// Write and flush a new file.
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ShipError> {
     let written = File::create(path).and_then(|mut file| {
         file.write_all(bytes)?;
@@ -304,7 +276,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ShipError> {
     written.map_err(ShipError::file("write", path))
 }
 
-/// In lower-case hex.
+/// Lower-case hexadecimal digits.
 fn sha256(digest: impl AsRef<[u8]>) -> String {
     let bytes = digest.as_ref().iter();
     bytes.map(|byte| format!("{byte:02x}")).collect()

@@ -1,5 +1,5 @@
-//! How far a plan is, per drive: from claims and shipped journals, independent of the queue that
-//! runs the tasks.
+//! How far each drive of a plan is, from claims and shipped journals, whatever queue runs the
+//! tasks.
 
 use std::collections::BTreeMap;
 
@@ -17,28 +17,24 @@ use crate::shared_store::SharedStore;
 use crate::ship::prefix;
 use crate::{FleetError, HostName, Plan, PlanId, Serial};
 
-/// State of a drive in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriveState {
-    /// An attempt is under way.
     Running,
-    /// No attempt was made.
     Waiting,
     /// The last attempt ended early; the next one goes on.
     Interrupted,
-    /// Every suite is complete.
     Done,
     /// Every suite is complete; the drive or its data failed.
     Failed,
     /// An operator must act.
     Refused,
-    /// No inventory has it.
+    /// No inventory has the drive.
     NotFound,
 }
 
 impl DriveState {
-    /// All, in the order of tables.
+    /// All states, in the order of tables.
     pub const ALL: [DriveState; 7] = [
         DriveState::Running,
         DriveState::Waiting,
@@ -49,7 +45,6 @@ impl DriveState {
         DriveState::NotFound,
     ];
 
-    /// Text for tables.
     pub fn text(self) -> &'static str {
         match self {
             DriveState::Running => "running",
@@ -63,17 +58,15 @@ impl DriveState {
     }
 }
 
-/// A drive of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct DriveStatus {
     pub serial: Serial,
     pub state: DriveState,
-    /// Host of the last attempt, else of the inventory.
+    /// Of the last attempt, else of the inventory.
     pub host: Option<HostName>,
     pub attempts: u64,
-    /// Complete suites.
     pub suites_done: usize,
-    /// The suite under way, as the name of its folder.
+    /// Name of the folder of the suite under way.
     pub suite: Option<String>,
     /// The last cell that was shipped.
     pub cell: Option<String>,
@@ -81,31 +74,24 @@ pub struct DriveStatus {
     pub progress: f64,
     /// Planned time of what is left.
     pub left_ns: Option<u64>,
-    /// Why it is interrupted, refused or not found.
     pub reason: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanStatus {
-    /// Its id.
     pub plan: PlanId,
-    /// Its control document.
     pub control: Option<Control>,
-    /// Its drives, by serial.
+    /// Drives, by serial.
     pub drives: Vec<DriveStatus>,
 }
 
 impl PlanStatus {
-    /// Drives in a state.
     pub fn count(&self, state: DriveState) -> usize {
         self.drives.iter().filter(|d| d.state == state).count()
     }
 }
 
-/// The status of a plan.
-///
-/// # Errors
-/// Those of the shared store, and damaged documents in it.
+/// Errors: those of the shared store, and damaged documents in it.
 pub fn status(
     plan: &Plan,
     id: &PlanId,
@@ -114,7 +100,7 @@ pub fn status(
 ) -> Result<PlanStatus, FleetError> {
     let assignment = assign(plan, id, inventories);
     let mut found: BTreeMap<Serial, Found> = found(assignment);
-    // Drives that had a claim and are in no inventory now, of plans without a list.
+    // Of plans without a list: drives that had a claim and are in no inventory now.
     let claims = format!("claims/{id}/");
     let claimed = store.list(&claims)?;
     let mut drives = Vec::new();
@@ -154,7 +140,6 @@ pub fn status(
     })
 }
 
-/// Where a drive of a plan is.
 enum Found {
     At(HostName, Estimate),
     LeftOut(WhyLeftOut),
@@ -225,14 +210,13 @@ fn of_claim(
     })
 }
 
-/// Where a run is.
 struct LastCell {
     cell: String,
-    /// Share of the run's cells before it.
+    /// Share of the run's cells before this one.
     share: f64,
 }
 
-/// The last cell in the shipped part of a run folder: its last piece is enough.
+/// Reads the last piece, which is enough.
 fn last_cell(store: &dyn SharedStore, prefix: &str) -> Result<Option<LastCell>, FleetError> {
     let key = format!("{prefix}/manifest.json");
     let Some((manifest, _)) = store.get(&key)? else {

@@ -1,7 +1,6 @@
-//! Plans in the shared store: `plans/PLAN/plan.toml`, its list of serials, and its suite files.
-//!
-//! `serials.txt` has the plan's list, or, of a plan without one, the drives of its model that were
-//! found; each `submit` adds those found since.
+//! `plans/PLAN/plan.toml`, its list of serials, and its suite files. `serials.txt` has the plan's
+//! list, or, of a plan without one, the drives of its model that were found; each `submit` adds
+//! those found since.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +8,10 @@ use crate::plan::{SERIALS_FILE, SerialList};
 use crate::shared_store::{Condition, SharedStore};
 use crate::{FleetError, Plan, PlanId, Serial};
 
-/// A plan as tasks read it.
 #[derive(Clone, Debug)]
 pub struct StoredPlan {
     pub id: PlanId,
     pub plan: Plan,
-    /// The drives it is for.
     pub serials: BTreeSet<Serial>,
 }
 
@@ -22,10 +19,6 @@ fn key(id: &PlanId, name: &str) -> String {
     format!("plans/{id}/{name}")
 }
 
-/// Writes a plan with the drives that were found for it.
-///
-/// # Errors
-/// [`FleetError::SharedStore`].
 pub fn write(
     store: &dyn SharedStore,
     id: &PlanId,
@@ -58,7 +51,7 @@ pub fn write(
     })
 }
 
-/// The serials beside a stored plan; `None` before its first submission.
+/// `None` before the plan's first submission.
 fn serials(store: &dyn SharedStore, id: &PlanId) -> Result<Option<BTreeSet<Serial>>, FleetError> {
     let Some((bytes, _)) = store.get(&key(id, SERIALS_FILE))? else {
         return Ok(None);
@@ -67,11 +60,7 @@ fn serials(store: &dyn SharedStore, id: &PlanId) -> Result<Option<BTreeSet<Seria
     Ok(Some(list.drives.into_keys().collect()))
 }
 
-/// Reads a plan.
-///
-/// # Errors
-/// [`FleetError::NoPlan`] without one; [`FleetError::Plan`] if it cannot be read by this version of
-/// assay, or was changed; [`FleetError::SharedStore`].
+/// [`FleetError::Plan`] if this version of assay cannot read the plan, or it was changed.
 pub fn read(store: &dyn SharedStore, id: &PlanId) -> Result<StoredPlan, FleetError> {
     let name = key(id, "plan.toml");
     let Some((bytes, _)) = store.get(&name)? else {

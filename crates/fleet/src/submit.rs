@@ -1,4 +1,3 @@
-//! Submission: a plan into the shared store, and the jobs that are missing into the queue.
 
 use assay_device::host::wall_clock;
 use serde::{Deserialize, Serialize};
@@ -11,37 +10,32 @@ use crate::queue::{Completed, JobSpec, Queue, complete};
 use crate::shared_store::{Condition, PutOutcome, SharedStore};
 use crate::{FleetError, HostName, Plan, PlanId, claim, stored_plan};
 
-/// How to submit.
 #[derive(Clone, Debug, Default)]
 pub struct SubmitOptions {
     pub destroy_count: Option<usize>,
-    /// Continue a plan that was cancelled.
+    /// Continues a plan that was cancelled.
     pub resume: bool,
-    /// Only these hosts; empty: all.
+    /// Empty: all.
     pub hosts: Vec<HostName>,
     /// Name of the queue, for the record.
     pub queue: String,
-    /// Who submits: `USER@HOST`.
+    /// `USER@HOST`.
     pub by: String,
 }
 
-/// What a submission did.
 #[derive(Clone, Debug, Default)]
 pub struct Submitted {
-    /// Where the drives are.
     pub assignment: Assignment,
     pub jobs: Completed,
-    /// Drives that were finished already.
     pub finished: usize,
 }
 
-/// The record of a submission, `plans/PLAN/submissions/N.json`.
+/// `plans/PLAN/submissions/N.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     by: String,
     at: String,
     queue: String,
-    /// The confirmed number of drives to destroy.
     destroy_count: Option<usize>,
     jobs_made: Vec<(String, String)>,
     jobs_present: usize,
@@ -50,13 +44,9 @@ struct Record {
     left_out: Vec<(String, String)>,
 }
 
-/// Submits a plan. Repeating it makes only what is missing: jobs are found by name, finished drives
-/// by their claims.
-///
-/// # Errors
-/// [`FleetError::Destroy`] without a confirmation, [`FleetError::Cancelled`] for a plan that was
-/// cancelled, [`FleetError::NoDrives`] where no inventory has one; those of the shared store and
-/// the queue.
+/// Repeating it makes only what is missing: jobs are found by name, finished drives by their
+/// claims. Errors: [`FleetError::Destroy`] without a confirmation, [`FleetError::NoDrives`] where
+/// no inventory has one; those of the shared store and the queue.
 pub fn submit(
     plan: &Plan,
     id: &PlanId,
@@ -124,7 +114,6 @@ pub fn submit(
     Ok(submitted)
 }
 
-/// Writes the record under the next number.
 fn record(
     store: &dyn SharedStore,
     id: &PlanId,

@@ -1,18 +1,13 @@
-//! Sweep files: what is computed in chunks on many hosts. One of two sections says what the units are.
+//! Sweep files: what is computed in chunks on many hosts.
 //!
 //! | section | unit | result |
 //! |---|---|---|
-//! | `[sweep]` | a point: a simulated drive that differs from a profile in chosen numbers, measured by suites | a table of all points |
+//! | `[sweep]` | a point: a simulated drive differing from a profile, measured by suites | table |
 //! | `[fit]` | a start of a fit | the profile of the best start |
 //!
-//! # Mechanism
-//! A file becomes a checked [`SweepFile`]. What a unit gives follows from its index alone: a
-//! [`Point`] of a [`Sweep`] has its seed from it, a start of a [`Fit`] too. [`crate::chunks`]
-//! divides, stores and joins.
-//!
-//! # Non-goals
-//! Computing a unit: the command measures a point by `assay run` and calls `assay_calibrate` for a
-//! start.
+//! What a unit gives follows from its index alone: a [`Point`] of a [`Sweep`] has its seed from it,
+//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins. The command computes the
+//! units: it measures a point by `assay run` and calls `assay_calibrate` for a start.
 
 mod file;
 
@@ -28,47 +23,37 @@ use crate::PlanId;
 use crate::chunks;
 use crate::name::NameError;
 
-/// Points of a chunk if the file does not say: with a shortened suite about a minute.
+/// Take about a minute with a shortened suite.
 pub const DEFAULT_CHUNK_POINTS: u64 = 60;
-/// Most points of a sweep: a hundred million take 24,000 core hours of `quick`.
+/// A hundred million take 24,000 core hours of `quick`.
 pub const MAX_POINTS: u64 = 100_000_000;
 
-/// A sweep file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// The text is no sweep file.
     #[error("{path}: {why}")]
     Invalid {
-        /// The file.
         path: String,
-        /// What to write.
         why: String,
     },
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The file cannot be read.
     #[error("{path}: {source}")]
     File {
-        /// The file.
         path: String,
-        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// A checked sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     pub name: String,
-    /// What measures each point, in this order.
+    /// They measure each point in this order.
     pub suites: Vec<SweepSuite>,
-    /// The points.
     pub sweep: Matrix,
     /// Factor on durations, and the seed.
     #[serde(default)]
     pub run: SweepRun,
-    /// Where the results go.
     pub store: SweepStore,
 }
 
@@ -77,12 +62,11 @@ pub struct Sweep {
 pub struct SweepSuite {
     /// Name of a built-in suite, or the path of a suite file.
     pub suite: String,
-    /// Parameters, as `--set`.
+    /// Parameters, as `--set` takes them.
     #[serde(default)]
     pub set: BTreeMap<String, toml::Value>,
 }
 
-/// The points of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
@@ -90,7 +74,7 @@ pub struct Matrix {
     pub profile: String,
     /// Each point is another drive of this lot.
     pub lot: Option<u64>,
-    /// Points of each combination, which differ in their seeds.
+    /// Points of a combination, which differ in their seeds.
     #[serde(default = "one")]
     pub repeats: u64,
     /// Points of a task.
@@ -101,7 +85,6 @@ pub struct Matrix {
     pub keys: BTreeMap<String, Vec<toml::Value>>,
 }
 
-/// How points are measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SweepRun {
@@ -119,7 +102,6 @@ impl Default for SweepRun {
     }
 }
 
-/// Where the results go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepStore {
@@ -135,31 +117,25 @@ fn default_chunk() -> u64 {
     DEFAULT_CHUNK_POINTS
 }
 
-/// A simulated drive of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Number in the sweep, from 0.
+    /// Counts from 0.
     pub index: u64,
-    /// Seed of the drive and of the run.
     pub seed: u64,
-    /// The numbers that differ from the profile, by dotted path.
+    /// By dotted path; those that differ from the profile.
     pub values: BTreeMap<String, toml::Value>,
 }
 
-/// A figure of a point, or why it has none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointResult {
     /// Name, unit and value.
     Figure(String, String, f64),
-    /// The combination is no valid drive: why.
+    /// Why the combination is no valid drive.
     NoDrive(String),
 }
 
 impl Sweep {
-    /// Reads a sweep; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// [`SweepError::Invalid`] with the key and what to write; [`SweepError::Name`].
+    /// `file` is the sweep's name in errors. [`SweepError::Invalid`] has the key and what to write.
     pub fn parse(file: &str, text: &str) -> Result<Sweep, SweepError> {
         let invalid = |why: String| SweepError::Invalid {
             path: file.to_owned(),
@@ -201,13 +177,12 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Number of points.
     pub fn points(&self) -> u64 {
         let combinations = self.sweep.keys.values().map(|values| values.len() as u64);
         combinations.product::<u64>() * self.sweep.repeats
     }
 
-    /// A point by its number, below [`Sweep::points`]: the repeats vary fastest, then the last key.
+    /// The repeats vary fastest, then the last key.
     pub fn point(&self, index: u64) -> Point {
         assert!(index < self.points(), "the sweep has no point {index}");
         let mut rest = index / self.sweep.repeats;
@@ -224,11 +199,8 @@ impl Sweep {
         }
     }
 
-    /// Its id: the name and a hash of what its results depend on, which are the points but not
-    /// their chunks, the text of the profile, and the version of the tool.
-    ///
-    /// # Errors
-    /// Never: the name was checked.
+    /// The name and a hash of what the results depend on: the points but not their chunks, the text
+    /// of the profile, and the version of the tool. Never fails: the name was checked.
     pub fn id(&self, profile: &str, version: &str) -> Result<PlanId, SweepError> {
         let matrix = &self.sweep;
         let parts = serde_json::json!({
@@ -238,7 +210,6 @@ impl Sweep {
         Ok(chunks::id(&self.name, &parts)?)
     }
 
-    /// The columns of the table.
     pub fn header(&self) -> String {
         let mut line = "point,seed".to_owned();
         for key in self.sweep.keys.keys() {
@@ -262,7 +233,7 @@ impl Sweep {
     }
 }
 
-/// A field of CSV (RFC 4180).
+/// CSV (RFC 4180).
 fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

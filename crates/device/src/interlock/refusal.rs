@@ -8,7 +8,7 @@ use crate::identity::DriveInfo;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NearMiss {
     pub given: String,
-    /// E.g. "differs in upper and lower case".
+    /// For example "differs in upper and lower case".
     pub difference: String,
 }
 

@@ -157,7 +157,7 @@ impl<'p> Commands<'p> {
         self.ask(command.entry(), &mut [])
     }
 
-    /// With the workload hint (Base 5.27.1.2).
+    /// The value has the workload hint too (Base 5.27.1.2).
     pub fn power(&mut self) -> Result<PowerManagement, CommandError> {
         let raw = self.feature(FeatureId::POWER_MANAGEMENT, 0, &mut [])?;
         Ok(PowerManagement::from_raw(raw))

@@ -7,7 +7,7 @@ use super::{AdminPort, CommandError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// With its workload hint.
+    /// The power state with its workload hint.
     power: PowerManagement,
     /// For a non-operational state (Base 8.15.1): the first operational one.
     awake: Option<u8>,

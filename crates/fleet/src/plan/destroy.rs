@@ -3,11 +3,7 @@
 
 use super::{DestroyError, Plan};
 
-/// Checks `--destroy-count`. The other two confirmations were checked when the plan was read; they
-/// are checked again here, so that this function alone decides.
-///
-/// # Errors
-/// [`DestroyError`], one variant per missing confirmation.
+/// All three confirmations are checked here, so that this function alone decides.
 pub fn confirm_destroy(plan: &Plan, count: Option<usize>) -> Result<(), DestroyError> {
     if !plan.run.destroy {
         return count.map_or(Ok(()), |count| Err(DestroyError::Unneeded(count)));

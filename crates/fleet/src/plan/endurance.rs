@@ -1,9 +1,7 @@
-//! Share of a drive's rated endurance that a plan writes.
-//!
-//! What cells write that end by size is known before; what cells write that end by time is bounded
-//! by the drive's interface, and usually far less. Shares are of bytes written by the host. Where
-//! the rating is of the media (log 09h, for a write amplification of 1), random writes cost the
-//! drive's write amplification more.
+//! Share of a drive's rated endurance that a plan writes. Writes of cells that end by size are
+//! known; those of cells that end by time are bounded by the drive's interface, and usually far
+//! less. Shares are of bytes written by the host. Where the rating is of the media (log 09h, for a
+//! write amplification of 1), random writes cost the drive's write amplification more.
 
 use std::fmt;
 
@@ -13,34 +11,31 @@ use assay_units::text::format_size;
 use super::{Estimate, Plan};
 use crate::inventory::InventoryDrive;
 
-/// Share of a drive's rated endurance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EnduranceShare {
     pub rated_bytes: Option<u64>,
-    /// The log that states it; none: the plan.
+    /// The log that states the rating; `None`: the plan.
     pub rated_by: Option<CounterSource>,
-    /// Percentage Used when the inventory was taken.
+    /// When the inventory was taken.
     pub percentage_used: Option<u8>,
-    /// Bytes of cells that end by size.
+    /// Writes of cells that end by size.
     pub by_size_bytes: u64,
-    /// Most that all cells can write, bytes; none where cells end by time and the interface's rate
-    /// is not known.
+    /// `None` where cells end by time and the interface's rate is not known.
     pub most_bytes: Option<u64>,
 }
 
 /// Why a drive exceeds the plan's limit, or may.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OverLimit {
-    /// The plan could write more than the limit: the share and the limit, percent.
+    /// The share and the limit, percent.
     Share(String, String),
-    /// Its rated endurance is not known.
     NoRating,
-    /// What cells write that end by time is not bounded.
+    /// Writes of cells that end by time are not bounded.
     NoBound,
 }
 
 impl OverLimit {
-    /// One word, for JSON.
+    /// Word for JSON.
     pub fn code(&self) -> &'static str {
         match self {
             OverLimit::Share(..) => "over_endurance_limit",
@@ -71,7 +66,6 @@ impl fmt::Display for OverLimit {
 }
 
 impl EnduranceShare {
-    /// The share of a drive that a plan writes as estimated.
     pub fn of(plan: &Plan, drive: &InventoryDrive, estimate: &Estimate) -> EnduranceShare {
         let logged = drive.wear.and_then(|wear| wear.rated);
         let by_time = match (estimate.writing.0, drive.interface_bytes_per_s) {
@@ -92,17 +86,13 @@ impl EnduranceShare {
         }
     }
 
-    /// Percent of the rated endurance that some bytes are.
     pub fn percent(&self, bytes: u64) -> Option<f64> {
         let rated = self.rated_bytes.filter(|&rated| rated > 0)?;
         Some(bytes as f64 / rated as f64 * 100.0)
     }
 
-    /// Whether a limit, percent, is kept whatever the drive's rate. A drive that is not written
-    /// keeps every limit.
-    ///
-    /// # Errors
-    /// Why it is not.
+    /// Whether a limit is kept whatever the drive's rate. A drive that is not written keeps every
+    /// limit.
     pub fn keeps(&self, limit_pct: f64) -> Result<(), OverLimit> {
         let most = self.most_bytes.ok_or(OverLimit::NoBound)?;
         if most == 0 {
@@ -119,7 +109,7 @@ impl EnduranceShare {
     }
 }
 
-/// `0.0012 %`, `3.4 %`, `120 %`: two digits, more of larger shares.
+/// Two digits, more of larger shares: `0.0012 %`, `3.4 %`, `120 %`.
 fn percent_text(percent: f64) -> String {
     match percent {
         p if p >= 10.0 => format!("{p:.0} %"),

@@ -1,4 +1,4 @@
-//! How long a plan takes on a drive: the sum of its suites' planned times.
+//! Planned time of a plan on a drive: the sum of its suites' planned times.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,15 @@ use assay_workload::plan::Workload;
 
 use super::Plan;
 
-/// The planned time of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Longest planned time of all cells, with the idle times before them. Cells that end by bytes
     /// or by steady state can end earlier.
     pub span: Nanos,
     pub cells: usize,
-    /// Bytes that cells write which end by size: whole passes, for most preconditioning.
+    /// Bytes of cells that end by size: whole passes, for most preconditioning.
     pub written_bytes: u64,
-    /// Planned time of writing in cells that end by time: what is written then depends on the
-    /// drive. Of mixed workloads, the share of writes.
+    /// Planned time of writing in cells that end by time; of mixed workloads, the share of writes.
     pub writing: Nanos,
 }
 
@@ -47,20 +45,16 @@ impl Estimate {
     }
 }
 
-/// Estimates by capacity and permission to write: drives of a plan differ little, and an expansion
-/// takes milliseconds.
+/// By capacity and permission to write: drives of a plan differ little, and an expansion takes
+/// milliseconds.
 #[derive(Debug, Default)]
 pub struct Estimates {
     known: BTreeMap<(u64, bool), Estimate>,
 }
 
 impl Estimates {
-    /// The planned time of a drive of this capacity, without what writes unless it may be written.
-    /// It is that of a null target of the same size, which has no contents: steps that inspect them
-    /// count nothing.
-    ///
-    /// # Errors
-    /// When a suite does not fit a drive of this capacity.
+    /// Without the writing cells unless `may_write`. The planned time is that of a null target of
+    /// the same size, which has no contents: steps that inspect them count nothing.
     pub fn of(
         &mut self,
         plan: &Plan,
@@ -94,7 +88,7 @@ impl Estimates {
     }
 }
 
-/// A null target of a capacity, over which a suite is expanded without a drive.
+/// A null target, over which a suite is expanded without a drive.
 pub(super) fn stand_in(capacity_bytes: u64) -> Result<DriveSession, SuiteError> {
     let size_bytes = capacity_bytes / SECTOR_BYTES * SECTOR_BYTES;
     let spec = DriveSpec::parse(&format!("null:size={size_bytes}")).map_err(SessionError::from)?;

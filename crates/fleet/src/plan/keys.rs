@@ -1,4 +1,4 @@
-//! The keys of a plan: one table, for the parser, the canonical text and the JSON schema.
+//! One table of a plan's keys, for the parser, the canonical text and the JSON schema.
 
 use assay_device::host::parse_date;
 use assay_units::parse_duration;
@@ -7,48 +7,46 @@ use toml::Value as Toml;
 
 use crate::name::MAX_PLAN_NAME_BYTES;
 
-/// The section of keys that are in none.
+/// Section of keys that are in none.
 pub(super) const TOP: &str = "";
-/// The section of each element of `suites`.
+/// Section of each element of `suites`.
 pub(super) const SUITE: &str = "suites";
 
-/// A key of a plan.
 pub(super) struct Key {
-    /// Section, [`TOP`] or [`SUITE`].
+    /// Or [`TOP`] or [`SUITE`].
     pub section: &'static str,
     pub name: &'static str,
     pub kind: Kind,
     pub required: bool,
-    /// What it does, one sentence.
+    /// One sentence.
     pub help: &'static str,
     /// A value, as TOML.
     pub example: &'static str,
 }
 
-/// Type and range of a value.
+/// Type and range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// A name: letters, digits, `.`, `_`, `-`.
+    /// Letters, digits, `.`, `_`, `-`.
     Word,
-    /// Text without control characters.
+    /// Without control characters.
     Text,
     /// An absolute path, or an object store.
     Location,
-    /// An absolute path on each host.
+    /// Absolute, on each host.
     Path,
     Flag,
     Integer(u64, u64),
-    /// A number above 0 and below the limit.
+    /// Above 0 and below the limit.
     Fraction(f64),
     Duration,
-    /// A date in RFC 3339 with whole seconds and a zone.
+    /// RFC 3339 with whole seconds and a zone.
     Date,
     OneOf(&'static [&'static str]),
-    /// A table of options, each text, a number or a flag.
+    /// Options, each text, a number or a flag.
     Settings,
-    /// Names of figures.
     Figures,
-    /// Options of a program, each beginning with `-`.
+    /// Each begins with `-`.
     Options,
 }
 
@@ -241,10 +239,9 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-/// Sections with their keys that can stand in a plan, in canonical order.
+/// Sections, in canonical order.
 pub(super) const SECTIONS: [&str; 5] = ["drives", "run", "store", "compare", "slurm"];
 
-/// The key of a section and name.
 pub(super) fn find(section: &str, name: &str) -> Option<&'static Key> {
     KEYS.iter()
         .find(|key| key.section == section && key.name == name)
@@ -257,7 +254,7 @@ pub(super) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
 const TEXT_PATTERN: &str = "^[^\\x00-\\x1f\\x7f]+$";
 
 impl Kind {
-    /// What to write, or `None` if the value can be used.
+    /// `None` if the value can be used.
     pub(super) fn refuse(self, value: &Toml) -> Option<String> {
         let good = match (self, value) {
             (Kind::Word, Toml::String(text)) => is_word(text),
@@ -298,7 +295,7 @@ impl Kind {
         (!good).then(|| self.form())
     }
 
-    /// The form of a value, after "write".
+    /// A text that follows the word "write".
     fn form(self) -> String {
         match self {
             Kind::Word => format!(
@@ -333,7 +330,6 @@ impl Kind {
         }
     }
 
-    /// JSON schema of a value.
     pub(super) fn schema(self) -> Value {
         let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
         match self {

@@ -1,4 +1,3 @@
-//! Reading a plan's TOML by the table of keys.
 
 use assay_units::text::did_you_mean;
 use toml::{Table, Value};
@@ -6,10 +5,7 @@ use toml::{Table, Value};
 use super::error::{PlanError, Problem};
 use super::keys::{self, KEYS, SECTIONS, SUITE, TOP};
 
-/// The table of a plan, all keys known and all values of their kind.
-///
-/// # Errors
-/// [`PlanError::Toml`], or [`PlanError::Invalid`] with every key and value that cannot be used.
+/// [`PlanError::Invalid`] has every key and value that cannot be used.
 pub(super) fn checked_table(file: &str, text: &str) -> Result<Table, PlanError> {
     let table: Table = toml::from_str(text).map_err(|e: toml::de::Error| PlanError::Toml {
         path: file.to_owned(),
@@ -140,7 +136,6 @@ fn check_suites(value: &Value, problems: &mut Vec<Problem>) {
     }
 }
 
-/// A value of a checked table.
 pub(super) fn value<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'a Value> {
     debug_assert!(keys::find(section, key).is_some(), "{section}.{key}");
     match section {
@@ -149,7 +144,7 @@ pub(super) fn value<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'
     }
 }
 
-/// The text of a checked table: keys that are `kept`, in the order of the table of keys.
+/// The `kept` keys, in the order of the table of keys.
 pub(super) fn canonical(table: &Table, kept: &dyn Fn(&str, &str) -> bool) -> String {
     let line = |section: &str, key: &keys::Key| {
         let value = value(table, section, key.name).filter(|_| kept(section, key.name))?;
@@ -178,7 +173,7 @@ pub(super) fn canonical(table: &Table, kept: &dyn Fn(&str, &str) -> bool) -> Str
     text
 }
 
-/// A value on one line; the keys of tables are sorted.
+/// On one line; the keys of tables are sorted.
 fn plain(value: &Value) -> String {
     match value {
         Value::Table(table) => {

@@ -1,14 +1,11 @@
-//! JSON schema of a plan, from the table of keys.
 
 use serde_json::{Map, Value, json};
 
 use super::keys::{self, Key, SECTIONS, SUITE, TOP};
 
-/// The JSON schema (draft 2020-12) of a plan, for editors and other programs. A plan is TOML: the
-/// schema is of the same document as JSON.
-///
-/// It accepts what the parser accepts, but for what needs other files: names of suites and their
-/// parameters, the list of serials, and calendar dates that do not exist.
+/// Draft 2020-12. A plan is TOML: the schema is of the same document as JSON. It accepts what the
+/// parser accepts, but for what needs other files: names of suites and their parameters, the list
+/// of serials, and calendar dates that do not exist.
 pub fn json_schema() -> Value {
     let mut properties = Map::new();
     for key in keys::of_section(TOP) {

@@ -1,7 +1,5 @@
-//! The list of serials of a plan.
-//!
-//! One drive per line, `#` comments. Further columns, separated by commas, need a first line with
-//! their names:
+//! The list of serials of a plan. One drive per line, `#` comments. Further columns, separated by
+//! commas, need a first line with their names:
 //!
 //! ```text
 //! serial,batch
@@ -14,23 +12,17 @@ use std::collections::BTreeMap;
 use super::error::PlanError;
 use crate::Serial;
 
-/// Name of the first column.
 const SERIAL_COLUMN: &str = "serial";
 
-/// The drives of a plan, with the columns of its list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SerialList {
-    /// Names of the further columns.
     pub columns: Vec<String>,
-    /// Serials with the values of the further columns.
+    /// Values of the further columns, by serial.
     pub drives: BTreeMap<Serial, Vec<String>>,
 }
 
 impl SerialList {
-    /// Reads a list; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// [`PlanError::Serials`] with the line: a serial that cannot be used, one that is listed
+    /// `file` is the list's name in errors. Fails for a serial that cannot be used or is listed
     /// twice, a line with more or fewer columns than the first, or no serial at all.
     pub fn parse(file: &str, text: &str) -> Result<SerialList, PlanError> {
         let mut list = SerialList::default();
@@ -77,7 +69,7 @@ impl SerialList {
         Ok(list)
     }
 
-    /// The list as text, sorted by serial.
+    /// Sorted by serial.
     pub fn text(&self) -> String {
         let line = |first: &str, rest: &[String]| {
             let rest: String = rest.iter().map(|field| format!(",{field}")).collect();
@@ -93,7 +85,6 @@ impl SerialList {
         text
     }
 
-    /// The value of a column for a drive.
     pub fn value(&self, serial: &Serial, column: &str) -> Option<&str> {
         let at = self.columns.iter().position(|name| name == column)?;
         self.drives.get(serial)?.get(at).map(String::as_str)

@@ -1,5 +1,4 @@
-//! This host as the queue: tasks are child processes, all started at once. For a bench without a
-//! cluster, and for tests.
+//! This host as the queue: tasks are child processes, all started at once.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -10,16 +9,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{Job, JobSpec, JobState, Queue, QueueError, name_prefix, task_arguments};
 use crate::{HostName, PlanId};
 
-/// Tasks as child processes. Dropping it leaves them running.
+/// Dropping it leaves the tasks running.
 #[derive(Debug)]
 pub struct HereQueue {
     program: PathBuf,
-    /// The shared store.
     store: String,
     children: Vec<(JobSpec, Child)>,
 }
 
-/// How a task ended.
 #[derive(Clone, Debug)]
 pub struct TaskEnd {
     pub job: JobSpec,
@@ -27,7 +24,6 @@ pub struct TaskEnd {
 }
 
 impl HereQueue {
-    /// The queue whose tasks run `program` on the plan in `store`.
     pub fn new(program: PathBuf, store: String) -> HereQueue {
         HereQueue {
             program,
@@ -36,15 +32,10 @@ impl HereQueue {
         }
     }
 
-    /// Process ids of the tasks.
     pub fn processes(&self) -> Vec<u32> {
         self.children.iter().map(|(_, child)| child.id()).collect()
     }
 
-    /// Waits until all tasks have ended.
-    ///
-    /// # Errors
-    /// [`QueueError::Start`] if the system cannot wait for one.
     pub fn wait(&mut self) -> Result<Vec<TaskEnd>, QueueError> {
         let ended = self.children.drain(..).map(|(job, mut child)| {
             let status = child.wait().map_err(start)?;
@@ -68,8 +59,7 @@ impl Queue for HereQueue {
             .args(["--host", job.host.as_str()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            // A group of its own: a signal of the terminal comes once, through this process, and
-            // not a second time.
+            // A group of its own: a signal of the terminal comes once, through this process.
             .process_group(0)
             .spawn()
             .map_err(start)?;
@@ -118,7 +108,7 @@ impl Queue for HereQueue {
     }
 }
 
-/// Sends a signal to a task. It may have ended.
+/// The task may have ended.
 pub(crate) fn signal(process: u32, signal: Signal) {
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {

@@ -1,7 +1,5 @@
-//! Slurm, by its programs: `sbatch`, `squeue`, `scancel`, `scontrol`.
-//!
-//! No library of Slurm is linked. Options and columns are those of Slurm 20.11 and later
-//! (sbatch(1), squeue(1), scancel(1), scontrol(1)).
+//! Slurm by its programs, without a library of it. Options and columns are those of Slurm 20.11 and
+//! later (sbatch(1), squeue(1), scancel(1), scontrol(1)).
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -12,37 +10,33 @@ use super::{Job, JobSpec, JobState, Queue, QueueError, name_prefix, task_argumen
 use crate::plan::SlurmRules;
 use crate::{HostName, PlanId};
 
-/// The script of every job. It has no text of a user in it: what differs between jobs are its
-/// arguments. `exec`, because a shell that stays and passes on a signal that Slurm has sent to all
-/// processes makes it two, and a second one ends assay at once.
+/// No text of a user is in the script: jobs differ in its arguments. `exec`, because Slurm signals
+/// all processes, and a shell that stays passes its signal on: the second one ends assay at once.
 pub const JOB_SCRIPT: &str = "#!/bin/sh
 # A job of assay fleet: what it runs is in its arguments.
 exec \"$@\" --host \"$SLURMD_NODENAME\" --job \"$SLURM_JOB_ID\" --requeue
 ";
-/// Before the time limit of a job its task gets SIGUSR1, ends with the cell under way and has the
-/// job queued again (sbatch(1), `--signal`; `B:`, the batch shell, is the task because of the
-/// `exec`). Jobs without a time limit get none.
+/// The task gets SIGUSR1 before the time limit of the job, ends with the cell under way and has the
+/// job queued again (sbatch(1), `--signal`; `B:`, the batch shell, is the task because of `exec`).
 const NEAR_LIMIT: &str = "--signal=B:USR1@120";
 
-/// Columns of `squeue -o`: job id, compact state, nodes, reason, name. The name is last, and the
-/// separator is none of its characters.
+/// `squeue -o`: job id, compact state, nodes, reason, name, which is last because names of other
+/// users' jobs can have the separator.
 const COLUMNS: &str = "%i|%t|%N|%r|%j";
-/// Separator of the columns.
 const SEPARATOR: char = '|';
 
 #[derive(Clone, Debug)]
 pub struct SlurmQueue {
     rules: SlurmRules,
-    /// The shared store.
     store: String,
-    /// The program that jobs start: this one, at the same path on all hosts.
+    /// This program, at the same path on all hosts.
     program: PathBuf,
-    /// Folder of Slurm's programs; none: those of PATH.
+    /// `None`: those of PATH.
     programs: Option<PathBuf>,
 }
 
 impl SlurmQueue {
-    /// The queue for a plan's rules, whose jobs start `program` on the plan in `store`.
+    /// Jobs start `program` on the plan in `store`.
     pub fn new(rules: SlurmRules, store: String, program: PathBuf) -> SlurmQueue {
         SlurmQueue {
             rules,
@@ -52,7 +46,6 @@ impl SlurmQueue {
         }
     }
 
-    /// Takes Slurm's programs from a folder.
     #[must_use]
     pub fn with_programs(self, folder: PathBuf) -> SlurmQueue {
         SlurmQueue {
@@ -61,7 +54,7 @@ impl SlurmQueue {
         }
     }
 
-    /// Runs one of Slurm's programs; returns what it printed.
+    /// Returns what the program printed.
     fn call(
         &self,
         program: &'static str,
@@ -76,7 +69,7 @@ impl SlurmQueue {
         call(&path, program, job, arguments, input)
     }
 
-    /// Options of `sbatch` for a job. The plan's own come last, so that they prevail.
+    /// The plan's own options come last, so that they prevail.
     fn arguments(&self, job: &JobSpec) -> Result<Vec<OsString>, QueueError> {
         let mut arguments: Vec<String> = [
             "--parsable",
@@ -115,7 +108,6 @@ impl SlurmQueue {
     }
 }
 
-/// Runs a program; returns what it printed.
 fn call(
     path: &Path,
     program: &'static str,
@@ -126,7 +118,7 @@ fn call(
     let start = |source| QueueError::Start { program, source };
     let mut child = Command::new(path)
         .args(arguments)
-        // Its messages are parsed and shown in one language.
+        // Messages are parsed, so they must be in one language.
         .env("LC_ALL", "C")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -154,10 +146,7 @@ fn call(
     })
 }
 
-/// Has a job queued again, from inside of it: it ends, and runs once more when its host is free.
-///
-/// # Errors
-/// [`QueueError`].
+/// Called from inside the job, which ends and runs once more when its host is free.
 pub fn requeue(job: &str) -> Result<(), QueueError> {
     let arguments = ["requeue", job].map(OsString::from);
     call("scontrol".as_ref(), "scontrol", Some(job), &arguments, "").map(drop)
@@ -197,7 +186,7 @@ impl Queue for SlurmQueue {
         let arguments = [OsString::from(id)];
         match self.call("scancel", Some(id), &arguments, "") {
             Ok(_) => Ok(()),
-            // It ended in the meantime.
+            // The job ended in the meantime.
             Err(QueueError::Failed { message, .. })
                 if ["Invalid job id", "already completing or completed"]
                     .iter()
@@ -221,12 +210,12 @@ fn is_job_id(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_digit()) && text.bytes().all(allowed)
 }
 
-/// The jobs of a plan in the output of `squeue`; other jobs are left out, whatever their names.
+/// Jobs of other plans are left out.
 fn parse_squeue(text: &str, plan: &PlanId) -> Result<Vec<Job>, QueueError> {
     let prefix = name_prefix(plan);
     let mut jobs = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        // Names of other users' jobs can have any character, also the separator: they are last.
+        // Names can have any character, also the separator, and are last.
         let fields: Vec<&str> = line.trim().splitn(5, SEPARATOR).collect();
         let [id, state, nodes, reason, name] = fields.as_slice() else {
             return Err(QueueError::Output {
@@ -245,7 +234,7 @@ fn parse_squeue(text: &str, plan: &PlanId) -> Result<Vec<Job>, QueueError> {
                 expected: "a job id first",
             });
         }
-        // Compact states of squeue(1). Those of ended jobs are shown for some minutes.
+        // Compact states of squeue(1), which shows ended jobs for some minutes.
         let state = match *state {
             "R" | "S" | "ST" | "SI" | "RS" => JobState::Running,
             "CG" | "SO" => JobState::Ending,

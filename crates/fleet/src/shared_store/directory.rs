@@ -1,16 +1,12 @@
-//! The shared store in a directory of a shared (or local) file system.
-//!
-//! # Mechanism
-//! The first version of a document is the file of its key, the second `KEY~2`, and so on. A version
-//! is written to a temporary file, flushed, and given its name by link(2), which fails where the
-//! name exists: so one of several writers succeeds, on any file system that has hard links, without
-//! locks. The highest version is the document. Names are never removed, so the highest is found by
-//! bisection, and a writer that was stopped for any time still fails; a superseded version is
-//! replaced by an empty file (rename(2)). An empty highest version is a deleted document. A writer
-//! killed at any point leaves the document whole, as it was or as it would be, and at most a file
-//! in `.tmp`, which may be emptied while nothing runs.
-//!
-//! NFS: the answer to a link(2) can be lost and the call repeated by the client, which then reads
+//! The shared store in a directory of a shared (or local) file system. The first version of a
+//! document is the file of its key, the second `KEY~2`, and so on. A version is written to a
+//! temporary file, flushed, and given its name by link(2), which fails where the name exists: so
+//! one of several writers succeeds, on any file system that has hard links, without locks. Names
+//! are never removed, so the highest version, the document, is found by bisection, and a writer
+//! that was stopped for any time still fails. A superseded version is replaced by an empty file
+//! (rename(2)); an empty highest version is a deleted document. A writer killed at any point leaves
+//! the document whole, and at most a file in `.tmp`, which may be emptied while nothing runs. NFS:
+//! the answer to a link(2) can be lost and the call repeated by the client, which then reads
 //! "exists"; so the link count of the temporary file decides (open(2), O_EXCL). A read may be as
 //! old as the client's attribute cache; a write never succeeds on that.
 
@@ -21,26 +17,24 @@ use std::path::{Path, PathBuf};
 
 use super::{Condition, PutOutcome, SharedStore, SharedStoreError, Version, check_key};
 
-/// Folder of temporary files, in the store's directory.
+/// Folder of temporary files in the store's directory.
 const TEMPORARY: &str = ".tmp";
 /// Between a key and the number of its version.
 const MARK: char = '~';
 
-/// System calls of the store. Another implementation, of the tests, stops a writer between any two
-/// of them.
+/// The tests have another implementation, which stops a writer between any two calls.
 pub trait Files: Send + Sync {
-    /// Make a file, write and flush it (open, write, fsync).
+    /// open, write, fsync.
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn unlink(&self, path: &Path) -> io::Result<()>;
     /// mkdir(2).
     fn make_folder(&self, path: &Path) -> io::Result<()>;
-    /// fsync(2) of a folder.
+    /// fsync(2) of the folder.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 }
 
-/// The system's.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemFiles;
 
@@ -72,7 +66,6 @@ impl Files for SystemFiles {
     }
 }
 
-/// A shared store in a directory.
 #[derive(Clone, Debug)]
 pub struct DirectoryStore<F = SystemFiles> {
     root: PathBuf,
@@ -80,21 +73,14 @@ pub struct DirectoryStore<F = SystemFiles> {
 }
 
 impl DirectoryStore {
-    /// The store in an existing directory.
-    ///
-    /// # Errors
-    /// [`SharedStoreError::Location`] when it does not exist: a file system that is not mounted
-    /// must not be taken for an empty store.
+    /// [`SharedStoreError::Location`]: a file system that is not mounted must not be taken for an
+    /// empty store.
     pub fn open(root: &Path) -> Result<DirectoryStore, SharedStoreError> {
         DirectoryStore::with(root, SystemFiles)
     }
 }
 
 impl<F: Files> DirectoryStore<F> {
-    /// The store, by other system calls.
-    ///
-    /// # Errors
-    /// As [`DirectoryStore::open`].
     pub(crate) fn with(root: &Path, files: F) -> Result<Self, SharedStoreError> {
         if !root.is_dir() {
             return Err(SharedStoreError::Location {
@@ -121,7 +107,7 @@ impl<F: Files> DirectoryStore<F> {
         }
     }
 
-    /// The file of a version, from 1.
+    /// Versions count from 1.
     fn path(&self, key: &str, version: u64) -> PathBuf {
         self.root.join(match version {
             1 => key.to_owned(),
@@ -137,8 +123,7 @@ impl<F: Files> DirectoryStore<F> {
         }
     }
 
-    /// The highest version, 0 without any. All versions up to it exist, so that it is found by
-    /// doubling and bisection.
+    /// 0 without any. All versions up to the highest exist, so that doubling and bisection find it.
     fn highest(&self, key: &str) -> io::Result<u64> {
         let mut above = 1;
         while self.exists(key, above)? {
@@ -155,7 +140,7 @@ impl<F: Files> DirectoryStore<F> {
         Ok(there)
     }
 
-    /// The highest version with its content; empty when deleted.
+    /// The content is empty when deleted.
     fn read(&self, key: &str) -> io::Result<(u64, Vec<u8>)> {
         let mut version = self.highest(key)?;
         if version == 0 {
@@ -175,7 +160,7 @@ impl<F: Files> DirectoryStore<F> {
         }
     }
 
-    /// A name for a temporary file: unique among hosts (random) and never reused.
+    /// Unique among hosts (random) and never reused.
     fn temporary(&self) -> io::Result<PathBuf> {
         let mut random = [0; 16];
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
@@ -185,7 +170,7 @@ impl<F: Files> DirectoryStore<F> {
         Ok(folder.join(name))
     }
 
-    /// Make a folder and those above it, durably.
+    /// Makes the folder and those above it, durably.
     fn ensure_folder(&self, folder: &Path) -> io::Result<()> {
         if folder.is_dir() {
             return Ok(());
@@ -204,7 +189,7 @@ impl<F: Files> DirectoryStore<F> {
         self.files.sync_folder(parent)
     }
 
-    /// Write a version that must not exist; whether it was this writer that made it.
+    /// Returns whether this writer made the version.
     fn create_version(&self, key: &str, version: u64, bytes: &[u8]) -> io::Result<bool> {
         let path = self.path(key, version);
         let folder = path.parent().unwrap_or(&self.root);
@@ -213,7 +198,7 @@ impl<F: Files> DirectoryStore<F> {
         self.files.create(&temporary, bytes)?;
         let linked = match self.files.link(&temporary, &path) {
             Ok(()) => true,
-            // Its own link, made by a call whose answer was lost?
+            // The link may be this writer's own, made by a call whose answer was lost.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let (own, there) = (fs::metadata(&temporary)?, fs::symlink_metadata(&path)?);
                 own.nlink() == 2 && (own.dev(), own.ino()) == (there.dev(), there.ino())
@@ -223,7 +208,7 @@ impl<F: Files> DirectoryStore<F> {
         if linked {
             self.files.sync_folder(folder)?;
         }
-        // Done either way; a leftover does no harm.
+        // The result stands; a leftover does no harm.
         let _ = self.files.unlink(&temporary);
         if linked && version > 1 {
             let _ = self.empty(key, version - 1);
@@ -231,7 +216,7 @@ impl<F: Files> DirectoryStore<F> {
         Ok(linked)
     }
 
-    /// Replace a superseded version by an empty file. Its name stays.
+    /// The name of the superseded version stays.
     fn empty(&self, key: &str, version: u64) -> io::Result<()> {
         let temporary = self.temporary()?;
         self.files.create(&temporary, b"")?;
@@ -241,7 +226,7 @@ impl<F: Files> DirectoryStore<F> {
     fn put_if(&self, key: &str, bytes: &[u8], condition: &Condition) -> io::Result<PutOutcome> {
         loop {
             let (highest, content) = match condition {
-                // A condition on a version needs no content, and a deleted document has another
+                // A condition on a version needs no content; a deleted document has another
                 // version.
                 Condition::Is(version) => {
                     let known = version.name().parse().ok().filter(|n| *n > 0);
@@ -277,7 +262,6 @@ impl<F: Files> DirectoryStore<F> {
             let is_hidden = path
                 .file_name()
                 .is_some_and(|n| n.as_encoded_bytes().starts_with(b"."));
-            // Above the prefix, or below it.
             let matches = name.starts_with(prefix) || prefix.starts_with(name);
             if is_hidden || !matches {
                 continue;
@@ -294,7 +278,7 @@ impl<F: Files> DirectoryStore<F> {
         Ok(())
     }
 
-    /// The highest version and its length, bytes.
+    /// Length in bytes.
     fn size(&self, key: &str) -> io::Result<(u64, u64)> {
         let mut version = self.highest(key)?;
         loop {

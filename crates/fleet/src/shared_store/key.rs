@@ -1,17 +1,13 @@
-//! Keys: valid as paths of a directory and as names of objects.
+//! Keys are valid as paths of a directory and as names of objects.
 
 use super::SharedStoreError;
 
-/// Longest part of a key, bytes (NAME_MAX of Linux is 255, less room for a version).
+/// NAME_MAX of Linux is 255, less room for a version.
 const MAX_PART_BYTES: usize = 230;
-/// Longest key, bytes (1024 in S3, less room for a prefix).
+/// 1024 in S3, less room for a prefix.
 const MAX_KEY_BYTES: usize = 800;
 
-/// Error unless the key is parts joined by `/`, each of letters, digits and `._-=%@+:`, not
-/// beginning with a dot.
-///
-/// # Errors
-/// [`SharedStoreError::Key`].
+/// A key is parts joined by `/`, each of letters, digits and `._-=%@+:`, not beginning with a dot.
 pub fn check_key(key: &str) -> Result<(), SharedStoreError> {
     let wrong = |why| {
         let key = key.to_owned();

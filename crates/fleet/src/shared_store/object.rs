@@ -1,12 +1,9 @@
-//! The shared store in a bucket of an S3-compatible object store, by the crate `object_store`.
-//!
-//! # Mechanism
-//! Compare and swap is a put with `If-None-Match: *` or `If-Match: ETAG` (S3 User Guide,
-//! "Conditional writes"); the ETag is the version. An ETag follows from the content, so documents
-//! that are swapped carry a counter. A runtime of one thread drives each call to its end inside the
-//! call. Each request has a time limit, and is repeated at most [`TRIES`] times, after a pause. A
-//! conditional put that is refused after one without an answer may have been refused because of its
-//! own predecessor: then the content decides.
+//! The shared store in a bucket of an S3-compatible object store. Compare and swap is a put with
+//! `If-None-Match: *` or `If-Match: ETAG` (S3 User Guide, "Conditional writes"); the ETag is the
+//! version. An ETag follows from the content, so documents that are swapped carry a counter. A
+//! runtime of one thread drives each call to its end inside the call. A conditional put that is
+//! refused after one without an answer may have been refused because of its own predecessor: then
+//! the content decides.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -21,16 +18,13 @@ use object_store::{
 
 use super::{Condition, PutOutcome, SharedStore, SharedStoreError, Version, check_key};
 
-/// Longest time of one request, seconds.
 const REQUEST_LIMIT_S: u64 = 30;
-/// Longest time to connect, seconds.
 const CONNECT_LIMIT_S: u64 = 5;
-/// Requests for one call.
+/// Requests of one call.
 pub const TRIES: u32 = 3;
-/// Pause after the first failed request; twice as long after each further one.
+/// Twice as long after each further failed request.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A shared store in a bucket.
 pub struct ObjectStore {
     at: String,
     prefix: String,
@@ -40,21 +34,15 @@ pub struct ObjectStore {
 }
 
 impl ObjectStore {
-    /// The store `s3://BUCKET/PREFIX`. Endpoint and credentials are in `AWS_ENDPOINT`,
-    /// `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or of the instance. An
-    /// `http:` endpoint needs `AWS_ALLOW_HTTP=true`.
-    ///
-    /// # Errors
-    /// [`SharedStoreError::Location`].
+    /// Endpoint and credentials are in `AWS_ENDPOINT`, `AWS_REGION`, `AWS_ACCESS_KEY_ID` and
+    /// `AWS_SECRET_ACCESS_KEY`, or of the instance. An `http:` endpoint needs
+    /// `AWS_ALLOW_HTTP=true`.
     pub fn open(at: &str) -> Result<ObjectStore, SharedStoreError> {
         ObjectStore::with_options(at, &[])
     }
 
-    /// [`ObjectStore::open`], with options by the names of the crate `object_store`
-    /// (`aws_endpoint`) over those of the environment.
-    ///
-    /// # Errors
-    /// [`SharedStoreError::Location`].
+    /// `options`, by the names of the crate `object_store` (`aws_endpoint`), override the
+    /// environment.
     pub fn with_options(
         at: &str,
         options: &[(&str, &str)],
@@ -77,7 +65,7 @@ impl ObjectStore {
         let client = ClientOptions::new()
             .with_timeout(Duration::from_secs(REQUEST_LIMIT_S))
             .with_connect_timeout(Duration::from_secs(CONNECT_LIMIT_S));
-        // Client options first: further ones of environment and caller are added to them.
+        // Client options first: those of environment and caller are added to them.
         let mut builder = AmazonS3Builder::new().with_client_options(client);
         for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
             if let Ok(key) = name.to_ascii_lowercase().parse() {
@@ -93,7 +81,7 @@ impl ObjectStore {
         let bucket = builder
             .with_bucket_name(bucket)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
-            // Repeated here, where it is known which condition was tried.
+            // Requests are repeated by this module, which knows the condition that was tried.
             .with_retry(RetryConfig {
                 max_retries: 0,
                 ..RetryConfig::default()
@@ -112,7 +100,7 @@ impl ObjectStore {
         })
     }
 
-    /// The key as it is: [`ObjectPath::from`] would encode the percent signs in it once more.
+    /// [`ObjectPath::from`] would encode the percent signs in the key once more.
     fn object(&self, key: &str) -> Result<ObjectPath, SharedStoreError> {
         let name = match self.prefix.as_str() {
             "" => key.to_owned(),
@@ -215,7 +203,6 @@ impl ObjectStore {
     }
 }
 
-/// Again after a pause, at most [`TRIES`] times in all.
 async fn repeated<T>(mut call: impl AsyncFnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut tries = 0;
     loop {
@@ -259,7 +246,7 @@ impl SharedStore for ObjectStore {
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<String>, SharedStoreError> {
-        // The crate lists whole folders only.
+        // `object_store` lists whole folders only.
         let folder = prefix.rsplit_once('/').map(|(folder, _)| folder);
         let root = match (folder, self.prefix.as_str()) {
             (Some(folder), _) => Some(self.object(folder)?),

@@ -1,4 +1,3 @@
-//! Which pieces make a journal.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +5,18 @@ use super::ShipError;
 use crate::claim::Base;
 use crate::shared_store::SharedStore;
 
-/// A piece of a journal, as its key names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The attempt that shipped it.
     pub attempt: u64,
-    /// Start in the journal, bytes.
+    /// Start in the journal.
     pub offset: u64,
-    /// Length, bytes.
     pub bytes: u64,
-    /// CRC-32C of the journal up to its end.
+    /// Of the journal up to the end of the piece.
     pub crc: u32,
 }
 
 impl Piece {
-    /// Its key. Numbers have leading zeros, so that keys are in the order of the journal.
+    /// Numbers have leading zeros, so that keys are in the order of the journal.
     pub fn key(&self, prefix: &str) -> String {
         let Piece {
             attempt,
@@ -44,21 +40,16 @@ impl Piece {
     }
 }
 
-/// The shipped part of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     /// In order, without gaps.
     pub pieces: Vec<Piece>,
-    /// Length, bytes.
     pub bytes: u64,
-    /// CRC-32C.
     pub crc: u32,
 }
 
-/// The pieces of the journal in `prefix` that count by the claim's bases.
-///
-/// # Errors
-/// [`ShipError::Damaged`] when a piece before the last base is missing; [`ShipError::Store`].
+/// Pieces that count by the claim's bases. Fails with [`ShipError::Damaged`] when a piece before
+/// the last base is missing.
 pub fn chain(store: &dyn SharedStore, prefix: &str, bases: &[Base]) -> Result<Chain, ShipError> {
     let keys = store.list(&format!("{prefix}/journal/"))?;
     let pieces: Vec<Piece> = keys.iter().filter_map(|key| Piece::parse(key)).collect();
@@ -79,8 +70,7 @@ pub fn chain(store: &dyn SharedStore, prefix: &str, bases: &[Base]) -> Result<Ch
             .map(|piece| (piece.offset + piece.bytes, piece.crc));
         (chain.bytes, chain.crc) = reached.unwrap_or((chain.bytes, chain.crc));
         chain.pieces.extend(part);
-        // An attempt ships in order: what lies beyond a gap was shipped after the piece that is
-        // missing.
+        // An attempt ships in order: what lies beyond a gap was shipped after the missing piece.
         if next.is_none() && own.clone().any(|piece| piece.offset > chain.bytes) {
             return Err(missing(chain.bytes));
         }

@@ -1,4 +1,3 @@
-//! A run folder from its pieces.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,13 +11,9 @@ use sha2::{Digest, Sha256};
 use super::{Chain, ShipError, sha256, write_new};
 use crate::shared_store::SharedStore;
 
-/// Make the folder `to` from what was shipped to `prefix`; false where no manifest was shipped yet.
-/// The folder appears whole, or not at all. A complete run gets its `SHA256SUMS`, which is checked;
-/// any other can be resumed.
-///
-/// # Errors
-/// [`ShipError::Damaged`] names the key that is missing, of another length, or of another checksum;
-/// [`ShipError::Store`], [`ShipError::File`].
+/// False where no manifest was shipped yet. The folder appears whole, or not at all. A complete run
+/// gets its `SHA256SUMS`, which is checked; any other can be resumed. [`ShipError::Damaged`] names
+/// the key that is missing, or of another length or checksum.
 pub fn fetch(
     store: &dyn SharedStore,
     prefix: &str,
@@ -66,7 +61,7 @@ pub fn fetch(
     Ok(true)
 }
 
-/// The journal from its pieces, one in memory at a time; its SHA-256.
+/// Returns the SHA-256. One piece is in memory at a time.
 fn fetch_journal(
     store: &dyn SharedStore,
     prefix: &str,

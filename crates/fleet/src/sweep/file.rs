@@ -1,4 +1,3 @@
-//! The kinds of sweep files.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,30 +5,23 @@ use super::{Sweep, SweepError, SweepStore};
 use crate::PlanId;
 use crate::chunks;
 
-/// A checked file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SweepFile {
-    /// Section `[sweep]`.
     Sweep(Sweep),
-    /// Section `[fit]`.
     Fit(Fit),
 }
 
-/// A fit from many starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     pub name: String,
-    /// What is fitted.
     pub fit: FitSection,
-    /// The seed.
     #[serde(default)]
     pub run: FitRun,
-    /// Where the results go.
     pub store: SweepStore,
 }
 
-/// What is fitted: the options of `assay fit`.
+/// The options of `assay fit`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitSection {
@@ -37,18 +29,16 @@ pub struct FitSection {
     pub profile: String,
     /// A table of measurements, a run folder, or `published`.
     pub to: String,
-    /// Label of the drive, in a run of several.
+    /// Label, in a run of several drives.
     pub drive: Option<String>,
-    /// Free parameters, as `--free`.
     #[serde(default)]
     pub free: Vec<String>,
-    /// Figures that are not fitted to, as `--hold-out`.
     #[serde(default)]
     pub hold_out: Vec<String>,
     /// Candidates of each start.
     #[serde(default = "evaluations")]
     pub evaluations: u64,
-    /// Name of the new profile; none: the old one.
+    /// Of the new profile; `None`: the old one.
     pub name: Option<String>,
     pub starts: u64,
     /// Starts of a task.
@@ -56,7 +46,6 @@ pub struct FitSection {
     pub chunk: u64,
 }
 
-/// The seed of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitRun {
@@ -70,7 +59,7 @@ impl Default for FitRun {
     }
 }
 
-/// Default number of candidates, as of `assay fit`.
+/// The default of `assay fit`.
 fn evaluations() -> u64 {
     2000
 }
@@ -80,10 +69,7 @@ fn one() -> u64 {
 }
 
 impl SweepFile {
-    /// Reads a file; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// [`SweepError::Invalid`] with the key and what to write; [`SweepError::Name`].
+    /// `file` is its name in errors. [`SweepError::Invalid`] has the key and what to write.
     pub fn parse(file: &str, text: &str) -> Result<SweepFile, SweepError> {
         let invalid = |why: String| SweepError::Invalid {
             path: file.to_owned(),
@@ -126,11 +112,9 @@ impl SweepFile {
 }
 
 impl Fit {
-    /// Its id: the name and a hash of what its results depend on: the starts but not their chunks,
-    /// the texts of profile and figures, and the version of the tool.
-    ///
-    /// # Errors
-    /// Never: the name was checked.
+    /// The name and a hash of what the results depend on: the starts but not their chunks, the
+    /// texts of profile and figures, and the version of the tool. Never fails: the name was
+    /// checked.
     pub fn id(&self, profile: &str, figures: &str, version: &str) -> Result<PlanId, SweepError> {
         let section = FitSection {
             chunk: 1,

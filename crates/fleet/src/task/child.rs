@@ -1,4 +1,4 @@
-//! The child process `assay run`: start, signals, its end, and the watch over a journal that stands
+//! The child process `assay run`: start, signals, end, and the watch over a journal that stands
 //! still.
 
 use std::fs::{File, OpenOptions};
@@ -21,44 +21,38 @@ use super::folder::journal_end;
 use super::machine::{ChildEnd, Event, JournalEnd};
 use crate::Serial;
 
-/// A journal that has not grown for this long belongs to a run that hangs, seconds. A sanitize of a
-/// large drive takes hours without a line.
+/// A journal that has not grown for this long belongs to a run that hangs. A sanitize of a large
+/// drive takes hours without a line.
 pub const SILENCE_S: u32 = 6 * 3600;
-/// Between two looks at it, seconds.
 const LOOK_S: u32 = 5;
-/// From SIGTERM to SIGKILL, seconds.
+/// Time from SIGTERM to SIGKILL.
 const KILL_AFTER_S: u32 = 20;
-/// From SIGKILL until the process is given up, seconds: the kernel can wait for a drive for ever.
+/// From SIGKILL until the process is given up: the kernel can wait for a drive for ever.
 const ABANDON_AFTER_S: u32 = 60;
-/// Last part of its messages that is passed on, bytes.
+/// Last part of the child's messages that is passed on.
 const WHY_BYTES: u64 = 2000;
 
-/// A command to start.
 pub struct Launch {
-    /// Drive.
     pub serial: Serial,
-    /// Program and arguments.
     pub command: Command,
-    /// Run folder.
     pub folder: PathBuf,
-    /// It makes the folder.
+    /// The command makes the folder.
     pub is_new: bool,
-    /// Processors it may use.
+    /// Processors that the child may use.
     pub cpus: Option<CpuSet>,
-    /// Without a line in the journal for so long, it is ended; seconds.
+    /// Without a line in the journal for so long, the child is ended.
     pub silence_s: u32,
 }
 
-/// A started child.
 #[derive(Clone)]
 pub struct Running {
     process: Arc<OwnedFd>,
-    /// Set to have the watching thread end it.
+    /// Set to have the watching thread end the child.
     terminate: Arc<AtomicBool>,
 }
 
 impl Running {
-    /// SIGUSR1: end with the cell under way. No effect once it has ended.
+    /// SIGUSR1: end with the cell under way.
     pub fn stop_after_cell(&self) {
         let _ = pidfd_send_signal(&*self.process, Signal::USR1);
     }
@@ -69,8 +63,8 @@ impl Running {
         let _ = pidfd_send_signal(&*self.process, Signal::TERM);
     }
 
-    /// As [`Running::terminate`] after this time, unless it has ended by then: a queue that signals
-    /// all processes of a job has told it already, and a second signal ends assay at once.
+    /// As [`Running::terminate`] unless the child has ended by then: a queue that signals all
+    /// processes of a job has told it already, and a second signal ends assay at once.
     pub fn terminate_after(&self, grace: Duration) {
         let running = self.clone();
         std::thread::spawn(move || {
@@ -81,10 +75,7 @@ impl Running {
     }
 }
 
-/// Start it, with a thread that reports its end as [`Event::ChildEnded`].
-///
-/// # Errors
-/// The system's.
+/// A thread reports the end as [`Event::ChildEnded`].
 pub fn launch(mut launch: Launch, events: Sender<Event>) -> std::io::Result<Running> {
     let beside = |extension: &str| {
         let mut name = launch.folder.file_name().unwrap_or_default().to_owned();
@@ -110,7 +101,7 @@ pub fn launch(mut launch: Launch, events: Sender<Event>) -> std::io::Result<Runn
     let watched = running.clone();
     std::thread::spawn(move || {
         let end = match watch(child, &watched, &launch.folder, launch.silence_s) {
-            // Refused because an orphan of an earlier attempt has made the folder since.
+            // An orphan of an earlier attempt has made the folder since.
             ChildEnd::Exit(2) if launch.is_new && launch.folder.exists() => ChildEnd::Exit(75),
             end => end,
         };
@@ -141,7 +132,6 @@ fn spawn_on(mut command: Command, cpus: Option<CpuSet>) -> std::io::Result<Child
     }
 }
 
-/// Wait for the end, at most this long.
 fn has_ended(process: &OwnedFd, at_most: Duration) -> bool {
     let seconds = i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX);
     let limit = Timespec {
@@ -185,7 +175,7 @@ fn watch(mut child: Child, running: &Running, folder: &Path, silence_s: u32) -> 
     }
 }
 
-/// The end of what it wrote to stderr.
+/// The end of the child's stderr.
 fn last_message(path: &Path, end: ChildEnd) -> String {
     let mut text = String::new();
     if let Ok(mut file) = File::open(path) {

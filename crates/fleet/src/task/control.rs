@@ -1,4 +1,3 @@
-//! The control document of a plan, `plans/PLAN/control.json`, as a task reads it.
 
 use serde::Deserialize;
 
@@ -11,11 +10,8 @@ struct Document {
     state: String,
 }
 
-/// What it says; running without one. A document that cannot be read pauses: it may have been meant
-/// to stop.
-///
-/// # Errors
-/// The shared store's.
+/// Running without a document. A document that cannot be read pauses: it may have been meant to
+/// stop.
 pub fn read(store: &dyn SharedStore, plan: &PlanId) -> Result<Control, SharedStoreError> {
     let Some((bytes, _)) = store.get(&control::key(plan))? else {
         return Ok(Control::Running);

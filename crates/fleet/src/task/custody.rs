@@ -1,4 +1,3 @@
-//! A drive's claim and its shipped folders, in the hands of one attempt.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,13 +12,10 @@ use crate::shared_store::{SharedStore, SharedStoreError};
 use crate::ship::{self, Chain, ShipError, Shipper};
 use crate::{HostName, PlanId, Serial};
 
-/// A claim that is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
-    /// Nothing is left to do.
     #[error("{0}: already complete")]
     Finished(Serial, ClaimState),
-    /// Two hosts show the serial.
     #[error(
         "{serial}: the inventories of two hosts, {here} and {other}, show this drive; no attempt \
          is made on either until `assay fleet inventory --store` on the host that does not have \
@@ -27,19 +23,17 @@ pub enum TakeError {
     )]
     TwoHosts {
         serial: Serial,
-        /// This host.
         here: HostName,
         other: HostName,
     },
     #[error(transparent)]
     Claim(#[from] ClaimError),
-    /// What was shipped.
     #[error(transparent)]
     Ship(#[from] ShipError),
 }
 
 impl TakeError {
-    /// Whether another try can succeed.
+    /// Another try can succeed.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,
@@ -54,7 +48,6 @@ impl From<SharedStoreError> for TakeError {
     }
 }
 
-/// What a drive's attempt is about.
 #[derive(Clone)]
 pub struct Assignment {
     pub store: Arc<dyn SharedStore>,
@@ -68,7 +61,6 @@ pub struct Assignment {
     pub holder: Holder,
 }
 
-/// The claim of a drive, and what ships its folders.
 pub struct Custody {
     of: Assignment,
     held: HeldClaim,
@@ -78,11 +70,8 @@ pub struct Custody {
 }
 
 impl Custody {
-    /// Take the claim. Where another host holds it and its inventory shows the drive too, the claim
-    /// says so to both.
-    ///
-    /// # Errors
-    /// [`TakeError`].
+    /// Where another host holds the claim and its inventory shows the drive too, the claim says so
+    /// to both.
     pub fn take(of: Assignment) -> Result<Custody, TakeError> {
         let mut chains = Vec::new();
         let mut begun = Vec::new();
@@ -147,12 +136,10 @@ impl Custody {
         })
     }
 
-    /// The claim as last written.
     pub fn claim(&self) -> &Claim {
         self.held.claim()
     }
 
-    /// Whether the attempt before was on another host.
     pub fn progress(&self) -> Vec<SuiteProgress> {
         let suites = self.claim().suites.iter();
         let progress = suites.map(|suite| SuiteProgress {
@@ -162,12 +149,10 @@ impl Custody {
         progress.collect()
     }
 
-    /// The local folder of a suite.
     pub fn folder(&self, suite: usize) -> PathBuf {
         folder_path(&self.of.local, &self.of.folders[suite])
     }
 
-    /// What makes the folder of a suite ready.
     pub fn source(&self, suite: usize) -> FolderSource {
         FolderSource {
             store: Arc::clone(&self.of.store),
@@ -183,8 +168,7 @@ impl Custody {
         ship::prefix(&self.of.plan, &self.of.serial, &self.of.folders[suite])
     }
 
-    /// From now on, the folder of this suite is shipped: it is ready and continues what was
-    /// shipped.
+    /// The folder is ready and continues what was shipped; it is shipped from now on.
     pub fn activate(&mut self, suite: usize) {
         if self.shippers[suite].is_none() {
             let chain = &self.chains[suite];
@@ -198,10 +182,7 @@ impl Custody {
         }
     }
 
-    /// Ship what the folders have, unless another attempt took the claim.
-    ///
-    /// # Errors
-    /// [`TakeError`].
+    /// Fails if another attempt took the claim.
     pub fn ship(&mut self, drive_state: &[u8]) -> Result<(), TakeError> {
         self.held.check()?;
         let store = self.of.store.as_ref();
@@ -212,16 +193,12 @@ impl Custody {
         Ok(())
     }
 
-    /// Length of the local journals that is not shipped, bytes.
+    /// Local and not shipped.
     pub fn waiting_bytes(&self) -> u64 {
         let active = self.shippers.iter().flatten();
         active.map(Shipper::waiting_bytes).sum()
     }
 
-    /// Ship a complete folder to its end, and record its outcome.
-    ///
-    /// # Errors
-    /// [`TakeError`].
     pub fn seal(&mut self, suite: usize, outcome: SuiteOutcome) -> Result<(), TakeError> {
         self.activate(suite);
         self.held.check()?;
@@ -234,19 +211,11 @@ impl Custody {
         Ok(())
     }
 
-    /// Record an attempt that ended with an I/O error of the host.
-    ///
-    /// # Errors
-    /// [`ClaimError`].
     pub fn count_io_error(&mut self, suite: usize, total: u32) -> Result<(), ClaimError> {
         self.held
             .change(|claim| claim.suites[suite].io_error_attempts = total)
     }
 
-    /// Ship what there is, and record how the attempt ended.
-    ///
-    /// # Errors
-    /// [`TakeError`].
     pub fn release(&mut self, state: ClaimState, reason: Option<&str>) -> Result<(), TakeError> {
         self.ship(&[])?;
         self.held.change(|claim| {
@@ -257,12 +226,11 @@ impl Custody {
     }
 }
 
-/// The local folder of a suite.
 pub fn folder_path(local: &Path, folder: &str) -> PathBuf {
     local.join(folder)
 }
 
-/// Whether the stored inventory of a host shows a drive. A host without an inventory shows none.
+/// A host without an inventory shows none.
 fn shows(
     store: &dyn SharedStore,
     host: &HostName,
@@ -276,10 +244,7 @@ fn shows(
     Ok(inventory.is_none_or(|inventory| inventory.find(serial).is_some()))
 }
 
-/// The claim of a drive without taking it.
-///
-/// # Errors
-/// As [`claim::read`].
+/// Does not take the claim.
 pub fn peek(
     store: &dyn SharedStore,
     plan: &PlanId,

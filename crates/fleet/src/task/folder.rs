@@ -17,46 +17,37 @@ use crate::claim::SuiteOutcome;
 use crate::shared_store::SharedStore;
 use crate::ship::{self, Chain, ShipError};
 
-/// What is needed to make a folder ready.
 #[derive(Clone)]
 pub struct FolderSource {
     pub store: Arc<dyn SharedStore>,
-    /// Prefix of its keys there.
+    /// Prefix of the folder's keys in the store.
     pub prefix: String,
-    /// What was shipped of its journal when the claim was taken.
+    /// The journal as shipped when the claim was taken.
     pub chain: Chain,
-    /// Whether an earlier attempt began it.
+    /// An earlier attempt began the suite.
     pub was_begun: bool,
-    /// The local folder.
     pub path: PathBuf,
-    /// The present attempt.
     pub attempt: u64,
 }
 
-/// A folder that cannot be made ready.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Shipping.
     #[error(transparent)]
     Ship(#[from] ShipError),
-    /// The folder.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl FolderError {
-    /// Whether the next task can succeed without an operator.
+    /// The next task can succeed without an operator.
     pub fn is_temporary(&self) -> bool {
         matches!(self, FolderError::Ship(ShipError::Store(_)))
     }
 }
 
 impl FolderSource {
-    /// Make the folder ready: the local one where it goes on from what was shipped, else the
-    /// shipped one, else none. A local folder that does not is set aside.
-    ///
-    /// # Errors
-    /// [`FolderError`].
+    /// The local folder where it goes on from what was shipped, else the shipped one, else none. A
+    /// local folder that does not is set aside.
     pub fn prepare(&self) -> Result<FolderState, FolderError> {
         if self.path.exists() {
             if is_in_use(&self.path)? {
@@ -67,8 +58,7 @@ impl FolderSource {
             }
             self.set_aside()?;
         }
-        // Nothing can have been shipped before the first attempt at this suite: the store is not
-        // asked.
+        // Nothing can have been shipped before the first attempt at this suite.
         let fetched = self.was_begun
             && ship::fetch(self.store.as_ref(), &self.prefix, &self.chain, &self.path)?;
         match fetched {
@@ -77,10 +67,10 @@ impl FolderSource {
         }
     }
 
-    /// Whether the local folder is a run, and has all that was shipped.
+    /// The local folder is a run, and has all that was shipped.
     fn is_local_current(&self) -> Result<bool, FolderError> {
         match Manifest::load(&self.path) {
-            // Killed before its first I/O.
+            // The run was killed before its first I/O.
             Err(StoreError::NotARun(_)) => return Ok(false),
             loaded => loaded?,
         };
@@ -111,7 +101,8 @@ impl FolderSource {
     fn local_state(&self) -> Result<FolderState, FolderError> {
         if let JournalEnd::Complete(outcome) = journal_end(&self.path)? {
             if !self.path.join(CHECKSUM_FILE).exists() {
-                // Killed before its checksums: resuming writes those, and says that it is complete.
+                // The run was killed before its checksums: resuming writes those, and says that it
+                // is complete.
                 match RunWriter::resume(&self.path) {
                     Err(StoreError::AlreadyComplete(_)) => {}
                     Err(StoreError::Busy(_)) => return Ok(FolderState::InUse),
@@ -125,7 +116,7 @@ impl FolderSource {
     }
 }
 
-/// Whether a process holds the lock on the journal. The probe holds it for an instant.
+/// Whether a process holds the lock on the journal. Takes the lock for an instant.
 fn is_in_use(folder: &Path) -> Result<bool, ShipError> {
     let path = folder.join(JOURNAL_FILE);
     let file = match File::open(&path) {
@@ -139,10 +130,7 @@ fn is_in_use(folder: &Path) -> Result<bool, ShipError> {
     }
 }
 
-/// What a folder says about its run.
-///
-/// # Errors
-/// [`StoreError`] when it cannot be read; a folder without a manifest has an open end.
+/// A folder without a manifest has an open end.
 pub fn journal_end(folder: &Path) -> Result<JournalEnd, StoreError> {
     let run = match Run::open_segments(folder) {
         Err(StoreError::NotARun(_)) => return Ok(JournalEnd::Open),
@@ -168,8 +156,8 @@ fn last_attempt_lost_a_drive(run: &Run) -> bool {
         .any(|cell| cell.state == CellState::Unfinished)
 }
 
-/// Failed, where the exit status of `assay run` is 1: a failed cell, failed I/Os, blocks that
-/// failed verification.
+/// Failed where the exit status of `assay run` is 1: a failed cell, failed I/Os, blocks that failed
+/// verification.
 fn outcome_of(run: &Run) -> SuiteOutcome {
     let failed = run.cells.iter().any(|cell| {
         let results = || cell.drives.iter().filter_map(|drive| drive.result.as_ref());

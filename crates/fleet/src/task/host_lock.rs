@@ -1,9 +1,6 @@
-//! The lock of the tasks of a host: a task whose queue has lost sight of it goes on, and the next
-//! task waits for its end.
-//!
 //! A queue that loses the daemon of a host (Slurm: slurmd) starts the job again while the first
-//! task still measures. The claims would make the first one end with its cell cut off; two tasks at
-//! a time would disturb each other's figures. So a task takes this lock first. The kernel releases
+//! task still measures. The claims would make the first one end with its cell cut off, and two
+//! tasks would disturb each other's figures; so a task takes this lock first. The kernel releases
 //! it when the process ends, by whatever cause.
 
 use std::fs::{self, File, OpenOptions};
@@ -15,19 +12,14 @@ use rustix::io::Errno;
 
 use crate::{HostName, Serial};
 
-/// Held while it lives.
 #[derive(Debug)]
 pub struct HostLock {
     _files: Vec<File>,
 }
 
 impl HostLock {
-    /// The lock in the folder `work` of this host; none while another task holds it. A task of all
-    /// drives excludes every other task of the host, a task of one drive (`serial`) those of all
-    /// drives and those of the same drive.
-    ///
-    /// # Errors
-    /// The system's.
+    /// `None` while another task holds the lock. A task of all drives excludes every other task of
+    /// the host, a task of one drive (`serial`) those of all drives and those of the same drive.
     pub fn try_take(
         work: &Path,
         host: &HostName,

@@ -1,8 +1,6 @@
 //! The procedure of a task as a state machine: events in, actions out; no I/O, no clock, no thread.
-//!
-//! Each drive goes through claim, folder, `assay run`, shipping, per suite of the plan; `share`
-//! says how many drives are measured at once. The table of exit statuses in docs/fleet.md is
-//! [`Machine::child_ended`].
+//! Each drive goes through claim, folder, `assay run`, shipping, per suite of the plan.
+//! [`Machine::child_ended`] implements the table of exit statuses in docs/fleet.md.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -21,12 +19,11 @@ pub use protocol::{Action, Control, Event, FolderState, Limits, SuiteProgress};
 
 use drive::{DriveTask, Phase};
 
-/// The machine of one task.
 #[derive(Clone, Debug)]
 pub struct Machine {
     limits: Limits,
     drives: BTreeMap<Serial, DriveTask>,
-    /// Order in which drives are measured.
+    /// Drives are measured in this order.
     order: Vec<Serial>,
     control: Control,
     end_signal: bool,
@@ -38,7 +35,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// For these drives, with `suites` suites each. `has_until`: the plan says until when.
+    /// `has_until`: the plan says until when.
     pub fn new(drives: Vec<Serial>, suites: usize, limits: Limits, has_until: bool) -> Machine {
         let tasks = drives
             .iter()
@@ -57,13 +54,11 @@ impl Machine {
         }
     }
 
-    /// Begin; the actions to carry out, in order.
     pub fn start(&mut self) -> Vec<Action> {
         self.schedule();
         self.take_actions()
     }
 
-    /// An event; the actions to carry out, in order.
     pub fn handle(&mut self, event: Event) -> Vec<Action> {
         if !self.finished {
             self.apply(event);
@@ -72,13 +67,12 @@ impl Machine {
         self.take_actions()
     }
 
-    /// How each drive ended, so far.
     pub fn ends(&self) -> impl Iterator<Item = (&Serial, Option<&DriveEnd>)> {
         let of = |serial| (serial, self.drives.get(serial).and_then(DriveTask::end));
         self.order.iter().map(of)
     }
 
-    /// What the task does with each drive, and how many of its suites are complete.
+    /// The number is that of complete suites.
     pub fn states(&self) -> impl Iterator<Item = (&Serial, TaskState, usize)> {
         self.drives.iter().map(|(serial, drive)| {
             let done = drive.outcomes.iter().flatten().count();
@@ -164,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Why no suite may be begun or resumed any more.
+    /// Why no suite may be begun or resumed.
     fn stop_reason(&self) -> Option<DriveEnd> {
         let interrupted = |why: &str, requeue| DriveEnd::Interrupted {
             why: why.to_owned(),
@@ -184,7 +178,6 @@ impl Machine {
         }
     }
 
-    /// Pass a request to stop on to all drives.
     fn stop_children(&mut self) {
         if self.stop_reason().is_none() {
             return;
@@ -201,7 +194,7 @@ impl Machine {
                         self.release(&serial, end);
                     }
                 }
-                // A claim or folder under way: seen when it is ready.
+                // A claim or folder under way sees the request when it is ready.
                 _ => {}
             }
         }
@@ -244,7 +237,7 @@ impl Machine {
         }
     }
 
-    /// End `assay run` of a drive at once; when it has ended, the drive has this end.
+    /// Ends `assay run` at once; then the drive has this end.
     fn stop_for(&mut self, serial: &Serial, end: DriveEnd) {
         if let Some(drive) = self.drives.get_mut(serial)
             && drive.stopping.is_none()
@@ -255,7 +248,7 @@ impl Machine {
         }
     }
 
-    /// The next suite that is not complete, or the end.
+    /// Or the end.
     fn next_suite(&mut self, serial: Serial) {
         if let Some(end) = self.stop_reason() {
             self.release(&serial, end);
@@ -370,7 +363,7 @@ impl Machine {
         }
     }
 
-    /// Whether another drive keeps the task alive.
+    /// Another drive keeps the task alive.
     fn others_active(&self, serial: &Serial) -> bool {
         let others = self.drives.iter().filter(|(other, _)| *other != serial);
         others.map(|(_, drive)| &drive.phase).any(|phase| {
@@ -381,7 +374,6 @@ impl Machine {
         })
     }
 
-    /// Ship and record, then the end.
     fn release(&mut self, serial: &Serial, end: DriveEnd) {
         let Some(drive) = self.drives.get_mut(serial) else {
             return;
@@ -398,7 +390,7 @@ impl Machine {
         });
     }
 
-    /// Begin drives while there is room, and end when none is left.
+    /// Begins drives while there is room, and ends when none is left.
     fn schedule(&mut self) {
         for serial in self.order.clone() {
             let phase = self.phase(&serial).cloned();
@@ -416,7 +408,7 @@ impl Machine {
                         Action::Prepare { serial, suite },
                     )
                 }
-                // Waits for the store only: no place is kept, nothing to release.
+                // Waits only for the store: no place is kept, nothing to release.
                 Some(Phase::Unclaimed { .. }) if self.stop_reason().is_some() => {
                     if let Some(end) = self.stop_reason() {
                         self.set(&serial, Phase::Ended(end));

@@ -1,4 +1,3 @@
-//! Whole lines that a journal has got since the last time.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use assay_store::journal::JOURNAL_FILE;
 
-/// A place in the journal of a run folder.
 #[derive(Debug, Default)]
 pub(super) struct NewLines {
     journal: PathBuf,
@@ -14,7 +12,6 @@ pub(super) struct NewLines {
 }
 
 impl NewLines {
-    /// From the beginning of the journal.
     pub(super) fn from_start(folder: &Path) -> NewLines {
         NewLines {
             journal: folder.join(JOURNAL_FILE),
@@ -22,7 +19,6 @@ impl NewLines {
         }
     }
 
-    /// From its present end.
     pub(super) fn from_end(folder: &Path) -> NewLines {
         let lines = NewLines::from_start(folder);
         let read_bytes = std::fs::metadata(&lines.journal).map_or(0, |m| m.len());
@@ -32,13 +28,12 @@ impl NewLines {
         }
     }
 
-    /// The run folder.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.journal.parent()
     }
 
-    /// The lines up to the last line end. None without a new one, or where the journal cannot be
-    /// read now: a line that is being written is read again from its start.
+    /// Up to the last line end. `None` without a new line, or where the journal cannot be read now:
+    /// a line that is being written is read again from its start.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
         let file = File::open(&self.journal).ok()?;
         let len = file.metadata().ok()?.len();

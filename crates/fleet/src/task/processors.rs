@@ -1,4 +1,4 @@
-//! Processors for each of several drives that are measured at once: those of its NUMA node, divided
+//! Processors of each drive when several are measured at once: those of its NUMA node, divided
 //! among the node's drives.
 
 use assay_device::identity::SystemRoot;
@@ -6,8 +6,7 @@ use rustix::thread::CpuSet;
 
 use crate::inventory::InventoryDrive;
 
-/// The processors of a drive among `all` drives; none where its node is unknown or has fewer
-/// processors than drives.
+/// `None` where the drive's node is unknown or has fewer processors than drives.
 pub(super) fn of<'a>(
     drive: &InventoryDrive,
     all: impl Iterator<Item = &'a InventoryDrive>,
@@ -25,7 +24,6 @@ pub(super) fn of<'a>(
     Some(set)
 }
 
-/// Part `position` of `parts` of nearly the same size.
 fn share(processors: &[usize], position: usize, parts: usize) -> Option<&[usize]> {
     let len = processors.len();
     let part = processors.get(len * position / parts..len * (position + 1) / parts)?;

@@ -1,5 +1,5 @@
-//! Carries the machine's actions out: threads for shipping, for children, for timers, for the
-//! control document.
+//! Carries the machine's actions out: threads for shipping, children, timers and the control
+//! document.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,62 +28,48 @@ use crate::{FleetError, HostName, PlanId, Serial};
 /// After a signal to the task, children that did not get it as well are told after this time.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A suite, as arguments of `assay run`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuiteCall {
-    /// Its folder, `00-quick`.
+    /// E.g. `00-quick`.
     pub folder: String,
     /// Suite and parameters, without drive.
     pub arguments: Vec<String>,
 }
 
-/// Reads the stored state of a drive.
 pub type DriveState = dyn Fn(&InventoryDrive) -> Vec<u8> + Send + Sync;
-/// Installs the state of a drive from another host.
 pub type InstallState = dyn Fn(&InventoryDrive, &[u8]) + Send + Sync;
 
-/// What a task is told.
 pub struct Setup {
     pub store: Arc<dyn SharedStore>,
     pub plan: PlanId,
-    /// Suites, in order.
     pub suites: Vec<SuiteCall>,
-    /// Drives of the plan that this host has.
     pub drives: Vec<InventoryDrive>,
-    /// Drives may be written.
     pub destroy: bool,
     /// No cell is begun that could end later.
     pub until: Option<String>,
-    /// Which drives of this host are measured at the same time.
     pub share: Share,
     pub host: HostName,
-    /// Job of the queue.
     pub job: Option<String>,
     /// Local folder of the plan's run folders.
     pub work: PathBuf,
     /// The program `assay`.
     pub program: PathBuf,
     pub limits: Limits,
-    /// Pace of shipping.
     pub pace: Pace,
     /// Between two looks at the control document.
     pub control_poll: Duration,
-    /// The present inventory of this host.
+    /// Takes the inventory of this host.
     pub look: Box<dyn Fn() -> Result<Vec<InventoryDrive>, FleetError> + Send + Sync>,
-    /// The state of a drive, to be shipped; empty without one.
+    /// Reads the state to be shipped; empty without a state.
     pub drive_state: Arc<DriveState>,
-    /// Installs a shipped state.
     pub install_state: Arc<InstallState>,
-    /// Told what a person should know.
+    /// Messages for a person.
     pub note: Arc<dyn Fn(String) + Send + Sync>,
-    /// Kept up to date.
     pub view: Arc<TaskView>,
 }
 
-/// How a task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Exit status.
     pub status: u8,
     pub drives: Vec<(Serial, DriveEnd)>,
 }
@@ -98,14 +84,12 @@ struct Runner {
     orders: BTreeMap<Serial, Sender<Order>>,
     sources: BTreeMap<Serial, Vec<FolderSource>>,
     io_errors: BTreeMap<(Serial, usize), u32>,
-    /// Claims that a thread has taken, to be shipped from.
+    /// Taken by a thread, to be shipped from.
     taken: (Sender<Box<Custody>>, Receiver<Box<Custody>>),
 }
 
-/// Run the task to its end. `inbox` also brings [`Event::EndSignal`] and [`Event::NearLimit`].
-///
-/// # Errors
-/// Without random numbers; everything else is an end of a drive.
+/// `inbox` also brings [`Event::EndSignal`] and [`Event::NearLimit`]. Fails without random numbers;
+/// everything else is an end of a drive.
 pub fn run(
     mut setup: Setup,
     inbox: (Sender<Event>, Receiver<Event>),
@@ -169,7 +153,6 @@ pub fn run(
 }
 
 impl Runner {
-    /// The drives of the machine in the view.
     fn show(&self, machine: &Machine) {
         let suites = self.setup.suites.len();
         for (serial, state, suites_done) in machine.states() {
@@ -180,7 +163,6 @@ impl Runner {
         }
     }
 
-    /// What the runner keeps of an event.
     fn observe(&mut self, event: &Event) {
         match event {
             Event::EndSignal => self.ending.store(true, Ordering::SeqCst),
@@ -260,7 +242,7 @@ impl Runner {
         }
     }
 
-    /// To the thread that ships; one that has ended has nothing left to release.
+    /// A thread that has ended has nothing left to release.
     fn order(&self, serial: &Serial, order: Order) {
         let is_release = matches!(order, Order::Release(..));
         let sent = self.orders.get(serial).map(|orders| orders.send(order));
@@ -357,7 +339,7 @@ impl Runner {
         std::thread::spawn(move || {
             let was_here = source.path.exists();
             let prepared = source.prepare();
-            // A folder from another host: the drive's state comes with it.
+            // The drive's state comes with a folder from another host.
             if !was_here && source.was_begun && prepared.is_ok() {
                 let key = crate::ship::drive_state_key(&serial);
                 if let Ok(Some((state, _))) = source.store.get(&key) {
@@ -390,7 +372,7 @@ impl Runner {
         let mut command = Command::new(&setup.program);
         command.arg("run");
         match resume {
-            // Its device may have another name since.
+            // The drive's device may have another name since.
             true => command
                 .arg("--resume")
                 .arg(&folder)
@@ -450,7 +432,7 @@ impl Runner {
         let _ = self.events.send(Event::Looked { serial, is_there });
     }
 
-    /// Report changes of the control document. While the store is away, nothing changes.
+    /// While the store is away, nothing changes.
     fn watch_control(&self) {
         let (store, plan) = (Arc::clone(&self.setup.store), self.setup.plan.clone());
         let (events, poll) = (self.events.clone(), self.setup.control_poll);
@@ -471,7 +453,7 @@ impl Runner {
     }
 }
 
-/// Wait for this long; waking up early does no harm to any caller.
+/// Waking up early does no harm to any caller.
 fn pause(time: Duration) {
     let (never, wait) = channel::<()>();
     let _ = wait.recv_timeout(time);

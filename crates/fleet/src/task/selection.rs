@@ -1,4 +1,3 @@
-//! What of a plan a task does: its suites as arguments of `assay run`, and the drives of its host.
 
 use super::runner::SuiteCall;
 use crate::assignment::{WhyLeftOut, estimated};
@@ -6,7 +5,7 @@ use crate::inventory::InventoryDrive;
 use crate::plan::{Estimates, PlanSuite};
 use crate::{Plan, Serial};
 
-/// A suite of the plan as arguments of `assay run`; `file` is the local copy of a suite file.
+/// `file` is the local copy of a suite file.
 pub fn call(plan: &Plan, index: usize, suite: &PlanSuite, file: Option<&str>) -> SuiteCall {
     let mut arguments = vec![file.unwrap_or(&suite.name).to_owned()];
     for (key, value) in &suite.set {
@@ -21,8 +20,7 @@ pub fn call(plan: &Plan, index: usize, suite: &PlanSuite, file: Option<&str>) ->
     }
 }
 
-/// The drives of a host that the plan selects, without those that it could write more than its
-/// limit; `only`: this one alone.
+/// Leaves out drives that the plan could write more than its limit; `only`: this drive alone.
 pub fn selected(
     plan: &Plan,
     drives: &[InventoryDrive],

@@ -1,6 +1,6 @@
-//! The thread that ships a drive's folders: at the end of each cell, every [`Pace::every`] ticks,
-//! and at the end. Measuring never waits for it. A shared store that is away is tried again, with
-//! pauses up to [`LONGEST_PAUSE`].
+//! Ships a drive's folders at the end of each cell, every [`Pace::every`] ticks, and at the end.
+//! Measuring never waits for this thread. A shared store that is away is tried again, with pauses
+//! up to [`LONGEST_PAUSE`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,55 +17,44 @@ use super::view::TaskView;
 use crate::Serial;
 use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
 
-/// Longest pause between two tries while the shared store is away.
+/// While the shared store is away.
 pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Tries after the task got a signal.
+/// After the task got a signal.
 const TRIES_AT_THE_END: u32 = 3;
 
-/// How often it is looked for something to ship.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// Between two looks at the journal.
     pub tick: Duration,
-    /// Ticks after which it is shipped even in the middle of a cell.
+    /// Ticks after which data is shipped even in the middle of a cell.
     pub every: u32,
 }
 
-/// What a thread is asked to do.
 pub enum Order {
     /// Ship this suite's folder from now on.
     Activate(usize),
-    /// [`super::machine::Action::Seal`].
     Seal(usize, SuiteOutcome),
-    /// [`super::machine::Action::CountIoError`]: the number so far.
+    /// The suite and the number of I/O errors so far.
     CountIoError(usize, u32),
-    /// [`super::machine::Action::Release`].
     Release(ClaimState, Option<String>),
 }
 
-/// The thread's parts.
 pub struct Shipping {
-    /// The claim and folders.
     pub custody: Custody,
-    /// Drive.
     pub serial: Serial,
-    /// Orders, in their order.
     pub orders: Receiver<Order>,
-    /// The task.
     pub events: Sender<Event>,
-    /// The task got a signal: tries are few.
+    /// Set when the task got a signal: then tries are few.
     pub ending: Arc<AtomicBool>,
     pub pace: Pace,
-    /// Kept up to date.
     pub view: Arc<TaskView>,
-    /// The drive's state, for another host; none for simulated drives.
+    /// For another host; empty for simulated drives.
     pub drive_state: Box<dyn Fn() -> Vec<u8> + Send>,
-    /// Told what a person should know.
+    /// Messages for a person.
     pub note: Box<dyn Fn(String) + Send>,
 }
 
-/// Whether the thread goes on.
 enum Course {
     GoesOn,
     Ends,
@@ -125,7 +114,7 @@ impl Shipping {
         }
     }
 
-    /// In the middle of a run: a store that is away is tried again at the next turn.
+    /// A store that is away is tried again at the next turn.
     fn try_once(&mut self) -> Course {
         let state = (self.drive_state)();
         let shipped = self.custody.ship(&state);
@@ -178,7 +167,6 @@ impl Shipping {
         }
     }
 
-    /// In the view: what waits, and when something was shipped last.
     fn show(&self, is_shipped: bool) {
         let waiting_bytes = self.custody.waiting_bytes();
         self.view.update(&self.serial, |drive| {
@@ -200,7 +188,7 @@ impl Shipping {
     }
 }
 
-/// Wait, but not longer than a moment once the task ends.
+/// Not longer than a moment once the task ends.
 fn wait(pause: Duration, ending: &AtomicBool) {
     const STEP: Duration = Duration::from_millis(100);
     let mut left = pause;
@@ -211,7 +199,7 @@ fn wait(pause: Duration, ending: &AtomicBool) {
     }
 }
 
-/// Looks for the ends of cells in the new part of a journal.
+/// Finds ends of cells in the new part of a journal.
 #[derive(Default)]
 struct Look(NewLines);
 
@@ -220,7 +208,7 @@ impl Look {
         Look(NewLines::from_end(folder))
     }
 
-    /// Whether a cell has ended since the last look.
+    /// Since the last look.
     fn cell_ended(&mut self) -> bool {
         const ENDS: [&[u8]; 2] = [b"\"event\":\"cell_finish\"", b"\"event\":\"cell_failed\""];
         let Some(bytes) = self.0.take() else {

@@ -1,5 +1,5 @@
-//! How far a task's drives are on this host, for display: states from the task itself, figures from
-//! the journals.
+//! How far a task's drives are on this host, for display: states from the task, figures from the
+//! journals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,18 @@ use assay_store::model::{Entry, IntervalRecord, Manifest};
 use super::new_lines::NewLines;
 use crate::Serial;
 
-/// What a task does with a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskState {
-    /// Nothing yet, or not now: another drive, the shared store or a lost drive is waited for.
+    /// Nothing now: another drive, the shared store or a lost drive is waited for.
     #[default]
     Waiting,
-    /// `assay run` measures it.
+    /// `assay run` measures the drive.
     Measuring,
-    /// What was measured is shipped.
     Shipping,
-    /// The task is done with it.
     Ended,
 }
 
 impl TaskState {
-    /// All.
     pub const ALL: [TaskState; 4] = [
         TaskState::Waiting,
         TaskState::Measuring,
@@ -45,21 +41,19 @@ impl TaskState {
     }
 }
 
-/// A drive in a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveView {
     pub state: TaskState,
-    /// Attempt of the claim; 0 before it was taken.
+    /// 0 before the claim was taken.
     pub attempt: u64,
     /// Run folder of the suite under way.
     pub folder: Option<PathBuf>,
-    /// Complete suites, of [`DriveView::suites`].
+    /// Complete ones.
     pub suites_done: usize,
-    /// Suites of the plan.
     pub suites: usize,
-    /// When something was shipped last, seconds since 1970, UTC.
+    /// Seconds since 1970, UTC.
     pub shipped_at_s: Option<u64>,
-    /// Length of journals that is not shipped, bytes.
+    /// Length of the part of journals that is not shipped.
     pub waiting_bytes: u64,
 }
 
@@ -67,12 +61,10 @@ pub struct DriveView {
 pub struct TaskView(Mutex<BTreeMap<Serial, DriveView>>);
 
 impl TaskView {
-    /// All drives as they are now.
     pub fn snapshot(&self) -> BTreeMap<Serial, DriveView> {
         self.drives().clone()
     }
 
-    /// Change the view of a drive.
     pub(super) fn update(&self, serial: &Serial, change: impl FnOnce(&mut DriveView)) {
         change(self.drives().entry(serial.clone()).or_default());
     }
@@ -92,17 +84,16 @@ pub struct RunFigures {
     pub cells_done: usize,
     /// Cells to be measured.
     pub cells: usize,
-    /// I/Os per second of the last interval.
+    /// Rate of the last interval.
     pub iops: Option<f64>,
-    /// Bytes per second of the last interval.
+    /// Rate of the last interval.
     pub bytes_per_s: Option<f64>,
     /// Failed I/Os in all intervals.
     pub errors: u64,
-    /// Composite temperature, degrees Celsius.
+    /// Composite temperature.
     pub temperature_c: Option<f64>,
 }
 
-/// Reads what a journal has got since the last time.
 #[derive(Debug, Default)]
 pub struct JournalFollower {
     lines: NewLines,
@@ -110,7 +101,6 @@ pub struct JournalFollower {
 }
 
 impl JournalFollower {
-    /// Of a run folder, from its beginning.
     pub fn new(folder: &Path) -> JournalFollower {
         let manifest = Manifest::load(folder).ok();
         let cells = manifest.map_or(0, |manifest| {
@@ -126,12 +116,11 @@ impl JournalFollower {
         }
     }
 
-    /// The run folder.
     pub fn folder(&self) -> Option<&Path> {
         self.lines.folder()
     }
 
-    /// The figures up to the last whole line; those of before where the journal cannot be read now.
+    /// Up to the last whole line; as before where the journal cannot be read now.
     pub fn figures(&mut self) -> &RunFigures {
         if let Some(bytes) = self.lines.take() {
             let lines = bytes.split(|&byte| byte == b'\n');

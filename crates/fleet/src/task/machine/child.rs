@@ -1,26 +1,20 @@
-//! What follows from the end of `assay run`.
 
 use super::drive::{DriveEnd, Phase};
 use super::{Action, Machine};
 use crate::Serial;
 use crate::claim::SuiteOutcome;
 
-/// How `assay run` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChildEnd {
-    /// With this status.
     Exit(i32),
     Signal(i32),
-    /// It could not be started.
     NotStarted,
 }
 
-/// What its journal says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalEnd {
     /// Every cell was run or skipped.
     Complete(SuiteOutcome),
-    /// Ended early, to be resumed.
     Interrupted {
         /// The drive disappeared.
         drive_lost: bool,
@@ -30,7 +24,7 @@ pub enum JournalEnd {
 }
 
 impl Machine {
-    /// The table of exit statuses.
+    /// Implements the table of exit statuses in docs/fleet.md.
     pub(super) fn child_ended(
         &mut self,
         serial: Serial,
@@ -46,16 +40,15 @@ impl Machine {
             .get_mut(&serial)
             .and_then(|drive| drive.stopping.take());
         match stopping {
-            // It holds nothing any more: another attempt does.
+            // Another attempt holds the claim.
             Some(end @ DriveEnd::Fenced { .. }) => return self.set(&serial, Phase::Ended(end)),
             Some(end) => return self.release(&serial, end),
             None => {}
         }
         match (end, journal) {
-            // Also where the status says otherwise: what is complete is a result, and is not
-            // measured again.
+            // Whatever the status: a complete run is a result, and is not measured again.
             (_, JournalEnd::Complete(outcome)) => self.complete(serial, suite, outcome),
-            // A status that follows from the signal that the task got.
+            // The status follows from the signal that the task got.
             _ if self.end_signal => self.next_suite(serial),
             (ChildEnd::Exit(0 | 1 | 130), JournalEnd::Interrupted { drive_lost: true }) => {
                 self.drive_lost(serial, suite);
@@ -69,7 +62,6 @@ impl Machine {
             }
             (ChildEnd::Exit(4), _) => self.io_error(serial, suite, why),
             (ChildEnd::Exit(75), _) => self.wait_in_use(serial, suite, &why),
-            // Interrupted before its first cell.
             (ChildEnd::Exit(130), JournalEnd::Open) => self.interrupted(&serial),
             (ChildEnd::Exit(_) | ChildEnd::Signal(_), _) => self.killed(serial, suite, why),
             (ChildEnd::NotStarted, _) => self.release(&serial, DriveEnd::IoError { why }),

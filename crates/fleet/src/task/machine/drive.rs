@@ -1,15 +1,12 @@
-//! A drive in a task.
 
 use super::SuiteProgress;
 use crate::claim::{ClaimState, SuiteOutcome};
 use crate::task::view::TaskState;
 
-/// How a drive's part of a task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveEnd {
-    /// Every suite is complete.
     Done {
-        /// The drive or its data failed in one.
+        /// The drive or its data failed in a suite.
         failed: bool,
     },
     /// An operator must act.
@@ -18,32 +15,30 @@ pub enum DriveEnd {
         status: u8,
         why: String,
     },
-    /// The host failed: I/O errors or kills, more often than is tried.
+    /// I/O errors or kills of the host, more often than is tried.
     IoError { why: String },
     /// The folder or the drive is in use.
     InUse {
-        /// The process that uses it, as far as known.
+        /// Names the process that uses it, as far as known.
         why: String,
     },
-    /// The shared store is away.
     Unavailable { why: String },
-    /// Ended early; can be resumed.
+    /// Can be resumed.
     Interrupted {
         why: String,
-        /// Whether the job is to be queued again at once.
+        /// The job is to be queued again at once.
         requeue: bool,
     },
-    /// The drive disappeared: a finding.
+    /// The drive disappeared, which is a finding.
     Lost,
     /// Another attempt has the drive.
     Fenced {
-        /// Which.
         why: String,
     },
 }
 
 impl DriveEnd {
-    /// What the claim says then, and why.
+    /// State and reason for the claim.
     pub fn claim_state(&self) -> (ClaimState, Option<String>) {
         let because = |text: &str| Some(text.to_owned());
         match self {
@@ -74,10 +69,9 @@ impl DriveEnd {
     }
 }
 
-/// Exit status of a task: 130 after a signal, whatever else; else 75 where queueing the job again
-/// helps a drive; else what needs a person most.
+/// 130 after a signal; else 75 where queueing the job again helps a drive; else what needs a person
+/// most.
 pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
-    /// Most important first.
     const ORDER: [u8; 7] = [75, 3, 2, 4, 130, 1, 0];
     let statuses: Vec<u8> = ends.iter().map(|end| end.status()).collect();
     match end_signal {
@@ -89,12 +83,10 @@ pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
     }
 }
 
-/// Where a drive is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Queued,
     Claiming,
-    /// The claim is tried again.
     Unclaimed {
         timer: u64,
     },
@@ -104,12 +96,11 @@ pub(super) enum Phase {
     Running {
         suite: usize,
     },
-    /// Before another try.
     Waiting {
         suite: usize,
         timer: u64,
     },
-    /// Disappeared; looked for while other drives are measured.
+    /// Looked for while other drives are measured.
     Lost {
         suite: usize,
         timer: Option<u64>,
@@ -151,7 +142,6 @@ impl DriveTask {
         }
     }
 
-    /// Go on from the claim.
     pub(super) fn take_over(&mut self, suites: &[SuiteProgress]) {
         for (index, suite) in suites.iter().enumerate().take(self.outcomes.len()) {
             self.outcomes[index] = suite.outcome;
@@ -190,7 +180,7 @@ impl DriveTask {
         }
     }
 
-    /// Whether it takes one of the places that `share` gives. Shipping takes none.
+    /// Takes one of the places that `share` gives; shipping takes none.
     pub(super) fn is_measured(&self) -> bool {
         !matches!(
             self.phase,

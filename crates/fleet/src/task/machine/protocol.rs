@@ -1,4 +1,3 @@
-//! What the machine is told, and what it asks for.
 
 use std::time::Duration;
 
@@ -6,22 +5,21 @@ use super::{ChildEnd, JournalEnd};
 use crate::Serial;
 use crate::claim::{ClaimState, SuiteOutcome};
 
-/// Limits of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Drives measured at once.
+    /// Measured at once.
     pub concurrent: usize,
     /// Resumptions of a suite after I/O errors of the host (`run.attempts`).
     pub io_error_attempts: u32,
     /// Resumptions of a suite after kills of `assay run`.
     pub kills: u32,
-    /// Pause after the first I/O error; twice as long after each further one, at most 32 times.
+    /// After the first I/O error; twice as long after each further one, at most 32 times.
     pub pause: Duration,
-    /// Pause while a folder or drive is in use, or a lost drive is looked for.
+    /// While a folder or drive is in use, or a lost drive is looked for.
     pub poll: Duration,
-    /// How often it is looked whether a folder or drive is still in use.
+    /// Looks whether a folder or drive is still in use.
     pub polls: u32,
-    /// Tries to take a claim while the shared store is away.
+    /// While the shared store is away.
     pub claim_tries: u32,
 }
 
@@ -40,10 +38,8 @@ impl Default for Limits {
     }
 }
 
-/// What the plan's control document says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
     #[default]
     Running,
     /// End with the cell under way.
@@ -52,38 +48,34 @@ pub enum Control {
     Cancelled,
 }
 
-/// A suite as the claim has it.
+/// State of a suite, from the claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuiteProgress {
-    /// Set where it is complete.
+    /// Set where the suite is complete.
     pub outcome: Option<SuiteOutcome>,
     /// Attempts that ended with an I/O error of the host.
     pub io_error_attempts: u32,
 }
 
-/// A run folder, ready for `assay run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderState {
-    /// There is none: a new run.
+    /// There is no folder: a new run.
     New,
-    /// To be resumed.
     Resumable,
-    /// Complete already.
     Complete(SuiteOutcome),
-    /// Another process writes it.
+    /// Another process writes the folder.
     InUse,
 }
 
-/// What happened, mostly to the drive with this serial; `why` is for a person.
+/// Mostly of the drive with this serial; `why` is for a person.
 #[expect(missing_docs, reason = "the fields are what their names and types say")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The claim is held.
     Claimed {
         serial: Serial,
         suites: Vec<SuiteProgress>,
     },
-    /// Nothing is left to do for the drive, by its claim.
+    /// The claim says that nothing is left to do.
     AlreadyFinished {
         serial: Serial,
         state: ClaimState,
@@ -93,28 +85,23 @@ pub enum Event {
         serial: Serial,
         why: String,
     },
-    /// The claim could not be taken, for now.
     ClaimFailed {
         serial: Serial,
         why: String,
     },
-    /// Another attempt took the claim.
     Fenced {
         serial: Serial,
         why: String,
     },
-    /// The folder is ready.
     Prepared {
         serial: Serial,
         folder: FolderState,
     },
-    /// The folder cannot be made ready.
     PrepareFailed {
         serial: Serial,
         why: String,
         is_temporary: bool,
     },
-    /// `assay run` ended.
     ChildEnded {
         serial: Serial,
         end: ChildEnd,
@@ -125,7 +112,6 @@ pub enum Event {
     Released {
         serial: Serial,
     },
-    /// It cannot be shipped.
     ShipFailed {
         serial: Serial,
         why: String,
@@ -134,29 +120,24 @@ pub enum Event {
         serial: Serial,
         timer: u64,
     },
-    /// Whether the inventory sees a lost drive.
+    /// Whether the inventory has a lost drive.
     Looked {
         serial: Serial,
         is_there: bool,
     },
-    /// The control document changed.
     Control(Control),
-    /// The task got SIGTERM, SIGINT or SIGHUP.
+    /// SIGTERM, SIGINT or SIGHUP.
     EndSignal,
-    /// The task got SIGUSR1: a time limit is near.
+    /// SIGUSR1: a time limit is near.
     NearLimit,
 }
 
-/// What is to be done, for the drive with this serial; `suite` counts from 0 in the order of the
-/// plan.
+/// For the drive with this serial; `suite` counts from 0 in the order of the plan.
 #[expect(missing_docs, reason = "the fields are what their names and types say")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Take the claim.
     Claim { serial: Serial },
-    /// Make the folder of a suite ready.
     Prepare { serial: Serial, suite: usize },
-    /// Start `assay run`.
     Start {
         serial: Serial,
         suite: usize,
@@ -164,31 +145,29 @@ pub enum Action {
     },
     /// SIGUSR1 to `assay run`.
     StopAfterCell { serial: Serial },
-    /// End `assay run` at once.
     Terminate { serial: Serial },
-    /// Record an attempt that ended with an I/O error of the host.
+    /// The attempt ended with an I/O error of the host.
     CountIoError { serial: Serial, suite: usize },
-    /// Ship the complete folder and record the outcome. Does not wait.
+    /// Ships the complete folder and records the outcome, without waiting.
     Seal {
         serial: Serial,
         suite: usize,
         outcome: SuiteOutcome,
     },
-    /// Ship what there is of all suites, record the state of the claim, then report
+    /// Ships what there is of all suites, records the state of the claim, then reports
     /// [`Event::Released`].
     Release {
         serial: Serial,
         state: ClaimState,
         reason: Option<String>,
     },
-    /// Report [`Event::TimerFired`] after this time.
+    /// Reports [`Event::TimerFired`].
     SetTimer {
         serial: Serial,
         timer: u64,
         after: Duration,
     },
-    /// Look for a lost drive; report [`Event::Looked`].
+    /// Reports [`Event::Looked`].
     LookFor { serial: Serial },
-    /// The task is done.
     Finish { status: u8 },
 }
