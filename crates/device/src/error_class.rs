@@ -1,4 +1,3 @@
-
 use assay_units::{Classified, ErrorClass};
 
 use crate::identity::IdentityError;

@@ -219,6 +219,7 @@ pub enum IdentityError {
     )]
     NvmeGeneric {
         path: PathBuf,
+        /// Its block device.
         block: PathBuf,
     },
     #[error(
@@ -227,6 +228,7 @@ pub enum IdentityError {
     )]
     NotADrive {
         path: PathBuf,
+        /// Kind.
         what: &'static str,
     },
     #[error("{path} has zero size; {advice}")]

@@ -40,6 +40,7 @@ pub use refusal::{NearMiss, Refusal, RefusalReason};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Subject {
+    /// A null or simulated drive: there is no descriptor to write to.
     Nothing,
     Block(DeviceNumber),
     File {

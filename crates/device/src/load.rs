@@ -1,4 +1,3 @@
-
 use assay_stats::HostLoad;
 use assay_units::Nanos;
 use rustix::thread::ClockId;

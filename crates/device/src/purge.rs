@@ -22,6 +22,7 @@ pub enum PurgeError {
     )]
     Unsupported {
         drive: String,
+        /// The call.
         what: &'static str,
     },
     #[error(

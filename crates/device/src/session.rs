@@ -51,11 +51,13 @@ pub enum SessionError {
     },
     #[error("{spec}: {source}")]
     Option {
+        /// As named.
         spec: String,
         source: OptionError,
     },
     #[error("{spec}: {why}")]
     Cache {
+        /// As named.
         spec: String,
         why: String,
     },
@@ -70,6 +72,7 @@ pub enum SessionError {
          lost, add --destroy {serial}"
     )]
     NoPermit {
+        /// As named.
         drive: String,
         serial: String,
     },
@@ -105,12 +108,14 @@ pub enum SessionError {
         "{drive}: cannot be erased by this method: {why}; --how auto uses the best available one"
     )]
     NotErasable {
+        /// As named.
         drive: String,
         why: &'static str,
     },
     /// More would or may be erased than was named.
     #[error("{drive}: this {what}")]
     ErasesMore {
+        /// As named.
         drive: String,
         what: String,
     },

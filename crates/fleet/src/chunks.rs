@@ -26,6 +26,7 @@ const FOLDER: &str = "sweeps";
 pub enum ChunkError {
     #[error("there is no chunk {chunk}: {id} has the chunks 0 to {last}")]
     NoSuchChunk {
+        /// Whose chunks.
         id: PlanId,
         chunk: u64,
         last: u64,
@@ -35,6 +36,7 @@ pub enum ChunkError {
          fleet sweep FILE` computes them"
     )]
     Incomplete {
+        /// Chunks without a result.
         missing: u64,
         all: u64,
         first: u64,
@@ -46,12 +48,14 @@ pub enum ChunkError {
          delete the document of the one that is wrong"
     )]
     Differs {
+        /// Key of the document.
         key: String,
     },
     #[error(
         "{key} in the shared store is damaged: {why}; delete it, and its chunk is computed again"
     )]
     Damaged {
+        /// Key of the document.
         key: String,
         why: &'static str,
     },

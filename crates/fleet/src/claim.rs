@@ -113,6 +113,7 @@ pub enum ClaimError {
     )]
     Damaged {
         key: String,
+        /// What is wrong.
         why: String,
     },
     #[error(transparent)]

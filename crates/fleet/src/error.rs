@@ -1,4 +1,3 @@
-
 use crate::claim::ClaimError;
 use crate::name::{HostName, NameError, PlanId};
 use crate::plan::{DestroyError, PlanError};
@@ -30,6 +29,7 @@ pub enum FleetError {
     )]
     Document {
         key: String,
+        /// What is wrong.
         why: String,
     },
     #[error("cannot write a document of the shared store: {0}")]
@@ -41,6 +41,7 @@ pub enum FleetError {
          its file"
     )]
     ChangedPlan {
+        /// Its key.
         id: PlanId,
         now: PlanId,
     },
@@ -51,6 +52,7 @@ pub enum FleetError {
          store, which `assay fleet inventory --store {at}` writes on each host"
     )]
     NoDrives {
+        /// Name of the plan.
         plan: String,
         at: String,
     },

@@ -60,6 +60,7 @@ pub enum SharedStoreError {
     #[error("{key:?} is no key of a shared store: {why}")]
     Key {
         key: String,
+        /// What is wrong.
         why: &'static str,
     },
     #[error("{0}: a document of the shared store cannot be empty")]

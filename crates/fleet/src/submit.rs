@@ -1,4 +1,3 @@
-
 use assay_device::host::wall_clock;
 use serde::{Deserialize, Serialize};
 

@@ -32,6 +32,7 @@ pub const MAX_POINTS: u64 = 100_000_000;
 pub enum SweepError {
     #[error("{path}: {why}")]
     Invalid {
+        /// The file.
         path: String,
         why: String,
     },

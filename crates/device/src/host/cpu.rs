@@ -1,4 +1,3 @@
-
 use assay_io::system_calls;
 use assay_stats::HostLoad;
 use assay_units::Nanos;

@@ -1,4 +1,3 @@
-
 use crate::identity::DriveInfo;
 use crate::signature::FoundSignature;
 

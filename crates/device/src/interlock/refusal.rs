@@ -1,4 +1,3 @@
-
 use std::fmt;
 
 use serde::Serialize;
@@ -18,6 +17,7 @@ pub enum RefusalReason {
     #[error("no --destroy names it; its serial is {serial}{}", near_misses(.near))]
     NotNamed {
         serial: String,
+        /// Given values that are close to it.
         near: Vec<NearMiss>,
     },
     /// No `--destroy` names the signature.
@@ -48,6 +48,7 @@ pub enum RefusalReason {
     },
     #[error("in use: {device} is active swap; run `swapoff {}` first", quoted(.device))]
     Swap {
+        /// The device or file.
         device: String,
     },
     #[error(
@@ -67,6 +68,7 @@ pub enum RefusalReason {
     /// A program has locked (parts of) the file, as QEMU does with a disk image.
     #[error("in use: {}; end it first", lock_text(.device, *.pid))]
     Locked {
+        /// The file.
         device: String,
         pid: Option<u32>,
     },
@@ -78,11 +80,13 @@ pub enum RefusalReason {
     #[error("{drive} is not the identified drive any more: {what}; run again")]
     Changed {
         drive: String,
+        /// Difference.
         what: String,
     },
     /// A failed check counts as a refusal.
     #[error("cannot check that it is not in use: {what}: {error}")]
     Unchecked {
+        /// Failed check.
         what: String,
         error: String,
     },

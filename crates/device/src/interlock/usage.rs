@@ -1,4 +1,3 @@
-
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

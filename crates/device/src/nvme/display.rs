@@ -1,4 +1,3 @@
-
 use assay_units::text::{format_size, group_digits};
 
 use super::health::Health;

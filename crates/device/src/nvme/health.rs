@@ -1,4 +1,3 @@
-
 use assay_nvme_spec::log::{CriticalWarning, SmartLog};
 use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters, RatedEndurance};
 use serde::{Deserialize, Serialize};

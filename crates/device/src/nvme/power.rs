@@ -1,4 +1,3 @@
-
 use assay_nvme_spec::feature::PowerManagement;
 use assay_nvme_spec::identify::PowerStateDescriptor;
 

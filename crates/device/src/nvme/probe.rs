@@ -1,4 +1,3 @@
-
 use assay_nvme_spec::feature::{
     AutonomousTable, FeatureId, FeatureSwitch, HostThermal, InterruptCoalescing, NumberOfQueues,
     TemperatureThreshold,

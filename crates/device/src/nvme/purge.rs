@@ -133,6 +133,7 @@ pub enum EraseError {
     )]
     StillGoing {
         controller: String,
+        /// Progress, percent.
         percent: u32,
     },
 }

@@ -1,4 +1,3 @@
-
 use crate::open::open_drive;
 use assay_io::sync::SyncTarget;
 use assay_io::{Io, Target};

@@ -1,4 +1,3 @@
-
 use std::cell::OnceCell;
 use std::sync::Arc;
 

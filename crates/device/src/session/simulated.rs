@@ -1,4 +1,3 @@
-
 use crate::identity::{DriveInfo, DriveKind, PcieLink};
 use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::ControllerRegisters;

@@ -1,4 +1,3 @@
-
 /// Drive properties for job planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetProperties {

@@ -1,4 +1,3 @@
-
 use super::{FoundSignature, Window};
 
 /// Type, description, offset, bytes.

@@ -1,4 +1,3 @@
-
 use super::{FoundSignature, Window};
 
 pub(super) fn all(window: &Window) -> Vec<FoundSignature> {

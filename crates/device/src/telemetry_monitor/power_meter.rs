@@ -23,6 +23,7 @@ pub enum MeterError {
     )]
     Silent {
         command: String,
+        /// Timeout.
         seconds: u64,
     },
 }

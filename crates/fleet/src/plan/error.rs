@@ -1,4 +1,3 @@
-
 use std::fmt;
 
 use assay_suite::SuiteError;
@@ -14,6 +13,7 @@ pub enum PlanError {
     },
     #[error("{path} is not valid TOML: {message}")]
     Toml {
+        /// The file.
         path: String,
         message: String,
     },
@@ -89,6 +89,7 @@ pub enum DestroyError {
     )]
     OtherCount {
         given: usize,
+        /// Serials in the list.
         listed: usize,
     },
     /// The plan does not destroy.

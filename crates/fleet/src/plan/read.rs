@@ -1,4 +1,3 @@
-
 use assay_units::text::did_you_mean;
 use toml::{Table, Value};
 

@@ -1,4 +1,3 @@
-
 use serde_json::{Map, Value, json};
 
 use super::keys::{self, Key, SECTIONS, SUITE, TOP};

@@ -1,4 +1,3 @@
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,3 @@
-
 use serde::Deserialize;
 
 use super::machine::Control;

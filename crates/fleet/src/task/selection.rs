@@ -1,4 +1,3 @@
-
 use super::runner::SuiteCall;
 use crate::assignment::{WhyLeftOut, estimated};
 use crate::inventory::InventoryDrive;

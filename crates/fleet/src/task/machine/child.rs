@@ -1,4 +1,3 @@
-
 use super::drive::{DriveEnd, Phase};
 use super::{Action, Machine};
 use crate::Serial;

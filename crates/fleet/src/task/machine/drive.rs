@@ -1,12 +1,12 @@
-
 use super::SuiteProgress;
 use crate::claim::{ClaimState, SuiteOutcome};
 use crate::task::view::TaskState;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveEnd {
+    /// Every suite is complete.
     Done {
-        /// The drive or its data failed in a suite.
+        /// The drive or its data failed in one.
         failed: bool,
     },
     /// An operator must act.
@@ -15,24 +15,26 @@ pub enum DriveEnd {
         status: u8,
         why: String,
     },
-    /// I/O errors or kills of the host, more often than is tried.
+    /// The host failed: I/O errors or kills, more often than is tried.
     IoError { why: String },
     /// The folder or the drive is in use.
     InUse {
-        /// Names the process that uses it, as far as known.
+        /// The process that uses it, as far as known.
         why: String,
     },
+    /// The shared store is away.
     Unavailable { why: String },
-    /// Can be resumed.
+    /// Ended early; can be resumed.
     Interrupted {
         why: String,
-        /// The job is to be queued again at once.
+        /// Whether the job is to be queued again at once.
         requeue: bool,
     },
-    /// The drive disappeared, which is a finding.
+    /// The drive disappeared: a finding.
     Lost,
     /// Another attempt has the drive.
     Fenced {
+        /// Which.
         why: String,
     },
 }

@@ -1,4 +1,3 @@
-
 use std::time::Duration;
 
 use super::{ChildEnd, JournalEnd};
@@ -136,8 +135,11 @@ pub enum Event {
 #[expect(missing_docs, reason = "the fields are what their names and types say")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// Take the claim.
     Claim { serial: Serial },
+    /// Make the folder of a suite ready.
     Prepare { serial: Serial, suite: usize },
+    /// Start `assay run`.
     Start {
         serial: Serial,
         suite: usize,
@@ -145,29 +147,31 @@ pub enum Action {
     },
     /// SIGUSR1 to `assay run`.
     StopAfterCell { serial: Serial },
+    /// End `assay run` at once.
     Terminate { serial: Serial },
-    /// The attempt ended with an I/O error of the host.
+    /// Record an attempt that ended with an I/O error of the host.
     CountIoError { serial: Serial, suite: usize },
-    /// Ships the complete folder and records the outcome, without waiting.
+    /// Ship the complete folder and record the outcome. Does not wait.
     Seal {
         serial: Serial,
         suite: usize,
         outcome: SuiteOutcome,
     },
-    /// Ships what there is of all suites, records the state of the claim, then reports
+    /// Ship what there is of all suites, record the state of the claim, then report
     /// [`Event::Released`].
     Release {
         serial: Serial,
         state: ClaimState,
         reason: Option<String>,
     },
-    /// Reports [`Event::TimerFired`].
+    /// Report [`Event::TimerFired`] after this time.
     SetTimer {
         serial: Serial,
         timer: u64,
         after: Duration,
     },
-    /// Reports [`Event::Looked`].
+    /// Look for a lost drive; report [`Event::Looked`].
     LookFor { serial: Serial },
+    /// The task is done.
     Finish { status: u8 },
 }
