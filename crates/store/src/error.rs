@@ -7,7 +7,7 @@ use assay_units::{Classified, ErrorClass};
 
 use crate::model::SCHEMA;
 
-/// Why a run folder could not be made, read, continued or exported.
+/// Failure to make, read, continue or export a run folder.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// I/O error.
@@ -113,7 +113,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// For `map_err`: an I/O error of this action on this path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         let path = path.to_owned();
         move |source| StoreError::Io {
@@ -124,7 +123,6 @@ impl StoreError {
     }
 }
 
-/// Advice for an I/O error.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

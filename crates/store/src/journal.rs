@@ -1,12 +1,8 @@
-//! Append-only journal: one line per event, each with its own checksum.
-//!
-//! A line is `<8 lower-case hex digits: CRC-32C of the JSON> <JSON>\n`. CRC-32C (Castagnoli, RFC
-//! 3720 appendix B.4) finds every error of up to five bits and every burst up to 32 bits in lines
-//! of the length that occur here.
-//!
-//! Lines are appended with one `write(2)` each, so a process that dies (kill -9, crash) tears at
-//! most the line being written; a machine that dies loses at most what was appended since the last
-//! [`JournalWriter::sync`].
+//! Append-only journal. A line is `<8 lower-case hex digits: CRC-32C of the JSON> <JSON>\ `.
+//! CRC-32C (Castagnoli, RFC 3720 appendix B.4) finds every error of up to five bits and every burst
+//! up to 32 bits in lines of the length that occur here. Lines are appended with one `write(2)`
+//! each, so a process that dies tears at most the line being written; a machine that dies loses at
+//! most what was appended since the last [`JournalWriter::sync`].
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
@@ -23,17 +19,17 @@ use crate::owner::give_to_caller;
 
 /// The journal's name in a run folder.
 pub const JOURNAL_FILE: &str = "journal.log";
-/// A longer line counts as damaged. A line of full histograms of every operation stays below 4 MiB.
+/// A longer line counts as damaged; full histograms of every operation stay below 4 MiB.
 pub const MAX_LINE_BYTES: u64 = 16 << 20;
 /// Hex digits of the checksum, and the blank after them.
 const HEAD_BYTES: usize = 9;
 
-/// Appends events to a journal. Holds an exclusive advisory lock on it.
+/// Appends events to a journal, under an exclusive advisory lock.
 #[derive(Debug)]
 pub struct JournalWriter {
     file: File,
     path: PathBuf,
-    /// Length of the file up to its last whole line.
+    /// Up to the last whole line.
     len: u64,
     /// A write failed half way: bytes after `len` must be cut off before the next line.
     torn: bool,
@@ -41,22 +37,15 @@ pub struct JournalWriter {
 }
 
 impl JournalWriter {
-    /// Begin a new journal.
-    ///
-    /// # Errors
-    /// When the file exists, or cannot be made or locked.
+    /// Begins a new journal. Fails when the file exists.
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
         let journal = JournalWriter::locked(path, "create", OpenOptions::new().create_new(true))?;
         give_to_caller(path);
         Ok(journal)
     }
 
-    /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks
-    /// only its line end, by its checksum, is completed.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be
-    /// opened or repaired.
+    /// Continues a journal. A torn last line is cut off; a last line that lacks only its line end,
+    /// by its checksum, is completed. Fails with [`StoreError::Busy`] when another writer holds it.
     pub fn open(path: &Path) -> Result<JournalWriter, StoreError> {
         let mut writer = JournalWriter::locked(path, "open", &mut OpenOptions::new())?;
         let metadata = writer.file.metadata();
@@ -113,13 +102,10 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Append several events with one write, so that they stay together.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] when the system refuses (disk full, I/O error): nothing before is lost,
-    /// nothing of this batch is kept, and the writer may be used again. [`StoreError::Unwritable`]
-    /// for an entry with a figure that is not a number, which JSON cannot hold; nothing is written
-    /// then.
+    /// Appends events with one write, so that they stay together. After [`StoreError::Io`] (disk
+    /// full, I/O error) nothing before is lost, nothing of this batch is kept, and the writer may
+    /// be used again. Nothing is written of an entry with a figure that is not a number
+    /// ([`StoreError::Unwritable`]).
     pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         self.buffer.clear();
         for entry in entries {
@@ -128,10 +114,7 @@ impl JournalWriter {
         self.write_buffer()
     }
 
-    /// Append lines encoded elsewhere with one write.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`], as [`JournalWriter::append_all`].
+    /// Lines encoded elsewhere, with one write.
     pub(crate) fn append_encoded(&mut self, lines: &[u8]) -> Result<(), StoreError> {
         self.buffer.clear();
         self.buffer.extend_from_slice(lines);
@@ -140,12 +123,11 @@ impl JournalWriter {
 
     fn write_buffer(&mut self) -> Result<(), StoreError> {
         self.cut_torn_tail()?;
-        // `write_all` is one write(2) unless the system takes less than offered, which a nearly
-        // full disk does.
+        // `write_all` is one write(2) unless the system takes less, as a nearly full disk does.
         if let Err(error) = self.file.write_all(&self.buffer) {
             self.torn = true;
-            // Truncating works on a full disk. Should it fail too, the next append or the next
-            // `open` tries again, and readers recognise the torn line by its checksum.
+            // Truncating works on a full disk. Should it fail, the next append or `open` tries
+            // again, and readers recognise the torn line by its checksum.
             let _ = self.cut_torn_tail();
             return Err(StoreError::io("append to", &self.path)(error));
         }
@@ -153,22 +135,19 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Wait until everything appended is on the medium (fdatasync).
-    ///
-    /// # Errors
-    /// When the system reports that it could not be written.
+    /// Waits until everything appended is on the medium (fdatasync).
     pub fn sync(&mut self) -> Result<(), StoreError> {
         let synced = self.file.sync_data();
         synced.map_err(StoreError::io("flush", &self.path))
     }
 }
 
-/// Add an event's line to a buffer; `path` is the journal's, for the error.
+/// `path` is the journal's, for the error.
 pub(crate) fn encode(entry: &Entry, path: &Path, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
     let start = buffer.len();
     encode_unread(entry, path, buffer)?;
     // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold
-    // integers only; every other entry is read back before it is written.
+    // only integers; every other entry is read back before it is written.
     if !matches!(entry, Entry::Interval(_)) {
         let json = &buffer[start + HEAD_BYTES..buffer.len() - 1];
         serde_json::from_slice::<Entry>(json)
@@ -184,7 +163,7 @@ fn unwritable(path: &Path, reason: String) -> StoreError {
     }
 }
 
-/// As [`encode`], of an event that any reader reads.
+/// Does not read the entry back.
 pub(crate) fn encode_unread(
     entry: &impl Serialize,
     path: &Path,
@@ -207,7 +186,7 @@ pub(crate) fn encode_unread(
     Ok(())
 }
 
-/// The offset after the last line end in a file of this length.
+/// Offset after the last line end in the first `len` bytes.
 fn end_of_last_line(file: &File, len: u64) -> io::Result<u64> {
     const CHUNK_BYTES: u64 = 64 << 10;
     let mut chunk = vec![0; CHUNK_BYTES as usize];
@@ -224,7 +203,7 @@ fn end_of_last_line(file: &File, len: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The checksum of a line, and the blank after it.
+/// The checksum, and the blank after it.
 fn head_of(json: &[u8]) -> String {
     format!("{:08x} ", crc32c::crc32c(json))
 }
@@ -291,8 +270,7 @@ pub fn parse_line(line: &[u8]) -> LineContent {
         })
 }
 
-/// Reads a journal line by line, holding one line at a time. Damage is reported as content, not as
-/// an error.
+/// Reads a journal line by line; damage is content, not an error.
 #[derive(Debug)]
 pub struct JournalReader<R> {
     input: R,
@@ -302,10 +280,7 @@ pub struct JournalReader<R> {
 }
 
 impl JournalReader<io::BufReader<File>> {
-    /// Open a journal for reading. Needs no lock: a line being written right now reads as torn.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
+    /// Opens a journal. Needs no lock: a line being written right now reads as torn.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
         let input = io::BufReader::with_capacity(256 << 10, file);
@@ -325,9 +300,6 @@ impl<R: BufRead> JournalReader<R> {
     }
 
     /// The next line; `None` at the end.
-    ///
-    /// # Errors
-    /// When the bytes themselves cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
         self.line.clear();
         let offset = self.offset;
@@ -360,11 +332,7 @@ impl<R: BufRead> JournalReader<R> {
 }
 
 impl<R: BufRead + Seek> JournalReader<R> {
-    /// The next line that is whole; `None` where the journal ends for now: ask again when it has
-    /// grown.
-    ///
-    /// # Errors
-    /// When the bytes themselves cannot be read.
+    /// The next whole line; `None` where the journal ends for now: ask again when it has grown.
     pub fn next_whole_line(&mut self) -> io::Result<Option<Line>> {
         let (offset, number) = (self.offset, self.number);
         let line = self.next_line()?;
@@ -377,8 +345,7 @@ impl<R: BufRead + Seek> JournalReader<R> {
         Ok(line)
     }
 
-    /// The line that begins at this offset (of an earlier [`Line`]); its number is not known here
-    /// and reads 1.
+    /// The line at the offset of an earlier [`Line`]; its number is not known and reads 1.
     pub(crate) fn line_at(&mut self, offset: u64) -> io::Result<Option<Line>> {
         self.input.seek(SeekFrom::Start(offset))?;
         self.offset = offset;

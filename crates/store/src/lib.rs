@@ -9,17 +9,14 @@
 //! - `SHA256SUMS`: written when the run finishes, for `sha256sum -c SHA256SUMS`.
 //!
 //! [`run`] creates, resumes and finishes folders; [`read`] folds a journal into [`Run`], the input
-//! of reports, analysis and [`mod@export`]; [`series`] defines the interval series.
-//!
-//! A run survives a kill at any time (at most the line being written is lost), a full disk or I/O
-//! error (nothing written before is lost, and the writer continues once there is space), flipped
-//! bits (the line is left out and reported), a second writer (refused), and events of a newer
-//! version (left out and reported). Also reported: a result that is not the sum of its intervals; a
-//! changed manifest.
+//! of reports, analysis and [`mod@export`]; [`series`] defines the interval series. A run survives
+//! a kill, a full disk, an I/O error, flipped bits (the line is left out and reported), a second
+//! writer (refused), and events of a newer version (reported). A result that is not the sum of its
+//! intervals and a changed manifest are reported too.
 //!
 //! # Non-goals
-//! Access to drives; figures that were not measured: a result is the sum of its intervals. No
-//! database: the journal can be read with `cat`, `cut -c10-` and `jq`.
+//! Access to drives; figures that were not measured; a database: `cat`, `cut -c10-` and `jq` read
+//! the journal.
 //!
 //! # Key constants
 //! [`model::SCHEMA`], the version of the layout; [`journal::MAX_LINE_BYTES`], the longest valid

@@ -34,7 +34,7 @@ pub use warning::Warning;
 /// Version of the folder's layout; a reader refuses a newer one.
 pub const SCHEMA: u32 = 1;
 
-/// `manifest.json`: plan and environment. Written once, before the first I/O.
+/// `manifest.json`, written once, before the first I/O.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`].
@@ -51,8 +51,7 @@ pub struct Manifest {
     pub suite: SuiteRecord,
     /// Parameters in force, defaults included.
     pub parameters: BTreeMap<String, String>,
-    /// Factor on every duration; 1.0 is the procedure as published, other values are shown in every
-    /// report.
+    /// Factor on every duration; 1.0 is the procedure as published.
     pub scale: f64,
     /// Seed of every random stream.
     pub seed: u64,
@@ -81,7 +80,7 @@ impl std::fmt::Display for BuildRecord {
     }
 }
 
-/// The suite that was run. `assay job` is a suite of one cell, named `job`.
+/// The suite that was run; `assay job` is a suite of one cell, named `job`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteRecord {
     /// Short name, as on the command line.
@@ -130,7 +129,7 @@ pub struct DriveRecord {
     pub capacity_bytes: u64,
     /// Logical block.
     pub logical_block_bytes: u32,
-    /// Simulated? Then every figure of it is marked so.
+    /// Every figure of a simulated drive is marked so.
     pub simulated: bool,
     /// Profile of a simulated drive.
     pub profile: Option<String>,
@@ -160,8 +159,7 @@ pub struct DriveRecord {
 }
 
 impl DriveRecord {
-    /// The same drive as in another manifest? Options of a simulated drive are part of its
-    /// specification.
+    /// Whether this is the same drive; options of a simulated drive are part of its specification.
     pub fn is_same(&self, other: &DriveRecord) -> bool {
         self.spec == other.spec
             && self.serial == other.serial
@@ -170,8 +168,7 @@ impl DriveRecord {
     }
 }
 
-/// A published bandwidth, of a workload or of one stream, with the latencies that were published
-/// beside it.
+/// A published bandwidth of a workload or stream, with the latencies published beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// Publisher.
@@ -261,8 +258,7 @@ pub struct CellPlan {
     /// Its round, where it is repeated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub round: Option<Round>,
-    /// Which part of a longer cell it is; readers see the parts as the one cell
-    /// ([`crate::read::Run::open`]).
+    /// Part of a longer cell, which readers see as one ([`crate::read::Run::open`]).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub segment: Option<Segment>,
     /// Where the offered rate comes from, when from an earlier cell.
@@ -313,11 +309,9 @@ pub struct WorkloadRecord {
     pub runtime_ns: u64,
     /// Ramp time, not part of results.
     pub ramp_ns: u64,
-    /// Offered rate of an open-loop job, 0 for a closed loop or one that depends on an earlier
-    /// cell.
+    /// Offered rate of an open loop; 0 for a closed one, or one that depends on an earlier cell.
     pub rate_iops: f64,
-    /// Limit of a closed loop, I/Os per second of all threads together; a limit in bytes at the
-    /// mean size of an I/O.
+    /// Limit of a closed loop, all threads together; a limit in bytes at the mean size of an I/O.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate_limit_iops: Option<f64>,
     /// Reads of a mixed workload, percent.
@@ -329,12 +323,10 @@ pub struct WorkloadRecord {
     /// Bursts of I/Os with idle time between them (fio's `thinktime_iotime` and `thinktime`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bursts: Option<Bursts>,
-    /// Idle time before every I/O of a thread but its first (fio's `thinktime` with one I/O at a
-    /// time).
+    /// Idle time before every I/O of a thread but its first (fio's `thinktime`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub idle_before_io_ns: Option<u64>,
-    /// How writes become durable while it runs, where anything forces them:
-    /// `flush after each write`, `synchronous writes (dsync)`.
+    /// What makes writes durable: `flush after each write`, `synchronous writes (dsync)`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub durability: Option<String>,
     /// Trace that is replayed, and how: `web.csv, closed loop`.
@@ -411,8 +403,7 @@ pub enum Entry {
         /// Reason and advice.
         message: String,
     },
-    /// A planned cell was not needed (steady state reached, preconditioning still valid) or not
-    /// applicable.
+    /// A planned cell was not needed (steady state reached) or not applicable.
     CellSkipped {
         /// [`CellPlan::id`].
         cell: String,
@@ -492,8 +483,7 @@ pub struct CellResult {
     /// Processor time of this process; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<ProcessLoad>,
-    /// Processor time of the busiest worker thread of this drive, percent of one processor; absent
-    /// for simulated drives.
+    /// Busiest worker thread, percent of one processor; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub busiest_thread_pct: Option<f64>,
     /// Verification, where the workload verifies.
@@ -502,7 +492,7 @@ pub struct CellResult {
     /// How a trace was replayed, where the workload replays one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub trace: Option<Box<TraceRecord>>,
-    /// Further measured values, named with their unit (`zstd_ratio`, `ratio_to_incompressible`,
+    /// Further values, named with their unit (`zstd_ratio`, `ratio_to_incompressible`,
     /// `iops_alone`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub values: BTreeMap<String, f64>,

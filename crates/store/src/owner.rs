@@ -18,8 +18,7 @@ fn caller() -> Option<(Uid, Gid)> {
     (is_root && is_id && user != 0).then(|| (Uid::from_raw(user), Gid::from_raw(group)))
 }
 
-/// Gives a file or folder that this process has just made to the caller of sudo(8); nothing
-/// without. Where the file system refuses, the file stays root's.
+/// Gives what this process has just made to the caller of sudo(8), where the file system permits.
 pub fn give_to_caller(path: &Path) {
     if let Some((user, group)) = caller() {
         let _ = chownat(
@@ -33,9 +32,6 @@ pub fn give_to_caller(path: &Path) {
 }
 
 /// Makes a folder and those above it that are missing, each for the caller of sudo(8).
-///
-/// # Errors
-/// As [`fs::create_dir_all`].
 pub fn create_folders(path: &Path) -> io::Result<()> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let missing: Vec<PathBuf> = path

@@ -1,7 +1,4 @@
-//! A run in progress, read by another process: figures from its growing journal, for views of many
-//! runs.
-//!
-//! Each look reads what was appended since the last one. Needs no lock, and works on a folder of
+//! Figures of a run in progress, from its growing journal. Needs no lock, and works on a folder of
 //! any process.
 
 use std::collections::BTreeMap;
@@ -59,15 +56,12 @@ pub struct RunProgress {
     journal: JournalReader<BufReader<File>>,
     figures: ProgressFigures,
     latest: Vec<Latest>,
-    /// Failed I/Os by cell and drive: those of a cell that is measured again do not count.
+    /// By cell and drive: those of a cell that is measured again do not count.
     errors: BTreeMap<(String, usize), u64>,
 }
 
 impl RunProgress {
-    /// Begin with a run folder whose manifest is written.
-    ///
-    /// # Errors
-    /// When it is no run folder or cannot be read.
+    /// Begins with a run folder whose manifest is written.
     pub fn open(folder: &Path) -> Result<RunProgress, StoreError> {
         let manifest = Manifest::load(folder)?;
         let path = folder.join(JOURNAL_FILE);
@@ -86,11 +80,7 @@ impl RunProgress {
         })
     }
 
-    /// Read what was appended since the last look, and return the figures. Damaged lines are left
-    /// out.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
+    /// Reads what was appended since the last call; damaged lines are left out.
     pub fn advance(&mut self) -> Result<&ProgressFigures, StoreError> {
         loop {
             let line = self.journal.next_whole_line();

@@ -1,4 +1,4 @@
-//! A run as read from its folder: input of reports, analysis and exports.
+//! A run as read from its folder.
 
 use assay_stats::{HostAudit, HostLoad};
 use assay_units::{Nanos, Op};
@@ -21,8 +21,7 @@ pub struct Run {
     pub manifest: Manifest,
     /// The self-audit, when it was reached.
     pub audit: Option<HostAudit>,
-    /// One per planned cell, in the plan's order; the segments of a long cell are one
-    /// ([`crate::model::Segment`]).
+    /// One per planned cell, in order; segments of a long cell are one ([`crate::model::Segment`]).
     pub cells: Vec<CellRecord>,
     /// Warnings of the whole run, without repeats.
     pub warnings: Vec<Warning>,
@@ -39,36 +38,24 @@ pub struct Run {
 }
 
 impl Run {
-    /// Read a run folder, finished or not. Needs memory for one summary per interval, drive and
-    /// operation, not for histograms.
-    ///
-    /// # Errors
-    /// When it is not a run folder, was written by a newer layout, has a damaged manifest, or
-    /// cannot be read.
+    /// Reads a run folder, finished or not. Needs memory for one summary per interval, drive and
+    /// operation, not for histograms. Fails for a newer layout or a damaged manifest.
     pub fn open(path: &std::path::Path) -> Result<Run, StoreError> {
         fold(path, &mut |_, _, _| {})
     }
 
     /// As [`Run::open`], with the segments of long cells as cells of their own, as in the manifest.
-    ///
-    /// # Errors
-    /// As [`Run::open`].
     pub fn open_segments(path: &std::path::Path) -> Result<Run, StoreError> {
         fold_segments(path)
     }
 
-    /// As [`Run::open`], with the intervals of soaks by the minute, also of those that were
-    /// recorded by the second: for tables of many runs. Percentiles are of the minutes' own
-    /// histograms.
-    ///
-    /// # Errors
-    /// As [`Run::open`].
+    /// As [`Run::open`], with the intervals of soaks by the minute, for tables of many runs.
+    /// Percentiles are of the minutes' own histograms.
     pub fn open_minutes(path: &std::path::Path) -> Result<Run, StoreError> {
         fold_minutes(path)
     }
 
-    /// Whether the host, real or of a simulated drive's model, and not the drive set a drive's rate
-    /// in a cell, by the warning about it.
+    /// Whether a warning says that the (real or modelled) host, not the drive, set the rate.
     pub fn is_host_limited(&self, cell: &str, drive: usize) -> bool {
         self.warnings.iter().any(|warning| {
             warning.code == code::HOST_LIMITED
@@ -132,15 +119,13 @@ pub enum CellState {
 pub struct CellDrive {
     /// Index into [`Manifest::drives`].
     pub drive: usize,
-    /// The result: as journalled for a finished cell; summed from the intervals for an unfinished
-    /// one.
+    /// As journalled for a finished cell; summed from the intervals for an unfinished one.
     pub result: Option<CellResult>,
     /// Per interval and operation, in time order.
     pub series: Vec<OpSample>,
     /// Telemetry in time order.
     pub telemetry: Vec<TelemetryRecord>,
-    /// Cumulative latency distribution per operation: (latency, values up to it), for percentile
-    /// curves.
+    /// Cumulative latency distribution per operation: (latency, values up to it).
     pub distributions: Vec<(Op, Vec<(Nanos, u64)>)>,
     /// Interruptions between its segments, in time order: nothing was measured in them.
     pub gaps: Vec<Gap>,
@@ -151,8 +136,7 @@ pub struct CellDrive {
 pub struct Gap {
     /// Its start, on the time axis of the cell.
     pub start_ns: Nanos,
-    /// Its length by the dates of `from` and `to`. Zero for a simulated drive, whose time stands
-    /// still.
+    /// Length by the dates; zero for a simulated drive, whose time stands still.
     pub span_ns: Nanos,
     /// Date of the end of the segment before, RFC 3339 in UTC; empty where it is not recorded.
     pub from: String,

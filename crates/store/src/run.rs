@@ -28,7 +28,7 @@ pub enum Destination {
     At(PathBuf),
 }
 
-/// Writes a run folder. Only one process can write a run; its lock ends with the process.
+/// Writes a run folder under a lock that ends with the process.
 #[derive(Debug)]
 pub struct RunWriter {
     /// The run folder.
@@ -41,12 +41,8 @@ pub struct RunWriter {
 }
 
 impl RunWriter {
-    /// Make the folder and write the manifest durably.
-    ///
-    /// # Errors
-    /// When the folder holds something already, cannot be made or written, when the run id is no
-    /// file name, or the plan contradicts itself (a cell twice, a drive that is not there, a figure
-    /// that is not a number).
+    /// Makes the folder and writes the manifest durably. Fails when the folder holds something
+    /// already, when the run id is no file name, or the plan contradicts itself.
     pub fn create(destination: &Destination, manifest: &Manifest) -> Result<RunWriter, StoreError> {
         check_plan(manifest).map_err(StoreError::BadPlan)?;
         let text = manifest_text(manifest)?;
@@ -71,13 +67,10 @@ impl RunWriter {
         })
     }
 
-    /// Resume a run that was not completed. A torn last line is cut off. The caller appends
-    /// [`Entry::Start`]. The run is that of [`Run::open_segments`].
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and
-    /// everything that [`Run::open`] refuses; [`StoreError::Manifest`] also when the manifest is
-    /// not the one the run was begun with.
+    /// Resumes a run that was not completed. A torn last line is cut off. The caller appends
+    /// [`Entry::Start`]. The run is that of [`Run::open_segments`]. Errors: [`StoreError::Busy`]
+    /// while another process writes it, [`StoreError::AlreadyComplete`], those of [`Run::open`],
+    /// and [`StoreError::Manifest`] also when the manifest is not the one the run was begun with.
     pub fn resume(path: &Path) -> Result<(RunWriter, Run), StoreError> {
         // Read first: a wrong folder must not be repaired.
         Manifest::load(path)?;
@@ -132,12 +125,9 @@ impl RunWriter {
         self.append_all(std::slice::from_ref(entry))
     }
 
-    /// Append several events with one write; they survive the end of this process. Among
-    /// [`crate::model::CellResult::values`], one that is not finite (a ratio to zero) is left out:
-    /// JSON cannot hold it.
-    ///
-    /// # Errors
-    /// As [`JournalWriter::append_all`].
+    /// Appends events with one write; they survive the end of this process. A value of
+    /// [`crate::model::CellResult::values`] that is not finite (a ratio to zero) is left out: JSON
+    /// cannot hold it.
     pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         if !entries.iter().any(has_unmeasured_values) {
             return self.journal.append_all(entries);
@@ -147,25 +137,16 @@ impl RunWriter {
     }
 
     /// [`RunWriter::append`] of an event that was encoded elsewhere.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`], as [`JournalWriter::append_all`].
     pub fn append_encoded(&mut self, entry: &EncodedEntry) -> Result<(), StoreError> {
         self.journal.append_encoded(&entry.line)
     }
 
-    /// [`JournalWriter::sync`]. Call at cell boundaries: a power cut then costs at most the cell
-    /// under way.
+    /// [`JournalWriter::sync`], for cell boundaries: a power cut costs at most the cell under way.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.journal.sync()
     }
 
-    /// End the run. A complete one gets its `SHA256SUMS`; an interrupted one can be resumed and
-    /// gets none.
-    ///
-    /// # Errors
-    /// As [`JournalWriter::append_all`] and [`JournalWriter::sync`], and when the checksums cannot
-    /// be written.
+    /// Ends the run. A complete one gets its `SHA256SUMS`; an interrupted one can be resumed.
     pub fn finish(mut self, outcome: RunEnd, at: &str) -> Result<PathBuf, StoreError> {
         let at = at.to_owned();
         self.journal.append_all(&[Entry::Finish { at, outcome }])?;
@@ -177,18 +158,14 @@ impl RunWriter {
     }
 }
 
-/// An event as its line of the journal: encoded in the thread that measured it, appended by the one
-/// that holds the run folder.
+/// A line of the journal, encoded in the thread that measured, appended by the folder's owner.
 #[derive(Clone, Debug)]
 pub struct EncodedEntry {
     line: Vec<u8>,
 }
 
 impl EncodedEntry {
-    /// Encode an event of the run in `folder`, as [`RunWriter::append`] does.
-    ///
-    /// # Errors
-    /// [`StoreError::Unwritable`], as [`JournalWriter::append_all`].
+    /// Encodes an event of the run in `folder`, as [`RunWriter::append`] does.
     pub fn new(entry: &Entry, folder: &Path) -> Result<EncodedEntry, StoreError> {
         let mut line = Vec::new();
         let path = folder.join(JOURNAL_FILE);
@@ -200,10 +177,7 @@ impl EncodedEntry {
         Ok(EncodedEntry { line })
     }
 
-    /// Encode [`Entry::Interval`] of an interval that stays with its owner.
-    ///
-    /// # Errors
-    /// [`StoreError::Unwritable`], as [`JournalWriter::append_all`].
+    /// Encodes [`Entry::Interval`] without a copy of the interval.
     pub fn interval(
         cell: &str,
         drive: usize,
@@ -222,7 +196,6 @@ impl EncodedEntry {
     }
 }
 
-/// The entry without the values that are not finite.
 fn without_unmeasured_values(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Entry::CellFinish { results, .. } = &mut entry {
@@ -233,7 +206,6 @@ fn without_unmeasured_values(entry: &Entry) -> Entry {
     entry
 }
 
-/// Does a result hold a value that is not finite?
 fn has_unmeasured_values(entry: &Entry) -> bool {
     let Entry::CellFinish { results, .. } = entry else {
         return false;
@@ -243,11 +215,7 @@ fn has_unmeasured_values(entry: &Entry) -> bool {
 }
 
 impl Manifest {
-    /// Read and check the manifest of a run folder.
-    ///
-    /// # Errors
-    /// [`StoreError::NotARun`], [`StoreError::NewerSchema`], [`StoreError::Manifest`] or
-    /// [`StoreError::Io`].
+    /// Reads and checks the manifest of a run folder.
     pub fn load(folder: &Path) -> Result<Manifest, StoreError> {
         #[derive(serde::Deserialize)]
         struct Version {
@@ -279,7 +247,7 @@ impl Manifest {
     }
 }
 
-/// Consistency of the plan, which every lookup relies on.
+/// Every lookup relies on the plan's consistency.
 fn check_plan(manifest: &Manifest) -> Result<(), String> {
     let mut ids = std::collections::BTreeSet::new();
     let drives = manifest.drives.len();
@@ -346,7 +314,7 @@ fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, Store
     }
 }
 
-/// Make a folder's entries durable.
+/// Makes a folder's entries durable.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     let is_here = folder.as_os_str().is_empty();
     let folder = if is_here { Path::new(".") } else { folder };
@@ -354,7 +322,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     synced.map_err(StoreError::io("flush the folder", folder))
 }
 
-/// `SHA256SUMS`, in the order of the file.
+/// Sums are in the order of the file.
 fn write_checksums(folder: &Path) -> Result<(), StoreError> {
     let mut text = String::new();
     for name in [JOURNAL_FILE, MANIFEST_FILE] {
@@ -364,7 +332,6 @@ fn write_checksums(folder: &Path) -> Result<(), StoreError> {
     replace_content(&folder.join(CHECKSUM_FILE), text.as_bytes())
 }
 
-/// SHA-256 of a file in lower-case hex.
 pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
     let mut file = File::open(path).map_err(StoreError::io("open", path))?;
     let mut hasher = Sha256::new();
@@ -380,7 +347,6 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
     }
 }
 
-/// Bytes in lower-case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

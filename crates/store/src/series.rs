@@ -1,8 +1,5 @@
-//! Interval series: what a drive completed in each interval of a cell. The one series behind
-//! reports, analysis and verdicts.
-//!
-//! # Short intervals
-//! A short interval is merged with a neighbour when a run is read: see [`short`].
+//! What a drive completed in each interval of a cell: the one series behind reports, analysis and
+//! verdicts.
 
 use assay_stats::LatencySummary;
 use assay_units::{Nanos, Op, rate};
@@ -170,8 +167,7 @@ impl IntervalSample {
 }
 
 impl CellDrive {
-    /// All intervals in time order, the ramp's first. The interval in which the ramp ends has two:
-    /// one of the ramp, one measured.
+    /// Intervals in time order; the one in which the ramp ends has a ramp and a measured part.
     pub fn intervals(&self) -> Vec<IntervalSample> {
         let same = |a: &OpSample, b: &OpSample| (a.index, a.ramp) == (b.index, b.ramp);
         let samples = self.series.chunk_by(same).map(|ops| {

@@ -3,7 +3,7 @@
 use assay_stats::summary::PERCENTILES;
 use assay_units::Nanos;
 
-/// Most points kept: a smooth curve on any screen.
+/// A smooth curve on any screen.
 pub(crate) const MAX_POINTS: usize = 400;
 /// Spread evenly over the probability.
 const BODY_POINTS: u64 = 160;
@@ -12,9 +12,8 @@ const TAIL_POINTS: u32 = 160;
 /// The slowest points, kept as they are.
 const LAST_POINTS: usize = 64;
 
-/// Thin a cumulative distribution, (latency, values up to it), to [`MAX_POINTS`]. Every point kept
-/// is one of the given ones; the first, the slowest, those of all [`PERCENTILES`] and the last one
-/// up to each deadline are among them.
+/// Points are (latency, values up to it). At most [`MAX_POINTS`] of them stay, with the first, the
+/// slowest, those of all [`PERCENTILES`] and the last one up to each deadline.
 pub(crate) fn thin(points: &[(Nanos, u64)], deadlines_ns: &[u64]) -> Vec<(Nanos, u64)> {
     let Some(&(_, total)) = points.last() else {
         return Vec::new();

@@ -11,14 +11,10 @@ use crate::error::StoreError;
 use crate::model::DriveRecord;
 use crate::read::{CellRecord, Run};
 
-/// Write one document per cell and drive into a folder, in the folders and under the names of
-/// fio-plot's bench-fio: `DRIVE/STEP/BLOCK/RW-IODEPTH-NUMJOBS.json`, of a mix
-/// `DRIVE/STEP/RWMIX/BLOCK/...`. The step, which bench-fio does not have, separates workloads of
-/// the same shape; further ones of that shape are in `run-2`, `run-3`, ..., as bench-fio's
-/// repetitions are. Returns the files.
-///
-/// # Errors
-/// As [`super::export_fio_json`].
+/// Writes one document per cell and drive, in the folders and under the names of fio-plot's
+/// bench-fio: `DRIVE/STEP/BLOCK/RW-IODEPTH-NUMJOBS.json`, of a mix `DRIVE/STEP/RWMIX/BLOCK/...`.
+/// The step, which bench-fio does not have, separates workloads of the same shape; further ones of
+/// that shape are in `run-2`, `run-3`, ..., as bench-fio's repetitions are. Returns the files.
 pub fn export_bench_fio(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let (run, jobs) = jobs(run)?;
     let mut files: Vec<PathBuf> = Vec::new();
@@ -44,7 +40,6 @@ pub fn export_bench_fio(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreE
     Ok(files)
 }
 
-/// Folder and file name of a cell as bench-fio has them.
 pub(super) fn bench_fio_path(cell: &CellRecord, drive: &DriveRecord) -> (PathBuf, String) {
     let workload = &cell.plan.workload;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

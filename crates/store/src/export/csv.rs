@@ -1,5 +1,5 @@
-//! CSV export (RFC 4180): CRLF line ends, a header line, fields quoted where necessary. An absent
-//! value is an empty field; numbers read back to the same bits.
+//! CSV export (RFC 4180): CRLF line ends, a header line, an empty field for an absent value.
+//! Numbers read back to the same bits.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,7 @@ use super::{output_error, write_tables};
 use crate::error::StoreError;
 use crate::read::Run;
 
-/// Write each of [`tables`](super::table::tables) into a file `NAME.csv` in a folder, made when
-/// missing. Returns the files.
-///
-/// # Errors
-/// When the folder or a file cannot be written.
+/// Writes each of [`tables`](super::table::tables) into `NAME.csv` in a folder; returns the files.
 pub fn export_csv(
     run: &Run,
     found: &Conclusions,

@@ -1,10 +1,8 @@
-//! Export in the layout of `fio --output-format=json`, version 3.33.
-//!
-//! One job per cell and drive, as fio reports a job with `group_reporting`. What assay does not
-//! measure is zero, as in fio with disabled statistics, and is listed in `assay.not_measured`.
-//! Meaning of the figures: fio(1) and HOWTO section "JSON output"; `clat` is submission to
-//! completion, `lat` includes the time before the submission (here: from the intended start of an
-//! open-loop job).
+//! Export in the layout of `fio --output-format=json`, version 3.33: one job per cell and drive, as
+//! fio reports a job with `group_reporting`. What assay does not measure is zero, as in fio with
+//! disabled statistics, and is listed in `assay.not_measured`. Figures are as in fio(1) and HOWTO,
+//! section "JSON output"; `clat` is submission to completion, `lat` includes the time before the
+//! submission (here: from the intended start of an open-loop job).
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,13 +18,13 @@ use crate::fold::fold;
 use crate::read::{CellDrive, CellRecord, Run};
 use crate::series::OpSample;
 
-/// fio's default percentile list, in parts per million (`percentile_list` in fio(1)).
+/// Parts per million; fio's default (`percentile_list` in fio(1)).
 const PERCENTILES: [u32; 17] = [
     10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000,
     900_000, 950_000, 990_000, 995_000, 999_000, 999_500, 999_900,
 ];
-/// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends. The
-/// last is of milliseconds only.
+/// Upper ends of fio's latency buckets, each of which begins where the one before ends; the last is
+/// of milliseconds only.
 const BUCKETS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
 /// Reported by fio, not measured by assay.
 const NOT_MEASURED: [&str; 9] = [
@@ -40,15 +38,13 @@ const NOT_MEASURED: [&str; 9] = [
     "disk_util",
     "drop_ios",
 ];
-/// fio's last bucket; its tools read no larger ones (`fio_jsonplus_clat2csv` starts its search
-/// there).
+/// fio's last bucket; `fio_jsonplus_clat2csv` starts its search there and reads no larger ones.
 const MAX_BIN_NS: u64 = 17_112_760_320;
-/// fio writes this when there is no estimate (INT_MAX).
+/// INT_MAX, which fio writes when there is no estimate.
 const NO_ETA: u64 = 2_147_483_647;
-/// errno of a job whose I/Os failed.
 const EIO: i32 = 5;
 
-/// A JSON object in the order given.
+/// In the order given.
 struct Ordered<K, V>(Vec<(K, V)>);
 
 impl<K, V> Default for Ordered<K, V> {
@@ -85,7 +81,7 @@ struct RunNote {
     suite: String,
     scale: f64,
     not_measured: [&'static str; 9],
-    /// `usr_cpu` and `sys_cpu` here.
+    /// Meaning of `usr_cpu` and `sys_cpu` in this document.
     cpu: &'static str,
 }
 
@@ -173,7 +169,7 @@ struct Latency {
     n: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     percentile: Option<Ordered<String, u64>>,
-    /// Completions by latency in nanoseconds, as in fio's `json+`.
+    /// As in fio's `json+`: completions by latency in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<Ordered<String, u64>>,
 }
@@ -198,7 +194,7 @@ impl Latency {
     }
 }
 
-/// Completions per occupied bucket, by its highest latency.
+/// By the highest latency of each occupied bucket.
 fn bins(histogram: &Histogram) -> Ordered<String, u64> {
     let mut bins: Vec<(u64, u64)> = Vec::new();
     let mut before = 0;
@@ -214,18 +210,15 @@ fn bins(histogram: &Histogram) -> Ordered<String, u64> {
     Ordered(bins.into_iter().map(text).collect())
 }
 
-/// Write the run in fio's layout. Reads the run folder again, because the percentiles that fio
-/// lists need the raw histograms.
-///
-/// # Errors
-/// Everything that [`Run::open`] refuses, and when the output cannot be written.
+/// Reads the run folder again, because the percentiles that fio lists need the raw histograms.
+/// Fails like [`Run::open`], and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
     let (run, jobs) = jobs(run)?;
     let jobs = jobs.into_iter().map(|(_, job)| job);
     write_document(&document(&run, jobs.collect()), out)
 }
 
-/// The run, and a job per measured cell and drive by (cell, drive within the cell).
+/// Jobs of measured cells by (cell, drive within the cell).
 pub(super) type Jobs = (Run, Vec<((usize, usize), Job)>);
 
 pub(super) fn jobs(run: &Run) -> Result<Jobs, StoreError> {
@@ -293,7 +286,6 @@ impl Direction {
         }
     }
 
-    /// Fill in what fio samples over time.
     fn sample(&mut self, part: &CellDrive, op: Op) {
         let counts = |p: &&OpSample| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO;
         let measured: Vec<&OpSample> = part.series.iter().filter(counts).collect();
@@ -317,7 +309,7 @@ struct Moments {
     min: f64,
     max: f64,
     mean: f64,
-    /// Of the sample (divided by n - 1), as fio computes it.
+    /// Of the sample (divided by n - 1), as in fio.
     deviation: f64,
 }
 
@@ -332,7 +324,6 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> Moments {
         min: values.clone().fold(f64::INFINITY, f64::min),
         max: values.fold(0.0, f64::max),
         mean,
-        // A single value deviates by 0 from its mean.
         deviation: (squares / (n - 1.0).max(1.0)).sqrt(),
     }
 }
@@ -342,7 +333,7 @@ fn millis(span: Nanos) -> u64 {
 }
 
 impl Job {
-    /// What the raw histograms are needed for.
+    /// The part that needs the raw histograms.
     fn of(totals: &JobTotals) -> Job {
         let none = OpInterval::default();
         let counts = |op| totals.counts(op).unwrap_or(&none);
@@ -368,7 +359,7 @@ impl Job {
         }
     }
 
-    /// With the fields that need the folded run.
+    /// The part that needs the folded run.
     fn complete(mut self, run: &Run, number: usize, cell: &CellRecord, part: &CellDrive) -> Job {
         let drive = &run.manifest.drives[part.drive];
         let result = part.result.as_ref();
@@ -412,7 +403,6 @@ impl Job {
     }
 }
 
-/// Workload in fio's options.
 fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str, String> {
     let workload = &cell.plan.workload;
     let ioengine = match workload.engine.as_str() {
@@ -452,7 +442,7 @@ fn zeroes(names: [&'static str; 7]) -> Ordered<&'static str, f64> {
 /// Percent of completions per latency bucket, in fio's three scales.
 fn latency_buckets(histogram: &Histogram) -> [Ordered<String, f64>; 3] {
     let points = histogram.cumulative();
-    // How many took less than this; exact up to the histogram's own bucket width.
+    // Exact up to the histogram's own bucket width.
     let below = |ns: u64| {
         let at = points.partition_point(|(highest, _)| highest.0 < ns);
         at.checked_sub(1).map_or(0, |last| points[last].1)

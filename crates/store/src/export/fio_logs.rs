@@ -1,12 +1,10 @@
-//! Export as fio's logs: bandwidth, IOPS, latency and histograms over time.
-//!
-//! The formats are those of fio 3.33 with `log_avg_msec` (HOWTO.rst, "Log File Formats";
-//! `flush_samples` and `flush_hist_samples` in iolog.c): lines of
-//! `time (ms), value, direction (0 read, 1 write, 2 trim), block size, priority`, an entry for each
-//! recording interval at its end, time from the start of the cell. Block size and priority are 0,
-//! as in fio's averages. A histogram line is `time, direction, block size` and the completions of
-//! each of fio's 1856 latency bins within the interval. Intervals of the ramp are left out, as in
-//! fio. There is no `slat` log: the submission is not measured apart.
+//! Export as fio's logs. The formats are those of fio 3.33 with `log_avg_msec` (HOWTO.rst, "Log
+//! File Formats"; `flush_samples` and `flush_hist_samples` in iolog.c): lines of `time (ms), value,
+//! direction (0 read, 1 write, 2 trim), block size, priority`, an entry for each recording interval
+//! at its end, time from the start of the cell. Block size and priority are 0, as in fio's
+//! averages. A histogram line is `time, direction, block size` and the completions of each of fio's
+//! 1856 latency bins within the interval. Intervals of the ramp are left out, as in fio. There is
+//! no `slat` log: the submission is not measured apart.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,9 +21,9 @@ use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use crate::model::Entry;
 use crate::read::{CellRecord, Run};
 
-/// Bits of a value that fio's bins keep: `FIO_IO_U_PLAT_BITS` in stat.h.
+/// `FIO_IO_U_PLAT_BITS` in stat.h.
 const BIN_BITS: u32 = 6;
-/// Bins of a histogram: `FIO_IO_U_PLAT_NR`, 29 groups of 64.
+/// `FIO_IO_U_PLAT_NR`: 29 groups of 64.
 const BINS: usize = 29 << BIN_BITS;
 
 /// A log of fio.
@@ -65,7 +63,6 @@ impl FioLog {
     }
 }
 
-/// One direction of one interval.
 #[derive(Default)]
 struct Row {
     start: Nanos,
@@ -73,7 +70,7 @@ struct Row {
     ios: u64,
     bytes: u64,
     latency: Histogram,
-    /// Where it differs from the latency.
+    /// Set where it differs from the latency.
     service: Option<Histogram>,
 }
 
@@ -87,17 +84,13 @@ impl Row {
     }
 }
 
-/// Rows by interval and direction; the ramp's part of an interval is left out.
+/// The ramp's part of an interval is left out.
 type Rows = BTreeMap<(u32, Op), Row>;
 
-/// Every cell of a run as logs in a folder, one cell and drive beside the other as
-/// [`super::export_bench_fio`] has them: `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`.
-/// `fio-plot -i` takes one of the innermost folders; it takes every file whose name begins with
-/// `..._clat` for a log of latencies, so the name of the histograms' begins otherwise. Returns the
-/// files.
-///
-/// # Errors
-/// When the run folder cannot be read, or the output cannot be written.
+/// Writes every cell of a run as logs, named as [`super::export_bench_fio`] does:
+/// `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`. `fio-plot -i` takes one of the innermost
+/// folders, and every file whose name begins with `..._clat` for a log of latencies, so the name of
+/// the histograms begins otherwise. Returns the files.
 pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files: Vec<PathBuf> = Vec::new();
     for cell in &run.cells {
@@ -140,10 +133,7 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreEr
     Ok(files)
 }
 
-/// Write one log of a cell of one drive into a file; an existing one is replaced.
-///
-/// # Errors
-/// When the run folder cannot be read, or the file cannot be written.
+/// Writes one log of a cell of one drive; an existing file is replaced.
 pub fn write_fio_log(run: &Run, cell: &str, log: FioLog, path: &Path) -> Result<(), StoreError> {
     let found = run.cells.iter().find(|c| c.plan.id == cell);
     let rows = match found.and_then(|cell| Some((cell, cell.drives.first()?.drive))) {
@@ -183,9 +173,8 @@ fn write_rows(rows: &Rows, log: FioLog, path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// The measured intervals of a cell on a drive, from the journal. The rest of the last interval, in
-/// which the I/Os in flight complete, counts as part of the interval before it
-/// (docs/run-folder.md).
+/// The rest of the last interval, in which the I/Os in flight complete, counts as part of the
+/// interval before it (docs/run-folder.md).
 fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, StoreError> {
     let path = run.path.join(JOURNAL_FILE);
     let mut reader = JournalReader::open(&path)?;
@@ -234,7 +223,6 @@ fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, StoreError> 
     Ok(rows)
 }
 
-/// The completions in each of fio's bins.
 fn bins(histogram: &Histogram) -> Vec<u64> {
     let mut bins = vec![0; BINS];
     let mut before = 0;

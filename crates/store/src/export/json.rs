@@ -1,5 +1,4 @@
-//! The whole run as one JSON document: manifest, cells with results, series and distributions,
-//! verdicts, warnings.
+//! The whole run as one JSON document.
 
 use std::io::Write;
 
@@ -74,7 +73,6 @@ struct DriveInCell<'a> {
     #[serde(serialize_with = "telemetry")]
     telemetry: &'a [TelemetryRecord],
     distributions: Vec<Distribution<'a>>,
-    /// Interruptions of a soak between its segments.
     #[serde(skip_serializing_if = "<[Gap]>::is_empty")]
     gaps: &'a [Gap],
 }
@@ -148,10 +146,7 @@ struct Distribution<'a> {
     cumulative_ns: &'a [(Nanos, u64)],
 }
 
-/// Write the run as one JSON document, with what is concluded from it.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes the run, with what is concluded from it, as one JSON document.
 pub fn export_json(run: &Run, found: &Conclusions, out: &mut impl Write) -> Result<(), StoreError> {
     let verdicts = run.verdicts.iter().zip(&run.manifest.drives).enumerate();
     let document = Document {

@@ -1,9 +1,7 @@
-//! Export of runs to JSON, CSV, Parquet, fio's JSON and Open Compute's artifacts.
-//!
-//! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay
-//! in the run folder); [`fio`] is for tools made for fio. CSV and Parquet share their tables
-//! (module `table`), and what is concluded from a run has those of its tables in JSON too. Every
-//! format marks simulated drives.
+//! Export of runs. [`json`], [`csv`] and [`parquet`] hold everything in figures (the raw histograms
+//! stay in the run folder); [`fio`] is for tools made for fio. CSV and Parquet share the tables of
+//! module `table`, and JSON has the conclusions in those of its tables. Every format marks
+//! simulated drives.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -102,14 +100,11 @@ impl FromStr for ExportFormat {
 /// Finds what is concluded from a run: `analysis::conclusions::of`, which this crate cannot reach.
 pub type Conclude<'a> = &'a (dyn Fn(&Run) -> Conclusions + Sync);
 
-/// Export a run folder, with what `conclude` finds. `out` is the file to write (json, fio-json,
-/// ocp; the latter without the figures of verdict rules, which only [`ocp::export_ocp`] can be
-/// given) or the folder to write into (csv, parquet, bench-fio, fio-logs; made when missing).
-/// Existing files of the same names are replaced, each only when the new one is whole. Returns the
-/// files written.
-///
-/// # Errors
-/// Everything that [`Run::open`] refuses, and when the output cannot be written.
+/// Exports a run folder, with what `conclude` finds. `out` is the file (json, fio-json, ocp; the
+/// latter without the figures of verdict rules, which only [`ocp::export_ocp`] takes) or the folder
+/// to write into (csv, parquet, bench-fio, fio-logs). Existing files are replaced, each only when
+/// the new one is whole. Returns the files. Fails like [`Run::open`], and when the output cannot be
+/// written.
 pub fn export(
     run_path: &Path,
     format: ExportFormat,
@@ -129,8 +124,7 @@ pub fn export(
     Ok(vec![out.to_owned()])
 }
 
-/// Write each table of a run into a file of its own, in a folder that is made when missing. Returns
-/// the files.
+/// Each table into a file of its own; returns the files.
 fn write_tables(
     run: &Run,
     found: &Conclusions,
@@ -147,20 +141,17 @@ fn write_tables(
     files.collect()
 }
 
-/// Write a JSON document with a line end.
+/// Ends with a line end.
 fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(), StoreError> {
     serde_json::to_writer_pretty(&mut *out, document)
         .map_err(|error| output_error(error.into()))?;
     out.write_all(b"\n").map_err(output_error)
 }
 
-/// Replace a file so that it is the one before or the new one, whole, even after a loss of power:
-/// written under the name `.NAME.tmp` beside it, flushed, renamed; then the folder is flushed. A
-/// process that is killed leaves the temporary file, which the next writer replaces. One writer at
-/// a time. [`output_error`]s of the writing closure are reported for `path`.
-///
-/// # Errors
-/// When the file cannot be written, and what `write` returns.
+/// Replaces a file so that it is the one before or the new one, whole, even after a loss of power:
+/// written as `.NAME.tmp` beside it, flushed, renamed; then the folder is flushed. A killed process
+/// leaves the temporary file, which the next writer replaces; there must be one writer at a time.
+/// [`output_error`]s of the closure are reported for `path`.
 pub fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), StoreError>,
@@ -195,16 +186,13 @@ pub fn replace_file(
 }
 
 /// [`replace_file`] with these bytes.
-///
-/// # Errors
-/// As [`replace_file`].
 pub fn replace_content(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace_file(path, |file| file.write_all(bytes).map_err(output_error))
 }
 
 const WRITING: &str = "write";
 
-/// An I/O error of an output whose path the caller knows.
+/// The caller knows the path of the output.
 pub(crate) fn output_error(error: io::Error) -> StoreError {
     StoreError::io(WRITING, Path::new("the output"))(error)
 }

@@ -1,21 +1,15 @@
 //! Export as Open Compute's Test & Validation output 2.0
-//! (github.com/opencomputeproject/ocp-diag-core, `json_spec`): one JSON artifact per line.
-//!
-//! # Mapping
-//! A run is a `testRun`, its drives are `hardwareInfos` with their serials, firmware and assay
-//! itself `softwareInfos`. A cell is a `testStep`, a figure of it a `measurement`, the intervals of
-//! a soak and its temperatures are `measurementSeries`. The figures of the verdict rules, each with
-//! the limit of its rule as `validator`, are measurements of a last step, with the verdict and the
+//! (github.com/opencomputeproject/ocp-diag-core, `json_spec`): one JSON artifact per line. A run is
+//! a `testRun`, its drives are `hardwareInfos` with their serials, firmware and assay itself
+//! `softwareInfos`. A cell is a `testStep`, a figure of it a `measurement`, the intervals of a soak
+//! and its temperatures are `measurementSeries`. The figures of the verdict rules, each with the
+//! limit of its rule as `validator`, are measurements of a last step, with the verdict and the
 //! steady states as `diagnosis`. Warnings are logs; those about failed I/O or data are errors.
-//!
-//! # Mechanism
-//! `OcpWriter` takes the events of a journal in order and writes the artifacts of each. It needs
-//! nothing that comes later, so the same bytes come from a finished run folder and, line by line,
-//! from a run in progress ([`Follower`]). A run that was killed has a valid prefix, without
-//! `testRunEnd`.
-//!
-//! Artifacts have the date of the journal's last event that has one. Elements of a series have
-//! their own: the cell's start and the drive's time since, which is virtual for a simulated drive.
+//! `OcpWriter` writes the artifacts of each event of a journal and needs nothing that comes later,
+//! so the same bytes come from a finished run folder and, line by line, from a run in progress
+//! ([`Follower`]). A run that was killed has a valid prefix, without `testRunEnd`. Artifacts have
+//! the date of the journal's last event that has one. Elements of a series have their own: the
+//! cell's start and the drive's time since, which is virtual for a simulated drive.
 
 use std::io::Write;
 use std::path::Path;
@@ -33,7 +27,7 @@ mod series;
 mod soak;
 mod writer;
 
-/// How every output begins.
+/// Beginning of every output.
 pub const HEAD: &str = "{\"schemaVersion\":{\"major\":2,\"minor\":0}";
 
 const IOPS: &str = "IO/s";
@@ -59,10 +53,7 @@ pub struct LimitedFigure {
 /// The figures of the verdict rules about a drive, by its index, as measured so far.
 pub type LimitedFigures<'a> = &'a dyn Fn(usize) -> Vec<LimitedFigure>;
 
-/// Write a run folder, finished or not, as artifacts.
-///
-/// # Errors
-/// When it is no run folder, cannot be read, or the output cannot be written.
+/// Writes a run folder, finished or not, as artifacts.
 pub fn export_ocp(
     folder: &Path,
     figures: LimitedFigures<'_>,
@@ -81,10 +72,7 @@ pub struct Follower<'a, W: Write> {
 }
 
 impl<'a, W: Write> Follower<'a, W> {
-    /// Begin with a run folder whose manifest is written.
-    ///
-    /// # Errors
-    /// As [`export_ocp`].
+    /// Begins with a run folder whose manifest is written.
     pub fn open(
         folder: &Path,
         figures: LimitedFigures<'a>,
@@ -99,10 +87,7 @@ impl<'a, W: Write> Follower<'a, W> {
         })
     }
 
-    /// Write the artifacts of the lines that are whole by now.
-    ///
-    /// # Errors
-    /// When the journal cannot be read or the output not be written.
+    /// Writes the artifacts of the lines that are whole by now.
     pub fn advance(&mut self) -> Result<(), StoreError> {
         loop {
             let line = self.journal.next_whole_line();
@@ -125,10 +110,7 @@ impl<'a, W: Write> Follower<'a, W> {
         self.writer.out.flush().map_err(output_error)
     }
 
-    /// The run has ended: write its `testRunEnd`, if its journal has an end.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
+    /// Writes the `testRunEnd` of a run that has ended, if its journal has an end.
     pub fn close(mut self) -> Result<(), StoreError> {
         self.writer.close().map_err(output_error)?;
         self.writer.out.flush().map_err(output_error)

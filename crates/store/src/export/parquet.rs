@@ -1,7 +1,6 @@
 //! Parquet tables, zstd-compressed, written without Arrow. Counts are `INT64` with the logical type
-//! of an unsigned 64-bit integer, figures `DOUBLE`, words `STRING`; every column is optional,
-//! absent where nothing was measured. The file's metadata names the run, the build and whether any
-//! drive is simulated.
+//! of an unsigned 64-bit integer, figures `DOUBLE`, words `STRING`; every column is optional. The
+//! file's metadata names the run, the build and whether any drive is simulated.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,14 +23,10 @@ mod read;
 
 pub use read::TableReader;
 
-/// Rows held in memory before they are written: bounds memory for runs of many hours.
+/// Bounds memory for runs of many hours.
 const ROWS_PER_GROUP: usize = 64 << 10;
 
-/// Write each of [`tables`](super::table::tables) into a file `NAME.parquet` in a folder, made when
-/// missing. Returns the files.
-///
-/// # Errors
-/// When the folder or a file cannot be written.
+/// Writes each of [`tables`](super::table::tables) into `NAME.parquet`; returns the files.
 pub fn export_parquet(
     run: &Run,
     found: &Conclusions,
@@ -78,10 +73,7 @@ pub struct TableWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Begin the file with these columns and key-value metadata; `path` is named in errors.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
+    /// Begins the file with these columns and key-value metadata; `path` is named in errors.
     pub fn new(
         out: W,
         path: &Path,
@@ -95,24 +87,18 @@ impl<W: Write + Send> TableWriter<W> {
         })
     }
 
-    /// Add a row, with a value for each column.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
+    /// Adds a row, with a value for each column.
     pub fn push(&mut self, row: Row) -> Result<(), StoreError> {
         let pushed = self.groups.push(row);
         pushed.map_err(|error| write_error(&self.path, error))
     }
 
-    /// Bytes of the groups that are complete: rows since the last of them are not counted.
+    /// Bytes of complete groups, without the rows since.
     pub fn bytes_written(&self) -> usize {
         self.groups.writer.bytes_written()
     }
 
-    /// Write the last group and the footer; returns the output.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
+    /// Writes the last group and the footer; returns the output.
     pub fn close(self) -> Result<W, StoreError> {
         let closed = self.groups.close();
         closed.map_err(|error| write_error(&self.path, error))
@@ -190,7 +176,6 @@ fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
     root.build().map(Arc::new)
 }
 
-/// Metadata of a file about one run.
 fn metadata(run: &Run) -> [(&'static str, String); 6] {
     let manifest = &run.manifest;
     [

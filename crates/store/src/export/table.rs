@@ -1,5 +1,4 @@
-//! Tables of runs: columns and rows, of the CSV, Parquet and JSON exports and of joined tables of
-//! many runs.
+//! Tables of runs, of the CSV, Parquet and JSON exports and of joined tables of many runs.
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{Estimate, HostLoad, LatencySummary, OpSummary};
@@ -58,7 +57,7 @@ pub fn tables<'a>(run: &'a Run, found: &'a Conclusions) -> [Table<'a>; 8] {
 
 type Getter<'a, R> = Box<dyn Fn(&R) -> Value + 'a>;
 
-/// Columns under construction, each with the getter of its values.
+/// Under construction: each column with the getter of its values.
 struct Columns<'a, R> {
     columns: Vec<Column>,
     getters: Vec<Getter<'a, R>>,
@@ -87,8 +86,7 @@ impl<'a, R: 'a> Columns<'a, R> {
         }
     }
 
-    /// Run, drive and cell of a row: first in every table, so that tables of many runs can be
-    /// concatenated.
+    /// First in every table, so that tables of many runs can be concatenated.
     fn keys(&mut self, of: impl Fn(&R) -> DriveRow<'a> + Copy + 'a) {
         self.add("run_id", move |r| of(r).run.manifest.run_id.as_str());
         self.add("simulated", move |r| of(r).drive().simulated);
@@ -97,7 +95,6 @@ impl<'a, R: 'a> Columns<'a, R> {
         self.add("cell", move |r| of(r).cell.plan.id.as_str());
     }
 
-    /// The figures of a latency distribution.
     fn latency(&mut self, name: &str, of: impl Fn(&R) -> Option<LatencySummary> + Copy + 'a) {
         self.add(format!("{name}_samples"), move |r| of(r).map(|l| l.samples));
         self.add(format!("{name}_mean_ns"), move |r| of(r).map(|l| l.mean));
@@ -115,7 +112,6 @@ impl<'a, R: 'a> Columns<'a, R> {
         });
     }
 
-    /// Processor time of the host.
     fn host(&mut self, of: impl Fn(&R) -> Option<HostLoad> + Copy + 'a) {
         type Share = (&'static str, fn(HostLoad) -> f64);
         let shares: [Share; 7] = [
@@ -133,7 +129,6 @@ impl<'a, R: 'a> Columns<'a, R> {
     }
 }
 
-/// A drive in a cell of a run: row of `cells`.
 #[derive(Clone, Copy)]
 struct DriveRow<'a> {
     run: &'a Run,
@@ -154,13 +149,12 @@ impl<'a> DriveRow<'a> {
         self.part.result.as_ref()
     }
 
-    /// A value that only some cells have.
+    /// Only some cells have such a value.
     fn value(&self, name: &str) -> Option<f64> {
         self.result()?.values.get(name).copied()
     }
 }
 
-/// Rows of `cells`.
 fn drive_rows(run: &Run) -> impl Iterator<Item = DriveRow<'_>> {
     run.cells.iter().flat_map(move |cell| {
         let row = move |part| DriveRow { run, cell, part };
@@ -168,7 +162,7 @@ fn drive_rows(run: &Run) -> impl Iterator<Item = DriveRow<'_>> {
     })
 }
 
-/// Name of a state, and its reason if it has one.
+/// With its reason, if it has one.
 pub(crate) fn state_text(state: &CellState) -> (&'static str, Option<&str>) {
     match state {
         CellState::Planned => ("planned", None),
@@ -179,7 +173,7 @@ pub(crate) fn state_text(state: &CellState) -> (&'static str, Option<&str>) {
     }
 }
 
-/// The figures of an operation; `None` of one that the cell does not use and that did nothing.
+/// `None` of an operation that the cell does not use and that did nothing.
 pub(crate) fn used<'a>(
     cell: &CellRecord,
     result: &'a CellResult,
@@ -205,20 +199,20 @@ pub(crate) fn used<'a>(
     (!summary.is_unused() || is_meant && measures).then_some(summary)
 }
 
-/// JSON text of a list or map; absent where it is empty.
+/// Absent where the list or map is empty.
 fn json_text(value: &impl serde::Serialize, is_empty: bool) -> Option<String> {
     serde_json::to_string(value).ok().filter(|_| !is_empty)
 }
 
-/// The name of a value of an enumeration, as in JSON.
+/// As in JSON.
 fn json_name(value: impl serde::Serialize) -> Option<String> {
     let name = serde_json::to_value(value).ok()?;
     name.as_str().map(str::to_owned)
 }
 
-/// `runs`: one row per run and drive. `run_id` joins it to the other tables, with `drive` where
-/// several drives were measured. Joined tables of many runs have further columns: where the run was
-/// measured, and by which attempt.
+/// `runs`: one row per run and drive. `run_id`, with `drive` where several were measured, joins it
+/// to the other tables. Joined tables of many runs also have where the run was measured, and by
+/// which attempt.
 pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
     let mut c: Columns<'a, (usize, &'a DriveRecord)> = Columns::new();
     let manifest = &run.manifest;
@@ -393,12 +387,11 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.table("cells", drive_rows(run))
 }
 
-/// `intervals`: one row per interval, drive and operation.
+/// One row per interval, drive and operation.
 fn interval_table(run: &Run) -> Table<'_> {
     intervals(run, |_| true)
 }
 
-/// [`interval_table`] of the cells that `selects` takes.
 fn intervals(run: &Run, selects: fn(&CellRecord) -> bool) -> Table<'_> {
     let mut c: Columns<'_, (DriveRow<'_>, &OpSample)> = Columns::new();
     c.keys(|&(row, _)| row);
@@ -451,7 +444,7 @@ pub fn telemetry_table(run: &Run) -> Table<'_> {
     c.table("telemetry", rows)
 }
 
-/// `host`: one row per cell and interval.
+/// One row per cell and interval.
 fn host_table(run: &Run) -> Table<'_> {
     let mut c: Columns<'_, (&CellRecord, u32, HostLoad)> = Columns::new();
     c.add("run_id", |_| run.manifest.run_id.as_str());

@@ -10,10 +10,9 @@ use crate::read::{CellDrive, CellRecord, CellState};
 use crate::series::OpSample;
 use crate::series::silent::Spans;
 
-/// A sample under construction.
 pub(super) struct Point {
     pub(super) figures: OpSample,
-    /// Offsets of its lines.
+    /// Offsets of the lines.
     pub(super) first: u64,
     pub(super) more: Vec<u64>,
 }
@@ -25,7 +24,6 @@ pub(super) fn key(interval: &Interval, op: Op) -> PointKey {
     (interval.index, !interval.ramp, op)
 }
 
-/// One drive of an open cell.
 #[derive(Default)]
 pub(super) struct OpenDrive {
     pub(super) totals: JobTotals,
@@ -40,7 +38,7 @@ pub(super) struct OpenDrive {
 pub(super) struct Budget([u64; 5]);
 
 impl Budget {
-    /// With this interval's counts added, or the reason why they are implausible.
+    /// The error is the reason why the counts are implausible.
     pub(super) fn with(mut self, interval: &Interval) -> Result<Budget, &'static str> {
         for (_, counts) in &interval.ops {
             let service = counts.service.as_ref().map_or(0, Histogram::count);
@@ -66,16 +64,15 @@ fn plausible(histogram: &Histogram) -> bool {
     (n * min..=n * max).contains(&histogram.sum_ns())
 }
 
-/// Dates of the last attempt of a cell, RFC 3339 in UTC; empty where there is none.
+/// RFC 3339 in UTC; empty where there is none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dates {
-    /// The attempt of the run that it belongs to, from 1.
+    /// The attempt of the run, from 1.
     pub(super) attempt: usize,
     pub(super) began: String,
     pub(super) ended: String,
 }
 
-/// A cell under construction.
 pub(super) struct Cell {
     pub(super) record: CellRecord,
     pub(super) started: bool,
@@ -103,7 +100,6 @@ impl Cell {
         cell
     }
 
-    /// Discard what was measured.
     pub(super) fn clear(&mut self) {
         let drives = &self.record.plan.drives;
         self.record.drives = drives
@@ -117,7 +113,6 @@ impl Cell {
         self.host.clear();
     }
 
-    /// Under measurement at this point of the journal?
     pub(super) fn is_open(&self) -> bool {
         matches!(
             self.record.state,

@@ -1,8 +1,6 @@
-//! Segments of a long cell joined to the cell that readers see.
-//!
-//! Series follow each other on one time axis, in which an interruption of a real drive is as long
-//! as it was: a hole, without rows. Histograms are summed before figures are made of them, so
-//! nothing is lost.
+//! Segments of a long cell joined to the cell that readers see. Series follow each other on one
+//! time axis, in which an interruption of a real drive is a hole as long as it was. Histograms are
+//! summed before figures are made of them, so nothing is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +17,6 @@ use crate::thin::thin;
 /// is a gap.
 const LONGEST_CHANGE_S: i64 = 5;
 
-/// Cells as readers count them, and the totals of segments.
 pub(super) struct Wholes {
     /// For each planned cell: its number for readers, and whether it is a segment.
     numbers: Vec<(usize, bool)>,
@@ -43,7 +40,7 @@ impl Wholes {
         }
     }
 
-    /// The totals of a planned cell: kept of a segment, else passed on.
+    /// Kept of a segment, else passed on.
     pub(super) fn take(
         &mut self,
         at: usize,
@@ -59,7 +56,6 @@ impl Wholes {
         }
     }
 
-    /// The cells as readers see them.
     pub(super) fn join(
         mut self,
         cells: Vec<(CellRecord, Dates)>,
@@ -155,7 +151,7 @@ impl Wholes {
     }
 }
 
-/// Whether a cell is the next segment of the same whole as the one before it.
+/// Whether `cell` is the next segment of the same whole.
 fn continues(before: Option<&CellPlan>, cell: &CellPlan) -> bool {
     let (Some(before), Some(segment)) = (before, &cell.segment) else {
         return false;
@@ -166,8 +162,7 @@ fn continues(before: Option<&CellPlan>, cell: &CellPlan) -> bool {
     before.segment.as_ref().is_some_and(is_before) && before.drives == cell.drives
 }
 
-/// The state of the whole: finished when all of it is, else that of the first segment which failed
-/// or was skipped.
+/// Finished when all segments are, else the state of the first that failed or was skipped.
 fn state_of(segments: &[&CellState]) -> CellState {
     let is = |wanted: fn(&CellState) -> bool| segments.iter().find(|state| wanted(state));
     let all = |wanted: CellState| segments.iter().all(|state| **state == wanted);
@@ -184,12 +179,9 @@ fn state_of(segments: &[&CellState]) -> CellState {
     }
 }
 
-/// The time axis of a whole.
 #[derive(Default)]
 struct Axis {
-    /// End of what is on it so far.
     end: Nanos,
-    /// Index that follows those so far.
     next_index: u32,
     /// Added to the indices of the present segment.
     index: u32,
@@ -198,7 +190,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Start of a segment on the axis, after the gap before it.
+    /// After the gap before the segment.
     fn begin(
         &mut self,
         segment: &CellRecord,
@@ -229,7 +221,6 @@ impl Axis {
         Nanos(self.end.0.saturating_add(span_ns.0))
     }
 
-    /// Add what a segment measured, moved to its place.
     fn append(&self, part: &mut CellDrive, segment: &CellDrive, base: Nanos) {
         let later = |at: Nanos| Nanos(base.0.saturating_add(at.0));
         part.series
@@ -246,7 +237,7 @@ impl Axis {
             }));
     }
 
-    /// The segment ends: by its plan, or later where its last I/Os completed later.
+    /// By the segment's plan, or later where its last I/Os completed later.
     fn end(&mut self, segment: &CellRecord, dates: &Dates, part: &CellDrive, base: Nanos) {
         let planned = &segment.plan.workload;
         let planned = planned.ramp_ns.saturating_add(planned.runtime_ns);
@@ -265,12 +256,12 @@ impl Axis {
     }
 }
 
-/// The whole's identifier in that of a segment: without its last part.
+/// The identifier of the whole is that of a segment without its last part.
 fn part_of(id: &str) -> &str {
     id.rsplit_once('/').map_or(id, |(whole, _)| whole)
 }
 
-/// Time between two dates; zero where one is not readable, or not before the other.
+/// Zero where a date is not readable, or not before the other.
 fn between(from: &str, to: &str) -> Nanos {
     let date = |text: &str| text.parse::<jiff::Timestamp>().ok();
     let (Some(from), Some(to)) = (date(from), date(to)) else {
@@ -284,8 +275,7 @@ fn between(from: &str, to: &str) -> Nanos {
     )
 }
 
-/// The result of the whole: rates and latencies from all raw histograms, other figures weighted by
-/// time.
+/// Rates and latencies come from all raw histograms, other figures are weighted by time.
 fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult {
     let hosts: Vec<HostLoad> = segments.iter().filter_map(|r| r.host).collect();
     let process = segments
@@ -318,7 +308,7 @@ fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult
     }
 }
 
-/// A mean by weights; `None` without any.
+/// `None` without any weight.
 fn weighted(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let (sum, weight) = values.fold((0.0, 0.0), |(sum, all), (value, weight)| {
         (sum + value * weight, all + weight)
@@ -326,8 +316,7 @@ fn weighted(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (weight > 0.0).then_some(sum / weight)
 }
 
-/// Values of the segments: the highest temperature, write amplification by bytes written, others by
-/// time.
+/// The highest temperature, write amplification by bytes written, others by time.
 fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
     let names: BTreeSet<&String> = segments.iter().flat_map(|r| r.values.keys()).collect();
     let joined = names.into_iter().filter_map(|name| {
@@ -344,7 +333,7 @@ fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
     joined.collect()
 }
 
-/// Findings of all segments; the first examples stay.
+/// The first examples stay.
 fn verified(segments: &[&CellResult]) -> Option<VerifySummary> {
     let mut parts = segments.iter().filter_map(|r| r.verify.as_ref());
     let mut sum = parts.next()?.clone();

@@ -1,9 +1,6 @@
-//! Folding a journal into a [`Run`]: one streaming pass; intervals recorded in parts are read
-//! again.
-//!
-//! Memory: per interval and operation one summary (some 200 bytes); full histograms only for the
-//! cells that are open at that moment (one per drive and operation). Interval histograms are summed
-//! and dropped.
+//! Folds a journal into a [`Run`] in one streaming pass; intervals recorded in parts are read
+//! again. Memory: some 200 bytes per interval and operation; full histograms, one per drive and
+//! operation, only for the cells that are open at that moment.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fs::File;
@@ -31,25 +28,24 @@ use cell::{Cell, Dates, Point, PointKey, key};
 use join::Wholes;
 use sum::{summed, untraced};
 
-/// Notes of damage kept; further ones are counted.
+/// Further notes are counted.
 const MAX_NOTES: usize = 200;
 
 /// Called with (cell, drive within the cell, sum of its measured intervals) whenever a cell's
-/// intervals are complete; again for the same cell when it was measured again, and then only the
-/// last call counts.
+/// intervals are complete. When a cell is measured again, only the last call counts.
 pub(crate) type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
 
-/// Fold a run folder. Segments are joined: cells are counted as in the result.
+/// Segments are joined: cells are counted as in the result.
 pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError> {
     read(path, sink, true, false)
 }
 
-/// Fold a run folder; segments stay cells of their own.
+/// Segments stay cells of their own.
 pub(crate) fn fold_segments(path: &Path) -> Result<Run, StoreError> {
     read(path, &mut |_, _, _| {}, false, false)
 }
 
-/// Fold a run folder; the intervals of soaks are summed to minutes.
+/// The intervals of soaks are summed to minutes.
 pub(crate) fn fold_minutes(path: &Path) -> Result<Run, StoreError> {
     read(path, &mut |_, _, _| {}, true, true)
 }
@@ -76,18 +72,18 @@ fn read(path: &Path, sink: TotalsSink<'_>, joined: bool, minutes: bool) -> Resul
 
 struct Fold<'a> {
     sink: TotalsSink<'a>,
-    /// Where segments are joined.
+    /// Set where segments are joined.
     wholes: Option<Wholes>,
-    /// Whether intervals of soaks are summed to minutes.
+    /// Sum the intervals of soaks to minutes.
     minutes: bool,
     index: BTreeMap<String, usize>,
     cells: Vec<Cell>,
-    /// With: raised while its cell was being measured?
+    /// The flag: raised while its cell was being measured.
     warnings: Vec<(Warning, bool)>,
     /// Unknown events: first line, number of lines.
     unknown: BTreeMap<String, (u64, u64)>,
     notes_left_out: usize,
-    /// Was the first event [`Entry::Manifest`]? None without events.
+    /// Whether the first event was [`Entry::Manifest`]; `None` without events.
     begun: Option<bool>,
     second_reader: Option<JournalReader<BufReader<File>>>,
     /// Without cells and warnings until the end.
@@ -144,7 +140,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// The planned cell of this name, or a note that there is none.
+    /// Notes a cell that the manifest does not have.
     fn cell(&mut self, number: u64, id: &str) -> Option<usize> {
         let found = self.index.get(id).copied();
         if found.is_none() {
@@ -154,7 +150,7 @@ impl<'a> Fold<'a> {
         found
     }
 
-    /// Position of a drive in a cell, or a note that it has none.
+    /// Notes a drive that the cell does not have.
     fn place(&mut self, number: u64, cell: usize, drive: usize) -> Option<usize> {
         let plan = &self.cells[cell].record.plan;
         let found = plan.drives.iter().position(|&d| d == drive);
@@ -268,7 +264,6 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    /// A cell ended in this state; its position.
     fn end(
         &mut self,
         number: u64,
@@ -337,8 +332,7 @@ impl<'a> Fold<'a> {
         self.cells[at].record.state = CellState::Unfinished;
     }
 
-    /// The intervals of this cell are complete: turn them into series, distributions and the summed
-    /// result.
+    /// Turns the complete intervals of the cell into series, distributions and the summed result.
     fn close(&mut self, at: usize) -> Result<(), StoreError> {
         let open = std::mem::take(&mut self.cells[at].open);
         for (place, drive) in open.into_iter().enumerate() {
@@ -410,8 +404,7 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    /// The merged latencies of intervals that were recorded in parts, in lines at these offsets
-    /// (one per part, ascending).
+    /// Merged latencies of intervals recorded in parts, one line per part, at ascending offsets.
     fn latency_of(
         &mut self,
         wanted: &[PointKey],
@@ -443,7 +436,7 @@ impl<'a> Fold<'a> {
         Ok(LatencySummary::of(&merged))
     }
 
-    /// Take a finished cell's journalled results, and check that each is the sum of its intervals.
+    /// Checks that each journalled result is the sum of its intervals.
     fn results(&mut self, number: u64, at: usize, results: Vec<CellResult>) {
         for drive in &mut self.cells[at].record.drives {
             if !results.iter().any(|r| r.drive == drive.drive) {

@@ -1,5 +1,3 @@
-//! Sums over a cell's intervals, and their comparison with the journalled result.
-
 use std::collections::BTreeMap;
 
 use assay_stats::{HostLoad, JobTotals, OpSummary};
@@ -8,7 +6,6 @@ use assay_units::{Nanos, Op};
 use crate::model::CellResult;
 use crate::series::OpSample;
 
-/// Difference between a journalled result and the sum of its intervals.
 pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> Option<String> {
     let nothing = CellResult::default();
     let summed = summed.unwrap_or(&nothing);
@@ -39,8 +36,7 @@ pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> 
     Some(format!("{op}: stated {stated}; the intervals have {found}"))
 }
 
-/// The result as the sum of the measured intervals, with the host's load in them; `None` when none
-/// was measured.
+/// `None` when no interval was measured.
 pub(super) fn summed(
     drive: usize,
     totals: &JobTotals,

@@ -1,5 +1,3 @@
-//! Intervals: the raw counts of a cell.
-
 use assay_stats::{Interval, OpInterval};
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
@@ -11,8 +9,7 @@ pub struct IntervalRecord {
     pub cell: String,
     /// Index into [`super::Manifest::drives`].
     pub drive: usize,
-    /// Interval index since the cell's start. An index can occur more than once (a late worker):
-    /// counts add up.
+    /// Interval index; one that occurs more than once (a late worker) adds up.
     pub index: u32,
     /// Part of the ramp.
     pub ramp: bool,
@@ -24,7 +21,7 @@ pub struct IntervalRecord {
     pub ops: Vec<OpRecord>,
 }
 
-/// One operation in one interval. The histograms are the raw data; results are their sums.
+/// One operation in one interval; its histograms are the raw data, of which results are sums.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpRecord {
     /// Operation.
@@ -61,7 +58,7 @@ impl IntervalRecord {
     }
 }
 
-/// [`super::Entry::Interval`] of an interval that stays with its owner.
+/// [`super::Entry::Interval`] without a copy of the interval.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "interval")]
 pub(crate) struct BorrowedIntervalEntry<'a> {

@@ -1,5 +1,3 @@
-//! Predictive intervals of simulated figures, as recorded with a simulated drive.
-
 use serde::{Deserialize, Serialize};
 
 use super::{CellPlan, DriveRecord, WorkloadRecord};
@@ -10,9 +8,8 @@ pub const LATENCY_PERCENTILE: &str = "latency_percentile";
 /// Probability of the recorded intervals.
 pub const PREDICTIVE_LEVEL: f64 = 0.9;
 
-/// 90 % predictive interval of a kind of figure of a simulated drive: where the figure of the real
-/// drive is expected, relative to the simulated one. Estimated from figures that no fit had seen;
-/// the sampling noise of a run is not part of it.
+/// 90 % predictive interval: where the real drive's figure is expected, relative to the simulated
+/// one. Estimated from figures that no fit had seen, without the sampling noise of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictiveFactors {
     /// Kind of figure, such as `random_read` (rate of random reads) or [`LATENCY_PERCENTILE`].
@@ -20,13 +17,11 @@ pub struct PredictiveFactors {
     /// I/Os in flight for which it holds; none: any other number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<u32>,
-    /// What the profile's fit knew: `this_drive`, `another_block`, `another_depth`, `other_kinds`
-    /// or `facts_only`.
+    /// The fit knew `this_drive`, `another_block`, `another_depth`, `other_kinds` or `facts_only`.
     pub situation: String,
     /// Figures from which it was estimated.
     pub predictions: u32,
-    /// 5 % of the real figures are below this multiple of the simulated one; of a temperature,
-    /// below it and this many kelvin.
+    /// Multiple of the simulated figure below which 5 % are; of a temperature, kelvin added to it.
     pub low: f64,
     /// 5 % are above.
     pub high: f64,
@@ -38,18 +33,17 @@ impl PredictiveFactors {
         [simulated * self.low, simulated * self.high]
     }
 
-    /// Interval of a mean latency, in its unit: with a fixed number in flight, the inverse of the
-    /// rate's (Little's law).
+    /// Interval of a mean latency: with a fixed number in flight, the inverse of the rate's
+    /// (Little's law).
     pub fn of_mean_latency(&self, simulated: f64) -> [f64; 2] {
         [simulated / self.high, simulated / self.low]
     }
 }
 
 impl DriveRecord {
-    /// The intervals of a cell's rate and of its latency percentiles on this drive; `None` of a
-    /// real drive, and where no figure of the kind was ever predicted: mixed and buffered
-    /// workloads, several drives measured concurrently, jobs beside others, rates that the host
-    /// limits.
+    /// Intervals of a cell's rate and latency percentiles; `None` of a real drive, and where no
+    /// figure of the kind was ever predicted: mixed and buffered workloads, several drives at once,
+    /// jobs beside others, rates that the host limits.
     pub fn predictive(&self, plan: &CellPlan) -> [Option<&PredictiveFactors>; 2] {
         let workload = &plan.workload;
         let is_plain = plan.drives.len() == 1
@@ -62,7 +56,6 @@ impl DriveRecord {
         [kind, LATENCY_PERCENTILE].map(|figure| self.factors(figure, workload.in_flight()))
     }
 
-    /// The interval of a kind of figure with so many I/Os in flight.
     fn factors(&self, figure: &str, in_flight: u32) -> Option<&PredictiveFactors> {
         let of_kind = || self.predictive.iter().filter(|f| f.figure == figure);
         let at_depth = of_kind().find(|f| f.in_flight == Some(in_flight));
@@ -71,7 +64,7 @@ impl DriveRecord {
 }
 
 impl WorkloadRecord {
-    /// The kind of its rate; `None` of reads mixed with writes, and of I/O through the page cache.
+    /// Kind of the rate; `None` of mixed reads and writes, and of I/O through the page cache.
     pub fn figure_kind(&self) -> Option<&'static str> {
         if !self.direct {
             return None;
@@ -85,8 +78,7 @@ impl WorkloadRecord {
         }
     }
 
-    /// Whether the host limits its rate, which is then no property of the drive: an open loop, or a
-    /// closed one with a highest rate.
+    /// Whether the host limits the rate: an open loop, or a closed one with a highest rate.
     pub fn is_rate_limited(&self) -> bool {
         const LIMITS: [&str; 3] = ["--rate", "--rate_iops", "--rate_bw"];
         let mut words = self.options.split_whitespace();

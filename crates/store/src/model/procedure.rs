@@ -1,4 +1,4 @@
-//! Properties of cells beyond their workloads: presentation, rounds, steady state.
+//! Properties of cells beyond their workloads.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellView {
-    /// An hour of random writes: rate over time on a logarithmic axis, and a score over its last
-    /// part (AnandTech M8Pe).
+    /// An hour of random writes: rate over time on a logarithmic axis, and a score (AnandTech
+    /// M8Pe).
     Consistency,
-    /// A sweep over queue depth, reported at the lowest depth that reaches 95 % of the best rate
-    /// (AnandTech PBlaze5).
+    /// A sweep over queue depth, reported at the lowest depth with 95 % of the best rate (PBlaze5).
     Knee,
-    /// The same number of I/Os in flight by more and more threads: the depth per I/O queue of the
-    /// drive (DragonFly).
+    /// The same I/Os in flight by more and more threads: the depth per I/O queue (DragonFly).
     Queues,
     /// Latency against offered load in an open loop.
     Load,
@@ -21,10 +19,9 @@ pub enum CellView {
     Rounds,
     /// Continuous writing over time and over capacities written (SNIA SSS PTS, write saturation).
     Saturation,
-    /// Bursts of writes with idle time between them, and continuous writes (SNIA SSS PTS, host idle
-    /// recovery).
+    /// Bursts of writes with idle time, and continuous writes (SNIA SSS PTS, host idle recovery).
     IdleRecovery,
-    /// Sequential, random and sequential writes, without a pause (SNIA SSS PTS, cross stimulus
+    /// Sequential, random, sequential writes without a pause (SNIA SSS PTS, cross stimulus
     /// recovery).
     CrossStimulus,
     /// Distribution of the response time at operating points (SNIA SSS PTS).
@@ -33,13 +30,11 @@ pub enum CellView {
     Thermal,
     /// The whole drive written and verified.
     Capacity,
-    /// Streams from one chunk to many, each written, read and repeated: the rate by length (MLE
-    /// NVMe Streamer, "average peak").
+    /// Streams from one chunk to many: the rate by length (MLE NVMe Streamer, "average peak").
     Peak,
     /// A block trace, replayed: rate, latency and energy by phase (AnandTech Storage Bench).
     TraceReplay,
-    /// The whole area as one stream, written, read back and verified, repeated (MLE NVMe Streamer,
-    /// "average continuous").
+    /// The whole area as one stream, repeated (MLE NVMe Streamer, "average continuous").
     Continuous,
     /// Jobs that run at once on one drive, each with its own figures.
     Jobs,
@@ -51,24 +46,22 @@ pub enum CellView {
     Cache,
     /// I/Os that missed their deadlines.
     Deadlines,
-    /// A fixed amount of data written and flushed, once or repeated: the time until it is on the
-    /// drive.
+    /// Data written and flushed, once or repeated: the time until it is on the drive.
     Drain,
-    /// Short workloads on a drive in several states of fill: empty, full, after idle time,
-    /// deallocated.
+    /// Short workloads on a drive that is empty, full, after idle time, deallocated.
     Fill,
     /// Latency of the first I/O after idle time, by the length of the idle time.
     Wake,
 }
 
 impl CellView {
-    /// A stream of chunks, short or long?
+    /// Whether it shows a stream of chunks, short or long.
     pub fn is_stream(self) -> bool {
         matches!(self, CellView::Peak | CellView::Continuous)
     }
 }
 
-/// A job of several that run at once on one drive. Each is a cell.
+/// A job, which is a cell, of several that run at once on one drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPlan {
     /// Its name, unique among them.
@@ -91,14 +84,12 @@ pub struct JobPlan {
 pub struct SimulatedHost {
     /// Processors (hardware threads).
     pub processors: u32,
-    /// Rate of an uplink that all drives share, bytes per second; none: each drive has lanes of its
-    /// own.
+    /// Rate of an uplink that all drives share; `None`: each drive has lanes of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub uplink_bytes_per_second: Option<u64>,
 }
 
-/// Name of the value ([`super::CellResult::values`]) of the share of a [`SimulatedHost`]'s
-/// processors that the I/Os of a drive took, percent.
+/// Value ([`super::CellResult::values`]): processors that a drive's I/Os took, percent of all.
 pub const HOST_BUSY_PCT: &str = "host_busy_pct";
 
 /// Position of a cell among rounds.
@@ -124,8 +115,7 @@ pub struct Segment {
     pub number: u32,
     /// Number of the last one.
     pub count: u32,
-    /// Bytes that the whole has written at its end; it is not needed once they are written. None:
-    /// it ends by its runtime.
+    /// Bytes that the whole has written at its end; `None`: the runtime ends it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written_bytes: Option<u64>,
 }
@@ -163,29 +153,23 @@ pub enum OperatingPoint {
     Min,
 }
 
-/// Names of the values of a cell at an [`OperatingPoint`]: its threads, and I/Os in flight per
-/// thread.
+/// Value of a cell at an [`OperatingPoint`]: its threads.
 pub const POINT_THREADS: &str = "point_numjobs";
-/// See [`POINT_THREADS`].
+/// Value of a cell at an [`OperatingPoint`]: I/Os in flight per thread.
 pub const POINT_DEPTH: &str = "point_iodepth";
 
-/// Name of the value ([`super::CellResult::values`]) of the reads that a block cache answered,
-/// percent.
+/// Value ([`super::CellResult::values`]): reads that a block cache answered, percent.
 pub const CACHE_HIT_PCT: &str = "cache_hit_pct";
-/// Name of the value of the data that a block cache has and its backing device has not at the end
-/// of the cell, MiB.
+/// Value: data that a block cache has and its backing device has not at the end of the cell.
 pub const CACHE_DIRTY_MIB: &str = "cache_dirty_mib";
 
-/// Name of the value ([`super::CellResult::values`]) of the rate offered by a cell with an
-/// [`OfferedLoad`], I/Os per second.
+/// Value: rate offered by a cell with an [`OfferedLoad`], I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";
 
-/// Name of the value of a preconditioning: share of the area's blocks that it wrote at least once,
-/// percent.
+/// Value of a preconditioning: blocks of the area that it wrote at least once, percent.
 pub const AREA_WRITTEN_PCT: &str = "area_written_pct";
 
-/// Steady state of the rounds of a step on a drive, by one tracked cell. The last record of a
-/// `group` counts.
+/// Steady state of a step's rounds by one tracked cell; the last record of a `group` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {
     /// Index into [`super::Manifest::drives`].
@@ -212,8 +196,7 @@ pub struct SteadyRecord {
     pub excursion_pct: f64,
     /// Slope of that line, in units of the value per round.
     pub slope_per_round: f64,
-    /// Largest distance from the mean by the rule, in units of the value; absent where the rule
-    /// sets none.
+    /// Largest distance from the mean by the rule, in units of the value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub band: Option<f64>,
     /// Reason why steady state is not achieved.

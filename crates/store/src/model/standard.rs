@@ -1,5 +1,3 @@
-//! The standard whose test a suite is, as its TOML text declares it.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -25,8 +23,7 @@ pub struct Standard {
     pub deviations: Vec<String>,
 }
 
-/// Conditions of a class of drives: they hold in place of the defaults where the run has these
-/// values.
+/// Conditions of a class of drives, in place of the defaults where the run has these values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternative {

@@ -1,5 +1,3 @@
-//! Telemetry and properties reported by drives.
-
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,3 @@
-//! Replay of a block trace: how its requests became I/Os, how late they were, and the counts of its
-//! phases.
-
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +35,7 @@ impl TraceRecord {
     }
 }
 
-/// How the requests of a trace became I/Os. A request may count under several.
+/// How the requests of a trace became I/Os; one may count under several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceCounts {
     /// Requests that were reached.

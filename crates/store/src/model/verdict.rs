@@ -1,5 +1,3 @@
-//! Verdicts with their reasons.
-
 use serde::{Deserialize, Serialize};
 
 /// Verdict of a suite on a drive.
@@ -9,8 +7,7 @@ pub struct Verdict {
     pub result: VerdictResult,
     /// Reasons with their figures.
     pub reasons: Vec<Reason>,
-    /// Which drives, and of which year, the limits of its rules are opinions about; none without
-    /// such limits.
+    /// Drives, and the year, to which the limits of the rules apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<String>,
 }

@@ -1,5 +1,4 @@
-//! Warnings: their record, the codes, and the thresholds at which they are raised. Suites raise
-//! them; analysis and reports read them.
+//! Warnings: record, codes, and the thresholds at which suites raise them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,29 +1,24 @@
-//! Short intervals: merged with a neighbour, so that every interval of a series is a sample of the
-//! rate.
-//!
-//! Intervals are equally long, with two exceptions: the first measured one where the ramp ends
-//! inside an interval, and the last one, in which the I/Os that were in flight at the end complete
-//! (one I/O in 2.6 us would be 386,100 MiB/s). The rate of such an interval rests on few
-//! completions and would set minimum, maximum, spread and change points; without its counts the
-//! series would no longer add up to the result. So an interval shorter than half of the longest one
-//! is no sample of its own: its counts and its time are added to the interval before it, or to the
-//! one after it where it is the first. Intervals of the ramp are merged with intervals of the ramp
-//! only.
-//!
-//! The same merging makes minutes of seconds ([`merge_minutes`]), for tables of soaks of weeks.
+//! Short intervals are merged with a neighbour, so that every interval of a series is a sample of
+//! the rate. Intervals are equally long, except the first measured one where the ramp ends inside
+//! an interval, and the last one, in which the I/Os that were in flight at the end complete (one
+//! I/O in 2.6 us would be 386,100 MiB/s). The rate of such an interval rests on few completions and
+//! would set minimum, maximum, spread and change points; without its counts the series would no
+//! longer add up to the result. So counts and time of an interval shorter than half of the longest
+//! one are added to the interval before it, or to the one after it where it is the first. Intervals
+//! of the ramp are merged only among themselves. The same merging makes minutes of seconds
+//! ([`merge_minutes`]), for tables of soaks of weeks.
 
 use assay_stats::LatencySummary;
 use assay_units::{Nanos, Op};
 
 use super::OpSample;
 
-/// Whether an interval is too short to be a sample of its own (see the [module](self)).
+/// Too short to be a sample of its own.
 fn is_short(elapsed: Nanos, longest: Nanos) -> bool {
     u128::from(elapsed.0) * 2 < u128::from(longest.0)
 }
 
-/// Source intervals of a merged one: their indices in the journal, and whether they are of the
-/// ramp.
+/// Indices in the journal of the intervals merged into one, and whether they are of the ramp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sources<'a> {
     /// Interval indices.
@@ -32,14 +27,13 @@ pub struct Sources<'a> {
     pub ramp: bool,
 }
 
-/// One interval: its operations and the intervals that were merged into it, itself included.
+/// The operations of an interval, and the intervals merged into it, itself included.
 struct Merged {
     ops: Vec<OpSample>,
     indices: Vec<u32>,
 }
 
 impl Merged {
-    /// The operations of one interval.
     fn of(ops: &[OpSample]) -> Merged {
         Merged {
             ops: ops.to_vec(),
@@ -54,7 +48,6 @@ impl Merged {
         (start.unwrap_or_default(), end.unwrap_or_default())
     }
 
-    /// Take in the counts and the time of a short neighbour.
     fn absorb(&mut self, short: Merged) {
         let ((start, end), added) = (self.span(), short.span());
         let (start, end) = (start.min(added.0), end.max(added.1));
@@ -77,11 +70,8 @@ impl Merged {
     }
 }
 
-/// The series with its short intervals merged. `latency_of` gives the latencies of one operation in
-/// several intervals together, which their separate percentiles do not determine.
-///
-/// # Errors
-/// What `latency_of` returns.
+/// The series with its short intervals merged. `latency_of` gives the latencies of an operation in
+/// several intervals, which their separate percentiles do not determine.
 pub fn merge_short<E>(
     series: Vec<OpSample>,
     latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
@@ -102,11 +92,8 @@ pub fn merge_short<E>(
     })
 }
 
-/// The series by the minute: the intervals that begin in one minute of the cell's time axis are
-/// one, whose index is the minute's number.
-///
-/// # Errors
-/// What `latency_of` returns.
+/// The series by the minute: intervals that begin in one minute of the cell become one, whose index
+/// is the minute's number.
 pub fn merge_minutes<E>(
     series: Vec<OpSample>,
     latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
@@ -125,13 +112,12 @@ pub fn merge_minutes<E>(
     })
 }
 
-/// The minute in which an interval begins.
 fn minute_of(sample: &OpSample) -> u32 {
-    // Later than 8,000 years all is one minute.
+    // Everything later than 8,000 years is one minute.
     u32::try_from(sample.start.0 / Nanos::from_secs(60).0).unwrap_or(u32::MAX)
 }
 
-/// The intervals that `parts` makes of the ramp and of the rest, without short ones among them.
+/// `parts` makes the intervals of the ramp and of the rest.
 fn merge<E>(
     series: Vec<OpSample>,
     mut latency_of: impl FnMut(Op, Sources<'_>) -> Result<LatencySummary, E>,
@@ -156,7 +142,7 @@ fn merge<E>(
     Ok(out)
 }
 
-/// Short intervals added to the one before them, those before the first whole one to it.
+/// Each is added to the one before, those before the first whole one to it.
 fn without_short(intervals: Vec<Merged>) -> Vec<Merged> {
     // An operation's own span counts, as in the search for short ones: threads can report parts.
     let spans = intervals.iter().flat_map(|interval| &interval.ops);

@@ -1,8 +1,6 @@
-//! Silent intervals: intervals in which nothing completed are samples with zero I/Os.
-//!
-//! An I/O loop that blocks through a long stall (a real drive's blocking call) records no empty
-//! intervals, and the journal has a gap. Means, minima and charts must count both alike, so gaps
-//! are filled when a run is read.
+//! Intervals in which nothing completed are samples with zero I/Os. An I/O loop that blocks through
+//! a long stall (a real drive's blocking call) records none, and the journal has a gap. Means,
+//! minima and charts must count both alike, so gaps are filled when a run is read.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +9,10 @@ use assay_units::{Nanos, Op};
 
 use super::OpSample;
 
-/// Silent intervals that a series may have beside [`SILENT_PER_RECORDED`], an hour by the second. A
-/// real drive that completes nothing for minutes is abandoned (`assay_io::IO_TIMEOUT`), so more are
-/// a damaged index: they stay a gap.
+/// An hour by the second, beside [`SILENT_PER_RECORDED`]. A real drive that completes nothing for
+/// minutes is abandoned (`assay_io::IO_TIMEOUT`), so more are a damaged index: they stay a gap.
 const MAX_SILENT: u64 = 3_600;
-/// Silent intervals for each recorded one: the memory for a series is bounded by the size of its
-/// journal.
+/// For each recorded one: bounds the memory for a series by the size of its journal.
 const SILENT_PER_RECORDED: u64 = 10;
 
 /// How many silent intervals a series may still get.
@@ -36,24 +32,20 @@ impl SilentBudget {
         }
     }
 
-    /// May a gap of this length be filled?
     fn grants(&mut self, missing: u64) -> bool {
         let left = self.left.checked_sub(missing);
         match left {
             Some(left) => self.left = left,
-            // The sum is a figure in a message only.
             None => self.refused = self.refused.saturating_add(missing),
         }
         left.is_some()
     }
 }
 
-/// Start and end of each recorded interval by index and "measured"; the ramp's part of an interval
-/// comes first.
+/// Start and end of recorded intervals by index and "measured"; the ramp's part comes first.
 pub type Spans = BTreeMap<(u32, bool), (Nanos, Nanos)>;
 
-/// The series with silent intervals in its gaps, for the operations of the interval before (before
-/// the first one: of the first).
+/// Fills the gaps, for the operations of the interval before (before the first one: of the first).
 pub fn fill_gaps(
     series: Vec<OpSample>,
     spans: &Spans,
@@ -93,8 +85,7 @@ pub fn fill_gaps(
     out
 }
 
-/// Append the silent intervals between the end of a series and the end of the measured span
-/// `elapsed`.
+/// Appends silent intervals up to the end of the measured span `elapsed`.
 pub fn fill_end(
     series: &mut Vec<OpSample>,
     elapsed: Nanos,
@@ -120,7 +111,7 @@ pub fn fill_end(
     }
 }
 
-/// Append `missing` silent intervals of equal length between an end and a start.
+/// `missing` intervals of equal length.
 fn push_gap(
     out: &mut Vec<OpSample>,
     ops: &[Op],
@@ -145,7 +136,6 @@ fn push_gap(
     }
 }
 
-/// An interval in which nothing completed.
 pub(crate) fn silent(index: u32, ramp: bool, start: Nanos, end: Nanos, op: Op) -> OpSample {
     OpSample {
         index,

@@ -1,16 +1,14 @@
-//! The artifacts of the Test & Validation output 2.0 that a run has; names as in its schema.
+//! Artifacts of the Test & Validation output 2.0; names as in its schema.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Version of the specification.
 #[derive(Serialize)]
 pub(super) struct SchemaVersion {
     pub(super) major: u8,
     pub(super) minor: u8,
 }
 
-/// What a line is about.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Content<'a> {
@@ -19,7 +17,6 @@ pub(super) enum Content<'a> {
     TestStepArtifact(OfStep<'a>),
 }
 
-/// A line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line<'a> {

@@ -1,5 +1,3 @@
-//! Measurements of cells, and the figures and verdicts of a run.
-
 use std::io::Write;
 
 use assay_stats::OpSummary;
@@ -12,7 +10,6 @@ use super::{CELSIUS, IOPS, MIB_PER_S, MICROSECONDS};
 use crate::model::{CellResult, SteadyRecord, Verdict, VerdictResult};
 
 impl<W: Write> OcpWriter<'_, W> {
-    /// The mark of a simulated drive's figures.
     pub(super) fn simulated(&self, drive: usize) -> Option<Value> {
         let drive = self.manifest.drives.get(drive)?;
         drive.simulated.then(|| json!({ "simulated": true }))
@@ -172,7 +169,6 @@ impl<W: Write> OcpWriter<'_, W> {
     }
 }
 
-/// The figures of an operation.
 fn of_op(name: &str, op: &OpSummary, figures: &mut Vec<(String, f64, Option<&'static str>)>) {
     let mut add = |what: &str, value: f64, unit| {
         figures.push((format!("{name}.{what}"), value, Some(unit)));

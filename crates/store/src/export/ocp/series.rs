@@ -1,15 +1,12 @@
-//! Measurement series of a cell: what a drive did in each interval of a soak.
-//!
-//! Threads can report an interval in parts, and the completions in flight at the end make an
-//! interval of microseconds. So the last two intervals of a drive are held back until a later one
-//! begins, or the cell ends.
+//! Measurement series of a cell. Threads can report an interval in parts, and the completions in
+//! flight at the end make an interval of microseconds, so the last two intervals of a drive are
+//! held back until a later one begins, or the cell ends.
 
 use std::collections::BTreeMap;
 
 use assay_stats::{Interval, LatencySummary};
 use assay_units::{Nanos, Op, rate};
 
-/// One figure of a series.
 pub(super) struct Element {
     pub(super) figure: Figure,
     /// Since the cell's start.
@@ -17,7 +14,6 @@ pub(super) struct Element {
     pub(super) value: f64,
 }
 
-/// What a series is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Figure {
     Iops(Op),
@@ -46,17 +42,17 @@ impl Figure {
     }
 }
 
-/// The intervals of a drive that are held back, by index.
+/// Intervals of a drive that are held back, by index.
 #[derive(Default)]
 pub(super) struct Pending {
     open: BTreeMap<u32, Interval>,
-    /// The first index that was not given away.
+    /// The first index whose figures were not returned.
     next: u32,
 }
 
 impl Pending {
-    /// Add a measured interval; returns the figures of those that are over. `None` for a part of
-    /// one whose figures were given away.
+    /// Returns the figures of intervals that are over; `None` for a part of an interval whose
+    /// figures were returned before.
     pub(super) fn add(&mut self, interval: Interval) -> Option<Vec<Element>> {
         let index = interval.index;
         if index < self.next {
@@ -77,8 +73,7 @@ impl Pending {
         Some(over)
     }
 
-    /// The figures of those that are left, at the end of the cell: a last one that is shorter than
-    /// half of the one before is part of it.
+    /// A last interval that is shorter than half of the one before is part of it.
     pub(super) fn end(&mut self) -> Vec<Element> {
         let mut left: Vec<Interval> = std::mem::take(&mut self.open).into_values().collect();
         self.next = 0;
@@ -95,7 +90,7 @@ impl Pending {
 
 fn elements(interval: &Interval) -> Vec<Element> {
     let at = interval.end;
-    // Damaged times must not make a panic.
+    // Damaged times must not cause a panic.
     let elapsed = Nanos(interval.end.0.saturating_sub(interval.start.0));
     let mut elements = Vec::new();
     for (op, counts) in &interval.ops {

@@ -1,5 +1,3 @@
-//! Measurement series of a step, and its end.
-
 use std::io::Write;
 
 use assay_stats::Interval;
@@ -120,7 +118,6 @@ impl<W: Write> OcpWriter<'_, W> {
     }
 }
 
-/// The date of an instant of a cell.
 fn date_of(began: Option<jiff::Timestamp>, at: Nanos) -> Option<String> {
     let since = jiff::SignedDuration::from_nanos(i64::try_from(at.0).ok()?);
     Some(began?.checked_add(since).ok()?.to_string())

@@ -1,5 +1,3 @@
-//! Artifacts of the events of a journal, in order.
-
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -21,23 +19,19 @@ const FAULTS: [&str; 6] = [
     code::CRITICAL_WARNING_RAISED,
 ];
 
-/// A step that has begun.
 pub(super) struct Step {
     pub(super) id: String,
-    /// Date of its start.
     pub(super) began: Option<jiff::Timestamp>,
     pub(super) is_soak: bool,
     /// Of a soak, by drive.
     pub(super) pending: BTreeMap<usize, Pending>,
-    /// Series by drive and figure: identifier and number of elements.
+    /// Identifier and number of elements, by drive and figure.
     pub(super) series: BTreeMap<(usize, Figure), (String, u64)>,
-    /// Highest temperature by drive.
     pub(super) hottest_c: BTreeMap<usize, f64>,
     /// Intervals that came after their figures were written.
     pub(super) late: u64,
 }
 
-/// Writes the artifacts of a run's events.
 pub(super) struct OcpWriter<'a, W: Write> {
     pub(super) out: W,
     pub(super) figures: LimitedFigures<'a>,
@@ -48,7 +42,6 @@ pub(super) struct OcpWriter<'a, W: Write> {
     pub(super) series: u64,
     /// Open cells, by identifier.
     pub(super) open: BTreeMap<String, Step>,
-    /// The step of the verdicts, while it is open.
     pub(super) verdict_step: Option<String>,
     /// The last record of each group.
     pub(super) steady: Vec<SteadyRecord>,
@@ -92,7 +85,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         Ok(writer)
     }
 
-    /// Set the date of what follows; one that cannot be read leaves the last.
+    /// A date that cannot be read leaves the last one.
     pub(super) fn at(&mut self, date: &str) -> Option<jiff::Timestamp> {
         let parsed: jiff::Timestamp = date.parse().ok()?;
         self.now = parsed.to_string();
@@ -124,7 +117,6 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         }))
     }
 
-    /// A log about the run.
     pub(super) fn note(&mut self, message: &str) -> std::io::Result<()> {
         let severity = "WARNING";
         self.of_run(OfRun::Log(Log { severity, message }))
@@ -135,7 +127,6 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         self.of_run(OfRun::Log(Log { severity, message }))
     }
 
-    /// The artifacts of an event.
     pub(super) fn entry(&mut self, entry: &Entry) -> std::io::Result<()> {
         if !matches!(entry, Entry::Verdict { .. } | Entry::Warning(_)) {
             self.end_verdicts()?;
@@ -144,7 +135,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
             Entry::Manifest { .. } | Entry::Host { .. } => Ok(()),
             Entry::Start { at, resumed } => {
                 self.at(at);
-                // More follows: it was not the end.
+                // More follows: the run did not end there.
                 self.finish = None;
                 self.interrupt("was interrupted, and is measured again")?;
                 match resumed {
@@ -203,7 +194,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
             Entry::CellSkipped { cell, at, reason } => {
                 self.at(at);
                 let plan = self.manifest.cells.iter().find(|plan| plan.id == *cell);
-                // The plan's own are written at the start.
+                // Those that the plan skips are written at the start.
                 match plan.is_some_and(|plan| plan.skipped.is_some()) {
                     true => Ok(()),
                     false => self.skipped(cell, reason),
@@ -226,7 +217,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         }
     }
 
-    /// Whether the manifest has this drive: a damaged journal can name others.
+    /// A damaged journal can name drives that the manifest does not have.
     pub(super) fn knows(&self, drive: usize) -> bool {
         drive < self.manifest.drives.len()
     }
@@ -271,7 +262,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         self.close_step(step, "SKIP")
     }
 
-    /// End what is open, which is not finished.
+    /// Ends what is open, as not finished.
     pub(super) fn interrupt(&mut self, why: &str) -> std::io::Result<()> {
         for (cell, step) in std::mem::take(&mut self.open) {
             let message = &format!("{cell} {why}");
@@ -303,7 +294,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         }
     }
 
-    /// The last artifacts, if the run has ended.
+    /// Nothing unless the run has ended.
     pub(super) fn close(&mut self) -> std::io::Result<()> {
         let Some(outcome) = self.finish.take() else {
             return Ok(());

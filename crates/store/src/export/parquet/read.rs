@@ -1,5 +1,3 @@
-//! Reads tables back from Parquet files that were written here.
-
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use super::super::table::{Column, Row, Value, ValueType};
 use crate::error::StoreError;
 
-/// Reads the rows of a Parquet table in order, holding one group of rows at a time.
+/// Reads the rows of a Parquet table in order, one group of rows in memory at a time.
 pub struct TableReader {
     path: PathBuf,
     file: SerializedFileReader<File>,
@@ -23,11 +21,8 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Open a table, for the values of these columns. A column that the file does not have is
-    /// absent in every row.
-    ///
-    /// # Errors
-    /// When the file cannot be read, is no Parquet file, or has a column of another type.
+    /// Opens a table for the values of these columns; one that the file lacks is absent in every
+    /// row. Fails when the file is no Parquet file, or a column has another type.
     pub fn open(path: &Path, wanted: &[Column]) -> Result<TableReader, StoreError> {
         let opened = File::open(path).map_err(StoreError::io("open", path))?;
         let file = SerializedFileReader::new(opened).map_err(|e| read_error(path, &e))?;
@@ -52,9 +47,6 @@ impl TableReader {
     }
 
     /// The next row; `None` after the last one.
-    ///
-    /// # Errors
-    /// When the file is damaged or cannot be read.
     pub fn next_row(&mut self) -> Result<Option<Row>, StoreError> {
         loop {
             if let Some(row) = self.rows.next() {
@@ -111,7 +103,7 @@ fn physical(kind: ValueType) -> PhysicalType {
     }
 }
 
-/// All values of a column of a group, one per row.
+/// One value per row of the group.
 fn values<T: DataType>(
     mut column: ColumnReaderImpl<T>,
     count: usize,

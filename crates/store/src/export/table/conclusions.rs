@@ -1,8 +1,5 @@
-//! What is concluded from a run, and its tables: `conclusions`, `phases`, `modes`, and the
-//! confidence intervals in `cells`.
-//!
-//! Crate `analysis` finds the conclusions (`analysis::conclusions`); here is what one is, and how
-//! it is written. Nothing of it is in a run folder.
+//! What is concluded from a run, and its tables. Crate `analysis` finds the conclusions
+//! (`analysis::conclusions`); nothing of them is in a run folder.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +12,8 @@ use super::{Columns, Table, Value};
 use crate::model::DriveRecord;
 use crate::read::Run;
 
-/// What is concluded from a run. Drives are indices in
-/// [`Manifest::drives`](crate::model::Manifest::drives), cells and steps are named as in the plan.
+/// What is concluded from a run, with drives as indices in
+/// [`Manifest::drives`](crate::model::Manifest::drives).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusions {
     /// Single figures and answers.
@@ -43,7 +40,7 @@ pub struct CellIntervals {
     pub latency_mean_ns: Option<Estimate>,
 }
 
-/// A figure or an answer. Which there are is in docs/run-folder.md, "Conclusions".
+/// A figure or an answer; docs/run-folder.md, "Conclusions", lists them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// The drive.
@@ -52,8 +49,8 @@ pub struct Conclusion {
     pub cell: Option<String>,
     /// The step.
     pub step: Option<String>,
-    /// What it is part of: `score`, `knee`, `latency`, `throttling`, `steady_state`,
-    /// `idle_recovery`, `stimulus`, `standard`, `power`, `endurance`, `causes` or `verdict`.
+    /// `score`, `knee`, `latency`, `throttling`, `steady_state`, `idle_recovery`, `stimulus`,
+    /// `standard`, `power`, `endurance`, `causes` or `verdict`.
     pub kind: &'static str,
     /// Its name within that kind.
     pub name: &'static str,
@@ -124,7 +121,6 @@ pub struct ModeRow {
 }
 
 impl<'a, R: 'a> Columns<'a, R> {
-    /// Run and drive of a row, and cell and step where it has them.
     fn concluded(
         &mut self,
         run: &'a Run,

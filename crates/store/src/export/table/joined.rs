@@ -1,5 +1,4 @@
-//! Tables that only the joined tables of many runs have, and what they know of a run beside its
-//! folder.
+//! Tables that only joined tables of many runs have, and what they know of a run beside its folder.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,22 +9,20 @@ use super::{
 use crate::model::{CellKind, DriveRecord, Warning};
 use crate::read::Run;
 
-/// What a run folder does not say of its run, because it is published, and what a plan knows of its
-/// drives.
+/// Facts that a run folder, which is published, does not have, and what a plan knows of its drives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
     /// The plan that the run is of.
     pub plan: Option<String>,
     /// Group of the drive in comparisons.
     pub group: Option<String>,
-    /// Production lot of the drive; of a simulated one that of its specification, unless it is
-    /// given here.
+    /// Production lot of the drive; else that of a simulated drive's specification.
     pub lot: Option<String>,
     /// The host that measured.
     pub host: Option<String>,
     /// Slot of the drive in it.
     pub slot: Option<String>,
-    /// PCIe link of the drive; the one recorded in the run folder, unless it is given here.
+    /// PCIe link of the drive; else the one recorded in the run folder.
     pub link: Option<String>,
     /// Which attempt at the drive it was, from 1.
     pub attempt: Option<u64>,
@@ -56,8 +53,7 @@ impl JoinedRun {
         "modes",
     ];
 
-    /// The tables of a run that was read with [`Run::open_minutes`], and of what is concluded from
-    /// it as recorded.
+    /// The tables of a run that was read with [`Run::open_minutes`].
     pub fn tables<'a>(&'a self, run: &'a Run, found: &'a Conclusions) -> [Table<'a>; 9] {
         [
             run_table(run, Some(self)),
@@ -78,8 +74,7 @@ impl JoinedRun {
         joined.tables(&run, &found).map(|table| table.columns)
     }
 
-    /// What `runs` says of a drive: the facts, with what the run folder knows where they are
-    /// silent.
+    /// The facts in `runs`, with what the run folder knows where they are silent.
     pub fn of_drive(&self, drive: &DriveRecord) -> RunFacts {
         RunFacts {
             lot: lot(&self.facts, drive).map(str::to_owned),
@@ -88,8 +83,7 @@ impl JoinedRun {
         }
     }
 
-    /// The columns of `runs` that only joined tables have. The plan is no column: it is in the path
-    /// of a partition.
+    /// The plan is no column: it is in the path of a partition.
     pub(super) fn columns<'a>(&'a self, c: &mut Columns<'a, (usize, &'a DriveRecord)>) {
         let facts = &self.facts;
         c.add("group", |_| facts.group.as_deref());
@@ -103,7 +97,7 @@ impl JoinedRun {
     }
 }
 
-/// The lot: as given, else the one that a simulated drive's specification names.
+/// As given, else the one that a simulated drive's specification names.
 fn lot<'a>(facts: &'a RunFacts, drive: &'a DriveRecord) -> Option<&'a str> {
     let simulated = || {
         // "7; its numbers differ from the profile's: ..."

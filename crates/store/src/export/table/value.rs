@@ -1,5 +1,3 @@
-//! Values of tables, and the Rust types that columns are made of.
-
 use assay_units::Nanos;
 
 /// Type of a column.
