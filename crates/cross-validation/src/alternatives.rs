@@ -1,5 +1,5 @@
-//! Structural numbers that facts leave open of a drive, each with the values over which folds average
-//! and their prior probabilities.
+//! Structural numbers that facts leave open, with the values and prior probabilities over which
+//! folds average.
 
 use assay_calibrate::hardware::DriveFacts;
 use assay_calibrate::numbers::get;
@@ -9,16 +9,14 @@ use assay_calibrate::structures::{
 use assay_calibrate::template::ReferenceDrive;
 use toml::Table;
 
-/// Lengths up to which the short data path takes a read.
 const DIRECT_LIMITS: [i64; 3] = [16 << 10, 32 << 10, 64 << 10];
-/// Reads that a controller works on at a time.
 const READ_SLOTS: [i64; 2] = [16, 32];
 
 /// Values of one structural number, or of several that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternatives {
-    /// Each with its prior probability; they add up to 1. The first is the template's own, with no
-    /// number to change.
+    /// Prior probabilities add up to 1. The first value is the template's own, with no number to
+    /// change.
     pub values: Vec<(Structure, f64)>,
 }
 
@@ -55,7 +53,6 @@ impl Alternatives {
     }
 }
 
-/// What facts leave open of a template, each with its values.
 pub fn alternatives(
     table: &Table,
     facts: Option<DriveFacts>,
@@ -68,10 +65,10 @@ pub fn alternatives(
         numbers(table, "data_path.direct_limit_bytes", DIRECT_LIMITS),
         numbers(table, "firmware.read_slots", READ_SLOTS),
     ];
-    // One page and then the next die: planes come last, as by MQSim's default. Planes that are
-    // sensed one after the other are not averaged over: left-out columns were then predicted worse
-    // (medians of 6.9 and 4.0 % in place of 5.4 and 2.7), as the evidence of a column seldom tells
-    // them apart.
+    // One page and then the next die: planes come last, as by MQSim's default. Planes sensed one
+    // after the other are not averaged over, because the evidence of a column seldom tells them
+    // apart: left-out columns were predicted worse (medians of 6.9 and 4.0 % in place of 5.4 and
+    // 2.7).
     let known = integer(table, STRIPE);
     if known.is_none() {
         further.push(vec![number(STRIPE, page)]);

@@ -1,8 +1,6 @@
-//! Figures of data sheets as soft observations.
-//!
-//! A data sheet states the best of a class under conditions of its own. What a drive reaches of it
-//! in a cell of this repository is learned from the other drives: mean and spread of the logarithm
-//! of achieved over claimed.
+//! Figures of data sheets as soft observations. A data sheet states the best of a class under its
+//! own conditions; what a drive reaches of it (mean and spread of the logarithm of achieved over
+//! claimed) is learned from the other drives.
 
 use assay_ssd::Profile;
 use assay_units::MIB;
@@ -14,12 +12,10 @@ use assay_calibrate::measurement::{
 };
 use assay_calibrate::published::published;
 
-/// Least spread of the ratio: conditions differ between makers.
+/// Least spread of the ratio, because conditions differ between makers.
 const LEAST_SPREAD: f64 = 0.15;
-/// Drives from which a ratio is learned, at least.
 const LEAST_DRIVES: usize = 2;
 
-/// An expected figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
     /// The cell, with the claimed figure times the mean ratio as its value.
@@ -28,8 +24,8 @@ pub struct Anchor {
     pub scale: f64,
 }
 
-/// The rating of a figure's workload in its unit: of random reads the lesser of what IOPS and
-/// bandwidth allow; `None` where the data sheet has none.
+/// The rating of a workload in its unit: of random reads the lesser of what IOPS and bandwidth
+/// allow.
 pub fn rated(hardware: &Hardware, drive: &str, measurement: &Measurement) -> Option<f64> {
     let facts = hardware.drive(drive)?;
     let highest = |rating| facts.highest(rating).map(|r| r.value);
@@ -66,9 +62,8 @@ fn cells() -> [Measurement; 2] {
     })
 }
 
-/// Mean and spread, for a further drive, of the logarithm of achieved over claimed in other drives,
-/// of the figures that `is` says; each drive is one observation, whatever its figures. `None` with
-/// too few drives.
+/// Mean and spread, for a further drive, of the logarithm of achieved over claimed for the figures
+/// that `is` selects; each drive is one observation. `None` with too few drives.
 pub fn ratio(
     hardware: &Hardware,
     others: &[&str],
@@ -93,8 +88,7 @@ pub fn ratio(
     Ok(Some((mean, spread.sqrt())))
 }
 
-/// The anchors of a drive by the ratios of the others, without those of cells that are measured
-/// (`training`).
+/// The anchors of a drive by the ratios of the others, without those of cells in `training`.
 pub fn anchors(
     hardware: &Hardware,
     drive: &str,

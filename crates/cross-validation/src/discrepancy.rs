@@ -1,20 +1,20 @@
-//! What the model lacks: its error at the best numbers, and how alike the errors of neighbouring
+//! The model's discrepancy: its error at the best numbers, and how alike the errors of neighbouring
 //! cells are.
 //!
 //! The logarithm of a published random read is the model's plus a discrepancy (M. Kennedy, A.
 //! O'Hagan, "Bayesian calibration of computer models", JRSS B 63, 2001), normal of one scale, with
 //! correlation `(1 - own) exp(-d / length) across^[other threads]` between cells of one drive whose
 //! block sizes differ by a factor of e^d; the share `own` belongs to each cell alone. The four
-//! numbers are those of the highest marginal likelihood on a grid, from the residuals of *other*
-//! drives at their shipped numbers: covariance `J S J' + K`, where `J` are the derivatives and `S`
-//! the variances of the numbers' priors, so that what fitting has taken out of the residuals does
-//! not count as accuracy (linearised).
+//! numbers maximise the marginal likelihood on a grid, from the residuals of *other* drives at
+//! their shipped numbers: covariance `J S J' + K` with the derivatives `J` and the variances `S` of
+//! the numbers' priors, so that what fitting removed from the residuals does not count as accuracy
+//! (linearised).
 //!
-//! It has two uses. `N` cells of a column count as [`Discrepancy::effective`] ones: the exponent of
-//! their likelihood is the effective share of them (a coarsened posterior; J. Miller, D. Dunson,
-//! JASA 114, 2019). And what the best numbers leave of the known cells is carried over to their
-//! neighbours ([`Discrepancy::conditional`]; C. Rasmussen, C. Williams, "Gaussian Processes for
-//! Machine Learning", section 2.2).
+//! `N` cells of a column count as [`Discrepancy::effective`] ones: the exponent of their likelihood
+//! is the effective share (a coarsened posterior; J. Miller, D. Dunson, JASA 114, 2019). And what
+//! the best numbers leave of the known cells is carried over to their neighbours
+//! ([`Discrepancy::conditional`]; C. Rasmussen, C. Williams, "Gaussian Processes for Machine
+//! Learning", section 2.2).
 
 use std::collections::BTreeMap;
 
@@ -30,15 +30,13 @@ use assay_calibrate::structures::Structure;
 use assay_calibrate::template::ReferenceDrive;
 use assay_units::Op;
 
-/// Candidates of the four numbers. The scale is not below that of figures: the structures of the
-/// shipped profiles were chosen with the residuals in view, which makes them smaller than those of
-/// a drive whose structure is not known.
+/// Candidates of the four numbers. The scale is not below that of figures, because the structures
+/// of the shipped profiles were chosen with the residuals in view, which makes these small.
 const SCALES: [f64; 5] = [FIGURE_SCALE, 0.1, 0.15, 0.22, 0.33];
 const OWN: [f64; 4] = [0.05, 0.15, 0.4, 1.0];
 const LENGTHS: [f64; 5] = [0.35, 0.7, 1.4, 2.8, 5.6];
 const ACROSS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 0.95];
 
-/// A cell of random reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadCell {
     ln_block: f64,
@@ -46,7 +44,7 @@ pub struct ReadCell {
 }
 
 impl ReadCell {
-    /// The cell of a figure; `None` where it is no rate of random reads.
+    /// `None` where the figure is no rate of random reads.
     pub fn of(measurement: &Measurement) -> Option<ReadCell> {
         match measurement.procedure {
             Procedure::Steady(w)
@@ -74,7 +72,7 @@ pub struct FittedResiduals {
 }
 
 impl FittedResiduals {
-    /// Those of a shipped profile; `None` where it has no such figures, or is no valid drive.
+    /// `None` where the profile has no such figures, or is no valid drive.
     pub fn of(name: &str, threads: usize) -> Result<Option<FittedResiduals>, CalibrateError> {
         let drive = ReferenceDrive::new(name)?;
         let template = shipped(&drive)?;
@@ -107,14 +105,12 @@ impl FittedResiduals {
     }
 }
 
-/// Residuals of several shipped profiles.
 #[derive(Clone, Debug, Default)]
 pub struct ShippedResiduals {
     by_name: BTreeMap<String, FittedResiduals>,
 }
 
 impl ShippedResiduals {
-    /// Those of the profiles of these names that have any.
     pub fn of<'a>(
         names: impl IntoIterator<Item = &'a str>,
         threads: usize,
@@ -127,14 +123,13 @@ impl ShippedResiduals {
         Ok(ShippedResiduals { by_name })
     }
 
-    /// What the model lacks of a drive, by the others: what is left of its own figures was fitted.
+    /// Discrepancy of a drive, from the other drives only, because its own residuals were fitted.
     pub fn lacks(&self, name: &str) -> Discrepancy {
         let others = self.by_name.iter().filter(|(other, _)| *other != name);
         Discrepancy::learned(&others.map(|(_, fitted)| fitted).collect::<Vec<_>>())
     }
 }
 
-/// Scale and correlation of what the model lacks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discrepancy {
     /// Standard deviation, a logarithm.
@@ -148,8 +143,7 @@ pub struct Discrepancy {
 }
 
 impl Discrepancy {
-    /// That of a further drive, from the residuals of others; without any, [`FIGURE_SCALE`] and
-    /// independent cells.
+    /// From the residuals of others; without any, [`FIGURE_SCALE`] and independent cells.
     pub fn learned(others: &[&FittedResiduals]) -> Discrepancy {
         let mut best = (
             f64::NEG_INFINITY,
@@ -184,7 +178,7 @@ impl Discrepancy {
         best.1
     }
 
-    /// Correlation of two cells of a drive; of a cell with itself 1.
+    /// Correlation of two cells of a drive.
     fn correlation(&self, a: &ReadCell, b: &ReadCell) -> f64 {
         if a == b {
             return 1.0;
@@ -220,7 +214,7 @@ impl Discrepancy {
         cholesky(&cells.iter().map(row).collect::<Matrix>())
     }
 
-    /// As many independent cells know as much of an error common to these: `1' R^-1 1`.
+    /// Number of independent cells with as much information on a common error: `1' R^-1 1`.
     pub fn effective(&self, cells: &[ReadCell]) -> f64 {
         let ones = vec![1.0; cells.len()];
         let known = self.factor(cells).map(|l| dot(&ones, &solve(&l, &ones)));

@@ -1,10 +1,9 @@
 //! The members of the shipped profiles (`profiles/ensembles/`): numbers that explain a drive's
 //! published reads about equally well.
 //!
-//! The free numbers are those of the profile's recipe, the priors log-normal around it; the Laplace
-//! approximation is taken at the shipped numbers after further Gauss-Newton steps, beside
-//! alternative structures of the read path, and members are weighted by their likelihood, coarsened
-//! by what the model lacks of the other drives ([`crate::discrepancy`]).
+//! The free numbers are those of the profile's recipe, with log-normal priors. The Laplace
+//! approximation is taken after further Gauss-Newton steps, beside alternative structures of the
+//! read path, and members are weighted by their likelihood, coarsened by [`crate::discrepancy`].
 
 use std::collections::BTreeMap;
 
@@ -23,9 +22,8 @@ use assay_calibrate::published::published;
 use assay_calibrate::structures::{Structure, number};
 use assay_calibrate::template::ReferenceDrive;
 
-/// Weight below which a draw is left out.
 const LEAST_WEIGHT: f64 = 1e-6;
-/// Members without which an ensemble is not kept.
+/// Fewest members of an ensemble that is kept.
 pub const LEAST_MEMBERS: usize = 30;
 
 /// Profiles with published rates of steady reads, enough for an ensemble.
@@ -43,8 +41,7 @@ fn is_target(m: &Measurement) -> bool {
     matches!(m.procedure, Procedure::Steady(_)) && m.metric == ReferenceMetric::MibPerS
 }
 
-/// The ensemble of a profile, by the residuals of all; deterministic by the seed, whatever the
-/// number of threads.
+/// Deterministic by the seed, whatever the number of threads.
 pub fn build(
     name: &str,
     residuals: &ShippedResiduals,

@@ -7,13 +7,12 @@
 //! | `drive` | all figures of the drive | hardware facts, other drives, data sheet |
 //! | `sequential` | sequential reads | random reads |
 //! | `writes` | sequential writes | flash class, other drives, data sheet |
-//! | `temperature`, `throttling` | temperatures; rates and times of a throttled drive | other drives |
-//! | `percentiles` | percentiles of latency | mean latencies of the same cells, facts, other drives |
+//! | `temperature`, `throttling` | temperatures; figures of a throttled drive | other drives |
+//! | `percentiles` | percentiles of latency | means of the same cells, facts, other drives |
 //!
 //! In each fold, template, prior, starts and structures are made anew without the drive's figures
-//! that are left out; all other drives keep theirs. What the model lacks is learned from the other
-//! drives alone. Every figure of a fold has a prediction: a template that is no valid drive is an
-//! error.
+//! that are left out. The discrepancy is learned from the other drives alone. Every figure of a
+//! fold has a prediction: a template that is no valid drive is an error.
 
 mod heat;
 mod percentiles;
@@ -40,54 +39,42 @@ use assay_calibrate::published::published;
 use assay_calibrate::structures::{Structure, number};
 use assay_calibrate::template::{ReferenceDrive, Template};
 
-/// Members of an ensemble.
 pub const MEMBERS: usize = 40;
 /// Members of a fold: more structures than in an ensemble have a share.
 const FOLD_MEMBERS: usize = 60;
-/// Blocks from this length on are long.
+/// Shortest long block.
 const LONG_BYTES: u32 = 32 << 10;
 /// The prediction of a figure that was left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// Name of the fold.
     pub fold: String,
-    /// The profile.
     pub drive: String,
-    /// The figure.
     pub measurement: Measurement,
-    /// What was known.
     pub situation: Situation,
-    /// The members' figure, in the figure's unit; 0: most members have none (a drive that does not
-    /// throttle has no throttled periods).
+    /// The members' figure; 0: most members have none (a drive that does not throttle has no
+    /// periods).
     pub simulated: f64,
     /// Spread of the members: a logarithm, kelvin for temperatures.
     pub spread: f64,
-    /// What the data sheet lets expect, of writes, and of random reads where nothing of the drive
-    /// is known: its figure times the ratio that the other drives reach of theirs, and the spread
-    /// of that ratio.
+    /// Expectation from the data sheet (its figure times the ratio that the other drives reach) and
+    /// the ratio's spread; of writes, and of random reads where nothing of the drive is known.
     pub anchor: Option<(f64, f64)>,
     /// 0.8 times the data sheet, where it has the figure.
     pub data_sheet: Option<f64>,
-    /// The nearest figure that was not left out ("as with 16 threads"), or the mean of the other
-    /// drives.
+    /// The nearest figure that was not left out, or the mean of the other drives.
     pub nearest: Option<f64>,
 }
 
-/// Folds that are computed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FoldGroup {
     /// Random and sequential reads.
     Reads,
-    /// Sequential writes.
     Writes,
-    /// Temperatures and throttling.
     Heat,
-    /// Percentiles of latency.
     Percentiles,
 }
 
 impl FoldGroup {
-    /// All of them.
     pub const ALL: [FoldGroup; 4] = [
         FoldGroup::Reads,
         FoldGroup::Writes,
@@ -95,7 +82,6 @@ impl FoldGroup {
         FoldGroup::Percentiles,
     ];
 
-    /// The name in arguments.
     pub fn name(self) -> &'static str {
         match self {
             FoldGroup::Reads => "reads",
@@ -105,7 +91,6 @@ impl FoldGroup {
         }
     }
 
-    /// The group of a fold; `None` of a name that is none.
     pub fn of(fold: &str) -> Option<FoldGroup> {
         Some(match fold {
             "threads=64" | "threads=16" | "long blocks" | "drive" | "sequential" => {
@@ -119,7 +104,6 @@ impl FoldGroup {
     }
 }
 
-/// The cross-validation.
 pub struct Study {
     hardware: Hardware,
     drives: Vec<ReferenceDrive>,
@@ -132,7 +116,6 @@ pub struct Study {
     threads: usize,
 }
 
-/// The error of a fold whose template makes no drive.
 fn no_valid_drive(name: &str, fold: &str) -> CalibrateError {
     CalibrateError::NoTargets {
         what: format!("{name}, fold {fold}"),
@@ -141,7 +124,6 @@ fn no_valid_drive(name: &str, fold: &str) -> CalibrateError {
     }
 }
 
-/// The workload of a published random read.
 fn random_read(m: &Measurement) -> Option<ReferenceWorkload> {
     ReadCell::of(m)?;
     match m.procedure {
@@ -192,7 +174,6 @@ impl Study {
         })
     }
 
-    /// Names of the drives.
     pub fn drives(&self) -> Vec<String> {
         self.drives.iter().map(|d| d.name.clone()).collect()
     }
@@ -208,7 +189,7 @@ impl Study {
         names.filter(|other| *other != name).collect()
     }
 
-    /// What the model lacks of a drive, by the others; of unknown size before [`Study::bases`].
+    /// Discrepancy learned from the other drives; of unknown size before [`Study::bases`].
     fn lacks(&self, name: &str) -> Discrepancy {
         self.residuals.lacks(name)
     }
@@ -232,8 +213,8 @@ impl Study {
         prior
     }
 
-    /// What the random reads of all drives say, before any fold of reads; `progress` receives each
-    /// drive and what the model lacks of it.
+    /// Learn from the random reads of all drives, before any fold of reads; `progress` receives
+    /// each drive and its discrepancy.
     pub fn bases(
         &mut self,
         progress: &mut dyn FnMut(&str, &Discrepancy),
@@ -247,7 +228,6 @@ impl Study {
         Ok(())
     }
 
-    /// What the random reads of a drive say, by the wide priors alone.
     fn base(&mut self, name: &str) -> Result<(), CalibrateError> {
         let (template, alternatives) = self.template(name);
         let figures = self.figures[name].iter();
@@ -267,8 +247,7 @@ impl Study {
         Ok(())
     }
 
-    /// Predictions of the figures that `is_left_out` says from those that `is_trained` says and the
-    /// data sheet.
+    /// Predict what `is_left_out` selects from what `is_trained` selects and the data sheet.
     fn predict(
         &self,
         (fold, situation): (&str, Situation),
@@ -325,8 +304,8 @@ impl Study {
         left_out.iter().enumerate().map(one).collect()
     }
 
-    /// What the data sheet lets expect of a figure (see [`Prediction::anchor`]), by the ratio that
-    /// other drives reach in the figures that `is` says.
+    /// See [`Prediction::anchor`]; the ratio is that of other drives in the figures that `is`
+    /// selects.
     fn expected(
         &self,
         name: &str,
@@ -339,8 +318,8 @@ impl Study {
         Ok(both.map(|(claimed, (mean, spread))| (claimed * mean.exp(), spread)))
     }
 
-    /// The naive figure: of the same block at another number of threads, else the longest shorter
-    /// block, else of the other drives.
+    /// The same block at another number of threads, else the longest shorter block, else other
+    /// drives.
     fn nearest(&self, name: &str, m: &Measurement, training: &[Measurement]) -> Option<f64> {
         let by_distance = |w: ReferenceWorkload| {
             let near = training
@@ -367,7 +346,6 @@ impl Study {
         (!same.is_empty()).then(|| in_unit(m, mean))
     }
 
-    /// Names of the drives of a group of folds.
     pub fn drives_of(&self, group: FoldGroup) -> Result<Vec<String>, CalibrateError> {
         match group {
             FoldGroup::Percentiles => Study::percentile_drives(),
@@ -375,7 +353,7 @@ impl Study {
         }
     }
 
-    /// The predictions of a group of folds of a drive. [`FoldGroup::Reads`] needs [`Study::bases`].
+    /// [`FoldGroup::Reads`] needs [`Study::bases`].
     pub fn fold_group(
         &self,
         name: &str,
@@ -389,7 +367,6 @@ impl Study {
         }
     }
 
-    /// Folds of random and sequential reads of a drive.
     pub fn read_folds(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
         let threads = |m: &Measurement| random_read(m).map(|w| w.threads);
         let mut out = Vec::new();
@@ -420,8 +397,7 @@ impl Study {
             &|m| random_read(m).is_some() || is_sequential(m),
             &windows,
         )?;
-        // Ratings are those of many commands in flight, which a single sequential read says nothing
-        // of.
+        // Ratings are those of many commands in flight, unlike a single sequential read.
         let is_random = |one: &&mut Prediction| random_read(&one.measurement).is_some();
         for one in unseen.iter_mut().filter(is_random) {
             let key = one.measurement.key();
@@ -443,8 +419,8 @@ impl Study {
         Ok(out)
     }
 
-    /// Read-ahead of a drive of which only random reads are known, which say nothing of it: none
-    /// (600p, and by the rule of succession once more), or the windows of the other drives.
+    /// Random reads say nothing of read-ahead: none (600p, and by the rule of succession once
+    /// more), or the windows of the other drives.
     fn windows(&self, name: &str) -> Vec<Structure> {
         let path = "prefetch.window_bytes";
         let others = self.of(name).1.into_iter();

@@ -3,31 +3,27 @@
 //! A parameter of drive `d` of class `c` is `theta_d = mu + eta_c + epsilon_d`: `mu` is normal
 //! around the mechanism's class with its wide width, `eta` of width `between` is common to the
 //! drives of a controller family or flash class, `epsilon` of width `within` is the drive's own.
-//! All are normal in logarithms, so estimates of drives and a further drive are jointly normal, and
-//! the prior of the further drive is the conditional distribution (C. Rasmussen, C. Williams,
-//! "Gaussian Processes for Machine Learning", equation 2.19). The two widths are those of the
-//! highest marginal likelihood (equation 2.30) on a grid, with half-normal priors of width
-//! [`WIDTH_PRIOR`]: seven drives alone would often put one at 0.
+//! All are normal in logarithms, so the prior of a further drive is a conditional distribution (C.
+//! Rasmussen, C. Williams, "Gaussian Processes for Machine Learning", equation 2.19). The two
+//! widths maximise the marginal likelihood (equation 2.30) on a grid, with half-normal priors of
+//! width [`WIDTH_PRIOR`]: seven drives alone would often put one at 0.
 
 use assay_calibrate::inference::linear::{cholesky, dot, log_determinant, solve};
 
-/// Width of the half-normal priors of both widths: a factor of 1.6 between drives is usual.
+/// A factor of 1.6 between drives is usual.
 const WIDTH_PRIOR: f64 = 0.5;
-/// Candidates of both widths.
 const WIDTHS: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.65, 0.9, 1.3];
 
 /// What the figures of one drive say of a parameter, without its prior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Logarithm of the number.
+    /// A logarithm.
     pub value: f64,
     pub variance: f64,
-    /// Controller family or flash class.
     pub class: Option<String>,
 }
 
-/// The estimate whose combination with a normal prior gives a posterior; `None` where that is as
-/// wide as the prior.
+/// The estimate whose combination with a normal prior gives a posterior, if it narrows the prior.
 pub fn without_prior(
     (mean, width): (f64, f64),
     (prior_mean, prior_width): (f64, f64),
@@ -106,8 +102,7 @@ impl Joint<'_> {
     }
 }
 
-/// Mean and width of the prior of a further drive of a class, from the estimates of the other
-/// drives and the wide prior of the mechanism.
+/// Prior of a further drive from the other drives' estimates and the wide prior of the mechanism.
 pub fn shared_prior(
     estimates: &[Estimate],
     class: &Option<String>,

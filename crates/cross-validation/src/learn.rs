@@ -1,21 +1,17 @@
-//! What figures say of one drive: modes over starts and structures, and the figures of members
-//! drawn from them.
+//! What figures say of one drive: modes over starts and [`crate::structures`], and the figures of
+//! members drawn from them.
 //!
-//! Structures and starts are those of [`crate::structures`]. Members are drawn from the Laplace
-//! approximations in the proportion of prior times evidence of their structures and weighted by the
-//! likelihood of their own figures, so that a prediction is an average over structures (J. Hoeting
-//! and others, "Bayesian Model Averaging: A Tutorial", Statistical Science 14, 1999), not that of
-//! the best one.
-//!
-//! The likelihood is coarsened ([`crate::discrepancy`]): what the model lacks is alike in
-//! neighbouring cells, so that ten cells of a column do not choose a structure with the weight of
-//! ten. An exponent of the likelihood is, for normal errors, a division of the variance by it.
+//! Members are drawn from the Laplace approximations in the proportion of prior times evidence of
+//! their structures and weighted by the likelihood of their own figures, so that a prediction is an
+//! average over structures (J. Hoeting and others, "Bayesian Model Averaging: A Tutorial",
+//! Statistical Science 14, 1999). The likelihood is coarsened ([`crate::discrepancy`]), so that ten
+//! cells of a column do not choose a structure with the weight of ten; for normal errors, an
+//! exponent of the likelihood divides the variance.
 //!
 //! A member's prediction of a random read is its simulated figure and the discrepancy that follows
-//! from what the member leaves of the known cells. The centre of the members is the median of their
-//! distribution weighted by the inverse of the figure: the point of least expected relative error
-//! (T. Gneiting, "Making and Evaluating Point Forecasts", JASA 106, 2011, section 3.3), as errors
-//! are scored relative to the figure.
+//! from the known cells. The centre of the members is the median of their distribution weighted by
+//! the inverse of the figure: the point of least expected relative error (T. Gneiting, "Making and
+//! Evaluating Point Forecasts", JASA 106, 2011, section 3.3).
 
 use assay_calibrate::inference::linear::{Matrix, inverse};
 use assay_calibrate::inference::posterior::{
@@ -33,17 +29,16 @@ use crate::discrepancy::{Discrepancy, ReadCell};
 use crate::hierarchy::{Estimate, without_prior};
 use crate::structures::Structures;
 
-/// Scale of the errors of a figure that the model could meet, where no discrepancy is learned:
-/// reading off, rounding, and what the model lacks.
+/// Scale of the errors of a figure without a learned discrepancy: reading off, rounding, and the
+/// model's deficiencies.
 pub const FIGURE_SCALE: f64 = 0.07;
-/// The same of temperatures, in kelvin.
+/// [`FIGURE_SCALE`] of temperatures, in kelvin.
 pub const KELVIN_SCALE: f64 = 3.0;
-/// Gauss-Newton steps of a start.
 pub(super) const STEPS: usize = 4;
 /// Explanations of less probability do not count in estimates.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Back in the unit of the figure.
+/// From the scale of the inference to the unit of the figure.
 pub fn in_unit(measurement: &Measurement, value: f64) -> f64 {
     match measurement.metric {
         ReferenceMetric::Celsius => value,
@@ -59,7 +54,6 @@ pub fn error_scale(measurement: &Measurement) -> f64 {
     }
 }
 
-/// What is observed of a drive, and what the model lacks of it.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     pub observed: Observed,
@@ -69,8 +63,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Measured figures and anchors; the likelihood of the random reads is coarsened to as many of
-    /// them as the discrepancy leaves independent.
+    /// The likelihood of the random reads is coarsened to as many as the discrepancy leaves
+    /// independent.
     pub fn new(training: &[Measurement], anchors: &[Anchor], lacks: &Discrepancy) -> Evidence {
         let cells: Vec<ReadCell> = training.iter().filter_map(ReadCell::of).collect();
         let exponent = lacks.effective(&cells) / cells.len().max(1) as f64;
@@ -87,8 +81,8 @@ impl Evidence {
         }
     }
 
-    /// Mean and variance of what the model lacks of a figure, where a drive gives `simulated` for
-    /// the observed ones.
+    /// Mean and variance of a figure's discrepancy where a drive gives `simulated` for the observed
+    /// ones.
     fn lacking(&self, simulated: &[f64], figure: &Measurement) -> (f64, f64) {
         let Some(cell) = ReadCell::of(figure) else {
             return (0.0, 0.0);
@@ -105,47 +99,41 @@ impl Evidence {
 /// A mode of one structure.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The structure, beside the template's.
+    /// Relative to the template's.
     pub structure: Structure,
-    /// Logarithm of the structure's prior probability.
     pub log_prior: f64,
-    /// The mode of its numbers.
     pub mode: Mode,
 }
 
 impl Explanation {
-    /// Logarithm of prior times evidence, without constants.
     pub fn log_weight(&self) -> f64 {
         self.log_prior + self.mode.log_evidence
     }
 }
 
-/// The posterior of a drive.
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// Where the numbers are.
     pub template: Template,
-    /// Their prior.
     pub prior: Prior,
     pub evidence: Evidence,
     /// Modes, most probable first.
     pub explanations: Vec<Explanation>,
 }
 
-/// A member and its figures.
 #[derive(Clone, Debug)]
 pub struct SimulatedMember {
     /// Share of the probability.
     pub weight: f64,
     pub structure: Structure,
-    /// Its numbers, logarithms.
+    /// Logarithms.
     pub point: Vec<f64>,
-    /// The asked figures on the scale of the inference; `None` where it has no such figure.
+    /// On the scale of the inference; `None` where the member has no such figure.
     pub figures: Vec<Option<f64>>,
 }
 
-/// The posterior of a drive from figures; `starts` are climbed, and structures of
-/// `search` tried anew. `None` where no start is a valid drive.
+/// `starts` are climbed, and structures of `search` tried anew. `None` where no start is a valid
+/// drive.
 pub fn learn(
     template: Template,
     prior: Prior,
@@ -178,9 +166,9 @@ pub fn learn(
 }
 
 impl Learned {
-    /// `count` members with their figures, in the proportion of the explanations; `vary` are
-    /// structures that nothing observed depends on, taken in turn. Deterministic by the seed,
-    /// whatever the number of threads.
+    /// `count` members in the proportion of the explanations; `vary` are structures on which
+    /// nothing observed depends, taken in turn. Deterministic by the seed, whatever the number of
+    /// threads.
     pub fn members(
         &self,
         figures: &[Measurement],
@@ -244,15 +232,13 @@ impl Learned {
         members
     }
 
-    /// Standard deviation of what the model lacks of a figure, beside what the observed figures say
-    /// of it.
+    /// Standard deviation of a figure's discrepancy, given the observed figures.
     pub fn unexplained(&self, figure: &Measurement) -> f64 {
         let none = vec![0.0; self.evidence.observed.figures().len()];
         self.evidence.lacking(&none, figure).1.sqrt()
     }
 
-    /// What the figures say of each free number, without the prior: mean and variance over the
-    /// explanations.
+    /// Per free number, mean and variance over the explanations, without the prior.
     pub fn estimates(&self, class: &dyn Fn(&str) -> Option<String>) -> Vec<(String, Estimate)> {
         let weights: Vec<f64> = self
             .explanations

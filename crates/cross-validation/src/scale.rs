@@ -1,13 +1,13 @@
 //! Scales of errors per fold and kind of figure, learned from other drives with partial pooling.
 //!
 //! The error of a prediction is normal with variance `(ratio spread)^2 + rest^2`: the members'
-//! spread, which may be too narrow or too wide, and what no member knows. Both are those of highest
-//! posterior density, from the errors of other drives in the same fold. The cells of a drive err
-//! together, so each drive counts as one observation, whatever its cells. With at most six drives a
-//! kind of figure says little of its own scale: `rest` has a log-normal prior around that of all
-//! kinds in the same [`Pool`] (A. Gelman and others, "Bayesian Data Analysis", third edition,
-//! section 5.3, partial pooling), `ratio` around 1. The interval is that of a Student-t
-//! distribution with a degree of freedom per drive and one for the prior.
+//! spread, and what no member knows. Both numbers have the highest posterior density given the
+//! errors of other drives in the same fold. The cells of a drive err together, so each drive counts
+//! as one observation. With at most six drives a kind of figure says little of its own scale:
+//! `rest` has a log-normal prior around that of all kinds in the same [`Pool`] (A. Gelman and
+//! others, "Bayesian Data Analysis", third edition, section 5.3, partial pooling), and the prior
+//! of `ratio` has the centre 1. The interval is that of a Student-t distribution with a degree of
+//! freedom per drive and one for the prior.
 
 use crate::learn::{FIGURE_SCALE, KELVIN_SCALE};
 
@@ -21,7 +21,6 @@ const T_95: [f64; 10] = [
     6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812,
 ];
 
-/// Kinds of figures whose errors share a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pool {
     /// Rates and latencies of reads of a drive that its temperature does not slow down.
@@ -30,15 +29,13 @@ pub(super) enum Pool {
     Write,
     /// Percentiles of latency: rare delays, of which means say nothing.
     Percentile,
-    /// Temperatures, in kelvin.
+    /// In kelvin.
     Temperature,
-    /// Rates and durations under throttling: whether the drive throttles at all multiplies their
-    /// errors.
+    /// Rates and durations: whether the drive throttles at all multiplies their errors.
     Throttling,
 }
 
 impl Pool {
-    /// Centre of the prior.
     fn usual(self) -> f64 {
         match self {
             Pool::Temperature => KELVIN_SCALE,
@@ -47,15 +44,12 @@ impl Pool {
     }
 }
 
-/// An error and the spread of the members, both on the scale of the inference.
 pub(super) type ErrorAndSpread = (f64, f64);
 
-/// Scale of the errors of a kind of figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ErrorScale {
     ratio: f64,
     rest: f64,
-    /// Drives from which it is learned.
     drives: usize,
 }
 
@@ -63,7 +57,7 @@ fn total(ratio: f64, rest: f64, spread: f64) -> f64 {
     (ratio * spread).hypot(rest)
 }
 
-/// Logarithm of the density of each drive's errors, a drive as one observation.
+/// A drive is one observation, whatever the number of its errors.
 fn log_likelihood(drives: &[Vec<ErrorAndSpread>], ratio: f64, rest: f64) -> f64 {
     let drive = |errors: &Vec<ErrorAndSpread>| {
         let terms = errors.iter().map(|&(error, spread)| {
@@ -82,7 +76,7 @@ fn candidates(centre: f64) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-/// The scale beside the members' spreads that all kinds of a pool share.
+/// The value of `rest` that all kinds of a pool share.
 pub(super) fn pooled(drives: &[Vec<ErrorAndSpread>], pool: Pool) -> f64 {
     let usual = pool.usual();
     let scored =
@@ -93,7 +87,7 @@ pub(super) fn pooled(drives: &[Vec<ErrorAndSpread>], pool: Pool) -> f64 {
 }
 
 impl ErrorScale {
-    /// The scale of a kind from the errors of other drives, a list each, around that of all kinds.
+    /// From the errors of other drives, a list each, around the scale of all kinds.
     pub fn learned(drives: &[Vec<ErrorAndSpread>], pooled: f64) -> ErrorScale {
         let mut best = (f64::NEG_INFINITY, 1.0, pooled);
         for (ratio, ratio_prior) in candidates(1.0) {

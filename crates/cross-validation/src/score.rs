@@ -1,14 +1,13 @@
 //! Scores of a cross-validation: errors, baselines, coverage; predictive intervals from them.
 //!
-//! An interval is the prediction and to both sides a multiple of the members' spread and of a scale
-//! of the errors of *other* drives in the same fold ([`super::scale`]), so that no drive's own
-//! errors widen or narrow its intervals.
+//! An interval extends from the prediction by the members' spread and a scale of the errors of
+//! *other* drives in the same fold ([`super::scale`]), so that no drive's own errors change its
+//! intervals.
 //!
-//! Where no member could observe the data sheet, the prediction is the mean of two, the members'
-//! figure and the data sheet's times the ratio that other drives reach, weighted by their
-//! precisions (J. Bates, C. Granger, "The Combination of Forecasts", Operational Research Quarterly
-//! 20, 1969; correlations neglected, as few errors do not determine them). The precision of the
-//! members is that of the other drives' figures in the same fold. `reference/cross_validation.csv`
+//! Where no member could observe the data sheet, the prediction is the mean of the members' figure
+//! and the data sheet's times the ratio that other drives reach, weighted by their precisions (J.
+//! Bates, C. Granger, "The Combination of Forecasts", Operational Research Quarterly 20, 1969;
+//! correlations neglected, as few errors do not determine them). `reference/cross_validation.csv`
 //! has both, so that the predictions can be made again without a simulation.
 
 use std::collections::BTreeMap;
@@ -21,46 +20,35 @@ use assay_calibrate::predictive::{FigureKind, PredictiveInterval, Situation};
 use assay_calibrate::table::CsvTable;
 use assay_units::median;
 
-/// First line of `reference/cross_validation.csv`.
 pub const HEADING: &str = "fold,drive,figure,measurement,unit,situation,published,predicted,low,\
                            high,data_sheet,nearest,simulated,spread,anchor,anchor_spread";
 const FILE: &str = "cross_validation.csv";
 const TEXT: &str = include_str!("../../../reference/cross_validation.csv");
-/// Least spread in the table: members that agree to the digit.
+/// Members may agree to the digit.
 const LEAST_SPREAD: f64 = 1e-5;
 
 /// A left-out figure with its interval: a line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
-    /// Name of the fold.
     pub fold: String,
-    /// The profile.
     pub drive: String,
     pub kind: FigureKind,
-    /// Name of the figure.
     pub key: String,
     pub unit: String,
-    /// What was known.
     pub situation: Situation,
-    /// The figure.
     pub published: f64,
-    /// The prediction; 0, as the ends of the interval: that the drive has no such figure, which it
-    /// has.
+    /// 0 (also for the interval): the drive is predicted to have no such figure.
     pub predicted: f64,
-    /// 90 % predictive interval.
+    /// Start of the 90 % predictive interval.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
     /// 0.8 times the data sheet.
     pub data_sheet: Option<f64>,
-    /// The nearest known figure.
     pub nearest: Option<f64>,
     /// The members' figure: the prediction, where there is no anchor.
     pub simulated: f64,
-    /// The members' spread: a logarithm, kelvin for temperatures; `None` of a line of an earlier
-    /// table, which keeps its interval.
+    /// A logarithm, kelvin for temperatures; `None` in earlier tables, which keep their intervals.
     pub spread: Option<f64>,
-    /// See [`Prediction::anchor`].
     pub anchor: Option<(f64, f64)>,
 }
 
@@ -86,7 +74,7 @@ impl Scored {
         }
     }
 
-    /// Absolute error in per cent, of temperatures in kelvin.
+    /// In per cent, of temperatures in kelvin.
     pub fn error(&self) -> f64 {
         self.error_of(self.predicted)
     }
@@ -121,7 +109,6 @@ impl Scored {
         }
     }
 
-    /// A figure on the scale of the inference.
     fn on_scale(&self, value: f64) -> f64 {
         match self.kind {
             FigureKind::Temperature => value,
@@ -129,7 +116,6 @@ impl Scored {
         }
     }
 
-    /// Back in the unit of the figure.
     fn in_unit(&self, value: f64) -> f64 {
         match self.kind {
             FigureKind::Temperature => value,
@@ -138,11 +124,10 @@ impl Scored {
     }
 }
 
-/// A prediction on the scale of the inference and its spread, before the scale of the errors is
-/// learned.
+/// A prediction on the scale of the inference and its spread, before error scales are learned.
 pub(super) type Centre = (f64, f64);
 
-/// Errors and spreads of the predictions that `is` says, a list per drive and fold.
+/// Errors and spreads of the predictions that `is` selects, a list per drive and fold.
 fn errors(all: &[(&Scored, Centre)], is: &dyn Fn(&Scored) -> bool) -> Vec<Vec<ErrorAndSpread>> {
     let mut lists: BTreeMap<(&str, &str), Vec<ErrorAndSpread>> = BTreeMap::new();
     for (s, (centre, spread)) in all.iter().filter(|(s, _)| s.simulated > 0.0 && is(s)) {
@@ -153,8 +138,7 @@ fn errors(all: &[(&Scored, Centre)], is: &dyn Fn(&Scored) -> bool) -> Vec<Vec<Er
     lists.into_values().collect()
 }
 
-/// The scale of the errors of each drive, fold and kind that `is` says, from those of the other
-/// drives.
+/// Error scale of each drive, fold and kind that `is` selects, from the other drives.
 fn scales<'a>(
     all: &[(&'a Scored, Centre)],
     is: &dyn Fn(&Scored) -> bool,
@@ -174,20 +158,18 @@ fn scales<'a>(
     scales
 }
 
-/// The mean of two normal distributions of the same quantity by their precisions, and its standard
-/// deviation.
+/// Mean of two normal distributions of one quantity by their precisions, and its deviation.
 pub(super) fn combined((a, a_spread): Centre, (b, b_spread): Centre) -> Centre {
     let (of_a, of_b) = (a_spread.powi(-2), b_spread.powi(-2));
     let both = of_a + of_b;
     ((a * of_a + b * of_b) / both, both.powf(-0.5))
 }
 
-/// Predictions and intervals by the errors of other drives in the same fold.
 pub fn score(all: &[Prediction]) -> Vec<Scored> {
     rescored(&all.iter().map(Scored::of).collect::<Vec<_>>())
 }
 
-/// The same from the members' figures, spreads and anchors of a table.
+/// [`score`] from the members' figures, spreads and anchors of a table.
 pub fn rescored(all: &[Scored]) -> Vec<Scored> {
     let simulated = all
         .iter()
@@ -232,9 +214,8 @@ pub fn rescored(all: &[Scored]) -> Vec<Scored> {
     all.iter().map(one).collect()
 }
 
-/// Predictive intervals of simulated figures: the 5th and 95th percentile of published over
-/// simulated, per kind and situation. Percentiles of latency have none: a median and a 99.999th
-/// percentile do not err alike, and those of two drives are published.
+/// 5th and 95th percentile of published over simulated, per kind and situation. Latency has none:
+/// percentiles differ in their errors, and those of only two drives are published.
 pub fn intervals(all: &[Scored]) -> Vec<PredictiveInterval> {
     let mut out = Vec::new();
     let is_percentile = |kind: &FigureKind| *kind == FigureKind::LatencyPercentile;
@@ -264,7 +245,6 @@ pub fn intervals(all: &[Scored]) -> Vec<PredictiveInterval> {
     out
 }
 
-/// The table's text.
 pub fn table(all: &[Scored]) -> String {
     let mut out = format!("{HEADING}\n");
     let optional = |v: Option<f64>| v.map_or_else(String::new, |v| format!("{v:.1}"));
@@ -299,12 +279,10 @@ pub fn table(all: &[Scored]) -> String {
     out
 }
 
-/// The cross-validation of this repository; [`CalibrateError::Table`] where the file is damaged.
 pub fn embedded() -> Result<Vec<Scored>, CalibrateError> {
     parse(TEXT)
 }
 
-/// Parse a table.
 pub fn parse(text: &str) -> Result<Vec<Scored>, CalibrateError> {
     let one = |row: &assay_calibrate::table::CsvRow| {
         Ok(Scored {
@@ -328,13 +306,10 @@ pub fn parse(text: &str) -> Result<Vec<Scored>, CalibrateError> {
     CsvTable::parse(FILE, text)?.rows.iter().map(one).collect()
 }
 
-/// Scores of a fold and kind of figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldScore {
-    /// Name of the fold.
     pub fold: String,
     pub kind: FigureKind,
-    /// Predictions.
     pub count: usize,
     /// Median absolute error in per cent (kelvin).
     pub median: f64,
@@ -344,8 +319,7 @@ pub struct FoldScore {
     pub coverage: f64,
     /// Median half-width of the intervals in per cent (kelvin).
     pub half_width: f64,
-    /// Per baseline, `data sheet` and `nearest`: figures that it has, its median error on them, and
-    /// that of the predictions.
+    /// `data sheet` and `nearest`: number of figures, median error, and that of the predictions.
     pub baselines: [Option<(usize, f64, f64)>; 2],
 }
 
@@ -374,7 +348,6 @@ fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
     }
 }
 
-/// Scores per fold and kind, in the order of the table.
 pub fn summary(all: &[Scored]) -> Vec<FoldScore> {
     let mut groups: Vec<(&str, FigureKind, Vec<&Scored>)> = Vec::new();
     for s in all {
@@ -389,7 +362,6 @@ pub fn summary(all: &[Scored]) -> Vec<FoldScore> {
         .collect()
 }
 
-/// The section of docs/fidelity.md.
 pub fn markdown(all: &[Scored]) -> String {
     let mut out = String::from(
         "## Cross-validation\n\nFigures that were left out, and what the model said of them \
@@ -425,7 +397,6 @@ pub fn markdown(all: &[Scored]) -> String {
     out
 }
 
-/// The goals of the cross-validation and what is reached.
 fn goals(all: &[Scored]) -> String {
     let among = |is: &dyn Fn(&Scored) -> bool| {
         let here: Vec<&Scored> = all.iter().filter(|s| is(s)).collect();

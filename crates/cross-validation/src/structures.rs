@@ -2,11 +2,10 @@
 //!
 //! The template's structure is climbed from the best of several draws from the prior. Then every
 //! single change of it is tried, and a Latin hypercube of combinations (M. McKay, R. Beckman, W.
-//! Conover, Technometrics 21, 1979) drawn from the prior of the structures, each from a start of
-//! its own as from the mode: by steps with the derivatives of the climbed structure, which cost one
-//! simulation each. Those of most weight are climbed with derivatives of their own, and so are
-//! those around the best of them. All that was tried explains the figures with its weight; none is
-//! chosen.
+//! Conover, Technometrics 21, 1979), each from a start of its own and from the mode, by steps with
+//! the derivatives of the climbed structure, which cost one simulation each. Those of most weight
+//! are climbed with their own derivatives, and so are those around the best of them. All that was
+//! tried explains the figures with its weight; none is chosen.
 
 use std::collections::BTreeSet;
 
@@ -24,12 +23,10 @@ use assay_calibrate::template::Template;
 /// Draws from the prior, of which the best are climbed.
 const DRAWS: usize = 14;
 const CLIMBED: usize = 2;
-/// Combinations of the Latin hypercube.
 const COMBINATIONS: usize = 16;
 /// Steps with the derivatives of another structure.
 const SCREENING_STEPS: usize = 3;
-/// Structures that are climbed, around the template's and around the best one, and Gauss-Newton
-/// steps of each.
+/// Structures climbed around the template's and around the best one, and steps of each.
 const TRIED: [usize; 2] = [4, 2];
 const FURTHER_STEPS: usize = 2;
 
@@ -39,7 +36,6 @@ type Choice = Vec<usize>;
 /// Cost, point and figures of the best start of a structure.
 type Screened = (f64, Vec<f64>, Vec<f64>);
 
-/// The structures of one drive.
 pub(super) struct Structures<'a> {
     pub template: &'a Template,
     pub alternatives: &'a [Alternatives],
@@ -48,7 +44,6 @@ pub(super) struct Structures<'a> {
     pub threads: usize,
 }
 
-/// The structure of a choice, and the logarithm of its prior probability.
 fn chosen(all: &[Alternatives], choice: &Choice) -> (Structure, f64) {
     let mut structure = Structure::new();
     let mut log_prior = 0.0;
@@ -88,7 +83,6 @@ fn combinations(all: &[Alternatives], count: usize, rng: &mut Rng) -> Vec<Choice
 }
 
 impl Structures<'_> {
-    /// What points of structures give.
     fn simulated(&self, points: &[(&Structure, &Vec<f64>)]) -> Predictions {
         let profiles = points
             .iter()
@@ -100,7 +94,6 @@ impl Structures<'_> {
         cost(self.prior, self.observed.observations(), point, figures)
     }
 
-    /// The mode of a structure from a start.
     pub fn climb(
         &self,
         structure: &Structure,
@@ -121,8 +114,7 @@ impl Structures<'_> {
         })
     }
 
-    /// Structures from the better of two starts, the mode of `from` and a draw, by steps with the
-    /// derivatives of `from`.
+    /// Steps with the derivatives of `from`, from the better start: the mode of `from` or a draw.
     fn screen(
         &self,
         from: &Mode,

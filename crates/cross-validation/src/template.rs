@@ -2,9 +2,8 @@
 //!
 //! A shipped profile was fitted, and its structure chosen, with all figures of its drive in view. A
 //! template keeps of it what other sources say (identity, link, geometry by hardware facts, host)
-//! and replaces the numbers of the read path: those that `reference/hardware.toml` knows by the
-//! fact, structure by the median of the other drives, quantities by the geometric mean of the other
-//! drives. [`alternatives`] are the structures over which a fold averages.
+//! and replaces the numbers of the read path: known ones by the fact in `reference/hardware.toml`,
+//! structure by the median and quantities by the geometric mean of the other drives.
 
 use assay_calibrate::CalibrateError;
 use assay_calibrate::hardware::{DriveFacts, Hardware};
@@ -20,27 +19,24 @@ use toml::{Table, Value};
 
 use crate::alternatives::{Alternatives, alternatives};
 
-/// A quantity is free where so many other profiles have it as a fitted one.
+/// A quantity is free where so many other profiles have fitted it.
 const LEAST_DRIVES: usize = 3;
 /// Width of the priors of a shipped profile's numbers: a factor of two either way.
 pub const SHIPPED_WIDTH: f64 = 0.7;
 /// Least width of a wide prior: numbers of unrelated drives differ by a factor of two.
 const WIDE: f64 = 0.7;
-/// Width where a fact gives the class of the flash: times within [lowest, highest] and by page
-/// type.
+/// Width where a fact gives the class of the flash.
 const BY_FACT: f64 = 0.3;
-/// Payload share of a flash channel: command, address and status cycles, and idle time between
-/// transfers.
+/// Payload share of a flash channel, beside command, address and status cycles and idle time.
 const CHANNEL_SHARE: f64 = 0.7;
 /// One path for all lengths: no read is longer.
 const ONE_PATH: i64 = 16 << 20;
 
-/// Mechanisms that every drive has, with median and width by a source, whether or not other
-/// profiles have fitted them. `firmware.read_latency_ns`: NVMeVirt's `fw_4kb_rd_lat` is 21.5 us for
-/// a 970 PRO and contains the time that occupies a core here, so half of it, within a factor of
-/// three. `data_path.prp_list_ns`: a round trip of a PCIe DMA engine takes 0.5 us and more (R.
-/// Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018);
-/// controllers that fetch the list early hide it.
+/// Mechanisms of every drive, with median and width. `firmware.read_latency_ns`: NVMeVirt's
+/// `fw_4kb_rd_lat` is 21.5 us for a 970 PRO and contains the time that occupies a core here, so
+/// half of it, within a factor of three. `data_path.prp_list_ns`: a round trip of a PCIe DMA engine
+/// takes 0.5 us and more (R. Neugebauer et al., "Understanding PCIe performance for end host
+/// networking", SIGCOMM 2018); controllers that fetch the list early hide it.
 const MECHANISMS: [(&str, f64, f64); 2] = [
     ("firmware.read_latency_ns", 10_000.0, 1.0),
     ("data_path.prp_list_ns", 500.0, 1.0),
@@ -54,7 +50,7 @@ fn mean_and_width(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt().max(WIDE))
 }
 
-/// Values of structural numbers for a drive of which only facts are known.
+/// Of a drive of which only facts are known: page bytes, planes, dies.
 fn geometry(facts: Option<DriveFacts>, table: &Table) -> (i64, i64, i64) {
     let tlc = facts
         .and_then(|f| f.flash?.cell_bits.as_ref())
@@ -74,15 +70,15 @@ fn geometry(facts: Option<DriveFacts>, table: &Table) -> (i64, i64, i64) {
     (page, planes, dies.unwrap_or(own))
 }
 
-/// Fitted and not 0: the leader of a list.
+/// Fitted and not 0; the first number of a list.
 fn fitted(drive: &ReferenceDrive, path: &str) -> Option<f64> {
     let number = drive.numbers.iter().find(|n| n.path == path)?;
     let value = leader(get(&drive.table, path)?)?;
     (number.provenance == Provenance::Fitted && value > 0.0).then_some(value)
 }
 
-/// The template of a drive, and the structures that facts leave open. `others` are the drives it may learn from; it must not be among
-/// them.
+/// The template of a drive and the structures that facts leave open, learned from `others`, which
+/// must not include the drive.
 pub fn by_facts(
     drive: &ReferenceDrive,
     others: &[&ReferenceDrive],
@@ -165,8 +161,7 @@ pub fn by_facts(
     (template, alternatives)
 }
 
-/// A shipped profile as it is: its free numbers that reads depend on, with priors around their
-/// values.
+/// A shipped profile as it is: free numbers of the read path, with priors around their values.
 pub fn shipped(drive: &ReferenceDrive) -> Result<Template, CalibrateError> {
     let free = free_by_default(Profile::builtin_text(&drive.name)?)?;
     let free = free
@@ -187,8 +182,7 @@ pub fn shipped(drive: &ReferenceDrive) -> Result<Template, CalibrateError> {
     })
 }
 
-/// A prior by the class of the flash: mean and width, logarithms; `None` of numbers that the class
-/// does not give.
+/// Prior mean and width (logarithms) by the class of the flash, if that gives the number.
 pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     let flash = facts?.flash?;
     match path {
@@ -204,9 +198,8 @@ pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     }
 }
 
-/// Replace numbers that a drive's own figures may have taught, fitted or assumed, by the geometric
-/// mean of the other drives (of structural ones by their median). Those that no other drive has
-/// stay, as nothing replaces them.
+/// Replace numbers that a drive's own figures may have taught by the geometric mean of the other
+/// drives (structural ones by their median). Numbers that no other drive has stay.
 pub fn unlearn(
     table: &mut Table,
     drive: &ReferenceDrive,
@@ -231,8 +224,8 @@ pub fn unlearn(
     }
 }
 
-/// Replace a structural number by the median of the other drives (of switches, the more frequent),
-/// or leave it out where most have none.
+/// Replace by the median of the other drives (of switches, the more frequent), or remove where most
+/// have none.
 fn structural(table: &mut Table, path: &str, others: &[&ReferenceDrive]) {
     let values: Vec<&Value> = others.iter().filter_map(|o| get(&o.table, path)).collect();
     if 2 * values.len() <= others.len() {

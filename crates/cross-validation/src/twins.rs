@@ -1,8 +1,6 @@
 //! Twins of drives whose truth is known: what a twin made from the cells of the suite `twin` says
-//! of cells that were not measured.
-//!
-//! The truth is a simulated drive; its profile and those of its family are not among the profiles
-//! from which the twin begins, so that no candidate has its structure.
+//! of cells that were not measured. The truth is a simulated drive; its profile and those of its
+//! family are not among the twin's starting points, so that no candidate has its structure.
 //! `make predictions PART=twins` writes `reference/twins.csv`.
 
 use std::sync::atomic::AtomicBool;
@@ -20,8 +18,7 @@ use assay_calibrate::twin::{Twin, TwinProgress, TwinSettings, twin};
 use assay_calibrate::twin_cells::{TwinCell, half_width};
 use assay_calibrate::{Effort, simulate};
 
-/// Simulated drives that are truths: those of the DragonFly NVMe tests and of AnandTech's, with
-/// NAND and a cache of their own each.
+/// Drives of the DragonFly NVMe tests and of AnandTech's, each with NAND and a cache of its own.
 pub const TRUTHS: [&str; 8] = [
     "samsung-951",
     "samsung-960-evo",
@@ -34,14 +31,13 @@ pub const TRUTHS: [&str; 8] = [
 ];
 /// Threads and I/Os in flight per thread of the suite's random reads.
 const MEASURED_IN_FLIGHT: [(u32, u32); 5] = [(1, 1), (4, 1), (16, 1), (16, 4), (16, 16)];
-/// Of the cells that were not measured.
+/// Threads and I/Os in flight per thread of cells that were not measured.
 const UNMEASURED_IN_FLIGHT: [(u32, u32); 4] = [(1, 2), (8, 1), (8, 4), (16, 8)];
-/// Error that a prediction may have, and the share of predictions that keep it.
+/// Error that a prediction may have.
 pub const GOAL: f64 = 0.07;
-/// See [`GOAL`].
+/// Share of predictions that keep [`GOAL`].
 pub const SHARE_GOAL: f64 = 0.95;
 
-/// Random reads of blocks of so many KiB.
 pub(crate) fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkload {
     let read = ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10);
     ReferenceWorkload {
@@ -50,7 +46,6 @@ pub(crate) fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkl
     }
 }
 
-/// Sequential reads of one thread.
 pub(crate) fn sequential(queue_depth: u32, kib: u32) -> ReferenceWorkload {
     let read = ReferenceWorkload::read(AccessPattern::Sequential, 1, kib << 10);
     ReferenceWorkload {
@@ -59,7 +54,6 @@ pub(crate) fn sequential(queue_depth: u32, kib: u32) -> ReferenceWorkload {
     }
 }
 
-/// Rate, median and 99th percentile of the cells of the suite `twin`.
 fn measured() -> Vec<Measurement> {
     let mut out = Vec::new();
     for (threads, depth) in MEASURED_IN_FLIGHT {
@@ -105,7 +99,7 @@ fn unmeasured() -> Vec<Measurement> {
     cells.map(|w| Measurement::to_simulate(w, "")).collect()
 }
 
-/// Profiles that are not of the truth's family: maker and line, the first two words of the name.
+/// A family is maker and line, the first two words of the name.
 fn other_families(truth: &str) -> Vec<String> {
     let family = |name: &str| {
         name.split('-')
@@ -133,7 +127,6 @@ fn figures_of(
     Ok(cells)
 }
 
-/// The twin of a truth, and what it says of the cells that were not measured.
 pub fn study(
     truth: &str,
     threads: usize,
@@ -177,14 +170,13 @@ pub fn study(
     Ok((found, cells))
 }
 
-/// Share of cells whose error is at most [`GOAL`].
 pub fn share_within(cells: &[TwinCell]) -> f64 {
     let within = cells.iter().filter(|c| c.error().abs() <= GOAL).count();
     within as f64 / cells.len().max(1) as f64
 }
 
-/// Share of the cells within their 90 % interval, and the median half-width as a share, where each
-/// truth's intervals come from the other truths; none of a single truth.
+/// Share of the cells within their 90 % interval, and the median half-width as a share; each
+/// truth's intervals come from the other truths. `None` for a single truth.
 pub fn coverage(cells: &[TwinCell]) -> Option<(f64, f64)> {
     let (mut inside, mut widths) = (0, Vec::new());
     for cell in cells {
@@ -198,7 +190,6 @@ pub fn coverage(cells: &[TwinCell]) -> Option<(f64, f64)> {
     Some((share, median(widths)?))
 }
 
-/// The section of docs/fidelity.md.
 pub fn markdown(cells: &[TwinCell]) -> String {
     let mut out = String::from(
         "## Twins\n\nA twin is made from ten minutes of reading (`assay run twin`, `assay fit \

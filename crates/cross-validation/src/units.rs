@@ -1,10 +1,8 @@
-//! Folds, twins and ensembles as units that are computed by themselves, on any host and in any
-//! order, and joined.
+//! Folds, twins and ensembles as units that are computed on any host and in any order, and joined.
 //!
-//! The text of a unit depends on the unit alone. The folds of reads of a drive need what the random
-//! reads of all drives say ([`Study::bases`]): units of that group that are computed together
-//! compute it once. Intervals need the errors of all drives, so they are made when joining, from
-//! the tables' digits.
+//! The text of a unit depends on the unit alone. The folds of reads need the random reads of all
+//! drives ([`Study::bases`]), which units computed together compute once. Intervals need the errors
+//! of all drives, so they are made when joining, from the tables' digits.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,27 +21,22 @@ pub const SEED: u64 = 18;
 /// Between the ensembles of several profiles: the name of the next.
 const PROFILE_LINE: &str = "profile ";
 
-/// What can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The cross-validation.
     Folds,
-    /// Twins of drives whose truth is known.
     Twins,
-    /// The ensembles of the shipped profiles.
     Ensembles,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The group of folds; `None` of twins and ensembles.
+    /// `None` of twins and ensembles.
     pub group: Option<FoldGroup>,
-    /// Name of the profile.
     pub profile: String,
 }
 
 impl Unit {
-    /// Its name: `writes/samsung-951`, `samsung-951`.
+    /// `writes/samsung-951`, `samsung-951`.
     pub fn name(&self) -> String {
         match self.group {
             Some(group) => format!("{}/{}", group.name(), self.profile),
@@ -52,11 +45,10 @@ impl Unit {
     }
 }
 
-/// A file of the result: its name, and its text.
+/// Name and text.
 pub type ResultFile = (String, String);
 
 impl Part {
-    /// Its name, of a command and of its results.
     pub fn name(self) -> &'static str {
         match self {
             Part::Folds => "folds",
@@ -65,9 +57,8 @@ impl Part {
         }
     }
 
-    /// Its units, in the order of the tables: of the groups of folds (`reads`, `writes`, `heat`,
-    /// `percentiles`), truths or profiles in `only`; all where it is empty.
-    /// [`CalibrateError::NoTargets`] with the names where one is none.
+    /// Units in the order of the tables: of the groups, truths or profiles in `only` (empty: all).
+    /// [`CalibrateError::NoTargets`] where a name is unknown.
     pub fn units(self, only: &[String]) -> Result<Vec<Unit>, CalibrateError> {
         let plain = |profile: String| Unit {
             group: None,
@@ -109,7 +100,7 @@ impl Part {
         Ok(units.map(|(_, unit)| unit).collect())
     }
 
-    /// The texts of some of the units, one after another; the same whatever the number of threads.
+    /// One text after another; the same whatever the number of threads.
     pub fn compute(self, units: &[Unit], threads: usize) -> Result<String, CalibrateError> {
         match self {
             Part::Folds => folds(units, threads),
@@ -134,8 +125,8 @@ impl Part {
         }
     }
 
-    /// The files of the result from the texts of all `units`, and a summary as Markdown. Folds and
-    /// twins that are not among the units are those of this repository's tables.
+    /// Files of the result, and a summary as Markdown. Folds and twins that are not among the units
+    /// are those of this repository's tables.
     pub fn join(
         self,
         units: &[Unit],
@@ -164,7 +155,7 @@ fn without_heading(table: &str) -> &str {
     table.split_once('\n').map_or("", |(_, rows)| rows)
 }
 
-/// The rows of units, without intervals.
+/// Rows of units, without intervals.
 fn folds(units: &[Unit], threads: usize) -> Result<String, CalibrateError> {
     let mut study = Study::new(SEED, threads)?;
     let is_reads = |unit: &Unit| unit.group == Some(FoldGroup::Reads);

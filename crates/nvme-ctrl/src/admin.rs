@@ -23,18 +23,17 @@ pub(crate) use background::Background;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdminOutcome {
-    /// After the firmware's time, with this dword 0.
+    /// Completes after the firmware's time, with this dword 0.
     Done(u32),
-    /// Not before this time in nanoseconds.
+    /// Completes not before this time in nanoseconds.
     DoneAt(u64),
-    /// It stays outstanding (Asynchronous Event Request).
+    /// Asynchronous Event Request.
     Outstanding,
 }
 
 pub(crate) type AdminResult = Result<AdminOutcome, StatusCode>;
 
-/// An admin command with the time at which it was fetched. Memory is accessed dynamically: admin
-/// commands are rare.
+/// `memory` is accessed dynamically, because admin commands are rare.
 pub(crate) struct AdminCommand<'a> {
     pub(crate) now_ns: u64,
     pub(crate) entry: SubmissionEntry,
@@ -62,15 +61,12 @@ impl AdminCommand<'_> {
     }
 }
 
-/// Effects of a command as in Commands Supported and Effects (Base 5.16.1.6).
+/// As in Commands Supported and Effects (Base 5.16.1.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandEffects {
-    /// No effect on logical blocks.
     NoChange,
-    /// Changes logical block content.
     Content,
-    /// Changes logical block content; alone in its namespace; changes capabilities of the
-    /// namespace.
+    /// Changes logical block content and namespace capabilities; alone in its namespace.
     FormatNamespace,
     /// Changes logical block content; alone in the subsystem.
     EraseSubsystem,
@@ -85,7 +81,6 @@ const fn no_change(
     (opcode, CommandEffects::NoChange, execute)
 }
 
-/// The supported admin commands.
 const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 13] = {
     use AdminOpcode as Op;
     use CommandEffects::{EraseSubsystem, FormatNamespace};
@@ -107,8 +102,7 @@ const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 13] = {
 };
 
 impl Controller {
-    /// Executes an admin command. State changes at once; the completion follows after the
-    /// firmware's time.
+    /// State changes at once; the completion follows after the firmware's time.
     pub(crate) fn start_admin<M: HostMemory>(
         &mut self,
         now_ns: u64,
@@ -144,8 +138,7 @@ impl Controller {
         execute(self, command)
     }
 
-    /// Abort (Base 5.1) of an Asynchronous Event Request. Commands in the drive cannot be aborted:
-    /// bit 0 of dword 0 is then set.
+    /// Abort (Base 5.1) of an Asynchronous Event Request only.
     fn abort(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         const NOT_ABORTED: u32 = 1;
         let abort: Abort = command.view();

@@ -28,27 +28,24 @@ pub(crate) use io::NAMESPACE;
 
 /// Most outstanding commands; bounds the memory that a guest can use.
 pub const MAX_IN_FLIGHT: usize = 65_536;
-/// Time from CC.EN to CSTS.RDY in nanoseconds. Assumed; the limit is [`READY_TIMEOUT_500MS`].
+/// From CC.EN to CSTS.RDY. Assumed; the limit is [`READY_TIMEOUT_500MS`].
 pub const READY_NS: u64 = 1_000_000;
-/// CAP.TO in units of 500 ms: covers the recovery from a loss of power.
+/// CAP.TO: covers the recovery from a loss of power.
 pub const READY_TIMEOUT_500MS: u8 = 20;
 /// CAP.MPSMAX: memory pages of up to 64 KiB.
 pub const MPS_MAX: u8 = 4;
-/// Minimum memory page size in bytes, the unit of MDTS.
+/// Minimum memory page size, the unit of MDTS.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// LBA formats of every drive, as powers of two of bytes: 512 bytes and 4 KiB.
+/// LBA formats of every drive, as powers of two of bytes.
 const LBA_SIZES: [u8; 2] = [9, 12];
-/// Times of the caller are limited to this, 146 years after power-on, so that sums of times do not
-/// overflow.
+/// Latest time of the caller, 146 years after power-on, so that sums of times do not overflow.
 const MAX_TIME_NS: u64 = 1 << 62;
 
 /// Properties of the PCIe function that Identify reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControllerOptions {
-    /// PCI Vendor ID.
     pub vendor_id: u16,
-    /// PCI Subsystem Vendor ID.
     pub subsystem_vendor_id: u16,
 }
 
@@ -63,10 +60,9 @@ struct Registers {
     mask: u32,
 }
 
-/// NVMe controller with one namespace.
-///
-/// The caller owns time and memory. Registers can be accessed at any time; their effects happen in
-/// [`Controller::advance`]. A time before that of the previous call counts as the latter.
+/// NVMe controller with one namespace. The caller owns time and memory. Effects of register
+/// accesses happen in [`Controller::advance`]. Times never go back: an earlier one counts as the
+/// last.
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub(crate) drive: Drive,
@@ -80,7 +76,7 @@ pub struct Controller {
     pub(crate) slots: CommandSlots,
     /// Commands in the drive whose completion leads to another submission.
     multi_step_commands: u32,
-    /// Scheduled completions: time in nanoseconds, order, slot.
+    /// Time in nanoseconds, order, slot.
     scheduled: BinaryHeap<Reverse<(u64, u64, u32)>>,
     next_order: u64,
     /// Submission queues with entries not fetched.
@@ -92,20 +88,19 @@ pub struct Controller {
     /// Time at which CSTS.RDY is set, `u64::MAX` if it is not being enabled.
     ready_ns: u64,
     pub(crate) interrupts: Interrupts,
-    /// Buffers, kept to avoid allocation: completions of the drive, transferred data, data to
-    /// compare with it.
+    /// Buffers, kept to avoid allocation.
     completions: Vec<Completion>,
     buffer: Vec<u8>,
     compared: Vec<u8>,
     pub(crate) now_ns: u64,
-    /// LBA formats as powers of two of bytes: [`LBA_SIZES`] and the block size of the profile.
+    /// Powers of two of bytes: [`LBA_SIZES`] and the block size of the profile.
     pub(crate) lba_sizes: Vec<u8>,
     pub(crate) block_shift: u32,
     pub(crate) blocks: u64,
     pub(crate) page_bytes: u64,
     pub(crate) max_transfer_bytes: u64,
     pub(crate) keeps_data: bool,
-    /// Latency of a command without media access, in nanoseconds.
+    /// Latency of a command without media access.
     pub(crate) command_ns: u64,
     pub(crate) features: Features,
     pub(crate) default_features: Features,
@@ -113,16 +108,15 @@ pub struct Controller {
     pub(crate) events: AsyncEvents,
     pub(crate) background: Background,
     pub(crate) fdp_events: FdpEvents,
-    /// Time at which the oldest outstanding command began, while there is one.
     busy_since_ns: Option<u64>,
     pub(crate) busy_ns: u64,
 }
 
 impl Controller {
-    /// Controller of a drive after power-on. It takes over the drive's interrupt coalescing.
+    /// Takes over the drive's interrupt coalescing.
     pub fn new(mut drive: Drive, options: ControllerOptions) -> Controller {
         let coalescing = drive.take_coalescing();
-        // Until the host lends it (Set Features).
+        // Until the host lends memory (Set Features).
         drive.lend_host_memory(Nanos::ZERO, None);
         let (profile, id) = (drive.profile(), drive.identity());
         let (link, firmware) = (&profile.link, &profile.firmware);
@@ -194,31 +188,29 @@ impl Controller {
         &self.drive
     }
 
-    /// The drive, for its telemetry and digest. Commands must be submitted through the controller.
+    /// For telemetry and digest; commands must be submitted through the controller.
     pub fn drive_mut(&mut self) -> &mut Drive {
         &mut self.drive
     }
 
-    /// Number of interrupt vectors: one per I/O queue pair, and vector 0 for the admin queues.
+    /// One per I/O queue pair, and vector 0 for the admin queues.
     pub fn vectors(&self) -> u16 {
         self.interrupts.count()
     }
 
-    /// Whether commands other than Asynchronous Event Requests are outstanding.
     pub fn is_busy(&self) -> bool {
         self.slots.used() > 0
     }
 
-    /// State of the interrupt pin, for hosts without MSI-X: a completion queue with interrupts has
-    /// entries that were not consumed, on a vector that INTMS does not mask.
+    /// Interrupt pin, for hosts without MSI-X: a completion queue with interrupts has entries that
+    /// were not consumed, on a vector that INTMS does not mask.
     pub fn is_pin_asserted(&self) -> bool {
         let queues = self.cqs.iter().flatten();
         let mut waiting = queues.filter(|queue| queue.interrupts && queue.has_entries());
         waiting.any(|queue| queue.vector >= 32 || self.registers.mask >> queue.vector & 1 == 0)
     }
 
-    /// Time of the next event, for [`Controller::advance`]; `None` if there is none until a
-    /// register is written.
+    /// Time of the next event, for [`Controller::advance`], unless a register is written before.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
         if !self.drive.is_present() {
@@ -235,8 +227,7 @@ impl Controller {
         (next != u64::MAX).then_some(Nanos(next))
     }
 
-    /// Advances to `until`: fetches commands, transfers data, writes completion entries. Returns
-    /// the interrupt vectors raised.
+    /// Fetches commands, transfers data and writes completion entries; returns the vectors raised.
     #[inline]
     pub fn advance<M: HostMemory>(&mut self, until: Nanos, memory: &mut M) -> VectorSet {
         let until_ns = until.0.min(MAX_TIME_NS).max(self.now_ns);
@@ -298,14 +289,13 @@ impl Controller {
         }
     }
 
-    /// Ready, without a fatal error or shutdown.
     #[inline]
     pub(crate) fn is_operational(&self) -> bool {
         let csts = &self.registers.csts;
         csts.ready() && !csts.fatal() && csts.shutdown() == shutdown_status::NORMAL
     }
 
-    /// Sets Controller Fatal Status: a queue is not in mapped memory (Base 9.5).
+    /// Controller Fatal Status: a queue is not in mapped memory (Base 9.5).
     #[cold]
     pub(crate) fn set_fatal(&mut self) {
         self.registers.csts.set_fatal(true);
@@ -340,10 +330,9 @@ impl Controller {
         }
     }
 
-    /// Controller busy time until `now_ns`, in nanoseconds.
     pub(crate) fn busy_ns_until(&self, now_ns: u64) -> u64 {
-        // Saturating: scheduled completions are processed after those of the drive, so the last one
-        // of a call may be earlier.
+        // Scheduled completions follow those of the drive, so the last one of a call may be
+        // earlier.
         let busy_since = self.busy_since_ns;
         self.busy_ns + busy_since.map_or(0, |since_ns| now_ns.saturating_sub(since_ns))
     }
@@ -382,7 +371,6 @@ impl Controller {
         self.backlog_entries = self.cqs.iter().flatten().map(|cq| cq.backlog.len()).sum();
     }
 
-    /// Adds a command with known status that completes at `at_ns`.
     pub(crate) fn schedule_slot(&mut self, slot: CommandSlot, now_ns: u64, at_ns: u64) {
         let number = self.add_command(slot, now_ns);
         self.schedule(at_ns, number);

@@ -1,9 +1,8 @@
 //! A minimal NVMe driver with queue depth 1, to probe a simulated controller and to measure the
 //! round-trip overhead of a served one.
 //!
-//! [`Transport`] is the access to the controller; [`InProcessTransport`] is one in this process,
-//! whose time advances to the next event. The driver has an admin queue pair and at most one I/O
-//! queue pair of [`ENTRIES`] entries each. It handles no asynchronous events.
+//! The driver has an admin queue pair and at most one I/O queue pair of [`ENTRIES`] entries each.
+//! It handles no asynchronous events.
 
 use assay_nvme_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
 use assay_nvme_spec::register::{
@@ -16,63 +15,53 @@ use assay_units::Nanos;
 use crate::controller::{Controller, PAGE_BYTES};
 use crate::memory::{FlatMemory, HostMemory, Unmapped};
 
-/// Entries of each queue.
 pub const ENTRIES: u32 = 16;
-/// Most data of one command in bytes.
 pub const DATA_BYTES: usize = 16 * PAGE_BYTES as usize;
-/// Memory of the driver from [`Transport::base`] on, in bytes: one page per queue, one for a PRP
-/// list, then data.
+/// Driver memory from [`Transport::base`] on: one page per queue, one for a PRP list, then data.
 pub const MEMORY_BYTES: usize = DATA as usize + DATA_BYTES;
-/// Offset of the PRP list from [`Transport::base`].
+/// Offset from [`Transport::base`], as [`DATA`] and [`QUEUES`].
 const PRP_LIST: u64 = 4 * PAGE_BYTES;
-/// Offset of the data from [`Transport::base`].
 const DATA: u64 = 5 * PAGE_BYTES;
-/// Offsets of the submission and completion queues from [`Transport::base`]: admin, I/O.
+/// Submission and completion queue: admin, I/O.
 const QUEUES: [(u64, u64); 2] = [(0, PAGE_BYTES), (2 * PAGE_BYTES, 3 * PAGE_BYTES)];
 /// Identifier of the I/O queue pair, and its interrupt vector.
 const IO: u16 = 1;
 
-/// Access to a controller. Every access fails when the controller is not reachable.
+/// Access to a controller; fails when the controller is not reachable.
 pub trait Transport {
-    /// The controller is not reachable.
     type Error: std::error::Error + 'static;
 
     /// Page-aligned address of [`MEMORY_BYTES`] of driver memory, as seen by the controller.
     fn base(&self) -> u64;
 
-    /// Reads a register of 4 or 8 bytes.
+    /// `size` is 4 or 8 bytes.
     fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, Self::Error>;
 
-    /// Writes a register of 4 or 8 bytes.
+    /// `size` is 4 or 8 bytes.
     fn write_register(&mut self, offset: u64, size: usize, value: u64) -> Result<(), Self::Error>;
 
-    /// Reads driver memory.
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Writes driver memory.
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Waits for an interrupt of the vector, or for any event with `None`. `false` after a timeout,
-    /// or if none can follow.
+    /// Waits for an interrupt of the vector, or for any event; `false` after a timeout, or if none
+    /// can follow.
     fn wait(&mut self, vector: Option<u16>) -> Result<bool, Self::Error>;
 }
 
-/// Failure of the controller or of the transport.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError<E: std::error::Error + 'static> {
-    /// The controller is not reachable.
     #[error("the controller is not reachable: {0}")]
     Transport(#[from] E),
-    /// Controller Fatal Status, or the controller does not become ready: Controller Status (CSTS).
+    /// Controller Fatal Status, or the controller does not become ready: CSTS.
     #[error("the controller does not become ready (CSTS {0:#x}); reset it")]
     NotReady(u32),
-    /// The controller rejected a queue with this status.
     #[error(
         "the controller rejected an I/O queue with status {0:#x}; the queue exists already or is \
          not supported"
     )]
     QueueRefused(u16),
-    /// A command with this opcode does not complete.
+    /// Opcode of the command.
     #[error("the controller does not complete command {0:#x}: the drive was removed")]
     NoCompletion(u8),
     /// More data than [`DATA_BYTES`].
@@ -80,10 +69,8 @@ pub enum DriverError<E: std::error::Error + 'static> {
     TransferTooLarge(usize),
 }
 
-/// Result of a driver's operation.
 pub type DriverResult<B, T = CompletionEntry> = Result<T, DriverError<<B as Transport>::Error>>;
 
-/// The driver's state of a queue pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct QueuePair {
     qid: u16,
@@ -109,7 +96,7 @@ impl QueuePair {
         }
     }
 
-    /// Writes the completion queue head doorbell if it is pending (NVMe over PCIe 1.0c, 3.1.2.2).
+    /// NVMe over PCIe 1.0c, 3.1.2.2.
     fn acknowledge<B: Transport>(&mut self, transport: &mut B, stride: u8) -> Result<(), B::Error> {
         if !std::mem::take(&mut self.doorbell_pending) {
             return Ok(());
@@ -149,10 +136,8 @@ impl QueuePair {
     }
 }
 
-/// Driver of one controller.
 #[derive(Debug)]
 pub struct Driver<B> {
-    /// The access to the controller.
     pub transport: B,
     stride: u8,
     admin: QueuePair,
@@ -160,8 +145,7 @@ pub struct Driver<B> {
 }
 
 impl<B: Transport> Driver<B> {
-    /// Initializes the controller (Base 3.5.1): disable, set the admin queues, enable, wait until
-    /// ready.
+    /// Base 3.5.1: disable, set the admin queues, enable, wait until ready.
     pub fn new(mut transport: B) -> DriverResult<B, Driver<B>> {
         let base = transport.base();
         let admin = QueuePair::new(0, base);
@@ -206,7 +190,7 @@ impl<B: Transport> Driver<B> {
         })
     }
 
-    /// Creates the I/O queue pair; its completions raise vector 1.
+    /// Completions raise vector 1.
     pub fn create_io_queue(&mut self) -> DriverResult<B, ()> {
         let pair = QueuePair::new(IO, self.transport.base());
         let size = (ENTRIES - 1) as u16;
@@ -233,8 +217,8 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Writes pending completion queue doorbells. The next command does it as well; call it first
-    /// to keep it out of a measured latency.
+    /// Writes pending completion queue doorbells, as the next command does; call it to keep them
+    /// out of a measured latency.
     pub fn acknowledge(&mut self) -> DriverResult<B, ()> {
         let pairs = [Some(&mut self.admin), self.io.as_mut()];
         for pair in pairs.into_iter().flatten() {
@@ -243,13 +227,13 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Executes an admin command. `data` is sent and received as bits 1:0 of the opcode specify
-    /// (Base 3.3.3.1). A command that fails is not an error: see the status of its completion.
+    /// `data` is sent and received as bits 1:0 of the opcode specify (Base 3.3.3.1). A command that
+    /// fails is not an error: see the status of its completion.
     pub fn admin(&mut self, entry: SubmissionEntry, data: &mut [u8]) -> DriverResult<B> {
         self.execute(false, entry, data)
     }
 
-    /// Executes an I/O command; creates the I/O queue pair on first use.
+    /// Creates the I/O queue pair on first use.
     pub fn io(&mut self, entry: SubmissionEntry, data: &mut [u8]) -> DriverResult<B> {
         if self.io.is_none() {
             self.create_io_queue()?;
@@ -296,7 +280,7 @@ impl<B: Transport> Driver<B> {
     }
 }
 
-/// A controller in this process with its own memory and model time.
+/// A controller in this process, whose model time advances to the next event.
 #[derive(Debug)]
 pub struct InProcessTransport {
     pub controller: Controller,
@@ -308,7 +292,7 @@ pub struct InProcessTransport {
 const BASE: u64 = 0x10_0000;
 
 impl InProcessTransport {
-    /// For a controller after power-on.
+    /// The controller is in its state after power-on.
     pub fn new(controller: Controller) -> InProcessTransport {
         InProcessTransport {
             controller,
@@ -317,7 +301,6 @@ impl InProcessTransport {
         }
     }
 
-    /// Current model time.
     pub fn now(&self) -> Nanos {
         self.now
     }

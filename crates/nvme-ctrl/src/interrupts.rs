@@ -2,17 +2,16 @@
 
 use assay_ssd::coalescing::{CoalescingSetting, TIME_UNIT_NS};
 
-/// Most vectors of a controller: one per queue pair, the admin queues included.
+/// One per queue pair, the admin queues included.
 pub const MAX_VECTORS: u16 = 256;
 
-/// A set of interrupt vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VectorSet {
     words: [u64; (MAX_VECTORS / 64) as usize],
 }
 
 impl VectorSet {
-    /// Adds a vector; numbers of [`MAX_VECTORS`] and above are ignored.
+    /// Numbers of [`MAX_VECTORS`] and above are ignored.
     #[inline]
     pub fn insert(&mut self, vector: u16) {
         if let Some(word) = self.words.get_mut(usize::from(vector / 64)) {
@@ -20,19 +19,17 @@ impl VectorSet {
         }
     }
 
-    /// Whether the set has the vector.
     pub fn contains(&self, vector: u16) -> bool {
         let word = self.words.get(usize::from(vector / 64));
         word.is_some_and(|word| word >> (vector % 64) & 1 != 0)
     }
 
-    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.words == [0; (MAX_VECTORS / 64) as usize]
     }
 
-    /// The vectors, ascending.
+    /// Ascending.
     pub fn iter(&self) -> impl Iterator<Item = u16> + use<> {
         (0..).zip(self.words).flat_map(|(index, word): (u16, u64)| {
             // Each step clears the lowest bit.
@@ -43,7 +40,6 @@ impl VectorSet {
     }
 }
 
-/// Aggregation of completions on one vector.
 #[derive(Clone, Copy, Debug, Default)]
 struct Aggregation {
     entries: u16,
@@ -81,7 +77,7 @@ impl Interrupts {
         }
     }
 
-    /// Whether coalescing is disabled for a vector; `None` for an unknown vector.
+    /// `None` for an unknown vector.
     pub(crate) fn is_coalescing_disabled(&self, vector: u16) -> Option<bool> {
         let aggregation = self.vectors.get(usize::from(vector))?;
         Some(aggregation.coalescing_disabled)
@@ -93,7 +89,7 @@ impl Interrupts {
         }
     }
 
-    /// A completion entry was written at `at_ns`. Admin completions are not coalesced.
+    /// A completion entry was written. Admin completions are not coalesced.
     #[inline]
     pub(crate) fn on_completion(&mut self, vector: u16, at_ns: u64, is_admin: bool) {
         if is_admin || !self.setting.is_on() {

@@ -3,8 +3,7 @@
 //! # Purpose
 //! Presents [`assay_ssd::Drive`] as an NVMe controller: registers, queues in host memory, commands,
 //! interrupts. The caller (a PCIe function of a virtual machine, a driver in the same process)
-//! provides memory and time. "Host" in this crate is the host of the NVMe specification: the side
-//! of the driver.
+//! provides memory and time. "Host" is the host of the NVMe specification: the side of the driver.
 //!
 //! # Architecture
 //! Sans-IO and single-threaded, like the drive. [`Controller::next_event`] is the time at which to
@@ -13,7 +12,7 @@
 //!
 //! | module | contents | NVMe Base 2.0c |
 //! |---|---|---|
-//! | `controller` | registers, doorbells, fetching, I/O commands, completion | 3.1, 3.3, 7, NVM 3.2 |
+//! | `controller` | registers, doorbells, I/O commands, completion | 3.1, 3.3, 7, NVM 3.2 |
 //! | `queues`, `slots` | queues in host memory; outstanding commands | 3.3 |
 //! | `transfer` | PRPs and SGLs | 4.1 |
 //! | [`interrupts`] | vectors and interrupt coalescing | 5.27.1.6 |
@@ -23,22 +22,21 @@
 //!
 //! A doorbell write only records the tail. `advance` fetches entries in batches, validates each
 //! command (an invalid one completes after the firmware's time), stores it in a slot and submits it
-//! to the drive under the slot's number at the time of the doorbell. No memory is allocated per
-//! command, and at most [`MAX_IN_FLIGHT`] commands are outstanding.
-//!
-//! Data is transferred if the drive stores it ([`assay_ssd::DriveOptions::keep_data`]). Otherwise
-//! data pointers are validated, host memory is not accessed, and Compare is not supported.
+//! to the drive at the time of the doorbell. No memory is allocated per command, and at most
+//! [`MAX_IN_FLIGHT`] commands are outstanding. Data is transferred if the drive stores it
+//! ([`assay_ssd::DriveOptions::keep_data`]); otherwise data pointers are validated only, and
+//! Compare is not supported.
 //!
 //! Injected faults complete with their statuses: media errors as Unrecovered Read Error and Write
 //! Fault (with Do Not Retry), loss of power as Commands Aborted due to Power Loss Notification.
 //! After surprise removal nothing completes and registers read as ones.
 //!
 //! # Choices
-//! Where the specification leaves a choice: Format and Sanitize are both the model's purge (a block
-//! erase), Format in the foreground, Sanitize in the background; Force Unit Access, and every write
-//! while the volatile write cache is disabled, is followed by a flush of the drive; Dataset
-//! Management deallocates its ranges in sequence; deleting a submission queue implicitly completes
-//! its commands; Abort never stops a command that the drive has started; features cannot be saved.
+//! Where the specification leaves a choice: Format (foreground) and Sanitize (background) are the
+//! model's purge, a block erase; every write has Force Unit Access while the volatile write cache
+//! is disabled; Dataset Management deallocates its ranges in sequence; deleting a submission queue
+//! implicitly completes its commands; Abort never stops a command that the drive has started;
+//! features cannot be saved.
 //!
 //! # Non-goals
 //! No PCI configuration space and no MSI-X table (both belong to the PCIe function), no sockets, no

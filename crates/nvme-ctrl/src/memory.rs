@@ -2,7 +2,6 @@
 
 use assay_nvme_spec::StatusCode;
 
-/// An access to memory that is not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "host memory has no {len_bytes} bytes at {address:#x}: map them before passing the address to \
@@ -19,17 +18,15 @@ impl From<Unmapped> for StatusCode {
     }
 }
 
-/// Host memory. The only order of accesses that a host may rely on: data before its completion
-/// entry, completion entry before its interrupt.
+/// A host may rely on this order only: data before its completion entry, the entry before its
+/// interrupt.
 pub trait HostMemory {
-    /// Reads all of `bytes`, which is unspecified after an error: the range is not mapped entirely.
+    /// An error if the range is not mapped entirely; `bytes` is then unspecified.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped>;
 
-    /// Writes all of `bytes`, of which some may have been written after an error: the range is not
-    /// mapped entirely.
+    /// An error if the range is not mapped entirely; some bytes may then have been written.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped>;
 
-    /// Whether the whole range is mapped.
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool;
 }
 
@@ -41,7 +38,6 @@ pub struct FlatMemory {
 }
 
 impl FlatMemory {
-    /// A zeroed region at `base`.
     pub fn new(base: u64, len_bytes: usize) -> FlatMemory {
         FlatMemory {
             base,
@@ -49,7 +45,6 @@ impl FlatMemory {
         }
     }
 
-    /// The indices of a range.
     #[inline(always)]
     fn range(&self, address: u64, len_bytes: u64) -> Result<std::ops::Range<usize>, Unmapped> {
         // Below the base it wraps to a value beyond the size.

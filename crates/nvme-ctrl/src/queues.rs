@@ -7,7 +7,7 @@ use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubmissionQueue {
     pub(crate) base: u64,
-    /// Number of entries, 2 to 65,536.
+    /// 2 to 65,536.
     pub(crate) entries: u32,
     pub(crate) head: u32,
     pub(crate) tail: u32,
@@ -16,7 +16,7 @@ pub(crate) struct SubmissionQueue {
     pub(crate) outstanding: u32,
     /// On the controller's list of queues with entries.
     pub(crate) listed: bool,
-    /// Earliest time at which its entries can be fetched.
+    /// Earliest time at which entries can be fetched.
     pub(crate) fetch_ns: u64,
 }
 
@@ -35,7 +35,6 @@ impl SubmissionQueue {
         self.head != self.tail
     }
 
-    /// Contiguous entries from the head on.
     #[inline]
     pub(crate) fn contiguous_entries(&self) -> u32 {
         if self.tail >= self.head {
@@ -73,12 +72,10 @@ pub(crate) struct CompletionQueue {
     pub(crate) entries: u32,
     pub(crate) head: u32,
     pub(crate) tail: u32,
-    /// The phase tag of the entries being written.
     pub(crate) phase: bool,
     pub(crate) vector: u16,
     pub(crate) interrupts: bool,
-    /// Entries that wait for the queue to have room, with their times in nanoseconds. Bounded by
-    /// the outstanding commands of its submission queues.
+    /// Entries that wait for room, with their times; bounded by the commands outstanding.
     pub(crate) backlog: VecDeque<(u64, CompletionEntry)>,
 }
 
@@ -100,7 +97,7 @@ impl CompletionQueue {
         (if next == self.entries { 0 } else { next }) == self.head
     }
 
-    /// Advances the tail; returns address and phase of the next entry.
+    /// Returns address and phase of the next entry.
     #[inline]
     pub(crate) fn advance(&mut self) -> (u64, bool) {
         let offset = u64::from(self.tail) * CompletionEntry::SIZE as u64;

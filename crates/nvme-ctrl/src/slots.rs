@@ -4,7 +4,7 @@ use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use crate::transfer::DataPointer;
 
-/// State of a slot: what happens on the next completion by the drive, or at the scheduled time.
+/// What happens on the next completion by the drive, or at the scheduled time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SlotState {
     #[default]
@@ -16,7 +16,6 @@ pub(crate) enum SlotState {
     NoData,
     /// Data of host and drive are compared, then completion.
     Compare,
-    /// The next range is deallocated.
     Deallocate,
     Shutdown,
     /// The submission queue was deleted: nothing is posted.
@@ -56,7 +55,6 @@ impl CommandSlot {
     }
 }
 
-/// All slots, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommandSlots {
     slots: Vec<CommandSlot>,

@@ -1,5 +1,4 @@
-//! Data transfer by PRPs and SGLs (Base 4.1). Lists are walked in host memory, one segment at a
-//! time, and never stored.
+//! Data transfer by PRPs and SGLs (Base 4.1). Lists are walked in host memory and never stored.
 
 use assay_nvme_spec::data_pointer::{PRP_ENTRY_BYTES, SglDescriptor, SglType};
 use assay_nvme_spec::wire::Wire;
@@ -27,7 +26,6 @@ pub(crate) struct Segment {
 }
 
 impl DataPointer {
-    /// Data pointer of an entry; PSDT selects PRPs or SGLs.
     #[inline(always)]
     pub(crate) fn of(entry: &SubmissionEntry) -> DataPointer {
         DataPointer {
@@ -129,12 +127,10 @@ pub(crate) struct Segments {
     next: NextSegment,
 }
 
-/// Location of the next segment's description.
 #[derive(Debug)]
 enum NextSegment {
     First,
     Second,
-    /// Entry of a PRP list at this address.
     List(u64),
     Sgl(SglPosition),
 }
@@ -150,7 +146,7 @@ struct SglPosition {
 }
 
 impl Segments {
-    /// The next segment; `None` when there is no data left.
+    /// `None` when there is no data left.
     pub(crate) fn next<M: HostMemory + ?Sized>(
         &mut self,
         memory: &M,
@@ -188,14 +184,13 @@ impl Segments {
         }
     }
 
-    /// A whole page, which must be aligned.
+    /// The page must be aligned.
     fn page(&mut self, address: u64) -> Result<Segment, StatusCode> {
         StatusCode::INVALID_PRP_OFFSET.fail_if(address & (self.page_bytes - 1) != 0)?;
         Ok(self.take(address, self.page_bytes))
     }
 
-    /// The page of the list entry at `at`. The last entry of a list page points to the next list
-    /// page if more than one page of data is left.
+    /// The last entry of a list page points to the next list page if more than one page is left.
     fn next_of_list<M: HostMemory + ?Sized>(
         &mut self,
         memory: &M,

@@ -1,7 +1,5 @@
-//! Admin commands (Base 5): views of a submission queue entry.
-//!
-//! Each view has `new` (opcode set, all else 0), accessors of its fields, and conversions from and
-//! to [`crate::SubmissionEntry`], which has the data pointer.
+//! Admin commands (Base 5): views of a [`crate::SubmissionEntry`], which has the data pointer. Each
+//! view has `new` (opcode set, all else 0), accessors of its fields, and conversions.
 
 use assay_units::constants;
 

@@ -1,5 +1,4 @@
-//! Flexible Data Placement (Base 2.1; TP4146): log pages of an endurance group, the feature, and
-//! reclaim unit handle status.
+//! Flexible Data Placement (Base 2.1; TP4146): log pages, feature, and reclaim unit handle status.
 
 use crate::opcode::NvmOpcode;
 use crate::wire::{codes, commands, wire};

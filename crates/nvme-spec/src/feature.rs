@@ -1,5 +1,4 @@
-//! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in Command Dword 11 and completion dword
-//! 0, data structures.
+//! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in dword 11 and completion dword 0, data.
 
 use assay_units::constants;
 

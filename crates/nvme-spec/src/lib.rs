@@ -2,8 +2,8 @@
 //!
 //! # Purpose
 //! Queue entries, Identify data, log pages, features, registers and data pointers. One definition
-//! serves the host side (probing a drive, health, passthrough) and the controller side (the
-//! simulated controller), so that each tests the other.
+//! serves the host side (probing a drive, health, passthrough) and the simulated controller, so
+//! that each tests the other.
 //!
 //! # Architecture
 //! | module | what | source |
@@ -17,19 +17,20 @@
 //! | [`feature`] | features | Base 5.27 |
 //! | [`register`] | controller registers and doorbells | Base 3.1.3, PCIe transport 3.1.2 |
 //! | [`data_pointer`] | PRP entries and SGL descriptors | Base 4.1 |
+//! | [`fdp`] | Flexible Data Placement | Base 2.1 |
 //!
-//! *Base* is the NVM Express Base Specification 2.0c, *NVM* the NVM Command Set Specification 1.0c;
-//! with their names. Fields added by 2.1 are marked.
+//! *Base* is the NVM Express Base Specification 2.0c (2.1 where stated), *NVM* the NVM Command Set
+//! Specification 1.0c; with their names.
 //!
 //! Every structure is its bytes ([`wire`]): any bytes are valid, fields are read by accessors. The
-//! crate `zerocopy` was not used, because most fields are bit fields, which need accessors anyway;
-//! the macro here also gives each field its layout, which the tests check.
+//! macro here, unlike the crate `zerocopy`, also declares bit fields and each field's layout, which
+//! the tests check.
 //!
 //! # Non-goals
 //! No I/O, queues or state. No structures of fabrics, zoned namespaces, key-value or vendor
-//! commands, except the log page of the Open Compute Project. No validation of values. Of a
-//! structure only the fields are declared that the host or the controller uses; status codes are
-//! complete, because drives report them.
+//! commands, except the log page of the Open Compute Project and published vendor log pages. No
+//! validation of values. Only fields that the host or the controller uses are declared; status
+//! codes are complete, because drives report them.
 //!
 //! # Key constants
 //! [`entry::SubmissionEntry::SIZE`] (64), [`entry::CompletionEntry::SIZE`] (16),

@@ -1,5 +1,4 @@
-//! I/O commands of the NVM command set (NVM 3.2, Flush: Base 7.1): views of a submission queue
-//! entry.
+//! I/O commands of the NVM command set (NVM 3.2, Flush: Base 7.1): views of a submission entry.
 
 use crate::opcode::NvmOpcode;
 use crate::wire::{commands, wire};

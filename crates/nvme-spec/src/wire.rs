@@ -1,9 +1,7 @@
 //! Structures as byte arrays with accessors: fields are decoded on access, unknown bits are kept,
-//! and any bytes of the right length are valid, so parsing untrusted data cannot fail.
-//!
-//! Bit fields are declared with their word, as in the specification. The layout of each field is
-//! checked against the size of the structure at compile time, and against the other fields by the
-//! tests.
+//! and any bytes of the right length are valid, so parsing untrusted data cannot fail. Bit fields
+//! are declared with their word. Each layout is checked against the size of the structure at
+//! compile time, and against the other fields by the tests.
 
 /// A value with a little-endian byte representation.
 pub trait Wire: Copy {

@@ -2,9 +2,9 @@
 //! own profile.
 //!
 //! The temperature at which throttling begins is a setting of the firmware, not a result of heat.
-//! Its prior is the mean of two by their precisions: that of the other drives, and the warning
-//! temperature that the drive reports with the difference of the other drives to theirs. It is the
-//! answer of members that stay below it, too: only of drives that throttle is the figure asked.
+//! Its prior combines by precision that of the other drives, and the drive's warning temperature
+//! with the other drives' difference to theirs. Members that stay below it answer with it too, as
+//! the figure is asked only of drives that throttle.
 
 use toml::{Table, Value};
 
@@ -22,13 +22,12 @@ use assay_calibrate::template::{ReferenceDrive, Template};
 use assay_ssd::Provenance;
 use assay_units::median;
 
-/// Members whose soaks are simulated: a soak costs a hundred cells.
+/// A soak costs a hundred cells.
 pub(super) const HEAT_MEMBERS: usize = 16;
-/// Spread of the ambient conditions (room temperature, airflow) and of the thermal contact of the
-/// module.
+/// Spread of ambient conditions (temperature, airflow) and of the module's thermal contact.
 const AMBIENT_K: f64 = 3.0;
-/// Least spread of thresholds and of their distance to a warning temperature, in kelvin: firmware
-/// and sensors round to a kelvin.
+/// Least spread of thresholds and of their distance to a warning temperature: firmware and sensors
+/// round to a kelvin.
 const LEAST_THRESHOLD_K: f64 = 1.0;
 /// Hysteresis where only the warning temperature is known.
 const HYSTERESIS_K: f64 = 2.0;
@@ -40,16 +39,15 @@ const VARIED: [&str; 3] = [
     "thermal.controller.resistance_k_per_w",
     "thermal.time_constant_s",
 ];
-/// Least spread of them, a logarithm: profiles of other drives assume some of them alike, boards
-/// and airflow are not.
+/// Least spread of the varied numbers, a logarithm: some profiles assume them alike, but boards and
+/// airflow differ.
 const LEAST_WIDTH: f64 = 0.2;
 const IDLE: &str = "power.idle_mw";
 const STATES_IDLE: &str = "power.states.idle_mw";
 const ON: &str = "thermal.throttle_on_celsius";
 const OFF: &str = "thermal.throttle_off_celsius";
 
-/// The figure that a drive has in place of one of a throttled drive when it does not throttle;
-/// `None` of periods, which it does not have, and of the threshold.
+/// The figure that a drive has in place of `figure` when it does not throttle, if any.
 fn unthrottled(figure: SoakFigure) -> Option<SoakFigure> {
     match figure {
         SoakFigure::ThrottledRead => Some(SoakFigure::SettledRead),
@@ -57,7 +55,7 @@ fn unthrottled(figure: SoakFigure) -> Option<SoakFigure> {
     }
 }
 
-/// Mean of some values and their spread for a further one; `None` with fewer than two.
+/// Mean and spread for a further value; `None` with fewer than two.
 fn further(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -93,9 +91,8 @@ fn idle_alike(table: &mut Table, before: Option<&Value>) {
 }
 
 impl Study {
-    /// A drive whose power, resistances, time constant and throttling are those of the other
-    /// drives, and its warning temperature by the facts. With mean and spread of the temperature at
-    /// which it throttles.
+    /// A drive with power, resistances, time constant and throttling of the other drives and its
+    /// own warning temperature; and mean and spread of its throttling threshold.
     pub(super) fn heat_template(&self, name: &str) -> (Template, (f64, f64)) {
         let (own, others) = self.of(name);
         let mut table = own.table.clone();
@@ -150,8 +147,7 @@ impl Study {
         (number.provenance == Provenance::Published && celsius > 0.0).then_some(celsius)
     }
 
-    /// Mean and spread of the temperature at which a drive throttles: the other drives' and its own
-    /// warning temperature with the other drives' distance to theirs, by their precisions.
+    /// Mean and spread of the throttling threshold, see the module header.
     fn threshold(&self, name: &str) -> (f64, f64) {
         let (_, others) = self.of(name);
         let warning = |name: &str| {
@@ -175,12 +171,10 @@ impl Study {
         }
     }
 
-    /// The folds of temperatures and of throttling. A member that does not throttle has the rate of
-    /// its steady state and its threshold, and no periods; a figure that most members do not have
-    /// is predicted as 0 and missed.
+    /// A member that does not throttle has the rate of its steady state and its threshold, and no
+    /// periods; a figure that most members do not have is predicted as 0 and missed.
     pub fn heat_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
-        // Of the two second sensors that are published one is stuck: there is no other drive to
-        // learn from.
+        // One of the two published second sensors is stuck, so no other drive can be learned from.
         let is_heat = |m: &&Measurement| {
             m.procedure.is_heat() && m.procedure != Procedure::Soak(SoakFigure::SecondSensor)
         };
@@ -222,7 +216,7 @@ impl Study {
     }
 }
 
-/// The figures, and behind them those that drives have in their place when they do not throttle.
+/// The figures, then those that drives have in their place when they do not throttle.
 fn with_unthrottled(figures: &[Measurement]) -> Vec<Measurement> {
     let other = figures.iter().filter_map(|m| match m.procedure {
         Procedure::Soak(figure) => Some(Measurement {
@@ -235,7 +229,7 @@ fn with_unthrottled(figures: &[Measurement]) -> Vec<Measurement> {
     [figures, &other].concat()
 }
 
-/// Where throttling would begin of members that stay below.
+/// Set where throttling would begin of members that stay below.
 fn threshold_where_not_throttled(members: &mut [SimulatedMember], asked: &[Measurement]) {
     let is = |m: &Measurement| m.procedure == Procedure::Soak(SoakFigure::ThrottleCelsius);
     let Some(place) = asked.iter().position(is) else {

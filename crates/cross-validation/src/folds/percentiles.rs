@@ -1,12 +1,11 @@
 //! The fold of latency percentiles: a drive's own means, its hardware facts, and the spreads and
 //! retries of the other drives.
 //!
-//! Known are the mean latencies of the same cells. They determine the sense time and, by the
-//! queueing in the cells of more than one read in flight, how many dies share the reads; both are
-//! taken out of the profile with everything else that its percentiles taught. How much single reads
-//! differ, and how often one is repeated and how long that takes, means do not say: the other
-//! drives do. A medium of which no other drive is known has no retries. The carrying over of means
-//! was decided with the fold in view.
+//! The known mean latencies of the same cells determine the sense time and, by queueing, how many
+//! dies share the reads; both are removed from the profile with everything else that its
+//! percentiles taught. Means do not say how much single reads differ, nor how often and how long
+//! they are repeated: the other drives do. A medium of which no other drive is known has no
+//! retries. The carrying over of means was decided with the fold in view.
 
 use toml::Value;
 
@@ -24,15 +23,13 @@ use assay_calibrate::published::published;
 use assay_calibrate::structures::{Structure, number, shape};
 use assay_calibrate::template::{ReferenceDrive, Template};
 
-/// What profiles that percentiles taught say of it.
+/// Source of numbers that percentiles taught.
 const TAUGHT: &str = "latency_percentiles.csv";
-/// Width of what the other drives give, a logarithm: numbers of unrelated drives differ by a factor
-/// of two.
+/// Width of a prior from the other drives: unrelated drives differ by a factor of two.
 const WIDTH: f64 = 0.7;
 /// Share of the sense time that is its standard deviation, where no other drive has one.
 const USUAL_SIGMA: f64 = 0.05;
 
-/// The section of the medium of a profile.
 fn medium(drive: &ReferenceDrive) -> &'static str {
     match get(&drive.table, "in_place.read_ns") {
         Some(_) => "in_place",
@@ -49,8 +46,7 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// What another drive says of a number by itself: not where it was taken from the drive that is
-/// predicted.
+/// A number of another drive, unless it was taken from the drive that is predicted.
 fn independent(other: &ReferenceDrive, path: &str, drive: &str) -> Option<f64> {
     let model = drive.rsplit('-').next()?;
     let number = other.numbers.iter().find(|n| n.path == path)?;
@@ -65,7 +61,6 @@ struct Unlearned {
 }
 
 impl Study {
-    /// Drives of which latency percentiles are published.
     pub fn percentile_drives() -> Result<Vec<String>, CalibrateError> {
         let mut out = Vec::new();
         for name in assay_ssd::Profile::names() {
@@ -124,7 +119,7 @@ impl Study {
             put(&mut table, path, Value::Integer(mean.exp() as i64));
             free(path.to_owned(), mean.exp(), width);
         }
-        // Their deviation as a share of the sense time.
+        // Deviation of the other drives as a share of the sense time.
         let sigma = at("read_sigma_ns");
         if get(&table, &sigma).is_some() {
             let shares = others.iter().filter_map(|o| {
@@ -140,7 +135,6 @@ impl Study {
             );
             free(sigma, share * sense_ns, WIDTH);
         }
-        // Retries of the other drives of this medium.
         for key in ["retry.probability_ppm", "retry.extra_ns"] {
             let path = at(key);
             match of_others(&path) {
@@ -164,7 +158,6 @@ impl Study {
         Ok(Unlearned { template, starts })
     }
 
-    /// The fold of latency percentiles of a drive.
     pub fn percentile_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
         let (left_out, known): (Vec<_>, Vec<_>) =
             published(name)?.into_iter().partition(is_percentile);
@@ -197,8 +190,7 @@ impl Study {
     }
 }
 
-/// What a member leaves of the known mean of a cell is carried over to its percentiles, as to
-/// neighbouring cells of random reads.
+/// What a member leaves of a cell's known mean is carried over to the cell's percentiles.
 fn carry_over(members: &mut [SimulatedMember], asked: &[Measurement]) {
     for (place, m) in asked.iter().enumerate().filter(|(_, m)| is_percentile(m)) {
         let is_mean =
@@ -214,8 +206,8 @@ fn carry_over(members: &mut [SimulatedMember], asked: &[Measurement]) {
     }
 }
 
-/// Structures that percentiles taught: as many planes in other dies, the stripe of a medium written
-/// in place, reads of a page while the next is sensed.
+/// Structures that percentiles taught: dies with as many planes, the stripe of a medium written in
+/// place, and cache reads.
 fn structures(drive: &ReferenceDrive, table: &toml::Table, planes: Option<u8>) -> Vec<Structure> {
     let is_taught = |path: &str| {
         let mut numbers = drive.numbers.iter();

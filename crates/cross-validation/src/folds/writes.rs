@@ -16,7 +16,6 @@ use assay_calibrate::template::{ReferenceDrive, Template};
 use assay_ssd::Provenance;
 use assay_ssd::profile::ProfileNumber;
 
-/// Sections of the path of a write.
 const WRITE_PATH: [&str; 7] = [
     "nand.program_",
     "nand.erase_",
@@ -28,8 +27,7 @@ const WRITE_PATH: [&str; 7] = [
 ];
 
 const PROGRAM: &str = "nand.program_ns";
-/// Width of the times of the path of a write but that of a program, a logarithm: numbers of
-/// unrelated drives differ by a factor of two.
+/// Width of times other than that of a program: unrelated drives differ by a factor of two.
 const WRITE_WIDTH: f64 = 0.7;
 
 /// Rates of sequential writes; the size of a cache is none.
@@ -52,9 +50,8 @@ fn write_times(table: &Table, drive: &ReferenceDrive) -> Vec<String> {
 }
 
 impl Study {
-    /// A drive whose path of a write is that of the other drives, with the program time of its
-    /// class of flash; and the prior of its free times. `None` where the class of its flash is not
-    /// known.
+    /// A drive with the write path of the other drives and the program time of its class of flash,
+    /// and the prior of its free times. `None` where the class is not known.
     fn write_template(&self, name: &str) -> Option<(Template, Prior)> {
         let facts = self.hardware.drive(name).and_then(|f| f.flash)?;
         let program = facts.program_us.as_ref()?;
@@ -88,7 +85,6 @@ impl Study {
         Some((template, prior))
     }
 
-    /// The fold of sequential writes of a drive.
     pub fn write_fold(&self, name: &str) -> Result<Vec<Prediction>, CalibrateError> {
         let figures = self.figures[name].iter();
         let left_out: Vec<Measurement> = figures.filter(|m| is_write_rate(m)).cloned().collect();
@@ -104,8 +100,7 @@ impl Study {
         let members = learned.members(&left_out, HEAT_MEMBERS, &[], seeds);
         let fold = ("writes", Situation::OtherKinds);
         let mut out = self.predictions(fold, name, &left_out, &[], (&learned, &members));
-        // No single figure of writes has a rating of two other drives, so that none could be an
-        // observation of the members: they share one ratio.
+        // No single figure of writes has a rating of two other drives, so they share one ratio.
         for one in &mut out {
             one.anchor = self.expected(name, &one.measurement, &is_write_rate)?;
         }

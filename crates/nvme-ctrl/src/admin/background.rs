@@ -17,11 +17,11 @@ use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::{Controller, NAMESPACE};
 use crate::memory::HostMemory;
 
-/// Interval of temperature monitoring in nanoseconds.
+/// Interval of temperature monitoring.
 pub const HEALTH_PERIOD_NS: u64 = 1_000_000_000;
-/// Duration of a short self-test in nanoseconds; at most two minutes (Base 8.6.1).
+/// At most two minutes (Base 8.6.1).
 pub const SHORT_TEST_NS: u64 = 60_000_000_000;
-/// Duration of an extended self-test in minutes (EDSTT). Assumed.
+/// EDSTT; assumed.
 pub const EXTENDED_TEST_MINUTES: u16 = 10;
 const RESULTS: usize = 20;
 
@@ -31,9 +31,9 @@ struct SanitizeOperation {
     end_ns: u64,
     /// SCDW10 of the log.
     command: u32,
-    /// Its completion was reported.
+    /// Whether the completion was reported.
     ended: bool,
-    /// Bytes written by the host before it began.
+    /// Bytes written by the host before the sanitize.
     written_bytes: u64,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Background {
 }
 
 impl Controller {
-    /// Time of the next background event, `u64::MAX` for none.
+    /// `u64::MAX` for none.
     #[inline]
     pub(crate) fn next_background_ns(&self) -> u64 {
         let background = &self.background;
@@ -69,7 +69,6 @@ impl Controller {
         events.into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Whether a host requested temperature events.
     #[inline]
     fn monitors_temperature(&self) -> bool {
         let enabled =
@@ -126,7 +125,7 @@ impl Controller {
         sanitize.is_some_and(|sanitize| now_ns < sanitize.end_ns)
     }
 
-    /// Fails the admin commands that are not allowed during a sanitize (Base 8.21).
+    /// Base 8.21.
     pub(crate) fn check_sanitize(
         &self,
         now_ns: u64,
@@ -185,7 +184,7 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    /// The Sanitize Status log (Base 5.16.1.25).
+    /// Base 5.16.1.25.
     pub(super) fn sanitize_log(&mut self, now_ns: u64) -> SanitizeLog {
         let mut log = SanitizeLog::default();
         const NOT_REPORTED: u32 = u32::MAX;
@@ -207,7 +206,7 @@ impl Controller {
         log
     }
 
-    /// Device Self-test (Base 5.9, 8.6).
+    /// Base 5.9, 8.6.
     pub(super) fn self_test(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, command): (u64, DeviceSelfTest) = (command.now_ns, command.view());
         StatusCode::INVALID_NAMESPACE
@@ -231,15 +230,14 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    /// Ends a self-test in progress with `result` (Base 8.6.1, 8.6.2).
+    /// Base 8.6.1, 8.6.2.
     fn abort_test(&mut self, now_ns: u64, result: u8) {
         if let Some(test) = self.background.self_test.take() {
             self.end_test(test.code, now_ns, Some(result));
         }
     }
 
-    /// Logs the end of a self-test. Without `result`, an extended one reports the first media error
-    /// of the drive.
+    /// Without `result`, an extended test reports the first media error of the drive.
     fn end_test(&mut self, code: SelfTestCode, now_ns: u64, result: Option<u8>) {
         let mut entry = SelfTestResult::default();
         entry
@@ -265,7 +263,7 @@ impl Controller {
         self.background.results.push_front(entry);
     }
 
-    /// The Device Self-test log (Base 5.16.1.7).
+    /// Base 5.16.1.7.
     pub(super) fn self_test_log(&self, now_ns: u64) -> SelfTestLog {
         let mut log = SelfTestLog::default();
         if let Some(test) = &self.background.self_test {
@@ -294,8 +292,7 @@ impl Controller {
     }
 }
 
-/// Elapsed part of an operation in `parts`, less than `parts`. Admin commands are executed in order
-/// of time, so `now_ns` is not before `begin_ns`.
+/// Elapsed part of an operation in `parts`, less than `parts`; `now_ns` is not before `begin_ns`.
 fn progress(now_ns: u64, begin_ns: u64, end_ns: u64, parts: u64) -> u64 {
     let (elapsed, span) = (u128::from(now_ns - begin_ns), u128::from(end_ns - begin_ns));
     let progress = (elapsed * u128::from(parts)).checked_div(span);
@@ -304,7 +301,6 @@ fn progress(now_ns: u64, begin_ns: u64, end_ns: u64, parts: u64) -> u64 {
 }
 
 pub(crate) const HOUR_NS: u64 = 3_600_000_000_000;
-/// Results of self-tests (Base 5.16.1.7).
 const ABORTED_BY_COMMAND: u8 = 0x1;
 const ABORTED_BY_RESET: u8 = 0x2;
 const ABORTED_BY_FORMAT: u8 = 0x4;

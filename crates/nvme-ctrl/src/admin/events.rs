@@ -1,5 +1,5 @@
-//! Asynchronous events (Base 5.2): outstanding requests, pending events, and event types that are
-//! masked until their log page is read.
+//! Asynchronous events (Base 5.2): requests, pending events, and event types masked until their log
+//! page is read.
 
 use std::collections::VecDeque;
 
@@ -32,7 +32,6 @@ impl AsyncEvents {
         Ok(AdminOutcome::Outstanding)
     }
 
-    /// Removes an aborted request; `false` if there is none.
     pub(crate) fn withdraw(&mut self, cid: u16) -> bool {
         let index = self.requests.iter().position(|&request| request == cid);
         index
@@ -52,7 +51,6 @@ impl AsyncEvents {
         }
     }
 
-    /// Whether an event of this type would complete a request at once.
     pub(crate) fn is_awaited(&self, event_type: AsyncEventType) -> bool {
         !self.requests.is_empty() && self.is_unmasked(event_type.0)
     }
@@ -94,7 +92,6 @@ impl AsyncEvents {
     }
 }
 
-/// A slot with the command of an Asynchronous Event Request.
 pub(super) fn request_slot(cid: u16) -> CommandSlot {
     let mut request = AsyncEventRequest::new();
     request.set_cid(cid);
@@ -102,7 +99,6 @@ pub(super) fn request_slot(cid: u16) -> CommandSlot {
 }
 
 impl Controller {
-    /// Asynchronous Event Request (Base 5.2).
     pub(super) fn request_event(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         self.events.request(command.entry.cid())
     }

@@ -1,8 +1,6 @@
 //! Flexible Data Placement (NVM Express Base Specification 2.1; TP4146) of drives with reclaim unit
 //! handles: one configuration, enabled at power-on, of one reclaim group; all handles belong to the
-//! namespace, handle `n` under placement identifier `n`.
-//!
-//! Events and updates of reclaim units by the host: [`events`]. Not modelled: other configurations.
+//! namespace, handle `n` under placement identifier `n`. Other configurations are not modelled.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::fdp::{
@@ -18,9 +16,8 @@ use assay_ssd::SPARE_THRESHOLD_PERCENT;
 
 pub(crate) mod events;
 
-/// The only endurance group, of drives with reclaim unit handles.
 pub(crate) const ENDURANCE_GROUP: u16 = 1;
-/// Specified by the host: the handle belongs to a namespace.
+/// The host specifies the handle: it belongs to a namespace.
 const BY_HOST: u8 = 1;
 const BYTES_PER_UNIT: u64 = 1_000_000_000;
 
@@ -29,7 +26,6 @@ impl Controller {
         self.drive.placement_handles() > 0
     }
 
-    /// Whether a log page belongs to an endurance group.
     pub(super) fn is_of_group(lid: LogId) -> bool {
         [
             LogId::ENDURANCE_GROUP,
@@ -49,8 +45,7 @@ impl Controller {
         Ok(feature.set_enabled(true).raw())
     }
 
-    /// Set Features: placement can only be changed while the endurance group has no namespace, and
-    /// it has one.
+    /// Placement can only be changed while the endurance group has no namespace, and it has one.
     pub(super) fn set_placement(&self, wanted: u32) -> Result<(), StatusCode> {
         let wanted = FdpFeature::from_raw(wanted);
         StatusCode::INVALID_FIELD.fail_if(wanted.enabled() && wanted.configuration() != 0)?;

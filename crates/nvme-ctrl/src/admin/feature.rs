@@ -16,26 +16,23 @@ use super::fdp::events::EVENT_TYPES;
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
 
-/// Minimum Thermal Management Temperature in kelvin. Assumed: 0 °C.
+/// Assumed: 0 °C.
 pub const MIN_THERMAL_KELVIN: u16 = 273;
-/// Maximum Thermal Management Temperature in kelvin. Assumed: 100 °C.
+/// Assumed: 100 °C.
 pub const MAX_THERMAL_KELVIN: u16 = 373;
 /// Default threshold of sensors (Base 5.27.1.3).
 const NO_THRESHOLD: u16 = u16::MAX;
 
-/// Whole degrees Celsius in kelvin (0 °C is 273 K, as usual for drives), clamped to the range of
-/// the field.
+/// 0 °C is 273 K, as usual for drives.
 pub(crate) fn kelvin(celsius: i32) -> u16 {
     celsius.saturating_add(273).clamp(0, i32::from(u16::MAX)) as u16
 }
 
-/// Temperature thresholds in kelvin by Threshold Type Select (over, under): composite, then sensors
-/// 1 to 8.
+/// In kelvin by Threshold Type Select (over, under): composite, then sensors 1 to 8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Thresholds([[u16; 9]; 2]);
 
 impl Thresholds {
-    /// Whether the composite temperature or a sensor is at or beyond a threshold.
     pub(crate) fn is_crossed(&self, telemetry: &Telemetry) -> bool {
         let Thresholds([over, under]) = self;
         let sensors = telemetry.sensors.iter().copied();
@@ -50,14 +47,12 @@ pub(crate) struct Features {
     pub(crate) write_cache: FeatureSwitch,
     pub(crate) async_events: AsyncEventConfig,
     pub(crate) thresholds: Thresholds,
-    /// Interrupt coalescing at power-on.
     pub(crate) coalescing: CoalescingSetting,
     /// Throttling has an effect on this drive.
     pub(crate) can_throttle: bool,
     pub(crate) power_state_changes: u64,
     pub(crate) telemetry: Vec<u8>,
     pub(crate) telemetry_generation: u8,
-    /// Host memory lent.
     pub(crate) host_memory: Option<Box<HostMemoryAttributes>>,
     arbitration: u32,
     error_recovery: u32,
@@ -104,12 +99,11 @@ impl Features {
         }
     }
 
-    /// Timestamp in milliseconds at a time that is not before the one at which it was set.
     pub(super) fn timestamp_ms(&self, now_ns: u64) -> u64 {
         self.timestamp_at(now_ns).milliseconds()
     }
 
-    /// Timestamp data at a time that is not before the one at which it was set.
+    /// `now_ns` is not before the time at which the timestamp was set.
     fn timestamp_at(&self, now_ns: u64) -> Timestamp {
         let (set_ms, at_ns) = self.timestamp.unwrap_or((0, 0));
         let mut timestamp = Timestamp::default();
@@ -124,7 +118,6 @@ fn switch(enabled: bool) -> FeatureSwitch {
     FeatureSwitch::from_raw(enabled.into())
 }
 
-/// The table of the drive's own autonomous transitions.
 fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     let mut entries = [AutonomousTransition::default(); 32];
     let states = &drive.identity().power_states;
@@ -149,8 +142,7 @@ fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     table
 }
 
-/// Transitions of a table from the operational state `working` on: idle time since the last
-/// command, and state.
+/// Idle time since the last command, and state, from the operational state `working` on.
 fn chain(table: &AutonomousTable, working: u8) -> Vec<(Nanos, u8)> {
     let entries = table.transitions();
     let (mut at, mut idle_ns, mut out) = (working, 0, Vec::new());
@@ -210,8 +202,7 @@ impl Controller {
         }
     }
 
-    /// Dword 0 of a feature, current or default. `value` is dword 11 of the command, which selects
-    /// among some features' values.
+    /// Dword 0 of a feature. `value` is dword 11 of the command, which selects among some values.
     fn feature_value(
         &self,
         fid: FeatureId,
@@ -281,7 +272,6 @@ impl Controller {
         states.iter().any(|state| !state.operational)
     }
 
-    /// Number of Queues granted of those requested, less one each.
     fn queues_granted(&self, submission: u16, completion: u16) -> u32 {
         let most = self.queue_pairs - 1;
         let mut granted = NumberOfQueues::default();
@@ -416,7 +406,7 @@ impl Controller {
 
     fn apply_autonomous(&mut self, now_ns: u64) {
         let transitions = match self.features.autonomous.enabled() {
-            // From the last operational state, also if a host selected a non-operational one.
+            // The last operational state counts, also if a host selected a non-operational one.
             true => chain(&self.features.table, self.drive.working_power_state()),
             false => Vec::new(),
         };

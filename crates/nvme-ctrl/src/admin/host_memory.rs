@@ -1,9 +1,6 @@
-//! Host Memory Buffer (Base 8.9 of 1.4, 5.27.1.10 of 2.0c) of drives with their map on flash: the
-//! host lends memory for the map cache.
-//!
-//! The drive's times follow the size lent; the controller never accesses the memory itself, which
-//! the host may therefore find unchanged. At a controller reset the memory is given back, as the
-//! host enables it anew.
+//! Host Memory Buffer (Base 8.9 of 1.4, 5.27.1.10 of 2.0c) for the map cache of drives with their
+//! map on flash. The drive's times follow the size lent; the controller never accesses the memory.
+//! A controller reset gives it back, as the host enables it anew.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::feature::{HostMemoryAttributes, HostMemoryBuffer, HostMemoryDescriptor};
@@ -23,7 +20,6 @@ pub(crate) fn sizes_in_pages(controller: &Controller) -> Option<[u32; 2]> {
 }
 
 impl Controller {
-    /// Set Features, Host Memory Buffer.
     pub(super) fn set_host_memory(&mut self, command: &AdminCommand<'_>) -> AdminResult {
         let entry = &command.entry;
         let wanted = HostMemoryBuffer::from_raw(entry.cdw11());

@@ -19,9 +19,7 @@ use super::host_memory::{MAX_DESCRIPTORS, sizes_in_pages};
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
 
-/// Command Set Identifier of the NVM command set.
 const CSI_NVM: u8 = 0;
-/// Controller Identifier of the only controller.
 const CONTROLLER_ID: u16 = 0;
 
 impl Controller {
@@ -77,7 +75,7 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    /// Limit of data transfers as a power of two of minimum memory pages.
+    /// A power of two of minimum memory pages.
     fn transfer_limit(&self) -> u8 {
         (self.max_transfer_bytes / PAGE_BYTES).ilog2() as u8
     }
@@ -160,7 +158,7 @@ impl Controller {
         let mut formats = [LbaFormat::default(); 64];
         let sizes = &self.lba_sizes;
         for (rank, (format, &size)) in (0..).zip(formats.iter_mut().zip(sizes.iter().rev())) {
-            // Best performance at the size of a mapping unit.
+            // The size of a mapping unit performs best.
             format.set_data_size(size).set_relative_performance(rank);
         }
         formats[..sizes.len()].reverse();
@@ -182,8 +180,8 @@ impl Controller {
         if self.has_placement() {
             data.set_endurance_group(ENDURANCE_GROUP);
         }
-        // The indirection unit in logical blocks, less one: NPWG, NPWA, NPDG, NPDA and NOWS (NVM
-        // Command Set 1.0, 4.1.5.1 and 5.8.2: writes below it cost a read-modify-write).
+        // Indirection unit in logical blocks, less one: writes below it cost a read-modify-write
+        // (NPWG, NPWA, NPDG, NPDA and NOWS; NVM Command Set 1.0, 4.1.5.1 and 5.8.2).
         let unit_bytes = self.drive.profile().indirection_unit_bytes();
         let unit = ((unit_bytes >> self.block_shift).max(1) - 1) as u16;
         data.set_write_granularity(unit)
@@ -204,7 +202,7 @@ impl Controller {
         list
     }
 
-    /// Locally administered identifier derived from the drive's serial number.
+    /// Locally administered, derived from the drive's serial number.
     fn unique_id(&self) -> [u8; 16] {
         let serial = &self.drive.identity().serial;
         let hash = |seed| {

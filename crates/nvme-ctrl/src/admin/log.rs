@@ -17,14 +17,14 @@ use super::feature::kelvin;
 use super::{ADMIN_COMMANDS, AdminCommand, AdminOutcome, AdminResult, CommandEffects};
 use crate::controller::{Controller, NAMESPACE};
 
-/// Bytes of a SMART data unit: 1000 times 512.
+/// 1000 times 512 bytes.
 const DATA_UNIT_BYTES: u64 = 512_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 const BLOCK_BYTES: usize = 512;
 
 type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
-/// The supported log pages: contents at a time in nanoseconds.
+/// Contents at a time in nanoseconds.
 const LOG_PAGES: [(LogId, LogPage); 15] = [
     (LogId::SUPPORTED_PAGES, |controller, _, _| {
         bytes(controller.supported_pages())
@@ -75,7 +75,7 @@ fn bytes<T: Wire>(page: T) -> Vec<u8> {
     bytes
 }
 
-/// Value of a 32-bit counter, which stops at its maximum.
+/// A 32-bit counter stops at its maximum.
 fn counter(value: u64) -> u32 {
     value.min(u64::from(u32::MAX)) as u32
 }
@@ -150,9 +150,9 @@ impl Controller {
         log
     }
 
-    /// Whether this drive has a page of [`LOG_PAGES`]. Drives with reclaim unit handles have those
-    /// of endurance groups; data-centre drives, which have power-loss protection (Datacenter NVMe
-    /// SSD Specification 2.0, section 4.3), that of OCP.
+    /// Drives with reclaim unit handles have the pages of endurance groups; data-centre drives,
+    /// which have power-loss protection (Datacenter NVMe SSD Specification 2.0, section 4.3), that
+    /// of OCP.
     fn has_page(&self, lid: LogId) -> bool {
         match lid {
             LogId::OCP_SMART => self.is_protected(),
@@ -175,7 +175,7 @@ impl Controller {
         log
     }
 
-    /// SMART / Health Information Extended; fields that the model does not have are 0.
+    /// Fields that the model does not have are 0.
     fn ocp_smart(&mut self, now_ns: u64) -> OcpSmartLog {
         let telemetry = self.drive.telemetry(Nanos(now_ns));
         let mut log = OcpSmartLog::default();
@@ -236,8 +236,8 @@ impl Controller {
         log
     }
 
-    /// Telemetry (Base 5.16.1.8, 5.16.1.9): data area 1 of the host-initiated log is the model's
-    /// telemetry as text; the controller-initiated log is empty.
+    /// Base 5.16.1.8, 5.16.1.9: data area 1 of the host-initiated log is the model's telemetry as
+    /// text; the controller-initiated log is empty.
     fn telemetry_log(&mut self, now_ns: u64, command: &GetLogPage) -> Vec<u8> {
         const CREATE: u8 = 1;
         let is_host_initiated = command.lid() == LogId::TELEMETRY_HOST.0;

@@ -15,7 +15,6 @@ impl Controller {
         Ok(usize::from(qid))
     }
 
-    /// Number of entries of a queue with valid attributes.
     fn queue_entries(&self, less_one: u16, contiguous: bool, base: u64) -> Result<u32, StatusCode> {
         let entries = u32::from(less_one) + 1;
         let is_valid = (2..=self.max_queue_entries()).contains(&entries) && self.has_entry_sizes();

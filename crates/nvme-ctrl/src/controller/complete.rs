@@ -23,7 +23,7 @@ pub(crate) fn status_of(status: assay_ssd::Status) -> StatusCode {
 }
 
 impl Controller {
-    /// A completion by the drive: of a command, or of one step of it.
+    /// A completion by the drive ends a command or one step of it.
     #[inline]
     pub(super) fn finish<M: HostMemory>(&mut self, completion: &Completion, memory: &mut M) {
         let at_ns = completion.at.0;
@@ -56,8 +56,7 @@ impl Controller {
         self.complete(&slot, status, 0, at_ns, memory);
     }
 
-    /// [`Controller::finish`] of all other states. `None` if the command continues or needs no
-    /// completion entry.
+    /// `None` if the command continues or needs no completion entry.
     #[inline(never)]
     fn finish_other<M: HostMemory>(
         &mut self,
@@ -109,7 +108,6 @@ impl Controller {
         }
     }
 
-    /// Transfers the data of a read to the host, or compares it with the host's.
     fn transfer_data<M: HostMemory>(
         &mut self,
         completion: &Completion,
@@ -129,10 +127,8 @@ impl Controller {
         transferred.err().unwrap_or(StatusCode::SUCCESS)
     }
 
-    /// Submits the next deallocation of a Dataset Management command; `false` if none is left.
-    ///
-    /// Each range is read from host memory again when it starts, so that no ranges are stored. It
-    /// is validated again, because the host may have changed it.
+    /// Submits the next deallocation; `false` if none is left. Each range is read from host memory
+    /// again and validated again when it starts, so that no ranges are stored.
     pub(super) fn deallocate_next<M: HostMemory>(
         &mut self,
         number: u32,
@@ -163,7 +159,7 @@ impl Controller {
         Ok(true)
     }
 
-    /// Posts the completion entry of a command whose slot is free already.
+    /// The slot of the command is free already.
     #[inline]
     pub(crate) fn complete<M: HostMemory + ?Sized>(
         &mut self,
@@ -244,7 +240,7 @@ impl Controller {
     }
 }
 
-/// Writes an entry to a queue that is not full; `false` if the queue is not in mapped memory.
+/// The queue is not full; `false` if it is not in mapped memory.
 #[inline]
 fn write_entry<M: HostMemory + ?Sized>(
     sq: &mut SubmissionQueue,
@@ -274,14 +270,13 @@ fn write_entry<M: HostMemory + ?Sized>(
     true
 }
 
-/// Fails a range of Dataset Management beyond the namespace.
 pub(super) fn check_range(range: &DatasetRange, blocks: u64) -> Result<(), StatusCode> {
     let end = range.slba().checked_add(u64::from(range.blocks()));
     let end = end.filter(|&end| end <= blocks);
     end.map(|_| ()).ok_or(StatusCode::LBA_OUT_OF_RANGE)
 }
 
-/// Do Not Retry. Set for media errors, since drives report them after their own retries.
+/// Do Not Retry: set for media errors, because drives report them after their own retries.
 fn is_final(status: StatusCode) -> bool {
     !matches!(
         status,
@@ -294,7 +289,6 @@ fn is_final(status: StatusCode) -> bool {
     )
 }
 
-/// The first `len` bytes of a buffer that grows as needed.
 #[inline]
 pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {

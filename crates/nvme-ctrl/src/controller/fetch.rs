@@ -6,13 +6,11 @@ use assay_nvme_spec::wire::Wire;
 use super::{Controller, MAX_IN_FLIGHT};
 use crate::memory::HostMemory;
 
-/// Most entries read from host memory at once.
 const BATCH: usize = 8;
 const ENTRY_BYTES: usize = SubmissionEntry::SIZE;
 const BATCH_BYTES: usize = BATCH * ENTRY_BYTES;
 
 impl Controller {
-    /// Whether [`Controller::fetch`] can fetch entries by `until_ns`.
     #[inline]
     pub(super) fn can_fetch(&self, until_ns: u64) -> bool {
         if self.queues_with_entries.is_empty()
@@ -30,8 +28,8 @@ impl Controller {
         })
     }
 
-    /// Fetches and starts all commands available by `until_ns`, queue by queue. Arbitration (round
-    /// robin) is part of the drive model (crate `ssd`, module `frontend`).
+    /// Fetches and starts all commands available, queue by queue; arbitration (round robin) is part
+    /// of the drive model (crate `ssd`, module `frontend`).
     #[inline]
     pub(super) fn fetch<M: HostMemory>(&mut self, until_ns: u64, memory: &mut M) {
         if self.queues_with_entries.is_empty() || !self.is_operational() {
@@ -96,7 +94,7 @@ impl Controller {
         }
     }
 
-    /// Reads `count` entries and starts their commands; `false` if they are not in mapped memory.
+    /// `false` if the entries are not in mapped memory.
     #[inline(always)]
     fn start_batch<const BYTES: usize, M: HostMemory>(
         &mut self,

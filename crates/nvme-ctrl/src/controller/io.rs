@@ -15,10 +15,9 @@ use crate::memory::HostMemory;
 use crate::slots::{CommandSlot, SlotState};
 use crate::transfer::DataPointer;
 
-/// Identifier of the only namespace.
 pub(crate) const NAMESPACE: u32 = 1;
 
-/// Opcode of an I/O command, its effects, and its bit of ONCS, 0 for a mandatory command.
+/// Opcode, effects, and bit of ONCS (0 for a mandatory command).
 type IoCommand = (NvmOpcode, CommandEffects, u16);
 
 const IO_COMMANDS: [IoCommand; 9] = {
@@ -38,8 +37,7 @@ const IO_COMMANDS: [IoCommand; 9] = {
 };
 
 impl Controller {
-    /// The supported I/O commands. Compare requires stored data, I/O Management reclaim unit
-    /// handles.
+    /// Compare requires stored data, I/O Management reclaim unit handles.
     pub(crate) fn io_commands(&self) -> impl Iterator<Item = IoCommand> {
         let keeps_data = self.keeps_data;
         let commands = IO_COMMANDS.into_iter();
@@ -51,7 +49,6 @@ impl Controller {
         })
     }
 
-    /// Starts an I/O command, or schedules its failure.
     #[inline]
     pub(super) fn start_io<M: HostMemory>(
         &mut self,
@@ -85,7 +82,7 @@ impl Controller {
         self.check_media_access(now_ns)
     }
 
-    /// Offset and length in bytes of the range of logical blocks.
+    /// Offset and length of the range of logical blocks.
     #[inline]
     fn byte_range(&self, entry: &SubmissionEntry) -> Result<(u64, u32), StatusCode> {
         let slba = u64::from(entry.cdw11()) << 32 | u64::from(entry.cdw10());
@@ -98,7 +95,7 @@ impl Controller {
         ))
     }
 
-    /// Read and Write (NVM 3.2.4, 3.2.6).
+    /// NVM 3.2.4, 3.2.6.
     #[inline]
     fn transfer<const WRITE: bool, M: HostMemory>(
         &mut self,
@@ -139,8 +136,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Selects the reclaim unit handle of a write by its placement identifier; without one, or with
-    /// one that does not exist, the first.
+    /// Selects the reclaim unit handle of a write; the first without a known placement identifier.
     fn place(&mut self, now_ns: u64, entry: &SubmissionEntry) -> Result<(), StatusCode> {
         let write = Write::from(*entry);
         let handle = match write.directive() {
@@ -219,7 +215,7 @@ impl Controller {
             NvmOpcode::DATASET_MANAGEMENT => {
                 return self.manage_dataset(slot, now_ns, entry, memory);
             }
-            // Verify reads without a transfer (NVM 3.2.5). The comparison (NVM 3.2.1) is assumed to
+            // Verify reads without a transfer (NVM 3.2.5). A comparison (NVM 3.2.1) is assumed to
             // take as long as the transfer of a read.
             _ => {
                 (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
@@ -244,7 +240,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Dataset Management (NVM 3.2.3): executes Deallocate; the other attributes have no effect.
+    /// Dataset Management (NVM 3.2.3): only Deallocate has an effect.
     fn manage_dataset<M: HostMemory>(
         &mut self,
         mut slot: CommandSlot,

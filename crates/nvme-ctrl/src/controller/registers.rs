@@ -13,8 +13,8 @@ use crate::queues::{CompletionQueue, SubmissionQueue};
 use crate::slots::{CommandSlot, SlotState};
 
 impl Controller {
-    /// Reads `size` bytes (1 to 8) of registers at `offset`, little-endian. Reserved registers and
-    /// doorbells read as zeroes. After surprise removal all reads return ones, as on PCIe.
+    /// Reads 1 to 8 bytes, little-endian. Reserved registers and doorbells read as zeroes, all as
+    /// ones after surprise removal, as on PCIe.
     pub fn read_register(&self, offset: u64, size: usize) -> u64 {
         let size = size.clamp(1, 8);
         if !self.drive.is_present() {
@@ -46,8 +46,8 @@ impl Controller {
         }
     }
 
-    /// Writes 4 or 8 bytes of registers at `offset`. Other sizes, unaligned offsets and read-only
-    /// registers are ignored; the specification leaves their effect undefined.
+    /// Writes 4 or 8 bytes. Other sizes, unaligned offsets and read-only registers, of which the
+    /// specification does not define the effect, are ignored.
     #[inline]
     pub fn write_register(&mut self, now: Nanos, offset: u64, size: usize, value: u64) {
         if !offset.is_multiple_of(4) || !matches!(size, 4 | 8) || !self.drive.is_present() {
@@ -83,7 +83,7 @@ impl Controller {
         }
     }
 
-    /// Doorbells with even numbers are submission queue tails, odd ones completion queue heads.
+    /// Even doorbells are submission queue tails, odd ones completion queue heads.
     #[inline]
     fn write_doorbell(&mut self, now_ns: u64, doorbell: u64, value: u32) {
         if !self.registers.csts.ready() {
@@ -170,8 +170,7 @@ impl Controller {
         self.registers.csts.set_ready(true);
     }
 
-    /// Controller Level Reset (Base 3.7.2): discards queues, commands and events, and restores
-    /// default features. The admin queue registers keep their values.
+    /// Controller Level Reset (Base 3.7.2): the admin queue registers keep their values.
     fn reset(&mut self, now_ns: u64) {
         let Registers { aqa, asq, acq, .. } = self.registers;
         self.registers = Registers {

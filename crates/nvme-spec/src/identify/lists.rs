@@ -3,8 +3,7 @@
 use super::{DATA_BYTES, NamespaceIdType};
 use crate::wire::Wire;
 
-/// Namespace identifiers of a list (CNS 02h, 07h, 10h; Base 5.17.2.2): up to 1,024, ascending,
-/// ended by a zero.
+/// Ascending identifiers of a list (CNS 02h, 07h, 10h; Base 5.17.2.2): up to 1,024, ended by zero.
 pub fn namespace_list(data: &[u8]) -> impl Iterator<Item = u32> {
     let numbers = data.chunks_exact(4).take(DATA_BYTES / 4).map(u32::load);
     numbers.take_while(|&nsid| nsid != 0)
@@ -19,7 +18,7 @@ pub struct NamespaceDescriptor<'a> {
     pub id: &'a [u8],
 }
 
-/// Descriptors of a list, which ends at a descriptor that is truncated or of length 0.
+/// Descriptors of a list, which ends at a truncated one or one of length 0.
 pub fn namespace_descriptors(data: &[u8]) -> impl Iterator<Item = NamespaceDescriptor<'_>> {
     let mut remaining = data;
     std::iter::from_fn(move || {

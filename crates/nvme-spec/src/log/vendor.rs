@@ -1,7 +1,6 @@
-//! Vendor-specific log pages with endurance counters, of layouts that are published.
-//!
-//! A vendor's page has no identifier of its layout, so it is compared with the standard's health
-//! log before use. Bytes that do not fit the layout give `None`.
+//! Vendor-specific log pages with endurance counters, of published layouts. A page has no
+//! identifier of its layout, so it is compared with the standard's health log before use. Bytes
+//! that do not fit the layout give `None`.
 
 use super::LogId;
 use crate::wire::{Wire, wire};

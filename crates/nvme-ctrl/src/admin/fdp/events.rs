@@ -1,11 +1,9 @@
-//! FDP events (Base 2.1, log 23h and feature 1Eh) and updates of reclaim units by the host (I/O
-//! Management Send).
+//! FDP events (Base 2.1, log 23h and feature 1Eh) and updates of reclaim units by the host.
 //!
 //! Host events: a reclaim unit that the host left before it was full, a write with an unknown
-//! placement identifier (written by handle 0). Each is logged where the host has enabled it for the
-//! handle; none is at power-on. No controller events: garbage collection writes to a superblock of
-//! its own, and handles change only when their unit is full. An empty reclaim unit is kept by an
-//! update, without an event.
+//! placement identifier (written by handle 0). Each is logged where enabled for the handle; none is
+//! at power-on. There are no controller events, because garbage collection has a superblock of its
+//! own, and handles change only when their unit is full. An update keeps an empty reclaim unit.
 
 use std::collections::VecDeque;
 
@@ -18,15 +16,14 @@ use assay_units::Nanos;
 
 use crate::controller::{Controller, NAMESPACE};
 
-/// Events kept: those of a log page, the latest. The log has room for 63 (Base 2.1).
+/// The latest events, as many as the log has room for (Base 2.1).
 const MAX_EVENTS: usize = 63;
-/// Event types that can be enabled.
 pub(crate) const EVENT_TYPES: [FdpEventType; 2] = [
     FdpEventType::NOT_FULLY_WRITTEN,
     FdpEventType::INVALID_PLACEMENT_ID,
 ];
 
-/// Logged events, and the types enabled per handle (a bit per entry of [`EVENT_TYPES`]).
+/// `enabled` has a bit per entry of [`EVENT_TYPES`] for each handle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FdpEvents {
     logged: VecDeque<FdpEvent>,
@@ -40,7 +37,6 @@ impl FdpEvents {
         bit.is_some_and(|bit| enabled >> bit & 1 == 1)
     }
 
-    /// Enable or disable event types of a handle.
     fn enable(&mut self, handle: u16, kinds: &[u8], enabled: bool) -> Result<(), StatusCode> {
         let mut mask = 0;
         for &kind in kinds {
@@ -56,7 +52,7 @@ impl FdpEvents {
         Ok(())
     }
 
-    /// The log page of host events; of controller events, of which there are none.
+    /// The log page of host events, or of controller events (none).
     pub(crate) fn page(&self, host_events: bool) -> Vec<u8> {
         let events = self.logged.iter().filter(|_| host_events);
         let mut head = FdpEventsHead::default();
@@ -71,8 +67,8 @@ impl FdpEvents {
 }
 
 impl Controller {
-    /// Logs an event of a placement identifier, which is a handle unless it is unknown, if it is
-    /// enabled for `handle`.
+    /// Logs an event if it is enabled for `handle`, which `placement_id` names unless it is
+    /// unknown.
     pub(crate) fn log_fdp_event(
         &mut self,
         now_ns: u64,
@@ -109,7 +105,7 @@ impl Controller {
         0
     }
 
-    /// Identifiers in the data of I/O Management Send, after its checks.
+    /// Number of identifiers in the data of I/O Management Send.
     pub(crate) fn updated_handles(&self, send: IoManagementSend) -> Result<usize, StatusCode> {
         let count = usize::from(send.count()) + 1;
         let is_known = send.operation() == HANDLE_UPDATE;
@@ -118,8 +114,7 @@ impl Controller {
         Ok(count)
     }
 
-    /// Reclaim Unit Handle Update of these placement identifiers (little-endian), all of which must
-    /// be known.
+    /// Reclaim Unit Handle Update of these identifiers (little-endian), all of which must be known.
     pub(crate) fn update_handles(&mut self, now_ns: u64, list: &[u8]) -> Result<(), StatusCode> {
         let known = self.drive.placement_handles();
         let handles = list
@@ -136,8 +131,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Supported event types of a handle, for Get Features, as they are or at power-on; at most as
-    /// many as asked for.
+    /// Supported event types of a handle, now or at power-on; at most as many as asked for.
     pub(crate) fn event_descriptors(
         &self,
         value: u32,
@@ -155,7 +149,7 @@ impl Controller {
         Ok(data)
     }
 
-    /// Dword 11 of Get and Set Features, of a handle that there is.
+    /// Dword 11 of Get and Set Features.
     pub(crate) fn event_selection(&self, value: u32) -> Result<FdpEventsSelection, StatusCode> {
         let selection = FdpEventsSelection::from_raw(value);
         let is_there = selection.placement_handle() < self.drive.placement_handles();
@@ -163,7 +157,7 @@ impl Controller {
         Ok(selection)
     }
 
-    /// Set Features: enable (bit 0 of dword 12) or disable the listed types.
+    /// Enables (bit 0 of dword 12) or disables the listed types.
     pub(crate) fn set_fdp_events(
         &mut self,
         selection: FdpEventsSelection,
