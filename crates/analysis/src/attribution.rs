@@ -1,29 +1,24 @@
-//! Attribution of rate changes: phases of a cell with their causes.
-//!
-//! # Mechanism
-//! [`assay_stats::change`] cuts the series of rates at its change points. Detectors, one per cause,
-//! evaluate what else was recorded in the same intervals (temperature, throttle status, bytes
-//! written by the host and to the flash, power, host load) and label what these data *prove*. Each
-//! [`RatePhase`] carries its evidence; a change that nothing proves is [`Cause::Unexplained`], no
-//! change is [`Cause::Steady`].
+//! Attribution of rate changes: phases of a cell with their causes. [`assay_stats::change`] cuts
+//! the series of rates at its change points. Detectors, one per cause, evaluate what else was
+//! recorded in the same intervals and label what these data *prove*. Each [`RatePhase`] carries its
+//! evidence; a change that nothing proves is [`Cause::Unexplained`], no change is
+//! [`Cause::Steady`].
 //!
 //! | cause | evidence | detector |
 //! |---|---|---|
-//! | fresh | writes before a cache is full or garbage collection begins; nothing was relocated yet | `writes` |
-//! | SLC cache exhausted | an abrupt lasting fall of a write rate after N bytes, not hot, level afterwards | `writes` |
-//! | garbage collection | random writes fall to a plateau after about the over-provisioning was used up, write amplification above 1 | `writes` |
-//! | thermal throttling | the fall begins at a temperature not reached before, or the drive reports it; hysteresis | `thermal` |
-//! | rate-limited | the rate is the one that the workload asks for: its limit, or the rate offered by an open loop | `limits` |
+//! | fresh | writes before a cache is full or garbage collection begins | `writes` |
+//! | SLC cache exhausted | an abrupt lasting fall after N bytes, not hot, then level | `writes` |
+//! | garbage collection | random writes fall to a plateau, write amplification above 1 | `writes` |
+//! | thermal throttling | a fall at a temperature not reached before; hysteresis | `thermal` |
+//! | rate-limited | the rate is the one that the workload asks for | `limits` |
 //! | power-state limit | a lower power state, power at its maximum, nothing hot | `limits` |
-//! | host-limited | no idle processor, or a worker thread that uses all of its own; of a simulated host by its model | `limits` |
+//! | host-limited | no idle processor, or a worker thread that uses all of its own | `limits` |
 //!
 //! Drives that report only their temperature (most, through hwmon) are labelled by the shape of the
 //! rate, bytes and temperature; drives with counters by those first. Precision and recall
-//! (`tests/scenarios.rs`) are listed in docs/attribution.md.
-//!
-//! # Non-goals
-//! Single slow I/Os (latency tails); cells without a series. Of two causes at once, the one that
-//! sets the rate or can be proven counts.
+//! (`tests/scenarios.rs`) are listed in docs/attribution.md. Of two causes at once, the one that
+//! sets the rate or can be proven counts. Single slow I/Os and cells without a series have no
+//! cause.
 
 use assay_store::series::IntervalSample;
 use serde::Serialize;
@@ -40,61 +35,52 @@ pub use observe::{observe, of_cell, throttling_of_cell};
 pub use summary::{CauseSummary, summary};
 pub use throttling::{SpanRate, Throttling, throttling};
 
-/// One interval of a drive with everything recorded in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ObservedInterval {
-    /// What completed.
     pub sample: IntervalSample,
-    /// Bytes written to the flash, where the drive counts them.
+    /// `None` where the drive does not count them.
     pub nand_bytes: Option<u64>,
-    /// Composite temperature at its end, degrees Celsius.
+    /// Composite temperature at the end of the interval.
     pub temperature_c: Option<f64>,
-    /// Throttle status reported by the drive.
     pub throttled: Option<bool>,
-    /// Seconds above the warning temperature so far.
+    /// Time above the warning temperature so far.
     pub warning_time_s: Option<u64>,
-    /// Mean power, milliwatts.
+    /// Mean of the interval.
     pub power_mw: Option<u64>,
-    /// NVMe power state at its end.
+    /// State at the end of the interval.
     pub power_state: Option<u8>,
-    /// Idle share of all processors, percent.
+    /// Share of all processors.
     pub host_idle_pct: Option<f64>,
     /// Processor time of the busiest worker thread, percent of one processor.
     pub busiest_thread_pct: Option<f64>,
 }
 
-/// Properties of a cell as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellContext {
-    /// Share of writes among the bytes moved, 0 to 1.
+    /// Share of the bytes moved, 0 to 1.
     pub write_share: f64,
-    /// Random offsets?
     pub random: bool,
     pub capacity_bytes: u64,
-    /// Area of the workload, bytes.
+    /// Area of the workload.
     pub span_bytes: u64,
-    /// Bytes written before it since the drive was purged; `None` without a purge in the run.
+    /// Writes since the drive was purged; `None` without a purge in the run.
     pub written_before_bytes: Option<u64>,
-    /// Maximum power of the power state it ran in, milliwatts, where known.
+    /// Maximum power of the power state in force.
     pub power_cap_mw: Option<u64>,
-    /// Power (milliwatts) and rate (I/Os per second) of the same workload in power state 0, where
-    /// this is another state.
+    /// Power (milliwatts) and IOPS of the same workload in power state 0, where this is another
+    /// state.
     pub unlimited: Option<(u64, f64)>,
-    /// Rate that the workload asks for, I/Os per second: the limit of a closed loop, or the rate
-    /// offered by an open one. Where the rate is this one, the drive did not set it.
+    /// The limit of a closed loop, or the rate offered by an open one: the drive did not set that
+    /// rate.
     pub asked_iops: Option<f64>,
 }
 
-/// Input of the detectors: a drive in a cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObservedCell {
-    /// In time order.
     pub intervals: Vec<ObservedInterval>,
-    /// Of the cell as a whole.
     pub context: CellContext,
 }
 
-/// What set the rate in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum Cause {
@@ -140,22 +126,16 @@ pub enum Cause {
     Unexplained,
 }
 
-/// A span of a cell with one cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatePhase {
-    /// Its start, seconds since the cell's start.
     pub from_s: f64,
-    /// Its end.
     pub to_s: f64,
     pub cause: Cause,
     pub mean_mib_per_s: f64,
-    /// Mean rate in it, completions per second.
     pub mean_iops: f64,
-    /// Evidence for the cause, with figures.
     pub evidence: String,
 }
 
-/// A cause that a detector assigns to the intervals `from..to`.
 #[derive(Clone, Debug, PartialEq)]
 struct CauseSpan {
     from: usize,
@@ -175,7 +155,7 @@ impl CauseSpan {
     }
 }
 
-/// The phases of a cell, in time order and without gaps; none without intervals.
+/// Phases in time order and without gaps; none without intervals.
 pub fn phases(observed: &ObservedCell) -> Vec<RatePhase> {
     let phase = |span: CauseSpan| {
         let intervals = &observed.intervals[span.from..span.to];
@@ -191,7 +171,7 @@ pub fn phases(observed: &ObservedCell) -> Vec<RatePhase> {
         })
     };
     let mut spans = explain(observed, &rates(observed));
-    // Neighbours with the same cause become one; the evidence of the first is kept.
+    // The evidence of the first neighbour is kept.
     spans.dedup_by(|span, before| {
         let same = span.cause == before.cause;
         before.to = if same { span.to } else { before.to };
@@ -200,7 +180,6 @@ pub fn phases(observed: &ObservedCell) -> Vec<RatePhase> {
     spans.into_iter().filter_map(phase).collect()
 }
 
-/// A rate over time, summed.
 #[derive(Clone, Copy, Debug, Default)]
 struct RateSum {
     span_s: f64,
@@ -230,7 +209,7 @@ impl RateSum {
     }
 }
 
-/// The series that is cut: bytes where any moved, else completions.
+/// Bytes where any moved, else completions.
 fn rates(observed: &ObservedCell) -> Vec<f64> {
     let of = |rate: fn(&IntervalSample) -> f64| -> Vec<f64> {
         observed.intervals.iter().map(|i| rate(&i.sample)).collect()
@@ -242,9 +221,9 @@ fn rates(observed: &ObservedCell) -> Vec<f64> {
     }
 }
 
-/// Causes of all intervals, in order: throttling first, because it overlays every other cause; then
-/// external limits; then effects of writing. Those are looked for in the whole cell, throttled
-/// spans bridged: a cache can fill while the drive throttles.
+/// Throttling comes first, because it overlays every other cause; then external limits; then
+/// effects of writing, which are looked for in the whole cell, throttled spans bridged: a cache can
+/// fill while the drive throttles.
 fn explain(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     if rates.is_empty() {
         return Vec::new();
@@ -280,7 +259,6 @@ fn explain(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
 }
 
 impl Cause {
-    /// Garbage collection, onset or steady?
     pub fn is_gc(&self) -> bool {
         matches!(self, Cause::GcOnset | Cause::GcSteady { .. })
     }

@@ -1,17 +1,11 @@
-//! Comparison of drives or runs, workload by workload.
-//!
-//! # Mechanism
-//! Runs are grouped by drive: a real one is identified by model and serial, a simulated one by its
-//! specification without the seed. Where all runs are of one drive, every run is a group, unless
-//! [`sides`] names those before and those after a change. The first group is the baseline, and
-//! every other is compared with it, workload by workload, by [`assay_stats::compare`].
-//!
+//! Comparison of drives or runs, workload by workload. Runs are grouped by drive: a real one is
+//! identified by model and serial, a simulated one by its specification without the seed. Where all
+//! runs are of one drive, every run is a group, unless [`sides`] names those before and those after
+//! a change. Every other group is compared with the first one by [`assay_stats::compare`].
 //! Workloads match when step, variant, figures and access options are the same; areas may differ,
 //! because drives differ in size, but not the lengths of streams. Of cells in rounds the last
-//! window counts, as one series.
-//!
-//! # Non-goals
-//! An overall winner: the relevance of a workload depends on the use.
+//! window counts, as one series. There is no overall winner: the relevance of a workload depends on
+//! the use.
 
 use assay_stats::compare::{
     Better, Comparison, ComparisonSettings, Difference, Quantity, RunValue, compare,
@@ -31,21 +25,18 @@ use sides::{groups, is_same_simulation};
 use values::{Side, most_frequent};
 use workload::{Key, label_workloads};
 
-/// A compared metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
-    /// MiB (2^20 bytes) per second.
+    /// 2^20 bytes per second.
     MibPerS,
-    /// Operations per second.
     Iops,
-    /// Mean latency, nanoseconds.
+    /// Nanoseconds.
     LatencyMean,
-    /// 99th percentile latency of the run, nanoseconds.
     P99,
 }
 
 impl Metric {
-    /// All, in the order they are shown.
+    /// All metrics, in the order they are shown.
     pub const ALL: [Metric; 4] = [
         Metric::MibPerS,
         Metric::Iops,
@@ -53,8 +44,7 @@ impl Metric {
         Metric::P99,
     ];
 
-    /// Its definition. Comparisons are by operation and in nanoseconds, so that key and label are
-    /// their own.
+    /// Comparisons are by operation and in nanoseconds, so that key and label are their own.
     fn figure(self) -> Figure {
         match self {
             Metric::MibPerS => figure::MIB_PER_S,
@@ -75,7 +65,7 @@ impl Metric {
         }
     }
 
-    /// Its key in JSON.
+    /// Key in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Metric::LatencyMean => "latency_mean_ns",
@@ -84,7 +74,6 @@ impl Metric {
         }
     }
 
-    /// Label for tables.
     pub fn label(self) -> &'static str {
         match self {
             Metric::MibPerS => "bandwidth",
@@ -95,18 +84,18 @@ impl Metric {
     }
 }
 
-/// A drive, with its runs; or one of several runs of the only drive.
+/// A drive with its runs, or one of several runs of the only drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveGroup {
-    /// Short name, unique among the groups; without the word "simulated".
+    /// Unique among the groups; without the word "simulated".
     pub name: String,
     pub simulated: bool,
-    /// (run, index into its manifest's drives).
+    /// Run, and index into its manifest's drives.
     pub members: Vec<(usize, usize)>,
 }
 
 impl DriveGroup {
-    /// The name, marked if simulated.
+    /// Marked if simulated.
     pub fn full_name(&self) -> String {
         if self.simulated {
             format!("{} (simulated)", self.name)
@@ -116,52 +105,45 @@ impl DriveGroup {
     }
 }
 
-/// One metric of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparison {
-    /// Which.
     pub metric: Metric,
-    /// Mean of the baseline's runs.
+    /// Mean of the runs.
     pub baseline: Option<f64>,
-    /// Mean of the other group's runs.
+    /// Mean of the runs.
     pub other: Option<f64>,
-    /// The answer.
     pub comparison: Comparison,
 }
 
-/// One workload that both groups have.
+/// Both groups have the workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadComparison {
-    /// The plan, as first met in the baseline.
+    /// The plan as first met in the baseline.
     pub plan: CellPlan,
-    /// Label that distinguishes it from the step's other workloads: `4 KiB, depth 32`; empty when
-    /// it is the only one.
+    /// Distinguishes the workload from others of its step: `4 KiB, depth 32`; empty for the only
+    /// one.
     pub label: String,
-    /// By metric, in the order of [`Metric::ALL`].
+    /// Metrics in the order of [`Metric::ALL`].
     pub metrics: Vec<MetricComparison>,
 }
 
-/// Counts of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DifferenceCounts {
     pub faster: usize,
     pub slower: usize,
     pub same: usize,
-    /// One run on each side: they differ.
+    /// One run on each side.
     pub runs_differ: usize,
-    /// One run on each side: they agree.
+    /// One run on each side.
     pub runs_agree: usize,
-    /// Can't tell.
     pub cannot_tell: usize,
 }
 
 impl DifferenceCounts {
-    /// Sum of all.
     pub fn total(&self) -> usize {
         Difference::ALL.iter().map(|answer| self.of(*answer)).sum()
     }
 
-    /// Count of a result.
     pub fn of(&self, answer: Difference) -> usize {
         match answer {
             Difference::Faster => self.faster,
@@ -174,17 +156,16 @@ impl DifferenceCounts {
     }
 }
 
-/// Answers of a comparison that would be a difference by chance alone, if there were none.
+/// Answers that would be a difference by chance alone, if there were none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ByChance {
     /// Comparisons with an interval, of distinct metrics.
     pub answers: usize,
-    /// Of them at most so many are expected to be different: one less the level of each interval.
-    /// Nothing is corrected for their number.
+    /// At most so many are expected to be different: one less the level of each interval. Nothing
+    /// is corrected for their number.
     pub different: f64,
 }
 
-/// A group compared with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupComparison {
     /// Index into [`Comparisons::groups`].
@@ -198,7 +179,6 @@ pub struct GroupComparison {
 }
 
 impl GroupComparison {
-    /// Counts of results for a metric.
     pub fn tally(&self, metric: Metric) -> DifferenceCounts {
         let compared = || self.workloads.iter().flat_map(|w| &w.metrics);
         let count = |answer| {
@@ -217,8 +197,7 @@ impl GroupComparison {
         }
     }
 
-    /// The metrics that say different things: IOPS only where block sizes are mixed, else they are
-    /// proportional to bandwidth.
+    /// IOPS only where block sizes are mixed, else they are proportional to bandwidth.
     pub fn distinct_metrics(&self) -> Vec<Metric> {
         let redundant = |m: Metric| m == Metric::Iops && self.iops_follow_bandwidth();
         let mut metrics = Metric::ALL.to_vec();
@@ -226,7 +205,6 @@ impl GroupComparison {
         metrics
     }
 
-    /// What chance alone would answer.
     pub fn by_chance(&self) -> ByChance {
         let metrics = self.distinct_metrics();
         let compared = self.workloads.iter().flat_map(|w| &w.metrics);
@@ -241,7 +219,7 @@ impl GroupComparison {
         }
     }
 
-    /// Are IOPS redundant to bandwidth? True for fixed block sizes.
+    /// True for fixed block sizes.
     pub fn iops_follow_bandwidth(&self) -> bool {
         self.workloads.iter().all(|w| {
             let ratio = |metric: Metric| {
@@ -256,30 +234,24 @@ impl GroupComparison {
     }
 }
 
-/// What a side of a comparison is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SideKind {
-    /// All runs of a drive.
     Drive,
-    /// One run of the only drive.
     Run,
     /// The runs of a drive before a change, or after it.
     BeforeAfter,
 }
 
-/// Comparisons of several runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparisons {
-    /// The sides.
     pub groups: Vec<DriveGroup>,
-    /// What they are.
     pub by: SideKind,
     /// Every other group against the first; of runs before and after, the two sides of each drive.
     pub pairs: Vec<GroupComparison>,
 }
 
-/// Compare runs. No pairs when there is only one drive in one run.
+/// No pairs when there is only one drive in one run.
 pub fn of(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     let (groups, by) = groups(runs);
     let pair = |other| pair(runs, &groups, (0, other), by, terms);

@@ -1,12 +1,6 @@
 //! Everything that is concluded from a run, as the rows of its tables
-//! ([`assay_store::export::table::Conclusions`]).
-//!
-//! # Mechanism
-//! Each kind comes from the module that reports and verdicts use for it, so that tables and reports
-//! cannot differ.
-//!
-//! # Non-goals
-//! Comparisons of runs and cohorts: they are about several.
+//! ([`assay_store::export::table::Conclusions`]). Each kind comes from the module that reports and
+//! verdicts use for it, so that tables and reports cannot differ.
 
 use assay_store::export::table::{CellIntervals, Conclusion, Conclusions, ModeRow, PhaseRow};
 use assay_store::model::{CellKind, CellView};
@@ -18,7 +12,6 @@ use crate::{estimate, modes, steady_state};
 mod cells;
 mod drives;
 
-/// A drive in a cell.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     run: &'a Run,
@@ -27,7 +20,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A conclusion about it, without a value.
+    /// A conclusion without a value.
     fn conclusion(&self, kind: &'static str, name: &'static str) -> Conclusion {
         Conclusion {
             drive: self.part.drive,
@@ -40,14 +33,13 @@ impl Place<'_> {
     }
 }
 
-/// Conclusions under construction, all of one kind about one drive in one cell, step or run.
+/// All of one kind about one drive in one cell, step or run.
 struct Rows<'a> {
     about: Conclusion,
     into: &'a mut Vec<Conclusion>,
 }
 
 impl Rows<'_> {
-    /// A figure; nothing where there is none.
     fn add(&mut self, name: &'static str, unit: &'static str, value: impl Into<Option<f64>>) {
         self.add_with(name, unit, value, None, None);
     }
@@ -72,7 +64,6 @@ impl Rows<'_> {
         }
     }
 
-    /// An answer in words.
     fn say(&mut self, name: &'static str, text: impl Into<String>) {
         self.into.push(Conclusion {
             name,
@@ -82,7 +73,7 @@ impl Rows<'_> {
     }
 }
 
-/// The conclusions of a run: of cells in the plan's order, then of steps and drives.
+/// Those of cells in the plan's order, then those of steps and drives.
 pub fn of(run: &Run) -> Conclusions {
     let mut found = Conclusions::default();
     for cell in &run.cells {

@@ -1,43 +1,30 @@
-//! I/Os that missed a deadline.
-//!
-//! # Definition
-//! An I/O misses a deadline if its latency is longer, or if it fails. Latency counts as everywhere:
-//! in an open loop from the time at which the I/O was due, so that one that waited for others
-//! misses its deadline too. Misses per million are misses over all I/Os of the operation, times
-//! 10^6.
-//!
-//! # Resolution
+//! I/Os that missed a deadline: those with a longer latency, and those that failed. In an open loop
+//! latency counts from the time at which the I/O was due, so that one that waited for others misses
+//! its deadline too. Misses per million are misses over all I/Os of the operation, times 10^6.
 //! Counts come from the raw histogram at the deadline
 //! ([`assay_store::read::CellDrive::distributions`] keeps the buckets on both sides of every
 //! planned deadline). An I/O in the bucket that the deadline divides counts as missed: at most 0.1
-//! % of the deadline early, never late.
-//!
-//! # Honesty
-//! Misses come in groups (one stall of a drive delays everything behind it), so counts of one run
-//! have no confidence interval that holds. Of no miss in `n` I/Os follows, even if they were
-//! independent, no rate below `3 / n` (95 %; the rule of three: Hanley and Lippman-Hand, JAMA 249,
-//! 1983).
+//! % of the deadline early, never late. Misses come in groups (one stall of a drive delays
+//! everything behind it), so counts of one run have no confidence interval that holds. Of no miss
+//! in `n` I/Os follows, even if they were independent, no rate below `3 / n` (95 %; the rule of
+//! three: Hanley and Lippman-Hand, JAMA 249, 1983).
 
 use assay_store::read::CellDrive;
 use assay_units::{Nanos, Op};
 
-/// Misses without which nothing follows below this over the number of I/Os (95 %).
+/// Without a miss, nothing follows below this over the number of I/Os (95 %).
 const RULE_OF_THREE: f64 = 3.0;
 
-/// Misses of one deadline by one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Misses {
-    /// The operation.
     pub op: Op,
     pub deadline: Nanos,
-    /// I/Os, failed ones included.
+    /// Failed ones included.
     pub ios: u64,
-    /// I/Os that missed it.
     pub missed: u64,
 }
 
 impl Misses {
-    /// Misses per million I/Os.
     pub fn per_million(&self) -> f64 {
         self.missed as f64 * 1e6 / self.ios as f64
     }
@@ -48,8 +35,7 @@ impl Misses {
     }
 }
 
-/// The misses of a deadline in a cell on a drive, by operation; of operations without any I/O
-/// nothing.
+/// Misses by operation, without operations without any I/O.
 pub fn of(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
     let errors = |op: Op| {
         let result = drive.result.as_ref();
@@ -76,7 +62,7 @@ pub fn of(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
     drive.distributions.iter().filter_map(of_op).collect()
 }
 
-/// Misses of all operations but flushes together: of a mixed workload.
+/// All operations but flushes together.
 pub fn of_all(drive: &CellDrive, deadline: Nanos) -> Option<Misses> {
     let each = of(drive, deadline)
         .into_iter()

@@ -1,32 +1,26 @@
-//! Time to drain: how long a fixed amount of data takes to be on the drive.
-//!
-//! # Definition
-//! From the first I/O of a cell to the completion of its last flush: data that are in a volatile
-//! cache are not drained. The amount is what the cell wrote, ramp excluded; a cell that was
-//! interrupted, or had errors, drained nothing that could be compared.
+//! Time to drain: from the first I/O of a cell to the completion of its last flush, because data in
+//! a volatile cache are not drained. The amount is what the cell wrote, ramp excluded; a cell that
+//! was interrupted, or had errors, drained nothing that could be compared.
 
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};
 
-/// A drained amount of data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drain {
-    /// Bytes written.
     pub bytes: u64,
-    /// Seconds until the last flush had completed.
+    /// Time until the last flush had completed.
     pub seconds: f64,
-    /// Latency of the slowest flush, seconds; 0 without one.
+    /// Latency of the slowest flush; 0 without one.
     pub flush_s: f64,
 }
 
 impl Drain {
-    /// Bytes over the time, MiB/s.
     pub fn mib_per_s(&self) -> f64 {
         self.bytes as f64 / assay_units::MIB as f64 / self.seconds
     }
 }
 
-/// What a finished cell drained to a drive; `None` of one that wrote nothing or had errors.
+/// `None` of a cell that is not finished, wrote nothing or had errors.
 pub fn of(cell: &CellRecord, drive: &CellDrive) -> Option<Drain> {
     let result: &CellResult = drive.result.as_ref()?;
     let seconds = result.elapsed.as_secs_f64();

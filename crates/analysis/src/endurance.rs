@@ -1,20 +1,14 @@
-//! Write amplification and endurance from the counters of the drives.
-//!
-//! # Definitions
-//! The write amplification of a cell is the growth of the media's counter over that of the host's,
-//! between the same two readings: the last one of the ramp (of a real drive without a ramp, one
-//! before the first I/O), and the last one. Both counters are about the whole drive: whatever else
-//! writes to it counts, as do data that the drive has not yet written to its media at the end.
-//!
-//! # Resolution
-//! A counter with steps of `u` bytes gives a growth to less than `u` bytes. Bounds of a write
-//! amplification follow from both steps; where they are further than [`MAX_ERROR_PCT`] from it
-//! there is no figure but the reason ([`NoAmplification`]).
-//!
-//! # Endurance
-//! A drive's log states how many bytes may be written to its media (Endurance Estimate of log 09h,
-//! for a write amplification of 1; NVM Express Base Specification 2.0c, 5.16.1.10). Over the write
-//! amplification of a workload this is what the host may write with it.
+//! Write amplification and endurance from the counters of the drives. The write amplification of a
+//! cell is the growth of the media's counter over that of the host's, between the same two
+//! readings: the last one of the ramp (of a real drive without a ramp, one before the first I/O),
+//! and the last one. Both counters are about the whole drive: whatever else writes to it counts, as
+//! do data that the drive has not yet written to its media at the end. A counter with steps of `u`
+//! bytes gives a growth to less than `u` bytes. Bounds of a write amplification follow from both
+//! steps; where they are further than [`MAX_ERROR_PCT`] from it there is no figure but the reason
+//! ([`NoAmplification`]). A drive's log states how many bytes may be written to its media
+//! (Endurance Estimate of log 09h, for a write amplification of 1; NVM Express Base Specification
+//! 2.0c, 5.16.1.10). That over the write amplification of a workload is what the host may write
+//! with it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,31 +19,27 @@ use assay_units::Nanos;
 use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters};
 use assay_units::text::format_size;
 
-/// Largest distance of the bounds from a write amplification that is shown, percent of it.
+/// Largest distance of the bounds from a write amplification that is shown.
 pub const MAX_ERROR_PCT: f64 = 5.0;
-/// Name of the suite parameter with the years of the warranty, for drive writes per day.
+/// Suite parameter with the years of the warranty, for drive writes per day.
 pub const WARRANTY_YEARS: &str = "warranty_years";
-/// Days of a year in drive writes per day (JESD218 and data sheets).
+/// JESD218 and data sheets.
 const DAYS_PER_YEAR: f64 = 365.0;
-/// Step of the host's counter in the health log, bytes (Base 2.0c, 5.16.1.3).
+/// Step of the host's counter in the health log (Base 2.0c, 5.16.1.3).
 const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// Why there is no write amplification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoAmplification {
     /// The drive does not report what it writes to its media.
     NoCounter,
-    /// Fewer than two readings.
     OneReading,
-    /// A counter decreased.
     Decreased,
-    /// The host's counter did not grow.
     NothingWritten,
     /// The counters' steps are too coarse for what was written.
     Coarse {
-        /// Growth of the host's counter, bytes.
+        /// Growth of the host's counter.
         host_bytes: u64,
-        /// Steps of the host's and the media's counters, bytes.
+        /// Steps of the host's and the media's counters.
         unit_bytes: (u64, u64),
     },
 }
@@ -80,19 +70,15 @@ impl fmt::Display for NoAmplification {
     }
 }
 
-/// Growth of both counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Growth {
-    /// Written by the host, bytes.
     pub host_bytes: u64,
-    /// Written to the media, bytes.
     pub media_bytes: u64,
-    /// Pairs of readings that it is the sum of; each has the error of one step.
+    /// Pairs of readings in the sum, each with the error of one step.
     pub pairs: u64,
 }
 
 impl Growth {
-    /// Sum of separate growths.
     fn plus(self, other: Growth) -> Growth {
         Growth {
             host_bytes: self.host_bytes.saturating_add(other.host_bytes),
@@ -102,21 +88,17 @@ impl Growth {
     }
 }
 
-/// Bytes written to the media per byte written by the host.
+/// Media bytes per host byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WriteAmplification {
-    /// The ratio of the counters' growth.
     pub factor: f64,
-    /// Lower bound by the counters' steps.
     pub low: f64,
-    /// Upper bound.
     pub high: f64,
-    /// What it is computed from.
     pub growth: Growth,
 }
 
 impl WriteAmplification {
-    /// Distance of the further bound, percent.
+    /// Distance of the further bound.
     pub fn error_pct(&self) -> f64 {
         let above = self.high / self.factor - 1.0;
         let below = 1.0 - self.low / self.factor;
@@ -124,17 +106,13 @@ impl WriteAmplification {
     }
 }
 
-/// Origins of the counters of media and host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origins {
-    /// Of bytes written to the media.
     pub media: CounterOrigin,
-    /// Of bytes written by the host.
     pub host: CounterOrigin,
 }
 
-/// Origins of a drive's counters. Run folders of earlier versions do not have them: then the only
-/// log was C0h.
+/// Run folders of earlier versions do not have them: then the only log was C0h.
 pub fn origins(drive: &DriveRecord) -> Option<Origins> {
     let origin = |source, unit_bytes| CounterOrigin { source, unit_bytes };
     match drive.endurance {
@@ -158,7 +136,7 @@ pub fn origins(drive: &DriveRecord) -> Option<Origins> {
     }
 }
 
-/// The readings of two counters over a span: here bytes written by the host and to the media.
+/// Readings of two counters over a span: here bytes written by the host and to the media.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CounterSpan {
     first: Option<(u64, u64)>,
@@ -167,7 +145,7 @@ pub struct CounterSpan {
 }
 
 impl CounterSpan {
-    /// The next reading; one of the ramp takes the place of those before.
+    /// A reading of the ramp takes the place of those before.
     pub fn add(&mut self, ramp: bool, counters: Option<(u64, u64)>) {
         let Some(now) = counters else {
             return;
@@ -186,10 +164,7 @@ impl CounterSpan {
         }
     }
 
-    /// What both have grown by from the first to the last reading.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// Growth from the first to the last reading.
     pub fn grown(&self) -> Result<(u64, u64), NoAmplification> {
         let first = self.first.ok_or(NoAmplification::NoCounter)?;
         let last = self.last.ok_or(NoAmplification::OneReading)?;
@@ -199,10 +174,7 @@ impl CounterSpan {
             .ok_or(NoAmplification::Decreased)
     }
 
-    /// The growth from the first to the last reading.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// Growth from the first to the last reading.
     pub fn growth(&self) -> Result<Growth, NoAmplification> {
         let (host_bytes, media_bytes) = self.grown()?;
         Ok(Growth {
@@ -213,10 +185,6 @@ impl CounterSpan {
     }
 }
 
-/// The write amplification of a growth.
-///
-/// # Errors
-/// Why there is none.
 pub fn amplification(
     growth: Growth,
     origins: &Origins,
@@ -242,7 +210,6 @@ pub fn amplification(
     })
 }
 
-/// Growth of the counters over a cell.
 fn growth_of(plan: &CellPlan, readings: &[TelemetryRecord]) -> Result<Growth, NoAmplification> {
     let mut span = CounterSpan::default();
     let ramp = Nanos(plan.workload.ramp_ns);
@@ -253,12 +220,12 @@ fn growth_of(plan: &CellPlan, readings: &[TelemetryRecord]) -> Result<Growth, No
     span.growth()
 }
 
-/// Whether a drive wrote in a cell, by the tool's own count.
+/// The tool's own count decides.
 fn wrote(part: &CellDrive) -> bool {
     part.result.as_ref().is_some_and(|r| r.write.bytes > 0)
 }
 
-/// Write amplification of a drive in a cell; `None` where it wrote nothing.
+/// `None` where the drive wrote nothing.
 pub fn of_cell(
     run: &Run,
     cell: &CellRecord,
@@ -273,7 +240,6 @@ pub fn of_cell(
     Some(growth.and_then(|growth| amplification(growth, &origins)))
 }
 
-/// Write amplification of a drive over several cells.
 fn over<'a>(
     run: &'a Run,
     drive: usize,
@@ -308,33 +274,29 @@ fn over<'a>(
     })
 }
 
-/// Endurance of a drive under the workload of a step, or of the rounds of its measurement window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepEndurance {
     pub step: String,
-    /// First and last round of the measurement window; none for all cells of the step.
+    /// First and last round; `None` for all cells of the step.
     pub window: Option<(u32, u32)>,
-    /// Its write amplification, or why there is none.
     pub amplification: Result<WriteAmplification, NoAmplification>,
-    /// What the host may write with this workload, where the drive's rated endurance is known.
+    /// `None` where the drive's rated endurance is not known.
     pub rated: Option<WorkloadEndurance>,
 }
 
-/// What a host may write with a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkloadEndurance {
-    /// Over the drive's life, bytes.
+    /// Bytes over the drive's life.
     pub host_bytes: f64,
-    /// From the last reading of the step on, bytes; 0 where the media have taken their rated bytes.
+    /// Bytes from the last reading of the step on; 0 where the media have taken their rated bytes.
     pub left_bytes: f64,
-    /// Writes of the whole drive per day of the warranty, where the run states its years.
+    /// Per day of the warranty, where the run states its years.
     pub drive_writes_per_day: Option<f64>,
     /// The log with the rated endurance.
     pub source: CounterSource,
 }
 
-/// The steps in which a drive wrote, in the plan's order; of a step with rounds in steady state
-/// also its window.
+/// Steps in which the drive wrote, in order; of rounds in steady state also the window.
 pub fn of_steps(run: &Run, drive: usize) -> Vec<StepEndurance> {
     let mut steps: Vec<&str> = Vec::new();
     for cell in &run.cells {
@@ -360,7 +322,6 @@ pub fn of_steps(run: &Run, drive: usize) -> Vec<StepEndurance> {
     found
 }
 
-/// Write amplification over the rounds of a window of a step.
 pub fn of_window(
     run: &Run,
     drive: usize,
@@ -390,7 +351,6 @@ fn of_step_cells(
     }
 }
 
-/// What the host may write at a write amplification.
 fn endurance(run: &Run, drive: usize, step: &str, factor: f64) -> Option<WorkloadEndurance> {
     let record = run.manifest.drives.get(drive)?;
     let rated = record.endurance?.rated?;

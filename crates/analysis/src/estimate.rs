@@ -1,16 +1,9 @@
-//! The figures of a cell with their confidence intervals.
-//!
-//! # Mechanism
-//! Results are ratios of sums: I/Os and bytes over time, latency over I/Os.
-//! [`assay_stats::confidence::ratio`] estimates their error from the contributions of the
-//! intervals, so the means here equal those of the results. Intervals in which nothing completed
-//! count as zero.
-//!
-//! A percentile of merged histograms has no such decomposition, and has no interval within a run:
-//! docs/statistics.md, "Comparison".
-//!
-//! A figure without an interval says why ([`Missing`]): too short, too strongly correlated, or too
-//! few bursts.
+//! The figures of a cell with their confidence intervals. Results are ratios of sums: I/Os and
+//! bytes over time, latency over I/Os. [`assay_stats::confidence::ratio`] estimates their error
+//! from the contributions of the intervals, so the means here equal those of the results. Intervals
+//! in which nothing completed count as zero. A percentile of merged histograms has no such
+//! decomposition, and has no interval within a run (docs/statistics.md, "Comparison"). A figure
+//! without an interval says why ([`Missing`]).
 
 use std::fmt;
 
@@ -19,16 +12,14 @@ use assay_store::read::CellDrive;
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::{MIB, median};
 
-/// Why a figure has no confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Missing {
     pub reason: NoInterval,
-    /// Length of the intervals of the series, seconds.
+    /// Length of the intervals of the series.
     pub step_s: f64,
 }
 
 impl Missing {
-    /// Of a cell that was not measured.
     pub const UNMEASURED: Missing = Missing {
         reason: NoInterval::NoValues,
         step_s: 1.0,
@@ -41,22 +32,20 @@ impl fmt::Display for Missing {
     }
 }
 
-/// A figure with its confidence interval, or why there is none.
+/// Or why there is none.
 pub type MeanEstimate = Result<Estimate, Missing>;
 
-/// A cell's figures on one drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimates {
-    /// Operations per second, reads and writes together.
+    /// Reads and writes together.
     pub iops: MeanEstimate,
-    /// MiB (2^20 bytes) per second, reads and writes together.
+    /// Reads and writes together.
     pub mib_per_s: MeanEstimate,
-    /// Mean latency of the operation there was more of, nanoseconds.
+    /// Latency of the operation there was more of.
     pub latency_mean_ns: MeanEstimate,
 }
 
 impl Default for Estimates {
-    /// Of a cell that was not measured.
     fn default() -> Estimates {
         Estimates {
             iops: Err(Missing::UNMEASURED),
@@ -66,22 +55,21 @@ impl Default for Estimates {
     }
 }
 
-/// Mean of values that follow each other in steps of `step_s` seconds.
+/// Values follow each other in steps of `step_s`.
 pub fn of_series(values: &[f64], step_s: f64) -> MeanEstimate {
     confidence::mean(values, LEVEL).map_err(|reason| Missing { reason, step_s })
 }
 
-/// Of one cell.
 pub fn of(drive: &CellDrive) -> Estimates {
     of_several([drive])
 }
 
-/// Of several cells that are repetitions of each other on one drive (rounds), one after the other.
+/// The cells are repetitions of each other on one drive (rounds), one after the other.
 pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estimates {
     let drives = drives.into_iter();
     let samples: Vec<IntervalSample> = drives.flat_map(CellDrive::measured_intervals).collect();
     let ios = |of: fn(&IntervalSample) -> u64| samples.iter().map(of).sum::<u64>();
-    // The result's rule: the latency of the operation that moved more, of reads when even.
+    // As in results: the latency of the operation that moved more, of reads when even.
     let op: fn(&IntervalSample) -> &OpCounts = if ios(|s| s.write.ios) > ios(|s| s.read.ios) {
         |s| &s.write
     } else {
@@ -90,8 +78,7 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
     of_operation(&samples, op)
 }
 
-/// Of cells as of [`of_several`], with the latencies of writes or of reads, whichever there was
-/// more of.
+/// As [`of_several`], with the latencies of writes or of reads.
 pub fn of_several_with<'a>(
     drives: impl IntoIterator<Item = &'a CellDrive>,
     writes: bool,
@@ -120,7 +107,7 @@ fn of_operation(samples: &[IntervalSample], op: fn(&IntervalSample) -> &OpCounts
     }
 }
 
-/// Usual length of intervals, seconds, to a hundredth.
+/// Usual length of intervals, to a hundredth.
 pub fn step_s(samples: &[IntervalSample]) -> f64 {
     let usual = median(samples.iter().map(IntervalSample::elapsed_s)).unwrap_or(1.0);
     (usual * 100.0).round() / 100.0

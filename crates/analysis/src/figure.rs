@@ -1,13 +1,7 @@
 //! The registry of figures: each figure that a run has is defined once, in [`registry`].
-//!
-//! # Architecture
-//! A [`Definition`] holds a figure's key, title, unit, direction, validity rule and computation.
 //! Scoreboards and cohorts (by [`headline`]), verdict rules, comparisons, exports and the table in
-//! docs/suites.md take them from here. [`compute`] holds the computations.
-//!
-//! # Non-goals
-//! Figures of calibration, which are compared with published ones and not with those of other
-//! runs.
+//! docs/suites.md take its [`Definition`] from here. [`compute`] holds the computations. Figures of
+//! calibration are compared with published ones and are not here.
 
 use std::fmt;
 use std::ops::Deref;
@@ -25,7 +19,6 @@ mod registry;
 pub use compute::{FigureInput, FigureValue, Measured};
 pub use registry::*;
 
-/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// 2^20 bytes per second.
@@ -50,7 +43,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As shown, and in ASCII.
     fn texts(self) -> (&'static str, &'static str) {
         match self {
             Unit::MibPerS => ("MiB/s", "MiB/s"),
@@ -72,25 +64,23 @@ impl Unit {
         }
     }
 
-    /// As shown.
     pub fn text(self) -> &'static str {
         self.texts().0
     }
 
-    /// In ASCII, for exports.
+    /// Text for exports.
     pub fn ascii(self) -> &'static str {
         self.texts().1
     }
 }
 
-/// The validity rule of a figure: with fewer samples it counts as not measured.
+/// With fewer samples a figure counts as not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Least {
     /// What the computation needs.
     Any,
     /// I/Os with a latency: with fewer a percentile is only the maximum.
     Ios(u64),
-    /// Measured intervals.
     Intervals(usize),
 }
 
@@ -105,7 +95,6 @@ impl fmt::Display for Least {
     }
 }
 
-/// The cells from which a verdict rule takes a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Those of the rule's step.
@@ -116,32 +105,27 @@ pub enum Scope {
     StepOrDrive,
 }
 
-/// How a figure is computed from the cells of a drive.
 pub type Compute = for<'a> fn(&Definition, &FigureInput<'a>) -> Option<FigureValue<'a>>;
 
-/// How a figure is computed from one result.
 pub type OfResult = fn(&CellResult) -> f64;
 
-/// Everything that is known of a figure.
 pub struct Definition {
-    /// Its name in suites, policies and JSON.
     pub key: &'static str,
-    /// Names of earlier versions, which stay readable.
+    /// Keys of earlier versions, which stay readable.
     pub old_keys: &'static [&'static str],
-    /// Its title where a suite gives none.
     pub title: &'static str,
     pub unit: Unit,
     /// `None` where neither more nor less is better: a drive can be steady early because it is
     /// fast, or because it has no reserve.
     pub better: Option<Better>,
     pub least: Least,
-    /// Its meaning, as in docs/suites.md.
+    /// Text of docs/suites.md.
     pub meaning: &'static str,
     pub scope: Scope,
     /// Only cells in steady state count, where their step declares it.
     pub needs_steady: bool,
-    /// It says how good the measured drive is: an unused drive has no errors, and a data sheet is
-    /// no measurement.
+    /// Says how good the measured drive is: an unused drive has no errors, and a data sheet is no
+    /// measurement.
     pub is_of_merit: bool,
     /// A percentile of latency of the slowest tenth or less.
     pub is_tail: bool,
@@ -149,7 +133,7 @@ pub struct Definition {
     pub resolution: f64,
     /// `None` of facts that a policy states.
     pub compute: Option<Compute>,
-    /// Of figures that a single result has.
+    /// Set for figures that a single result has.
     pub of_result: Option<OfResult>,
 }
 
@@ -172,20 +156,17 @@ impl Definition {
         of_result: None,
     };
 
-    /// True where less is better.
     pub fn is_lower_better(&self) -> bool {
         self.better == Some(Better::Less)
     }
 
-    /// Whether its value is a rate, a latency or an endurance, whose limits depend on the class and
-    /// the year of a drive. Other figures are relative to the drive itself.
+    /// Rates, latencies and endurance, whose limits depend on the class and the year of a drive.
     pub fn is_absolute(&self) -> bool {
         use Unit::{Iops, MibPerS, Microseconds, Terabytes};
         matches!(self.unit, MibPerS | Iops | Microseconds | Terabytes)
     }
 
-    /// Its value of one result; `None` with too few samples, and of figures that need more than a
-    /// result.
+    /// `None` with too few samples, and of figures that need more than a result.
     pub fn of_result(&self, result: &CellResult) -> Option<f64> {
         let enough = match self.least {
             Least::Ios(least) => result.latency().samples >= least,
@@ -194,13 +175,12 @@ impl Definition {
         Some(self.of_result.filter(|_| enough)?(result))
     }
 
-    /// Its value of these cells; `None` where it was not measured.
+    /// `None` where the figure was not measured.
     pub fn compute<'a>(&self, input: &FigureInput<'a>) -> Option<FigureValue<'a>> {
         (self.compute?)(self, input)
     }
 }
 
-/// A figure of the registry.
 #[derive(Clone, Copy)]
 pub struct Figure(&'static Definition);
 
@@ -227,7 +207,7 @@ impl fmt::Debug for Figure {
 }
 
 impl Figure {
-    /// The figure with this key, present or old.
+    /// The key may be present or old.
     pub fn by_key(key: &str) -> Option<Figure> {
         let is_named = |figure: &&Figure| figure.key == key || figure.old_keys.contains(&key);
         FIGURES.iter().find(is_named).copied()
@@ -249,7 +229,7 @@ impl<'de> Deserialize<'de> for Figure {
     }
 }
 
-/// The rows of the table of figures in docs/suites.md.
+/// Rows of the table in docs/suites.md.
 pub fn table_rows() -> impl Iterator<Item = String> {
     FIGURES.iter().map(|figure| {
         let old = figure.old_keys.iter().map(|key| format!(" (was `{key}`)"));

@@ -1,31 +1,21 @@
 //! The same short workloads on a drive in several states of fill: empty, full, after idle time,
-//! deallocated.
-//!
-//! # Definitions
-//! The state of a cell is its variant. Its reference is the first cell of the run with the same
-//! workload on the same drive: that on the empty drive. The kept rate is the cell's rate relative
-//! to that of its reference, percent; the tail ratio is its 99th percentile latency over that of
-//! its reference.
-//!
-//! # Sources
-//! AnandTech's reviews of NVMe drives run each burst on an empty and on a full drive
-//! (docs/sources.md, "AnandTech 660p").
+//! deallocated. The state of a cell is its variant. Its reference is the first cell of the run with
+//! the same workload on the same drive: that on the empty drive. AnandTech's reviews of NVMe drives
+//! run each burst on an empty and on a full drive (docs/sources.md, "AnandTech 660p").
 
 use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellRecord, Run};
 
 use crate::interference;
 
-/// A workload in one state of fill, relative to the empty drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FillEffect {
-    /// Rate relative to that on the empty drive, percent.
+    /// Rate relative to that on the empty drive.
     pub of_empty_pct: Option<f64>,
     /// 99th percentile latency over that on the empty drive; `None` with too few samples.
     pub p99_ratio: Option<f64>,
 }
 
-/// Do two cells have the same workload?
 pub fn same_workload(a: &CellPlan, b: &CellPlan) -> bool {
     let key = |plan: &CellPlan| {
         let w = &plan.workload;
@@ -42,7 +32,7 @@ pub fn same_workload(a: &CellPlan, b: &CellPlan) -> bool {
     key(a) == key(b)
 }
 
-/// The cell that measured the workload of a cell on the empty drive; `None` for that cell itself.
+/// `None` for the cell on the empty drive itself.
 pub fn reference<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> {
     let same = |other: &&CellRecord| {
         other.plan.view == Some(CellView::Fill)
@@ -53,8 +43,7 @@ pub fn reference<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> 
     (first.plan.id != cell.plan.id).then_some(first)
 }
 
-/// What the state of fill costs the workload of a cell; `None` of other views, of the empty drive,
-/// and where either was not measured.
+/// `None` of other views, of the empty drive, and where either was not measured.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<FillEffect> {
     if cell.plan.view != Some(CellView::Fill) {
         return None;

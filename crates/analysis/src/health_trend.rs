@@ -1,54 +1,37 @@
-//! Health of a drive over its runs: how its counters grew from run to run, and when its rated life
-//! would be used.
-//!
-//! # Mechanism
-//! Runs of one serial and model are sorted by date. A run's health is that of its first and of its
-//! last reading. Counters over a life can only grow: where one decreases from one run to the next,
-//! it is another drive of that serial, or its log was reset, and growth is counted anew from there
-//! ([`TrendWarning`]).
-//!
-//! # Projection
-//! A line through Percentage Used over the dates (least squares), extended to 100 %. It assumes
-//! that the drive is used as it was from the first to the last of these runs. Percentage Used
-//! counts whole per cent, so its growth is known to less than one: that gives the earliest and the
-//! latest date. There is none of fewer than [`MIN_RUNS`] runs or a growth of less than
-//! [`MIN_GROWTH_PCT`].
-//!
-//! # Non-goals
-//! Simulated drives begin each run anew: there is no trend of them.
+//! Health of a drive over its runs. Runs of one serial and model are sorted by date. Counters over
+//! a life can only grow: where one decreases from one run to the next, it is another drive of that
+//! serial, or its log was reset, and growth is counted anew from there ([`TrendWarning`]).
+//! Simulated drives begin each run anew and have no trend. The projection is a line through
+//! Percentage Used over the dates (least squares), extended to 100 %; it assumes that the drive is
+//! used as before. Percentage Used counts whole per cent, so its growth is known to less than one:
+//! that gives the earliest and the latest date. There is none of fewer than [`MIN_RUNS`] runs or a
+//! growth of less than [`MIN_GROWTH_PCT`].
 
 use std::collections::BTreeMap;
 
 use assay_store::model::TelemetryRecord;
 use assay_store::read::Run;
 
-/// Fewest runs of which a date is projected.
+/// A projection needs this number of runs.
 pub const MIN_RUNS: usize = 4;
-/// Smallest growth of Percentage Used from which a date is projected, per cent of the rated life:
-/// its error is then at most a fifth.
+/// Percentage Used must grow by this for a projection: its error is then at most a fifth.
 pub const MIN_GROWTH_PCT: f64 = 5.0;
 const DAY_S: f64 = 86_400.0;
 /// Percentage Used counts whole per cent.
 const USED_STEP_PCT: f64 = 1.0;
-/// Farthest date that is projected, days from the last run: further ones say only that wear is
-/// slow.
+/// Later dates say only that wear is slow.
 const FARTHEST_DAYS: f64 = 36_525.0;
 
-/// Health log of a drive at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HealthReading {
     /// Percentage Used.
     pub used_pct: Option<u64>,
-    /// Available Spare, percent.
     pub spare_pct: Option<u64>,
-    /// Written by the host over the life, bytes.
     pub host_bytes: Option<u64>,
-    /// Written to the media over the life, bytes.
     pub media_bytes: Option<u64>,
-    /// Media and data integrity errors.
     pub media_errors: Option<u64>,
     pub bad_blocks: Option<u64>,
-    /// Mean erases of a block of user data; of drives that do not report it, the most.
+    /// Mean of a block of user data; of drives that do not report it, the most.
     pub erases: Option<u64>,
     pub power_on_hours: Option<u64>,
 }
@@ -68,10 +51,10 @@ impl HealthReading {
     }
 }
 
-/// Counters that never decrease over the life of a drive.
+/// Never decrease over the life of a drive.
 type LifeCounter = (&'static str, fn(&HealthReading) -> Option<u64>);
 
-/// The counters that are compared from run to run, with their names.
+/// Compared from run to run.
 const LIFE_COUNTERS: [LifeCounter; 7] = [
     ("bytes written by the host", |r| r.host_bytes),
     ("bytes written to the media", |r| r.media_bytes),
@@ -82,25 +65,21 @@ const LIFE_COUNTERS: [LifeCounter; 7] = [
     ("Percentage Used", |r| r.used_pct),
 ];
 
-/// A run of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HealthPoint {
-    /// Position of the run among those given.
     pub run: usize,
-    /// When it began, RFC 3339.
+    /// RFC 3339.
     pub date: String,
-    /// The same, seconds since 1970.
+    /// Seconds since 1970.
     pub at_s: f64,
-    /// First reading of the run.
     pub first: HealthReading,
-    /// Last reading of the run.
     pub last: HealthReading,
     /// Media over host bytes from the last reading of the run before to the last one of this run.
     pub amplification_since: Option<f64>,
 }
 
 impl HealthPoint {
-    /// Media over host bytes over the life.
+    /// Media over host bytes.
     pub fn amplification_of_life(&self) -> Option<f64> {
         ratio(self.last.media_bytes?, self.last.host_bytes?)
     }
@@ -110,55 +89,49 @@ fn ratio(media_bytes: u64, host_bytes: u64) -> Option<f64> {
     (host_bytes > 0).then(|| media_bytes as f64 / host_bytes as f64)
 }
 
-/// What contradicts that all runs are of one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrendWarning {
-    /// What was observed.
     pub message: String,
-    /// What to do.
     pub advice: &'static str,
 }
 
 impl TrendWarning {
-    /// Machine-readable code.
     pub const CODE: &'static str = "health-counter-decreased";
 }
 
 /// When the rated life would be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projection {
-    /// Growth of Percentage Used, per cent a day.
+    /// Growth of Percentage Used.
     pub pct_per_day: f64,
-    /// When it is 100 %, seconds since 1970; none beyond a century.
+    /// When Percentage Used is 100 %, seconds since 1970; `None` beyond a century.
     pub at_s: Option<f64>,
-    /// With the growth that the steps of Percentage Used permit at most.
+    /// Date with the largest growth that the steps of Percentage Used permit.
     pub earliest_s: Option<f64>,
-    /// With the least one.
+    /// Date with the least growth that they permit.
     pub latest_s: Option<f64>,
 }
 
-/// The day of a projected instant, `2031-05-17`; none beyond the calendar's range.
+/// `2031-05-17`; `None` beyond the calendar's range.
 pub fn day(at_s: f64) -> Option<String> {
     let at = jiff::Timestamp::from_second(at_s as i64).ok()?;
     Some(at.strftime("%Y-%m-%d").to_string())
 }
 
-/// The runs of one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HealthTrend {
     pub model: String,
     pub serial: String,
-    /// By date.
+    /// Points by date.
     pub points: Vec<HealthPoint>,
     /// First point since which no counter decreased.
     pub since: usize,
-    /// Decreases.
     pub warnings: Vec<TrendWarning>,
-    /// The projection, or why there is none.
+    /// Or why there is none.
     pub projection: Result<Projection, String>,
 }
 
-/// Trends of the drives with two or more runs that have health readings, by model and serial.
+/// Trends of drives with two or more runs with health readings, by model and serial.
 pub fn of(runs: &[Run]) -> Vec<HealthTrend> {
     let mut drives: BTreeMap<(&str, &str), Vec<HealthPoint>> = BTreeMap::new();
     for (position, run) in runs.iter().enumerate() {

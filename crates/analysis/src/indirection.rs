@@ -1,36 +1,29 @@
-//! The unit in which a drive maps its data, from the write amplification of random writes of
-//! several sizes.
-//!
-//! # Definition
-//! Without garbage collection, random writes of less than a unit are amplified by the unit over
-//! their size, and those of a multiple of it are not. So the unit is the smallest size that is
-//! amplified no more than the largest one, if the next smaller one is amplified clearly more. A
-//! drive maps no finer than its smallest size then; where already the smallest size is not
-//! amplified, the unit is at most that.
+//! The unit in which a drive maps its data. Without garbage collection, random writes of less than
+//! a unit are amplified by the unit over their size, and those of a multiple of it are not. So the
+//! unit is the smallest size that is amplified no more than the largest one, if the next smaller
+//! one is amplified clearly more. Where already the smallest size is not amplified, the unit is at
+//! most that.
 
 use assay_store::model::CellView;
 use assay_store::read::Run;
 
 use crate::endurance;
 
-/// Amplifications within this factor of each other are of one kind: counters round, and metadata
-/// are written too.
+/// Amplifications within this factor are alike: counters round, and metadata are written too.
 const ALIKE: f64 = 1.15;
-/// From one size to the next smaller one the amplification of sizes below the unit grows by their
-/// ratio, two or more; this much at least.
+/// Below the unit the amplification grows from one size to the next smaller one by their ratio, two
+/// or more; this much at least.
 const CLEARLY_MORE: f64 = 1.5;
 
-/// The unit of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// So many bytes.
     Bytes(u64),
-    /// No more than this, the smallest size measured.
+    /// The smallest size measured.
     AtMost(u64),
 }
 
-/// The unit from sizes in bytes and amplifications; `None` of fewer than two sizes, and where they
-/// do not follow the law.
+/// Points are sizes in bytes and amplifications. `None` of fewer than two sizes, and where they do
+/// not follow the law.
 pub fn unit(points: &[(u64, f64)]) -> Option<Unit> {
     let mut points = points.to_vec();
     points.sort_by_key(|point| point.0);
@@ -50,7 +43,7 @@ pub fn unit(points: &[(u64, f64)]) -> Option<Unit> {
     }
 }
 
-/// The unit of a drive from the cells of a run with the view `amplification`.
+/// Unit from the cells with the view `amplification`.
 pub fn of_run(run: &Run, drive: usize) -> Option<Unit> {
     let cells = run.cells.iter().filter(|cell| {
         let w = &cell.plan.workload;

@@ -1,53 +1,44 @@
-//! What other jobs cost a workload on the same drive: the same reads alone and beside them.
-//!
-//! # Definitions
-//! The slowdown of a percentile is that percentile of the workload's latency beside the others over
-//! the percentile of the same workload alone, on the same drive, in the same run. The kept rate is
-//! its rate beside the others relative to that alone. Both workloads have the same options: the
-//! plan names the cell that measured it alone ([`assay_store::model::JobPlan::alone`]).
-//!
-//! # Honesty
-//! A percentile with fewer samples than lie beyond it is the maximum and no percentile: it gives no
-//! slowdown. Tail percentiles have no interval within a run (docs/statistics.md), so a slowdown of
-//! one run has none either.
+//! What other jobs cost a workload on the same drive. The slowdown of a percentile is that of the
+//! workload's latency beside the others over that of the same workload alone, on the same drive, in
+//! the same run; the kept rate is its rate beside the others relative to that alone. The plan names
+//! the cell that measured it alone ([`assay_store::model::JobPlan::alone`]). A percentile with
+//! fewer samples than lie beyond it is the maximum and gives no slowdown. Tail percentiles have no
+//! interval within a run (docs/statistics.md), so a slowdown of one run has none either.
 
 use assay_stats::LatencySummary;
 use assay_store::model::CellResult;
 use assay_store::read::{CellRecord, Run};
 
-/// Fewest samples of a 99th percentile: one beyond it.
+/// One sample is beyond the percentile.
 pub const P99_SAMPLES: u64 = 100;
-/// Fewest samples of a 99.99th percentile.
 pub const P99_99_SAMPLES: u64 = 10_000;
 
 /// A workload beside others, relative to the same workload alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interference {
-    /// Median latency beside the others over that alone.
+    /// Slowdown of the median latency.
     pub p50: Option<f64>,
-    /// The same of the 99th percentile.
     pub p99: Option<f64>,
-    /// The same of the 99.99th percentile.
     pub p99_99: Option<f64>,
-    /// Rate beside the others relative to that alone, percent.
+    /// Rate beside the others relative to that alone.
     pub kept_iops_pct: Option<f64>,
 }
 
-/// The cell that measured the workload of a cell alone, with its result on a drive.
+/// The cell that measured the workload alone.
 pub fn alone<'a>(run: &'a Run, cell: &CellRecord, drive: usize) -> Option<&'a CellResult> {
     let id = cell.plan.job.as_ref()?.alone.as_ref()?;
     let alone = run.cells.iter().find(|other| other.plan.id == *id)?;
     alone.drive(drive)?.result.as_ref()
 }
 
-/// What the jobs beside it cost the workload of a cell; `None` where it was not measured alone.
+/// `None` where the workload was not measured alone.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Interference> {
     let alone = alone(run, cell, drive)?;
     let beside = cell.drive(drive)?.result.as_ref()?;
     Some(between(alone, beside))
 }
 
-/// What they cost its flushes; `None` where it has none, or was not measured alone.
+/// `None` without flushes, or where the workload was not measured alone.
 pub fn of_flushes(run: &Run, cell: &CellRecord, drive: usize) -> Option<Interference> {
     let alone = &alone(run, cell, drive)?.flush;
     let beside = &cell.drive(drive)?.result.as_ref()?.flush;
@@ -58,7 +49,7 @@ pub fn of_flushes(run: &Run, cell: &CellRecord, drive: usize) -> Option<Interfer
     })
 }
 
-/// The same of two results, by the operation each did most of.
+/// Compares the operations that each result did most of.
 pub fn between(alone: &CellResult, beside: &CellResult) -> Interference {
     let iops = (alone.iops(), beside.iops());
     between_latencies(alone.latency(), beside.latency(), iops)

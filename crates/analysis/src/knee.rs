@@ -4,16 +4,14 @@ use assay_stats::knee::{self, DepthKnee, LATENCY_FACTOR, LoadKnee, LoadPoint, SH
 use assay_store::model::{CellResult, CellView, OFFERED_IOPS, WorkloadRecord};
 use assay_store::read::{CellRecord, CellState, Run};
 
-/// The knee of one sweep over queue depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepKnee {
     /// Index into [`Run::cells`] of the cell to report.
     pub cell: usize,
-    /// The knee; depth is that of all threads together, rate is IOPS.
+    /// Depth is that of all threads together, rate is IOPS.
     pub knee: DepthKnee,
 }
 
-/// The knee of one load curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveKnee {
     /// Index into [`Run::cells`] of the highest sustainable load.
@@ -21,14 +19,13 @@ pub struct CurveKnee {
     pub knee: LoadKnee,
 }
 
-/// I/Os in flight on the drive: threads times depth of each. Saturates: a manifest can hold any
-/// numbers.
+/// Threads times depth of each. Saturates: a manifest can hold any numbers.
 pub fn total_depth(workload: &WorkloadRecord) -> u32 {
     workload.numjobs.saturating_mul(workload.iodepth)
 }
 
-/// The knees of a step's sweeps over depth on a drive: one per workload, in the order they first
-/// occur. Only whole cells with [`CellView::Knee`] count, and one of them is no sweep.
+/// One per workload, in the order they first occur. Only whole cells with [`CellView::Knee`] count,
+/// and one of them is no sweep.
 pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     // These vary within a sweep.
     let same = |workload| WorkloadRecord {
@@ -49,9 +46,7 @@ pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     sweeps.filter_map(knee).collect()
 }
 
-/// The knees of a step's load curves on a drive: one per workload. Only whole open-loop cells with
-/// [`CellView::Load`] count; what was offered is the share of the rate that the cell it refers to
-/// reached, or the workload's own rate.
+/// One per workload. Only whole open-loop cells with [`CellView::Load`] count.
 pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
     let same = |workload| WorkloadRecord {
         rate_iops: 0.0,
@@ -75,9 +70,8 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
     curves.filter_map(knee).collect()
 }
 
-/// Offered rate of an open-loop cell, I/Os per second: as recorded, else as planned, else (a run of
-/// an earlier version) the planned share of the best rate of the step that the load refers to.
-/// `None` for a closed loop.
+/// As recorded, else as planned, else (a run of an earlier version) the planned share of the best
+/// rate of the step that the load refers to. `None` for a closed loop.
 pub fn offered(run: &Run, cell: &CellRecord, drive: usize) -> Option<f64> {
     let recorded = || {
         Some(
@@ -105,8 +99,7 @@ fn result(cell: &CellRecord, drive: usize) -> Option<&CellResult> {
     cell.drive(drive).filter(|_| finished)?.result.as_ref()
 }
 
-/// Whole cells of a step on a drive by variant and by what `same` leaves of their workloads: their
-/// indices, and the point of each.
+/// Indices and points of whole cells, by variant and by what `same` leaves of their workloads.
 fn sweeps<P>(
     run: &Run,
     step: &str,

@@ -7,33 +7,31 @@ use assay_store::series::IntervalSample;
 
 use crate::score;
 
-/// The modes of a rate, and where they were looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellModes {
-    /// In ascending order of IOPS; lengths in intervals. One where the rate has a single level.
+    /// Modes in ascending order of IOPS, with lengths in intervals; one for a rate of one level.
     pub modes: Vec<Mode>,
-    /// Mean length of an interval, seconds.
+    /// Mean length of an interval.
     pub interval_s: f64,
-    /// Start of the span, seconds since the cell's start.
+    /// Time since the cell's start.
     pub from_s: f64,
-    /// Its end.
     pub to_s: f64,
 }
 
 impl CellModes {
-    /// Mean length of a visit of a mode, seconds.
+    /// Mean length of a visit.
     pub fn dwell_s(&self, mode: &Mode) -> f64 {
         mode.dwell * self.interval_s
     }
 
-    /// Longest visit of a mode, seconds.
+    /// Longest visit.
     pub fn longest_s(&self, mode: &Mode) -> f64 {
         mode.longest * self.interval_s
     }
 }
 
-/// The modes of the IOPS of a drive in a cell: of the scored part of a cell that is scored, else of
-/// all measured intervals. `None` where they are too few to tell.
+/// Of the scored part of a cell that is scored, else of all measured intervals; `None` where they
+/// are too few to tell.
 pub fn of(plan: &CellPlan, drive: &CellDrive) -> Option<CellModes> {
     let samples = drive.measured_intervals();
     let samples = match plan.view {

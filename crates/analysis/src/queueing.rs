@@ -1,8 +1,5 @@
-//! Parts of an open loop's latency: service, queueing, lateness.
-//!
-//! # Mechanism
-//! The mean latency from the intended start is the sum of three parts, because means add
-//! (percentiles do not):
+//! Parts of an open loop's latency. The mean latency from the intended start is the sum of three
+//! parts (means add, percentiles do not):
 //!
 //! - *service*: what an I/O takes while no other is in flight;
 //! - *queueing*: completion minus submission minus service: the wait for the drive's own resources
@@ -12,30 +9,24 @@
 //!
 //! A drive that is asked for more I/Os than a worker has slots is late; one with slots enough
 //! queues. So the difference between the two latencies that an open loop measures is the lateness
-//! alone, and can be zero while nearly all of the latency is queueing.
-//!
-//! The service time is estimated by the mean latency from submission of the same workload on the
-//! same drive in the same run: of the same step, in a closed loop with one I/O in flight, which has
-//! no queueing, or else at the lowest load of its curve, if that is at most [`UNLOADED_PCT`] of the
-//! saturated rate; then of other steps with one I/O in flight. A load `r` has queueing of its own
-//! in it: `r / (1 - r)` of the service time where one server works and service times are
-//! exponentially distributed, half of that where they are constant (M/M/1 and M/D/1; L. Kleinrock,
-//! "Queueing Systems, volume 1", 1975), less with more servers. Without such a cell the service
-//! time is not known.
-//!
-//! # Non-goals
-//! Closed loops: their I/Os are never late, and how many wait is their depth.
+//! alone, and can be zero while nearly all of the latency is queueing. The service time is
+//! estimated by the mean latency from submission of the same workload on the same drive in the same
+//! run: of the same step, in a closed loop with one I/O in flight, which has no queueing, or else
+//! at the lowest load of its curve, if that is at most [`UNLOADED_PCT`] of the saturated rate; then
+//! of other steps with one I/O in flight. A load `r` has queueing of its own in it: `r / (1 - r)`
+//! of the service time where one server works and service times are exponentially distributed, half
+//! of that where they are constant (M/M/1 and M/D/1; L. Kleinrock, "Queueing Systems, volume 1",
+//! 1975), less with more servers.
 
 use assay_store::model::{CellResult, WorkloadRecord};
 use assay_store::read::{CellRecord, CellState, Run};
 
 use crate::knee::total_depth;
 
-/// Highest load whose latency from submission is an estimate of the service time, percent of the
-/// saturated rate.
+/// Highest load whose latency from submission estimates the service time, percent of the saturated
+/// rate.
 pub const UNLOADED_PCT: f64 = 10.0;
 
-/// What an estimate of the service time is of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ServiceBasis {
     /// A closed loop with one I/O in flight.
@@ -45,7 +36,7 @@ pub enum ServiceBasis {
 }
 
 impl ServiceBasis {
-    /// How it is estimated, with the bound of its error.
+    /// Description with the bound of the error.
     pub fn text(self) -> String {
         match self {
             ServiceBasis::Depth1 => "mean latency with one I/O in flight".to_owned(),
@@ -58,31 +49,28 @@ impl ServiceBasis {
     }
 }
 
-/// An estimate of a service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
     pub mean_ns: f64,
-    /// What it is of.
     pub basis: ServiceBasis,
 }
 
-/// The parts of a mean latency, nanoseconds.
+/// Nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyParts {
-    /// From the intended start to the completion: the sum of all parts.
+    /// Time from the intended start to the completion.
     pub latency_ns: f64,
-    /// Service time; `None` where it is not known.
+    /// `None` where it is not known.
     pub service: Option<Service>,
-    /// From submission to completion, less the service time; `None` where that is not known.
-    /// Negative where I/Os took longer at the load that stands for the service time, such as those
-    /// of a drive that falls asleep between them.
+    /// From submission to completion, less the service time. Negative where I/Os took longer at the
+    /// load that stands for the service time, such as those of a drive that falls asleep between
+    /// them.
     pub queueing_ns: Option<f64>,
-    /// From intended start to submission.
+    /// Time from intended start to submission.
     pub lateness_ns: f64,
 }
 
-/// The parts of the mean latency of a drive in an open-loop cell, of the operation there was more
-/// of; `None` of a closed loop or without a result.
+/// Parts for the operation there was more of; `None` of a closed loop or without a result.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<LatencyParts> {
     let (latency_ns, from_submission) = mean_latencies(cell.drive(drive)?.result.as_ref()?);
     let from_submission_ns = from_submission?;
@@ -95,7 +83,7 @@ pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<LatencyPart
     })
 }
 
-/// Mean latency, and in an open loop that from submission, nanoseconds.
+/// Nanoseconds; from submission in an open loop.
 fn mean_latencies(result: &CellResult) -> (f64, Option<f64>) {
     let op = match result.read.ios >= result.write.ios {
         true => &result.read,
@@ -104,7 +92,7 @@ fn mean_latencies(result: &CellResult) -> (f64, Option<f64>) {
     (op.latency_ns.mean, op.service_ns.map(|from| from.mean))
 }
 
-/// The best estimate for a cell.
+/// The best estimate.
 fn service(run: &Run, cell: &CellRecord, drive: usize) -> Option<Service> {
     let (plan, wanted) = (&cell.plan, alike(&cell.plan.workload));
     let alike = run.cells.iter().filter(|other| {
@@ -128,7 +116,7 @@ fn service(run: &Run, cell: &CellRecord, drive: usize) -> Option<Service> {
     best.map(|(_, service)| service)
 }
 
-/// The service time that a cell shows; `None` where its I/Os queue.
+/// `None` where the cell's I/Os queue.
 fn estimate(cell: &CellRecord, drive: usize) -> Option<Service> {
     let (latency_ns, from_submission) = mean_latencies(cell.drive(drive)?.result.as_ref()?);
     let load_pct = cell.plan.load.as_ref().map(|load| load.percent);
@@ -145,7 +133,7 @@ fn estimate(cell: &CellRecord, drive: usize) -> Option<Service> {
     (mean_ns > 0.0).then_some(Service { mean_ns, basis })
 }
 
-/// What is the same of cells whose service times are the same.
+/// Cells that are equal in it have the same service times.
 fn alike(workload: &WorkloadRecord) -> WorkloadRecord {
     WorkloadRecord {
         iodepth: 0,

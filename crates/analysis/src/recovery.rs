@@ -1,9 +1,6 @@
-//! Recovery of the write rate by idle time: bursts of writes with pauses between them (SNIA SSS
-//! PTS, host idle recovery test).
-//!
-//! While the host is idle a drive may collect garbage and fold its write cache. What that is worth
-//! is the rate of the bursts that follow idle time, relative to that of continuous writes before
-//! them.
+//! Recovery of the write rate by idle time (SNIA SSS PTS, host idle recovery test). While the host
+//! is idle a drive may collect garbage and fold its write cache. What that is worth is the rate of
+//! the bursts that follow idle time, relative to that of continuous writes before them.
 
 use assay_store::model::{Bursts, CellKind, CellPlan};
 use assay_store::read::{CellDrive, CellRecord, Run};
@@ -11,48 +8,45 @@ use assay_store::series::IntervalSample;
 
 /// Silence of this share of the idle time ends a burst: shorter ones are stalls of the drive.
 const SILENT_SHARE: f64 = 0.5;
-/// A burst that lasted less than this share of its length was cut off by the end of the cell.
+/// A shorter burst, relative to its planned length, was cut off by the end of the cell.
 const WHOLE_SHARE: f64 = 0.75;
-/// Part at the end of a cell of continuous writes whose rate is that before the bursts.
+/// Last part of a cell of continuous writes, whose rate is that before the bursts.
 const LAST_SHARE: f64 = 0.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
-    /// Its start, seconds since the start of the cell.
+    /// Time since the start of the cell.
     pub start_s: f64,
-    /// I/Os per second over the length of a burst.
+    /// Rate over the length of a burst.
     pub iops: f64,
 }
 
-/// A cell of bursts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdleSegment {
-    /// Length of a burst, seconds.
     pub active_s: f64,
-    /// Idle time between two bursts, seconds.
+    /// Idle time between two bursts.
     pub idle_s: f64,
-    /// The whole bursts, in time order.
+    /// Whole bursts, in time order.
     pub bursts: Vec<Burst>,
-    /// Rate of the continuous writes before the cell, I/Os per second.
+    /// Rate of the continuous writes before the cell.
     pub before_iops: Option<f64>,
 }
 
 impl IdleSegment {
-    /// Mean rate of the bursts that follow idle time: all but the first.
+    /// All bursts but the first follow idle time.
     pub fn iops(&self) -> Option<f64> {
         let after = self.bursts.get(1..).filter(|after| !after.is_empty())?;
         Some(after.iter().map(|burst| burst.iops).sum::<f64>() / after.len() as f64)
     }
 
-    /// That rate relative to the rate before, percent: 100 where idle time recovers nothing.
+    /// Rate relative to the rate before: 100 where idle time recovers nothing.
     pub fn recovery_pct(&self) -> Option<f64> {
         let before = self.before_iops.filter(|before| *before > 0.0)?;
         Some(100.0 * self.iops()? / before)
     }
 }
 
-/// The bursts of a cell. None where its intervals are longer than half of the idle time: bursts
-/// cannot be told apart.
+/// None where intervals are longer than half of the idle time: bursts cannot be told apart.
 pub fn bursts(drive: &CellDrive, plan: Bursts) -> Vec<Burst> {
     let active_s = plan.active_ns as f64 / 1e9;
     let silence_s = SILENT_SHARE * plan.idle_ns as f64 / 1e9;
@@ -81,7 +75,7 @@ pub fn bursts(drive: &CellDrive, plan: Bursts) -> Vec<Burst> {
         .collect()
 }
 
-/// The bursts of a cell on a drive, with the rate before; `None` for a cell without bursts.
+/// `None` for a cell without bursts.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<IdleSegment> {
     let plan = cell.plan.workload.bursts?;
     Some(IdleSegment {
@@ -92,14 +86,13 @@ pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<IdleSegment
     })
 }
 
-/// True for a cell of continuous writes.
 fn is_continuous(plan: &CellPlan) -> bool {
     matches!(plan.kind, CellKind::Measure | CellKind::Soak)
         && plan.workload.bursts.is_none()
         && plan.workload.rw.contains("write")
 }
 
-/// Rate at the end of the last measured cell of continuous writes before `cell`.
+/// Rate of the last measured cell of continuous writes before `cell`.
 fn before(run: &Run, cell: &CellRecord, drive: usize) -> Option<f64> {
     let at = run.cells.iter().position(|c| c.plan.id == cell.plan.id)?;
     let earlier = run.cells[..at].iter().rev();
@@ -109,7 +102,7 @@ fn before(run: &Run, cell: &CellRecord, drive: usize) -> Option<f64> {
     rates.next()
 }
 
-/// I/Os per second over the last part of a cell; `None` without intervals.
+/// `None` without intervals.
 fn last_rate(drive: &CellDrive) -> Option<f64> {
     drive.result.as_ref()?;
     let intervals = drive.measured_intervals();

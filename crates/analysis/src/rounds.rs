@@ -3,7 +3,6 @@
 use assay_store::model::{CellResult, Round, WorkloadRecord};
 use assay_store::read::{CellRecord, Run};
 
-/// Cells of a step's rounds that measured a drive, each with its round.
 fn measured<'a>(
     run: &'a Run,
     step: &str,
@@ -16,8 +15,7 @@ fn measured<'a>(
     })
 }
 
-/// The measurement window of a step on a drive, first and last round: as evaluated, else the last
-/// rounds, or all of fewer than a window.
+/// First and last round: as evaluated, else the last rounds, or all of fewer than a window.
 pub fn window(run: &Run, step: &str, drive: usize) -> Option<(u32, u32)> {
     let rounds = || measured(run, step, drive).map(|(round, ..)| round);
     let done = rounds().map(|round| round.number).max()?;
@@ -29,8 +27,7 @@ pub fn window(run: &Run, step: &str, drive: usize) -> Option<(u32, u32)> {
     Some(evaluated.unwrap_or((done.saturating_sub(length - 1).max(1), done)))
 }
 
-/// The mean over the window of a figure of a cell's workload; `None` where a round of it is
-/// missing.
+/// `None` where a round of the window is missing.
 pub fn mean_over_window(
     run: &Run,
     cell: &CellRecord,

@@ -1,29 +1,25 @@
-//! Consistency score of the last part of a cell.
-
 use assay_stats::consistency::{self, Score};
 use assay_store::read::CellDrive;
 use assay_store::series::IntervalSample;
 
-/// The procedure's length, seconds (AnandTech, "Plextor M8Pe", 15 Dec 2016).
+/// Length of the procedure (AnandTech, "Plextor M8Pe", 15 Dec 2016).
 pub const HOUR_S: f64 = 3600.0;
-/// The part at its end that is scored, seconds.
+/// The scored part at its end.
 pub const SCORED_S: f64 = 400.0;
 
-/// A score with its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellScore {
-    /// Of the per-interval IOPS.
+    /// Score of the per-interval IOPS.
     pub score: Score,
-    /// Where the scored part begins, seconds since the cell's start.
+    /// Begin of the scored part, since the cell's start.
     pub from_s: f64,
-    /// Where it ends.
     pub to_s: f64,
     /// The cell was shorter than an hour: a ninth of it is scored.
     pub shortened: bool,
 }
 
-/// The score over the last 400 s of an hour or more, and of a shorter cell over its last ninth (the
-/// same share). `None` with fewer than two intervals in that part.
+/// Over the last 400 s of an hour or more, and of a shorter cell over its last ninth (the same
+/// share). `None` with fewer than two intervals in that part.
 pub fn of(drive: &CellDrive) -> Option<CellScore> {
     let samples = drive.measured_intervals();
     let (first, last) = (samples.first()?, samples.last()?);

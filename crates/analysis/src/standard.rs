@@ -1,15 +1,8 @@
-//! Whether a run is the test of a standard: its conditions, each with what is required and what was
-//! found.
-//!
-//! # Mechanism
-//! A suite names its standard, the parameters whose defaults are the standard's values, and the
-//! required state of the write cache ([`Standard`]). Everything else follows from the run: scale,
-//! purge, preconditioning, steady state of the rounds, failed and skipped cells. A run in which one
-//! condition does not hold deviates from the standard, and its figures are not figures of that
-//! test.
-//!
-//! # Non-goals
-//! Judgement of the drive: that is the verdict.
+//! Whether a run is the test of a standard. A suite names its standard, the parameters whose
+//! defaults are the standard's values, and the required state of the write cache ([`Standard`]).
+//! Everything else follows from the run: scale, purge, preconditioning, steady state of the rounds,
+//! failed and skipped cells. A run in which one condition does not hold deviates from the standard,
+//! and its figures are not figures of that test.
 
 use std::collections::BTreeMap;
 
@@ -22,40 +15,35 @@ use assay_units::text::{format_size, group_digits};
 use assay_units::{parse_duration, parse_size};
 use serde::Deserialize;
 
-/// One condition of the standard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Its name in exports.
+    /// Name in exports.
     pub key: &'static str,
     pub about: String,
-    /// What the standard requires.
     pub required: String,
     pub found: String,
     pub holds: bool,
 }
 
-/// The report of a test of a standard on one drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandardReport {
-    /// The standard and the test.
     pub standard: Standard,
-    /// Test set-up: group, name and value.
+    /// Group, name and value.
     pub setup: Vec<(&'static str, String, String)>,
     pub conditions: Vec<Condition>,
 }
 
 impl StandardReport {
-    /// The conditions that do not hold.
+    /// Those that do not hold.
     pub fn deviations(&self) -> impl Iterator<Item = &Condition> {
         self.conditions.iter().filter(|c| !c.holds)
     }
 
-    /// Every condition holds.
     pub fn complies(&self) -> bool {
         self.deviations().next().is_none()
     }
 
-    /// The result of steady state alone: `None` where the test has no rounds.
+    /// `None` where the test has no rounds.
     pub fn is_steady(&self) -> Option<bool> {
         let mut steady = self.conditions.iter().filter(|c| is_steady_key(c.key));
         let first = steady.next()?;
@@ -67,7 +55,7 @@ fn is_steady_key(key: &str) -> bool {
     matches!(key, "steady_range" | "steady_slope" | "steady_state")
 }
 
-/// What is needed of a suite's text.
+/// The part of a suite's text that is needed.
 #[derive(Debug, Default, Deserialize)]
 struct Declared {
     standard: Option<Standard>,
@@ -80,7 +68,7 @@ struct Parameter {
     default: String,
 }
 
-/// The report of a drive of a run; `None` where its suite is no test of a standard.
+/// `None` where the suite is no test of a standard.
 pub fn of(run: &Run, drive: usize) -> Option<StandardReport> {
     let declared: Declared = toml::from_str(&run.manifest.suite.text).unwrap_or_default();
     let mut standard = declared.standard?;
@@ -109,7 +97,7 @@ pub fn of(run: &Run, drive: usize) -> Option<StandardReport> {
     })
 }
 
-/// Take the conditions of the first alternative whose values the run has.
+/// The first one whose values the run has.
 fn apply_alternative(
     run: &Run,
     standard: &mut Standard,
@@ -187,7 +175,7 @@ fn drive_and_scale(run: &Run, drive: usize, standard: &Standard, into: &mut Vec<
     }
 }
 
-/// The state of the volatile write cache, in words, and if it is known.
+/// The state in words, and if it is known.
 fn write_cache(run: &Run, drive: usize) -> (String, Option<WriteCache>) {
     let record = &run.manifest.drives[drive];
     let probed = record
@@ -204,7 +192,6 @@ fn write_cache(run: &Run, drive: usize) -> (String, Option<WriteCache>) {
     (reported.unwrap_or("not reported").to_owned(), state)
 }
 
-/// Whether two values of a parameter are the same.
 fn is_same(a: &str, b: &str) -> bool {
     fn equal<T: PartialEq, E>(of: fn(&str) -> Result<T, E>, a: &str, b: &str) -> bool {
         of(a).is_ok_and(|a| of(b).is_ok_and(|b| a == b))
@@ -235,7 +222,7 @@ fn parameters(
     }
 }
 
-/// A cell that did what it had to do.
+/// It did what it had to do.
 fn is_done(cell: &CellRecord) -> bool {
     match &cell.state {
         CellState::Finished => true,
@@ -336,7 +323,7 @@ fn steady_state(record: &SteadyRecord, into: &mut Vec<Condition>) {
     ));
 }
 
-/// Tracked rounds of which none was evaluated: too few were measured.
+/// Too few rounds were measured for an evaluation.
 fn rounds_without_evaluation(run: &Run, drive: usize, into: &mut Vec<Condition>) {
     let mut steps: Vec<&str> = Vec::new();
     for cell in run.cells.iter().filter(|c| c.plan.drives == [drive]) {
@@ -429,7 +416,7 @@ fn cells(run: &Run, drive: usize, into: &mut Vec<Condition>) {
     ));
 }
 
-/// Test set-up, in the groups of the specification's report header.
+/// Properties in the groups of the specification's report header.
 fn setup(run: &Run, drive: usize) -> Vec<(&'static str, String, String)> {
     let manifest = &run.manifest;
     let (record, host) = (&manifest.drives[drive], &manifest.host);

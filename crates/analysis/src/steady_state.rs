@@ -1,9 +1,6 @@
-//! Steady-state check of a cell whose figures are declared steady.
-//!
-//! # Mechanism
-//! A cell whose step is `steady`, or that is scored (view `consistency`), declares steady state for
-//! a span: the scored part, or all measured intervals. The first of these conditions that holds
-//! rejects it:
+//! Steady-state check of a cell whose figures are declared steady. A cell whose step is `steady`,
+//! or that is scored (view `consistency`), declares steady state for a span: the scored part, or
+//! all measured intervals. The first of these conditions that holds rejects it:
 //!
 //! - fewer than [`LEAST_INTERVALS`] intervals;
 //! - attribution finds fresh flash or the onset of garbage collection in the span;
@@ -17,10 +14,7 @@
 //! drives whose rate alternates, such as one that throttles for ten seconds of every forty: so the
 //! excursion is that of the median slope between all pairs of intervals (P. K. Sen, "Estimates of
 //! the regression coefficient based on Kendall's tau", 1968), which is robust against alternation
-//! and outliers.
-//!
-//! # Non-goals
-//! Rounds: they are evaluated during the run (`execute::run::rounds`) and have their own record.
+//! and outliers. Rounds are evaluated during the run (`execute::run::rounds`).
 
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
 use assay_stats::{mean, median};
@@ -32,25 +26,23 @@ use assay_units::Op;
 use crate::attribution::{self, Cause, ObservedCell};
 use crate::score;
 
-/// Fewest intervals that can show a steady rate.
 pub const LEAST_INTERVALS: usize = 10;
-/// Garbage collection cannot be in steady state before this share of the capacity was written to a
-/// full drive. Simulated drives after AnandTech M8Pe, filled sequentially, are within SNIA's range
-/// of their steady rate from here on, and not before, however level the rate.
+/// Share of the capacity written to a full drive before which garbage collection cannot be in
+/// steady state. Simulated drives after AnandTech M8Pe, filled sequentially, are within SNIA's
+/// range of their steady rate from here on, and not before, however level the rate.
 pub const LEAST_WRITTEN: f64 = 0.15;
-/// Phases that cover less than this share of the span are ignored: edges.
+/// Phases that cover less than this share of the span are edges.
 const EDGE: f64 = 0.1;
 /// Most means between which slopes are taken: pairs grow with the square.
 const MOST_POINTS: usize = 400;
 
-/// Do suite or view declare the figures of such a cell steady?
+/// Suite or view declare the figures of such a cell steady.
 pub fn claims_steady_state(plan: &CellPlan) -> bool {
     plan.steady || plan.view == Some(CellView::Consistency)
 }
 
-/// Reason why the figures of a drive in a cell are not steady although they are declared so; `None`
-/// where they are, where nothing declares them steady, or nothing was measured. `drive` is its
-/// index in [`Manifest::drives`](assay_store::model::Manifest::drives).
+/// `None` where the figures are steady, where nothing declares them steady, or nothing was
+/// measured. `drive` is the index in [`Manifest::drives`](assay_store::model::Manifest::drives).
 pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<String> {
     if !claims_steady_state(&cell.plan) {
         return None;
@@ -71,8 +63,8 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
         .or_else(|| moving(&observed, from_s, to_s))
 }
 
-/// Why the result of a drive in a cell is missing or incomplete: (short, in full). `None` for a
-/// finished cell that is steady where it should be.
+/// Why a result is missing or incomplete: (short, in full). `None` for a finished cell that is
+/// steady where it should be.
 pub fn remark(
     cell: &CellRecord,
     has_result: bool,
@@ -96,8 +88,8 @@ pub fn remark(
     }
 }
 
-/// The span of the figure, seconds since the cell's start; half an interval of tolerance for edges
-/// that are not exactly on the second.
+/// Seconds since the cell's start, with half an interval of tolerance for edges that are not
+/// exactly on the second.
 fn span(plan: &CellPlan, part: &CellDrive, observed: &ObservedCell) -> Option<(f64, f64)> {
     let (first, last) = (observed.intervals.first()?, observed.intervals.last()?);
     let end = last.sample.end_s();
@@ -109,7 +101,7 @@ fn span(plan: &CellPlan, part: &CellDrive, observed: &ObservedCell) -> Option<(f
     Some((from - last.sample.elapsed_s() / 2.0, end))
 }
 
-/// Does attribution find the drive in transition?
+/// Attribution finds the drive in transition.
 fn transient(observed: &ObservedCell, from_s: f64, to_s: f64) -> Option<String> {
     let phases = attribution::phases(observed);
     phases.iter().find_map(|phase| {
@@ -123,7 +115,7 @@ fn transient(observed: &ObservedCell, from_s: f64, to_s: f64) -> Option<String> 
     })
 }
 
-/// Was too little written for garbage collection to be in steady state?
+/// Too little was written for garbage collection to be in steady state.
 fn too_little_written(part: &CellDrive, observed: &ObservedCell, from_s: f64) -> Option<String> {
     let context = &observed.context;
     if context.write_share < 0.5 || context.capacity_bytes == 0 {
@@ -145,7 +137,7 @@ fn too_little_written(part: &CellDrive, observed: &ObservedCell, from_s: f64) ->
     })
 }
 
-/// Does the rate move within the span, or relative to the span before it?
+/// The rate moves within the span, or relative to the span before it.
 fn moving(observed: &ObservedCell, from_s: f64, to_s: f64) -> Option<String> {
     let between = |from: f64, to: f64| -> Vec<f64> {
         let samples = observed.intervals.iter().map(|i| &i.sample);

@@ -1,20 +1,11 @@
-//! Time until the rate of a long write is steady, and the capacities written until then.
-//!
-//! # Definition
-//! The cell is divided into rounds of a minute ([`ROUND_S`]), or into [`ROUNDS`] equal ones where
-//! it is shorter than an hour. It is steady from the first round on from which every window of five
-//! rounds until the end of the cell meets SNIA's rule (SNIA PTS 2.0.2, 2.1.24: range at most 20 %
-//! of the mean, rise or fall of the least-squares line at most 10 %), and has a mean within
-//! [`WITHIN_PCT`] of that of the last window.
-//!
-//! # Why every later window
-//! The first window that meets SNIA's rule is not enough. A drive that was filled sequentially
-//! collects superblocks full of valid data, at a rate that is constant for minutes and not the
-//! steady one, and fresh flash is written at a constant rate too.
-//!
-//! # Non-goals
-//! Whether the figures of a cell are steady (`steady_state`): that is about the part which is
-//! scored, and has conditions on what was written.
+//! Time until the rate of a long write is steady. The cell is divided into rounds of a minute
+//! ([`ROUND_S`]), or into [`ROUNDS`] equal ones where it is shorter than an hour. It is steady from
+//! the first round on from which every window of five rounds until the end of the cell meets SNIA's
+//! rule (SNIA PTS 2.0.2, 2.1.24: range at most 20 % of the mean, rise or fall of the least-squares
+//! line at most 10 %), and has a mean within [`WITHIN_PCT`] of that of the last window. The first
+//! such window is not enough: a drive that was filled sequentially collects superblocks full of
+//! valid data, at a rate that is constant for minutes and not the steady one, and fresh flash is
+//! written at a constant rate too.
 
 use assay_stats::mean;
 use assay_stats::steady::{SNIA_RANGE_PCT, SNIA_WINDOW, SteadyRule};
@@ -23,34 +14,31 @@ use assay_store::read::{CellDrive, CellRecord, Run};
 use assay_store::series::IntervalSample;
 use assay_units::Op;
 
-/// Length of a round of SNIA's tests, seconds.
+/// Length of a round of SNIA's tests.
 pub const ROUND_S: f64 = 60.0;
-/// Rounds of a cell shorter than an hour.
+/// Number of rounds of a cell shorter than an hour.
 pub const ROUNDS: usize = 60;
-/// Fewest rounds from which anything is concluded: two windows.
+/// A conclusion needs two windows.
 pub const LEAST_ROUNDS: usize = 2 * SNIA_WINDOW;
-/// Means of windows within this share of the last one's are at its level, percent: half of the
-/// range that SNIA's rule allows.
+/// Half of the range that SNIA's rule allows.
 pub const WITHIN_PCT: f64 = SNIA_RANGE_PCT / 2.0;
 
-/// When a cell became steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeToSteady {
-    /// Start of the first steady round, seconds since the start of the cell.
+    /// Start of the first steady round, since the start of the cell.
     pub seconds: f64,
-    /// Written by the cell until then, bytes.
+    /// Writes of the cell until then.
     pub written_bytes: u64,
-    /// The same over the drive's capacity; `None` where that is unknown.
+    /// The written bytes over the drive's capacity; `None` where that is unknown.
     pub capacities: Option<f64>,
-    /// Length of a round, seconds: the resolution of the time.
+    /// Length of a round: the resolution of the time.
     pub round_s: f64,
-    /// Mean rate of the last window, I/Os per second.
+    /// Mean rate of the last window.
     pub level_iops: f64,
 }
 
-/// When the rate of a drive in a cell became steady; `Err` with the reason where it never did.
-/// `None` of other views than `consistency` and `saturation`, and with fewer than [`LEAST_ROUNDS`]
-/// rounds.
+/// `Err` has the reason where the rate never became steady. `None` of other views than
+/// `consistency` and `saturation`, and with fewer than [`LEAST_ROUNDS`] rounds.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Result<TimeToSteady, String>> {
     let views = [CellView::Consistency, CellView::Saturation];
     if !cell.plan.view.is_some_and(|view| views.contains(&view)) {
@@ -93,14 +81,13 @@ fn of_part(part: &CellDrive, capacity_bytes: u64) -> Option<Result<TimeToSteady,
     }))
 }
 
-/// I/Os per second over consecutive intervals.
 fn rate(intervals: &[IntervalSample]) -> f64 {
     let ios: u64 = intervals.iter().map(IntervalSample::ios).sum();
     let span_s: f64 = intervals.iter().map(IntervalSample::elapsed_s).sum();
     ios as f64 / span_s.max(f64::MIN_POSITIVE)
 }
 
-/// The first steady round, and the mean of the last window; or why the last window is not steady.
+/// The first steady round, and the mean of the last window; or why that window is not steady.
 fn steady_from(rates: &[f64]) -> Result<(usize, f64), String> {
     let rule = SteadyRule::default();
     let windows: Vec<&[f64]> = rates.windows(SNIA_WINDOW).collect();

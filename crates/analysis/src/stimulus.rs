@@ -5,33 +5,32 @@ use assay_store::model::CellView;
 use assay_store::read::{CellDrive, CellRecord, Run};
 use assay_units::MIB;
 
-/// Blocks of equal length that a workload is divided into.
+/// A workload is divided into blocks of equal length.
 const BLOCKS: usize = 60;
-/// Fewest blocks from which a level is concluded.
+/// A level needs this number of blocks.
 const MIN_BLOCKS: usize = 10;
-/// Share of the blocks, at the end, whose mean is the level.
+/// The mean of the last blocks is the level.
 const LEVEL_SHARE: f64 = 0.2;
-/// A block within this share of the level belongs to it, percent: half of the range that SNIA's
-/// steady-state rule allows.
+/// Distance from the level, percent: half of the range that SNIA's steady-state rule allows.
 pub const WITHIN_PCT: f64 = 10.0;
 
 /// One workload of a sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stimulus {
-    /// Rate of its first block, MiB/s.
+    /// Rate of the first block.
     pub first_mib_per_s: f64,
     /// Lowest rate of a block.
     pub lowest_mib_per_s: f64,
-    /// Mean rate of its last fifth, MiB/s.
+    /// Mean of the last fifth.
     pub level_mib_per_s: f64,
-    /// From when on every block is within [`WITHIN_PCT`] of the level, seconds since its start;
-    /// `None`: not before the last fifth.
+    /// From when on every block is within [`WITHIN_PCT`] of the level, since the start; `None`: not
+    /// before the last fifth.
     pub settled_s: Option<f64>,
-    /// Length of a block, seconds: the resolution of the time above.
+    /// Length of a block: the resolution of `settled_s`.
     pub block_s: f64,
 }
 
-/// The level of a cell's drive and the time until it; `None` with too few intervals.
+/// `None` with too few intervals.
 pub fn of(drive: &CellDrive) -> Option<Stimulus> {
     let intervals = drive.measured_intervals();
     let count = intervals.len().min(BLOCKS);
@@ -66,8 +65,7 @@ pub fn of(drive: &CellDrive) -> Option<Stimulus> {
     })
 }
 
-/// The cell before in its sequence with the same workload: what a drive is compared with that has
-/// had another one since.
+/// The cell before with the same workload: the drive has had another one since.
 pub fn same_before<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> {
     let at = run.cells.iter().position(|c| c.plan.id == cell.plan.id)?;
     let key = |c: &CellRecord| (c.plan.workload.rw.clone(), c.plan.workload.bs_bytes);
@@ -78,8 +76,7 @@ pub fn same_before<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord
     })
 }
 
-/// The level of a cell's drive relative to that of the same workload before it in its sequence,
-/// percent.
+/// Level relative to that of the same workload before in the sequence.
 pub fn kept_pct(run: &Run, cell: &CellRecord, drive: &CellDrive) -> Option<f64> {
     let before = same_before(run, cell)?.drive(drive.drive)?;
     let before = of(before)?.level_mib_per_s;

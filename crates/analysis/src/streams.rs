@@ -1,14 +1,9 @@
-//! Rates of streams of chunks by length: peak, continuous, and the cliffs between them.
-//!
-//! # Mechanism
-//! The rate is that of the mean time of the repetitions, as in MLE NVMe Streamer's sweep; idle time
-//! separates them, so its interval is that of independent values. A *cliff* is a length from which
-//! on the rate stays at least [`FALL_SHARE`] below that of shorter streams: a cache that held the
-//! shorter ones was full. Its size lies between the last length before the fall and the first after
-//! it.
-//!
-//! # Non-goals
-//! Causes of a fall within one stream ([`crate::attribution`]).
+//! Rates of streams of chunks by length. The rate is that of the mean time of the repetitions, as
+//! in MLE NVMe Streamer's sweep; idle time separates them, so its interval is that of independent
+//! values. A *cliff* is a length from which on the rate stays at least [`FALL_SHARE`] below that of
+//! shorter streams: a cache that held the shorter ones was full. Its size lies between the last
+//! length before the fall and the first after it. [`crate::attribution`] has causes of a fall
+//! within one stream.
 
 use std::collections::BTreeMap;
 
@@ -17,49 +12,44 @@ use assay_stats::mean;
 use assay_store::model::{CellPlan, CellResult};
 use assay_units::{MIB, Op};
 
-/// Least fall of a cliff, share of the rate: far more than repetitions differ, far less than a full
-/// cache costs.
+/// Far more than repetitions differ, far less than a full cache costs.
 pub const FALL_SHARE: f64 = 0.2;
-/// Fall from length to length that continues a cliff: past the size of a cache the mean of a stream
-/// approaches the lower rate slowly.
+/// Fall that continues a cliff: past the size of a cache the mean approaches the lower rate slowly.
 pub const GOES_ON_SHARE: f64 = 0.1;
-/// A continuous stream holds the peak's rate when it has at least this share of it.
+/// A continuous stream holds the peak's rate with this share of it.
 pub const HOLDS_SHARE: f64 = 0.9;
 
 /// All repetitions of one stream on one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
-    /// Written, or read.
     pub op: Op,
     pub length_bytes: u64,
     pub chunk_bytes: u64,
-    /// Repetitions measured.
     pub repeats: u32,
-    /// MiB (2^20 bytes) per second, from the mean time.
+    /// Rate from the mean time.
     pub mib_per_s: f64,
-    /// The ends of the rate's 95 % interval; `None` of a single repetition.
+    /// 95 % interval; `None` of a single repetition.
     pub interval_mib_per_s: Option<(f64, f64)>,
-    /// From the first submission to the last completion, mean, nanoseconds.
+    /// Mean time from the first submission to the last completion.
     pub mean_ns: f64,
-    /// I/Os that failed.
     pub errors: u64,
 }
 
-/// A length of stream at which the rate falls for good.
+/// The rate falls for good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cliff {
     /// The longest stream before the fall.
     pub before_bytes: u64,
-    /// The shortest after it.
+    /// The shortest stream after the fall.
     pub after_bytes: u64,
-    /// Best rate of the lengths up to there, MiB/s.
+    /// Best rate of the lengths up to `before_bytes`.
     pub from_mib_per_s: f64,
-    /// Rate where it stops falling, MiB/s.
+    /// Rate where it stops falling.
     pub to_mib_per_s: f64,
 }
 
-/// The streams among these cells of one drive, repetitions together, writes first and then by
-/// length. Cells in which nothing completed do not count.
+/// Repetitions together, writes first and then by length. Cells in which nothing completed do not
+/// count.
 pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult)>) -> Vec<Stream> {
     // Times in seconds, and errors; writes before reads.
     let mut groups: BTreeMap<(bool, u64, u64), (Vec<f64>, u64)> = BTreeMap::new();
@@ -99,13 +89,12 @@ pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult
         .collect()
 }
 
-/// The fastest of an operation's streams.
 pub fn peak(streams: &[Stream], op: Op) -> Option<&Stream> {
     let own = streams.iter().filter(|s| s.op == op);
     own.max_by(|a, b| a.mib_per_s.total_cmp(&b.mib_per_s))
 }
 
-/// Cliffs of an operation's rate over the length, the shortest length first.
+/// The shortest length first.
 pub fn cliffs(streams: &[Stream], op: Op) -> Vec<Cliff> {
     let own: Vec<&Stream> = streams.iter().filter(|s| s.op == op).collect();
     let mut cliffs: Vec<Cliff> = Vec::new();
@@ -137,7 +126,6 @@ pub fn cliffs(streams: &[Stream], op: Op) -> Vec<Cliff> {
     cliffs
 }
 
-/// Does a continuous stream hold the peak's rate?
 pub fn holds(peak_mib_per_s: f64, continuous_mib_per_s: f64) -> bool {
     continuous_mib_per_s >= HOLDS_SHARE * peak_mib_per_s
 }

@@ -1,15 +1,9 @@
-//! Figures of a replayed trace by phase: data rate, latency of reads and of writes, energy.
-//!
-//! The figures are those of AnandTech's Storage Bench (docs/sources.md): average data rate, mean
-//! and 99th percentile latency, and energy of the whole replay; here of each phase too.
-//!
-//! # Mechanism
-//! Energy is the sum over power readings of their power times their time within the phase. A
-//! reading is the mean since the one before. Where readings cover less than [`COVERED_SHARE`] of a
-//! phase it has no energy.
-//!
-//! # Non-goals
-//! Energy of single requests; phases shorter than the distance of two readings share their power.
+//! Figures of a replayed trace by phase. They are those of AnandTech's Storage Bench
+//! (docs/sources.md): average data rate, mean and 99th percentile latency, and energy of the whole
+//! replay; here of each phase too. Energy is the sum over power readings, each the mean since the
+//! one before, of their power times their time within the phase. Where readings cover less than
+//! [`COVERED_SHARE`] of a phase it has no energy; phases shorter than the distance of two readings
+//! share their power.
 
 use assay_stats::{OpInterval, OpSummary};
 use assay_store::model::{TelemetryRecord, TracePhaseRecord, TraceRecord};
@@ -17,19 +11,19 @@ use assay_store::read::CellDrive;
 use assay_units::{Nanos, Op};
 use serde::Serialize;
 
-/// Least share of a phase that power readings must cover for its energy.
+/// Power readings must cover this share of a phase.
 pub const COVERED_SHARE: f64 = 0.95;
 
 /// Figures of a phase, or of the whole replay.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TracePhaseFigures {
-    /// Begin, since the cell's start.
+    /// Time since the cell's start.
     pub start_ns: Nanos,
-    /// From the first request's due time (of a closed loop: submission) to the last completion.
+    /// Time from the first due time (of a closed loop: submission) to the last completion.
     pub elapsed_ns: Nanos,
     /// Reads, writes and discards that completed.
     pub ios: u64,
-    /// Data rate of reads and writes together, 10^6 bytes per second.
+    /// Reads and writes together, 10^6 bytes per second.
     pub mb_per_s: f64,
     pub read: OpSummary,
     pub write: OpSummary,
@@ -37,19 +31,17 @@ pub struct TracePhaseFigures {
     pub discard: OpSummary,
     #[serde(skip_serializing_if = "OpSummary::is_unused")]
     pub flush: OpSummary,
-    /// Energy, joules; `None` without power readings over the phase.
+    /// `None` without power readings over the phase.
     pub energy_j: Option<f64>,
 }
 
-/// Figures of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TraceFigures {
-    /// Of the whole replay.
     pub total: TracePhaseFigures,
     pub phases: Vec<TracePhaseFigures>,
 }
 
-/// The figures of a drive's replay; `None` where it replayed no trace.
+/// `None` where the drive replayed no trace.
 pub fn figures(part: &CellDrive) -> Option<TraceFigures> {
     let trace = part.result.as_ref()?.trace.as_deref()?;
     let of = |phase: &TracePhaseRecord| phase_figures(phase, &part.telemetry);
@@ -59,7 +51,6 @@ pub fn figures(part: &CellDrive) -> Option<TraceFigures> {
     })
 }
 
-/// All phases as one.
 fn whole(trace: &TraceRecord) -> TracePhaseRecord {
     let starts = trace.phases.iter().map(|phase| phase.start);
     let ends = trace.phases.iter().map(|phase| phase.end);

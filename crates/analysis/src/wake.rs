@@ -1,18 +1,13 @@
-//! Wake-up latency: the first I/O after idle time, by the length of the idle time.
-//!
-//! # Mechanism
-//! A drive without commands for long enough enters a non-operational power state by itself
-//! (Autonomous Power State Transition, NVM Express Base Specification 2.0c, section 8.15.2), and
-//! the next command waits until the drive has left it: the exit latency (EXLAT), and what is left
-//! of the entry latency (ENLAT) where it arrives before the drive is in the state. Link power
-//! management (PCIe ASPM) and a host that halts its processors add to it in the same way, and
-//! cannot be told apart by latency alone.
-//!
-//! # Definition
-//! Each cell is one I/O at a time, with the same idle time before every one. The reference is the
-//! cell of the same workload, drive and requested power state with the shortest idle time, none as
-//! a rule. The wake-up latency is the median of the cell less the median of its reference. The tail
-//! of the reference has no part in it: its first I/O follows whatever was before the cell.
+//! Wake-up latency: the first I/O after idle time, by the length of the idle time. A drive without
+//! commands for long enough enters a non-operational power state by itself (Autonomous Power State
+//! Transition, NVM Express Base Specification 2.0c, section 8.15.2), and the next command waits
+//! until the drive has left it: the exit latency (EXLAT), and what is left of the entry latency
+//! (ENLAT) where it arrives before the drive is in the state. Link power management (PCIe ASPM) and
+//! a host that halts its processors add to it, and cannot be told apart by latency alone. Each cell
+//! is one I/O at a time, with the same idle time before every one. The reference is the cell of the
+//! same workload, drive and requested power state with the shortest idle time, none as a rule. The
+//! wake-up latency is the median of the cell less the median of its reference. The tail of the
+//! reference has no part in it: its first I/O follows whatever was before the cell.
 
 use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellRecord, Run};
@@ -20,22 +15,21 @@ use assay_store::read::{CellRecord, Run};
 use crate::fill::same_workload;
 use crate::interference::P99_SAMPLES;
 
-/// The latency after one idle time.
+/// Latency after one idle time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wake {
-    /// Idle time before each I/O, nanoseconds.
+    /// Idle time before each I/O.
     pub idle_ns: u64,
-    /// Median latency, nanoseconds.
     pub p50_ns: u64,
-    /// 99th percentile latency, nanoseconds; `None` with too few I/Os.
+    /// `None` with too few I/Os.
     pub p99_ns: Option<u64>,
-    /// Median less that of the reference, nanoseconds; `None` of the reference itself.
+    /// Median less that of the reference; `None` of the reference itself.
     pub added_p50_ns: Option<f64>,
-    /// 99th percentile less the median of the reference, nanoseconds.
+    /// 99th percentile less the median of the reference.
     pub added_p99_ns: Option<f64>,
 }
 
-/// Idle time before each I/O of a cell, nanoseconds.
+/// Idle time before each I/O of the cell.
 pub fn idle_ns(plan: &CellPlan) -> u64 {
     plan.workload.idle_before_io_ns.unwrap_or(0)
 }
@@ -52,7 +46,7 @@ fn reference<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> {
     (idle_ns(&shortest.plan) < idle_ns(&cell.plan)).then_some(shortest)
 }
 
-/// The latency after the idle time of a cell; `None` of other views, and where nothing completed.
+/// `None` of other views, and where nothing completed.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Wake> {
     if cell.plan.view != Some(CellView::Wake) {
         return None;

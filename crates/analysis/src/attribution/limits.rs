@@ -1,13 +1,9 @@
-//! External limits: the rate that the workload asks for, the measuring host, and the NVMe power
-//! state.
-//!
-//! A workload with a rate limit, or an open loop, sets the rate where the rate is the one that it
-//! asks for; a slower drive does not reach it. The host is the limit where its processors have no
-//! idle time left, or where a worker thread uses all of its own processor. A power state is the
-//! limit where it is not state 0 and power is constant at the state's maximum; where the maximum is
-//! unknown or not reached (a meter can measure what the drive does not count), the same workload in
-//! state 0 must have drawn more power and been faster, in the same run. A workload that was no
-//! faster in state 0 is not limited by its state.
+//! External limits. The workload is the limit where the rate is the one that it asks for. The host
+//! is the limit where its processors have no idle time left, or a worker thread uses all of its own
+//! processor. A power state is the limit where it is not state 0 and power is constant at the
+//! state's maximum; where the maximum is unknown or not reached (a meter can measure what the drive
+//! does not count), the same workload in state 0 must have drawn more power and been faster, in the
+//! same run. A workload that was no faster in state 0 is not limited by its state.
 
 use assay_stats::change;
 use assay_stats::knee::chance_share;
@@ -18,25 +14,22 @@ use assay_units::text::whole;
 use super::writes::deviation;
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
-/// Power this close to the cap is at the cap: a governor keeps the mean a little below (percent of
-/// the cap).
+/// Power this close to the cap is at the cap: a governor keeps the mean a little below.
 const AT_CAP_PCT: f64 = 93.0;
-/// Power above the cap by more than a meter's error is not at the cap (percent of the cap).
+/// Power above the cap by more than a meter's error is not at the cap.
 const OVER_CAP_PCT: f64 = 103.0;
-/// Spread of constant power at most (standard deviation, percent of its median).
+/// Largest spread of constant power (standard deviation, percent of the median).
 const HELD_SPREAD_PCT: f64 = 3.0;
-/// Power at the cap is no limit where the same workload in state 0 was not faster by this much
-/// (percent).
+/// Power at the cap is no limit where the workload in state 0 was not faster by this much.
 const FASTER_PCT: f64 = 102.0;
-/// In state 0 the same workload must have drawn, and reached, this much more (percent).
+/// In state 0 the workload must have drawn, and reached, this much more.
 const UNLIMITED_PCT: f64 = 107.0;
 
-/// A rate this close to the one asked for is that one (share of it), beside what chance makes of
-/// random arrivals.
+/// Share of the rate asked for, beside what chance makes of random arrivals.
 const AS_ASKED: f64 = 0.03;
 
-/// The causes `drive` of the intervals `from..to`, but for those in which the workload or the host,
-/// not the drive, sets the rate: both can do so until the drive becomes slower than they are.
+/// Splits off the intervals in which workload or host set the rate: both can do so until the drive
+/// becomes slower than they are.
 pub(super) fn in_parts(
     observed: &ObservedCell,
     rates: &[f64],
@@ -64,7 +57,6 @@ fn clipped(spans: &[CauseSpan], from: usize, to: usize) -> impl Iterator<Item = 
     })
 }
 
-/// Cause and evidence where the rate in these intervals is the one that the workload asks for.
 fn asked(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, String)> {
     let asked = observed.context.asked_iops.filter(|&asked| asked > 0.0)?;
     let samples = || observed.intervals[from..to].iter().map(|i| &i.sample);
@@ -82,7 +74,6 @@ fn asked(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, Stri
     })
 }
 
-/// Evidence that the host is the limit in these intervals.
 pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<String> {
     let of = |value: fn(&ObservedInterval) -> Option<f64>| -> Option<f64> {
         let values = observed.intervals[from..to].iter().filter_map(value);
@@ -100,7 +91,6 @@ pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<St
     ))
 }
 
-/// Cause and evidence where the power state is the limit in these intervals.
 pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, String)> {
     let intervals = &observed.intervals[from..to];
     let state = intervals.iter().rev().find_map(|m| m.power_state)?;

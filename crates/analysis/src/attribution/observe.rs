@@ -1,4 +1,4 @@
-//! Input of the detectors: a cell of a run folder with everything recorded about a drive in it.
+//! Input of the detectors: everything recorded about a drive in a cell.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,19 @@ use super::{CellContext, ObservedCell, ObservedInterval};
 use super::{RatePhase, Throttling, phases, throttling};
 use crate::power;
 
-/// The phases of a drive in a cell; `drive` is its index in
-/// [`Manifest::drives`](assay_store::model::Manifest::drives). Empty where the cell has no series
-/// of it.
+/// `drive` is the index in [`Manifest::drives`](assay_store::model::Manifest::drives). Empty where
+/// the cell has no series of the drive.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Vec<RatePhase> {
     observe(run, cell, drive).map_or_else(Vec::new, |observed| phases(&observed))
 }
 
-/// Throttling of a drive in a cell; `None` where it did not throttle.
+/// `None` where the drive did not throttle.
 pub fn throttling_of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Throttling> {
     let observed = observe(run, cell, drive)?;
     throttling(&observed, &phases(&observed))
 }
 
-/// Everything recorded about a drive in a cell; `None` where the drive does not take part, or
-/// nothing was measured.
+/// `None` where the drive does not take part, or nothing was measured.
 pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCell> {
     // The detectors know one workload of a drive.
     if cell.plan.job.is_some() {
@@ -78,14 +76,14 @@ pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCel
 
 /// Telemetry in time order, read forward.
 struct Readings<'a> {
-    /// The rest.
+    /// Records that were not read yet.
     records: &'a [TelemetryRecord],
     nand_bytes: Option<u64>,
 }
 
 impl<'a> Readings<'a> {
-    /// The last reading until `end_s` that was not read yet, and the bytes written to the flash
-    /// since the last reading that counted them.
+    /// The last reading until `end_s` that was not read yet, and the flash bytes since the last
+    /// reading that counted them.
     fn up_to(&mut self, end_s: f64) -> (Option<&'a TelemetryRecord>, Option<u64>) {
         let until = |record: &TelemetryRecord| record.at.as_secs_f64() <= end_s;
         let (past, rest) = self.records.split_at(self.records.partition_point(until));
@@ -100,9 +98,8 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// Processor time of the busiest worker thread, as measured. Run folders of earlier versions do not
-/// have it: there the mean over all threads is a lower bound, and only for a drive measured alone
-/// (the process is the same for all drives).
+/// Run folders of earlier versions lack it: there the mean over all threads is a lower bound, and
+/// only for a drive measured alone (the process is the same for all drives).
 fn busiest_thread_pct(cell: &CellRecord, part: &CellDrive) -> Option<f64> {
     let result = part.result.as_ref()?;
     result.busiest_thread_pct.or_else(|| {
@@ -131,8 +128,7 @@ fn context(run: &Run, cell: &CellRecord, part: &CellDrive) -> CellContext {
     }
 }
 
-/// The rate that a workload asks for, I/Os per second: its limit, or the one offered, which can
-/// depend on an earlier cell.
+/// The workload's limit, or the rate offered, which can depend on an earlier cell.
 fn asked_iops(workload: &WorkloadRecord, part: &CellDrive) -> Option<f64> {
     let offered = part.result.as_ref().and_then(|result| {
         let recorded = result.values.get(OFFERED_IOPS).copied();
@@ -142,15 +138,14 @@ fn asked_iops(workload: &WorkloadRecord, part: &CellDrive) -> Option<f64> {
     workload.rate_limit_iops.or(offered).or(planned)
 }
 
-/// Maximum power of the power state of a cell: of the state in the readings, or else of the
-/// requested one.
+/// Maximum power of the state in the readings, else of the requested one.
 fn power_cap_mw(drive: &DriveRecord, workload: &WorkloadRecord, part: &CellDrive) -> Option<u64> {
     let seen = part.telemetry.iter().rev().find_map(|r| r.power_state);
     let state = seen.or(workload.power_state)?;
     drive.power_limits_mw.get(&state).copied()
 }
 
-/// Bytes that this run wrote to a drive between its last purge and a cell; `None` without a purge.
+/// `None` without a purge.
 fn written_since_purge(run: &Run, cell: &CellRecord, drive: usize) -> Option<u64> {
     let mut written = None;
     let earlier = run.cells.iter().take_while(|c| c.plan.id != cell.plan.id);
@@ -168,8 +163,7 @@ fn written_bytes(part: &CellDrive) -> u64 {
     writes.map(|point| point.bytes).sum()
 }
 
-/// Power (milliwatts) and rate (I/Os per second) of the same workload on the same drive in power
-/// state 0, from the same run.
+/// Power (milliwatts) and IOPS of the same workload and drive in power state 0.
 fn unlimited(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<(u64, f64)> {
     let wanted = &cell.plan.workload;
     if wanted.power_state.unwrap_or(0) == 0 {

@@ -1,36 +1,31 @@
-//! Summary of a drive's causes over all cells of a run.
-
 use assay_store::read::Run;
 use serde::Serialize;
 
 use super::{Cause, ObservedCell, RatePhase, Throttling, observe, phases, throttling};
 
-/// Causes found for a drive over all cells of a run, as figures for verdicts and tables. Rates in
-/// MiB/s.
+/// Figures for verdicts and tables. Rates in MiB/s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CauseSummary {
-    /// The lowest temperature at which the drive began to throttle, degrees Celsius.
+    /// Lowest over all cells.
     pub throttle_onset_c: Option<f64>,
-    /// Runtime of the workload until then, seconds.
+    /// Runtime of the workload until the onset.
     pub throttle_onset_s: Option<f64>,
-    /// Share of the throttled time in the slow state, percent.
+    /// Share of the throttled time in the slow state.
     pub throttle_duty_pct: Option<f64>,
-    /// From one fall to the next, seconds.
+    /// Time from one fall to the next.
     pub throttle_period_s: Option<f64>,
     /// Rate of the phase before throttling.
     pub rate_before_throttle_mib_per_s: Option<f64>,
-    /// Mean rate while throttling, fast and slow states together.
+    /// Fast and slow states together.
     pub rate_throttled_mib_per_s: Option<f64>,
-    /// Bytes written into the SLC cache until it was full: the largest value of all cells.
+    /// Largest value of all cells.
     pub slc_cache_bytes: Option<u64>,
-    /// Write rate into the cache.
     pub rate_in_cache_mib_per_s: Option<f64>,
-    /// Write rate with the cache full.
     pub rate_after_cache_mib_per_s: Option<f64>,
-    /// Random writes until garbage collection began, bytes.
+    /// Random writes until garbage collection began.
     #[serde(rename = "collection_after_bytes")]
     pub gc_after_bytes: Option<u64>,
-    /// Writes per second with garbage collection in steady state: of the last cell that reached it.
+    /// Rate of the last cell that reached steady state.
     #[serde(rename = "collection_steady_iops")]
     pub gc_steady_iops: Option<f64>,
     /// Write amplification in that steady state.
@@ -41,11 +36,9 @@ pub struct CauseSummary {
     pub rate_limited_cells: u32,
     /// Cells with a phase limited by a power state.
     pub power_limited_cells: u32,
-    /// Cells with an unexplained change.
     pub unexplained_cells: u32,
 }
 
-/// Summarise the causes found for a drive over all cells of a run.
 pub fn summary(run: &Run, drive: usize) -> CauseSummary {
     let mut summary = CauseSummary::default();
     for cell in &run.cells {
@@ -103,7 +96,6 @@ impl CauseSummary {
     }
 }
 
-/// Bytes written in a cell up to a time.
 fn written_until(observed: &ObservedCell, until_s: f64) -> u64 {
     let samples = observed.intervals.iter().map(|i| &i.sample);
     let before = samples.filter(|s| s.start_s() < until_s);

@@ -1,12 +1,10 @@
-//! Text of causes: labels, details, sizes.
-
 use assay_units::text::whole;
 use assay_units::{GIB, MIB};
 
 use super::Cause;
 
 impl Cause {
-    /// Its name in tables and JSON.
+    /// Name in tables and JSON.
     pub const fn name(&self) -> &'static str {
         match self {
             Cause::Fresh => "fresh",
@@ -22,7 +20,6 @@ impl Cause {
         }
     }
 
-    /// A short label, for legends and tables.
     pub const fn label(&self) -> &'static str {
         match self {
             Cause::Fresh => "fresh",
@@ -38,8 +35,7 @@ impl Cause {
         }
     }
 
-    /// The figures of the label, if it has any: `after 8.5 GiB`,
-    /// `from 75 C, 24 % of the time, every 40 s`.
+    /// Figures beside the label: `after 8.5 GiB`, `from 75 C, 24 % of the time, every 40 s`.
     pub fn details(&self) -> Option<String> {
         match *self {
             Cause::SlcCacheExhausted { cache_bytes } => {
@@ -65,7 +61,7 @@ impl Cause {
     }
 }
 
-/// Bytes with three significant digits at most, in MiB or GiB.
+/// Three significant digits at most, in MiB or GiB.
 pub(super) fn size_text(bytes: u64) -> String {
     let mib = bytes as f64 / MIB as f64;
     if bytes >= GIB {

@@ -1,13 +1,10 @@
-//! Thermal throttling: throttled spans of a cell.
-//!
-//! A reported throttle status decides. A drive that reports only its temperature shows throttling
-//! by two properties that no other cause has (the NVMe specification leaves the method to the
-//! vendor, so thresholds are unknown, but every throttle has one): the rate falls when the
-//! temperature reaches a level *for the first time*, not at a level at which it ran at full speed
-//! before; and from then on it holds that level, or recovers as it cools down and falls again at
-//! the same level (hysteresis). Reads have no other cause for a fall, so for them the first
-//! property is enough, if heating slows down with the rate; writes have others (a full cache,
-//! garbage collection), so they need both.
+//! Throttled spans of a cell. A reported throttle status decides. A drive that reports only its
+//! temperature shows throttling by two properties that no other cause has (the NVMe specification
+//! leaves the method to the vendor, so thresholds are unknown, but every throttle has one): the
+//! rate falls when the temperature reaches a level *for the first time*; and from then on the drive
+//! holds that level, or recovers as it cools down and falls again at the same level (hysteresis).
+//! Reads have no other cause for a fall, so for them the first property is enough, if heating slows
+//! down with the rate; writes have others (a full cache, garbage collection), so they need both.
 
 use assay_stats::change::{self, Segment};
 use assay_stats::{mean, median};
@@ -15,49 +12,45 @@ use assay_stats::{mean, median};
 use super::writes::deviation;
 use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
-/// Lowest temperature at which a drive throttles, degrees Celsius: published thresholds are at
-/// least some ten degrees above (docs/sources.md).
+/// Published thresholds are at least some ten degrees above (docs/sources.md).
 const LEAST_CELSIUS: f64 = 60.0;
-/// Least depth of a fall, share of the rate.
+/// Share of the rate.
 const LEAST_FALL: f64 = 0.08;
-/// Falls of one throttle occur at temperatures this close together, kelvin: two readings in whole
-/// degrees, a second apart.
+/// Falls of one throttle are this close together: two readings in whole degrees, a second apart.
 const SAME_LEVEL_K: f64 = 2.5;
-/// Least hysteresis, kelvin (less is not visible in whole degrees).
+/// Least hysteresis; less is not visible in whole degrees.
 const LEAST_GAP_K: f64 = 1.0;
-/// A held temperature stays this close to the level, kelvin.
+/// A held temperature stays this close to the level.
 const HELD_K: f64 = 2.0;
-/// Share of the earlier rate at which it has recovered.
+/// Share of the earlier rate at which the rate has recovered.
 const RECOVERED: f64 = 0.85;
 /// Workloads with a smaller share of writes are reads.
 const READS: f64 = 0.01;
-/// Unthrottled time that ends a cycle: this many times longer than that between its throttled
-/// spans.
+/// Unthrottled time this many times longer than that between throttled spans ends a cycle.
 const LONG_QUIET: usize = 3;
-/// And at least so many intervals.
+/// Least number of intervals of that time.
 const LEAST_QUIET: usize = 20;
 /// An effective throttle reduces heating to this share at least.
 const SLOWER: f64 = 0.6;
-/// Moments over which a rise is measured that stops, and the least that there must be.
+/// Intervals over which a rise that stops is measured.
 const HELD_REACH: usize = 6;
 const LEAST_RISE_INTERVALS: usize = 4;
 /// Least rise that stops, kelvin per interval.
 const LEAST_RISE_K: f64 = 0.1;
-/// Least variation of the rate from interval to interval under a throttle that switches on and off
-/// (standard deviation, share).
+/// Least variation of the rate under a throttle that switches on and off (standard deviation,
+/// share).
 const LEAST_NOISE: f64 = 0.1;
-/// Moments before and after a fall in which temperatures are compared.
+/// Intervals before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
 
-/// Moments before and after a reported span whose rates are compared with those in it, and the
-/// least that there must be.
+/// Intervals beside a reported span whose rates are compared with those in it.
 const BESIDE: usize = 10;
 const LEAST_BESIDE: usize = 2;
-/// Intervals at the rate before after which a reported throttle is one that does not set it.
+/// A reported throttle does not set a rate that stays as before for this many intervals.
 const INEFFECTIVE: usize = 3;
 /// Rates within so many standard deviations of a level are at it.
 const AT_LEVEL_DEVIATIONS: f64 = 3.0;
-/// A throttle that comes and goes does not show where this share of the intervals is at the level
+/// A throttle that comes and goes does not show where this share of intervals is at the level
 /// before.
 const UNCHANGED: f64 = 0.9;
 
@@ -65,7 +58,7 @@ const UNCHANGED: f64 = 0.9;
 type DutyCycle = (f64, Option<f64>);
 const ALWAYS_SLOW: DutyCycle = (1.0, None);
 
-/// Throttled spans in time order, at most one where the drive reports no throttle status.
+/// Spans in time order, at most one where the drive reports no throttle status.
 pub(super) fn throttled_spans(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     if has_status(observed) {
         return reported(observed, rates);
@@ -77,7 +70,6 @@ fn has_status(observed: &ObservedCell) -> bool {
     observed.intervals.iter().any(|i| i.throttled.is_some())
 }
 
-/// Spans from the throttle status that the drive reports.
 fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     let intervals = &observed.intervals;
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -136,12 +128,11 @@ fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
     spans.into_iter().map(finding).collect()
 }
 
-/// The reported spans (first interval, end, throttled intervals) as far as throttling sets the rate
-/// in them. A drive can report it while something slower sets the rate: its onset then changes
-/// nothing, and a fall within the span lasts when the drive no longer throttles.
-///
-/// A throttle that changed nothing for some intervals does not explain a fall of writes after them,
-/// unless they recover when it ends.
+/// Keeps the reported spans (first interval, end, throttled intervals) as far as throttling sets
+/// the rate. A drive can report it while something slower sets the rate: its onset then changes
+/// nothing, and a fall within the span lasts when the drive no longer throttles. A throttle that
+/// changed nothing for some intervals does not explain a fall of writes after them, unless they
+/// recover when it ends.
 fn shown(
     observed: &ObservedCell,
     rates: &[f64],
@@ -195,8 +186,8 @@ fn shown(
     out
 }
 
-/// The rates with those of throttled spans replaced by the ones before (or after), for what else
-/// happens in the cell.
+/// Rates of throttled spans are replaced by the ones before (or after), for what else happens in
+/// the cell.
 pub(super) fn bridged(rates: &[f64], spans: &[CauseSpan]) -> Vec<f64> {
     let mut out = rates.to_vec();
     for span in spans {
@@ -230,7 +221,6 @@ fn heated(
     CauseSpan::new(from, to, cause, evidence)
 }
 
-/// Increase of the time above the warning temperature, as text.
 fn counted(observed: &ObservedCell, from: usize, to: usize) -> String {
     let of = |at: usize| observed.intervals[at].warning_time_s;
     match of(from).zip(of(to - 1)) {
@@ -241,14 +231,13 @@ fn counted(observed: &ObservedCell, from: usize, to: usize) -> String {
     }
 }
 
-/// Highest reading in a span of intervals.
 fn highest(observed: &ObservedCell, from: usize, to: usize) -> Option<f64> {
     let to = to.min(observed.intervals.len());
     let readings = observed.intervals[from.min(to)..to].iter();
     readings.filter_map(|m| m.temperature_c).reduce(f64::max)
 }
 
-/// A throttled span inferred from rate and temperature.
+/// Inferred from rate and temperature.
 fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
     let intervals = observed.intervals.iter();
     let known = intervals.filter(|m| m.temperature_c.is_some());
@@ -265,9 +254,8 @@ fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
         .or_else(|| (1..segments.len()).find_map(|at| series.single(&segments, at)))
 }
 
-/// Are rate and temperature compatible with throttling at a lasting fall? So where the temperature
-/// is high, has just been reached, and rises more slowly from then on. The temperature as text if
-/// so.
+/// The temperature as text if throttling could explain a lasting fall: where the temperature is
+/// high, has just been reached, and rises more slowly from then on.
 pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> Option<String> {
     let known = observed.intervals.iter().any(|m| m.temperature_c.is_some());
     if has_status(observed) || !known {
@@ -282,7 +270,7 @@ pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> O
 struct Series<'a> {
     observed: &'a ObservedCell,
     rates: &'a [f64],
-    /// Temperatures of all intervals, gaps filled with the reading before (or the first).
+    /// Gaps are filled with the reading before (or the first).
     celsius: Vec<f64>,
 }
 
@@ -301,15 +289,15 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Temperature at a fall of the rate.
     fn level_at(&self, fall: usize) -> f64 {
         let to = (fall + 1).min(self.celsius.len());
         let near = &self.celsius[fall.saturating_sub(2)..to];
         near.iter().copied().fold(f64::MIN, f64::max)
     }
 
-    /// Was this temperature reached only just before? Readings are whole degrees, so one can last
-    /// about as long as the degree before it, and somewhat longer, because heating slows down.
+    /// Whether this temperature was reached only just before. Readings are whole degrees, so one
+    /// can last about as long as the degree before it, and somewhat longer, because heating slows
+    /// down.
     fn first_time(&self, fall: usize) -> bool {
         let level = self.level_at(fall);
         let reached = |celsius: f64| self.celsius.iter().position(|&c| c >= celsius);
@@ -335,7 +323,7 @@ impl<'a> Series<'a> {
         let level = median(&levels);
         let is_alike = |celsius: &&f64| (**celsius - level).abs() <= SAME_LEVEL_K;
         let alike = levels.iter().filter(is_alike);
-        // It cools down while slow and heats up again: hysteresis, which no other cause has.
+        // The drive cools down while slow and heats up again: hysteresis, which no other cause has.
         let recoveries = rises.iter().filter(|rise| **rise > first);
         let below: Vec<f64> = recoveries.map(|&rise| level - self.celsius[rise]).collect();
         // Hysteresis below one degree: then the level is held from the first fall on.
@@ -453,13 +441,11 @@ impl<'a> Series<'a> {
         Some(span)
     }
 
-    /// Kelvin per interval after a fall.
     fn heating(&self, fall: usize, reach: usize) -> f64 {
         let to = (fall + reach.max(1)).min(self.celsius.len() - 1);
         (self.celsius[to] - self.celsius[fall]) / (to - fall).max(1) as f64
     }
 
-    /// Kelvin per interval before a fall.
     fn heating_before(&self, fall: usize) -> f64 {
         let from = fall.saturating_sub(REACH);
         (self.celsius[fall] - self.celsius[from]) / (fall - from).max(1) as f64

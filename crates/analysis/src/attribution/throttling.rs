@@ -1,44 +1,40 @@
-//! Thermal throttling of a drive in a cell, in figures for summaries, tables and drive cards.
-//!
-//! All figures are derived from the phases, so they agree with the causes shown beside the rates.
+//! Thermal throttling in figures. All are derived from the phases, so they agree with the causes
+//! shown beside the rates.
 
 use assay_store::series::IntervalSample;
 use serde::Serialize;
 
 use super::{Cause, ObservedCell, ObservedInterval, RatePhase, RateSum};
 
-/// Throttling of a drive in a cell. Rates in MiB/s.
+/// Rates in MiB/s.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Throttling {
-    /// Its onset, seconds since the cell's start.
+    /// Time since the cell's start.
     pub onset_s: f64,
-    /// Composite temperature then, degrees Celsius, where there is a sensor.
+    /// Composite temperature at the onset.
     pub onset_c: Option<f64>,
-    /// The phase that ended at the onset; none where the cell began with it. Earlier phases (a
+    /// The phase that ended at the onset; `None` where the cell began with it. Earlier phases (a
     /// cache that filled) are no reference for the loss by throttling.
     pub before: Option<SpanRate>,
     /// Throttled spans in time order, seconds since the cell's start.
     pub spans: Vec<(f64, f64)>,
-    /// Mean rate in these spans, fast and slow states together.
+    /// Mean over the spans, fast and slow states together.
     pub after_mib_per_s: f64,
-    /// Mean rate of the slow state; none where it did not occur.
+    /// `None` where the slow state did not occur.
     pub slow_mib_per_s: Option<f64>,
-    /// Share of these spans in the slow state, percent.
+    /// Share of the spans in the slow state.
     pub duty_pct: f64,
-    /// From one fall to the next, seconds, where it is intermittent.
+    /// Time from one fall to the next, where throttling is intermittent.
     pub period_s: Option<f64>,
-    /// The phase after the last of these spans, where the cell went on without throttling.
+    /// The phase after the last span, where the cell went on without throttling.
     pub recovery: Option<SpanRate>,
 }
 
-/// A span of time and its mean rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpanRate {
-    /// Its start, seconds since the cell's start.
+    /// Time since the cell's start.
     pub from_s: f64,
-    /// Its end.
     pub to_s: f64,
-    /// Mean rate in it, MiB/s.
     pub mib_per_s: f64,
 }
 
@@ -53,15 +49,14 @@ impl SpanRate {
 }
 
 impl Throttling {
-    /// Does an interval that begins then belong to the throttled spans?
+    /// Whether an interval that begins at `start_s` is in a throttled span.
     pub fn covers(&self, start_s: f64) -> bool {
         let mut spans = self.spans.iter();
         spans.any(|&(from_s, to_s)| (from_s..to_s).contains(&start_s))
     }
 }
 
-/// Throttling figures, from the [`phases`](super::phases) of an observed cell; `None` where there
-/// was none.
+/// Computed from the [`phases`](super::phases); `None` where the drive did not throttle.
 pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throttling> {
     let is_throttled = |phase: &RatePhase| matches!(phase.cause, Cause::ThermalThrottling { .. });
     let first = phases.iter().position(is_throttled)?;
@@ -104,8 +99,7 @@ pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throt
     })
 }
 
-/// Sum over the intervals of the slow state: the slowest ones, as many as the detector's share
-/// gives.
+/// The slowest intervals, as many as the detector's share gives.
 fn slowest(mut intervals: Vec<&ObservedInterval>, duty_pct: f64) -> RateSum {
     intervals.sort_by(|a, b| a.sample.mib_per_s().total_cmp(&b.sample.mib_per_s()));
     let count = (intervals.len() as f64 * duty_pct / 100.0).round() as usize;

@@ -1,11 +1,10 @@
-//! Effects of writing: fresh flash, a full SLC cache, garbage collection.
+//! Effects of writing: fresh flash, a full SLC cache, garbage collection. Only lasting falls of the
+//! rate count:
 //!
-//! Only lasting falls of the rate count. Their causes differ in:
-//!
-//! - SLC cache full: a step. The rate falls within an interval or two and stays at the rate of the
-//!   flash behind the cache. Folding writes each byte a second time (write amplification from 1 to
-//!   2), a drive that bypasses its cache does not.
-//! - Garbage collection: needs scattered invalid data, so random writes, and flash that has been
+//! - SLC cache full: the rate falls within an interval or two and stays at the rate of the flash
+//!   behind the cache. Folding writes each byte a second time (write amplification from 1 to 2), a
+//!   drive that bypasses its cache does not.
+//! - Garbage collection needs scattered invalid data, so random writes, and flash that has been
 //!   written once over: on a purged drive it cannot begin before the capacity was written. The rate
 //!   fluctuates (victims hold more or less valid data) before steady state, and write amplification
 //!   follows from the over-provisioning.
@@ -19,15 +18,14 @@ use assay_stats::{mean, median};
 use super::text::size_text;
 use super::{Cause, CauseSpan, ObservedCell, thermal};
 
-/// Least depth of a lasting fall, share of the rate before.
+/// Share of the rate before.
 const LEAST_FALL: f64 = 0.15;
-/// Least depth of a lasting fall in standard deviations of the rate on either side (estimated from
-/// the median deviation, which a drive that alternates between two rates does not raise): on a busy
-/// host the rate varies by itself.
+/// On a busy host the rate varies by itself: in standard deviations of the rate on either side,
+/// from the median deviation, which alternation between two rates does not raise.
 const LEAST_FALL_DEVIATIONS: f64 = 2.5;
-/// Least depth of a second fall, behind a full cache, where rates are low already.
+/// Depth of a second fall, behind a full cache, where rates are low already.
 const LEAST_SECOND_FALL: f64 = 0.08;
-/// Intervals that it lasts at least; garbage collection can become cheaper afterwards.
+/// Least intervals of a second fall; garbage collection can become cheaper afterwards.
 const SECOND_LASTS: usize = 20;
 /// Levels within this share of each other are one plateau.
 const PLATEAU: f64 = 0.15;
@@ -35,35 +33,31 @@ const PLATEAU: f64 = 0.15;
 const STEP_INTERVALS: usize = 4;
 /// Write amplification below this is none: buffers and padding make a few percent.
 const NO_AMPLIFICATION: f64 = 1.15;
-/// Write amplification above this is garbage collection, if the writes are random.
+/// More write amplification is garbage collection, if the writes are random.
 const AMPLIFIED: f64 = 1.25;
-/// Write amplification of folding: each byte once into the cache and once out of it, less what was
-/// overwritten in the cache. From [`FOLDED_LEAST`] to this.
+/// Folding writes each byte into the cache and out of it, less what was overwritten in the cache.
 const FOLDED: f64 = 2.15;
 const FOLDED_LEAST: f64 = 1.65;
 /// Intervals after a fall over which its write amplification is computed.
 const SOON_INTERVALS: usize = 10;
 /// The rate behind a full cache stays within this share of its level.
 const FLAT: f64 = 0.1;
-/// Largest cache, share of the capacity: flash that holds two bits or more per cell holds one in
-/// SLC mode.
+/// Share of the capacity: flash that holds two bits or more per cell holds one in SLC mode.
 const LARGEST_CACHE: f64 = 0.5;
-/// Parts of a span whose levels are compared, and the least length of one, intervals.
+/// Parts of a span whose levels are compared.
 const FLAT_PARTS: usize = 10;
 const FLAT_LEAST: usize = 5;
-/// Intervals of sequential writes that are evaluated after a fall; or as many as there were before
-/// it.
+/// Intervals of sequential writes evaluated after a fall; or as many as there were before it.
 const FLAT_INTERVALS: usize = 20;
-/// Garbage collection cannot begin before this share of the capacity was written since a purge (the
-/// rest is lost to open superblocks).
+/// Share of the capacity written since a purge from which garbage collection can begin (the rest is
+/// lost to open superblocks).
 const WRITTEN_OVER: f64 = 0.97;
-/// Least length, seconds, of garbage collection that only the shape of the rate indicates: a
-/// shorter fall can have any cause.
+/// Of garbage collection that only the shape of the rate indicates: a shorter fall can have any
+/// cause.
 const LEAST_SEEN_S: f64 = 10.0;
 /// Workloads with a smaller share of writes are reads.
 const READS: f64 = 0.01;
 
-/// Causes of the intervals `from..to`, in order.
 pub(super) fn explain(
     observed: &ObservedCell,
     rates: &[f64],
@@ -87,12 +81,10 @@ pub(super) fn explain(
     span.written(&segments)
 }
 
-/// A lasting fall.
 #[derive(Clone, Copy, Debug)]
 struct Fall {
     /// First interval of the lower level.
     at: usize,
-    /// Level before.
     before: f64,
 }
 
@@ -104,7 +96,7 @@ struct Span<'a> {
 }
 
 impl Span<'_> {
-    /// Levels without evidence for a cause: the usual one is steady, others are unexplained.
+    /// Without evidence the usual level is steady, others are unexplained.
     fn levels(&self, segments: &[Segment]) -> Vec<CauseSpan> {
         let usual = median(&self.rates[self.from..self.to]);
         let near = |s: &Segment| is_near(s.level, usual);
@@ -130,7 +122,7 @@ impl Span<'_> {
         samples.map(|i| i.sample.write.bytes).sum()
     }
 
-    /// Write amplification in a span, where the drive counts flash writes.
+    /// `None` where the drive does not count flash writes.
     fn amplification(&self, from: usize, to: usize) -> Option<f64> {
         let intervals = self.observed.intervals[from..to].iter();
         let counted: Vec<(u64, u64)> = intervals
@@ -140,7 +132,6 @@ impl Span<'_> {
         (host > 0 && counted.len() * 2 > to - from).then(|| nand as f64 / host as f64)
     }
 
-    /// The first lasting fall among segments.
     fn fall(&self, segments: &[Segment], least: f64, lasting: usize) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
             let by_level = |a: &&Segment, b: &&Segment| a.level.total_cmp(&b.level);
@@ -149,7 +140,7 @@ impl Span<'_> {
             let from = segments[at].from;
             let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
             let low = before * (1.0 - least);
-            // It does not recover for long.
+            // The rate does not recover for long.
             let recovered = before * (1.0 - least / 2.0);
             let back = rest.iter().filter(|rate| **rate >= recovered);
             let after = median(rest);
@@ -161,7 +152,6 @@ impl Span<'_> {
         })
     }
 
-    /// Causes where bytes are written.
     fn written(&self, segments: &[Segment]) -> Vec<CauseSpan> {
         let Some(fall) = self.fall(segments, LEAST_FALL, usize::MAX) else {
             return self.unchanged(segments);
@@ -207,7 +197,7 @@ impl Span<'_> {
         self.levels(segments)
     }
 
-    /// A fall that a full cache and throttling explain equally.
+    /// A full cache and throttling explain the fall equally.
     fn ambiguous(&self, fall: Fall, level: &str) -> Vec<CauseSpan> {
         let text = format!(
             "the rate falls for good at {level}: a full cache and thermal throttling have this \
@@ -220,7 +210,7 @@ impl Span<'_> {
         ]
     }
 
-    /// Are the data compatible with garbage collection from this fall on?
+    /// Whether the data permit garbage collection from this fall on.
     fn may_collect(&self, fall: Fall) -> bool {
         let amplification = self.amplification(fall.at, self.to);
         let samples = self.observed.intervals[fall.at..self.to].iter();
@@ -229,7 +219,7 @@ impl Span<'_> {
             && amplification.map_or(seen_s >= LEAST_SEEN_S, |a| a >= NO_AMPLIFICATION)
     }
 
-    /// Can all flash have been written once by this interval?
+    /// Whether all flash can have been written once by this interval.
     fn written_over(&self, at: usize) -> bool {
         let context = &self.observed.context;
         let least = context.capacity_bytes as f64 * WRITTEN_OVER;
@@ -237,8 +227,7 @@ impl Span<'_> {
         written.is_none_or(|before| (before + self.written_bytes(at)) as f64 >= least)
     }
 
-    /// Cause and evidence where this fall is a full cache: the rate is then constant until the next
-    /// fall, or the end (`end`).
+    /// A full cache has a constant rate until the next fall, or the end (`end`).
     fn cache(&self, fall: Fall, end: usize) -> Option<(Cause, String)> {
         let after = usual(&self.rates[fall.at..(fall.at + SOON_INTERVALS).min(end)]);
         let cache_bytes = self.cache_bytes(fall, after);
@@ -248,7 +237,7 @@ impl Span<'_> {
             size_text(cache_bytes),
             after / fall.before.max(f64::MIN_POSITIVE) * 100.0
         );
-        // At its new level within a few intervals.
+        // The rate is at its new level within a few intervals.
         let mut next = self.rates[fall.at..(fall.at + STEP_INTERVALS).min(end)].iter();
         let soon = next.any(|rate| is_near(*rate, after));
         // Later amplification is that of garbage collection: only the time right after the fall
@@ -286,15 +275,14 @@ impl Span<'_> {
         Some((cause, step + &proof))
     }
 
-    /// Is the fall abrupt?
     fn is_step(&self, at: usize) -> bool {
         let before = usual(&self.rates[at.saturating_sub(STEP_INTERVALS)..at]);
         let after = usual(&self.rates[at..(at + STEP_INTERVALS).min(self.to)]);
         after < before * (1.0 - LEAST_SECOND_FALL)
     }
 
-    /// Is the rate without drift and fluctuation in this span? Means of a few parts are compared,
-    /// which reduces noise.
+    /// Whether the rate has no drift and no fluctuation, by means of a few parts, which reduces
+    /// noise.
     fn is_flat(&self, from: usize, to: usize) -> bool {
         // The interval of the fall belongs to both levels, and the next fall may have begun.
         let next = if to < self.to { (to - from) / 6 } else { 0 };
@@ -307,9 +295,8 @@ impl Span<'_> {
         levels.len() >= 2 && high - low <= FLAT * high && change::drift(rates).abs() <= FLAT
     }
 
-    /// Bytes written until the rate fell. Of the intervals on both sides of the fall, the bytes
-    /// written at the full rate count: that share of the interval follows from its rate between the
-    /// two levels.
+    /// Of the intervals beside the fall, the bytes written at the full rate count: that share of
+    /// the interval follows from its rate between the two levels.
     fn cache_bytes(&self, fall: Fall, after: f64) -> u64 {
         let last = fall.at.saturating_sub(1);
         let fast = |at: usize| {
@@ -321,7 +308,6 @@ impl Span<'_> {
         self.written_bytes(last) + fast(last) + fast(fall.at)
     }
 
-    /// Phases of garbage collection from a fall on.
     fn garbage_collection(&self, fall: Fall, later: &[Segment]) -> Vec<CauseSpan> {
         let tail = (self.to - fall.at).div_ceil(3);
         let steady = median(&self.rates[self.to - tail..self.to]);
@@ -351,7 +337,6 @@ impl Span<'_> {
         out
     }
 
-    /// Causes without a lasting fall.
     fn unchanged(&self, segments: &[Segment]) -> Vec<CauseSpan> {
         let context = &self.observed.context;
         let amplification = self.amplification(self.from, self.to);
@@ -373,13 +358,11 @@ impl Span<'_> {
     }
 }
 
-/// On one plateau?
 fn is_near(rate: f64, level: f64) -> bool {
     (rate / level.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU
 }
 
-/// Mean without the lowest and the highest: less noisy than the median for a few intervals with few
-/// I/Os each.
+/// Mean without the lowest and the highest: less noisy than the median for a few intervals.
 fn usual(rates: &[f64]) -> f64 {
     let mut sorted = rates.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,10 +1,6 @@
-//! Self-audits of the hosts against each other: is a host unlike the others by itself, before any
-//! drive is measured?
-//!
-//! # Mechanism
-//! Each run audits its host first ([`HostAudit`]). Figures of the audit are compared between hosts
-//! as figures of drives are ([`compare_hosts`]), with runs as values, and corrected by Holm for
-//! their number.
+//! Self-audits of the hosts against each other: is a host unlike the others before any drive is
+//! measured? Figures of the audits ([`HostAudit`]) are compared between hosts as figures of drives
+//! are ([`compare_hosts`]), with runs as values, and corrected by Holm for their number.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +12,6 @@ use serde::Serialize;
 
 use super::progress::RunProgress;
 
-/// A figure of the self-audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditFigure {
@@ -27,11 +22,9 @@ pub enum AuditFigure {
 }
 
 impl AuditFigure {
-    /// All. The drift of the clock is none: its differences are parts per million, and change no
-    /// figure of a drive.
+    /// Without the drift of the clock: its differences are parts per million, and change no figure.
     pub const ALL: [AuditFigure; 2] = [AuditFigure::NullIops, AuditFigure::ClockNs];
 
-    /// For sentences.
     pub fn label(self) -> &'static str {
         match self {
             AuditFigure::NullIops => "IOPS of a thread without a drive",
@@ -47,25 +40,20 @@ impl AuditFigure {
     }
 }
 
-/// A figure of the self-audit over the hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AuditComparison {
     pub figure: AuditFigure,
-    /// Hosts compared.
     pub hosts: usize,
-    /// Runs of all hosts.
     pub runs: usize,
-    /// Probability of such differences between hosts by chance, corrected for the number of
-    /// figures.
+    /// Probability by chance, corrected for the number of figures.
     pub adjusted: f64,
-    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation
-    /// from the other hosts, share of 1.
+    /// Name and deviation, share of 1, of hosts off by more than chance and the minimum effect.
     pub off: Vec<(String, f64)>,
 }
 
-/// Compare the audits of all runs; empty where no two hosts have them, or no host twice.
+/// Empty where no two hosts have audits, or no host twice.
 pub fn compare(runs: &[RunProgress], minimum_effect: f64) -> Vec<AuditComparison> {
-    // One per run: a run of several drives has one audit.
+    // A run of several drives has one audit.
     let mut audits: BTreeMap<(&str, &str), &HostAudit> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.host.is_empty()) {
         if let Some(audit) = &run.audit {

@@ -1,11 +1,8 @@
-//! From observations to conclusions.
-//!
-//! # Mechanism
-//! The drive is the unit: several runs of a drive in the same group are one value, their mean on
-//! the figure's scale (logarithms where every value is positive and the unit is no temperature, so
-//! that differences are ratios). Spread, outliers and hosts are judged on residuals: a drive's
-//! value less the median of its group, so that a difference between groups hides no outlier and
-//! makes none.
+//! From observations to conclusions. The drive is the unit: several runs of a drive in the same
+//! group are one value, their mean on the figure's scale (logarithms where every value is positive
+//! and the unit is no temperature, so that differences are ratios). Spread, outliers and hosts are
+//! judged on residuals: a drive's value less the median of its group, so that a difference between
+//! groups hides no outlier and makes none.
 
 use std::collections::BTreeMap;
 
@@ -25,48 +22,43 @@ use super::{Observation, Soaks, observe};
 pub struct CohortDrive {
     pub serial: String,
     pub model: String,
-    /// Firmware of its last run.
+    /// Firmware of the last run.
     pub firmware: String,
-    /// Host of its last run; empty where unknown.
+    /// Host of the last run; empty where unknown.
     pub host: String,
-    /// Slot of its last run; empty where unknown.
+    /// Slot of the last run; empty where unknown.
     pub slot: String,
-    /// Its groups; several where it was measured before and after a change.
+    /// Several groups where the drive was measured before and after a change.
     pub groups: Vec<String>,
     /// Runs with figures.
     pub runs: usize,
     pub simulated: bool,
 }
 
-/// A drive's value of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriveValue {
     /// Index into [`Cohort::drives`].
     pub drive: usize,
     /// Index into [`Cohort::groups`].
     pub group: usize,
-    /// Host of the drive's last run in the group.
+    /// Of the drive's last run in the group.
     #[serde(skip)]
     pub host: String,
-    /// Mean of its runs (the geometric one on logarithms), in the figure's unit.
+    /// Mean of the runs (the geometric one on logarithms), in the figure's unit.
     pub value: f64,
-    /// Values of its runs, in the figure's unit.
+    /// Values of the runs, in the figure's unit.
     #[serde(skip)]
     pub runs: Vec<f64>,
 }
 
-/// A figure over all drives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CohortFigure {
-    /// Its name.
     pub figure: String,
-    /// Unit, as shown.
     pub unit: String,
-    /// Direction of improvement.
     pub better: Option<Better>,
-    /// Declared before measuring?
+    /// Declared before measuring.
     pub primary: bool,
-    /// Are differences ratios?
+    /// Differences are ratios.
     pub logarithmic: bool,
     /// Drives with a value.
     pub drives: usize,
@@ -74,37 +66,34 @@ pub struct CohortFigure {
     pub median: f64,
     /// Lowest and highest value, in the figure's unit.
     pub range: (f64, f64),
-    /// Robust standard deviation between drives of a group (Q_n), share of 1 on logarithms, else in
+    /// Robust standard deviation between drives of a group (Q_n): share of 1 on logarithms, else in
     /// the figure's unit.
     pub spread: f64,
-    /// Share of the variance of single runs that is between runs of a drive; `None` where no drive
-    /// ran twice.
+    /// Share of the variance of runs that is between runs of a drive; `None` where no drive ran
+    /// twice.
     pub run_share: Option<f64>,
     /// Standard deviation between runs of a drive, as [`CohortFigure::spread`].
     pub run_spread: Option<f64>,
-    /// Are the tails heavier than normal? Then chance makes more outliers than 5 % of cohorts.
-    /// `None` where not judged.
+    /// The tails are heavier than normal: chance makes more outliers than 5 % of cohorts. `None`
+    /// where not judged.
     pub heavy_tails: Option<bool>,
-    /// Distance from the median beyond which a drive is an outlier, as [`CohortFigure::spread`];
-    /// `None` where outliers are not looked for.
+    /// Distance from the median beyond which a drive is an outlier, as [`CohortFigure::spread`].
     pub limit: Option<f64>,
-    /// Hosts against each other.
     pub hosts: HostFinding,
-    /// What limits the conclusions.
+    /// Limits of the conclusions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The drives.
     pub values: Vec<DriveValue>,
 }
 
 impl CohortFigure {
-    /// A value on the scale on which it is judged.
+    /// Value on the scale on which the figure is judged.
     pub fn scaled(&self, value: f64) -> f64 {
         if self.logarithmic { value.ln() } else { value }
     }
 
-    /// A difference on that scale as a share of 1 (of the median where the scale is linear;
-    /// infinite for a median of zero).
+    /// Of a difference on that scale: share of 1 (of the median where the scale is linear; infinite
+    /// for a median of zero).
     pub fn share(&self, difference: f64) -> f64 {
         match self.logarithmic {
             true => difference.exp_m1(),
@@ -114,53 +103,43 @@ impl CohortFigure {
     }
 }
 
-/// How many conclusions chance alone gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FalseCalls {
     /// Figures in which outliers were looked for.
     pub outlier_figures: usize,
-    /// Expected number of figures with an outlier in a cohort without any.
+    /// Expected in a cohort without any outlier.
     pub expected_outlier_figures: f64,
     /// Figures of soaks in which drifting drives were looked for.
     pub drift_figures: usize,
-    /// Expected number of figures with a drifting drive in a cohort without any.
+    /// Expected in a cohort without any drifting drive.
     pub expected_drift_figures: f64,
-    /// Comparisons of primary figures.
     pub primary_comparisons: usize,
-    /// Most probable share of families of primary comparisons with a false call: the level of
-    /// Holm's correction.
+    /// Level of Holm's correction: share of families of primary comparisons with a false call.
     pub primary_probability: f64,
     /// Comparisons of other figures that became significant.
     pub exploratory_significant: usize,
-    /// Expected number of false ones among them: the level of Benjamini and Hochberg's correction
-    /// times their number.
+    /// Level of Benjamini and Hochberg's correction times that number.
     pub exploratory_expected_false: f64,
 }
 
-/// The conclusions about a cohort.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
-    /// Settings in force.
     pub settings: CohortSettings,
-    /// The drives, by serial.
+    /// Drives, by serial.
     pub drives: Vec<CohortDrive>,
-    /// Names of the groups, the baseline first.
+    /// The baseline comes first.
     pub groups: Vec<String>,
-    /// The figures: primary ones first, in the order declared, then in the order first seen.
+    /// Primary ones first, in the order declared, then in the order first seen.
     pub figures: Vec<CohortFigure>,
-    /// Outliers: primary figures first, the farthest first.
+    /// Primary figures first, the farthest first.
     pub outliers: Vec<Outlier>,
-    /// Figures of soaks over time.
     pub soaks: Vec<SoakDrift>,
-    /// Errors in soaks against their limit.
     pub error_rates: Vec<ErrorRate>,
-    /// Groups against the baseline.
+    /// Against the baseline.
     pub comparisons: Vec<GroupComparison>,
-    /// Self-audits of the hosts against each other ([`Cohort::with_audits`]).
+    /// Set by [`Cohort::with_audits`].
     pub audits: Vec<AuditComparison>,
-    /// What chance alone gives.
     pub false_calls: FalseCalls,
-    /// What was left out, and why.
     pub left_out: Vec<String>,
 }
 
@@ -277,7 +256,6 @@ pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSe
 }
 
 impl Cohort {
-    /// With the self-audits of the runs' hosts.
     #[must_use]
     pub fn with_audits(mut self, runs: &[RunProgress]) -> Cohort {
         self.audits = audit::compare(runs, self.settings.minimum_effect);

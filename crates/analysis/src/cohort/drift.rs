@@ -1,14 +1,9 @@
-//! Drift of soaks: drives whose figures move away from those of the others, and what all drives
-//! have in common.
-//!
-//! # Mechanism
-//! The median curve of the drives of a group, by time of the soak, is what they have in common; it
-//! is judged by itself ([`CommonDrift`]). A drive is judged by the slope that is left without the
-//! curve: it drifts if that is beyond the limit of so many drives, its own interval excludes zero,
-//! and the change over the soak is at least the minimum effect.
-//!
-//! A change is the slope times the usual length of the cohort's soaks, so that drives with shorter
-//! ones are comparable.
+//! Drift of soaks: drives whose figures move away from those of the others. The median curve of the
+//! drives of a group, by time of the soak, is what they have in common; it is judged by itself
+//! ([`CommonDrift`]). A drive is judged by the slope that is left without the curve: it drifts if
+//! that is beyond the limit of so many drives, its own interval excludes zero, and the change over
+//! the soak is at least the minimum effect. A change is the slope times the usual length of the
+//! cohort's soaks, so that drives with shorter ones are comparable.
 
 use std::collections::BTreeMap;
 
@@ -26,29 +21,27 @@ use super::outliers::{Separation, separation};
 use super::settings::CohortSettings;
 use super::soak::{SoakErrors, SoakSeries, Soaks};
 
-/// Shorter soaks have no drift: in minutes, a drive warms up.
+/// In shorter soaks a drive warms up.
 pub const LEAST_HOURS: f64 = 1.0 / 6.0;
 
-/// Errors per bit of a drive at the limit where none is stated: the uncorrectable bit error rate of
-/// client drives (JESD218, table 1).
+/// Limit where none is stated: the uncorrectable bit error rate of client drives (JESD218, table
+/// 1).
 pub const ERRORS_PER_BIT: f64 = 1e-15;
 
-/// What is concluded about a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriftVerdict {
     /// Moves away from the others.
     Drifts,
-    /// The whole interval of its change is within the minimum effect.
+    /// The whole interval of the change is within the minimum effect.
     Alike,
-    /// Neither.
+    /// Neither of them.
     CannotTell,
-    /// Too few drives to judge it by.
+    /// Too few drives to judge by.
     NotJudged,
 }
 
 impl DriftVerdict {
-    /// For tables.
     pub fn label(self) -> &'static str {
         match self {
             DriftVerdict::Drifts => "drifts",
@@ -59,40 +52,38 @@ impl DriftVerdict {
     }
 }
 
-/// A change over the soak with its 95 % interval: share of 1 where the figure is logarithmic, else
-/// in its unit.
+/// Over the soak, with the 95 % interval: share of 1 where the figure is logarithmic, else in its
+/// unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
     pub change: f64,
     pub interval: (f64, f64),
 }
 
-/// A drive in a soak.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriveDrift {
     /// Index into [`super::conclude::Cohort::drives`].
     pub drive: usize,
     /// Index into [`super::conclude::Cohort::groups`].
     pub group: usize,
-    /// Hours measured.
+    /// Measured time.
     pub hours: f64,
     /// Spans without an interruption.
     pub spans: usize,
-    /// Change relative to the median curve of its group.
+    /// Change relative to the median curve of the group.
     pub relative: Change,
     /// Change of the drive by itself; `None` where too little was measured.
     pub own: Option<Change>,
-    /// Distance of its relative slope from those of the others, in units of Q_n, with the limit.
+    /// Distance of the relative slope from those of the others, in units of Q_n, with the limit.
     pub distance: Option<(f64, f64)>,
-    /// The conclusion.
     pub verdict: DriftVerdict,
-    /// Does it become worse? `None` where it does not drift.
+    /// `None` where the drive does not drift.
     pub worse: Option<bool>,
-    /// Host or drive? `None` where it does not drift.
+    /// `None` where the drive does not drift.
     pub separation: Option<Separation>,
-    /// The stated limit of the figure (of temperatures, without one, the drive's warning
-    /// temperature), and hours from the end of its soak until the drive reaches it at its own
-    /// slope; only where the interval of that excludes zero.
+    /// The stated limit (of temperatures, without one, the drive's warning temperature), and hours
+    /// from the end of the soak until the drive reaches it at its own slope; only where the
+    /// interval of the slope excludes zero.
     pub to_limit: Option<(f64, f64)>,
     /// Relative block medians by hour, on the scale of the figure, each span on the level that the
     /// slope gives it.
@@ -100,7 +91,7 @@ pub struct DriveDrift {
     pub line: Vec<Span>,
 }
 
-/// What the drives of a group have in common.
+/// Common to the drives of a group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommonDrift {
     /// Index into [`super::conclude::Cohort::groups`].
@@ -108,49 +99,42 @@ pub struct CommonDrift {
     pub drives: usize,
     /// Change of the median curve over the soak.
     pub change: Change,
-    /// A step by hour and height, where it explains the curve better than a slope.
+    /// Hour and height of a step that explains the curve better than a slope.
     pub step: Option<(f64, f64)>,
-    /// Does the interval exclude zero, and is the change at least the minimum effect?
+    /// The interval excludes zero, and the change is at least the minimum effect.
     pub drifts: bool,
-    /// For the worse? `None` where it does not drift.
+    /// `None` where the curve does not drift.
     pub worse: Option<bool>,
-    /// The curve by hour, on the scale of the figure, each span on the level that the slope gives
-    /// it.
+    /// Curve by hour on the figure's scale, each span on the level that the slope gives it.
     #[serde(skip)]
     pub curve: Vec<Span>,
 }
 
-/// A figure over the time of a soak.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SoakDrift {
-    /// Its name.
     pub figure: String,
-    /// Unit, as shown.
     pub unit: String,
-    /// Direction of improvement.
     pub better: Option<Better>,
-    /// Are changes ratios?
+    /// Changes are ratios.
     pub logarithmic: bool,
-    /// Usual hours of the soak, to which changes refer.
+    /// Usual length of the soak, to which changes refer.
     pub hours: f64,
     /// Median of the drives, in the figure's unit.
     pub median: f64,
     /// Robust standard deviation of the relative changes (Q_n), and the limit beyond which a drive
-    /// drifts; `None` where none is looked for.
+    /// drifts.
     pub spread_and_limit: Option<(f64, f64)>,
-    /// Are the tails of the slopes heavier than normal? `None` where not judged.
+    /// Whether the slopes have heavy tails; `None` where not judged.
     pub heavy_tails: Option<bool>,
-    /// By group.
     pub common: Vec<CommonDrift>,
-    /// What limits the conclusions.
+    /// Limits of the conclusions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The drives.
     pub values: Vec<DriveDrift>,
 }
 
 impl SoakDrift {
-    /// A difference on the figure's scale as shown: share of 1, or in its unit.
+    /// A difference on the figure's scale as share of 1, or in its unit.
     pub fn shown(&self, difference: f64) -> f64 {
         if self.logarithmic {
             difference.exp_m1()
@@ -165,18 +149,15 @@ impl SoakDrift {
     }
 }
 
-/// Errors of a drive in a soak against the limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ErrorRate {
-    /// Name of the figure.
     pub figure: String,
     /// Index into [`super::conclude::Cohort::drives`].
     pub drive: usize,
-    /// I/Os that failed or were short.
+    /// Failed or short I/Os.
     pub errors: u64,
-    /// Bits transferred.
     pub bits: f64,
-    /// The limit, errors per bit.
+    /// Errors per bit.
     pub limit: f64,
     /// `exceeded`, `within`, `cannot_tell`.
     #[serde(serialize_with = "against")]
@@ -191,7 +172,7 @@ fn against<S: serde::Serializer>(result: &AgainstLimit, out: S) -> Result<S::Ok,
     })
 }
 
-/// Errors of all drives by soak.
+/// Error rates of all drives, by soak.
 pub fn error_rates(
     soaks: &Soaks,
     index: &BTreeMap<&str, usize>,
@@ -228,14 +209,12 @@ pub fn error_rates(
     found
 }
 
-/// The stated limit of a figure.
 fn limit_of(settings: &CohortSettings, figure: &str) -> Option<f64> {
     let mut limits = settings.limits.iter();
     let of = limits.find(|(name, _)| observe::is_named(figure, name));
     of.map(|(_, limit)| *limit)
 }
 
-/// Stated limits of figures that no soak has.
 pub fn unused_limits(soaks: &Soaks, settings: &CohortSettings) -> Vec<String> {
     let names = settings.limits.keys();
     let is_unused = |name: &&String| {
@@ -247,7 +226,7 @@ pub fn unused_limits(soaks: &Soaks, settings: &CohortSettings) -> Vec<String> {
     names.filter(is_unused).map(text).collect()
 }
 
-/// Drifts of all figures of soaks, in the order first seen.
+/// Figures are in the order first seen.
 pub fn conclude(
     soaks: &Soaks,
     index: &BTreeMap<&str, usize>,
@@ -287,7 +266,7 @@ struct Member<'a> {
     host: &'a str,
     /// The drive's own limit.
     limit: Option<f64>,
-    /// Over all its runs.
+    /// Spans of all runs.
     spans: Vec<Span>,
 }
 
@@ -398,7 +377,6 @@ fn of_figure(
     found
 }
 
-/// A slope as change over the soak.
 fn change(found: &SoakDrift, slope: &Slope) -> Change {
     let over = |v: f64| found.shown(v * found.hours);
     Change {
@@ -494,8 +472,7 @@ fn drive_drift(
     }
 }
 
-/// Verdicts of the drives in groups large enough, whose slopes are given in the order of the
-/// values.
+/// Judges drives of groups large enough; slopes are in the order of the values.
 fn judge(
     found: &mut SoakDrift,
     slopes: &[(usize, Slope)],

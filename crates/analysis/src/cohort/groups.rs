@@ -1,5 +1,3 @@
-//! Groups of drives against the baseline.
-
 use std::collections::BTreeMap;
 
 use assay_stats::cohort::FALSE_ALARM;
@@ -11,34 +9,31 @@ use serde::Serialize;
 
 use super::conclude::CohortFigure;
 
-/// Fewest drives in both groups to compare the same drives with themselves.
+/// Drives in both groups that a comparison of drives with themselves needs.
 const FEWEST_PAIRS: usize = 2;
 
-/// A figure of a group against the baseline's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupComparison {
     /// Index into [`super::conclude::Cohort::figures`].
     pub figure: usize,
     /// Index into [`super::conclude::Cohort::groups`].
     pub group: usize,
-    /// The result. For figures without a better direction, "faster" means higher.
+    /// For figures without a better direction, "faster" means higher.
     pub answer: Difference,
     /// Difference from the baseline, share of 1.
     pub difference: f64,
-    /// Its 95 % interval, share of 1, not corrected for the number of figures.
+    /// 95 % interval, share of 1, not corrected for the number of figures.
     pub interval: (f64, f64),
-    /// Probability of such a difference by chance, of this comparison alone.
+    /// Probability by chance, of this comparison alone.
     pub probability: f64,
-    /// Corrected for the number of comparisons: by Holm for primary figures, else by Benjamini and
-    /// Hochberg.
+    /// Corrected by Holm for primary figures, else by Benjamini and Hochberg.
     pub adjusted: f64,
-    /// The same drives before and after?
+    /// The same drives before and after.
     pub paired: bool,
     /// Drives of the baseline and of the group.
     pub drives: (usize, usize),
 }
 
-/// All figures of all groups against group 0.
 pub fn compare(
     figures: &[CohortFigure],
     groups: usize,
@@ -94,7 +89,7 @@ pub fn compare(
     found.iter().zip(adjusted).map(described).collect()
 }
 
-/// The same drives where at least half of the smaller group are in both, else Welch's comparison.
+/// Compares the same drives where at least half of the smaller group are in both, else by Welch.
 fn differs(figure: &CohortFigure, group: usize) -> Option<GroupDifference> {
     let of = |group: usize| -> BTreeMap<usize, f64> {
         let own = figure.values.iter().filter(|v| v.group == group);

@@ -1,13 +1,8 @@
-//! Observations from run folders.
-//!
-//! # Mechanism
-//! Of every measured cell and drive: IOPS, MiB/s, median and 99th percentile latency. Cells in
-//! rounds are left out: their figure is the mean over the measurement window, which suites declare
-//! as a headline metric. So are cells that measure several drives at once, whose figures depend on
-//! the other drives, and cells without a result.
-//!
-//! Headline metrics are those that the run's suite declares ([`headlines`]), named by
-//! [`headline_figure`].
+//! Observations from run folders: IOPS, MiB/s, median and 99th percentile latency of every measured
+//! cell and drive. Cells in rounds are left out: their figure is the mean over the measurement
+//! window, which suites declare as a headline metric. So are cells that measure several drives at
+//! once, whose figures depend on the other drives, and cells without a result. Headline metrics are
+//! those of the run's suite ([`headlines`]), named by [`headline_figure`].
 
 use assay_store::model::{CellKind, CellPlan, DriveRecord};
 use assay_store::read::{CellState, Run};
@@ -16,23 +11,17 @@ use super::Observation;
 use crate::figure::headline::HeadlineMetric;
 use crate::figure::{self, Figure};
 
-/// What a run folder does not record: where a drive was, and what it belongs to. Empty fields are
-/// unknown.
+/// Facts that a run folder does not record; empty fields are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// As [`Observation::plan`].
     pub plan: String,
-    /// As [`Observation::lot`].
     pub lot: String,
-    /// As [`Observation::group`].
     pub group: String,
-    /// As [`Observation::host`].
     pub host: String,
-    /// As [`Observation::slot`].
     pub slot: String,
 }
 
-/// The figures of every measured cell, in the order they are shown.
+/// Figures of every measured cell, in the order they are shown.
 pub const CELL_FIGURES: [Figure; 4] = [
     figure::IOPS,
     figure::MIB_PER_S,
@@ -40,40 +29,37 @@ pub const CELL_FIGURES: [Figure; 4] = [
     figure::P99_US,
 ];
 
-/// Name of a cell's figure: `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`.
-/// `cell` is [`CellPlan::id`], `label` the drive's label in its manifest, with which the ids of its
-/// cells begin.
+/// `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`. `cell` is
+/// [`CellPlan::id`], which begins with the drive's `label`.
 pub fn cell_figure(suite: &str, cell: &str, label: &str, figure: Figure) -> String {
     figure_of_cell(suite, cell, label, figure.key)
 }
 
-/// Name of a cell's figure with this last part.
 pub(super) fn figure_of_cell(suite: &str, cell: &str, label: &str, key: &str) -> String {
     let own = cell.strip_prefix(label).and_then(|c| c.strip_prefix('/'));
     format!("{suite}/{}.{key}", own.unwrap_or(cell))
 }
 
-/// Name of a headline metric: `SUITE.KEY`, as `consistency.score`.
+/// `SUITE.KEY`, as `consistency.score`.
 pub fn headline_figure(suite: &str, key: &str) -> String {
     format!("{suite}.{key}")
 }
 
-/// True when `name`, as a plan declares it, is the figure: its name, or that of a cell's figure
-/// without the suite.
+/// A plan declares a figure by its name, or by that of a cell's figure without the suite.
 pub fn is_named(figure: &str, name: &str) -> bool {
     let without_suite = figure.split_once('/').map(|(_, own)| own);
     figure == name || without_suite == Some(name)
 }
 
-/// True for cells whose figures describe one drive.
+/// Cells whose figures describe one drive.
 fn is_observed(plan: &CellPlan) -> bool {
     matches!(plan.kind, CellKind::Measure | CellKind::Soak)
         && plan.drives.len() == 1
         && plan.round.is_none()
 }
 
-/// The serial that identifies a drive: its own, else its specification without the seed, which does
-/// not change the drive.
+/// The drive's own serial, else its specification without the seed, which does not change the
+/// drive.
 pub fn serial_of(drive: &DriveRecord) -> String {
     match drive.serial.trim() {
         "" => {
@@ -85,8 +71,8 @@ pub fn serial_of(drive: &DriveRecord) -> String {
     }
 }
 
-/// The fields that all observations of a drive in a run have in common, without figure and value;
-/// `None` for an index that the manifest does not have.
+/// Fields common to all observations of a drive in a run; `None` for an index that the manifest
+/// does not have.
 pub fn template(run: &Run, drive: usize, origin: &Origin) -> Option<Observation> {
     let record = run.manifest.drives.get(drive)?;
     Some(Observation {
@@ -105,8 +91,7 @@ pub fn template(run: &Run, drive: usize, origin: &Origin) -> Option<Observation>
     })
 }
 
-/// Headline metrics of a run. One of a cell that was interrupted, or not steady where it should be,
-/// is left out.
+/// Leaves out those of a cell that was interrupted, or not steady where it should be.
 pub fn headlines(run: &Run, origin: &Origin, metrics: &[HeadlineMetric]) -> Vec<Observation> {
     let mut found = Vec::new();
     for drive in 0..run.manifest.drives.len() {
@@ -128,7 +113,7 @@ pub fn headlines(run: &Run, origin: &Origin, metrics: &[HeadlineMetric]) -> Vec<
     found
 }
 
-/// The figures of a run's finished cells.
+/// Figures of finished cells.
 pub fn of_run(run: &Run, origin: &Origin) -> Vec<Observation> {
     let mut found = Vec::new();
     for cell in &run.cells {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::conclude::CohortFigure;
 
-/// Do repeated runs show the drive to be an outlier?
+/// Whether repeated runs confirm an outlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confirmation {
@@ -21,7 +21,6 @@ pub enum Confirmation {
     Confirmed,
 }
 
-/// What an outlier's host says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Separation {
@@ -36,7 +35,6 @@ pub enum Separation {
 }
 
 impl Separation {
-    /// For tables.
     pub fn label(self) -> &'static str {
         match self {
             Separation::Drive => "drive",
@@ -47,55 +45,46 @@ impl Separation {
     }
 }
 
-/// A drive unlike the others in a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outlier {
     /// Index into [`super::conclude::Cohort::drives`].
     pub drive: usize,
     /// Index into [`super::conclude::Cohort::figures`].
     pub figure: usize,
-    /// Its value, in the figure's unit.
     pub value: f64,
-    /// Deviation from the median of its group, share of 1.
+    /// Deviation from the median of the group, share of 1.
     pub deviation: f64,
-    /// The same in units of Q_n.
+    /// The deviation in units of Q_n.
     pub distance: f64,
-    /// The limit it is beyond, in units of Q_n.
+    /// Limit in units of Q_n.
     pub limit: f64,
-    /// Worse than the others? `None` for figures without a better direction.
+    /// `None` for figures without a better direction.
     pub worse: Option<bool>,
-    /// Seen in repeated runs?
     pub confirmation: Confirmation,
-    /// Host or drive?
     pub separation: Separation,
     /// Runs behind the value.
     pub runs: usize,
 }
 
-/// Hosts against each other in a figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HostFinding {
-    /// Probability of such differences between hosts by chance, corrected over the figures as
-    /// comparisons of groups are; `None` where hosts and drives cannot be separated.
+    /// Probability by chance, corrected over the figures; `None` where hosts and drives cannot be
+    /// separated.
     pub adjusted: Option<f64>,
-    /// Hosts off by more than chance and the minimum effect, where hosts differ: name and deviation
-    /// from the other hosts, share of 1.
+    /// Name and deviation, share of 1, of hosts off by more than chance and the minimum effect.
     pub off: Vec<(String, f64)>,
 }
 
-/// A drive on the scale of a figure.
 struct Residual {
     drive: usize,
     group: usize,
     host: String,
     value: f64,
     residual: f64,
-    /// Residuals of single runs.
     runs: Vec<f64>,
 }
 
-/// A drive's mean residual over its groups: value less the median of its group. Groups with too few
-/// drives are left out.
+/// A drive's mean over its groups of value less median; groups with too few drives are left out.
 fn residuals(figure: &CohortFigure, groups: usize) -> (Vec<Residual>, usize) {
     let mut found: BTreeMap<usize, Vec<Residual>> = BTreeMap::new();
     let mut left_out = 0;
@@ -133,7 +122,7 @@ fn residuals(figure: &CohortFigure, groups: usize) -> (Vec<Residual>, usize) {
     (found.into_values().filter_map(joined).collect(), left_out)
 }
 
-/// Outliers of all figures; completes the figures' spread, limit, tails, hosts and notes.
+/// Completes the figures' spread, limit, tails, hosts and notes.
 pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) -> Vec<Outlier> {
     let mut outliers = Vec::new();
     let mut hosts = Vec::new();
@@ -221,7 +210,7 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
     outliers
 }
 
-/// Drives by the (first) group that they are in.
+/// Counts each drive in its first group.
 fn group_sizes(drives: &[Residual]) -> Vec<usize> {
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
     for drive in drives {
@@ -233,8 +222,8 @@ fn group_sizes(drives: &[Residual]) -> Vec<usize> {
 /// A host and the residuals of its drives.
 type HostValues = Vec<(String, Vec<f64>)>;
 
-/// Drives by host, without those that are unlike their host's others: one such drive would make its
-/// host appear off. Empty where a host is unknown.
+/// Without drives that are unlike their host's others: one such drive would make its host appear
+/// off. Empty where a host is unknown.
 fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
     let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for drive in drives.iter().filter(|d| !left_out.contains(&d.drive)) {
@@ -249,9 +238,9 @@ fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
     named.collect()
 }
 
-/// The drive against its host's other drives, and those against the cohort: the difference of two
-/// medians, in units of the error that Q_n and their numbers give. `drives` are the hosts of all
-/// and how far they are from the cohort.
+/// The drive against its host's other drives, and those against the cohort: differences of medians
+/// in units of the error that Q_n and their numbers give. `drives` are the hosts of all and their
+/// residuals.
 pub(super) fn separation(
     drives: &[(&str, f64)],
     position: usize,
@@ -275,7 +264,7 @@ pub(super) fn separation(
         (true, true) => Separation::DriveAndHost,
         (true, false) => Separation::Drive,
         (false, true) => Separation::Host,
-        // Between both: too near to its host's drives to stand out from so few.
+        // Too near to its host's drives to stand out from so few.
         (false, false) => Separation::NotSeparable,
     }
 }

@@ -1,5 +1,3 @@
-//! Runs of the cohort: which are complete, and what failed.
-
 use assay_stats::HostAudit;
 use assay_store::model::{RunEnd, VerdictResult, warning::code};
 use assay_store::read::{CellState, Run};
@@ -7,7 +5,6 @@ use serde::Serialize;
 
 use super::observe::{Origin, serial_of};
 
-/// How far a run of a drive came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -19,31 +16,26 @@ pub enum RunState {
     Unfinished,
 }
 
-/// A run of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunProgress {
-    /// Serial of the drive.
     pub serial: String,
-    /// Host; empty where unknown.
+    /// Empty where unknown.
     pub host: String,
-    /// Slot; empty where unknown.
+    /// Empty where unknown.
     pub slot: String,
     pub suite: String,
     pub run_id: String,
-    /// When it began.
     pub began: String,
-    /// How far it came.
     pub state: RunState,
     pub drive_lost: bool,
     /// Cells that failed, with the reasons.
     pub failed: Vec<(String, String)>,
-    /// Verdict, where the suite has rules for one.
+    /// `None` where the suite has no rules for one.
     pub verdict: Option<VerdictResult>,
-    /// The self-audit of the host; `None` where not recorded.
+    /// `None` where not recorded.
     pub audit: Option<HostAudit>,
 }
 
-/// The drives of a run.
 pub fn of_run(run: &Run, origin: &Origin) -> Vec<RunProgress> {
     let lost = run.warnings.iter().any(|w| w.code == code::DRIVE_LOST);
     let of = |(drive, record): (usize, &assay_store::model::DriveRecord)| {

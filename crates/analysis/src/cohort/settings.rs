@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Observation;
 
-/// How drives are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {
@@ -17,18 +16,14 @@ pub enum Grouping {
     Automatic,
     /// All drives are one group.
     None,
-    /// By [`Observation::group`].
     Group,
-    /// By [`Observation::firmware`].
     Firmware,
-    /// By [`Observation::model`].
     Model,
-    /// By [`Observation::lot`].
     Lot,
 }
 
 impl Grouping {
-    /// The grouping in force for these observations: never [`Grouping::Automatic`].
+    /// Never [`Grouping::Automatic`].
     pub fn resolved(self, observations: &[&Observation]) -> Grouping {
         if self != Grouping::Automatic {
             return self;
@@ -43,7 +38,7 @@ impl Grouping {
         found.unwrap_or(Grouping::None)
     }
 
-    /// Name of an observation's group; empty where there is one group only.
+    /// Empty where there is one group only.
     pub fn name(self, observation: &Observation) -> &str {
         match self {
             Grouping::Automatic | Grouping::None => "",
@@ -54,7 +49,6 @@ impl Grouping {
         }
     }
 
-    /// The property, for tables.
     pub fn label(self) -> &'static str {
         match self {
             Grouping::Automatic | Grouping::None => "all drives",
@@ -66,20 +60,17 @@ impl Grouping {
     }
 }
 
-/// Settings of the conclusions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CohortSettings {
-    /// Names of the primary figures, declared before measuring ([`super::observe::is_named`]).
+    /// Names of figures ([`super::observe::is_named`]).
     pub primary: Vec<String>,
-    /// Smallest difference that matters, as a share of 1.
+    /// Share of 1.
     pub minimum_effect: f64,
-    /// How drives are grouped.
     pub grouping: Grouping,
-    /// The group that others are compared with; the first in alphabetical order where empty or not
+    /// Others are compared with this group; the first in alphabetical order where empty or not
     /// found.
     pub baseline: String,
-    /// Limits of figures of soaks by their names ([`super::observe::is_named`]), in the figure's
-    /// unit.
+    /// Limits of soaks by name ([`super::observe::is_named`]), in the figure's unit.
     pub limits: BTreeMap<String, f64>,
 }
 

@@ -1,11 +1,8 @@
-//! Soaks from run folders: the course of a drive's figures over time.
-//!
-//! # Mechanism
-//! A soak is a cell of kind [`CellKind::Soak`] of one drive, finished or not: what was measured so
-//! far counts. Its intervals are cut into spans at every interruption, and thinned to
-//! [`MOST_POINTS`] medians, so that weeks of thousands of drives fit into memory. An interval in
-//! which nothing completed has no rate on a logarithmic scale and no latency: it is left out and
-//! counted.
+//! Soaks from run folders: a drive's figures over time. A soak is a cell of kind [`CellKind::Soak`]
+//! of one drive, finished or not. Its intervals are cut into spans at every interruption, and
+//! thinned to [`MOST_POINTS`] medians, so that weeks of thousands of drives fit into memory. An
+//! interval in which nothing completed has no rate on a logarithmic scale and no latency: it is
+//! left out and counted.
 
 use assay_stats::cohort::drift::Span;
 use assay_stats::compare::Better;
@@ -18,68 +15,60 @@ use super::Observation;
 use super::observe::{Origin, figure_of_cell, template};
 use crate::figure;
 
-/// Points of a soak: 20 for each of the blocks of which slopes are made.
+/// 20 for each of the blocks of which slopes are made.
 pub const MOST_POINTS: usize = 480;
-/// A pause longer than so many intervals is an interruption.
+/// A longer pause is an interruption.
 const PAUSE_INTERVALS: f64 = 1.5;
 const HOUR_NS: f64 = 3.6e12;
 
 /// Last part of the name of the share of errors.
 pub const ERRORS_KEY: &str = "errors_per_bit";
 
-/// A figure of a drive over the time of a soak.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SoakSeries {
-    /// Figure and drive; its value is the median over the soak.
+    /// Figure and drive; the value is the median over the soak.
     pub about: Observation,
-    /// Hours since the soak began and values in the figure's unit, in spans without an
-    /// interruption. All values are finite.
+    /// Hours since the soak began and finite values in the figure's unit, in spans without an
+    /// interruption.
     pub spans: Vec<Span>,
     /// Intervals left out, in which nothing completed.
     pub silent: usize,
-    /// The drive's own limit of the figure: its warning temperature (WCTEMP).
+    /// The drive's own limit: its warning temperature (WCTEMP).
     pub limit: Option<f64>,
 }
 
-/// Errors of a drive in a soak.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SoakErrors {
-    /// Figure and drive; its value is the number of errors per bit.
+    /// Figure and drive; the value is the number of errors per bit.
     pub about: Observation,
-    /// I/Os that failed or were short.
+    /// Failed or short I/Os.
     pub errors: u64,
-    /// Bits transferred.
+    /// Transferred bits.
     pub bits: f64,
 }
 
-/// Soaks of drives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Soaks {
-    /// Figures over time.
     pub series: Vec<SoakSeries>,
     pub errors: Vec<SoakErrors>,
 }
 
 impl Soaks {
-    /// Add others.
     pub fn extend(&mut self, others: Soaks) {
         self.series.extend(others.series);
         self.errors.extend(others.errors);
     }
 
-    /// What describes the drives.
     pub fn about(&self) -> impl Iterator<Item = &Observation> {
         let series = self.series.iter().map(|s| &s.about);
         series.chain(self.errors.iter().map(|e| &e.about))
     }
 
-    /// The same, to be completed.
     pub fn about_mut(&mut self) -> impl Iterator<Item = &mut Observation> {
         let series = self.series.iter_mut().map(|s| &mut s.about);
         series.chain(self.errors.iter_mut().map(|e| &mut e.about))
     }
 
-    /// Without the drives for which `keep` is false.
     pub fn retain(&mut self, keep: impl Fn(&Observation) -> bool) {
         self.series.retain(|s| keep(&s.about));
         self.errors.retain(|e| keep(&e.about));
@@ -174,8 +163,8 @@ fn hours(ns: u64) -> f64 {
     ns as f64 / HOUR_NS
 }
 
-/// Points cut into spans: at the gaps, by time of their start, and at every pause of more than
-/// [`PAUSE_INTERVALS`] usual intervals. Silent intervals are no pause: the drive was measured.
+/// Cut at the gaps, by time of their start, and at every pause of more than [`PAUSE_INTERVALS`]
+/// usual intervals. Silent intervals are no pause: the drive was measured.
 fn spans(points: &[(f64, Option<f64>)], gaps: &[f64]) -> Vec<Span> {
     let steps: Vec<f64> = points.windows(2).map(|p| p[1].0 - p[0].0).collect();
     let pause = PAUSE_INTERVALS * median(&steps);

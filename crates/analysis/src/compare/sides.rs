@@ -5,16 +5,13 @@ use assay_store::read::Run;
 
 use super::{ComparisonSettings, Comparisons, DriveGroup, SideKind, pair};
 
-/// Why runs cannot be sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SidesError {
-    /// A side without runs.
     #[error("no runs {0} the change: name at least one run folder on each side")]
     Empty(&'static str),
     /// A run counts once.
     #[error("run {0} is given twice: a run counts once, on one side")]
     Twice(String),
-    /// Another suite.
     #[error(
         "run {run} is of suite \"{suite}\", run {first} of \"{first_suite}\": runs before and \
          after a change are of one suite; `assay compare RUN...` compares what runs of different \
@@ -23,11 +20,9 @@ pub enum SidesError {
     OtherSuite {
         run: String,
         suite: String,
-        /// The first run.
         first: String,
         first_suite: String,
     },
-    /// Another drive.
     #[error(
         "run {run} measured {drives}, run {first} measured {first_drives}: runs before and after \
          a change are of the same drives; `assay compare RUN...` compares different drives, and \
@@ -36,7 +31,6 @@ pub enum SidesError {
     OtherDrives {
         run: String,
         drives: String,
-        /// The first run.
         first: String,
         first_drives: String,
     },
@@ -48,17 +42,12 @@ pub enum SidesError {
     SameSimulation {
         /// The later run.
         run: String,
-        /// The earlier run.
         first: String,
     },
 }
 
-/// Compare the first `before` runs with those after them, drive by drive: repeated runs of a drive
-/// are one side.
-///
-/// # Errors
-/// A side is empty, a run is given twice, suites or drives differ, or simulated runs repeat each
-/// other.
+/// Compares the first `before` runs with those after them, drive by drive. Fails when a side is
+/// empty, a run is given twice, suites or drives differ, or simulated runs repeat each other.
 pub fn before_after(
     runs: &[Run],
     before: usize,
@@ -99,7 +88,6 @@ pub fn before_after(
     })
 }
 
-/// The conditions of [`before_after`] on each run.
 fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
     let id = |run: &Run| run.manifest.run_id.clone();
     let suite = |run: &Run| run.manifest.suite.name.clone();
@@ -141,7 +129,7 @@ fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
     Ok(())
 }
 
-/// True of two simulations that repeat each other to the bit.
+/// They repeat each other to the bit.
 pub(super) fn is_same_simulation(a: &Run, b: &Run) -> bool {
     let (a, b) = (&a.manifest, &b.manifest);
     let simulated = !a.drives.is_empty() && a.drives.iter().all(|d| d.simulated);
@@ -150,7 +138,6 @@ pub(super) fn is_same_simulation(a: &Run, b: &Run) -> bool {
         && (&a.tool, &a.drives, &a.cells) == (&b.tool, &b.drives, &b.cells)
 }
 
-/// Drives of a run, each identity once.
 fn distinct(run: &Run) -> Vec<&DriveRecord> {
     let mut found: Vec<&DriveRecord> = Vec::new();
     for drive in &run.manifest.drives {
@@ -168,7 +155,6 @@ fn identities(run: &Run) -> Vec<(bool, String, String)> {
     all
 }
 
-/// Short name of a drive.
 fn label(drive: &DriveRecord) -> &str {
     match drive.label.trim() {
         "" => &drive.spec,
@@ -176,7 +162,7 @@ fn label(drive: &DriveRecord) -> &str {
     }
 }
 
-/// Identity of a drive across manifests.
+/// Identifies a drive across manifests.
 pub(super) fn identity(drive: &DriveRecord) -> (bool, String, String) {
     if drive.simulated {
         let is_seed = |option: &&str| option.trim_start().starts_with("seed=");
@@ -191,7 +177,7 @@ pub(super) fn identity(drive: &DriveRecord) -> (bool, String, String) {
     (false, drive.model.clone(), serial)
 }
 
-/// Runs by drive; of only one drive, each run.
+/// Groups runs by drive; of only one drive, each run is a group.
 pub(super) fn groups(runs: &[Run]) -> (Vec<DriveGroup>, SideKind) {
     let mut groups: Vec<((bool, String, String), DriveGroup)> = Vec::new();
     for (run, r) in runs.iter().enumerate() {

@@ -1,5 +1,3 @@
-//! Values of the runs of a side, with their intervals.
-
 use assay_stats::compare::RunValue;
 use assay_stats::{LatencySummary, mean};
 use assay_store::model::{CellPlan, CellResult};
@@ -10,7 +8,6 @@ use super::workload::{Key, Measured, measured};
 use super::{DriveGroup, Metric};
 use crate::estimate::{self, Estimates, Missing};
 
-/// Latencies of an operation.
 fn latency_of(result: &CellResult, op: Op) -> &LatencySummary {
     match op {
         Op::Read => &result.read.latency_ns,
@@ -19,7 +16,6 @@ fn latency_of(result: &CellResult, op: Op) -> &LatencySummary {
     }
 }
 
-/// Value of a run, with its interval where there is one.
 fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -> Option<RunValue> {
     let estimate = match metric {
         Metric::MibPerS => estimates.mib_per_s.ok(),
@@ -42,8 +38,7 @@ fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -
     })
 }
 
-/// The workloads of each run of a group, with their estimates by operation: with latencies of
-/// reads, and of writes.
+/// Per run, the workloads with their estimates: with latencies of reads, and of writes.
 pub(super) struct Side<'a>(Vec<Vec<(Measured<'a>, [Estimates; 2])>>);
 
 impl<'a> Side<'a> {
@@ -75,7 +70,6 @@ impl<'a> Side<'a> {
         keys
     }
 
-    /// Every run's measurement of a workload.
     fn measured(&self, key: &Key) -> impl Iterator<Item = &(Measured<'a>, [Estimates; 2])> {
         let of_run =
             |run: &'_ [(Measured<'a>, [Estimates; 2])]| run.iter().position(|(m, _)| m.key == *key);
@@ -84,7 +78,6 @@ impl<'a> Side<'a> {
             .filter_map(move |run| Some(&run[of_run(run)?]))
     }
 
-    /// Values of a workload, by run.
     pub(super) fn values(&self, metric: Metric, op: Op, key: &Key) -> Vec<RunValue> {
         let measured = self.measured(key);
         let value = |(m, estimates): &(Measured<'_>, [Estimates; 2])| {
@@ -114,8 +107,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The operation whose latencies are compared: the one that there was most of on both sides
-/// together. Of an even mix each run by itself could have another.
+/// The operation that there was most of on both sides together: of an even mix each run by itself
+/// could have another.
 pub(super) fn most_frequent(a: &Side<'_>, b: &Side<'_>, key: &Key) -> Op {
     let mut ios = [(Op::Read, 0), (Op::Write, 0), (Op::Discard, 0)];
     let measured = a.measured(key).chain(b.measured(key));

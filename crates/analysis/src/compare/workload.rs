@@ -1,12 +1,10 @@
-//! Matching and labelling of workloads.
-
 use assay_store::model::{CellKind, CellPlan, CellView};
 use assay_store::read::{CellDrive, CellState, Run};
 use assay_units::text::format_size;
 
 use super::WorkloadComparison;
 
-/// Identity of a workload; repetitions within a run are distinguished by their order.
+/// Repetitions within a run are distinguished by their order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
     step: String,
@@ -22,7 +20,7 @@ pub(super) struct Key {
     rate: [u64; 2],
     /// Options without a field of their own.
     access: Vec<String>,
-    /// Of a stream.
+    /// Length of a stream.
     length_bytes: u64,
     occurrence: usize,
 }
@@ -49,8 +47,7 @@ impl Key {
     }
 }
 
-/// Options that distinguish workloads with equal fields. Sizes and offsets are not among them,
-/// because drives differ in size.
+/// Sizes and offsets are not among the options, because drives differ in size.
 const ACCESS: [&str; 17] = [
     "bs",
     "random_distribution",
@@ -71,7 +68,7 @@ const ACCESS: [&str; 17] = [
     "trace_map",
 ];
 
-/// The [`ACCESS`] options of a line, with their values. A single block size has a field of its own.
+/// The [`ACCESS`] options of a line. A single block size has a field of its own.
 fn access(options: &str) -> Vec<String> {
     let is_access = |option: &&str| {
         let (name, value) = option.split_once(' ').unwrap_or((option, ""));
@@ -92,7 +89,7 @@ fn length_bytes(plan: &CellPlan) -> u64 {
     }
 }
 
-/// A workload of one drive in one run: its cells, of rounds the last window.
+/// A workload of one drive in one run; of rounds the last window.
 pub(super) struct Measured<'a> {
     pub(super) key: Key,
     pub(super) plan: &'a CellPlan,
@@ -136,7 +133,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
     all
 }
 
-/// Label every workload with what distinguishes it from the others of its step.
+/// A label distinguishes a workload from the others of its step.
 pub(super) fn label_workloads(workloads: &mut [WorkloadComparison]) {
     let labelled = workloads
         .iter()
@@ -154,7 +151,7 @@ pub(super) fn label_workloads(workloads: &mut [WorkloadComparison]) {
     }
 }
 
-/// Properties of a workload as text, always the same number of them.
+/// Always the same number of them.
 fn labels(plan: &CellPlan) -> Vec<String> {
     let w = &plan.workload;
     let (load, rate, length) = (plan.load.as_ref(), w.rate_iops, length_bytes(plan));

@@ -1,5 +1,4 @@
-//! Conclusions about a drive in a cell: score, parts of the latency, power, throttling, write
-//! amplification.
+//! Conclusions about a drive in a cell.
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::export::table::Conclusion;
@@ -50,7 +49,7 @@ pub(super) fn score(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("modes", "", modes.map(|count| count as f64));
 }
 
-/// `latency`, of open loops.
+/// Conclusions about open loops.
 pub(super) fn latency(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let Some(parts) = queueing::of_cell(place.run, place.cell, place.part.drive) else {
         return;
@@ -112,7 +111,7 @@ pub(super) fn throttling(place: Place<'_>, hot: &Throttling, into: &mut Vec<Conc
     );
 }
 
-/// `idle_recovery`, of bursts with idle time between them.
+/// Conclusions about bursts with idle time between them.
 pub(super) fn idle_recovery(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let drive = place.part.drive;
     let Some(segment) = recovery::of_cell(place.run, place.cell, drive) else {
@@ -126,7 +125,7 @@ pub(super) fn idle_recovery(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("recovered", "%", segment.recovery_pct());
 }
 
-/// `stimulus`, of a workload of a sequence without pauses.
+/// Conclusions about a workload of a sequence without pauses.
 pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
     if place.cell.plan.view != Some(CellView::CrossStimulus) {
         return;
@@ -149,7 +148,7 @@ pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("level_kept", "%", kept);
 }
 
-/// `interference`, of a workload beside others that was measured alone too.
+/// Conclusions about a workload beside others that was measured alone too.
 pub(super) fn interference(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let drive = place.part.drive;
     let Some(found) = interference::of_cell(place.run, place.cell, drive) else {
@@ -168,7 +167,7 @@ pub(super) fn interference(place: Place<'_>, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `deadline`, of every deadline of a cell and every operation.
+/// Conclusions about every deadline of a cell and every operation.
 pub(super) fn deadlines(place: Place<'_>, into: &mut Vec<Conclusion>) {
     for deadline_ns in &place.cell.plan.deadlines_ns {
         for misses in deadlines::of(place.part, Nanos(*deadline_ns)) {
@@ -189,7 +188,6 @@ pub(super) fn deadlines(place: Place<'_>, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `drain`, of a cell that drains an amount of data.
 pub(super) fn drain(place: Place<'_>, into: &mut Vec<Conclusion>) {
     if place.cell.plan.view != Some(CellView::Drain) {
         return;
@@ -204,7 +202,7 @@ pub(super) fn drain(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("slowest_flush", "s", found.flush_s);
 }
 
-/// `fill`, of a workload that was measured on the empty drive too.
+/// Conclusions about a workload that was measured on the empty drive too.
 pub(super) fn fill(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let drive = place.part.drive;
     let Some(found) = fill::of_cell(place.run, place.cell, drive) else {
@@ -217,7 +215,7 @@ pub(super) fn fill(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("p99_ratio", "", found.p99_ratio);
 }
 
-/// `wake`, of a cell with idle time before every I/O.
+/// Conclusions about a cell with idle time before every I/O.
 pub(super) fn wake(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let drive = place.part.drive;
     let Some(found) = wake::of_cell(place.run, place.cell, drive) else {
@@ -232,7 +230,7 @@ pub(super) fn wake(place: Place<'_>, into: &mut Vec<Conclusion>) {
     rows.add("added_p99", "ns", found.added_p99_ns);
 }
 
-/// `steady_state` of a long write: when it became steady.
+/// When a long write became steady.
 pub(super) fn time_to_steady(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let drive = place.part.drive;
     let Some(found) = steady_time::of_cell(place.run, place.cell, drive) else {
@@ -250,8 +248,7 @@ pub(super) fn time_to_steady(place: Place<'_>, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `endurance` of a cell that writes: write amplification with its bounds by the counters' steps,
-/// or why there is none.
+/// Write amplification with its bounds by the counters' steps, or why there is none.
 pub(super) fn endurance(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let Some(found) = endurance::of_cell(place.run, place.cell, place.part) else {
         return;
@@ -262,13 +259,12 @@ pub(super) fn endurance(place: Place<'_>, into: &mut Vec<Conclusion>) {
     amplification(&found, names, source, &mut Rows { about, into });
 }
 
-/// Name of the log with the media's counter.
+/// The log with the media's counter.
 pub(super) fn counter_source(run: &Run, drive: usize) -> Option<String> {
     let origins = endurance::origins(run.manifest.drives.get(drive)?)?;
     Some(origins.media.source.name().to_owned())
 }
 
-/// Names of the figures of a write amplification.
 pub(super) struct AmplificationNames {
     factor: &'static str,
     host: &'static str,
@@ -279,7 +275,7 @@ pub(super) struct AmplificationNames {
 }
 
 impl AmplificationNames {
-    /// Of a cell, or of all cells of a step.
+    /// Names for a cell, or for all cells of a step.
     pub(super) const OF_CELLS: AmplificationNames = AmplificationNames {
         factor: "write_amplification",
         host: "host_written",
@@ -288,7 +284,7 @@ impl AmplificationNames {
         left: "left_host_bytes",
         per_day: "drive_writes_per_day",
     };
-    /// Of the measurement window of a step with rounds.
+    /// Names for the measurement window of a step with rounds.
     pub(super) const OF_WINDOW: AmplificationNames = AmplificationNames {
         factor: "window_write_amplification",
         host: "window_host_written",
@@ -299,7 +295,7 @@ impl AmplificationNames {
     };
 }
 
-/// Rows of a write amplification; of a drive without a counter none.
+/// None for a drive without a counter.
 pub(super) fn amplification(
     found: &Result<WriteAmplification, NoAmplification>,
     names: &AmplificationNames,

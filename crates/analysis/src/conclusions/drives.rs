@@ -1,5 +1,4 @@
-//! Conclusions about a drive in a step or in the whole run: knees, steady state of rounds,
-//! endurance, causes, verdict.
+//! Conclusions about a drive in a step or in the whole run.
 
 use assay_stats::confidence::Estimate;
 use assay_store::export::table::Conclusion;
@@ -11,7 +10,6 @@ use super::cells::{self, AmplificationNames};
 use crate::knee::{CurveKnee, SweepKnee};
 use crate::{attribution, endurance, estimate, knee};
 
-/// All of a drive.
 pub(super) fn of(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let mut steps: Vec<&str> = run
         .cells
@@ -44,7 +42,6 @@ fn about(drive: usize, kind: &'static str) -> Conclusion {
     }
 }
 
-/// About the cell at a knee.
 fn at_knee(run: &Run, drive: usize, cell: usize) -> Conclusion {
     let plan = &run.cells[cell].plan;
     Conclusion {
@@ -54,7 +51,6 @@ fn at_knee(run: &Run, drive: usize, cell: usize) -> Conclusion {
     }
 }
 
-/// `knee` of a sweep over depth.
 fn depth(run: &Run, drive: usize, sweep: SweepKnee, into: &mut Vec<Conclusion>) {
     let mut rows = Rows {
         about: at_knee(run, drive, sweep.cell),
@@ -93,7 +89,6 @@ fn load(run: &Run, drive: usize, curve: CurveKnee, into: &mut Vec<Conclusion>) {
     rows.add("beyond", "IOPS", knee.beyond);
 }
 
-/// `steady_state` of rounds.
 fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     for record in run.steady.iter().filter(|record| record.drive == drive) {
         let mut rows = Rows {
@@ -117,7 +112,6 @@ fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `standard`: the conditions of a standard's test.
 fn standard(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let Some(report) = crate::standard::of(run, drive) else {
         return;
@@ -138,11 +132,10 @@ fn standard(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// A tracked figure over its window.
 struct TrackedMean {
     value: f64,
     unit: &'static str,
-    /// Confidence interval, from the consecutive seconds of the rounds.
+    /// Computed from the consecutive seconds of the rounds.
     interval: Option<(f64, f64)>,
 }
 
@@ -170,8 +163,7 @@ fn tracked_mean(run: &Run, record: &SteadyRecord) -> TrackedMean {
     }
 }
 
-/// `endurance` of steps: write amplification and what the host may write with the workload; of
-/// rounds in steady state also over their measurement window (`window_...`).
+/// Rounds in steady state have conclusions about their window too (`window_...`).
 fn steps_endurance(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     for found in endurance::of_steps(run, drive) {
         let names = match found.window {
@@ -196,7 +188,7 @@ fn steps_endurance(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `endurance` of a drive: its wear at the first and the last reading of the run.
+/// Wear at the first and the last reading of the run.
 fn wear(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let cells = run.cells.iter().filter_map(|cell| cell.drive(drive));
     let readings: Vec<&TelemetryRecord> = cells.flat_map(|part| &part.telemetry).collect();
@@ -233,7 +225,6 @@ fn wear(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     }
 }
 
-/// `causes`: the summary of the phases of all cells.
 fn causes(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let found = attribution::summary(run, drive);
     let mut rows = Rows {

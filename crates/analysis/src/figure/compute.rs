@@ -1,5 +1,3 @@
-//! Computation of figures from the cells of a drive.
-
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_stats::{LatencySummary, mean};
 use assay_store::model::{CellKind, CellResult, PredictiveFactors, TelemetryRecord};
@@ -17,7 +15,6 @@ mod views;
 
 pub(super) use views::*;
 
-/// A drive's measurement in a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     pub run: &'a Run,
@@ -25,27 +22,24 @@ pub struct Measured<'a> {
     pub part: &'a CellDrive,
 }
 
-/// The cells from which a figure is computed.
 #[derive(Clone, Debug, Default)]
 pub struct FigureInput<'a> {
-    /// In the order of the plan, of several runs one run after the other.
+    /// Cells in the order of the plan, of several runs one run after the other.
     pub cells: Vec<Measured<'a>>,
-    /// Compute intervals too.
     pub with_intervals: bool,
 }
 
-/// A figure's value.
 #[derive(Clone, Debug, Default)]
 pub struct FigureValue<'a> {
     pub value: f64,
-    /// A clause about it, for verdicts; empty where value and unit say all.
+    /// A clause for verdicts; empty where value and unit say all.
     pub text: String,
     /// Where the true value is expected, in the same unit.
     pub interval: Option<[f64; 2]>,
     /// True for a predictive interval of the real drive, false for a confidence interval of the
     /// mean.
     pub is_predictive: bool,
-    /// The cell that it is taken from, where that is not the first.
+    /// The cell that the value is taken from, where that is not the first.
     pub of: Option<Measured<'a>>,
 }
 
@@ -58,7 +52,7 @@ impl<'a> Measured<'a> {
         Some(Measured { run, cell, part })
     }
 
-    /// Why its result is missing or incomplete, in short and in full.
+    /// Why the result is missing or incomplete, in short and in full.
     pub fn remark(self) -> Option<(&'static str, String)> {
         steady_state::remark(self.cell, self.part.result.is_some(), || {
             steady_state::not_steady_reason(self.run, self.cell, self.drive())
@@ -73,13 +67,12 @@ impl<'a> Measured<'a> {
         self.part.drive
     }
 
-    /// The predictive factors of its rate and of its latency percentiles.
+    /// Factors of the rate and of latency percentiles.
     fn factors(self) -> [Option<&'a PredictiveFactors>; 2] {
         let drive = self.run.manifest.drives.get(self.drive());
         drive.map_or([None; 2], |drive| drive.predictive(&self.cell.plan))
     }
 
-    /// MiB/s of each measured interval.
     fn rates(self) -> Vec<f64> {
         let samples = self.part.measured_intervals();
         samples.iter().map(IntervalSample::mib_per_s).collect()
@@ -107,7 +100,7 @@ impl<'a> FigureInput<'a> {
         starts.map(|cells| cells[0])
     }
 
-    /// The cell with the largest value, of equal ones the last.
+    /// Takes the last of equal values.
     fn largest(&self, of: impl Fn(Measured<'a>) -> Found<'a>) -> Found<'a> {
         let found = self.cells.iter().filter_map(|m| {
             Some(FigureValue {
@@ -118,7 +111,7 @@ impl<'a> FigureInput<'a> {
         found.max_by(|a, b| a.value.total_cmp(&b.value))
     }
 
-    /// A value with the interval of a rate: predictive of a simulated drive, else of the mean.
+    /// The interval is predictive of a simulated drive, else of the mean.
     fn rated(
         &self,
         of: Measured<'a>,
@@ -204,7 +197,7 @@ pub(super) fn mean_us<'a>(definition: &Definition, input: &FigureInput<'a>) -> F
     })
 }
 
-/// A latency percentile of the first cell. A percentile has no confidence interval within a run.
+/// Percentile of the first cell, without a confidence interval: a run has none for it.
 pub(super) fn percentile<'a>(definition: &Definition, input: &FigureInput<'a>) -> Found<'a> {
     let first = input.first()?;
     let value = definition.of_result(first.result()?)?;
@@ -236,14 +229,14 @@ pub(super) fn flush_p99_us<'a>(definition: &Definition, input: &FigureInput<'a>)
     flush_us(definition, input, |l| l.p99)
 }
 
-/// The rates of the first cell's intervals, where they are enough.
+/// Rates of the first cell, where the intervals are enough.
 fn enough_rates(definition: &Definition, input: &FigureInput<'_>) -> Option<Vec<f64>> {
     let rates = input.first()?.rates();
     let enough = matches!(definition.least, Least::Intervals(least) if rates.len() >= least);
     enough.then_some(rates)
 }
 
-/// The first and the last fifth of rates.
+/// The first and the last fifth.
 fn fifths(rates: &[f64]) -> (&[f64], &[f64]) {
     let fifth = rates.len() / 5;
     (&rates[..fifth], &rates[rates.len() - fifth..])
@@ -310,7 +303,7 @@ pub(super) fn data_ratio<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'
     })
 }
 
-/// The same workload of a concurrent cell's drive alone, of the same step, else of any.
+/// The same workload of the concurrent cell's drive alone, of the same step, else of any.
 fn alone<'a>(of: Measured<'a>) -> Option<&'a CellResult> {
     let w = &of.cell.plan.workload;
     let is_alone = |cell: &&CellRecord| {
@@ -363,8 +356,7 @@ pub(super) fn scaling_pct<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<
     Some(FigureValue::plain(pct).with(text))
 }
 
-/// Throttling in the first cell, and the observed time, seconds; `None` without a temperature
-/// sensor or throttling status.
+/// The observed time, too; `None` without a temperature sensor or throttling status.
 fn throttling(input: &FigureInput<'_>) -> Option<(Option<Throttling>, f64)> {
     let first = input.first()?;
     let is_thermal = |t: &TelemetryRecord| t.temperature_c.is_some() || t.throttled.is_some();
@@ -434,7 +426,6 @@ pub(super) fn bad_blocks<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'
 }
 
 impl FigureValue<'_> {
-    /// Its text, else value and unit.
     pub fn text_or_value(&self, unit: Unit) -> String {
         if !self.text.is_empty() {
             return self.text.clone();

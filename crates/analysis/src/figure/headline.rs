@@ -1,5 +1,5 @@
-//! Headline metrics of a suite, as its TOML text declares them: the columns of the scoreboard in
-//! reports, and the figures from which cohorts conclude.
+//! Headline metrics of a suite, as its TOML text declares them: the columns of the scoreboard, and
+//! the figures from which cohorts conclude.
 
 use assay_store::model::{CellKind, CellPlan};
 use assay_store::read::Run;
@@ -8,17 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Figure, FigureInput, FigureValue, Measured};
 
-/// A headline metric: one figure of one step.
+/// One figure of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeadlineMetric {
-    /// Name, unique in the suite: letters, digits and hyphens.
+    /// Unique in the suite: letters, digits and hyphens.
     pub key: String,
-    /// Heading of its column.
+    /// Heading of the column.
     pub title: String,
-    /// The step that measures it.
     pub step: String,
-    /// What is taken from the step's cells.
     pub figure: Figure,
     /// Only cells with this workload (fio's `rw`).
     pub rw: Option<String>,
@@ -26,18 +24,18 @@ pub struct HeadlineMetric {
     pub bs: Option<String>,
     /// Only cells with so many threads.
     pub numjobs: Option<u32>,
-    /// Only cells with so many I/Os in flight per thread.
+    /// Only cells with this depth per thread.
     pub iodepth: Option<u32>,
     /// Only cells with so many I/Os in flight, all threads together.
     pub in_flight: Option<u32>,
-    /// Only cells with this share of reads, percent.
+    /// Only cells with this share of reads.
     pub rwmixread: Option<u8>,
     /// Only cells of this job, where several run at once; absent: the foreground.
     pub job: Option<String>,
 }
 
 impl HeadlineMetric {
-    /// A figure of all cells of a step.
+    /// A metric of all cells of the step.
     pub fn of_step(step: &str, title: &str, figure: Figure) -> HeadlineMetric {
         HeadlineMetric {
             key: format!("{step}-{}", figure.key.replace('_', "")).to_lowercase(),
@@ -54,7 +52,6 @@ impl HeadlineMetric {
         }
     }
 
-    /// True for a cell of its step that it selects.
     pub fn selects(&self, plan: &CellPlan) -> bool {
         fn is<T: PartialEq>(wanted: Option<T>, value: T) -> bool {
             wanted.is_none_or(|wanted| wanted == value)
@@ -76,11 +73,8 @@ impl HeadlineMetric {
                 .is_none_or(|share| w.rwmixread == Some(share))
     }
 
-    /// What is wrong with it, if anything.
-    ///
-    /// # Errors
-    /// A key that is no identifier, a title that is empty, a block size that cannot be read, or a
-    /// figure that is not measured.
+    /// Fails for a key that is no identifier, an empty title, a block size that cannot be read, or
+    /// a figure that is not measured.
     pub fn check(&self) -> Result<(), String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if self.key.is_empty() || !self.key.chars().all(plain) {
@@ -98,7 +92,7 @@ impl HeadlineMetric {
         }
     }
 
-    /// Its value on a drive of a run, with its interval, from the cells measured so far.
+    /// Value with its interval, from the cells measured so far.
     pub fn of_drive<'a>(&self, run: &'a Run, drive: usize) -> Option<FigureValue<'a>> {
         let prepares = |plan: &CellPlan| matches!(plan.kind, CellKind::Prepare | CellKind::Purge);
         let cells = run.cells.iter();
@@ -118,19 +112,17 @@ impl HeadlineMetric {
     }
 }
 
-/// The headline metrics and first charts that a suite's text declares.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Headlines {
-    /// The metrics, in order.
     #[serde(default, rename = "headline")]
     pub metrics: Vec<HeadlineMetric>,
-    /// The charts of the first screen, as `STEP/CHART`: the start of the chart's name in links.
+    /// Charts of the first screen, as `STEP/CHART`: the start of the chart's name in links.
     #[serde(default)]
     pub first_charts: Vec<String>,
 }
 
 impl Headlines {
-    /// Those of a run; empty where its suite declares none or cannot be read.
+    /// Empty where the suite declares none or cannot be read.
     pub fn of_run(run: &Run) -> Headlines {
         toml::from_str(&run.manifest.suite.text).unwrap_or_default()
     }

@@ -47,7 +47,7 @@ pub(in crate::figure) fn score_steadiness<'a>(
     Some(FigureValue::plain(ratio).with(text))
 }
 
-/// The first sweep's knee over depth, and its cell.
+/// Knee of the first sweep, with its cell.
 fn depth_knee<'a>(input: &FigureInput<'a>) -> Option<(DepthKnee, Measured<'a>)> {
     input.steps().find_map(|m| {
         let found = knee::of_step(m.run, &m.cell.plan.step, m.drive());
@@ -57,7 +57,6 @@ fn depth_knee<'a>(input: &FigureInput<'a>) -> Option<(DepthKnee, Measured<'a>)> 
     })
 }
 
-/// Text of a knee's depth.
 fn in_flight(knee: &DepthKnee) -> String {
     let rising = if knee.still_rising {
         ", still rising at the end of the sweep"
@@ -97,7 +96,7 @@ pub(in crate::figure) fn load_knee_pct<'a>(_: &Definition, input: &FigureInput<'
     Some(FigureValue::plain(percent).with(text))
 }
 
-/// Share of the tracking variables of rounds in steady state.
+/// Share of the tracking variables.
 pub(in crate::figure) fn steady_pct<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
     let of_step = |m: Measured<'a>| {
         let steady = m.run.steady.iter();
