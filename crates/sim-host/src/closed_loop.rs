@@ -1,14 +1,12 @@
 //! Closed-loop load: threads that keep a fixed number of I/Os in flight each.
 //!
 //! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then,
-//! as assay's engine counts it: the host overhead on the way to the drive is part of what a program
-//! sees.
+//! as assay's engine counts it, host overhead included.
 //!
-//! An I/O longer than the host's longest command ([`BenchProfile::max_io_bytes`]) is sent in
-//! pieces, each when the one before has completed and at the host overhead again, as DragonFly BSD
-//! does with reads and writes of a raw device (`physio` in `sys/kern/kern_physio.c`:
-//! `dev_dstrategy`, then `biowait`, per piece of `si_iosize_max`, which
-//! `sys/dev/disk/nvme/nvme_disk.c` sets to MAXPHYS, 128 KiB).
+//! An I/O longer than [`BenchProfile::max_io_bytes`] is sent in pieces, each when the one before
+//! has completed and at the host overhead again, as DragonFly BSD does with raw devices (`physio`
+//! in `sys/kern/kern_physio.c`: `dev_dstrategy`, then `biowait`, per piece of `si_iosize_max`,
+//! which `sys/dev/disk/nvme/nvme_disk.c` sets to MAXPHYS, 128 KiB).
 //!
 //! [`BenchProfile::max_io_bytes`]: assay_ssd::profile::BenchProfile::max_io_bytes
 
@@ -18,13 +16,12 @@ use assay_units::Nanos;
 use crate::event_loop::{EventLoop, TieOrder};
 use crate::processors::HostProcessors;
 
-/// Between the first I/Os of two slots, in nanoseconds: threads do not start in the same instant.
+/// Time between the first I/Os of two slots: threads do not start in the same instant.
 const STAGGER_NS: u64 = 100;
-/// The same where long I/Os are sent in pieces: about the time to fork a process. Threads that
+/// The same where long I/Os are sent in pieces, about the time to fork a process: threads that
 /// start together would send all first pieces, then all second ones, for ever.
 const FORK_NS: u64 = 100_000;
 
-/// The pieces of long I/Os.
 #[derive(Clone, Debug)]
 struct Pieces {
     longest_bytes: u32,
@@ -50,7 +47,6 @@ impl Pieces {
     }
 }
 
-/// A drive under closed-loop load.
 #[derive(Clone, Debug)]
 pub struct ClosedLoop {
     events: EventLoop,
@@ -76,17 +72,15 @@ impl ClosedLoop {
         }
     }
 
-    /// The events around the drive.
     pub fn events(&self) -> &EventLoop {
         &self.events
     }
 
-    /// The drive, to change it or to sample its telemetry.
     pub fn drive_mut(&mut self) -> &mut Drive {
         self.events.drive_mut()
     }
 
-    /// Start threads with `depth` slots each on these processors. Nothing may be in flight.
+    /// Start threads with `depth` slots each. Nothing may be in flight.
     pub fn begin(&mut self, processors: HostProcessors, threads: u32, depth: u32) {
         let now = self.events.now();
         self.events.set_processors(processors);
@@ -105,7 +99,7 @@ impl ClosedLoop {
     }
 
     /// Process events up to the next completions, if they come by `until`: `command` makes a slot's
-    /// next I/O, `completed` takes its last completion and its latency.
+    /// next I/O, `completed` takes a completion and its latency.
     #[inline]
     pub fn step(
         &mut self,
@@ -142,15 +136,14 @@ impl ClosedLoop {
         self.completions.clear();
     }
 
-    /// Keep the drained drive idle for this long.
+    /// The drive must be drained.
     pub fn idle(&mut self, span: Nanos) {
         self.events.idle_until(self.events.now() + span);
     }
 
-    /// Submit commands past the host's processors, the next at a completion, with at most `depth`
-    /// in flight, until `command` has no more. The drive must be drained. `completed` takes
-    /// completions; returns the time from the first submission to the last completion, or `None`
-    /// when commands are in flight that never complete.
+    /// Submit commands past the host's processors with at most `depth` in flight. The drive must be
+    /// drained. Returns the time from the first submission to the last completion, or `None` when
+    /// commands never complete.
     pub fn stream(
         &mut self,
         depth: u32,

@@ -1,9 +1,7 @@
-//! Discrete-event simulation of a drive and its host.
-//!
-//! Virtual time jumps from event to event. An I/O passes the host's processors
-//! ([`EventLoop::submit`]), waits in the arrival queue until it reaches the drive, and completes
-//! there. At one instant, processors come first, then arrivals, then the drive. The caller decides
-//! what is submitted when.
+//! Discrete-event simulation of a drive and its host: virtual time jumps from event to event. An
+//! I/O passes the host's processors ([`EventLoop::submit`]), waits in the arrival queue until it
+//! reaches the drive, and completes there. At one instant, processors come first, then arrivals,
+//! then the drive. The caller decides what is submitted when.
 
 use std::collections::VecDeque;
 
@@ -18,12 +16,10 @@ use crate::HostProcessors;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieOrder {
     Submission,
-    /// By slot number.
     Slot,
 }
 
-/// I/Os on their way to the drive, by arrival, then by tie order: a sorted ring, nearly always
-/// appended to.
+/// I/Os on their way to the drive, by arrival, then by tie order; nearly always appended to.
 #[derive(Clone, Debug)]
 struct Arrivals {
     ring: VecDeque<(Nanos, u32)>,
@@ -58,7 +54,6 @@ impl Arrivals {
         }
     }
 
-    /// The first, if it arrives by `until`.
     #[inline]
     fn pop(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
         let first = *self.ring.front()?;
@@ -69,7 +64,6 @@ impl Arrivals {
     }
 }
 
-/// A drive, the host's processors in front of it, and virtual time.
 #[derive(Clone, Debug)]
 pub struct EventLoop {
     drive: Drive,
@@ -81,7 +75,7 @@ pub struct EventLoop {
 }
 
 impl EventLoop {
-    /// A drive at time 0, used by one thread.
+    /// Used by one thread from time 0.
     pub fn new(drive: Drive, order: TieOrder) -> EventLoop {
         EventLoop {
             processors: HostProcessors::new(&drive.profile().bench, 1, Nanos::ZERO),
@@ -92,7 +86,7 @@ impl EventLoop {
         }
     }
 
-    /// Replace the host's processors and drop I/Os that have not reached the drive.
+    /// Drops I/Os that have not reached the drive.
     pub fn set_processors(&mut self, processors: HostProcessors) {
         // Another tie order would reorder equal times.
         self.in_order = processors.are_in_order() && self.arrivals.order == TieOrder::Submission;
@@ -100,8 +94,7 @@ impl EventLoop {
         self.arrivals.ring.clear();
     }
 
-    /// Whether I/Os may be submitted to the drive as soon as their arrival is known: none that is
-    /// queued later arrives earlier, and the drive does the same.
+    /// Whether I/Os may be submitted to the drive as soon as their arrival is known.
     #[inline]
     pub fn runs_ahead(&self) -> bool {
         self.in_order && self.drive.accepts_ahead()
@@ -111,12 +104,11 @@ impl EventLoop {
         &self.drive
     }
 
-    /// The drive, for everything that does not pass the host's processors (at [`EventLoop::now`]).
+    /// For everything that does not pass the host's processors (at [`EventLoop::now`]).
     pub fn drive_mut(&mut self) -> &mut Drive {
         &mut self.drive
     }
 
-    /// The drive, out of the loop.
     pub fn into_drive(self) -> Drive {
         self.drive
     }
@@ -135,7 +127,6 @@ impl EventLoop {
         }
     }
 
-    /// Processor time of an I/O.
     pub fn processor_time(&self) -> Nanos {
         self.processors.overhead()
     }
@@ -152,8 +143,7 @@ impl EventLoop {
         self.arrivals.add(at, slot);
     }
 
-    /// The next instant at which something happens in host or drive; [`Nanos::MAX`] when nothing
-    /// will.
+    /// The next instant at which something happens in host or drive, or [`Nanos::MAX`].
     #[inline]
     pub fn next_event(&self) -> Nanos {
         self.arrivals
@@ -162,9 +152,9 @@ impl EventLoop {
             .min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
-    /// Process events in order of time, none after `until`, up to the first at which the drive
-    /// completes something; returns whether there was one. `start` submits. An I/O that reaches the
-    /// drive completes nothing, so the drive is advanced at its own events only.
+    /// Process events in order of time, none after `until`, up to the drive's first completion;
+    /// returns whether there was one. An I/O that reaches the drive completes nothing, so the drive
+    /// is advanced at its own events only.
     #[inline]
     pub fn advance_to_completion(
         &mut self,
@@ -197,9 +187,9 @@ impl EventLoop {
         }
     }
 
-    /// [`EventLoop::advance_to_completion`] of a loop that [runs ahead](EventLoop::runs_ahead):
-    /// `completed` takes the completions of one instant. No branch depends on whether an arrival or
-    /// a completion comes first, which no processor predicts.
+    /// [`EventLoop::advance_to_completion`] of a loop that [runs ahead](EventLoop::runs_ahead). No
+    /// branch depends on whether an arrival or a completion comes first, which no processor
+    /// predicts.
     #[inline]
     pub fn advance_ahead(
         &mut self,
@@ -222,8 +212,8 @@ impl EventLoop {
         true
     }
 
-    /// [`EventLoop::advance_to_completion`] of a drive that is the cache of a disk: I/Os of the
-    /// host reach the cache, `command` is that of a slot.
+    /// [`EventLoop::advance_to_completion`] where the drive is the cache of a disk; `command` is
+    /// that of a slot.
     pub fn advance_cached(
         &mut self,
         until: Nanos,
@@ -278,13 +268,13 @@ impl EventLoop {
         }
     }
 
-    /// Advance an idle drive to an instant, or not at all when it has passed.
+    /// Has no effect on a drive that has passed `until`.
     pub fn idle_until(&mut self, until: Nanos) {
         self.advance_drive(until, &mut Vec::new());
     }
 }
 
-/// Advise huge pages for the drive's tables, which are accessed at random, before it is used.
+/// Advise huge pages for the drive's tables, which are accessed at random, before use.
 pub fn prefer_huge_tables(drive: &Drive) {
     if let Some(tables) = drive.tables() {
         prefer_huge_pages(tables.l2p);

@@ -2,11 +2,10 @@
 //!
 //! # Architecture
 //! - [`event_loop`]: [`EventLoop`], virtual time: a drive, the host's processors and the commands
-//!   between the two. The engine's simulated target, fits and the server run on it.
+//!   between the two.
 //! - [`closed_loop`]: [`ClosedLoop`], threads with a fixed queue depth on an event loop.
 //! - [`block_cache`]: a rotating disk, and an LRU cache on a simulated drive in front of it.
-//! - [`processors`]: what an I/O costs the host's processors, and the scheduler (CFS) where threads
-//!   share them.
+//! - [`processors`]: what an I/O costs the host's processors, and their scheduler (CFS).
 //! - [`shared_host`]: one host for several drives that are simulated at once.
 //! - [`target`]: [`SimTarget`], a simulated drive as an [`assay_io::Target`].
 //! - [`profile_file`]: a profile by its built-in name or from a TOML file.

@@ -3,7 +3,7 @@
 //! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`]. With
 //! fewer processors than threads, threads share them as Linux 4.14 (the kernel of the published
 //! measurements' years) schedules them:
-//! - Each processor has a run queue and runs the thread with the least virtual runtime (CFS, the
+//! - Each processor runs the thread with the least virtual runtime of its run queue (CFS, the
 //!   Completely Fair Scheduler: `Documentation/scheduler/sched-design-CFS.txt`). The work of one
 //!   I/O is never interrupted: a waking thread preempts only one that is
 //!   `sched_wakeup_granularity_ns` (4 ms on 8 processors or more) ahead of it.
@@ -16,9 +16,8 @@
 //!   processors are idle for microseconds only (`select_idle_cpu` with `SIS_AVG_CPU`;
 //!   `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
 //!
-//! So rates end near `processors / overhead` (AnandTech PBlaze5: "CPU-limited"). While processors
-//! are saturated, some run queues are long by chance for milliseconds: the latency tail that
-//! vanished when a power limit made the drive the bottleneck.
+//! So rates end near `processors / overhead` (AnandTech PBlaze5: "CPU-limited"), and saturated
+//! processors give a latency tail.
 //!
 //! # Non-goals
 //! No other load, no time slices, no periodic load balancing. Interrupts are assumed to fall on
@@ -32,18 +31,17 @@ use assay_units::Nanos;
 
 use cfs::CfsScheduler;
 
-/// The host's processors and the I/Os that wait for them.
 #[derive(Clone, Debug)]
 pub struct HostProcessors {
     overhead: Nanos,
-    /// Per thread with a processor of its own: when that is free.
+    /// Per thread with a processor of its own: when the processor is free.
     free: Vec<Nanos>,
     /// Where threads share processors.
     shared: Option<Box<CfsScheduler>>,
 }
 
 impl HostProcessors {
-    /// The host of a profile with this many threads (at least one), idle since `now`.
+    /// At least one thread; all are idle since `now`.
     pub fn new(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
         let own = HostProcessors::unscheduled(bench, threads, now);
         let threads = own.free.len();
@@ -55,8 +53,8 @@ impl HostProcessors {
         HostProcessors { shared, ..own }
     }
 
-    /// The same with a processor for every thread, whatever the profile says: a [shared
-    /// host](crate::shared_host) divides its processors itself.
+    /// A processor for every thread, because a [shared host](crate::shared_host) divides its
+    /// processors itself.
     pub fn unscheduled(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
         HostProcessors {
             overhead: Nanos(bench.host_overhead_ns.value),
@@ -65,12 +63,11 @@ impl HostProcessors {
         }
     }
 
-    /// Processor time of an I/O.
     pub fn overhead(&self) -> Nanos {
         self.overhead
     }
 
-    /// Queue an I/O of a thread with a processor of its own at `now`. Returns when it leaves it.
+    /// Queue an I/O of a thread with a processor of its own; returns when it leaves the processor.
     #[inline]
     pub fn submit_for(&mut self, thread: u32, now: Nanos) -> Nanos {
         let free = &mut self.free[thread as usize];
@@ -78,9 +75,8 @@ impl HostProcessors {
         *free
     }
 
-    /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the
-    /// drive, or `None` when that depends on other threads and [`HostProcessors::pop`] will return
-    /// it.
+    /// Queue an I/O, not before the last call's time; returns when it reaches the drive, or `None`
+    /// when that depends on other threads and [`HostProcessors::pop`] will return it.
     #[inline]
     pub fn submit(&mut self, thread: u32, io: u32, now: Nanos) -> Option<Nanos> {
         if let Some(shared) = &mut self.shared {
@@ -90,7 +86,7 @@ impl HostProcessors {
         Some(self.submit_for(thread, now))
     }
 
-    /// Whether I/Os reach the drive in the order in which they are queued: those of one thread do.
+    /// I/Os of a single thread reach the drive in the order in which they are queued.
     pub fn are_in_order(&self) -> bool {
         self.free.len() == 1 && self.shared.is_none()
     }

@@ -5,35 +5,26 @@ use std::path::{Path, PathBuf};
 use assay_ssd::{DriveOptions, Profile, ProfileError};
 use assay_units::{Classified, ErrorClass};
 
-/// Largest profile file that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
-/// File extension that distinguishes a path from the name of a built-in profile.
+/// Distinguishes a path from the name of a built-in profile.
 const EXTENSION: &str = ".toml";
 
-/// Why a profile could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileFileError {
     /// No built-in profile of that name, or the built-in one is damaged.
     #[error("{0}; a custom profile is named by its file, as in sim:./my-drive.toml")]
     Builtin(ProfileError),
-    /// The file cannot be read.
     #[error("{path}: {1}", path = .0.display())]
     File(PathBuf, #[source] std::io::Error),
-    /// The file is not a valid profile.
     #[error("{path}: {1}", path = .0.display())]
     Content(PathBuf, #[source] ProfileError),
 }
 
-/// Whether the name of a profile is a path.
 pub fn is_file(name: &str) -> bool {
     name.ends_with(EXTENSION)
 }
 
-/// The text of a profile and the parsed profile; `name` is a built-in one's name, or a path that
-/// ends in `.toml`.
-///
-/// # Errors
-/// When there is none, it cannot be read, or it is not valid.
+/// Text and parsed profile; `name` is a built-in one's name, or a path that ends in `.toml`.
 pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
     let text = text_of(name)?;
     let profile = Profile::from_toml(&text).map_err(|error| invalid(name, error))?;
@@ -55,14 +46,11 @@ fn invalid(name: &str, error: ProfileError) -> ProfileFileError {
     }
 }
 
-/// The profile of a drive with these options: the one of that name, or the member of its ensemble
-/// ([`DriveOptions::member`]), which has other numbers that explain the published figures of its
-/// drive about as well. Of a drive of a lot ([`DriveOptions::lot`]), with the factors of that
-/// drive.
+/// The profile of a drive with these options: of the member of the profile's ensemble
+/// ([`DriveOptions::member`]) and of the lot ([`DriveOptions::lot`]).
 ///
 /// # Errors
-/// As [`load`]; and when a built-in profile has no ensemble or no such member. Profiles in files
-/// have none.
+/// As [`load`]; and without such an ensemble or member. Profiles in files have no ensemble.
 pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFileError> {
     let text = match options.member {
         None => text_of(name)?,

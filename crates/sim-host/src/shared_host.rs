@@ -1,34 +1,30 @@
 //! One host for several simulated drives: its processors and its PCIe uplink.
 //!
 //! # Mechanism
-//! Each drive is simulated in a thread of its own and in virtual time of its own, which begins with
-//! the job. Time is cut into windows of [`WINDOW`]. At the end of each the threads exchange what
-//! their drives demanded of the host in it (a barrier in virtual time), arrivals and what still
-//! waits; that decides what a drive may use in the next one.
+//! Each drive is simulated in a thread and virtual time of its own. Time is cut into windows of
+//! [`WINDOW`]. At the end of each the threads exchange what their drives demanded of the host in it
+//! (a barrier in virtual time); that decides what a drive may use in the next one.
 //! - *Processors*: an I/O takes a processor for the time that the drive's profile says.
 //! - *Uplink*: a rate that all drives share, such as the link between a PCIe switch or chipset and
-//!   the processor. The wait for it comes before the drive, which gives the rate and the latency of
-//!   one behind it.
+//!   the processor. The wait for it comes before the drive.
 //!
 //! Both are divided by max-min fairness (D. Bertsekas, R. Gallager, Data Networks, 1992, 6.5.2;
 //! what round-robin arbitration of the ports of a switch gives): while all demands fit, each drive
-//! can use what the others leave, else no drive more than the level at which they fill it. Drives
-//! with less than that level get what they want.
+//! can use what the others leave, else no drive more than the level at which they fill the
+//! resource.
 //!
 //! All quantities are integers and drives are sorted by them, so the results do not depend on how
 //! the threads are scheduled.
 //!
 //! # Limits
-//! A drive meets the load of the others a window late. Run queues are not modelled one by one, as
-//! [`crate::processors`] does for a single drive, and processors are shared by drives, not by
-//! threads.
+//! A drive meets the load of the others a window late. Processors are shared by drives, not by
+//! threads, and run queues are not modelled one by one.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use assay_units::Nanos;
 
-/// Length of a window of virtual time: a few I/Os of a fast drive's thread, and far below an
-/// interval.
+/// A few I/Os of a fast drive's thread, and far below an interval.
 pub const WINDOW: Nanos = Nanos::from_micros(200);
 
 /// Windows over which the demands of a drive are averaged.
@@ -36,14 +32,13 @@ const SMOOTHING: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostProfile {
-    /// Processors (hardware threads).
+    /// Hardware threads.
     pub processors: u32,
-    /// Rate of the uplink that all drives share, bytes per second; none where each drive has lanes
-    /// of its own.
+    /// Uplink that all drives share; none where each drive has lanes of its own.
     pub uplink_bytes_per_second: Option<u64>,
 }
 
-/// The demand of a drive on a host in a window: nanoseconds of processors, bytes of the uplink.
+/// Per window: nanoseconds of processors, bytes of the uplink.
 type Wants = [u64; 2];
 
 #[derive(Debug)]
@@ -52,7 +47,7 @@ struct Barrier {
     present: usize,
     window: u64,
     arrived: Vec<Wants>,
-    /// The demands of the window that ended last.
+    /// Demands of the window that ended last.
     last: Arc<[Wants]>,
 }
 
@@ -63,7 +58,6 @@ impl Barrier {
     }
 }
 
-/// A host that several drives share while a job runs on all of them.
 #[derive(Debug)]
 pub struct SharedHost {
     profile: HostProfile,
@@ -72,7 +66,7 @@ pub struct SharedHost {
 }
 
 impl SharedHost {
-    /// The shares of so many drives. Each must be used in a thread of its own, or be dropped.
+    /// Each share must be used in a thread of its own, or be dropped.
     pub fn shares(profile: HostProfile, drives: usize) -> Vec<HostShare> {
         assert!(profile.processors > 0, "a host has processors");
         let host = Arc::new(SharedHost {
@@ -96,12 +90,11 @@ impl SharedHost {
     }
 
     fn lock(&self) -> MutexGuard<'_, Barrier> {
-        // The barrier is whole at every point at which a thread could panic.
+        // The barrier is consistent at every point at which a thread could panic.
         self.barrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Add a drive's demands of its present window, wait for those of the others, and return them
-    /// all.
+    /// Add a drive's demands of its present window, wait for the others, and return all.
     fn exchange(&self, own: Wants) -> Arc<[Wants]> {
         let mut barrier = self.lock();
         barrier.arrived.push(own);
@@ -136,7 +129,6 @@ struct Pipe {
     rate: u64,
     /// When all that was admitted has passed.
     free: Nanos,
-    /// Units admitted in this window.
     admitted: u64,
     /// Mean of the units admitted per window, the latest with a weight of 1 in [`SMOOTHING`]: a
     /// drive with an I/O in every second window needs half of it in each.
@@ -155,25 +147,22 @@ impl Pipe {
         }
     }
 
-    /// When `units` that arrive at `now` have passed.
     fn admit(&mut self, now: Nanos, units: u64) -> Nanos {
         self.admitted += units;
         self.free = self.free.max(now) + span(units, self.rate);
         self.free
     }
 
-    /// Units that still wait at `at`.
     fn waiting(&self, at: Nanos) -> u64 {
         passed(self.free.max(at) - at, self.rate)
     }
 
-    /// Units demanded in a window, at the end of one.
     fn demand(&mut self, ends: Nanos) -> u64 {
         self.mean_admitted = (self.mean_admitted * (SMOOTHING - 1) + self.admitted) / SMOOTHING;
         self.mean_admitted + self.waiting(ends)
     }
 
-    /// Begin a window at `at`, for which all drives demand `demands`, this one `own` of them.
+    /// Begin a window, for which all drives demand `demands`, this one `own` of them.
     fn divide(&mut self, at: Nanos, own: u64, demands: &mut [u64]) {
         let waiting = self.waiting(at);
         let units = passed(WINDOW, self.capacity);
@@ -188,7 +177,7 @@ impl Pipe {
     }
 }
 
-/// The level up to which demands are met by so many units; `None` where they are met whole.
+/// The level up to which demands are met by `units`; `None` where they are met whole.
 fn fair_level(demands: &mut [u64], units: u64) -> Option<u64> {
     demands.sort_unstable();
     let (mut left, mut drives) = (units, demands.len() as u64);
@@ -202,32 +191,29 @@ fn fair_level(demands: &mut [u64], units: u64) -> Option<u64> {
     None
 }
 
-/// Time of so many units at a rate per second.
 fn span(units: u64, rate: u64) -> Nanos {
     let span = u128::from(units) * u128::from(Nanos::SECOND.0) / u128::from(rate);
     Nanos(u64::try_from(span).unwrap_or(u64::MAX / 4))
 }
 
-/// Units that pass in a time at a rate per second.
 fn passed(span: Nanos, rate: u64) -> u64 {
     (u128::from(span.0) * u128::from(rate) / u128::from(Nanos::SECOND.0)) as u64
 }
 
-/// The share of a drive. Dropped, it takes nothing any more, and the others do not wait for it.
+/// The share of a drive. Once dropped, the others do not wait for it.
 #[derive(Debug)]
 pub struct HostShare {
     host: Arc<SharedHost>,
     /// End of the present window; none before the first I/O.
     window_end: Option<Nanos>,
-    /// Processor time so far.
     busy_ns: u64,
     processors: Pipe,
     uplink: Option<Pipe>,
 }
 
 impl HostShare {
-    /// When an I/O of `bytes` that arrives at `now`, not before that of the last call, and costs
-    /// `work` of a processor may reach the drive.
+    /// When an I/O that arrives at `now` (not before the last call's) and costs `work` of a
+    /// processor may reach the drive.
     pub fn admit(&mut self, now: Nanos, bytes: u64, work: Nanos) -> Nanos {
         let mut window_end = self.window_end.unwrap_or(now + WINDOW);
         while now >= window_end {

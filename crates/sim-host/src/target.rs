@@ -1,8 +1,7 @@
-//! A simulated drive as an I/O target: virtual time, one thread, all workers of a job.
-//!
-//! The clock jumps to the next event in [`Target::reap`]. It continues from job to job, so a drive
-//! that was heated by one job begins the next one warm. Host overhead ([`crate::processors`]) is
-//! part of every latency, as on a real host.
+//! A simulated drive as an I/O target: virtual time, one thread, all workers of a job. The clock
+//! jumps to the next event in [`Target::reap`] and continues from job to job, so a drive heated by
+//! one job begins the next one warm. Host overhead ([`crate::processors`]) is part of every
+//! latency.
 
 use std::sync::Arc;
 
@@ -19,8 +18,7 @@ use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
 use crate::processors::HostProcessors;
 use crate::shared_host::HostShare;
 
-/// The `errno` of a failed command, as Linux maps NVMe status codes (`nvme_error_status`, then
-/// `blk_status_to_errno`).
+/// As Linux maps NVMe status codes (`nvme_error_status`, then `blk_status_to_errno`).
 #[cold]
 fn errno_of(status: Status) -> i32 {
     match status {
@@ -48,7 +46,6 @@ fn failure(name: &str, message: String) -> TargetError {
     }
 }
 
-/// A slot: its thread, and the command of its I/O.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     thread: u32,
@@ -56,7 +53,6 @@ struct Slot {
 }
 
 impl Slot {
-    /// A slot of this number without an I/O.
     fn unused(slot: u32, depth: u32) -> Slot {
         let thread = slot / depth;
         Slot {
@@ -73,7 +69,7 @@ impl Slot {
         }
     }
 
-    /// Give it an I/O; thread, tag and queue stay.
+    /// Thread, tag and queue stay.
     #[inline]
     fn set(&mut self, io: &Io) {
         let command = &mut self.command;
@@ -84,7 +80,6 @@ impl Slot {
         command.fua = io.fua;
     }
 
-    /// Submit the command.
     #[inline]
     fn start(&self, drive: &mut Drive, at: Nanos, buffers: Option<&mut Buffers>) {
         match buffers {
@@ -97,24 +92,23 @@ impl Slot {
     }
 }
 
-/// A simulated drive with its host.
 pub struct SimTarget {
     name: String,
     simulation: EventLoop,
     slots: Vec<Slot>,
     buffers: Option<Buffers>,
     finished: Vec<assay_ssd::Completion>,
-    /// The disk that the drive is the cache of, and the identity of both together.
+    /// The disk of which the drive is the cache, and the identity of both together.
     cached: Option<Box<(CachedDisk, Identity)>>,
     answered: Vec<HostCompletion>,
-    /// Its share of a host that other drives use too, and the time at which it began.
+    /// Share of a host that other drives use too, and the time at which it began.
     host: Option<(HostShare, Nanos)>,
     /// Energy in microjoules and its instant at the last power sample.
     metered: (u64, Nanos),
 }
 
 impl SimTarget {
-    /// A drive of a profile, powered on. `name` is the one that the user gave.
+    /// `name` is the one that the user gave.
     ///
     /// # Errors
     /// When the profile cannot make a drive.
@@ -138,8 +132,8 @@ impl SimTarget {
         })
     }
 
-    /// The same drive as the cache of a disk, whose capacity both together have. Temperature, power
-    /// and wear are those of the drive.
+    /// The drive as the cache of a disk, with the disk's capacity. Temperature, power and wear are
+    /// those of the drive.
     ///
     /// # Errors
     /// When the drive keeps data, which a cached disk does not.
@@ -160,7 +154,6 @@ impl SimTarget {
         self.simulation.drive()
     }
 
-    /// The drive's identity.
     pub fn identity(&self) -> &Identity {
         match &self.cached {
             Some(cached) => &cached.1,
@@ -168,7 +161,7 @@ impl SimTarget {
         }
     }
 
-    /// Its counters of bytes written: those of the model, exact.
+    /// Exact counters of bytes written, from the model.
     pub fn endurance(&self) -> EnduranceCounters {
         let origin = CounterOrigin {
             source: CounterSource::Simulated,
@@ -185,7 +178,7 @@ impl SimTarget {
         }
     }
 
-    /// The counters of the block cache, where it is one, without a reading of anything else.
+    /// The counters of the block cache, where it is one.
     pub fn block_cache(&self) -> Option<Telemetry> {
         let (cache, _) = self.cached.as_deref()?;
         Some(Telemetry {
@@ -207,7 +200,7 @@ impl SimTarget {
         }
     }
 
-    /// Whether it keeps the bytes written to it, so that they can be verified.
+    /// Whether written bytes are kept, so that they can be verified.
     pub fn keeps_data(&self) -> bool {
         self.drive().keeps_data()
     }
@@ -217,8 +210,7 @@ impl SimTarget {
         self.simulation.drive_mut().set_generator(generator);
     }
 
-    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most
-    /// `slot_bytes`. Nothing may be in flight.
+    /// Prepare for a job; at most `slot_bytes` per I/O. Nothing may be in flight.
     ///
     /// # Errors
     /// When buffers are needed (the drive keeps data) and cannot be had.
@@ -243,13 +235,13 @@ impl SimTarget {
         Ok(())
     }
 
-    /// Use a share of a host, from the next job on.
+    /// Takes effect with the next job.
     pub fn share_host(&mut self, share: HostShare) {
         self.host = Some((share, self.simulation.now()));
     }
 
-    /// Return to a host of its own. Returns the share of the host's processors that the drive's
-    /// I/Os took, percent; `None` where no time has passed.
+    /// Return to a host of its own. Returns the percentage of the host's processors that the
+    /// drive's I/Os took; `None` where no time has passed.
     pub fn leave_host(&mut self) -> Option<f64> {
         let (share, began) = self.host.take()?;
         let elapsed = (self.simulation.now() - began).as_secs_f64();
@@ -257,7 +249,6 @@ impl SimTarget {
         (all > 0.0).then(|| 100.0 * share.busy().as_secs_f64() / all)
     }
 
-    /// Keep the drive idle for this long.
     pub fn idle(&mut self, span: Nanos) {
         let until = self.simulation.now() + span;
         // The cache writes dirty blocks to its disk meanwhile.
@@ -265,8 +256,7 @@ impl SimTarget {
         self.simulation.idle_until(until);
     }
 
-    /// Format the drive, which erases everything on it, see [`Drive::purge`]. Virtual time advances
-    /// to its end.
+    /// Format the drive, see [`Drive::purge`]. Virtual time advances to its end.
     ///
     /// # Errors
     /// When the drive has been removed.
@@ -284,8 +274,7 @@ impl SimTarget {
         Ok(())
     }
 
-    /// Cut the drive's power and restore it at once, see [`Drive::power_loss`]. Nothing may be in
-    /// flight.
+    /// Cut power and restore it at once, see [`Drive::power_loss`]. Nothing may be in flight.
     pub fn lose_power(&mut self) {
         self.finish_cache_commands();
         let now = self.simulation.now();
@@ -301,10 +290,10 @@ impl SimTarget {
         self.drive_telemetry().power_state
     }
 
-    /// Set an NVMe power state, as a host does with Set Features. `sim:NAME,ps=N` begins with one.
+    /// As a host does with Set Features.
     ///
     /// # Errors
-    /// When the drive has none of that number.
+    /// When the drive has no state of that number.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), TargetError> {
         let now = self.simulation.now();
         let set = self.simulation.drive_mut().set_power_state(now, state);
@@ -316,8 +305,7 @@ impl SimTarget {
         self.simulation.drive_mut().telemetry(now)
     }
 
-    /// Mean power in milliwatts since the last sample, that of the last thermal step when none has
-    /// passed.
+    /// Mean power since the last sample, or of the last thermal step when none has passed.
     fn mean_power_mw(&mut self, telemetry: &assay_ssd::Telemetry) -> u64 {
         let sample = (telemetry.energy_uj, telemetry.energy_until);
         let (energy_uj, at) = std::mem::replace(&mut self.metered, sample);
@@ -330,8 +318,7 @@ impl SimTarget {
         }
     }
 
-    /// [`SimTarget::advance_to_completion`] of an event loop that runs ahead. Its drive keeps no
-    /// data, so there are no buffers.
+    /// [`SimTarget::advance_to_completion`] of a loop that runs ahead, whose drive keeps no data.
     #[inline]
     fn advance_ahead(&mut self, until: Nanos, out: &mut Vec<Completion>) -> bool {
         let slots = &self.slots;
@@ -379,8 +366,7 @@ impl SimTarget {
         };
         let simulation = &mut self.simulation;
         let has_completed = simulation.advance_to_completion(until, start, &mut self.finished);
-        // By reference: a copy would load at once what was stored in parts a moment ago, and wait
-        // for it.
+        // By reference: a copy would load at once what was just stored in parts, and wait for it.
         for finished in &self.finished {
             let command = &self.slots[finished.tag as usize].command;
             if finished.status.is_ok()
@@ -434,8 +420,7 @@ impl Target for SimTarget {
     ) -> Result<(), TargetError> {
         let before = out.len();
         let now = self.simulation.now();
-        // Whatever is due has happened already, but for I/Os that reach the drive when they are
-        // submitted.
+        // All that is due has happened, except I/Os that reach the drive when they are submitted.
         let until = if min == 0 { now } else { until.max(now) };
         while self.advance_to_completion(until, out) {
             if out.len() - before >= min {

@@ -1,12 +1,10 @@
-//! Configurations of the core for which `build.rs` makes a model. One table for the build script
-//! and the crate.
+//! Configurations of the core, one table for `build.rs`, which makes a model of each, and the
+//! crate.
 
-/// Parameters of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
-    /// Name of the model.
     pub name: &'static str,
-    /// Bits of the data buses: 128, 256 or 512.
+    /// 128, 256 or 512.
     pub data_width: u32,
     /// Pages of 4 KiB per chunk.
     pub chunk_pages: u32,
@@ -35,7 +33,6 @@ impl Configuration {
         }
     }
 
-    /// Bytes of a bus word.
     pub fn beat_bytes(&self) -> usize {
         self.data_width as usize / 8
     }
@@ -44,7 +41,6 @@ impl Configuration {
         self.chunk_pages * 4096
     }
 
-    /// Bits of an address of the ring memory.
     pub fn ring_address_bits(&self) -> u32 {
         1 + 2 + self.slots.ilog2() + self.chunk_pages.ilog2() + 12
     }
@@ -53,7 +49,7 @@ impl Configuration {
         CONFIGURATIONS.iter().find(|one| one.name == name)
     }
 
-    /// Whether its model belongs to this build, if any model does.
+    /// Whether the model belongs to this build, if any model does.
     pub fn is_built(&self) -> bool {
         self.default || cfg!(feature = "all-configurations")
     }
@@ -64,8 +60,7 @@ impl Configuration {
     }
 }
 
-/// All configurations. `w`: data width, `c`: KiB per chunk (without: 128), `d`: drives (without:
-/// 1).
+/// `w`: data width, `c`: KiB per chunk (default 128), `d`: drives (default 1).
 pub const CONFIGURATIONS: [Configuration; 7] = [
     Configuration::new("w128", 128, 32, 32, 1).by_default(),
     Configuration::new("w128c16", 128, 4, 8, 1).by_default(),

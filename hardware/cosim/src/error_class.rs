@@ -1,5 +1,3 @@
-//! Classes of the errors of this crate.
-
 use assay_units::{Classified, ErrorClass};
 
 use crate::host::CoreHostError;

@@ -2,10 +2,9 @@
 //! bench call `rtl:`.
 //!
 //! # Drives
-//! Named `rtl:sim:PROFILE[,key=value...]`, as simulated drives are, with `rtl:` before. Several of
-//! them are striped by one core. The model is chosen by the number of drives, the chunk size and
-//! the width of the bus. The drives are connected for the life of the host: opening and closing
-//! them has no effect.
+//! Named `rtl:sim:PROFILE[,key=value...]`. Several drives are striped by one core. Number of
+//! drives, chunk size and bus width choose the model. The drives are connected for the life of the
+//! host: opening and closing them has no effect.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,28 +28,24 @@ use crate::pcie_drive::{LinkEvent, LinkOptions, PcieDrive, PcieDriveOptions, Pci
 use crate::streamer::{CoreError, CoreStreamer};
 use crate::world::{World, WorldError, WorldOptions};
 
-/// What precedes the name of a simulated drive behind the core.
+/// Prefix of the name of a simulated drive behind the core.
 pub const PREFIX: &str = "rtl:";
 
-/// Duration of a power loss, cycles: the core sees the link down.
+/// Duration of a power loss: the core sees the link down.
 const POWER_OFF_CYCLES: u64 = 10_000;
 
-/// Why there is no core with these drives.
 #[derive(Debug, thiserror::Error)]
 pub enum CoreHostError {
-    /// Not a simulated drive.
     #[error(
         "{name}: the co-simulated core has simulated drives only; name one as rtl:sim:PROFILE, \
          e.g. rtl:sim:mle-brief-960gb (`assay list` shows the profiles)"
     )]
     NotSimulated { name: String },
-    /// No NVMe drive.
     #[error("{name}: the core is an NVMe host, and this is a Serial ATA drive")]
     NotNvme { name: String },
     /// Malformed name, unknown profile or option.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// No model of these parameters.
     #[error(
         "there is no model of the core with {drives} drive(s), chunks of {} and a bus of {data_width} bits; {}",
         format_size(u64::from(*.chunk_bytes)), configurations()
@@ -61,14 +56,12 @@ pub enum CoreHostError {
         /// Bits of the bus.
         data_width: u32,
     },
-    /// The simulated drive cannot be made.
     #[error("{name}: {source}")]
     Drive {
         name: String,
         /// Reason.
         source: DriveError,
     },
-    /// The core cannot be used.
     #[error(transparent)]
     Core(#[from] CoreError),
 }
@@ -100,20 +93,17 @@ fn configurations() -> String {
     format!("this program has (drives x chunk): {built}{others}")
 }
 
-/// A simulated drive behind the core.
 #[derive(Clone, Debug)]
 pub struct CoreDrive {
-    /// As named, with `rtl:`.
+    /// With `rtl:`.
     pub name: String,
     pub profile: Profile,
     pub options: DriveOptions,
 }
 
 impl CoreDrive {
-    /// The drive of a name with `rtl:`. With `keep_data`, it keeps what is written.
-    ///
-    /// # Errors
-    /// When it is not a simulated NVMe drive.
+    /// With `keep_data`, the drive keeps what is written. Fails unless it is a simulated NVMe
+    /// drive.
     pub fn parse(name: &str, keep_data: bool) -> Result<CoreDrive, CoreHostError> {
         let not_simulated = || CoreHostError::NotSimulated {
             name: name.to_owned(),
@@ -135,13 +125,12 @@ impl CoreDrive {
     }
 }
 
-/// Options of a core with its drives.
 #[derive(Clone, Debug)]
 pub struct CoreHostOptions {
-    /// Bits of the data buses: 128, 256 or 512.
+    /// 128, 256 or 512.
     pub data_width: u32,
     pub chunk_bytes: u32,
-    /// Generator of the drives' pages; of drives that keep data in regenerable form.
+    /// Generator of pages, for drives that keep data in regenerable form.
     pub pages: Option<Arc<PatternPages>>,
     /// Planned faults of each drive; empty: none.
     pub faults: Vec<Faults>,
@@ -149,7 +138,7 @@ pub struct CoreHostOptions {
     pub wave: Option<PathBuf>,
     /// Link of all drives; `None`: as in their profiles.
     pub link: Option<LinkOptions>,
-    /// Back-pressure of the drives, percent.
+    /// Back-pressure of the drives.
     pub back_pressure_percent: u8,
     /// Memory, stream and register ports.
     pub world: WorldOptions,
@@ -170,7 +159,6 @@ impl Default for CoreHostOptions {
     }
 }
 
-/// The co-simulated core with its drives.
 #[derive(Debug)]
 pub struct CoreHost {
     core: CoreStreamer<PcieDrive>,
@@ -181,10 +169,7 @@ pub struct CoreHost {
 }
 
 impl CoreHost {
-    /// A core after the bring-up of its drives.
-    ///
-    /// # Errors
-    /// When there is no model with these parameters, or the bring-up of a drive fails.
+    /// A core after the bring-up of its drives. Fails without a model, or when a bring-up fails.
     pub fn new(
         drives: Vec<CoreDrive>,
         options: &CoreHostOptions,
@@ -224,12 +209,10 @@ impl CoreHost {
         })
     }
 
-    /// Parameters of the core.
     pub fn configuration(&self) -> &Configuration {
         self.core.configuration()
     }
 
-    /// Identities of the drives.
     pub fn infos(&self) -> &[DriveInfo] {
         &self.infos
     }
@@ -262,7 +245,6 @@ impl CoreHost {
         self.core.bring_up()
     }
 
-    /// The link of a drive as the core sees it; the maximum is the profile's.
     fn read_link(&mut self, drive: usize) -> Result<PcieLink, CoreError> {
         let address = map::drive_bank(drive) + map::LINK;
         let value = u64::from(self.core.world().read32(address)?);
@@ -278,7 +260,6 @@ impl CoreHost {
     }
 }
 
-/// The model for these drives.
 fn configuration(
     drives: usize,
     options: &CoreHostOptions,
@@ -348,7 +329,7 @@ impl StreamHost for CoreHost {
         )
     }
 
-    /// Planned faults drop what they hold, too. A failed bring-up is the error of the next
+    /// Planned faults lose their data too. A failed bring-up is the error of the next
     /// [`StreamHost::streamer`].
     fn lose_power(&mut self) -> bool {
         for faults in &self.faults {

@@ -10,12 +10,10 @@
 //! - [`signals`]: values of the core's ports in one clock cycle. [`model`]: the core itself.
 //! - [`memory`], [`stream_port`], [`register_port`]: what is connected to its ports. [`monitor`]:
 //!   the rules of AXI on all of them.
-//! - [`world`]: the cycle loop over all of these. [`timeline`]: when something happened on its
-//!   ports.
+//! - [`world`]: the cycle loop. [`timeline`]: when something happened on the ports.
 //! - [`streamer`]: the core as a streamer, by its registers. [`host`]: a core with simulated
-//!   drives, for the stream commands and the test bench.
-//! - [`pcie_drive`]: what is behind a drive's ports: PCIe link, configuration space, controller and
-//!   drive.
+//!   drives.
+//! - [`pcie_drive`]: PCIe link, configuration space, controller and drive behind a drive's ports.
 //!
 //! # Non-goals
 //! No wall clock, no threads. Clock domain crossings, the PCIe physical layer and the memory
@@ -40,7 +38,7 @@ pub mod streamer;
 pub mod timeline;
 pub mod world;
 
-/// Duration of a clock cycle, nanoseconds.
+/// Duration of a clock cycle.
 pub const CYCLE_NS: u64 = 4;
 
 /// Clock cycles between pulses of `tick`: one microsecond.

@@ -1,5 +1,5 @@
-//! Addresses of the core's registers as this crate uses them: offsets of
-//! [`assay_stream::registers::map`], which is made from `hardware/rtl/registers.toml`.
+//! Register addresses of the core: offsets of [`assay_stream::registers::map`], which is made from
+//! `hardware/rtl/registers.toml`.
 
 use assay_stream::registers::map::{self, drive, stream};
 

@@ -1,9 +1,9 @@
 //! The memory behind the core's `mem_*` port: the ring of chunk buffers.
 //!
 //! # Purpose
-//! As late as AXI4 allows: a write is in memory when its response is offered, not before; a read
-//! takes the bytes that memory holds when its address is accepted. So a core that reads before a
-//! write was acknowledged gets old bytes. Memory begins with [`POISON`].
+//! As late as AXI4 allows: a write is in memory when its response is offered; a read takes the
+//! bytes that memory holds when its address is accepted. So a core that reads before a write was
+//! acknowledged gets old bytes. Memory begins with [`POISON`].
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,6 @@ use crate::signals::{Inputs, Outputs};
 /// Value of bytes that were never written.
 pub const POISON: u8 = 0xa5;
 
-/// Properties of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryOptions {
     /// From the address of a read to its first beat.
@@ -48,7 +47,6 @@ struct ReadBurst {
     id: u8,
     due: u64,
     data: Vec<u8>,
-    /// Bytes given.
     given: usize,
 }
 
@@ -68,15 +66,14 @@ struct WriteBurst {
     beats: WriteData,
 }
 
-/// The memory, with its AXI4 port.
 pub struct RingMemory {
     options: MemoryOptions,
     bytes: Vec<u8>,
     beat_bytes: usize,
     reads: VecDeque<ReadBurst>,
-    /// The read whose beats are being given; it is the first of `reads`.
+    /// The first of `reads` is being answered.
     reading: bool,
-    /// A beat was offered and not taken: it stays.
+    /// A beat was offered and not taken, so it stays.
     held: bool,
     write_addresses: VecDeque<(u8, usize)>,
     write_data: VecDeque<WriteData>,
@@ -84,13 +81,12 @@ pub struct RingMemory {
     /// The first of `writes` is in memory and its response is offered.
     responding: bool,
     spare: Vec<Vec<u8>>,
-    /// As many of the next bursts of reads are answered with SLVERR.
+    /// So many further read bursts are answered with SLVERR.
     pub read_errors: u32,
-    /// As many of the next bursts of writes are answered with SLVERR.
+    /// So many further write bursts are answered with SLVERR.
     pub write_errors: u32,
 }
 
-/// SLVERR.
 const ERROR: u8 = 2;
 
 impl std::fmt::Debug for RingMemory {
@@ -105,7 +101,6 @@ impl std::fmt::Debug for RingMemory {
 }
 
 impl RingMemory {
-    /// A memory of `2^address_bits` bytes.
     pub fn new(address_bits: u32, beat_bytes: usize, options: MemoryOptions) -> RingMemory {
         RingMemory {
             options,
@@ -128,7 +123,6 @@ impl RingMemory {
         &self.bytes
     }
 
-    /// Nothing is under way.
     pub fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.write_addresses.is_empty()
@@ -196,13 +190,13 @@ impl RingMemory {
         }
     }
 
-    /// Move the next burst to answer to the front; false if none is due.
+    /// Move the next burst to answer to the front; `false` if none is due.
     fn choose_read(&mut self, cycle: u64) -> bool {
         let Some(first) = self.reads.front() else {
             return false;
         };
         if self.options.reorder {
-            // One that is due and the first of its identifier.
+            // A read that is due and the first of its identifier.
             let reads = &self.reads;
             let may = |&at: &usize| {
                 reads[at].due <= cycle && !reads.range(..at).any(|read| read.id == reads[at].id)
@@ -221,7 +215,6 @@ impl RingMemory {
     }
 
     fn write(&mut self, cycle: u64, outputs: &Outputs, inputs: &mut Inputs) {
-        // Response.
         if !self.responding && !self.pauses(2, cycle) {
             self.responding = self.choose_write(cycle);
             if self.responding {
@@ -239,7 +232,6 @@ impl RingMemory {
                 self.spare.push(ended.beats.data);
             }
         }
-        // Address.
         let waiting = self.write_addresses.len() + self.writes.len();
         let ready = waiting < self.options.max_writes && !self.pauses(3, cycle);
         inputs.mem_aw_ready = u8::from(ready);
@@ -247,7 +239,7 @@ impl RingMemory {
             let address = outputs.mem_aw_addr as usize & !(self.beat_bytes - 1);
             self.write_addresses.push_back((outputs.mem_aw_id, address));
         }
-        // Data, at most one burst ahead of its address.
+        // At most one burst of data is ahead of its address.
         let ended = self.write_data.iter().filter(|data| data.ended).count();
         let ready = ended <= self.write_addresses.len() && !self.pauses(4, cycle);
         inputs.mem_w_ready = u8::from(ready);
@@ -305,7 +297,6 @@ impl RingMemory {
         true
     }
 
-    /// Put the first of `writes` into memory.
     fn store(&mut self) {
         let write = &self.writes[0];
         let all = u64::MAX >> (64 - self.beat_bytes);

@@ -1,7 +1,5 @@
-//! Safe wrapper of a verilated core: one call per clock cycle.
-//!
-//! The only file of this crate with `unsafe`: the model is C++, called through the table of
-//! functions of `csrc/shim.h`.
+//! Safe wrapper of a verilated core: one call per clock cycle. The only file of this crate with
+//! `unsafe`: the model is C++, called through the table of functions of `csrc/shim.h`.
 #![allow(
     unsafe_code,
     reason = "the verilated model is C++; nothing else in the crate calls foreign functions"
@@ -12,10 +10,8 @@ use std::path::Path;
 use crate::config::Configuration;
 use crate::signals::{Inputs, Outputs};
 
-/// Clock cycles of the reset at the start.
 const RESET_CYCLES: u32 = 8;
 
-/// Why a model cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The build had no Verilator, no compiler or no RTL.
@@ -24,39 +20,33 @@ pub enum ModelError {
         /// What is missing, and how to install it.
         reason: String,
     },
-    /// Verilator or the compiler rejected the RTL.
     #[error("the model of the core could not be built: {reason}")]
     Broken {
         /// Message of the tool.
         reason: String,
     },
-    /// This configuration was not built.
     #[error(
         "the configuration {name} was not built; build with the feature `all-configurations` of \
          assay-cosim"
     )]
     Configuration { name: String },
-    /// An assertion of the RTL failed.
     #[error("the core at {time_ns} ns: {text}")]
     Assertion {
-        /// Time since the reset, nanoseconds.
         time_ns: u64,
         /// Assertion and place.
         text: String,
     },
-    /// The wave file cannot be written.
     #[error("{path}: no wave file can be written: {reason}")]
     Wave {
-        /// As given.
+        /// As given by the caller.
         path: String,
-        /// Why.
         reason: &'static str,
     },
 }
 
 impl ModelError {
     /// The reason to skip a test: tools or RTL are missing, or the configuration is not built by
-    /// default. A broken model is no reason.
+    /// default.
     pub fn skip_reason(&self) -> Option<String> {
         match self {
             ModelError::Missing { .. } | ModelError::Configuration { .. } => Some(self.to_string()),
@@ -122,22 +112,18 @@ mod verilated {
     }
 
     impl CoreModel {
-        /// A core after reset. Registers without reset begin with random values from `seed`.
-        ///
-        /// # Errors
-        /// When this model was not built.
+        /// A core after reset. Registers without reset begin with random values from `seed`. Fails
+        /// when this model was not built.
         pub fn new(configuration: &Configuration, seed: u32) -> Result<CoreModel, ModelError> {
             let name = CString::new(configuration.name).expect("a name without zero bytes");
-            // SAFETY: `name` is a string that ends with zero; the result is null or a constant of
-            // the program.
+            // SAFETY: `name` ends with zero; the result is null or a constant of the program.
             let shim = unsafe { assay_cosim_shim(name.as_ptr()) };
             let shim = shim.ok_or_else(|| ModelError::Configuration {
                 name: configuration.name.to_owned(),
             })?;
             assert_eq!(shim.inputs_bytes, size_of::<Inputs>() as u64);
             assert_eq!(shim.outputs_bytes, size_of::<Outputs>() as u64);
-            // SAFETY: takes a plain number. Null is impossible for the address of a C++ object, and
-            // checked.
+            // SAFETY: takes a plain number. Null is impossible for a C++ object, and checked.
             let instance = NonNull::new(unsafe { (shim.create)(seed) }).expect("an object");
             let mut model = CoreModel {
                 shim,
@@ -150,20 +136,15 @@ mod verilated {
             Ok(model)
         }
 
-        /// Parameters of the core.
         pub fn configuration(&self) -> &Configuration {
             &self.configuration
         }
 
-        /// Outputs in the current cycle.
         pub fn outputs(&self) -> &Outputs {
             &self.outputs
         }
 
-        /// Reset the core for some cycles with all inputs zero.
-        ///
-        /// # Errors
-        /// When an assertion fails.
+        /// Reset with all inputs zero. Fails when an assertion fails.
         pub fn reset(&mut self) -> Result<(), ModelError> {
             // SAFETY: `instance` is alive until `drop`, not shared (`CoreModel` is neither `Send`
             // nor `Sync`), and `outputs` has the layout that `new` compared.
@@ -173,10 +154,8 @@ mod verilated {
             self.check(failed)
         }
 
-        /// One rising edge of the clock with these inputs; the outputs of the next cycle.
-        ///
-        /// # Errors
-        /// When an assertion fails.
+        /// One rising edge of the clock; returns the outputs of the next cycle. Fails when an
+        /// assertion fails.
         #[inline]
         pub fn step(&mut self, inputs: &Inputs) -> Result<&Outputs, ModelError> {
             // SAFETY: as in `reset`; `inputs` has the layout that `new` compared.
@@ -202,11 +181,8 @@ mod verilated {
             })
         }
 
-        /// Write all signals to an FST wave file from now on.
-        ///
-        /// # Errors
-        /// When the file cannot be created, one is being written, or zlib was missing when the
-        /// model was built.
+        /// Write all signals to an FST wave file from now on. Fails when the file cannot be
+        /// created, one is being written, or zlib was missing when the model was built.
         pub fn trace_start(&mut self, path: &Path) -> Result<(), ModelError> {
             let wave = |reason| ModelError::Wave {
                 path: path.display().to_string(),
@@ -223,7 +199,6 @@ mod verilated {
             }
         }
 
-        /// End the wave file, if one is being written.
         pub fn trace_stop(&mut self) {
             // SAFETY: as in `reset`.
             unsafe { (self.shim.trace_stop)(self.instance.as_ptr()) };
@@ -245,15 +220,12 @@ pub use absent::CoreModel;
 mod absent {
     use super::{Configuration, Inputs, ModelError, Outputs, Path, RESET_CYCLES};
 
-    /// A core. None exists: the model was not built.
+    /// No core exists, because the model was not built.
     #[derive(Debug)]
     pub enum CoreModel {}
 
     impl CoreModel {
-        /// Always fails.
-        ///
-        /// # Errors
-        /// The reason why the model was not built.
+        /// Fails with the reason why the model was not built.
         pub fn new(_: &Configuration, _seed: u32) -> Result<CoreModel, ModelError> {
             let _ = RESET_CYCLES;
             if let Some(reason) = option_env!("ASSAY_COSIM_MISSING") {
@@ -265,41 +237,26 @@ mod absent {
             Err(ModelError::Broken { reason })
         }
 
-        /// Parameters of the core.
         pub fn configuration(&self) -> &Configuration {
             match *self {}
         }
 
-        /// Outputs in the current cycle.
         pub fn outputs(&self) -> &Outputs {
             match *self {}
         }
 
-        /// Reset the core.
-        ///
-        /// # Errors
-        /// Never called.
         pub fn reset(&mut self) -> Result<(), ModelError> {
             match *self {}
         }
 
-        /// One clock cycle.
-        ///
-        /// # Errors
-        /// Never called.
         pub fn step(&mut self, _: &Inputs) -> Result<&Outputs, ModelError> {
             match *self {}
         }
 
-        /// Write a wave file.
-        ///
-        /// # Errors
-        /// Never called.
         pub fn trace_start(&mut self, _: &Path) -> Result<(), ModelError> {
             match *self {}
         }
 
-        /// End the wave file.
         pub fn trace_stop(&mut self) {
             match *self {}
         }

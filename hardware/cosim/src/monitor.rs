@@ -1,5 +1,4 @@
-//! Checks of the AXI rules on every interface of the core, in every cycle: of the core, and of what
-//! surrounds it.
+//! Checks of the AXI rules on every interface of the core, in every cycle.
 //!
 //! # Rules
 //! An offer stays, unchanged, until it is taken. A burst stays within 4 KiB; its last beat, and no
@@ -17,14 +16,11 @@ pub use stream::{StreamMonitor, StreamSample};
 use crate::config::Configuration;
 use crate::signals::{Inputs, Outputs};
 
-/// A rule was broken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cycle {cycle}: {interface}: {rule}")]
 pub struct Violation {
-    /// Clock cycle.
     pub cycle: u64,
     pub interface: String,
-    /// What was broken.
     pub rule: String,
 }
 
@@ -41,7 +37,7 @@ impl<P> Default for Channel<P> {
 }
 
 impl<P: PartialEq + Copy> Channel<P> {
-    /// True if there is a transfer in this cycle.
+    /// `true` if there is a transfer in this cycle.
     #[inline]
     fn observe(&mut self, valid: u8, ready: u8, payload: P) -> Result<bool, &'static str> {
         if let Some(before) = self.offered.take() {
@@ -62,7 +58,6 @@ impl<P: PartialEq + Copy> Channel<P> {
     }
 }
 
-/// Monitors of all interfaces of a core.
 #[derive(Debug)]
 pub struct Monitors {
     beat_bytes: usize,
@@ -74,7 +69,6 @@ pub struct Monitors {
 }
 
 impl Monitors {
-    /// For a core of this configuration.
     pub fn new(configuration: &Configuration) -> Monitors {
         let beat_bytes = configuration.beat_bytes();
         let drive = |drive| {
@@ -91,10 +85,7 @@ impl Monitors {
         }
     }
 
-    /// Check a cycle.
-    ///
-    /// # Errors
-    /// The first broken rule.
+    /// Fails with the first broken rule of this cycle.
     pub fn observe(
         &mut self,
         cycle: u64,
@@ -130,10 +121,7 @@ impl Monitors {
         Ok(())
     }
 
-    /// Check that every request was answered.
-    ///
-    /// # Errors
-    /// The first interface with an open request.
+    /// Fails with the first interface that has an open request.
     pub fn check_idle(&self, cycle: u64) -> Result<(), Violation> {
         self.registers.check_idle(cycle)?;
         self.memory.check_idle(cycle)?;

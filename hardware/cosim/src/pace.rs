@@ -1,17 +1,14 @@
 //! Pauses of a handshake: when a `valid` or `ready` is held back at random.
 
-/// A pattern of pauses. It depends on seed and cycle only, so a cycle that is not evaluated changes
-/// nothing.
+/// Depends on seed and cycle only, so a cycle that is not evaluated changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
     /// Cycles of 256 in which to pause; 0: full rate.
     pub pauses: u8,
-    /// Seed of the pattern.
     pub seed: u64,
 }
 
 impl Pace {
-    /// Full rate.
     pub const FULL: Pace = Pace { pauses: 0, seed: 0 };
 
     /// The same pauses in another pattern.
@@ -23,14 +20,13 @@ impl Pace {
         }
     }
 
-    /// Whether to pause in this cycle.
     #[inline]
     pub fn pauses_at(self, cycle: u64) -> bool {
         self.pauses != 0 && (mix(self.seed, cycle) & 0xff) < u64::from(self.pauses)
     }
 }
 
-/// A number that looks random, from a seed and an index (the output function of SplitMix64).
+/// The output function of SplitMix64.
 pub(crate) fn mix(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -13,18 +13,17 @@
 //! | [`faults`], [`planned_faults`] | injected faults; those of the test bench |
 //!
 //! # Times
-//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is notified of
-//! a submission queue entry when everything that it will read for it has come over the bus, and is
-//! given exactly those bytes, which are then dropped. So a write reaches the drive model with its
-//! data; [`PcieDriveOptions::staging_bytes`] limits how much is read before commands end. A read's
-//! data leave the drive when their transfer may begin
+//! The drive's nanoseconds are cycles times [`crate::CYCLE_NS`]. The controller model is notified
+//! of a submission queue entry when everything that it will read for it has come over the bus, and
+//! is given exactly those bytes. So a write reaches the drive model with its data;
+//! [`PcieDriveOptions::staging_bytes`] limits how much is read before commands end. A read's data
+//! leave the drive when their transfer may begin
 //! ([`assay_ssd::DriveOptions::external_link_bytes_per_second`]), its completion entry behind them.
-//! What the link takes is simulated here, and in the drive model it takes no time.
+//! In the drive model the link takes no time.
 //!
 //! # Limits
 //! Data pointers are PRPs; of admin commands, only Identify and Get Log Page transfer data.
-//! Requests of the drive are not ordered behind its posted writes. Back-pressure is a function of
-//! seed, channel and cycle.
+//! Requests of the drive are not ordered behind its posted writes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -63,7 +62,6 @@ pub use options::{PcieDriveCounters, PcieDriveOptions, unlimited_profile};
 /// Cycles of a register access that does not leave the bridge.
 const LOCAL_CYCLES: u64 = 4;
 
-/// A packet from the drive.
 #[derive(Clone, Debug)]
 enum Upstream {
     Read {
@@ -86,7 +84,6 @@ enum Upstream {
     },
 }
 
-/// A packet to the drive.
 #[derive(Clone, Copy, Debug)]
 enum Downstream {
     /// The last completion of a read.
@@ -115,7 +112,6 @@ enum Downstream {
     },
 }
 
-/// A drive behind the `dev_*` and `bar_*` ports of the core.
 pub struct PcieDrive {
     options: PcieDriveOptions,
     random: BackPressure,
@@ -130,15 +126,13 @@ pub struct PcieDrive {
     downstream: VecDeque<(u64, Downstream)>,
     /// Register data that wait for the link.
     replies: VecDeque<Upstream>,
-    /// Bytes of posted writes on the link or in the bridge, and those that become free: cycle,
-    /// bytes.
+    /// Bytes of posted writes on the link or in the bridge, and those becoming free: cycle, bytes.
     posted_bytes: u32,
     posted_returns: VecDeque<(u64, u32)>,
     is_up: bool,
     is_silent: bool,
     events: BTreeMap<(u64, usize), LinkEvent>,
     counters: PcieDriveCounters,
-    /// The core's inputs as set last.
     inputs: DriveInputs,
     /// Without a valid of the core nothing happens before this cycle.
     wake_cycle: u64,
@@ -154,8 +148,7 @@ impl std::fmt::Debug for PcieDrive {
 }
 
 impl PcieDrive {
-    /// A drive with a controller after power-on, whose drive must leave the link to the caller
-    /// ([`PcieDrive::drive`]).
+    /// The controller is in its state after power-on; its drive is one of [`PcieDrive::drive`].
     pub fn new(controller: Controller, options: PcieDriveOptions) -> PcieDrive {
         let link = &options.link;
         link.check();
@@ -217,8 +210,8 @@ impl PcieDrive {
         Drive::new(profile, options)
     }
 
-    /// A drive of this profile. Its staging memory is its write buffer, or
-    /// `options.staging_bytes` if that is larger.
+    /// Its staging memory is the profile's write buffer, or `options.staging_bytes` if that is
+    /// larger.
     pub fn from_profile(
         profile: Profile,
         drive_options: DriveOptions,
@@ -234,12 +227,12 @@ impl PcieDrive {
         &self.options
     }
 
-    /// The controller, for its drive's telemetry and content.
+    /// For the drive's telemetry and content.
     pub fn controller(&self) -> &Controller {
         &self.endpoint.controller
     }
 
-    /// The drive, for its telemetry. Commands must come from the core.
+    /// For telemetry; commands must come from the core.
     pub fn drive_mut(&mut self) -> &mut Drive {
         self.endpoint.controller.drive_mut()
     }
@@ -249,7 +242,6 @@ impl PcieDrive {
         self.endpoint.hook = hook;
     }
 
-    /// Plans a fault.
     pub fn add_fault(&mut self, fault: PcieFault) {
         match fault {
             PcieFault::Completion { ordinal, fault } => {
@@ -263,7 +255,6 @@ impl PcieDrive {
         }
     }
 
-    /// Counters since the start.
     pub fn counters(&self) -> PcieDriveCounters {
         PcieDriveCounters {
             drive: self.endpoint.counters,
@@ -271,24 +262,22 @@ impl PcieDrive {
         }
     }
 
-    /// What the core did against the protocol on `dev_*`, in order.
+    /// Protocol violations of the core on `dev_*`, in order.
     pub fn violations(&self) -> &[String] {
         self.dev.violations()
     }
 
-    /// Whether the link is up.
     pub fn is_link_up(&self) -> bool {
         self.is_up
     }
 
-    /// Next cycle in which the drive does something while the core's outputs do not change;
-    /// `None` if there is none.
+    /// Next cycle with work while the core's outputs do not change, if any.
     pub fn next_event_cycle(&self) -> Option<u64> {
         (self.wake_cycle != u64::MAX).then_some(self.wake_cycle)
     }
 
-    /// One clock cycle: sees the core's outputs and sets its inputs, before the edge. Cycles before
-    /// [`PcieDrive::next_event_cycle`] may be left out while no valid of the core is set.
+    /// One clock cycle, before the edge. Cycles before [`PcieDrive::next_event_cycle`] may be left
+    /// out while no valid of the core is set.
     pub fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
         let is_driven =
             outputs.dev_r_valid | outputs.dev_b_valid != 0 || BarPort::is_addressed(outputs);
@@ -314,7 +303,7 @@ impl PcieDrive {
             self.endpoint.submit(cycle);
             self.transmit(cycle);
         }
-        // The bridge holds few completions: then the core waits.
+        // The bridge holds few completions, so the core waits.
         let takes_data = self.down.has_room(
             cycle,
             u64::from(self.options.link.read_completion_bytes) * 2,
@@ -392,7 +381,7 @@ impl PcieDrive {
         self.end_access_absent(cycle);
     }
 
-    /// The next cycle with work, without a change of the core's outputs.
+    /// Without a change of the core's outputs.
     fn find_wake(&self, cycle: u64) -> u64 {
         let next = cycle + 1;
         if self.dev.is_busy() {

@@ -2,7 +2,7 @@
 
 use crate::signals::{Inputs, Outputs};
 
-/// An answer to an access: the data of a read (0 for a write), or the AXI response code.
+/// The data of a read (0 for a write), or the AXI response code.
 pub type Answer = Result<u32, u8>;
 
 #[derive(Debug)]
@@ -21,17 +21,15 @@ pub struct RegisterPort {
 }
 
 impl RegisterPort {
-    /// Begin to read a register.
     pub fn start_read(&mut self, address: u32) {
         self.start(Access::Read { asked: false }, address, 0);
     }
 
-    /// Begin to write a register.
     pub fn start_write(&mut self, address: u32, data: u32) {
         self.start_write_bytes(address, data, 0xf);
     }
 
-    /// Begin to write bytes of a register: those whose strobe is set.
+    /// Writes the bytes whose strobe is set.
     pub fn start_write_bytes(&mut self, address: u32, data: u32, strobes: u8) {
         let access = Access::Write {
             address_sent: false,
@@ -47,12 +45,11 @@ impl RegisterPort {
         (self.access, self.address, self.data) = (Some(access), address, data);
     }
 
-    /// The answer, once.
+    /// The answer is returned once.
     pub fn take_answer(&mut self) -> Option<Answer> {
         self.answer.take()
     }
 
-    /// An access is under way.
     pub fn is_busy(&self) -> bool {
         self.access.is_some()
     }

@@ -2,8 +2,8 @@
 //!
 //! Field names are port names without `_i` and `_o`. The number behind `=` is the width of the port
 //! in bits (of one drive, for ports with a vector over drives); `data` is the width of the data
-//! bus, `beat` the bytes of a bus word. `build.rs` reads the lists in this file and makes the C++
-//! structures of the same layout and the code that copies them to and from the model.
+//! bus, `beat` the bytes of a bus word. From the lists in this file `build.rs` makes C++ structures
+//! of the same layout and the code that copies them to and from the model.
 
 /// Bytes of the widest data bus.
 pub const MAX_BEAT_BYTES: usize = 64;

@@ -11,21 +11,19 @@ pub const MIN_WAIT_CYCLES: u64 = crate::TICK_CYCLES;
 /// A time in which the source had a beat and the core took none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// First cycle.
     pub at_cycle: u64,
     pub cycles: u64,
     /// Bytes taken before.
     pub at_bytes: u64,
 }
 
-/// Gives bytes to the core, as beats.
 #[derive(Debug)]
 pub struct SourcePort {
     beat_bytes: usize,
     pace: Pace,
     bytes: VecDeque<u8>,
     last: bool,
-    /// A beat was offered and not taken: it stays.
+    /// A beat was offered and not taken, so it stays.
     held: bool,
     taken_bytes: u64,
     waiting_since: Option<u64>,
@@ -33,7 +31,6 @@ pub struct SourcePort {
 }
 
 impl SourcePort {
-    /// For a bus of this width.
     pub fn new(beat_bytes: usize, pace: Pace) -> SourcePort {
         SourcePort {
             beat_bytes,
@@ -47,19 +44,17 @@ impl SourcePort {
         }
     }
 
-    /// Append bytes. Less than a beat at the end waits for more, or for the end of the stream.
+    /// Less than a beat at the end waits for more, or for the end of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         assert!(!self.last, "the stream has ended");
         self.bytes.extend(bytes);
     }
 
-    /// The stream ends here: `tlast` with the last byte, or with an empty beat when all bytes are
-    /// taken.
+    /// `tlast` comes with the last byte, or with an empty beat when all bytes are taken.
     pub fn end(&mut self) {
         self.last = true;
     }
 
-    /// Bytes that are not taken.
     pub fn queued_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -69,12 +64,13 @@ impl SourcePort {
         self.bytes.len() < self.beat_bytes && !self.last
     }
 
-    /// Bytes taken by the core since the last call of [`SourcePort::clear`].
+    /// Since the last call of [`SourcePort::clear`].
     pub fn taken_bytes(&self) -> u64 {
         self.taken_bytes
     }
 
-    /// Forget what is left, except a beat that is offered: it stays on the bus until it is taken.
+    /// Forget what is left, except a beat that is offered, which stays on the bus until it is
+    /// taken.
     pub fn clear(&mut self) {
         self.bytes
             .truncate(if self.held { self.beat_bytes } else { 0 });
@@ -88,12 +84,10 @@ impl SourcePort {
         std::mem::take(&mut self.waits)
     }
 
-    /// Has a beat to offer.
     pub fn is_busy(&self) -> bool {
         !self.is_drained()
     }
 
-    /// A beat was offered and not taken.
     pub fn is_held(&self) -> bool {
         self.held
     }
@@ -142,7 +136,6 @@ impl SourcePort {
     }
 }
 
-/// Takes what the core replays.
 #[derive(Debug)]
 pub struct SinkPort {
     beat_bytes: usize,
@@ -153,7 +146,6 @@ pub struct SinkPort {
 }
 
 impl SinkPort {
-    /// For a bus of this width.
     pub fn new(beat_bytes: usize, pace: Pace) -> SinkPort {
         SinkPort {
             beat_bytes,
@@ -164,7 +156,6 @@ impl SinkPort {
         }
     }
 
-    /// Take beats, or not.
     pub fn set_open(&mut self, open: bool) {
         self.open = open;
     }
@@ -174,12 +165,11 @@ impl SinkPort {
         &self.bytes
     }
 
-    /// A packet has ended: `tlast` was with the last byte of this many.
+    /// Bytes before the first `tlast`, if a packet has ended.
     pub fn packet_end(&self) -> Option<usize> {
         self.ends.first().copied()
     }
 
-    /// Remove the first bytes.
     pub fn remove(&mut self, count: usize) {
         self.bytes.drain(..count);
         self.ends.retain(|&end| end > count);
@@ -188,7 +178,6 @@ impl SinkPort {
         }
     }
 
-    /// Remove everything.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

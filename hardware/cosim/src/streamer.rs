@@ -1,9 +1,6 @@
 //! The core as an [`assay_stream::streamer::Streamer`]: sessions by its registers, streams by its
-//! stream ports.
-//!
-//! # Time
-//! A stream's time is that of the core: from `START` to the end of the session, by the register
-//! `CYCLES`. While a source or a sink works, no cycle passes: both are as fast as the bus.
+//! stream ports. A stream's time is that of the core: from `START` to the end of the session, by
+//! the register `CYCLES`. No cycle passes while a source or a sink works.
 
 mod record;
 mod replay;
@@ -26,55 +23,45 @@ use crate::config::Configuration;
 use crate::map;
 use crate::world::{DriveSide, World, WorldError};
 
-/// Cycles between two looks at `STATUS` while nothing else happens.
+/// Cycles between two reads of `STATUS` while nothing else happens.
 const POLL_CYCLES: u64 = 1000;
 
-/// Longest bring-up: 5 s. The sequencer gives up earlier, except where a link never comes up.
+/// 5 s. The sequencer gives up earlier, except where a link never comes up.
 const READY_LIMIT_CYCLES: u64 = 5_000_000_000 / CYCLE_NS;
 
-/// Longest time without any progress of a session, 60 s: the core must have ended it by its command
-/// timeout.
+/// Without progress for 60 s, the core must have ended the session by its command timeout.
 const SESSION_LIMIT_CYCLES: u64 = 60_000_000_000 / CYCLE_NS;
 
-/// Why the core cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CoreError {
-    /// The simulation ended.
     #[error(transparent)]
     World(#[from] WorldError),
     /// The register map is not the one of this crate.
     #[error("register {address:#05x} reads {value:#x}, expected {expected:#x}")]
     Map {
         address: u32,
-        /// As read.
         value: u32,
-        /// The core's.
         expected: u32,
     },
-    /// Bring-up failed.
     #[error("{drive}: bring-up failed in step {step}, reason {reason}: {}", reason_text(*.reason))]
     BringUp {
-        /// Name of the drive.
         drive: String,
         /// Step of the sequencer.
         step: u8,
-        /// Its code.
+        /// Code of the sequencer, see [`reason_text`].
         reason: u8,
     },
-    /// Bring-up does not end.
     #[error("{drive}: bring-up has not ended after {ms} ms; it is in step {step}")]
     NotReady {
-        /// Name of the drive.
         drive: String,
         /// Step of the sequencer.
         step: u8,
-        /// Simulated time waited, milliseconds.
+        /// Simulated time waited.
         ms: u64,
     },
-    /// A session does not end.
     #[error("the session made no progress for {ms} ms; STATUS is {status:?}")]
     Stuck {
-        /// Simulated time, milliseconds.
+        /// Simulated time.
         ms: u64,
         status: StatusBits,
     },
@@ -84,18 +71,13 @@ pub enum CoreError {
          {wanted_drives} and {wanted_chunk_bytes}"
     )]
     Range {
-        /// Of the core.
         drives: u32,
-        /// Of the core.
         chunk_bytes: u32,
-        /// Of the range.
         wanted_drives: u32,
-        /// Of the range.
         wanted_chunk_bytes: u32,
     },
 }
 
-/// A streaming core with its world.
 #[derive(Debug)]
 pub struct CoreStreamer<D> {
     world: World<D>,
@@ -105,11 +87,7 @@ pub struct CoreStreamer<D> {
 }
 
 impl<D: DriveSide> CoreStreamer<D> {
-    /// Over a world, with a name for each of its drives. Checks that the registers are those of
-    /// this crate.
-    ///
-    /// # Errors
-    /// When they are not.
+    /// `names` has a name per drive. Fails unless the registers are those of this crate.
     pub fn new(mut world: World<D>, names: Vec<String>) -> Result<CoreStreamer<D>, CoreError> {
         assert_eq!(world.drives.len(), names.len(), "one name per drive");
         let chunk_bytes = world.configuration().chunk_bytes();
@@ -137,25 +115,19 @@ impl<D: DriveSide> CoreStreamer<D> {
         })
     }
 
-    /// Parameters of the core.
     pub fn configuration(&self) -> &Configuration {
         self.world.configuration()
     }
 
-    /// The simulation.
     pub fn world(&mut self) -> &mut World<D> {
         &mut self.world
     }
 
-    /// Give the simulation back.
     pub fn into_world(self) -> World<D> {
         self.world
     }
 
-    /// Wait until all drives are ready for I/O.
-    ///
-    /// # Errors
-    /// When the bring-up of a drive fails: step and reason.
+    /// Wait until all drives are ready for I/O. Fails with step and reason of a failed bring-up.
     pub fn bring_up(&mut self) -> Result<(), CoreError> {
         for (drive, name) in self.names.iter().enumerate() {
             let address = map::drive_bank(drive) + map::SEQUENCER;
@@ -188,10 +160,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(())
     }
 
-    /// Name, capacity and block size of each drive, as the core found them.
-    ///
-    /// # Errors
-    /// When bring-up fails.
+    /// Name, capacity and block size of each drive, as the core found them. Fails with the
+    /// bring-up.
     pub fn extents(&mut self) -> Result<Vec<DriveExtent>, CoreError> {
         self.bring_up()?;
         let mut extents = Vec::new();
@@ -210,7 +180,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         u64::from(self.world.configuration().chunk_bytes())
     }
 
-    /// Ask the core: a recording is started and, if it is accepted, stopped before its first beat.
+    /// Start a recording and, if it is accepted, stop it before its first beat.
     fn ask_refusal(&mut self, request: &RangeRequest) -> Result<Option<StatusBits>, CoreError> {
         let extents = self.extents()?;
         let chunk = self.chunk_bytes();
@@ -239,7 +209,6 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(bits.into_iter().find(|&bit| status.has(bit)))
     }
 
-    /// Write addresses and START.
     fn start(
         &mut self,
         bank: u32,
@@ -284,7 +253,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         }
     }
 
-    /// A requested end, and an ABORT behind a STOP. `sent`: the command before.
+    /// Forwards a requested end, and an ABORT behind a STOP. `sent`: the command before.
     fn forward_stop(
         &mut self,
         bank: u32,
@@ -299,7 +268,6 @@ impl<D: DriveSide> CoreStreamer<D> {
         self.command(bank, wanted)
     }
 
-    /// Check that a range fits the core.
     fn check_range(&self, range: &StreamRange) -> Result<(), CoreError> {
         let configuration = self.world.configuration();
         let (drives, chunk_bytes) = (configuration.drives, configuration.chunk_bytes());
@@ -332,8 +300,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(bytes)
     }
 
-    /// Take what is left of the stream off the core's input, so that nothing of it remains for the
-    /// next session.
+    /// Take the rest of the stream off the core's input, so that nothing remains for the next
+    /// session.
     fn discard_rest(&mut self) -> Result<(), CoreError> {
         let address = map::WRITE_BANK + map::FLUSH_CONTROL;
         self.world.source.clear();
@@ -371,7 +339,7 @@ impl<D: DriveSide> Streamer for CoreStreamer<D> {
     }
 
     fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits> {
-        // A core that cannot be asked refuses as one whose drives have no media.
+        // A core that does not answer refuses as one whose drives have no media.
         self.ask_refusal(request)
             .unwrap_or(Some(StatusBits::DEVICE_ERROR))
     }

@@ -2,7 +2,6 @@
 
 use crate::signals::{Inputs, Outputs};
 
-/// Something that happened on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortEvent {
     /// The core took the address of a write to one of its registers.
@@ -14,16 +13,14 @@ pub enum PortEvent {
     MemoryWritten,
     /// The core took the response of a memory write.
     MemoryAcknowledged,
-    /// The core shows a write to a register of a drive, first cycle.
+    /// First cycle in which the core shows a write to a register of a drive.
     DriveRegisterWrite {
-        /// Number of the drive.
         drive: usize,
         /// Address on `bar_*`.
         address: u32,
     },
     /// The core took the address of a read by a drive.
     DriveRead {
-        /// Number of the drive.
         drive: usize,
         id: u8,
         /// Bus address.
@@ -37,16 +34,14 @@ pub enum PortEvent {
     },
 }
 
-/// Events in the order of their cycles.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// Cycle and event.
+    /// Cycle and event, in the order of cycles.
     pub events: Vec<(u64, PortEvent)>,
     shown: [bool; crate::signals::MAX_DRIVES],
 }
 
 impl Timeline {
-    /// Keep the events of this cycle.
     pub fn observe(&mut self, cycle: u64, i: &Inputs, o: &Outputs) {
         let mut add = |event| self.events.push((cycle, event));
         if i.s_reg_aw_valid & o.s_reg_aw_ready != 0 {
@@ -77,7 +72,7 @@ impl Timeline {
         }
     }
 
-    /// First cycle from `from` on with an event that `is` holds for.
+    /// First cycle from `from` on with an event for which `is` holds.
     pub fn first(&self, from: u64, is: impl Fn(&PortEvent) -> bool) -> Option<u64> {
         let mut events = self.events.iter();
         let found = events.find(|(cycle, event)| *cycle >= from && is(event));

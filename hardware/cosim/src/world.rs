@@ -7,7 +7,7 @@
 //!
 //! # Skipped cycles
 //! While the core shows `quiet`, nothing is offered but a beat of the stream that it does not take,
-//! and no part of the world has something to do, nothing can change before the next tick, and the
+//! and no part of the world has something to do, nothing can change before the next tick: the
 //! cycles up to it are counted without being evaluated.
 
 use std::path::Path;
@@ -23,39 +23,30 @@ use crate::signals::{DriveInputs, DriveOutputs, Inputs, MAX_DRIVES, Outputs};
 use crate::stream_port::{SinkPort, SourcePort};
 use crate::timeline::Timeline;
 
-/// Why a simulation ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorldError {
     /// The model cannot run, or an assertion of the RTL failed.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// An interface broke a rule of AXI.
     #[error("protocol violation in {0}")]
     Protocol(#[from] Violation),
-    /// A register access was answered with an error.
     #[error("access to register {address:#05x}: response {response}")]
     Register {
-        /// Address of the register.
         address: u32,
         /// AXI response code.
         response: u8,
     },
-    /// Something did not happen in time.
     #[error("cycle {cycle}: {what} did not happen within {limit_cycles} cycles")]
     Timeout {
-        /// Clock cycle.
         cycle: u64,
-        /// What was waited for.
         what: &'static str,
-        /// How long.
         limit_cycles: u64,
     },
 }
 
 /// What is connected to the ports of one drive.
 pub trait DriveSide {
-    /// Choose the inputs of the core in this cycle; called once per evaluated cycle, before the
-    /// edge.
+    /// Choose the inputs of the core; called once per evaluated cycle, before the edge.
     fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs);
 
     /// No work before this cycle unless an output of the core changes; `None`: no work.
@@ -74,10 +65,8 @@ impl DriveSide for EmptySlot {
     }
 }
 
-/// Properties of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorldOptions {
-    /// Memory behind the core.
     pub memory: MemoryOptions,
     /// Pauses of the stream to record.
     pub source_pace: Pace,
@@ -104,14 +93,12 @@ impl Default for WorldOptions {
     }
 }
 
-/// `quiet` is a register behind others: it says nothing about what the core was given in the cycles
-/// before.
+/// `quiet` is a register behind others, so it does not cover inputs of the cycles before.
 const SETTLE_CYCLES: u32 = 8;
 
 /// Cycles in which a register access must be answered.
 const ACCESS_LIMIT_CYCLES: u64 = 1000;
 
-/// A core with memory, drives, a register host and stream ports.
 #[derive(Debug)]
 pub struct World<D> {
     model: CoreModel,
@@ -122,7 +109,7 @@ pub struct World<D> {
     /// Since the mark: evaluated cycles before the skip, and all cycles skipped up to and with it.
     skips: Vec<(u64, u64)>,
     skip_quiet: bool,
-    /// Evaluated cycles in which the core was given nothing, since the last in which it was.
+    /// Evaluated cycles since the core was last given something.
     settled_cycles: u32,
     registers: RegisterPort,
     monitors: Option<Monitors>,
@@ -131,17 +118,13 @@ pub struct World<D> {
     pub source: SourcePort,
     /// The replayed stream.
     pub sink: SinkPort,
-    /// What is connected to the ports of each drive.
     pub drives: Vec<D>,
-    /// Where events on the ports are kept, if they are.
+    /// Events on the ports, if they are kept.
     pub timeline: Option<Timeline>,
 }
 
 impl<D: DriveSide> World<D> {
-    /// A core of this configuration after reset, with these drives.
-    ///
-    /// # Errors
-    /// When the model was not built.
+    /// A core after reset. Fails when the model was not built.
     pub fn new(
         configuration: &Configuration,
         drives: Vec<D>,
@@ -170,7 +153,6 @@ impl<D: DriveSide> World<D> {
         })
     }
 
-    /// Parameters of the core.
     pub fn configuration(&self) -> &Configuration {
         self.model.configuration()
     }
@@ -180,7 +162,7 @@ impl<D: DriveSide> World<D> {
         self.cycle
     }
 
-    /// Of these, cycles that were not evaluated.
+    /// Cycles since the reset that were not evaluated.
     pub fn skipped_cycles(&self) -> u64 {
         self.skipped_cycles
     }
@@ -191,35 +173,31 @@ impl<D: DriveSide> World<D> {
         self.skips.clear();
     }
 
-    /// Forget the mark.
     pub fn unmark(&mut self) {
         self.mark_cycle = None;
         self.skips = Vec::new();
     }
 
-    /// Cycles from the mark to the end of `evaluated` evaluated ones. So a counter in the core,
-    /// which stands still in skipped cycles, becomes a time.
+    /// Cycles from the mark to the end of `evaluated` evaluated ones, which converts a counter of
+    /// the core to a time.
     pub fn elapsed_cycles(&self, evaluated: u64) -> u64 {
         let count = self.skips.partition_point(|skip| skip.0 < evaluated);
         let skipped = count.checked_sub(1).map_or(0, |last| self.skips[last].1);
         evaluated + skipped
     }
 
-    /// Outputs of the core in the current cycle.
     pub fn outputs(&self) -> &Outputs {
         self.model.outputs()
     }
 
-    /// One evaluated cycle, after skipped ones if nothing can change in them.
-    ///
-    /// # Errors
-    /// When an assertion of the RTL fails or a rule of AXI is broken.
+    /// One evaluated cycle, after skipped ones. Fails when an RTL assertion fails or a rule of AXI
+    /// is broken.
     #[inline]
     pub fn step(&mut self) -> Result<(), WorldError> {
         self.step_before(u64::MAX)
     }
 
-    /// As [`World::step`], without skipping this cycle.
+    /// [`World::step`] that skips cycles only before `limit`.
     fn step_before(&mut self, limit: u64) -> Result<(), WorldError> {
         if self.settled_cycles >= SETTLE_CYCLES && self.skip_quiet {
             self.skip(limit);
@@ -280,8 +258,7 @@ impl<D: DriveSide> World<D> {
         drives.fold(top | memory | core, |all, drive| all | drive) != 0
     }
 
-    /// The stream offers a beat that the core takes neither in the last evaluated cycle nor in the
-    /// current one.
+    /// The core takes the offered beat neither in the last evaluated cycle nor in the current one.
     fn is_source_held(&self) -> bool {
         self.source.is_held() && self.model.outputs().s_ready == 0
     }
@@ -307,10 +284,7 @@ impl<D: DriveSide> World<D> {
         }
     }
 
-    /// Run for a number of cycles.
-    ///
-    /// # Errors
-    /// As [`World::step`].
+    /// Fails as [`World::step`].
     pub fn run(&mut self, cycles: u64) -> Result<(), WorldError> {
         let end = self.cycle + cycles;
         while self.cycle < end {
@@ -319,10 +293,7 @@ impl<D: DriveSide> World<D> {
         Ok(())
     }
 
-    /// Run until a condition holds.
-    ///
-    /// # Errors
-    /// As [`World::step`], and when it does not hold within the limit.
+    /// Fails as [`World::step`], and when the condition does not hold within the limit.
     pub fn run_until(
         &mut self,
         what: &'static str,
@@ -343,47 +314,32 @@ impl<D: DriveSide> World<D> {
         Ok(())
     }
 
-    /// Read a 32-bit register.
-    ///
-    /// # Errors
-    /// As [`World::step`], and when the access fails.
+    /// Fails as [`World::step`], and when the access fails.
     pub fn read32(&mut self, address: u32) -> Result<u32, WorldError> {
         self.registers.start_read(address);
         self.access(address)
     }
 
-    /// Read a 64-bit register, low half first: reading it holds the high half.
-    ///
-    /// # Errors
-    /// As [`World::read32`].
+    /// Low half first, because reading it holds the high half. Fails as [`World::read32`].
     pub fn read64(&mut self, address: u32) -> Result<u64, WorldError> {
         let low = self.read32(address)?;
         let high = self.read32(address + 4)?;
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// Write a 32-bit register.
-    ///
-    /// # Errors
-    /// As [`World::read32`].
+    /// Fails as [`World::read32`].
     pub fn write32(&mut self, address: u32, value: u32) -> Result<(), WorldError> {
         self.registers.start_write(address, value);
         self.access(address).map(|_| ())
     }
 
-    /// Write bytes of a 32-bit register: those whose strobe is set.
-    ///
-    /// # Errors
-    /// As [`World::read32`].
+    /// Writes the bytes whose strobe is set. Fails as [`World::read32`].
     pub fn write_bytes(&mut self, address: u32, value: u32, strobes: u8) -> Result<(), WorldError> {
         self.registers.start_write_bytes(address, value, strobes);
         self.access(address).map(|_| ())
     }
 
-    /// Write a 64-bit register, low half first.
-    ///
-    /// # Errors
-    /// As [`World::read32`].
+    /// Low half first. Fails as [`World::read32`].
     pub fn write64(&mut self, address: u32, value: u64) -> Result<(), WorldError> {
         self.write32(address, value as u32)?;
         self.write32(address + 4, (value >> 32) as u32)
@@ -407,10 +363,7 @@ impl<D: DriveSide> World<D> {
         }
     }
 
-    /// Check that no request on any interface is without an answer.
-    ///
-    /// # Errors
-    /// The first interface with one.
+    /// Fails when a request on any interface is without an answer.
     pub fn check_idle(&self) -> Result<(), WorldError> {
         match &self.monitors {
             Some(monitors) => Ok(monitors.check_idle(self.cycle)?),
@@ -419,14 +372,10 @@ impl<D: DriveSide> World<D> {
     }
 
     /// Write all signals to an FST wave file from now on.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn trace_start(&mut self, path: &Path) -> Result<(), WorldError> {
         Ok(self.model.trace_start(path)?)
     }
 
-    /// End the wave file.
     pub fn trace_stop(&mut self) {
         self.model.trace_stop();
     }

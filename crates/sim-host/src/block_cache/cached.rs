@@ -2,24 +2,21 @@
 //!
 //! # Mechanism
 //! - A read whose pages are all cached is read from the cache device (a hit). Any other block of it
-//!   is read from the disk as a whole, which completes the read, and is then written into the cache
-//!   (promotion on the first access).
+//!   is read from the disk as a whole, which completes the read, and then written into the cache.
 //! - A write goes into the cache. *Write-back*: it completes when the cache device has it.
 //!   *Write-through*: when the disk has it too.
 //! - The slot of a new block is a free one, else that of the least recently used block. Dirty pages
-//!   of that block are read from the cache device and written to the disk first; what waits for the
-//!   slot waits for that.
+//!   of that block are read from the cache device and written to the disk first.
 //! - When the disk has been idle for [`CLEANING_DELAY`], dirty blocks are written to it, the least
 //!   recently used first.
 //!
 //! # Durability
 //! The cache is not volatile, as those of bcache and dm-cache: a flush is a flush of the cache
-//! device. In write-back mode the disk does not have the dirty pages; losing the cache device loses
-//! them. In write-through mode the disk has every completed write.
+//! device. Losing the cache device loses the dirty pages of write-back mode; in write-through mode
+//! the disk has every completed write.
 //!
-//! Writes count in pages of [`PAGE_BYTES`]; a shorter one counts as its whole page. Only time is
-//! modelled: a block that is read again while it is on its way to the disk or into the cache is not
-//! held back.
+//! A write counts as whole pages of [`PAGE_BYTES`]. Only time is modelled: a block that is read
+//! again on its way to the disk or into the cache is not held back.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,26 +26,24 @@ use assay_units::{DataClass, Nanos, Op};
 use super::disk::{Disk, DiskCommand, DiskProfile};
 use super::lru::{Evicted, LruMap};
 
-/// Block of the cache when nothing is asked for, bytes.
 pub const DEFAULT_BLOCK_BYTES: u64 = 64 << 10;
-/// Unit of what is valid and dirty in a block, bytes; a block has at most 64.
+/// Unit of what is valid and dirty in a block, which has at most 64.
 pub const PAGE_BYTES: u64 = 4096;
-/// The disk is idle for so long before dirty blocks are written to it.
+/// Idle time of the disk before dirty blocks are written to it.
 pub const CLEANING_DELAY: Nanos = Nanos::from_millis(100);
 
-/// What the cache does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheMode {
     /// A write completes when the cache has it.
     WriteBack,
     /// A write completes when the disk has it too.
     WriteThrough,
-    /// Nothing: reads and writes are those of the disk.
+    /// Reads and writes are those of the disk.
     None,
 }
 
 impl CacheMode {
-    /// Every mode with its name (as in bcache).
+    /// With the names of bcache.
     pub const ALL: [(CacheMode, &str); 3] = [
         (CacheMode::WriteBack, "writeback"),
         (CacheMode::WriteThrough, "writethrough"),
@@ -61,24 +56,20 @@ impl CacheMode {
     }
 }
 
-/// Counts of a cache since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounters {
-    /// Reads of the host.
     pub reads: u64,
-    /// Hits: those that needed nothing of the disk.
+    /// Reads that needed nothing of the disk.
     pub read_hits: u64,
-    /// Writes of the host.
     pub writes: u64,
-    /// Blocks that were written into the cache after a read of the disk.
+    /// Blocks written into the cache after a read of the disk.
     pub promotions: u64,
-    /// Blocks that were written to the disk because their slot was needed.
+    /// Blocks written to the disk because their slot was needed.
     pub evictions_written: u64,
-    /// Blocks that were written to the disk while it was idle.
+    /// Blocks written to the disk while it was idle.
     pub cleaned: u64,
 }
 
-/// A command of the host in progress.
 #[derive(Clone, Copy, Debug)]
 struct HostCommand {
     /// Parts that have not completed.
@@ -86,15 +77,11 @@ struct HostCommand {
     status: Status,
 }
 
-/// What a command of the cache device is for.
 #[derive(Clone, Copy, Debug)]
 enum CacheJob {
-    /// A part of a host command.
     Host(u32),
-    /// A block that is promoted.
     Promote,
-    /// Dirty pages on their way to the disk: where they belong there, their bytes, and their
-    /// write-back.
+    /// Dirty pages on their way to the disk: place there, bytes, and their write-back.
     WriteBack {
         offset_bytes: u64,
         len_bytes: u64,
@@ -102,15 +89,12 @@ enum CacheJob {
     },
 }
 
-/// What a command of the disk is for.
 #[derive(Clone, Copy, Debug)]
 enum DiskJob {
-    /// A part of a host read: the block is promoted afterwards.
+    /// The block is promoted afterwards.
     HostRead(u32, u64),
-    /// A part of a host command that does not touch the cache: a write in write-through mode,
-    /// everything without a cache.
+    /// A write in write-through mode, or any command without a cache.
     Host(u32),
-    /// Dirty pages of this write-back.
     WriteBack(u64),
 }
 
@@ -123,7 +107,7 @@ struct WriteBack {
     waiting: Option<Command>,
 }
 
-/// A disk and its cache. The cache device belongs to the caller and is passed in.
+/// The cache device belongs to the caller and is passed in.
 #[derive(Clone, Debug)]
 pub struct CachedDisk {
     disk: Disk,
@@ -141,19 +125,16 @@ pub struct CachedDisk {
     next_write_back: u64,
     /// Commands that complete without either device, in order.
     instant: VecDeque<(Nanos, u32)>,
-    /// Since when the disk is idle.
     idle_since: Nanos,
     counters: CacheCounters,
 }
 
-/// A completed command of the host: when, its tag, and how.
+/// Time, tag and status.
 pub type HostCompletion = (Nanos, u32, Status);
 
 impl CachedDisk {
-    /// A cache of `cache_bytes` in blocks of `block_bytes` in front of a disk.
-    ///
     /// # Errors
-    /// When the sizes do not fit together; the text says what does.
+    /// When the sizes do not fit together; the text says which do.
     pub fn new(
         profile: DiskProfile,
         cache_bytes: u64,
@@ -193,17 +174,16 @@ impl CachedDisk {
         })
     }
 
-    /// Capacity, bytes: that of the disk in whole blocks.
+    /// Capacity of the disk in whole blocks.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// Counts since the start.
     pub fn counters(&self) -> CacheCounters {
         self.counters
     }
 
-    /// Bytes of dirty pages: those that the disk does not have.
+    /// Bytes that the disk does not have.
     pub fn dirty_bytes(&self) -> u64 {
         self.map.dirty_pages() * PAGE_BYTES
     }
@@ -217,8 +197,7 @@ impl CachedDisk {
         self.disk.is_idle() && self.free.len() == self.cache_jobs.len() && self.instant.is_empty()
     }
 
-    /// Drop all cached blocks, dirty ones included: the data are gone. Only while it [is
-    /// idle](CachedDisk::is_idle).
+    /// Drop all cached blocks, dirty ones included. Only while it [is idle](CachedDisk::is_idle).
     pub fn clear(&mut self) {
         assert!(
             self.is_idle(),
@@ -264,7 +243,6 @@ impl CachedDisk {
         }
     }
 
-    /// Where a slot begins on the cache device, bytes.
     fn slot_offset(&self, slot: u32) -> u64 {
         u64::from(slot) * self.block_bytes
     }
@@ -284,7 +262,7 @@ impl CachedDisk {
         );
     }
 
-    /// Start a command of the cache device, when the slot's old block is on the disk.
+    /// Start a command of the cache device once the slot's old block is on the disk.
     fn start_in_slot(
         &mut self,
         at: Nanos,
@@ -301,8 +279,7 @@ impl CachedDisk {
         }
     }
 
-    /// Read a block's dirty pages from the cache device, one command for each run of them, and
-    /// write them to the disk.
+    /// Write a block's dirty pages to the disk, a command for each run of pages.
     fn write_back(
         &mut self,
         at: Nanos,
@@ -329,7 +306,6 @@ impl CachedDisk {
         self.write_backs.insert(id, WriteBack { left, waiting });
     }
 
-    /// A command of the host arrives.
     pub fn submit(&mut self, at: Nanos, command: Command, drive: &mut Drive) {
         let (offset, end) = (
             command.offset_bytes,
@@ -357,7 +333,7 @@ impl CachedDisk {
                 let flush = self.cache_command(job, &command, Op::Flush, 0, 0);
                 drive.submit(at, flush);
             }
-            // What is cached of it stays valid: a deallocated block may be read as it was.
+            // Cached data stays valid: a deallocated block may be read as it was.
             Op::Discard => {
                 self.begin(command.tag, 0);
                 self.instant.push_back((at, command.tag));
@@ -460,7 +436,6 @@ impl CachedDisk {
         }
     }
 
-    /// The cache device has completed a command.
     pub fn cache_completed(&mut self, completion: &Completion, out: &mut Vec<HostCompletion>) {
         let job = self.cache_jobs[completion.tag as usize].take();
         self.free.push(completion.tag);
@@ -478,15 +453,14 @@ impl CachedDisk {
         }
     }
 
-    /// The next instant at which something happens without the cache device; [`Nanos::MAX`] where
-    /// nothing will.
+    /// Next instant at which something happens without the cache device, or [`Nanos::MAX`].
     pub fn next_event(&self) -> Nanos {
         let instant = self.instant.front().map_or(Nanos::MAX, |(at, _)| *at);
         let cleaning = self.next_cleaning().unwrap_or(Nanos::MAX);
         instant.min(self.disk.next_event()).min(cleaning)
     }
 
-    /// When the next dirty block is written to the idle disk: one at a time.
+    /// Dirty blocks are written to the idle disk one at a time.
     fn next_cleaning(&self) -> Option<Nanos> {
         let is_due =
             self.disk.is_idle() && self.write_backs.is_empty() && self.map.dirty_pages() > 0;
@@ -538,7 +512,6 @@ impl CachedDisk {
         }
     }
 
-    /// Write a block that was read from the disk into the cache.
     fn promote(&mut self, at: Nanos, block: u64, drive: &mut Drive) {
         self.counters.promotions += 1;
         let (slot, evicted) = self.map.insert(block);
@@ -564,7 +537,7 @@ fn runs(mut bits: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Queue and data of the cache's own commands.
+/// Template of the cache's own commands.
 const BACKGROUND: Command = Command {
     tag: 0,
     queue: 0,

@@ -4,36 +4,30 @@
 //! C. Ruemmler, J. Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994: the
 //! time of a seek grows with the square root of its distance (acceleration and braking), tracks are
 //! skewed so that a sequential transfer loses no revolution at their ends, the outer zones have
-//! more sectors per track. The disk serves one command at a time and chooses, among those queued,
-//! the one that it reaches first (seek and rotation together), but none waits longer than
-//! [`LONGEST_WAIT`]. Its write cache is off: a write is on the medium when it completes.
+//! more sectors per track. The disk serves one command at a time, of those queued the one that it
+//! reaches first, but none waits longer than [`LONGEST_WAIT`]. Its write cache is off.
 
 use assay_units::{Nanos, Op};
 
-/// Commands that are ordered by the disk (Serial ATA native command queuing: 32); others wait
-/// before it.
+/// Commands that the disk orders (Serial ATA native command queuing).
 pub const QUEUE_DEPTH: usize = 32;
 /// A command that has waited so long is next.
 pub const LONGEST_WAIT: Nanos = Nanos::from_millis(500);
 
-/// Numbers of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskProfile {
     pub capacity_bytes: u64,
     pub revolution: Nanos,
-    /// Seek to the next track.
     pub track_seek: Nanos,
     /// Mean seek between two random places.
     pub mean_seek: Nanos,
-    /// Rate of the medium in the outermost zone, bytes per second.
+    /// Rate of the medium in the outermost zone.
     pub outer_bytes_per_second: u64,
-    /// Rate of the medium in the innermost zone, bytes per second.
+    /// Rate of the medium in the innermost zone.
     pub inner_bytes_per_second: u64,
     /// Zones, of equally many tracks.
     pub zones: u32,
-    /// Time of a command in electronics and firmware.
     pub overhead: Nanos,
-    /// Read-ahead buffer, bytes.
     pub buffer_bytes: u64,
 }
 
@@ -54,7 +48,7 @@ pub const DISK_7200: DiskProfile = DiskProfile {
 };
 
 impl DiskProfile {
-    /// Bytes of a track of a zone, in whole sectors.
+    /// Whole sectors.
     fn track_bytes(&self, zone: u32) -> u64 {
         let last = u64::from(self.zones.max(2) - 1);
         let fall = self.outer_bytes_per_second - self.inner_bytes_per_second;
@@ -63,9 +57,8 @@ impl DiskProfile {
         (bytes as u64 / 512).max(1) * 512
     }
 
-    /// Time of a seek over `distance` of `tracks` tracks: `track + (full - track) sqrt(distance)`.
-    /// Over random pairs of places the mean root of the distance is 8/15, which gives the full
-    /// stroke from the mean seek.
+    /// `track + (full - track) sqrt(distance / tracks)`. Over random pairs of places the mean root
+    /// of the distance is 8/15, which gives the full stroke from the mean seek.
     fn seek(&self, distance: u64, tracks: u64) -> Nanos {
         if distance == 0 {
             return Nanos::ZERO;
@@ -76,7 +69,6 @@ impl DiskProfile {
     }
 }
 
-/// A zone: its first byte, first track, and bytes of a track.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
     first_byte: u64,
@@ -84,7 +76,6 @@ struct Zone {
     track_bytes: u64,
 }
 
-/// Where a byte is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Place {
     track: u64,
@@ -95,15 +86,13 @@ struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskCommand {
-    /// The caller's number for it.
+    /// The caller's number.
     pub tag: u64,
-    /// Read or write.
     pub op: Op,
     pub offset_bytes: u64,
     pub len_bytes: u64,
 }
 
-/// The command that the heads are at.
 #[derive(Clone, Copy, Debug)]
 struct Active {
     command: DiskCommand,
@@ -115,17 +104,16 @@ pub struct Disk {
     profile: DiskProfile,
     zones: Vec<Zone>,
     tracks: u64,
-    /// Commands that wait, with the instant of their arrival, oldest first.
+    /// Waiting commands with the instant of their arrival, oldest first.
     queue: Vec<(Nanos, DiskCommand)>,
     active: Option<Active>,
-    /// Track of the heads.
     head: u64,
-    /// The read-ahead: where the last read ended, and when.
+    /// Where the last read ended, and when.
     ahead: Option<(u64, Nanos)>,
 }
 
 impl Disk {
-    /// An idle disk, heads at the outermost track.
+    /// The heads are at the outermost track.
     pub fn new(profile: DiskProfile) -> Disk {
         let sums: Vec<u64> = (0..profile.zones)
             .map(|zone| profile.track_bytes(zone))
@@ -200,13 +188,12 @@ impl Disk {
         if command.op != Op::Read || command.offset_bytes != next {
             return None;
         }
-        // It has read on since then, up to the size of its buffer.
+        // The disk has read on since the last read, up to the size of its buffer.
         let ready = since + self.transfer(command);
         let full = self.profile.buffer_bytes >= command.len_bytes;
         full.then(|| ready.max(at + self.profile.overhead))
     }
 
-    /// Queue a command.
     pub fn submit(&mut self, at: Nanos, command: DiskCommand) {
         assert!(command.len_bytes > 0, "a command of the disk has bytes");
         assert!(
@@ -254,7 +241,6 @@ impl Disk {
         self.active.map_or(Nanos::MAX, |active| active.done)
     }
 
-    /// Nothing waits and nothing is served.
     pub fn is_idle(&self) -> bool {
         self.active.is_none() && self.queue.is_empty()
     }

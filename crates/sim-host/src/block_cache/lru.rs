@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const NONE: u32 = u32::MAX;
 
-/// A cached block.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     block: u64,
     older: u32,
     newer: u32,
-    /// Pages of the block that are there, a bit each.
+    /// Pages of the block that are cached, a bit each.
     valid: u64,
     /// Pages that the disk does not have yet.
     dirty: u64,
@@ -18,7 +17,6 @@ struct Slot {
     last_access: u64,
 }
 
-/// Which block is in which slot.
 #[derive(Clone, Debug)]
 pub struct LruMap {
     slots: Vec<Slot>,
@@ -27,23 +25,20 @@ pub struct LruMap {
     oldest: u32,
     newest: u32,
     accesses: u64,
-    /// Dirty slots with their last access, the least recent first.
+    /// With the last access, the least recent first.
     dirty: BTreeSet<(u64, u32)>,
     dirty_pages: u64,
 }
 
-/// A block that was removed for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evicted {
-    /// Its number.
     pub block: u64,
     pub slot: u32,
-    /// Pages of it that the disk does not have yet.
+    /// Pages that the disk does not have yet.
     pub dirty: u64,
 }
 
 impl LruMap {
-    /// A map of so many slots.
     pub fn new(slots: u32) -> LruMap {
         assert!(slots > 0 && slots < NONE, "a cache has slots");
         LruMap {
@@ -58,17 +53,14 @@ impl LruMap {
         }
     }
 
-    /// Slots in use.
     pub fn used(&self) -> u32 {
         self.by_block.len() as u32
     }
 
-    /// Slots that there are.
     pub fn most(&self) -> u32 {
         self.most
     }
 
-    /// Pages that the disk does not have yet.
     pub fn dirty_pages(&self) -> u64 {
         self.dirty_pages
     }
@@ -150,12 +142,10 @@ impl LruMap {
         (at, evicted)
     }
 
-    /// Pages of a slot are there now.
     pub fn fill(&mut self, slot: u32, pages: u64) {
         self.slots[slot as usize].valid |= pages;
     }
 
-    /// Pages of a slot are there and not on the disk.
     pub fn write(&mut self, at: u32, pages: u64) {
         let slot = &mut self.slots[at as usize];
         self.dirty_pages += u64::from((pages & !slot.dirty).count_ones());
@@ -166,8 +156,7 @@ impl LruMap {
         }
     }
 
-    /// The least recently used block with pages that the disk does not have yet, which count as
-    /// written from now on.
+    /// The least recently used dirty block, which counts as clean from now on.
     pub fn clean_oldest(&mut self) -> Option<Evicted> {
         let (_, at) = self.dirty.pop_first()?;
         let slot = &mut self.slots[at as usize];

@@ -1,18 +1,16 @@
-//! Completely Fair Scheduler: threads on fewer processors than there are threads, see the parent
-//! module.
+//! Completely Fair Scheduler, see the parent module.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use assay_units::{Nanos, Rng};
 
-/// `sysctl_sched_latency` of one processor, in nanoseconds; it grows with their number
-/// (`sched_tunable_scaling` logarithmic).
+/// `sysctl_sched_latency` of one processor; it grows with the logarithm of their number
+/// (`sched_tunable_scaling`).
 const LATENCY_NS: u64 = 6_000_000;
-/// More processors than this do not make it grow (`get_update_sysctl_factor`).
+/// More processors than this do not make the latency grow (`get_update_sysctl_factor`).
 const SCALED_PROCESSORS: usize = 8;
 
-/// A processor and its run queue.
 #[derive(Clone, Debug, Default)]
 struct Processor {
     running: Option<u32>,
@@ -24,15 +22,12 @@ struct Processor {
 
 #[derive(Clone, Debug, Default)]
 struct Thread {
-    /// Where it ran last.
     processor: usize,
-    /// Virtual runtime.
     virtual_ns: u64,
-    /// I/Os that it has to submit.
+    /// I/Os to submit.
     ios: VecDeque<u32>,
 }
 
-/// Processors and their run queues.
 #[derive(Clone, Debug)]
 pub(super) struct CfsScheduler {
     overhead_ns: u64,
@@ -40,7 +35,7 @@ pub(super) struct CfsScheduler {
     credit_ns: u64,
     processors: Vec<Processor>,
     threads: Vec<Thread>,
-    /// When busy processors finish an I/O: time, order, processor.
+    /// Time, order, processor.
     ends: BinaryHeap<Reverse<(u64, u64, usize)>>,
     /// Finished and not popped yet.
     done: VecDeque<(Nanos, u32)>,
@@ -49,7 +44,7 @@ pub(super) struct CfsScheduler {
 }
 
 impl CfsScheduler {
-    /// Idle processors; threads are assigned to them round-robin.
+    /// Threads are assigned to processors round-robin.
     pub(super) fn new(overhead_ns: u64, processors: usize, threads: usize) -> CfsScheduler {
         let factor = 1 + u64::from(processors.clamp(1, SCALED_PROCESSORS).ilog2());
         CfsScheduler {
@@ -79,16 +74,15 @@ impl CfsScheduler {
         }
     }
 
-    /// When a processor next finishes an I/O, `u64::MAX` when all are idle.
+    /// `u64::MAX` when all processors are idle.
     pub(super) fn next_ns(&self) -> u64 {
         let done = self.done.front().map(|&(at, _)| at.0);
         let ends = self.ends.peek().map(|&Reverse((at_ns, _, _))| at_ns);
         done.or(ends).unwrap_or(u64::MAX)
     }
 
-    /// The next I/O finished by then.
     pub(super) fn pop(&mut self, until_ns: u64) -> Option<(Nanos, u32)> {
-        // No further than to the first: what the caller does with it may come before the next.
+        // Only to the first, because the caller's reaction to it may come before the next.
         while self.done.is_empty() && self.finish_next(until_ns) {}
         match self.done.front() {
             Some(&(at, _)) if at.0 <= until_ns => self.done.pop_front(),
@@ -96,7 +90,6 @@ impl CfsScheduler {
         }
     }
 
-    /// Process the next end of an I/O's work, if it is by then.
     fn finish_next(&mut self, until_ns: u64) -> bool {
         match self.ends.peek() {
             Some(&Reverse((at_ns, _, processor))) if at_ns <= until_ns => {
@@ -108,8 +101,7 @@ impl CfsScheduler {
         }
     }
 
-    /// Wake a thread: on the processor where it ran last if that is idle, else on the one that took
-    /// the drive's interrupt.
+    /// On the processor where the thread ran last if idle, else on that of the drive's interrupt.
     fn wake(&mut self, number: usize, now_ns: u64) {
         let before = self.threads[number].processor;
         let mut chosen = before;
@@ -120,8 +112,8 @@ impl CfsScheduler {
         let to_ns = self.processors[chosen].virtual_ns;
         let thread = &mut self.threads[number];
         thread.processor = chosen;
-        // What it is ahead or behind goes with it; virtual time begins at 0, so both differences
-        // saturate there.
+        // The thread's lead or lag goes with it; virtual time begins at 0, so both differences
+        // saturate.
         let migrated_ns = (thread.virtual_ns + to_ns).saturating_sub(from_ns);
         thread.virtual_ns = migrated_ns.max(to_ns.saturating_sub(self.credit_ns));
         self.enqueue(number);
@@ -147,7 +139,6 @@ impl CfsScheduler {
         }
     }
 
-    /// A processor has finished an I/O; its thread sleeps unless it has another.
     fn finish(&mut self, processor: usize, at_ns: u64) {
         let running = self.processors[processor].running.take();
         let number = running.expect("only a processor that runs a thread has an end") as usize;

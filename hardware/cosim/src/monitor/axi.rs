@@ -5,19 +5,18 @@ use std::collections::VecDeque;
 use super::{Channel, Violation};
 use crate::signals::{DriveInputs, DriveOutputs, Inputs, MAX_BEAT_BYTES, Outputs};
 
-/// One cycle of an AXI4 interface.
 #[derive(Clone, Copy, Debug)]
 pub struct AxiSample<'s> {
-    /// Write address: valid, ready, identifier, address, beats - 1.
+    /// Valid, ready, identifier, address, beats - 1.
     pub aw: (u8, u8, u8, u64, u8),
-    /// Write data: valid, ready, strobes, last.
+    /// Valid, ready, strobes, last.
     pub w: (u8, u8, u64, u8),
     pub w_data: &'s [u8],
-    /// Write response: valid, ready, identifier, response.
+    /// Valid, ready, identifier, response.
     pub b: (u8, u8, u8, u8),
-    /// Read address, as `aw`.
+    /// Valid, ready, identifier, address, beats - 1.
     pub ar: (u8, u8, u8, u64, u8),
-    /// Read data: valid, ready, identifier, response, last.
+    /// Valid, ready, identifier, response, last.
     pub r: (u8, u8, u8, u8, u8),
     pub r_data: &'s [u8],
 }
@@ -88,7 +87,6 @@ pub(super) fn drive<'s>(
     }
 }
 
-/// A word of the bus, for comparisons.
 type Word = [u8; MAX_BEAT_BYTES];
 
 fn word(data: &[u8]) -> Word {
@@ -97,10 +95,8 @@ fn word(data: &[u8]) -> Word {
     word
 }
 
-/// Identifiers of 8 bits at most.
 const IDS: usize = 256;
 
-/// Rules of one AXI4 interface.
 #[derive(Debug)]
 pub struct AxiMonitor {
     name: String,
@@ -110,10 +106,9 @@ pub struct AxiMonitor {
     b: Channel<(u8, u8)>,
     ar: Channel<(u8, u64, u8)>,
     r: Channel<(u8, u8, u8, Word)>,
-    /// Bursts whose data have not all been seen: identifier, beats. Data may be ahead of them.
+    /// Bursts whose data have not all been seen: identifier, beats.
     write_addresses: VecDeque<(u8, u32)>,
-    /// Beats of the bursts whose data have all been seen, ahead of their addresses; then of the
-    /// open one.
+    /// Beats of complete bursts ahead of their addresses; then of the open burst.
     early_beats: VecDeque<u32>,
     beats: u32,
     /// Writes without response, by identifier.
@@ -123,7 +118,6 @@ pub struct AxiMonitor {
 }
 
 impl AxiMonitor {
-    /// For an interface with this name and bytes per bus word.
     pub fn new(name: String, beat_bytes: usize) -> AxiMonitor {
         AxiMonitor {
             name,
@@ -141,19 +135,13 @@ impl AxiMonitor {
         }
     }
 
-    /// Check a cycle.
-    ///
-    /// # Errors
-    /// The first broken rule.
+    /// Fails with the first broken rule of this cycle.
     pub fn observe(&mut self, cycle: u64, sample: &AxiSample<'_>) -> Result<(), Violation> {
         let result = self.write(sample).and_then(|()| self.read(sample));
         result.map_err(|rule| self.violation(cycle, rule))
     }
 
-    /// Check that every request was answered.
-    ///
-    /// # Errors
-    /// When one was not.
+    /// Fails when a request was not answered.
     pub fn check_idle(&self, cycle: u64) -> Result<(), Violation> {
         let writes = self.write_addresses.len() as u32 + self.unacknowledged.iter().sum::<u32>();
         let reads: usize = self.reads.iter().map(VecDeque::len).sum();
@@ -173,7 +161,7 @@ impl AxiMonitor {
     }
 
     fn write(&mut self, sample: &AxiSample<'_>) -> Result<(), String> {
-        // Responses first: one may not come in the cycle of the last beat.
+        // Responses first, because a response may not come in the cycle of the last beat.
         let (valid, ready, id, response) = sample.b;
         if valid != 0 && self.unacknowledged[usize::from(id)] == 0 {
             return Err(format!(
@@ -258,7 +246,7 @@ impl AxiMonitor {
                 self.r.observe(valid, ready, (0, 0, 0, [0; MAX_BEAT_BYTES])),
             )?;
         }
-        // After the data: an answer may not come in the cycle of its request.
+        // After the data, because an answer may not come in the cycle of its request.
         let (valid, ready, id, address, length) = sample.ar;
         if on("ar", self.ar.observe(valid, ready, (id, address, length)))? {
             self.check_burst("ar", address, length)?;

@@ -1,21 +1,18 @@
-//! AXI4-Lite.
-
 use super::axi::on;
 use super::{Channel, Violation};
 use crate::signals::{DriveInputs, DriveOutputs, Inputs, Outputs};
 
-/// One cycle of an AXI4-Lite interface.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LiteSample {
-    /// Write address: valid, ready, address.
+    /// Valid, ready, address.
     pub aw: (u8, u8, u32),
-    /// Write data: valid, ready, data, strobes.
+    /// Valid, ready, data, strobes.
     pub w: (u8, u8, u32, u8),
-    /// Write response: valid, ready, response.
+    /// Valid, ready, response.
     pub b: (u8, u8, u8),
-    /// Read address: valid, ready, address.
+    /// Valid, ready, address.
     pub ar: (u8, u8, u32),
-    /// Read data: valid, ready, data, response.
+    /// Valid, ready, data, response.
     pub r: (u8, u8, u32, u8),
 }
 
@@ -49,7 +46,6 @@ pub(super) fn bar(i: &DriveInputs, o: &DriveOutputs) -> LiteSample {
     }
 }
 
-/// Rules of one AXI4-Lite interface.
 #[derive(Debug)]
 pub struct LiteMonitor {
     name: String,
@@ -66,7 +62,6 @@ pub struct LiteMonitor {
 }
 
 impl LiteMonitor {
-    /// For an interface with this name.
     pub fn new(name: String) -> LiteMonitor {
         LiteMonitor {
             name,
@@ -83,19 +78,13 @@ impl LiteMonitor {
         }
     }
 
-    /// Check a cycle.
-    ///
-    /// # Errors
-    /// The first broken rule.
+    /// Fails with the first broken rule of this cycle.
     pub fn observe(&mut self, cycle: u64, sample: &LiteSample) -> Result<(), Violation> {
         let result = self.check(sample);
         result.map_err(|rule| self.violation(cycle, rule))
     }
 
-    /// Check that every access was answered.
-    ///
-    /// # Errors
-    /// When one was not.
+    /// Fails when an access was not answered.
     pub fn check_idle(&self, cycle: u64) -> Result<(), Violation> {
         let writes = [self.write_addresses, self.write_data];
         if writes == [self.responses; 2] && self.read_addresses == self.read_data {
@@ -113,7 +102,7 @@ impl LiteMonitor {
     }
 
     fn check(&mut self, sample: &LiteSample) -> Result<(), String> {
-        // Answers first: one may not come in the cycle of its request.
+        // Answers first, because an answer may not come in the cycle of its request.
         let (valid, ready, response) = sample.b;
         let writes = self.write_addresses.min(self.write_data);
         if valid != 0 && self.responses == writes {

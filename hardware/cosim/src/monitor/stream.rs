@@ -1,24 +1,17 @@
-//! AXI4-Stream.
-
 use super::{Channel, Violation};
 use crate::signals::MAX_BEAT_BYTES;
 
-/// One cycle of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamSample<'s> {
-    /// A beat is offered.
     pub valid: u8,
-    /// It would be taken.
     pub ready: u8,
-    /// Its bytes.
     pub data: &'s [u8],
     /// Bytes that count.
     pub keep: u64,
-    /// The packet ends with it.
+    /// The packet ends with this beat.
     pub last: u8,
 }
 
-/// Rules of one stream.
 #[derive(Debug)]
 pub struct StreamMonitor {
     name: String,
@@ -27,7 +20,6 @@ pub struct StreamMonitor {
 }
 
 impl StreamMonitor {
-    /// For an interface with this name and bytes per beat.
     pub fn new(name: String, beat_bytes: usize) -> StreamMonitor {
         StreamMonitor {
             name,
@@ -36,10 +28,7 @@ impl StreamMonitor {
         }
     }
 
-    /// Check a cycle.
-    ///
-    /// # Errors
-    /// The first broken rule.
+    /// Fails with the first broken rule of this cycle.
     pub fn observe(&mut self, cycle: u64, sample: &StreamSample<'_>) -> Result<(), Violation> {
         self.check(sample).map_err(|rule| Violation {
             cycle,

@@ -7,7 +7,6 @@ use crate::signals::{DriveInputs, DriveOutputs};
 pub(super) const OKAY: u8 = 0;
 pub(super) const DECERR: u8 = 3;
 
-/// An access by the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BarRequest {
     Write {
@@ -20,7 +19,7 @@ pub(super) enum BarRequest {
     },
 }
 
-/// A response from a cycle on; `shown` while it is on the port.
+/// `shown` while the response is on the port.
 #[derive(Clone, Copy, Debug)]
 struct Response {
     from_cycle: u64,
@@ -29,7 +28,7 @@ struct Response {
     shown: bool,
 }
 
-/// State of the port: at most one write and one read at a time.
+/// At most one write and one read at a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BarPort {
     address: Option<u32>,
@@ -129,7 +128,7 @@ impl BarPort {
         }
     }
 
-    /// Whether the port changes without the core, from which cycle on.
+    /// First cycle in which the port changes without the core.
     pub(super) fn next_event_cycle(&self) -> Option<u64> {
         let responses = [self.write_response, self.read_response];
         responses
@@ -139,7 +138,6 @@ impl BarPort {
             .min()
     }
 
-    /// Whether the core drives a valid of the port.
     pub(super) fn is_addressed(outputs: &DriveOutputs) -> bool {
         outputs.bar_aw_valid | outputs.bar_w_valid | outputs.bar_ar_valid != 0
     }

@@ -1,5 +1,5 @@
-//! A command between its submission queue entry and the controller: what must be read over the bus
-//! for it.
+//! A command between its submission queue entry and the controller: what is read over the bus for
+//! it.
 
 use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::admin::GetLogPage;
@@ -10,10 +10,9 @@ use assay_ssd::Identity;
 
 use super::memory::FetchedBytes;
 
-/// Memory page, bytes (CC.MPS is 0).
+/// CC.MPS is 0.
 const PAGE_BYTES: u64 = 4096;
 
-/// Direction of a command's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
     None,
@@ -26,11 +25,10 @@ pub(super) enum Transfer {
 pub(super) struct Piece {
     pub(super) address: u64,
     pub(super) len_bytes: u32,
-    /// Where its bytes belong: offset in the list under way, or in the data.
+    /// Offset in the list under way, or in the data.
     pub(super) offset: usize,
 }
 
-/// What a command waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     List,
@@ -38,7 +36,6 @@ pub(super) enum Stage {
     Ready,
 }
 
-/// A command whose entry was read.
 #[derive(Clone, Debug)]
 pub(super) struct FetchedCommand {
     pub(super) queue: u16,
@@ -94,8 +91,7 @@ impl FetchedCommand {
         &self.bytes.entry
     }
 
-    /// The first page, and the second one or the list (Base 4.1.1). Pointers that are wrong are
-    /// left to the controller.
+    /// First page, and second page or list (Base 4.1.1). Wrong pointers are left to the controller.
     fn start_pointer(&mut self) {
         let (first, second) = (self.entry().prp1(), self.entry().prp2());
         if first % 4 != 0 {
@@ -125,7 +121,7 @@ impl FetchedCommand {
         self.stage = Stage::List;
     }
 
-    /// The pointer is invalid: the controller will say so.
+    /// The pointer is invalid, which the controller will report.
     fn give_up(&mut self) {
         self.bytes.pages.clear();
         self.stage = Stage::Ready;
@@ -176,8 +172,7 @@ impl FetchedCommand {
         self.stage = Stage::Data;
     }
 
-    /// The next piece to be read, at most `limit_bytes` long and within that alignment, if there is
-    /// one.
+    /// The next piece, at most `limit_bytes` long and within that alignment.
     pub(super) fn next_piece(&mut self, limit_bytes: u32) -> Option<Piece> {
         let piece = match self.stage {
             Stage::Ready => None,
@@ -216,7 +211,6 @@ impl FetchedCommand {
         })
     }
 
-    /// Whether [`FetchedCommand::next_piece`] has one.
     pub(super) fn has_piece(&self) -> bool {
         match self.stage {
             Stage::Ready => false,
@@ -225,17 +219,14 @@ impl FetchedCommand {
         }
     }
 
-    /// Whether something of this stage was requested.
     pub(super) fn has_begun(&self) -> bool {
         self.stage != Stage::Ready && self.requested > 0
     }
 
-    /// Whether data were requested.
     pub(super) fn has_begun_data(&self) -> bool {
         !self.bytes.data.is_empty() && (self.stage == Stage::Ready || self.has_begun())
     }
 
-    /// The bytes of a piece arrived.
     pub(super) fn receive(&mut self, piece: &Piece, bytes: &[u8]) {
         let target = match self.stage {
             Stage::List => &mut self.list.1,
@@ -254,8 +245,7 @@ impl FetchedCommand {
     }
 }
 
-/// Direction and length of the data that are transferred by PRPs. 0 for commands that the
-/// controller will refuse: a drive reads no data for them.
+/// Direction and length of data by PRPs; 0 for commands that the controller will refuse.
 fn transfer_of(queue: u16, entry: &SubmissionEntry, identity: &Identity) -> (Transfer, u64) {
     if entry.psdt() != 0 {
         return (Transfer::None, 0);

@@ -7,10 +7,10 @@ const BAR0: usize = 0x10;
 const BUS_NUMBERS: usize = 0x18;
 const MEMORY_WINDOW: usize = 0x20;
 const CAPABILITIES: usize = 0x34;
-/// Memory Space Enable and Bus Master Enable of the Command register.
+/// Bits of the Command register.
 const MEMORY_SPACE: u32 = 1 << 1;
 const BUS_MASTER: u32 = 1 << 2;
-/// Capabilities List of the Status register.
+/// Bit of the Status register.
 const HAS_CAPABILITIES: u32 = 1 << 20;
 
 /// Capability identifiers.
@@ -19,23 +19,21 @@ const MSI: u32 = 0x05;
 const PCI_EXPRESS: u32 = 0x10;
 const MSI_X: u32 = 0x11;
 
-/// Offset of the PCI Express capability in each function.
+/// Offset of the PCI Express capability.
 const ROOT_EXPRESS: usize = 0x80;
 const ENDPOINT_EXPRESS: usize = 0xa0;
 const DEVICE_CONTROL: usize = 0x08;
-/// Reset value of Device Control: Max_Read_Request_Size 512, Max_Payload_Size 128, relaxed
-/// ordering, no snoop.
+/// Max_Read_Request_Size 512, Max_Payload_Size 128, relaxed ordering, no snoop.
 const DEVICE_CONTROL_RESET: u32 = 0x2810;
-/// Extended Tag Field, in Device Capabilities: supported; in Device Control: enabled.
+/// Extended Tag Field in Device Capabilities and Device Control.
 const EXTENDED_TAGS_SUPPORTED: u32 = 1 << 5;
 const EXTENDED_TAGS_ENABLED: u32 = 1 << 8;
 
-/// Size of BAR 0, bytes.
 pub(super) const BAR_BYTES: u64 = 16 << 10;
-/// Type of BAR 0: 64-bit memory.
+/// 64-bit memory.
 const BAR_TYPE: u32 = 4;
 
-/// Configuration space of one function: values, and which bits can be written.
+/// Values of one function, and which bits can be written.
 #[derive(Clone, Debug)]
 struct Function {
     values: [u32; 64],
@@ -55,7 +53,7 @@ impl Function {
         self.writable[offset / 4] = writable;
     }
 
-    /// The PCI Express capability, the last one of the list.
+    /// The last capability of the list.
     fn set_express(
         &mut self,
         at: usize,
@@ -95,7 +93,6 @@ impl Function {
     }
 }
 
-/// Where a configuration access goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConfigTarget {
     Root,
@@ -103,7 +100,6 @@ pub(super) enum ConfigTarget {
     Nothing,
 }
 
-/// Root port and endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct ConfigSpace {
     link: LinkOptions,
@@ -134,7 +130,6 @@ impl ConfigSpace {
         space
     }
 
-    /// Hot reset of the endpoint.
     pub(super) fn reset_endpoint(&mut self) {
         let mut endpoint = Function::new();
         endpoint.set(0x00, 0x0010_1b36, 0);
@@ -157,7 +152,7 @@ impl ConfigSpace {
         self.endpoint = endpoint;
     }
 
-    /// Target of an ECAM address: bus, device, function.
+    /// `address` is an ECAM address: bus, device, function.
     pub(super) fn target(&self, address: u32) -> ConfigTarget {
         let function = address >> 12 & 0xffff;
         let bus = function >> 8;
@@ -195,14 +190,13 @@ impl ConfigSpace {
             .write(address as usize & 0xfff, value, strobes);
     }
 
-    /// Whether the root port forwards a memory access to the link.
     pub(super) fn is_in_window(&self, address: u32) -> bool {
         let window = self.root.read(MEMORY_WINDOW);
         let (base, limit) = ((window & 0xfff0) << 16, window & 0xfff0_0000 | 0xf_ffff);
         self.root.read(COMMAND) & MEMORY_SPACE != 0 && (base..=limit).contains(&address)
     }
 
-    /// Offset of a memory access in BAR 0; `None` if the endpoint does not claim it.
+    /// `None` if the endpoint does not claim the access.
     pub(super) fn bar_offset(&self, address: u32) -> Option<u64> {
         let low = u64::from(self.endpoint.read(BAR0) & !0xf);
         let base = u64::from(self.endpoint.read(BAR0 + 4)) << 32 | low;
@@ -211,7 +205,6 @@ impl ConfigSpace {
         (is_enabled && base > 0 && offset < BAR_BYTES).then_some(offset)
     }
 
-    /// Whether the endpoint may access memory.
     pub(super) fn is_bus_master(&self) -> bool {
         self.endpoint.read(COMMAND) & BUS_MASTER != 0
     }
@@ -221,12 +214,10 @@ impl ConfigSpace {
         self.root.read(COMMAND) & BUS_MASTER != 0
     }
 
-    /// Max_Payload_Size of the root port, bytes.
     pub(super) fn root_payload_bytes(&self) -> u32 {
         self.root.max_payload_bytes(ROOT_EXPRESS)
     }
 
-    /// Max_Payload_Size of the endpoint, bytes.
     pub(super) fn endpoint_payload_bytes(&self) -> u32 {
         self.endpoint.max_payload_bytes(ENDPOINT_EXPRESS)
     }
@@ -240,7 +231,6 @@ impl ConfigSpace {
         }
     }
 
-    /// Max_Read_Request_Size of the endpoint, bytes.
     pub(super) fn read_request_bytes(&self) -> u32 {
         128 << (self.endpoint.read(ENDPOINT_EXPRESS + DEVICE_CONTROL) >> 12 & 7)
     }

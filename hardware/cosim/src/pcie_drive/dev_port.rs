@@ -1,5 +1,4 @@
-//! AXI4 master of the bridge on `dev_*`: bursts of the drive's packets, and checks of the core's
-//! answers.
+//! AXI4 master of the bridge on `dev_*`: bursts of the drive's packets, and checks of the answers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,9 +6,8 @@ use std::sync::Arc;
 use super::link::{BackPressure, Channel};
 use crate::signals::{DriveInputs, DriveOutputs, MAX_BEAT_BYTES};
 
-/// Identifiers of `dev_*` (4 bits).
+/// `dev_*` has 4 bits of identifier.
 const IDENTIFIERS: usize = 16;
-/// Address bits of `dev_*`.
 pub(super) const ADDRESS_MASK: u64 = (1 << 40) - 1;
 /// Most violations that are kept.
 const MAX_VIOLATIONS: usize = 32;
@@ -23,7 +21,6 @@ pub(super) struct ReadBurst {
     pub(super) len_bytes: u32,
 }
 
-/// Progress of a read: bytes received so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadProgress {
     pub(super) burst: ReadBurst,
@@ -39,7 +36,6 @@ pub(super) struct WriteBurst {
     pub(super) len_bytes: usize,
 }
 
-/// Events of one cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DevEvents {
     pub(super) read: Option<ReadProgress>,
@@ -47,7 +43,6 @@ pub(super) struct DevEvents {
     pub(super) written_bytes: u32,
 }
 
-/// State of the port.
 #[derive(Clone, Debug)]
 pub(super) struct DevPort {
     beat_bytes: u64,
@@ -123,13 +118,12 @@ impl DevPort {
         self.writes.push_back(burst);
     }
 
-    /// The bytes read under a tag.
     pub(super) fn buffer(&mut self, tag: u8) -> &mut Vec<u8> {
         &mut self.buffers[usize::from(tag)]
     }
 
-    /// The link went down: reads that the core answers later are dropped; writes that have arrived
-    /// are carried out.
+    /// Link down: reads that the core answers later are dropped, writes that have arrived carried
+    /// out.
     pub(super) fn orphan_reads(&mut self) {
         self.reads.clear();
         let on_port = self.read_address.iter_mut();
@@ -144,12 +138,11 @@ impl DevPort {
         lost.for_each(|burst| burst.tag = None);
     }
 
-    /// Bytes of writes that the core has not taken entirely.
     pub(super) fn buffered_bytes(&self) -> u32 {
         self.writes.iter().map(|burst| burst.len_bytes as u32).sum()
     }
 
-    /// What the core did against the protocol, in order.
+    /// Protocol violations of the core, in order.
     pub(super) fn violations(&self) -> &[String] {
         &self.violations
     }
@@ -160,7 +153,6 @@ impl DevPort {
         }
     }
 
-    /// Whether the port changes without the core.
     pub(super) fn is_busy(&self) -> bool {
         self.read_address.is_some()
             || self.write_address.is_some()
@@ -244,8 +236,7 @@ impl DevPort {
         }
     }
 
-    /// A burst's data are shown from the cycle of its address on. Returns the length of a burst
-    /// that ended.
+    /// Data are shown from the cycle of the address on. Returns the length of a burst that ended.
     fn step_write_data(
         &mut self,
         cycle: u64,
@@ -289,7 +280,7 @@ impl DevPort {
     }
 
     fn take_response(&mut self, cycle: u64, outputs: &DriveOutputs) {
-        // Its address was taken and its last beat, in this cycle at the latest.
+        // The address and last beat of a write were taken, in this cycle at the latest.
         let addressed = self.addresses_shown - u64::from(self.write_address.is_some());
         if self.responses >= addressed.min(self.bursts_ended) {
             return self.report(cycle, format_args!("a write response without a write"));

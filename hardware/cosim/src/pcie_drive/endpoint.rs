@@ -1,8 +1,6 @@
-//! The drive: NVMe controller model, with its queues and data on the bus.
-//!
-//! The controller is notified of an entry when everything that it will read for it has come over
-//! the bus ([`super::fetch`]), one entry at a time. What it writes is collected and goes over the bus
-//! ([`super::posted`]).
+//! The drive: NVMe controller model, with its queues and data on the bus. The controller is
+//! notified of an entry when everything that it will read for it has come over the bus
+//! ([`super::fetch`]). What it writes is collected and goes over the bus ([`super::posted`]).
 
 use std::collections::BTreeMap;
 
@@ -28,7 +26,6 @@ use crate::CYCLE_NS;
 /// An opcode that no controller supports, for commands that the hook answers.
 const UNSUPPORTED: u8 = 0x7f;
 
-/// A command that the controller has fetched.
 #[derive(Clone, Debug)]
 struct StartedCommand {
     queue: u16,
@@ -49,11 +46,9 @@ pub struct DriveCounters {
     pub completions: u64,
     /// Completion entries of I/O commands, before faults.
     pub io_completions: u64,
-    /// Doorbell writes.
     pub doorbells: u64,
 }
 
-/// The drive behind the link.
 pub(super) struct Endpoint {
     pub(super) controller: Controller,
     pub(super) fetcher: Fetcher,
@@ -62,8 +57,7 @@ pub(super) struct Endpoint {
     pub(super) hook: Option<Box<dyn CommandHook>>,
     pub(super) completion_faults: BTreeMap<u64, CompletionFault>,
     memory: BusMemory,
-    /// Commands announced to the controller, by key; then started ones, by queue and command
-    /// identifier.
+    /// Commands announced to the controller, by key; then started ones, by queue and identifier.
     announced: BTreeMap<u32, StartedCommand>,
     started: BTreeMap<(u16, u16), StartedCommand>,
     next_key: u32,
@@ -71,7 +65,7 @@ pub(super) struct Endpoint {
     written: Vec<(u64, Vec<u8>)>,
     fetch_delay_cycles: u64,
     completion_delay_cycles: u64,
-    /// Cycle of the controller's next event, `u64::MAX` for none.
+    /// `u64::MAX` for none.
     event_cycle: u64,
 }
 
@@ -111,7 +105,6 @@ impl Endpoint {
         self.controller.drive().is_present()
     }
 
-    /// Cycle of the next event inside the drive.
     pub(super) fn event_cycle(&self) -> u64 {
         self.event_cycle
     }
@@ -172,7 +165,7 @@ impl Endpoint {
         self.counters.commands += 1;
         let of_entry = (started.queue, started.entry.cid());
         if let Some(old) = self.started.insert(of_entry, started) {
-            // The host uses a command identifier twice; the controller does not mind.
+            // The host uses a command identifier twice, which the controller permits.
             self.release(&old);
         }
     }
@@ -298,7 +291,7 @@ impl Endpoint {
         }
     }
 
-    /// The data of a read: what the controller wrote, or zeroes from a drive that keeps no data.
+    /// What the controller wrote for a read, or zeroes from a drive that keeps no data.
     fn take_data(&mut self, command: &StartedCommand) -> (Vec<u64>, Vec<Vec<u8>>) {
         if self.controller.drive().keeps_data() {
             return std::mem::take(&mut self.written).into_iter().unzip();
@@ -352,7 +345,6 @@ impl Endpoint {
         queues[index] = Some(HostQueue::new(base, entries));
     }
 
-    /// A register write of the host arrived.
     pub(super) fn write_register(&mut self, cycle: u64, offset: u64, value: u32) {
         self.run(cycle);
         let now = Nanos(cycle * CYCLE_NS);
@@ -397,7 +389,7 @@ impl Endpoint {
         } else if let Some(Some(queue)) = self.posted.queues.get(queue as usize) {
             value = queue.head_of_controller(value);
         }
-        // Invalid ones are the controller's business, too.
+        // Invalid doorbells are left to the controller, too.
         let now = Nanos(cycle * CYCLE_NS);
         self.controller
             .write_register(now, offset, 4, u64::from(value));
@@ -423,21 +415,20 @@ impl Endpoint {
         self.written.clear();
     }
 
-    /// The link went down.
     pub(super) fn disconnect(&mut self, cycle: u64) {
         self.write_register(cycle, register::CC, 0);
         self.reset();
         self.fetcher.disconnect();
     }
 
-    /// The drive loses power; the link is down.
+    /// The link is down already.
     pub(super) fn lose_power(&mut self, cycle: u64) {
         let now = Nanos(cycle * CYCLE_NS);
         self.controller.drive_mut().power_loss(now);
         self.update_event();
     }
 
-    /// The drive is removed, with everything that it has not sent.
+    /// With everything that the drive has not sent.
     pub(super) fn remove(&mut self, cycle: u64) {
         let now = Nanos(cycle * CYCLE_NS);
         self.controller.drive_mut().surprise_removal(now);

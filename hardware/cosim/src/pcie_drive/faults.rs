@@ -3,45 +3,40 @@
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 use assay_ssd::Drive;
 
-/// What is wrong with a completion of an I/O command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionFault {
-    /// The phase tag is inverted.
     WrongPhase,
     /// The command identifier is exclusive-ored with this.
     WrongCid(u16),
-    /// It is posted twice, in two entries of the queue.
+    /// Posted twice, in two entries of the queue.
     Doubled,
-    /// It is written one entry behind its place.
+    /// Written one entry behind its place.
     WrongIndex,
-    /// It leaves the drive before the data of its read.
+    /// Leaves the drive before the data of its read.
     BeforeData,
-    /// It is never posted; the next completion takes its place.
+    /// Never posted; the next completion takes its place.
     Missing,
 }
 
-/// What happens at a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// The link goes down: packets on it are lost, the endpoint is reset.
+    /// Packets on the link are lost, the endpoint is reset.
     Down,
-    /// The link comes up again, with a reset endpoint.
+    /// The endpoint is reset.
     Up,
-    /// The drive loses power, and with it the link. It has power again when the link comes up.
+    /// The drive loses power and the link, and has power again when the link comes up.
     PowerLoss,
-    /// The drive is removed while the link is still reported up: register reads are ones, and
-    /// nothing completes.
+    /// The link is still reported up: register reads are ones, and nothing completes.
     SurpriseRemoval,
     /// The endpoint does not answer register accesses any more.
     SilentRegisters,
-    /// The drive reads memory without a command. The address is that of the bus, the length within
-    /// 4 KiB.
+    /// The drive reads a bus address without a command; the length is within 4 KiB.
     Read {
         /// Bus address.
         address: u64,
         len_bytes: u32,
     },
-    /// The drive writes memory without a command.
+    /// The drive writes to a bus address without a command.
     Write {
         /// Bus address.
         address: u64,
@@ -57,7 +52,6 @@ pub enum PcieFault {
         /// What is wrong.
         fault: CompletionFault,
     },
-    /// At a cycle.
     At {
         cycle: u64,
         /// What happens.
@@ -65,23 +59,21 @@ pub enum PcieFault {
     },
 }
 
-/// What becomes of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Disposition {
     /// The controller executes the entry, as changed.
     #[default]
     Execute,
-    /// It completes with this status without being executed.
+    /// The command completes with this status without being executed.
     Answer(StatusCode),
-    /// It never completes.
+    /// The command never completes.
     Drop,
 }
 
 /// Changes I/O commands on their way to the controller, and their completions on the way back.
 pub trait CommandHook: Send {
-    /// An I/O command was read over the bus, with the data of a write, and is going to be given to
-    /// the controller. Data, operation and blocks may be changed, but not to more blocks. Of the
-    /// drive, only kept data may be changed ([`Drive::write_kept`]).
+    /// Called before the controller gets a command with its data. Data, operation and blocks may be
+    /// changed, but not to more blocks; of the drive, only kept data ([`Drive::write_kept`]).
     fn submitted(
         &mut self,
         drive: &mut Drive,
@@ -93,8 +85,7 @@ pub trait CommandHook: Send {
         Disposition::Execute
     }
 
-    /// An I/O command completed; `data` are the pages of a read, in order. Returns a delay in
-    /// cycles.
+    /// `data` are the pages of a read, in order. Returns a delay in cycles.
     fn completed(
         &mut self,
         queue: u16,

@@ -14,7 +14,6 @@ const BATCH: u32 = 8;
 const FETCHED_AHEAD: usize = 32;
 const ENTRY_BYTES: u64 = SubmissionEntry::SIZE as u64;
 
-/// A submission queue as the drive sees it.
 #[derive(Clone, Debug)]
 struct HostSubmissionQueue {
     base: u64,
@@ -29,7 +28,6 @@ struct HostSubmissionQueue {
     waiting: VecDeque<u32>,
 }
 
-/// Purpose of a read under a tag.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     Entries {
@@ -52,7 +50,7 @@ pub(super) struct ReadRequest {
     pub(super) len_bytes: u32,
 }
 
-/// State of all reads and of the commands that wait for them.
+/// All reads and the commands that wait for them.
 #[derive(Clone, Debug)]
 pub(super) struct Fetcher {
     queues: Vec<Option<HostSubmissionQueue>>,
@@ -118,7 +116,6 @@ impl Fetcher {
         queue.expect("a queue with commands").entries
     }
 
-    /// Completion queue of a submission queue.
     pub(super) fn completion_queue(&self, queue: u16) -> u16 {
         let queue = self.queues.get(usize::from(queue));
         queue
@@ -126,7 +123,7 @@ impl Fetcher {
             .map_or(0, |queue| queue.completion_queue)
     }
 
-    /// The host's tail doorbell; `false` if the drive has no such queue or entry.
+    /// `false` if the drive has no such queue or entry.
     pub(super) fn ring(&mut self, queue: u16, tail: u32, not_before: u64) -> bool {
         let Some(Some(queue)) = self.queues.get_mut(usize::from(queue)) else {
             return false;
@@ -141,7 +138,7 @@ impl Fetcher {
         true
     }
 
-    /// First cycle with something to request, if there is any.
+    /// First cycle with something to request.
     pub(super) fn next_cycle(&self) -> Option<u64> {
         if !self.lists.is_empty() || !self.extra.is_empty() || self.may_stage() {
             return Some(0);
@@ -158,7 +155,6 @@ impl Fetcher {
         queue == 0 || self.held_commands < self.max_commands
     }
 
-    /// An I/O command has ended.
     pub(super) fn release_command(&mut self) {
         self.held_commands = self.held_commands.saturating_sub(1);
     }
@@ -174,7 +170,7 @@ impl Fetcher {
         };
         let command = self.command(key);
         let len = command.len_bytes;
-        // One that has begun is counted already.
+        // A command that has begun is counted already.
         command.has_begun_data()
             || self.staged_bytes == 0
             || self.staged_bytes + len <= self.staging_bytes
@@ -185,8 +181,8 @@ impl Fetcher {
         command.expect("a key belongs to a command")
     }
 
-    /// The next read of at most `limit_bytes` under one of the first `tags` tags: entries, then
-    /// lists, then data.
+    /// The next read of at most `limit_bytes` under one of the first `tags` tags: entries, lists,
+    /// data.
     pub(super) fn next_read(
         &mut self,
         cycle: u64,
@@ -289,7 +285,6 @@ impl Fetcher {
         piece.expect("a listed command has something to request")
     }
 
-    /// All bytes of a tag arrived.
     pub(super) fn receive(&mut self, tag: u8, bytes: &[u8], identity: &Identity) {
         let purpose = self.tags[usize::from(tag)].take();
         self.free_tags += 1;

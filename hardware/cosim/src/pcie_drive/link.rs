@@ -5,55 +5,51 @@ use assay_units::rng::mix;
 
 use crate::CYCLE_NS;
 
-/// Picoseconds of a clock cycle.
 const CYCLE_PS: u64 = CYCLE_NS * 1000;
 
-/// Outstanding reads of a function with tags of 5 bits, which every function may use; with Extended
-/// Tag Field Enable they are 8 bits (PCIe Base Specification 3.1, 2.2.6.2). Many drives have no
-/// more: `lspci` shows `ExtTag-`.
+/// Outstanding reads with tags of 5 bits, which every function may use; with Extended Tag Field
+/// Enable they are 8 bits (PCIe Base Specification 3.1, 2.2.6.2). Many drives have no more: `lspci`
+/// shows `ExtTag-`.
 pub const DEFAULT_TAGS: u16 = 32;
 
-/// PCIe link between core and drive, with its ends: root port and bridge on the core's side,
-/// endpoint on the drive's.
+/// Link with its ends: root port and bridge on the core's side, endpoint on the drive's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkOptions {
-    /// Generation, 1 to 5; also Link Status and `link_speed`.
+    /// 1 to 5; also in Link Status and `link_speed`.
     pub generation: u8,
-    /// Lanes; also Link Status and `link_width`.
+    /// Also in Link Status and `link_width`.
     pub lanes: u8,
     /// Packets take no time on the link, so that only the bus limits the rate.
     pub unlimited: bool,
-    /// Framing, sequence number, header and LCRC of a packet, bytes.
+    /// Framing, sequence number, header and LCRC of a packet.
     pub packet_overhead_bytes: u32,
-    /// Flight time of a packet, each way, cycles.
+    /// Flight time of a packet, each way.
     pub flight_cycles: u32,
-    /// Max_Payload_Size Supported of the root port, bytes.
+    /// Max_Payload_Size Supported of the root port.
     pub root_max_payload_bytes: u32,
-    /// Max_Payload_Size Supported of the endpoint, bytes.
+    /// Max_Payload_Size Supported of the endpoint.
     pub endpoint_max_payload_bytes: u32,
-    /// Read completions are cut at multiples of this address, bytes; at least 64, and never above
-    /// the root port's Max_Payload_Size.
+    /// Read completions are cut at multiples of this address; at least 64, and never above the root
+    /// port's Max_Payload_Size.
     pub read_completion_bytes: u32,
-    /// Outstanding reads of the drive, 1 to 256. More than [`DEFAULT_TAGS`] only while Extended Tag
-    /// Field Enable is set.
+    /// Outstanding reads, 1 to 256; above [`DEFAULT_TAGS`] only with Extended Tag Field Enable.
     pub tags: u16,
-    /// Posted writes that the bridge buffers (flow control credits), bytes.
+    /// Posted writes that the bridge buffers (flow control credits).
     pub posted_buffer_bytes: u32,
     /// Writes that the bridge issues before the first of them is answered.
     pub outstanding_writes: u8,
-    /// Arrival of a doorbell to request of the entries, in the drive, cycles.
+    /// Arrival of a doorbell to request of the entries, in the drive.
     pub fetch_delay_cycles: u32,
-    /// End of a command (its data sent) to its completion entry, in the drive, cycles.
+    /// End of a command (its data sent) to its completion entry, in the drive.
     pub completion_delay_cycles: u32,
-    /// Completion entries next to each other leave the drive in one packet, up to 64 bytes.
+    /// Adjacent completion entries leave the drive in one packet, up to 64 bytes.
     pub combine_completions: bool,
-    /// Register accesses to a device that is absent end with DECERR; otherwise with OKAY, reads as
-    /// ones.
+    /// Register accesses to an absent device end with DECERR; otherwise with OKAY, reads as ones.
     pub error_responses: bool,
 }
 
 impl LinkOptions {
-    /// A link with the latencies of an FPGA's hard block: 250 ns each way.
+    /// Latencies of an FPGA's hard block: 250 ns each way.
     pub fn new(generation: u8, lanes: u8) -> LinkOptions {
         assert!(
             (1..=5).contains(&generation),
@@ -79,9 +75,8 @@ impl LinkOptions {
         }
     }
 
-    /// The link of a simulated drive. A quarter of `fetch_ns` is the flight time; what doorbell,
-    /// fetch and completion entry do not use of `fetch_ns` and `completion_ns` is spent in the
-    /// drive.
+    /// A quarter of `fetch_ns` is the flight time; what doorbell, fetch and completion entry do not
+    /// use of `fetch_ns` and `completion_ns` is spent in the drive.
     pub fn from_profile(link: &LinkProfile) -> LinkOptions {
         let cycles = |ns: u64| (ns / CYCLE_NS) as u32;
         let (fetch, completion) = (
@@ -110,7 +105,7 @@ impl LinkOptions {
         }
     }
 
-    /// Bytes per second of one direction, line coding deducted; `None` without limit.
+    /// Of one direction, line coding deducted; `None` without limit.
     pub fn bytes_per_second(&self) -> Option<u64> {
         // Per lane in kilobytes: 8b/10b up to generation 2, then 128b/130b.
         let lane_kb_per_s: u64 = match self.generation {
@@ -123,7 +118,7 @@ impl LinkOptions {
         (!self.unlimited).then_some(lane_kb_per_s * 1000 * u64::from(self.lanes))
     }
 
-    /// Bytes per second of data in packets with this payload; `u64::MAX` without limit.
+    /// Of data in packets with this payload; `u64::MAX` without limit.
     pub fn payload_bytes_per_second(&self, payload_bytes: u32) -> u64 {
         let payload = u64::from(payload_bytes);
         let packet = payload + u64::from(self.packet_overhead_bytes);
@@ -146,13 +141,12 @@ impl LinkOptions {
     }
 }
 
-/// One direction of the link.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     bytes_per_second: Option<u64>,
     overhead_bytes: u64,
     flight_cycles: u64,
-    /// When the last packet has left, picoseconds.
+    /// When the last packet has left.
     free_ps: u64,
 }
 
@@ -191,7 +185,7 @@ impl Line {
         }
     }
 
-    /// Sends a packet; returns the cycle of its arrival.
+    /// Returns the cycle of the packet's arrival.
     #[inline]
     pub(super) fn send(&mut self, cycle: u64, payload_bytes: u64) -> u64 {
         let duration_ps = self.duration_ps(payload_bytes + self.overhead_bytes);
@@ -199,13 +193,11 @@ impl Line {
         self.free_ps.div_ceil(CYCLE_PS).max(cycle) + self.flight_cycles
     }
 
-    /// The link went down.
     pub(super) fn reset(&mut self) {
         self.free_ps = 0;
     }
 }
 
-/// Channels with random back-pressure.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Channel {
     WriteAddress,
@@ -220,8 +212,7 @@ pub(super) enum Channel {
     BarReadData,
 }
 
-/// Random back-pressure: depends on seed, channel and cycle only, so that cycles without work can
-/// be left out.
+/// Depends on seed, channel and cycle only, so that cycles without work can be left out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BackPressure {
     pub(super) seed: u64,

@@ -1,5 +1,4 @@
-//! Host memory as the controller model sees it: exactly the bytes that were read over the bus,
-//! until they are used.
+//! Host memory as the controller model sees it: bytes that were read over the bus, until used.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -9,22 +8,19 @@ use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::nvm::Read;
 use assay_ssd::Identity;
 
-/// Bytes read over the bus for one command.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FetchedBytes {
-    /// Address of the submission queue entry, and the entry.
     pub(super) entry_address: u64,
     pub(super) entry: SubmissionEntry,
-    /// Parts of PRP lists: address, bytes.
+    /// Address, bytes.
     pub(super) lists: Vec<(u64, Vec<u8>)>,
-    /// Data from the host: pages in order, and the bytes of all of them; empty for commands
-    /// without.
+    /// Data from the host: pages in order, and the bytes of all of them.
     pub(super) pages: Vec<(u64, u32)>,
     pub(super) data: Vec<u8>,
 }
 
 impl FetchedBytes {
-    /// The entry, once `original`, may have fewer blocks now: then PRP2 may be a page instead of a
+    /// The changed entry may have fewer blocks than `original`: PRP2 may be a page instead of a
     /// list.
     pub(super) fn shorten(&mut self, original: &SubmissionEntry, identity: &Identity) {
         let blocks = |entry: &SubmissionEntry| u64::from(Read::from(*entry).blocks());
@@ -57,19 +53,16 @@ struct Announced {
     next_page: Cell<(usize, usize)>,
 }
 
-/// Memory of the controller model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BusMemory {
     announced: Vec<Announced>,
-    /// Bytes that the controller reads again when a command ends: address to bytes and number of
-    /// commands.
+    /// Bytes that the controller reads again when a command ends, and how many commands need them.
     held: BTreeMap<u64, (Vec<u8>, u32)>,
-    /// What the controller wrote, in order.
+    /// In order.
     pub(super) writes: Vec<(u64, Vec<u8>)>,
 }
 
 impl BusMemory {
-    /// Announces a command under a key of the caller.
     pub(super) fn announce(&mut self, key: u32, bytes: FetchedBytes) {
         self.announced.push(Announced {
             key,
@@ -101,7 +94,6 @@ impl BusMemory {
         }
     }
 
-    /// Forgets everything.
     pub(super) fn clear(&mut self) {
         *self = BusMemory::default();
     }

@@ -1,5 +1,3 @@
-//! Options and counters of a drive.
-
 use assay_ssd::Profile;
 
 use super::endpoint::DriveCounters;
@@ -8,23 +6,21 @@ use super::link::LinkOptions;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PcieDriveOptions {
     pub link: LinkOptions,
-    /// Width of `dev_*`, bits: 128, 256 or 512.
+    /// Of `dev_*`: 128, 256 or 512.
     pub data_width: u32,
-    /// Bus address of the core: parameter `BusBase`.
+    /// Parameter `BusBase` of the core.
     pub bus_base: u64,
-    /// Seed of the back-pressure.
     pub seed: u64,
-    /// Cycles in which a valid or ready of the drive is held back, percent, on every channel.
+    /// Cycles in which a valid or ready of the drive is held back, on every channel.
     pub back_pressure_percent: u8,
-    /// Data of writes that the drive reads before their commands end, bytes; one command is always
-    /// read.
+    /// Data of writes that the drive reads before their commands end; one command is always read.
     pub staging_bytes: u64,
-    /// I/O commands that the drive holds: it fetches no further entry before one of them has ended.
+    /// The drive fetches no further entry before one of so many I/O commands has ended.
     pub max_commands: u32,
 }
 
 impl PcieDriveOptions {
-    /// Options without back-pressure, with 1 MiB of staging memory.
+    /// Without back-pressure, with 1 MiB of staging memory.
     pub fn new(link: LinkOptions, data_width: u32) -> PcieDriveOptions {
         PcieDriveOptions {
             link,
@@ -45,23 +41,19 @@ pub struct PcieDriveCounters {
     pub read_bytes: u64,
     /// Bytes that the core took, protocol included.
     pub written_bytes: u64,
-    /// Read requests of the drive.
     pub reads: u64,
-    /// Write packets of the drive.
     pub writes: u64,
-    /// Register reads of the core, configuration space included.
+    /// Of the core, configuration space included.
     pub register_reads: u64,
-    /// Register writes of the core, configuration space included.
+    /// Of the core, configuration space included.
     pub register_writes: u64,
-    /// Requests of the drive that the root port refused: no bus master, or an address that is not
-    /// the core's.
+    /// Refused by the root port: no bus master, or an address that is not the core's.
     pub refused_requests: u64,
-    /// Packets longer than the receiver's Max_Payload_Size: lost.
+    /// Packets longer than the receiver's Max_Payload_Size, which are lost.
     pub malformed_packets: u64,
 }
 
-/// A drive without limits, for measurements of core and link: media without delay, commands of up
-/// to 2 MiB.
+/// For measurements of core and link: media without delay, commands of up to 2 MiB.
 pub fn unlimited_profile() -> Profile {
     const PROFILE: &str = "intel-optane-p4800x";
     let mut profile = Profile::builtin(PROFILE).expect("a built-in profile");

@@ -1,5 +1,4 @@
-//! The test bench's planned faults ([`assay_integrity::planned_faults`]) on the commands of a far
-//! end.
+//! The test bench's planned faults ([`assay_integrity::planned_faults`]) on commands of a far end.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -13,7 +12,7 @@ use assay_units::Op;
 
 use super::faults::{CommandHook, Disposition};
 
-/// Applies planned faults. The drive must keep its data.
+/// The drive must keep its data.
 #[derive(Clone, Debug)]
 pub struct PlannedFaults {
     faults: Faults,
@@ -23,7 +22,7 @@ pub struct PlannedFaults {
 }
 
 impl PlannedFaults {
-    /// These faults, which the caller may arm and ask for their counts.
+    /// The caller may arm the faults and ask for their counts.
     pub fn new(faults: Faults) -> PlannedFaults {
         PlannedFaults {
             faults,
@@ -33,7 +32,6 @@ impl PlannedFaults {
     }
 }
 
-/// The drive's data, and those of a command that begins.
 struct Media<'a> {
     drive: &'a mut Drive,
     data: &'a mut [u8],
@@ -80,7 +78,7 @@ impl CommandHook for PlannedFaults {
         let (mut offset_bytes, mut len_bytes) = (0, 0);
         if op != Op::Flush {
             let range = Read::from(*entry);
-            // Of a range beyond the drive, the controller says so.
+            // The controller reports a range beyond the drive.
             offset_bytes = range.slba().saturating_mul(block_bytes);
             len_bytes = range.blocks().saturating_mul(block_bytes as u32);
         }

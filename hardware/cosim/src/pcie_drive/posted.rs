@@ -25,11 +25,11 @@ enum Bulk {
         address: u64,
         data: Arc<[u8]>,
     },
-    /// The data before it are sent.
+    /// The data before the entry are sent.
     Entry(PendingEntry),
 }
 
-/// The drive's view of a completion queue. Its tail is that of the bus: the controller model runs
+/// A completion queue of the drive; the tail is that of the bus, as the controller model runs
 /// ahead.
 #[derive(Clone, Debug)]
 pub(super) struct HostQueue {
@@ -78,7 +78,6 @@ impl HostQueue {
     }
 }
 
-/// A packet: where, and which bytes of `data`.
 #[derive(Clone, Debug)]
 pub(super) struct PostedPacket {
     pub(super) address: u64,
@@ -87,7 +86,6 @@ pub(super) struct PostedPacket {
     pub(super) len_bytes: usize,
 }
 
-/// All writes that wait for the link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PostedWrites {
     /// Data, each command's followed by its entry.
@@ -97,7 +95,6 @@ pub(super) struct PostedWrites {
     /// Entries by cycle and order.
     delayed: BTreeMap<(u64, u64), PendingEntry>,
     next_order: u64,
-    /// Entries that can be sent.
     due: VecDeque<PendingEntry>,
     pub(super) queues: Vec<Option<HostQueue>>,
 }
@@ -125,7 +122,6 @@ impl PostedWrites {
         self.delayed.insert(at, entry);
     }
 
-    /// Moves entries whose time has come.
     pub(super) fn run(&mut self, cycle: u64) {
         while let Some(Bulk::Entry(entry)) = self.bulk.front() {
             let entry = *entry;
@@ -139,7 +135,7 @@ impl PostedWrites {
         }
     }
 
-    /// Next cycle with something to send, if there is any: not before that of an entry's delay.
+    /// Next cycle with something to send, not before that of an entry's delay.
     pub(super) fn next_cycle(&self) -> Option<u64> {
         if !self.due.is_empty() || !self.bulk.is_empty() {
             return Some(0);
@@ -147,7 +143,7 @@ impl PostedWrites {
         self.delayed.first_key_value().map(|(&(cycle, _), _)| cycle)
     }
 
-    /// Length of the next packet, bytes; 0 for none.
+    /// 0 for none.
     pub(super) fn next_len(&self, payload_bytes: u32) -> u32 {
         if !self.due.is_empty() {
             return COMBINED_BYTES as u32;
@@ -158,7 +154,7 @@ impl PostedWrites {
         }
     }
 
-    /// The next packet: completion entries before data.
+    /// Completion entries are sent before data.
     pub(super) fn take(&mut self, payload_bytes: u32, combines: bool) -> Option<PostedPacket> {
         while let Some(first) = self.due.pop_front() {
             if let Some(packet) = self.take_entry(first, combines) {
@@ -186,7 +182,7 @@ impl PostedWrites {
         Some(packet)
     }
 
-    /// Places an entry in its queue; `None` if the queue is gone or the entry is lost.
+    /// `None` if the queue is gone or the entry is lost.
     fn take_entry(&mut self, first: PendingEntry, combines: bool) -> Option<PostedPacket> {
         let queue = self.queues.get_mut(usize::from(first.queue))?.as_mut()?;
         if first.fault == Some(CompletionFault::Missing) {
@@ -228,7 +224,7 @@ impl PostedWrites {
     }
 }
 
-/// The bytes of an entry at the tail of its queue, which advances.
+/// The entry at the tail of its queue, which advances.
 fn placed(queue: &mut HostQueue, pending: &PendingEntry) -> [u8; CompletionEntry::SIZE] {
     let mut entry = pending.entry;
     let is_inverted = pending.fault == Some(CompletionFault::WrongPhase);

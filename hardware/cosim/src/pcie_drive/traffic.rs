@@ -5,13 +5,11 @@ use super::config_space::ConfigTarget;
 use super::dev_port::{ADDRESS_MASK, ReadBurst, ReadProgress, WriteBurst};
 use super::{Downstream, LOCAL_CYCLES, PcieDrive, Upstream};
 
-/// Payload of a register access, bytes.
 const REGISTER_BYTES: u64 = 4;
 /// The configuration space bit of `bar_*` addresses.
 const ECAM: u32 = 1 << 31;
 
 impl PcieDrive {
-    /// Packets that arrive in this cycle.
     pub(super) fn deliver(&mut self, cycle: u64) {
         while let Some((at, _)) = self.downstream.front()
             && *at <= cycle
@@ -135,7 +133,7 @@ impl PcieDrive {
         self.config.forwards_upstream() && address & !ADDRESS_MASK == self.options.bus_base
     }
 
-    /// Response code of an access, depending on whether a device answered.
+    /// Depends on whether a device answered.
     fn code(&self, is_ok: bool) -> u8 {
         match is_ok || !self.options.link.error_responses {
             true => OKAY,
@@ -174,9 +172,9 @@ impl PcieDrive {
         self.posted_bytes + len_bytes <= self.options.link.posted_buffer_bytes
     }
 
-    /// Packets that the drive begins to send in this cycle: register data, then reads, then writes.
+    /// Begins to send register data, then reads, then writes.
     pub(super) fn transmit(&mut self, cycle: u64) {
-        // Without a limit of the link, still no more than a few packets per cycle.
+        // Even without a limit of the link, no more than a few packets per cycle.
         for _ in 0..4 {
             if !self.up.is_free(cycle) {
                 return;
@@ -258,7 +256,7 @@ impl PcieDrive {
         let payload = end - begin;
         self.counters.read_bytes += payload;
         if payload > u64::from(self.config.endpoint_payload_bytes()) {
-            // The endpoint drops it: the read never ends.
+            // The endpoint drops the packet, so the read never ends.
             self.counters.malformed_packets += 1;
             self.dev.orphan_tag(tag);
             return;
@@ -271,7 +269,6 @@ impl PcieDrive {
         }
     }
 
-    /// A register access of the core.
     pub(super) fn access(&mut self, cycle: u64, request: BarRequest) {
         let local = cycle + LOCAL_CYCLES;
         match request {
@@ -315,7 +312,7 @@ impl PcieDrive {
                         };
                         self.send_down(cycle, REGISTER_BYTES, packet);
                     }
-                    // Posted: answered by the bridge.
+                    // Posted, so the bridge answers it.
                     ConfigTarget::Endpoint => {
                         let packet = Downstream::RegisterWrite { address, data };
                         self.send_down(cycle, REGISTER_BYTES, packet);

@@ -1,5 +1,3 @@
-//! A recording.
-
 use assay_stream::range::StreamRange;
 use assay_stream::record::{RecordOptions, RecordOutcome};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
@@ -12,13 +10,10 @@ use crate::CYCLE_NS;
 use crate::map::WRITE_BANK;
 use crate::world::{DriveSide, World};
 
-/// How the stream goes on.
 enum Feed {
-    /// All of it was given, or the range is full.
+    /// All of the stream was given, or the range is full.
     All,
-    /// The core is to be stopped.
     Stop,
-    /// The source failed.
     Failed(std::io::Error),
 }
 
@@ -70,7 +65,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         })
     }
 
-    /// Start the session; the cycle of its start.
+    /// Returns the cycle of the session's start.
     fn begin_record(
         &mut self,
         range: &StreamRange,
@@ -139,12 +134,11 @@ impl<D: DriveSide> CoreStreamer<D> {
                         return Ok(Feed::All);
                     }
                     if bytes < rest {
-                        // The source pauses.
                         self.world.run(POLL_CYCLES)?;
                     }
                 }
                 Err(error) => {
-                    // What it gave before is written.
+                    // What the source gave before is written.
                     self.world.source.end();
                     return Ok(Feed::Failed(error));
                 }
@@ -152,7 +146,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         }
     }
 
-    /// Flushes that were commanded since the start.
+    /// Forwards flushes that were commanded since the start.
     fn forward_flushes(&mut self, registers: &Registers) -> Result<(), CoreError> {
         if registers.acknowledge(ControlBits::FLUSH_NOW) {
             self.command(WRITE_BANK, ControlBits::FLUSH_NOW)?;
@@ -183,7 +177,7 @@ impl<D: DriveSide> CoreStreamer<D> {
     ) -> Result<assay_stream::status::StreamStatus, CoreError> {
         let mut stopped = None;
         if matches!(end, Feed::Stop) || registers.stop_requested() {
-            // Behind the bytes that were given.
+            // The stop comes behind the bytes that were given.
             self.take_queued()?;
             self.forward_stop(WRITE_BANK, registers, &mut stopped)?;
         }
@@ -222,8 +216,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(result)
     }
 
-    /// Run until the core has taken all that was given to it and written it to memory, or has ended
-    /// the session.
+    /// Run until the core has written all that was given to memory, or has ended the session.
     fn take_queued(&mut self) -> Result<(), CoreError> {
         loop {
             let end = self.world.cycle() + POLL_CYCLES;

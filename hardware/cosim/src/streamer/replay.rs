@@ -1,5 +1,3 @@
-//! A replay.
-
 use assay_stream::range::StreamRange;
 use assay_stream::registers::{Registers, StatusBits};
 use assay_stream::replay::ReplayOutcome;
@@ -14,7 +12,7 @@ use crate::world::{DriveSide, World};
 /// Bytes of the stream that reach the sink.
 struct Delivery<'s> {
     sink: &'s mut dyn StreamSink,
-    /// Bytes that are not delivered, before the others.
+    /// Bytes before the others, which are not delivered.
     skip: u64,
     delivered: u64,
     failed: Option<std::io::Error>,
@@ -102,8 +100,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         self.start(READ_BANK, range.first, range.last, None)?;
         let started_at = self.world.cycle();
         self.deliver(range, bytes, delivery, registers)?;
-        // What the core still sends was not requested: the sink accepts it, and it is discarded
-        // below.
+        // The sink accepts what the core still sends unrequested; it is discarded below.
         self.world.sink.set_open(true);
         self.await_end(READ_BANK)?;
         self.world.run(16)?;
@@ -157,7 +154,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(())
     }
 
-    /// Run until this many bytes are there, for a poll interval at most.
+    /// Run until this many bytes are there, for eight poll intervals at most.
     fn run_until_delivered(&mut self, bytes: usize) -> Result<(), CoreError> {
         let end = self.world.cycle() + 8 * POLL_CYCLES;
         let there = |world: &World<D>| world.sink.bytes().len() >= bytes;

@@ -11,7 +11,6 @@ use crate::stream_port::Wait;
 use crate::world::DriveSide;
 
 impl<D: DriveSide> CoreStreamer<D> {
-    /// The registers of a session that has ended, as the result of a stream.
     pub(super) fn result(
         &mut self,
         bank: u32,
@@ -81,7 +80,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             .world
             .read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
         let block = u64::from(block.max(1));
-        // The register has the low half of the block number; it is at or after the first of the
+        // The register has the low half of the block number, which is not before the first of the
         // range.
         let first = range.first / block;
         let low = map::DEVICE_STATUS_LBA.of(value);
@@ -100,7 +99,7 @@ impl<D: DriveSide> CoreStreamer<D> {
     }
 }
 
-/// The error number of a failed command, as the kernel's NVMe driver gives it.
+/// As the kernel's NVMe driver gives it.
 pub(super) fn errno_of(status_field: u16) -> i32 {
     const EIO: i32 = 5;
     const ENODATA: i32 = 61;
