@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Linux error numbers of I/Os: number, name, meaning (include/uapi/asm-generic/errno-base.h and
-/// errno.h; the mapping from block layer status is in block/blk-core.c, `blk_errors`).
+/// Linux error numbers of I/Os (include/uapi/asm-generic/errno-base.h and errno.h; the mapping from
+/// block layer status is in block/blk-core.c, `blk_errors`).
 const KNOWN: [(i32, &str, &str); 21] = [
     (SHORT, "short", "came back short"),
     (5, "EIO", "I/O error"),
@@ -30,17 +30,16 @@ const KNOWN: [(i32, &str, &str); 21] = [
     (125, "ECANCELED", "cancelled"),
 ];
 
-/// A short I/O: completed without an error, but moved fewer bytes than requested.
+/// Completed without an error, but moved fewer bytes than requested.
 const SHORT: i32 = 0;
 
-/// Counts of failed I/Os by cause. In JSON an object of the numbers' names:
-/// `{"ENODATA": 3, "short": 1}`.
+/// In JSON an object of the numbers' names: `{"ENODATA": 3, "short": 1}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "BTreeMap<String, u64>", from = "BTreeMap<String, u64>")]
 pub struct ErrorCauses(BTreeMap<i32, u64>);
 
 impl ErrorCauses {
-    /// Count a failed I/O by its result: a negated error number, or the bytes of a short one.
+    /// `result` is a negated error number, or the bytes of a short I/O.
     pub fn count(&mut self, result: i32) {
         let number = if result < 0 {
             // i32::MIN has no positive counterpart.
@@ -51,7 +50,6 @@ impl ErrorCauses {
         *self.0.entry(number).or_default() += 1;
     }
 
-    /// Add others.
     pub fn merge(&mut self, others: &ErrorCauses) {
         for (&number, count) in &others.0 {
             let mine = self.0.entry(number).or_default();
@@ -60,12 +58,11 @@ impl ErrorCauses {
         }
     }
 
-    /// Without any count?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// As text, the most frequent first: `3 unrecovered medium error (ENODATA), 1 came back short`.
+    /// The most frequent first: `3 unrecovered medium error (ENODATA), 1 came back short`.
     pub fn text(&self) -> String {
         let mut all: Vec<(i32, u64)> = self.0.iter().map(|(&n, &count)| (n, count)).collect();
         all.sort_by_key(|&(_, count)| std::cmp::Reverse(count));

@@ -1,56 +1,51 @@
 //! Change-point detection (PELT) for series of rates, and detection of rates that alternate between
-//! two levels.
+//! two levels, both on logarithms of rates.
 //!
-//! Everything is computed on logarithms of rates. Hampel's filter replaces single outliers by the
-//! median of their neighbours. PELT (R. Killick, P. Fearnhead, I. A. Eckley, JASA 107, 2012) finds
-//! the segmentation of least cost: the squared deviations from each segment's mean, in units of the
-//! noise variance, and a penalty per segment. The noise is the median absolute difference of
-//! neighbours, robust against steps and trends. [`alternation`]: two classes by Otsu's threshold
-//! (N. Otsu, IEEE Trans. SMC 9, 1979), for thermal throttling with hysteresis.
+//! Hampel's filter replaces single outliers by the median of their neighbours. PELT (R. Killick, P.
+//! Fearnhead, I. A. Eckley, JASA 107, 2012) finds the segmentation of least cost: squared
+//! deviations from each segment's mean, in units of the noise variance, and a penalty per segment.
+//! The noise is the median absolute difference of neighbours, robust against steps and trends.
+//! [`alternation`]: two classes by Otsu's threshold (N. Otsu, IEEE Trans. SMC 9, 1979), for thermal
+//! throttling with hysteresis.
 
 use crate::median;
 use crate::moments::{mean, slope};
 
-/// Least noise, as natural logarithm of a ratio (1 %): noiseless series have no changes of a per
-/// mille.
+/// Least noise, a logarithm of a ratio (1 %), so that noiseless series have no tiny changes.
 pub const NOISE_FLOOR: f64 = 0.01;
 /// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for
 /// a level and a position is 3 (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because
 /// successive rates are correlated.
 pub const PENALTY: f64 = 5.0;
-/// Least difference between the levels of neighbouring segments, as natural logarithm of a ratio (5
-/// %).
+/// Least difference between the levels of neighbouring segments, a logarithm of a ratio (5 %).
 pub const LEAST_STEP: f64 = 0.05;
-/// Least length of a segment, points.
+/// In points.
 pub const LEAST_LEN: usize = 3;
-/// Most points that are segmented as they are; a longer series is taken as medians of so many
-/// neighbours that no more are left, because the time for a series without changes grows with the
-/// square of its length.
+/// Longer series are taken as medians of neighbours, because the time for a series without changes
+/// grows with the square of its length.
 pub const MOST_POINTS: usize = 1 << 14;
 
 /// Deviations from its neighbours' median beyond which a point is an outlier.
 const OUTLIER_DEVIATIONS: f64 = 3.0;
-/// Neighbours on each side that a point is compared with.
+/// Neighbours on each side with which a point is compared.
 const OUTLIER_REACH: usize = 3;
-/// A median absolute deviation times this is the standard deviation of a normal distribution.
+/// Standard deviation over median absolute deviation of a normal distribution.
 pub const MAD_TO_SIGMA: f64 = 1.4826;
 /// Least rate, share of the highest: bounds the logarithm of a stall.
 const LEAST_SHARE: f64 = 1e-4;
-/// Least distance of two alternating levels, as natural logarithm of a ratio (16 %).
+/// Least distance of two alternating levels, a logarithm of a ratio (16 %).
 const LEAST_SWING: f64 = 0.15;
 /// Least share of the variance that two levels explain.
 const LEAST_EXPLAINED: f64 = 0.8;
-/// Fewest falls of an alternation.
 const LEAST_FALLS: usize = 2;
 
 /// A span of a series between changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Segment {
-    /// First point.
     pub from: usize,
-    /// Past its last point.
+    /// Exclusive.
     pub to: usize,
-    /// Median rate, in the series' unit.
+    /// Median rate.
     pub level: f64,
     /// Standard deviation (from the median absolute one) of the rate, as share of the level.
     pub spread: f64,
@@ -59,7 +54,6 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Points.
     pub fn len(&self) -> usize {
         self.to - self.from
     }
@@ -70,9 +64,8 @@ impl Segment {
     }
 }
 
-/// Segments of a series between its changes, covering it all; what is not a positive number counts
-/// as the least rate. Changes of a series of more than [`MOST_POINTS`] are found to within one
-/// median of neighbours.
+/// Segments that cover a whole series; what is not a positive number counts as the least rate.
+/// Changes of more than [`MOST_POINTS`] points are found to within one median of neighbours.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
     // An odd number, so that the median at a step is of one of its sides.
@@ -93,13 +86,12 @@ pub fn segments(rates: &[f64]) -> Vec<Segment> {
     describe_all(rates, &logs, &cuts)
 }
 
-/// Standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]; `None`
-/// below four points.
+/// Of neighbours' ratios (a logarithm), at least [`NOISE_FLOOR`]; `None` below four points.
 pub fn noise(rates: &[f64]) -> Option<f64> {
     noise_of(&logarithms(rates))
 }
 
-/// Rise of rates along their least-squares line, as natural logarithm of the ratio of its ends.
+/// Rise along the least-squares line, as logarithm of the ratio of its ends.
 pub fn drift(rates: &[f64]) -> f64 {
     slope(&logarithms(rates)) * rates.len().saturating_sub(1) as f64
 }
@@ -123,7 +115,6 @@ fn noise_of(logs: &[f64]) -> Option<f64> {
     Some(sigma.max(NOISE_FLOOR))
 }
 
-/// Hampel's filter.
 fn without_outliers(logs: &[f64], noise: f64) -> Vec<f64> {
     let kept = |(at, &log): (usize, &f64)| {
         let from = at.saturating_sub(OUTLIER_REACH);
@@ -134,8 +125,8 @@ fn without_outliers(logs: &[f64], noise: f64) -> Vec<f64> {
     logs.iter().enumerate().map(kept).collect()
 }
 
-/// Squared deviations from the mean of a segment `from..to`, in units of the noise's variance: by
-/// prefix sums of deviations from the mean (for numerical precision) and of their squares.
+/// Squared deviations from the mean of `from..to`, in units of the noise's variance, by prefix sums
+/// of deviations from the overall mean (for numerical precision) and of their squares.
 fn segment_costs(values: &[f64], noise: f64) -> impl Fn(usize, usize) -> f64 {
     let mean = mean(values);
     let mut sums = vec![(0.0, 0.0)];
@@ -171,8 +162,8 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
                 before[to] = from;
             }
         }
-        // A candidate that is worse than a cut here even without the penalty is pruned as soon as a
-        // segment that begins here can be long enough.
+        // A candidate worse than a cut here even without the penalty is pruned once a segment that
+        // begins here can be long enough.
         for ((_, until), cost) in open.iter_mut().zip(costs) {
             if cost > best[to] {
                 *until = (*until).min(to + LEAST_LEN);
@@ -196,8 +187,7 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
     cuts
 }
 
-/// Remove cuts between levels that differ by less than [`LEAST_STEP`], the smallest difference
-/// first.
+/// Remove cuts between levels that differ by less than [`LEAST_STEP`], smallest difference first.
 fn joined(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
     loop {
         let smallest = (1..cuts.len().saturating_sub(1))
@@ -233,14 +223,13 @@ fn describe_all(rates: &[f64], logs: &[f64], cuts: &[usize]) -> Vec<Segment> {
     ends.map(|w| describe(w[0], w[1])).collect()
 }
 
-/// A series that alternates between two levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alternation {
     /// Median rate of the fast state.
     pub high: f64,
     /// Median rate of the slow state.
     pub low: f64,
-    /// Per point: slow state?
+    /// Per point.
     pub slow: Vec<bool>,
     /// First points of slow spans.
     pub falls: Vec<usize>,
@@ -248,14 +237,13 @@ pub struct Alternation {
     pub dwell_high: f64,
     /// Median length of complete slow spans, points.
     pub dwell_low: f64,
-    /// Share of slow points from the first fall to the last, 0 to 1.
+    /// Share of slow points from the first fall to the last.
     pub duty_low: f64,
     /// Median points from one fall to the next.
     pub period: f64,
 }
 
-/// Alternation between two levels; `None` for one level, a single step, or levels that are not
-/// distinct.
+/// `None` for one level, a single step, or levels that are not distinct.
 pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     let logs = logarithms(rates);
     let split = split_in_two(&logs)?;

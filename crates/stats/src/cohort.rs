@@ -1,8 +1,7 @@
 //! Statistics of cohorts, in which the drive is the unit (results, sources and tested error rates:
 //! docs/cohorts.md).
 //!
-//! - [`spread`]: median and Q_n, variance between drives and between runs of a drive, weight of the
-//!   tails;
+//! - [`spread`]: median and Q_n, variance between drives and between runs, weight of the tails;
 //! - [`outliers`]: limits by the number of drives, from a simulated table;
 //! - [`groups`]: Welch's and the paired comparison of drives;
 //! - [`hosts`]: is it the host or the drive?
@@ -11,8 +10,7 @@
 //! - [`drift`]: slopes of soaks across gaps, and relative to what all drives have in common;
 //! - [`errors`]: counts of errors against a limit.
 //!
-//! Values are natural logarithms where a figure is positive, so that differences are ratios: the
-//! functions here take the scale as it is.
+//! Callers pass logarithms of positive figures, so that differences are ratios.
 
 pub mod drift;
 pub mod errors;

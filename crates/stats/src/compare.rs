@@ -8,14 +8,13 @@
 //!   freedom;
 //! - *between runs*, from two runs on either side: the spread of the runs' values around their
 //!   side's mean, common to both sides, with Student's t for all runs less two;
-//! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be
+//! - *Welch's*, for several runs on both sides in different numbers, where a common spread can be
 //!   wrong.
 //!
-//! One run on each side says nothing of the spread between runs, so it never says faster or slower,
-//! only that these runs differ or agree. A tail percentile ([`Quantity::TailPercentile`]) has no
-//! error within a run: its values depend on the few slowest operations, which come in groups, and
-//! on where the run's data happen to lie. Runs are its unit, from [`FEWEST_TAIL_RUNS`] on each side
-//! on.
+//! One run on each side says nothing of the spread between runs, so it only tells that these runs
+//! differ or agree. A tail percentile ([`Quantity::TailPercentile`]) has no error within a run,
+//! because it depends on the few slowest operations, which come in groups; runs are its unit, from
+//! [`FEWEST_TAIL_RUNS`] on each side on.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,11 +24,9 @@ use crate::student;
 /// Differences smaller than this are irrelevant, as a share of 1.
 pub const MINIMUM_EFFECT: f64 = 0.01;
 
-/// Fewest runs on each side with an answer on a tail percentile: from three values on, one of them
-/// cannot be the whole spread.
+/// Fewest runs on each side with an answer on a tail percentile, so that no value is the spread.
 pub const FEWEST_TAIL_RUNS: usize = 3;
 
-/// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A mean or a rate: its error within a run is known from the run's series.
@@ -38,7 +35,7 @@ pub enum Quantity {
     TailPercentile,
 }
 
-/// Result of a comparison: the other side relative to the baseline.
+/// The other side relative to the baseline.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -50,8 +47,7 @@ pub enum Difference {
     Slower,
     /// Different by less than the minimum effect.
     Same,
-    /// One run on each side: different, significantly and by the minimum effect; whether other runs
-    /// are is not known.
+    /// One run on each side: different, significantly and by the minimum effect.
     RunsDiffer,
     /// One run on each side: different by less than the minimum effect.
     RunsAgree,
@@ -61,7 +57,6 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// All, in the order they are shown.
     pub const ALL: [Difference; 6] = [
         Difference::Faster,
         Difference::Slower,
@@ -71,7 +66,6 @@ impl Difference {
         Difference::CannotTell,
     ];
 
-    /// Label for tables.
     pub fn label(self) -> &'static str {
         match self {
             Difference::Faster => "faster",
@@ -98,16 +92,13 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The errors within the runs.
     WithinRuns,
-    /// The spread between repeated runs.
     BetweenRuns,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunValue {
     pub value: f64,
-    /// Its interval, where the run was long enough for one.
     pub estimate: Option<Estimate>,
 }
 
@@ -124,7 +115,7 @@ impl From<Estimate> for RunValue {
 pub struct ComparisonSettings {
     /// Confidence level, as a share of 1.
     pub level: f64,
-    /// Minimum effect, as a share of 1.
+    /// As a share of 1.
     pub minimum_effect: f64,
 }
 
@@ -137,40 +128,31 @@ impl Default for ComparisonSettings {
     }
 }
 
-/// Result with its basis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The result.
     pub answer: Difference,
-    /// The other side's value over the baseline's (geometric means of runs); `None` where a side
-    /// has none.
+    /// The other side's value over the baseline's (geometric means of runs).
     pub ratio: Option<f64>,
-    /// Its interval; `None` without an error estimate.
+    /// `None` without an error estimate.
     pub interval: Option<(f64, f64)>,
     /// Confidence level of the interval, as a share of 1.
     pub level: f64,
-    /// Logarithm of the ratio over the relative spread of single intervals (Cohen's d); `None`
-    /// without variation.
+    /// Logarithm of the ratio over the relative spread of single intervals (Cohen's d).
     pub effect_size: Option<f64>,
-    /// Error that determined the width of the interval.
     pub basis: Option<Basis>,
-    /// Runs of the baseline and of the other side.
     pub runs: (u32, u32),
-    /// Reason for [`Difference::CannotTell`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
 }
 
-/// A side on the logarithmic scale.
 struct Side {
     runs: f64,
     mean: f64,
     /// Sum of squares of the runs around their mean.
     squares: f64,
-    /// Variance of the side's mean from errors within runs, and its degrees of freedom, if all runs
-    /// have estimates.
+    /// Variance of the mean from errors within runs, and its degrees of freedom, if all have
+    /// estimates.
     within: Option<(f64, f64)>,
-    /// Mean relative variance of single values within runs, where known.
     spread: f64,
 }
 
@@ -229,7 +211,7 @@ fn effective_degrees(variance: f64, shares: f64) -> f64 {
     }
 }
 
-/// The widest of several intervals' half-widths, with its error.
+/// The widest half-width, with its error.
 fn widest(a: &Side, b: &Side, level: f64) -> Option<(f64, Basis)> {
     let mut found: Option<(f64, Basis)> = None;
     let mut candidate = |variance: f64, degrees: f64, basis: Basis| {
@@ -261,8 +243,7 @@ fn pooled(a: &Side, b: &Side) -> Option<f64> {
     (degrees >= 1.0).then(|| (a.squares + b.squares) / degrees)
 }
 
-/// Compare `other` with `baseline`. Of a tail percentile only the values count, not their
-/// intervals.
+/// Of a tail percentile only the values count, not their intervals.
 pub fn compare(
     baseline: &[RunValue],
     other: &[RunValue],

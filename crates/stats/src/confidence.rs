@@ -5,8 +5,7 @@
 //!   grows no further.
 //! - An interval needs [`FEWEST_EFFECTIVE`] effective values: independent values with the same
 //!   error. Of a series whose variance lies in rare bursts, the bursts are the values ([`bursts`]).
-//! - Never below s / sqrt(n): an alternating series would otherwise appear better known than its
-//!   spread suggests.
+//! - Never below s / sqrt(n): an alternating series would otherwise appear too well known.
 //!
 //! A series with a trend has no mean: apply [`crate::steady`] first. No intervals of percentiles of
 //! merged histograms: they need the latencies in order.
@@ -22,53 +21,42 @@ mod long_run;
 use bursts::Bursts;
 use long_run::LongRun;
 
-/// Default confidence level.
 pub const LEVEL: f64 = 0.95;
-/// Fewest effective values of a series with an interval: below, the correlation of a series cannot
-/// be told from its variation, and intervals cover less than they state (a rule of thumb of the
-/// same size for batches: Schmeiser, Operations Research 30, 1982).
+/// Below, the correlation of a series cannot be told from its variation, and intervals cover less
+/// than they state (a rule of thumb of the same size for batches: Schmeiser, Operations Research
+/// 30, 1982).
 pub const FEWEST_EFFECTIVE: f64 = 30.0;
-/// Widening of an interval of exactly [`FEWEST_EFFECTIVE`] values: series are selected by their
-/// estimated correlation, and those of a length at which few have an interval are the ones whose
-/// correlation appears too weak. By simulation (docs/statistics.md).
+/// Widening of an interval of exactly [`FEWEST_EFFECTIVE`] values, because the series that have one
+/// are those whose correlation appears too weak. By simulation (docs/statistics.md).
 const WIDENING: f64 = 0.2;
 /// The widening falls with this power of the effective values.
 const WIDENING_POWER: i32 = 4;
 
-/// A mean with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Mean of the series.
     pub mean: f64,
-    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// Confidence level, as a share of 1.
     pub level: f64,
     /// Number of independent values with the same error; at most `samples`.
     pub effective_samples: f64,
-    /// Values in the series.
     pub samples: u64,
-    /// Standard deviation of the values (not of the mean).
+    /// Of the values, not of the mean.
     pub stddev: f64,
-    /// Standard error of the mean.
     pub standard_error: f64,
     /// Degrees of freedom behind the interval.
     pub degrees: f64,
-    /// How the error was estimated.
     pub method: IntervalMethod,
 }
 
-/// How the error of a mean was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalMethod {
     /// From a first-order autoregression of the means of blocks of consecutive values.
     Autoregression {
-        /// How many blocks.
         blocks: u64,
-        /// Values in each.
+        /// Values in each block.
         block_length: u64,
     },
     /// From the spread of independent values.
@@ -77,7 +65,6 @@ pub enum IntervalMethod {
     Constant,
 }
 
-/// Why a series has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NoInterval {
@@ -90,7 +77,6 @@ pub enum NoInterval {
     },
     /// Values depend on those before, so that the series holds too few effective values.
     Dependent {
-        /// Values in the series.
         samples: u64,
         /// Values over which they depend on each other: long-run variance over variance (Sokal's
         /// integrated autocorrelation time, twice).
@@ -104,7 +90,7 @@ pub enum NoInterval {
 }
 
 impl NoInterval {
-    /// The reason as text, for values that last `step_s` seconds each.
+    /// For values that last `step_s` seconds each.
     pub fn text(&self, step_s: f64) -> String {
         let least = FEWEST_EFFECTIVE;
         let time = |values: f64| match values * step_s {
@@ -138,17 +124,13 @@ impl NoInterval {
 }
 
 impl Estimate {
-    /// Half of the interval's width, percent of the mean; `None` when the mean is zero.
+    /// Percent of the mean; `None` when the mean is zero.
     pub fn half_width_pct(&self) -> Option<f64> {
         (self.mean != 0.0).then(|| (self.high - self.low) / 2.0 / self.mean.abs() * 100.0)
     }
 }
 
-/// Mean of evenly spaced values.
-///
-/// # Errors
-/// The reason why there is no interval; [`NoInterval::NoValues`] also where `level` is not in (0,
-/// 1).
+/// Mean of evenly spaced values; [`NoInterval::NoValues`] also where `level` is not in (0, 1).
 pub fn mean(values: &[f64], level: f64) -> Result<Estimate, NoInterval> {
     let independent = independent(values, level).ok_or(NoInterval::NoValues)?;
     let (samples, count) = (independent.samples, values.len() as f64);
@@ -229,11 +211,8 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
 
 /// Ratio of two sums (I/Os over seconds, latency over I/Os), from each interval's contributions to
 /// both. By linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of
-/// `ratio + (numerator - ratio * denominator) / mean denominator`.
-///
-/// # Errors
-/// As of [`mean`]; [`NoInterval::NoValues`] also where a denominator is negative, or where all are
-/// zero.
+/// `ratio + (numerator - ratio * denominator) / mean denominator`. [`NoInterval::NoValues`] also
+/// where a denominator is negative, or where all are zero.
 pub fn ratio(parts: &[(f64, f64)], level: f64) -> Result<Estimate, NoInterval> {
     let numerators: f64 = parts.iter().map(|p| p.0).sum();
     let denominators: f64 = parts.iter().map(|p| p.1).sum();

@@ -8,35 +8,31 @@ use crate::change::MAD_TO_SIGMA;
 use crate::modes::{Mode, modes};
 use crate::moments::moments;
 
-/// Standard deviations from the median (of a series of one mode robust ones), or from the nearest
-/// mode, at which an outlier begins.
+/// Standard deviations from the median (robust ones) or nearest mode at which an outlier begins.
 pub const OUTLIER_SCORE: f64 = 3.5;
-/// Robust standard deviation at least, as a share of the median.
+/// Least robust standard deviation, as a share of the median.
 pub const LEAST_SPREAD: f64 = 0.002;
 
-/// The score of a span.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// Number of values.
     pub samples: u64,
     pub mean: f64,
-    /// Standard deviation (over n - 1).
+    /// Over n - 1.
     pub stddev: f64,
     /// Mean over standard deviation; `None` when all values are equal.
     pub consistency: Option<f64>,
     pub min: f64,
     pub median: f64,
     pub max: f64,
-    /// Outliers above, percent of the values: above the highest mode.
+    /// Above the highest mode.
     pub outliers_above_pct: f64,
-    /// Outliers below, percent of the values: below the lowest mode.
+    /// Below the lowest mode.
     pub outliers_below_pct: f64,
-    /// The levels between which the values alternate, in ascending order: one where they have a
-    /// single level, none where there are too few values to tell.
+    /// Levels between which the values alternate, ascending; none with too few values to tell.
     pub modes: Vec<Mode>,
 }
 
-/// Score of the last `last` values; `None` with fewer than two values or one that is not finite.
+/// Of the last `last` values; `None` with fewer than two values or one that is not finite.
 pub fn score(values: &[f64], last: usize) -> Option<Score> {
     let seen = &values[values.len().saturating_sub(last)..];
     if seen.len() < 2 || !seen.iter().all(|v| v.is_finite()) {

@@ -1,9 +1,7 @@
-//! A log-linear latency histogram.
-//!
-//! Same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns
-//! have a bucket each; above, every power of two is cut into 1024 buckets, so a bucket is at most
-//! 0.1 % of its value wide. Reported percentiles are the highest value of their bucket (never
-//! understated), at most 0.1 % above the truth.
+//! A log-linear latency histogram with the resolution of HdrHistogram with three significant digits
+//! (G. Tene): values below 2048 ns have a bucket each; above, every power of two is cut into 1024
+//! buckets. Reported percentiles are the highest value of their bucket (never understated), at most
+//! 0.1 % above the truth.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,7 +19,7 @@ pub const MAX_TRACKABLE_NS: u64 = (1 << (MAX_EXPONENT + 1)) - 1;
 const HALF: usize = 1 << (SUB_BUCKET_BITS - 1);
 const BUCKETS: usize = (MAX_EXPONENT + 2 - SUB_BUCKET_BITS) as usize * HALF + HALF;
 
-/// Counts of latencies in buckets, with exact count, sum, minimum and maximum. Memory: 264 KiB.
+/// Count, sum, minimum and maximum are exact. Memory: 264 KiB.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64]>,
@@ -32,16 +30,13 @@ pub struct Histogram {
     max_ns: u64,
 }
 
-/// Why an encoded histogram could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The text is not base64.
     #[error("the histogram is not valid base64")]
     NotBase64,
     /// The bytes end in the middle of a number, or a number does not fit.
     #[error("the histogram's bytes are cut short or malformed")]
     Malformed,
-    /// A bucket index outside the table.
     #[error("the histogram names bucket {0}, which does not exist")]
     NoSuchBucket(u64),
     /// The counts do not add up to the recorded total.
@@ -49,7 +44,7 @@ pub enum DecodeError {
     CountMismatch {
         /// Sum over buckets and overflow.
         found: u64,
-        /// The header's total.
+        /// Total in the header.
         expected: u64,
     },
 }
@@ -68,7 +63,6 @@ fn highest_of(bucket: usize) -> u64 {
     low + (1 << shift) - 1
 }
 
-/// The middle value of this bucket.
 fn middle_of(bucket: usize) -> f64 {
     let shift = (bucket / HALF).saturating_sub(1) as u32;
     highest_of(bucket) as f64 - ((1_u64 << shift) - 1) as f64 / 2.0
@@ -81,12 +75,11 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram.
     pub fn new() -> Histogram {
         Histogram::with_counts(vec![0; BUCKETS].into_boxed_slice())
     }
 
-    /// An empty histogram in these buckets, all 0.
+    /// `counts` are all 0.
     fn with_counts(counts: Box<[u64]>) -> Histogram {
         Histogram {
             counts,
@@ -111,37 +104,36 @@ impl Histogram {
         }
     }
 
-    /// How many latencies were recorded, overflow included.
+    /// Overflow included.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many were above [`MAX_TRACKABLE_NS`].
+    /// Latencies above [`MAX_TRACKABLE_NS`].
     pub fn overflow(&self) -> u64 {
         self.overflow
     }
 
-    /// Nothing recorded?
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Exact sum of all latencies, in nanoseconds.
+    /// Exact.
     pub fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
 
-    /// Exact smallest latency; zero when empty.
+    /// Exact; zero when empty.
     pub fn min(&self) -> Nanos {
         Nanos(if self.is_empty() { 0 } else { self.min_ns })
     }
 
-    /// Exact largest latency; zero when empty.
+    /// Exact; zero when empty.
     pub fn max(&self) -> Nanos {
         Nanos(self.max_ns)
     }
 
-    /// Exact mean in nanoseconds; zero when empty.
+    /// Exact; zero when empty.
     pub fn mean_ns(&self) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -149,8 +141,8 @@ impl Histogram {
         self.sum_ns as f64 / self.count as f64
     }
 
-    /// Population standard deviation in ns, from bucket middles (within 0.1 %); overflow counts at
-    /// the maximum.
+    /// Population standard deviation from bucket middles (within 0.1 %); overflow counts at the
+    /// maximum.
     pub fn stddev_ns(&self) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -197,8 +189,7 @@ impl Histogram {
         bucket_of(self.min_ns).min(BUCKETS)..(bucket_of(self.max_ns) + 1).min(BUCKETS)
     }
 
-    /// Points of the cumulative distribution for drawing: (highest value of a bucket, values up to
-    /// it).
+    /// Points of the cumulative distribution: (highest value of a bucket, values up to it).
     pub fn cumulative(&self) -> Vec<(Nanos, u64)> {
         let mut seen = 0;
         let point = |(bucket, count)| {
@@ -212,7 +203,6 @@ impl Histogram {
         points
     }
 
-    /// Add all of another histogram's values.
     pub fn merge(&mut self, other: &Histogram) {
         if other.is_empty() {
             return;
@@ -227,15 +217,15 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Empty it, keeping the memory. Costs only the buckets between minimum and maximum.
+    /// Keeps the memory. Costs only the buckets between minimum and maximum.
     pub fn clear(&mut self) {
         let range = self.bucket_range();
         self.counts[range].fill(0);
         *self = Histogram::with_counts(std::mem::take(&mut self.counts));
     }
 
-    /// A compact text: base64 of LEB128 numbers `count, overflow, sum (two words), min, max`, then
-    /// for each occupied bucket `gap to the one before, count`.
+    /// Base64 of LEB128 numbers `count, overflow, sum (two words), min, max`, then for each
+    /// occupied bucket `gap to the one before, count`.
     pub fn encode(&self) -> String {
         let mut bytes = Vec::with_capacity(64);
         let [low, high] = [self.sum_ns as u64, (self.sum_ns >> 64) as u64];
@@ -258,8 +248,7 @@ impl Histogram {
         BASE64.encode(bytes)
     }
 
-    /// Read what [`Histogram::encode`] wrote; an error if it is not such an encoding, or its counts
-    /// do not add up.
+    /// Read what [`Histogram::encode`] wrote; an error if its counts do not add up.
     pub fn decode(text: &str) -> Result<Histogram, DecodeError> {
         let bytes = BASE64
             .decode(text.trim())
@@ -297,7 +286,7 @@ impl Histogram {
                 min_ns,
                 max_ns,
             };
-            // Minimum and maximum bound every walk over the buckets: they must be true.
+            // Minimum and maximum bound every walk over the buckets, so they must be true.
             let walked: u64 = histogram.occupied().map(|(_, n)| n).sum();
             if walked + overflow != count {
                 return Err(DecodeError::Malformed);

@@ -5,28 +5,25 @@ use serde::{Deserialize, Serialize};
 /// Self-audit of the measuring host, without a drive: overhead of engine and clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostAudit {
-    /// I/Os per second of one thread on the null target at depth 1, with full latency recording.
+    /// One thread on the null target at depth 1, with full latency recording.
     pub null_iops_per_thread: f64,
     pub engine_ns_per_io: f64,
-    /// Mean cost of reading the clock, nanoseconds.
+    /// Mean cost of reading the clock.
     pub clock_ns: f64,
-    /// Smallest step of the clock seen, nanoseconds.
+    /// Smallest step of the clock seen.
     pub clock_step_ns: u64,
-    /// Drift of the fast clock against the kernel's, parts per million.
+    /// Drift of the fast clock against the kernel's.
     pub clock_drift_ppm: f64,
 }
 
 /// Processor time of this process, percent of one processor (two busy threads: 200).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessLoad {
-    /// In user code.
     pub cpu_user_pct: f64,
-    /// In the kernel.
     pub cpu_system_pct: f64,
 }
 
-/// Processor time of all processors, percent of their total time, in the split of iostat(1) and
-/// DragonFly 2018.
+/// Percent of the time of all processors, in the split of iostat(1) and DragonFly 2018.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostLoad {
     /// User code, nice included.
@@ -40,20 +37,19 @@ pub struct HostLoad {
     pub idle_pct: f64,
     /// Taken by the hypervisor.
     pub steal_pct: f64,
-    /// Context switches per second of this process, voluntary and not.
+    /// Of this process, voluntary and not.
     pub context_switches_per_s: f64,
-    /// Power of the processors, watts, where they measure it (RAPL).
+    /// Power of the processors, where they measure it (RAPL).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package_w: Option<f64>,
 }
 
 impl HostLoad {
-    /// Percent of processor time not idle.
     pub fn busy_pct(&self) -> f64 {
         (100.0 - self.idle_pct - self.iowait_pct).max(0.0)
     }
 
-    /// Mean over equally long spans; `None` without any.
+    /// Over equally long spans.
     pub fn mean(loads: &[HostLoad]) -> Option<HostLoad> {
         if loads.is_empty() {
             return None;

@@ -9,12 +9,11 @@ pub const SHARE: f64 = 0.95;
 pub const LATENCY_FACTOR: f64 = 2.0;
 /// Least share of the offered rate that is done at a sustainable load.
 pub const KEEPS_UP: f64 = 0.98;
-/// Standard deviations of a Poisson count that are attributed to chance (beyond three: one in a
-/// thousand).
+/// Standard deviations of a Poisson count attributed to chance (beyond three: one in a thousand).
 const CHANCE: f64 = 3.0;
 
-/// Statistical uncertainty of the arrivals, as a share: a Poisson count of mean n has the standard
-/// deviation sqrt(n).
+/// Statistical uncertainty of the arrivals: a Poisson count of mean n has the standard deviation
+/// sqrt(n).
 pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
     let arrivals = offered_per_s * seconds;
     if arrivals > 0.0 {
@@ -24,26 +23,21 @@ pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
     }
 }
 
-/// The knee of a sweep over queue depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DepthKnee {
-    /// Index into the points.
     pub index: usize,
     /// The lowest depth that reaches the share.
     pub depth: u32,
-    /// Rate there.
     pub rate: f64,
-    /// Best rate of the sweep.
     pub best: f64,
-    /// The lowest depth with that rate.
+    /// The lowest depth with the best rate.
     pub best_depth: u32,
-    /// The best rate is at the deepest point, well above the one before: the sweep may have ended
-    /// too early.
+    /// The best rate is at the deepest point, well above the one before: the sweep may be too
+    /// short.
     pub still_rising: bool,
 }
 
-/// The lowest depth whose rate is at least `share` of the best; points without a positive rate are
-/// ignored.
+/// Lowest depth with at least `share` of the best rate; points without a positive rate are ignored.
 pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthKnee> {
     let usable = || {
         let all = points.iter().copied().enumerate();
@@ -67,37 +61,34 @@ pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthK
     })
 }
 
-/// One point of a load curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadPoint {
-    /// Offered, I/Os per second.
+    /// I/Os per second.
     pub offered: f64,
-    /// Done, I/Os per second.
+    /// I/Os per second.
     pub done: f64,
-    /// Mean latency from the intended start, nanoseconds.
+    /// Mean from the intended start.
     pub latency_ns: f64,
-    /// Duration, seconds.
     pub seconds: f64,
 }
 
 impl LoadPoint {
-    /// Was at least [`KEEPS_UP`] of the offered load done, less the statistical uncertainty?
+    /// [`KEEPS_UP`] of the offered load was done, less the statistical uncertainty.
     pub fn is_kept_up_with(&self) -> bool {
         let least = KEEPS_UP - chance_share(self.offered, self.seconds);
         self.done >= least * self.offered
     }
 }
 
-/// The knee of a load curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadKnee {
-    /// Index into the points: the highest sustainable load.
+    /// Index of the highest sustainable load.
     pub index: usize,
-    /// Offered there, I/Os per second.
+    /// I/Os per second at the knee.
     pub offered: f64,
-    /// Mean latency there, nanoseconds.
+    /// Mean at the knee.
     pub latency_ns: f64,
-    /// Mean latency of the lowest load, nanoseconds.
+    /// Mean of the lowest load.
     pub unloaded_ns: f64,
     /// The next measured load, which is not sustainable; `None` when all are.
     pub beyond: Option<f64>,

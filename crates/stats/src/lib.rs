@@ -5,7 +5,7 @@
 //! [`Recorder`] records completed I/Os (one array increment each) in [`Histogram`]s and hands over
 //! an [`Interval`] per second; [`JobTotals`] are their sum, [`OpSummary`] is a job's result. Every
 //! result can be computed again from the intervals in a run folder. The other modules are rules on
-//! plain numbers, all described in docs/statistics.md.
+//! plain numbers, described in docs/statistics.md.
 //!
 //! # Non-goals
 //! Causes of what is found (crate `analysis`) and limits for it (policies).

@@ -4,24 +4,23 @@
 //! Two models of the series are compared by the Bayesian information criterion (G. Schwarz,
 //! "Estimating the dimension of a model", 1978):
 //!
-//! - *one mode*: a linear trend with noise that has a memory, an autoregression of first order,
-//!   fitted by least squares;
+//! - *one mode*: a linear trend with noise of first-order autoregression, fitted by least squares.
+//!   Noise with a memory visits high and low values for long, so that the distribution of its
+//!   values alone shows several modes by chance;
 //! - *several levels*: a hidden Markov model with two to [`MOST_LEVELS`] normally distributed
 //!   levels (L. R. Rabiner, "A tutorial on hidden Markov models", 1989), fitted by segmental
 //!   k-means (B.-H. Juang, L. R. Rabiner, 1990), beginning with the best partition of the values.
 //!
-//! Noise with a memory visits high and low values for long, so that the distribution of its values
-//! alone shows several modes by chance; the first model is what a test against independent values
-//! lacks. Levels that win are modes only where they are
+//! Levels that win are modes only where they are
 //!
 //! - *resolved*: the middle third between neighbours has at most [`MOST_VALLEY`] of the values that
 //!   equal widths at either level have, which chance explains in at most [`CHANCE`] of unimodal
 //!   series (a binomial test of the excess mass: D. W. Müller, G. Sawitzki, "Excess mass estimates
-//!   and tests for multimodality", 1991), and differ by [`LEAST_DIFFERENCE`] at least. Others are
-//!   one level;
-//! - *recurring*: visited [`LEAST_VISITS`] times at least. A slow trend and a cliff pass each level
-//!   once;
-//! - *common*: with [`LEAST_SHARE`] of the values at least. Rarer ones are outliers.
+//!   and tests for multimodality", 1991), and they differ by at least [`LEAST_DIFFERENCE`]. Others
+//!   are one level;
+//! - *recurring*: visited at least [`LEAST_VISITS`] times, unlike the levels of a slow trend or
+//!   cliff;
+//! - *common*: with at least [`LEAST_SHARE`] of the values. Rarer ones are outliers.
 //!
 //! The rates of false and of missed modes are in docs/statistics.md, "Modes".
 //!
@@ -36,7 +35,7 @@ use crate::moments::moments;
 mod markov;
 mod single;
 
-/// Most levels of the model: three modes, and one for outliers.
+/// Three modes, and one for outliers.
 pub const MOST_LEVELS: usize = 4;
 /// Fewest values among which modes are looked for.
 pub const LEAST_VALUES: usize = 30;
@@ -46,36 +45,30 @@ pub const MOST_VALUES: usize = 20_000;
 pub const LEAST_DIFFERENCE: f64 = 0.05;
 /// Fewest visits of a mode.
 pub const LEAST_VISITS: usize = 3;
-/// Smallest share of the values in a mode.
 pub const LEAST_SHARE: f64 = 0.05;
-/// Most values in the middle third between two modes, as a share of those of the less frequent one.
+/// Most values in the middle third between two modes, as a share of the less frequent mode's.
 pub const MOST_VALLEY: f64 = 0.5;
 /// Probability of an emptier middle third in a unimodal series.
 pub const CHANCE: f64 = 0.01;
-/// Difference of the criterion from which on evidence is "very strong" (R. E. Kass, A. E. Raftery,
-/// "Bayes factors", 1995).
+/// Least difference of "very strong" evidence (R. E. Kass, A. E. Raftery, "Bayes factors", 1995).
 const STRONG: f64 = 10.0;
 
-/// A level to which a series returns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mode {
-    /// Median of its values.
+    /// Median of the values.
     pub level: f64,
-    /// Their standard deviation.
     pub stddev: f64,
-    /// Share of all values, percent.
     pub share_pct: f64,
-    /// How often the series came to it, or began in it.
+    /// How often the series came to the mode, or began in it.
     pub visits: u64,
-    /// Mean length of a visit, in values: of those that neither begin nor end the series, which are
-    /// cut off. The length of the series where it never leaves.
+    /// Mean length, in values, of visits that neither begin nor end the series; the length of the
+    /// series where it never leaves.
     pub dwell: f64,
-    /// Longest visit, in values.
+    /// In values.
     pub longest: f64,
 }
 
-/// The modes of a series in ascending order: one of a series that has a single level; `None` with
-/// fewer than [`LEAST_VALUES`] values, or one that is not finite.
+/// Ascending; `None` with fewer than [`LEAST_VALUES`] values, or one that is not finite.
 pub fn modes(values: &[f64]) -> Option<Vec<Mode>> {
     if values.len() < LEAST_VALUES || !values.iter().all(|v| v.is_finite()) {
         return None;
@@ -102,13 +95,12 @@ pub fn modes(values: &[f64]) -> Option<Vec<Mode>> {
     Some(found.into_iter().map(in_values).collect())
 }
 
-/// All values as one mode.
 fn whole(series: &[f64]) -> Option<Mode> {
     let path = vec![Some(0); series.len()];
     of_level(series, &path, 0)
 }
 
-/// The modes among the levels of a path: common ones that recur, unresolved neighbours as one.
+/// Common levels that recur; unresolved neighbours count as one.
 fn distinct(series: &[f64], path: &[usize]) -> Vec<Mode> {
     // Levels are numbered in ascending order; `None` is in no mode.
     let mut path: Vec<Option<usize>> = path.iter().copied().map(Some).collect();
@@ -123,7 +115,7 @@ fn distinct(series: &[f64], path: &[usize]) -> Vec<Mode> {
             .map(|(a, b)| (valley(series, a.1.level, b.1.level), a.0, b.0))
             .filter(|(valley, ..)| *valley > MOST_VALLEY)
             .max_by(|a, b| a.0.total_cmp(&b.0));
-        // One change at a time: each changes shares and visits of the others.
+        // One change at a time, because each changes shares and visits of the others.
         if let Some((level, _)) = levels.iter().find(rare) {
             path.iter_mut()
                 .filter(|at| **at == Some(*level))
@@ -163,7 +155,7 @@ fn valley(series: &[f64], low: f64, high: f64) -> f64 {
 
 /// Probability of at most `few` heads in `tosses` of a fair coin.
 fn at_most(few: usize, tosses: usize) -> f64 {
-    // Terms relative to 2^-tosses, by logarithms: binomial coefficients overflow.
+    // By logarithms, because binomial coefficients overflow.
     let mut log_term = -(tosses as f64) * std::f64::consts::LN_2;
     let mut sum = 0.0;
     for heads in 0..=few {
@@ -173,7 +165,7 @@ fn at_most(few: usize, tosses: usize) -> f64 {
     sum
 }
 
-/// What a level of a path is as a mode; `None` without values.
+/// `None` without values.
 fn of_level(series: &[f64], path: &[Option<usize>], level: usize) -> Option<Mode> {
     let own = || {
         series

@@ -1,6 +1,4 @@
-//! Mean, variance and least-squares slope of a series.
-
-/// Mean; 0 of none.
+/// 0 of none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -13,7 +11,7 @@ pub(crate) fn moments(values: &[f64]) -> Option<(f64, f64)> {
     (mean.is_finite() && variance.is_finite()).then_some((mean, variance))
 }
 
-/// Slope of the least-squares line, per point; 0 of fewer than two points.
+/// Of the least-squares line, per point; 0 of fewer than two points.
 pub(crate) fn slope(values: &[f64]) -> f64 {
     let (middle, mean) = ((values.len() as f64 - 1.0) / 2.0, mean(values));
     let (mut product, mut squares) = (0.0, 0.0);

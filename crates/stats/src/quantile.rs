@@ -1,6 +1,4 @@
-//! Order statistics of a few values.
-
-/// The value of nearest rank that this share of the values does not exceed; `None` without values.
+/// The value of nearest rank that this share of the values does not exceed.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -8,7 +6,7 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     sorted.get((last as f64 * share).round() as usize).copied()
 }
 
-/// The median; 0 of none.
+/// 0 of none.
 pub fn median(values: &[f64]) -> f64 {
     assay_units::median(values.iter().copied()).unwrap_or(0.0)
 }

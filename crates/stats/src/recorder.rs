@@ -10,12 +10,10 @@ use crate::{ErrorCauses, Histogram};
 pub struct OpInterval {
     /// Completed without error.
     pub ios: u64,
-    /// Bytes moved by them.
     pub bytes: u64,
-    /// Completed with an error, or short. They have no latency here: a fast error must not count as
-    /// low latency.
+    /// Failed or short. They have no latency here: a fast error must not count as low latency.
     pub errors: u64,
-    /// The cause, if the target reported it.
+    /// If the target reported causes.
     #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
     pub causes: ErrorCauses,
     /// From the intended start (open loop) or the submission (closed loop) to the completion.
@@ -42,7 +40,6 @@ impl OpInterval {
         }
     }
 
-    /// Add another span's counts.
     pub fn merge(&mut self, other: &OpInterval) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -55,42 +52,38 @@ impl OpInterval {
     }
 }
 
-/// Everything one worker (or, merged, all workers of a job) completed in one interval.
+/// Completions of one worker (or, merged, of all workers of a job) in one interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// Which interval since the job's start, from 0.
+    /// Since the job's start, from 0.
     pub index: u32,
     /// Part of the ramp: shown, never in a result.
     pub ramp: bool,
-    /// Where it starts, since the job's start.
+    /// Since the job's start.
     pub start: Nanos,
-    /// Where it ends, since the job's start.
+    /// Since the job's start.
     pub end: Nanos,
     /// Counts per operation that occurred.
     pub ops: Vec<(Op, OpInterval)>,
 }
 
 impl Interval {
-    /// Add another worker's counts of the same interval.
     pub fn merge(&mut self, other: &Interval) {
         self.start = self.start.min(other.start);
         self.end = self.end.max(other.end);
         merge_ops(&mut self.ops, &other.ops);
     }
 
-    /// Set all counts to zero, keeping the storage for [`Recorder::recycle`]. Costs only the
-    /// buckets in use.
+    /// Keeps the storage for [`Recorder::recycle`]. Costs only the buckets in use.
     pub fn clear(&mut self) {
         self.ops.iter_mut().for_each(|(_, counts)| counts.clear());
     }
 
-    /// Nothing happened in it?
     pub fn is_empty(&self) -> bool {
         self.ops.iter().all(|(_, o)| o.ios == 0 && o.errors == 0)
     }
 }
 
-/// Add counts per operation.
 pub(crate) fn merge_ops(mine: &mut Vec<(Op, OpInterval)>, others: &[(Op, OpInterval)]) {
     for (op, counts) in others {
         match mine.iter_mut().find(|(known, _)| known == op) {
@@ -103,8 +96,7 @@ pub(crate) fn merge_ops(mine: &mut Vec<(Op, OpInterval)>, others: &[(Op, OpInter
 
 const OPS: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::WriteZeroes];
 
-/// Recording side of one I/O loop. Storage circulates ([`Recorder::preallocate`],
-/// [`Recorder::recycle`]).
+/// Recording side of one I/O loop. Storage circulates ([`Recorder::recycle`]).
 #[derive(Debug)]
 pub struct Recorder {
     start: Nanos,
@@ -120,8 +112,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Record from `start` in intervals of this length; what is before `start + ramp` belongs to
-    /// the ramp. `keep_service` keeps a second histogram of submission to completion.
+    /// What is before `start + ramp` belongs to the ramp. `keep_service` keeps a second histogram
+    /// of submission to completion.
     pub fn new(start: Nanos, interval: Nanos, ramp: Nanos, keep_service: bool) -> Recorder {
         assert!(interval > Nanos::ZERO, "an interval has a length");
         let mut recorder = Recorder {
@@ -140,8 +132,7 @@ impl Recorder {
         recorder
     }
 
-    /// Allocate storage for two intervals in which these operations occur: one being recorded, one
-    /// handed over.
+    /// Allocate storage for two intervals of these operations: one being recorded, one handed over.
     pub fn preallocate(&mut self, ops: &[Op]) {
         self.spare_ops.reserve(4 * OPS.len());
         self.spare_lists.reserve(4);
@@ -153,8 +144,7 @@ impl Recorder {
         }
     }
 
-    /// The interval's end, or the ramp's, where that comes first. Saturates: what is due after 584
-    /// years is never due.
+    /// The interval's end, or the ramp's, where that comes first. Saturates after 584 years.
     fn boundary_after(&self, from: Nanos) -> Nanos {
         let next = ((from - self.start).0 / self.interval.0 + 1).saturating_mul(self.interval.0);
         let next = self.start + Nanos(next);
@@ -175,7 +165,7 @@ impl Recorder {
             .get_or_insert_with(|| spare.pop().unwrap_or_else(|| OpInterval::new(keep_service)))
     }
 
-    /// Record a completed I/O: `latency` from its intended start, `service` from its submission.
+    /// `latency` counts from the intended start, `service` from the submission.
     #[inline]
     pub fn record(&mut self, op: Op, bytes: u32, latency: Nanos, service: Nanos) {
         let counts = self.op(op);
@@ -187,8 +177,7 @@ impl Recorder {
         }
     }
 
-    /// Record an I/O that failed or came back short: `result` is a negated error number, or the
-    /// bytes that it moved.
+    /// `result` is a negated error number, or the bytes that a short I/O moved.
     #[cold]
     pub fn record_error(&mut self, op: Op, result: i32) {
         let counts = self.op(op);
@@ -197,8 +186,7 @@ impl Recorder {
     }
 
     /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` if earlier.
-    /// Recording goes on in the interval that holds `now`: those that passed without a completion
-    /// are left out.
+    /// Recording goes on in the interval that holds `now`; empty ones before it are left out.
     pub fn roll(&mut self, now: Nanos) -> Interval {
         let end = now.min(self.boundary);
         let spare = self.spare_lists.pop();

@@ -10,24 +10,22 @@ use thiserror::Error;
 
 use crate::moments::{mean, slope};
 
-/// Window of the SNIA rule, rounds.
+/// In rounds.
 pub const SNIA_WINDOW: usize = 5;
-/// Largest range (largest less smallest) by the SNIA rule, percent of the mean.
+/// Largest range (largest less smallest), percent of the mean.
 pub const SNIA_RANGE_PCT: f64 = 20.0;
-/// Largest rise or fall of the least-squares line across the window by the SNIA rule, percent of
-/// the mean.
+/// Largest rise or fall of the least-squares line across the window, percent of the mean.
 pub const SNIA_EXCURSION_PCT: f64 = 10.0;
 
 /// Tolerance for rounding, as a share of the limit.
 const ROUNDING: f64 = 1e-9;
 
-/// Condition for steady state of a repeated value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyRule {
     /// SNIA SSS PTS 2.0.2, 2.1.24.
     Snia {
-        /// Window: the last so many rounds.
+        /// Last rounds.
         window: usize,
         /// Largest less smallest at most, percent of their mean.
         range_pct: f64,
@@ -36,16 +34,14 @@ pub enum SteadyRule {
     },
     /// fio's `steadystate`.
     Fio {
-        /// Quantity compared with the limit.
         criterion: FioCriterion,
-        /// The limit, exclusive.
+        /// Exclusive.
         limit: SteadyLimit,
-        /// Window: the last so many samples (fio's `steadystate_duration` over its interval).
+        /// Last samples (fio's `steadystate_duration` over its interval).
         window: usize,
     },
 }
 
-/// Quantity that fio's rule compares with its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FioCriterion {
@@ -55,7 +51,6 @@ pub enum FioCriterion {
     MeanDeviation,
 }
 
-/// A limit in units of the value, or relative to its mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyLimit {
@@ -65,7 +60,6 @@ pub enum SteadyLimit {
     Percent(f64),
 }
 
-/// Rate that fio's option applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioFigure {
     Iops,
@@ -81,22 +75,18 @@ pub enum FioFigure {
 )]
 pub struct NoSuchRule(String);
 
-/// Result of a rule. Values that cannot be computed are 0, with the reason in
-/// [`SteadyEvaluation::why`].
+/// Values that cannot be computed are 0, with the reason in [`SteadyEvaluation::why`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyEvaluation {
-    /// The rule holds.
     pub achieved: bool,
-    /// Window, rounds counted from 1: first and last; (0, 0) without rounds.
+    /// First and last round, counted from 1; (0, 0) without rounds.
     pub window: (u32, u32),
-    /// Mean over the window.
     pub mean: f64,
     /// Largest less smallest, percent of the mean.
     pub range_pct: f64,
-    /// Size of the rise or fall of the least-squares line across the window, percent of the mean;
-    /// never negative.
+    /// Size of the rise or fall of the least-squares line across the window, percent of the mean.
     pub excursion_pct: f64,
-    /// Slope of that line, units of the value per round.
+    /// Slope of the least-squares line, units of the value per round.
     pub slope_per_step: f64,
     /// The failed condition, with figures; `None` exactly when achieved.
     pub why: Option<String>,
@@ -113,8 +103,7 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`): the rate and its rule. `window` is a count
-    /// of samples.
+    /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`). `window` is a count of samples.
     pub fn from_fio(text: &str, window: usize) -> Result<(FioFigure, SteadyRule), NoSuchRule> {
         let no_such = || NoSuchRule(text.to_owned());
         let (name, limit) = text.split_once(':').ok_or_else(no_such)?;
@@ -144,7 +133,6 @@ impl SteadyRule {
         ))
     }
 
-    /// Length of the window.
     pub fn window(&self) -> usize {
         match *self {
             SteadyRule::Snia { window, .. } | SteadyRule::Fio { window, .. } => window,
@@ -164,7 +152,6 @@ impl SteadyRule {
         }
     }
 
-    /// The rule with its limits, as text.
     pub fn text(&self) -> String {
         match *self {
             SteadyRule::Snia {
@@ -194,7 +181,7 @@ impl SteadyRule {
         }
     }
 
-    /// Evaluate the rule on the last window of `values`, in time order.
+    /// `values` are in time order; the last window counts.
     pub fn evaluate(&self, values: &[f64]) -> SteadyEvaluation {
         let window = self.window();
         let last = u32::try_from(values.len()).expect("rounds and samples are far fewer than 2^32");
@@ -285,8 +272,7 @@ impl SteadyRule {
         }
     }
 
-    /// As [`SteadyRule::evaluate`] of the last window; the rule must have held for the `dwell`
-    /// windows before it too.
+    /// [`SteadyRule::evaluate`]; the rule must have held for the `dwell` windows before too.
     pub fn evaluate_with_dwell(&self, values: &[f64], dwell: usize) -> SteadyEvaluation {
         let mut result = self.evaluate(values);
         if result.achieved {
@@ -316,7 +302,7 @@ fn at_most(value: f64, limit: f64) -> bool {
     value <= limit * (1.0 + ROUNDING)
 }
 
-/// A value with as many digits as distinguish it from the limit.
+/// As many digits as distinguish the value from the limit.
 fn figure(value: f64, limit: f64) -> String {
     for digits in 0..4 {
         let text = format!("{value:.digits$}");

@@ -1,16 +1,15 @@
-//! Student's t distribution: probabilities and quantiles for real degrees of freedom.
+//! Student's t distribution for real degrees of freedom.
 //!
 //! The distribution function is the regularised incomplete beta function (DLMF 8.17), by its
 //! continued fraction (DLMF 8.17.22) in Lentz's form, with the logarithm of the gamma function by
-//! Stirling's series (DLMF 5.11.1); quantiles by bisection. Accurate to about nine digits (tests
-//! compare with printed tables).
+//! Stirling's series (DLMF 5.11.1); quantiles by bisection. Accurate to about nine digits.
 
-/// Degrees of freedom from which the distribution equals the normal one to six digits.
+/// From here on the distribution equals the normal one to six digits.
 const NORMAL_DEGREES: f64 = 1e5;
 /// Most steps of the continued fraction; it needs about the square root of the parameters.
 const MOST_STEPS: usize = 2000;
 
-/// Quantile; `None` unless `0 < probability < 1` and `degrees > 0`.
+/// `None` unless `0 < probability < 1` and `degrees > 0`.
 pub fn quantile(probability: f64, degrees: f64) -> Option<f64> {
     if !(probability > 0.0 && probability < 1.0 && degrees > 0.0) {
         return None;
@@ -39,14 +38,12 @@ pub fn quantile(probability: f64, degrees: f64) -> Option<f64> {
     Some(if probability < 0.5 { -size } else { size })
 }
 
-/// Half-width of a two-sided interval in standard errors: 1.96 at a `level` of 0.95 and many
-/// degrees of freedom.
+/// Half-width in standard errors: 1.96 at a `level` of 0.95 and many degrees of freedom.
 pub fn two_sided(level: f64, degrees: f64) -> Option<f64> {
     quantile(f64::midpoint(level, 1.0), degrees)
 }
 
-/// Probability of a value at least as far from zero as `t`, in either direction; 1 of a `t` that is
-/// not a number.
+/// Probability of a value at least as far from zero as `t`; 1 where `t` is not a number.
 pub fn two_sided_probability(t: f64, degrees: f64) -> f64 {
     if t.is_nan() {
         return 1.0;
@@ -116,7 +113,7 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
     value
 }
 
-/// Logarithm of the gamma function for positive arguments.
+/// For positive arguments.
 pub(crate) fn ln_gamma(x: f64) -> f64 {
     // Stirling's series is accurate from ten on; below, the recurrence shifts the argument.
     let mut shift = 0.0;

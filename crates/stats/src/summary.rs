@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCauses, Histogram, OpInterval};
 
-/// Percentiles every summary carries, as (JSON key, parts per million).
+/// (JSON key, parts per million).
 pub const PERCENTILES: [(&str, u32); 8] = [
     ("p50", 500_000),
     ("p90", 900_000),
@@ -17,40 +17,28 @@ pub const PERCENTILES: [(&str, u32); 8] = [
     ("p99_9999", 999_999),
 ];
 
-/// A latency distribution in nanoseconds; percentiles to three significant digits, never
-/// understated. One that needs more samples than there are equals the maximum.
+/// In nanoseconds; percentiles to three significant digits, never understated. One that needs more
+/// samples than there are equals the maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
-    /// How many latencies.
     pub samples: u64,
-    /// Arithmetic mean.
     pub mean: f64,
     pub min: u64,
     pub max: u64,
-    /// Standard deviation.
     pub stddev: f64,
-    /// Median.
     pub p50: u64,
-    /// 90th percentile.
     pub p90: u64,
-    /// 95th percentile.
     pub p95: u64,
-    /// 99th percentile.
     pub p99: u64,
-    /// 99.9th percentile.
     pub p99_9: u64,
-    /// 99.99th percentile.
     pub p99_99: u64,
-    /// 99.999th percentile.
     pub p99_999: u64,
-    /// 99.9999th percentile.
     pub p99_9999: u64,
     /// Latencies beyond the histogram's range (over 73 minutes); they are in samples, mean and max.
     pub overflow: u64,
 }
 
 impl LatencySummary {
-    /// Of a histogram.
     pub fn of(histogram: &Histogram) -> LatencySummary {
         let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] =
             PERCENTILES.map(|(_, per_million)| histogram.percentile(per_million).0);
@@ -85,32 +73,28 @@ impl LatencySummary {
 pub struct OpSummary {
     /// Completed without error.
     pub ios: u64,
-    /// Bytes moved.
     pub bytes: u64,
     /// Failed or short.
     pub errors: u64,
-    /// How many of them for which reason (`{"ENODATA": 3}`).
+    /// Errors by reason (`{"ENODATA": 3}`).
     #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
     pub causes: ErrorCauses,
-    /// Completions per second.
     pub iops: f64,
-    /// MiB (2^20 bytes) per second.
+    /// 2^20 bytes per second.
     pub mib_per_s: f64,
     /// From the intended start (open loop) or the submission (closed loop).
     pub latency_ns: LatencySummary,
-    /// From the submission, in open-loop jobs: without the lateness of the submission, and with the
-    /// queueing in the drive.
+    /// From the submission, in open-loop jobs: with the queueing in the drive, without late
+    /// submission.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub service_ns: Option<LatencySummary>,
 }
 
 impl OpSummary {
-    /// The operation never occurred.
     pub fn is_unused(&self) -> bool {
         self.ios == 0 && self.errors == 0
     }
 
-    /// Of counts over a span.
     pub fn of(counts: &OpInterval, elapsed: Nanos) -> OpSummary {
         OpSummary {
             ios: counts.ios,

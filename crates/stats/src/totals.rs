@@ -1,11 +1,10 @@
-//! Totals of a job: the sum of its measured intervals.
+//! Totals of a job: the sum of its measured intervals, the ramp left out.
 
 use assay_units::{Nanos, Op};
 
 use crate::recorder::merge_ops;
 use crate::{Interval, OpInterval, OpSummary};
 
-/// The sum of a job's measured intervals (the ramp left out).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobTotals {
     ops: Vec<(Op, OpInterval)>,
@@ -14,7 +13,6 @@ pub struct JobTotals {
 }
 
 impl JobTotals {
-    /// Add an interval; one of the ramp is ignored.
     pub fn add(&mut self, interval: &Interval) {
         if interval.ramp {
             return;
@@ -24,8 +22,7 @@ impl JobTotals {
         merge_ops(&mut self.ops, &interval.ops);
     }
 
-    /// Add the totals of a later part that was measured by itself: the measured span is the sum of
-    /// both.
+    /// The later part was measured by itself, so the measured span is the sum of both.
     pub fn append(&mut self, later: &JobTotals) {
         let elapsed = self.elapsed() + later.elapsed();
         if let Some(start) = self.start.or(later.start) {
@@ -35,17 +32,17 @@ impl JobTotals {
         merge_ops(&mut self.ops, &later.ops);
     }
 
-    /// The measured span: from the first measured interval's start to the last one's end.
+    /// From the first measured interval's start to the last one's end.
     pub fn elapsed(&self) -> Nanos {
         self.start.map_or(Nanos::ZERO, |start| self.end - start)
     }
 
-    /// Raw counts of an operation; `None` when it never occurred.
+    /// `None` when the operation never occurred.
     pub fn counts(&self, op: Op) -> Option<&OpInterval> {
         self.ops.iter().find(|(o, _)| *o == op).map(|(_, c)| c)
     }
 
-    /// The result of an operation; all zero when it never occurred.
+    /// All zero when the operation never occurred.
     pub fn summary(&self, op: Op) -> OpSummary {
         let counts = self.counts(op);
         counts.map_or_else(OpSummary::default, |counts| {
@@ -58,12 +55,10 @@ impl JobTotals {
         self.ops.iter().map(|(_, counts)| counts.errors).sum()
     }
 
-    /// Bytes moved by all operations.
     pub fn bytes(&self) -> u64 {
         self.ops.iter().map(|(_, counts)| counts.bytes).sum()
     }
 
-    /// Operations that occurred.
     pub fn ops(&self) -> impl Iterator<Item = Op> + '_ {
         self.ops.iter().map(|(op, _)| *op)
     }

@@ -1,14 +1,14 @@
 //! Drift of soaks: one slope over all spans of measurement, of one drive or relative to the others.
 //!
 //! # Mechanism
-//! Gaps between spans (reboots, moves) are never bridged: each span has its own level, so that a
-//! step across a gap is no drift. Successive seconds and minutes are correlated and some are far
-//! off: a slope is fitted to medians of blocks of equal duration.
+//! Each span between gaps (reboots, moves) has its own level, so that a step across a gap is no
+//! drift. A slope is fitted to medians of blocks of equal duration, because successive values are
+//! correlated and some are far off.
 //!
 //! What all drives have in common (ambient temperature, a shared host, the suite) is the median
-//! curve of the cohort ([`relative`]). It is removed value by value, before blocks are made: a step
-//! that all drives take inside a block would otherwise move each block's median by chance. A drive
-//! is then judged by its slope among those of the others ([`distances`]), and the curve by itself
+//! curve of the cohort ([`relative`]). It is removed value by value, before blocks are made: a
+//! common step inside a block would otherwise move each block's median by chance. A drive is then
+//! judged by its slope among those of the others ([`distances`]), and the curve by itself
 //! ([`common`]).
 
 use crate::student;
@@ -16,30 +16,27 @@ use crate::{mean, median};
 
 use super::outliers::{Distances, distances_within, limit_of_groups};
 
-/// Values over time without an interruption: (time, value), in time order.
+/// (time, value) in time order, without an interruption.
 pub type Span = Vec<(f64, f64)>;
 
 /// Blocks in all spans of a soak together, whose medians are the values of the regression.
 pub const BLOCKS: usize = 24;
 /// Fewest blocks in all spans together beyond the levels: fewer give no slope.
 const LEAST_DEGREES: usize = 3;
-/// Most rounds of the median polish; it ends earlier where nothing changes.
+/// Most rounds of the median polish.
 const MOST_ROUNDS: usize = 30;
 /// The polish has converged where no level changes by more, in units of the values.
 const CONVERGED: f64 = 1e-6;
 /// Largest correlation of neighbouring blocks that is allowed for.
 const MOST_MEMORY: f64 = 0.9;
-/// A step explains the curve where it leaves less than this share of the squares that the slope
-/// leaves.
+/// A step explains the curve where it leaves less than this share of the slope's squares.
 const STEP_SHARE: f64 = 0.5;
 
-/// A slope with its interval, in units of the values per unit of time.
+/// In units of the values per unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
     pub slope: f64,
-    /// Lower end of its interval.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// Value of the regression at the end of the last span.
     pub last: f64,
@@ -50,13 +47,12 @@ pub struct Slope {
     pub squares: f64,
 }
 
-/// Sums of the analysis of covariance: spans of blocks with a common slope and a level each.
 struct Covariance {
-    /// Of times, of products of times and values, and of values.
+    /// Sums of times, of products of times and values, and of values.
     squares: f64,
     product: f64,
     total: f64,
-    /// Degrees of freedom of the residuals.
+    /// Of the residuals.
     degrees: usize,
 }
 
@@ -80,14 +76,13 @@ impl Covariance {
     }
 }
 
-/// Mean time and mean value.
 fn centre(span: &[(f64, f64)]) -> (f64, f64) {
     let (x, y): (Vec<f64>, Vec<f64>) = span.iter().copied().unzip();
     (mean(&x), mean(&y))
 }
 
-/// Common least-squares slope of the block medians of spans, with a level per span (analysis of
-/// covariance). `None` where too little was measured, or unless `0 < level < 1`.
+/// Common least-squares slope of the block medians, with a level per span (analysis of covariance).
+/// `None` where too little was measured, or unless `0 < level < 1`.
 pub fn slope(spans: &[Span], level: f64) -> Option<Slope> {
     let spans = block_medians(spans);
     let fit = Covariance::of(&spans)?;
@@ -109,11 +104,10 @@ pub fn slope(spans: &[Span], level: f64) -> Option<Slope> {
     })
 }
 
-/// Factor on the variance of a slope: blocks of short soaks still have a memory of the one before.
-/// Residuals whose neighbours are correlated by r make it (1 + r) / (1 - r) times as large (G. E.
-/// P. Box, G. M. Jenkins, "Time Series Analysis", 1970), with r corrected for the bias of few
-/// values (F. H. C. Marriott, J. A. Pope, "Bias in the estimation of autocorrelations", Biometrika
-/// 41, 1954). Never below 1.
+/// Factor on the variance of a slope, because blocks of short soaks are correlated by r: (1 + r) /
+/// (1 - r) (G. E. P. Box, G. M. Jenkins, "Time Series Analysis", 1970), with r corrected for the
+/// bias of few values (F. H. C. Marriott, J. A. Pope, "Bias in the estimation of autocorrelations",
+/// Biometrika 41, 1954). Never below 1.
 fn memory(spans: &[Span], slope: f64, rest: f64) -> f64 {
     let mut products = 0.0;
     let mut count = 0;
@@ -138,8 +132,7 @@ fn memory(spans: &[Span], slope: f64, rest: f64) -> f64 {
     }
 }
 
-/// Spans of the block medians on which [`slope`] rests; spans of fewer than two blocks are left
-/// out.
+/// The block medians on which [`slope`] rests; spans of fewer than two blocks are left out.
 pub fn block_medians(spans: &[Span]) -> Vec<Span> {
     let block = measured(spans) / BLOCKS as f64;
     if block.is_nan() || block <= 0.0 {
@@ -155,14 +148,13 @@ pub fn measured(spans: &[Span]) -> f64 {
     spans.iter().filter_map(length).sum()
 }
 
-/// Medians of the points of each block of a span; a block with less than half of the points of the
-/// fullest is left out.
+/// Medians of the blocks of a span; one with less than half of the fullest's points is left out.
 fn blocks(span: &[(f64, f64)], length: f64) -> Span {
     let (Some(first), Some(last)) = (span.first(), span.last()) else {
         return Span::new();
     };
-    // The last point is at the end of the last whole block: alone, a single minute would be the
-    // farthest value of the regression.
+    // The last point is in the last whole block: alone it would be the farthest value of the
+    // regression.
     let latest = ((last.0 - first.0) / length - 1e-9).floor();
     let number = |time: f64| ((time - first.0) / length).floor().min(latest);
     let blocks: Vec<&[(f64, f64)]> = span.chunk_by(|a, b| number(a.0) == number(b.0)).collect();
@@ -177,35 +169,34 @@ fn blocks(span: &[(f64, f64)], length: f64) -> Span {
     kept.map(middle).collect()
 }
 
-/// Time from the last block until a limit is reached at the slope; `None` where the slope leads
-/// away from it, or its interval holds zero.
+/// Time from the last block until the slope reaches a limit; `None` where the slope leads away from
+/// the limit, or its interval holds zero.
 pub fn time_to(slope: &Slope, limit: f64) -> Option<f64> {
     let time = (limit - slope.last) / slope.slope;
     (excludes_zero(slope) && time.is_finite() && time >= 0.0).then_some(time)
 }
 
-/// Is the slope different from zero, by its interval?
+/// By the interval.
 pub fn excludes_zero(slope: &Slope) -> bool {
     slope.low > 0.0 || slope.high < 0.0
 }
 
-/// Drives against the median curve of all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relative {
-    /// The curve in spans; between two spans no drive was measured without interruption, so their
-    /// levels cannot be compared.
+    /// The curve in spans, whose levels cannot be compared: no drive was measured across their
+    /// gaps.
     pub curve: Vec<Span>,
     /// Per drive, its spans less the curve.
     pub residuals: Vec<Vec<Span>>,
 }
 
-/// A span of a drive by times of the cohort: (number of the time, time, value).
+/// (number of the time, time, value).
 type NumberedSpan = Vec<(usize, f64, f64)>;
 
-/// The median curve of drives and what is left of each without it. Levels of spans and the curve
+/// The median curve of drives, and what is left of each without it. Levels of spans and the curve
 /// are found by turns (median polish, J. W. Tukey, "Exploratory Data Analysis", 1977, chapter 11),
-/// so that drives with gaps at different times count too. A time at which less than half of the
-/// drives were measured, or a single one, has no curve, and no residuals. Values must be finite.
+/// so that drives with gaps at different times count too. Times at which less than half of the
+/// drives, or only one, were measured have no curve. Values must be finite.
 pub fn relative(drives: &[Vec<Span>]) -> Relative {
     let empty = Relative {
         curve: Vec::new(),
@@ -268,8 +259,7 @@ fn step_of(drives: &[Vec<Span>]) -> Option<f64> {
     steps.reduce(f64::max).filter(|step| *step > 0.0)
 }
 
-/// The value of the curve at a time: on the line between its neighbours, beyond its ends that of
-/// the end. `None` between two spans.
+/// On the line between neighbours, constant beyond the ends. `None` between two spans.
 fn interpolated(curve: &[Span], time: f64) -> Option<f64> {
     let near = |span: &&Span| span.last().is_some_and(|last| time <= last.0);
     let span = curve.iter().find(near).or(curve.last())?;
@@ -286,15 +276,14 @@ fn interpolated(curve: &[Span], time: f64) -> Option<f64> {
     }
 }
 
-/// Levels of spans and a curve, by turns.
 struct Polish<'a> {
     spans: Vec<&'a [(usize, f64, f64)]>,
-    /// Has the time enough drives?
+    /// Whether the time has enough drives.
     counts: &'a [bool],
 }
 
 impl Polish<'_> {
-    /// The curve by number of time; only times that count.
+    /// By number of time; only times that count.
     fn curve(&self) -> Vec<f64> {
         let mut curve = self.first_curve();
         let mut own: Vec<Vec<f64>> = vec![Vec::new(); curve.len()];
@@ -375,12 +364,10 @@ impl Polish<'_> {
     }
 }
 
-/// What all drives have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Common {
-    /// The slope of the median curve.
     pub slope: Slope,
-    /// A step, by time and height, where it explains the curve better than the slope.
+    /// Time and height, where a step explains the curve better than the slope.
     pub step: Option<(f64, f64)>,
 }
 
@@ -399,8 +386,7 @@ pub fn common(curve: &[Span], level: f64) -> Option<Common> {
     })
 }
 
-/// The step of a span that explains most: squares explained, time, height. At least two blocks are
-/// on each side.
+/// The step that explains most, with at least two blocks on each side: squares, time, height.
 fn step(span: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     let cut = |at: usize| {
         let ((_, low), (_, high)) = (centre(&span[..at]), centre(&span[at..]));
@@ -417,11 +403,10 @@ fn step(span: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     cuts.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// The slopes of drives against those of their group, in units of Q_n, with the limit of so many
-/// drives. `slopes` are those of the residuals of [`relative`], each with the number of its group.
-/// The distance of a drive whose slope is less precise than that of most (a short or interrupted
-/// soak) is divided by how much. `None` of fewer than [`super::outliers::FEWEST_DRIVES`], or where
-/// more than half are equal.
+/// Slopes of the residuals of [`relative`], each with the number of its group, against those of the
+/// group in units of Q_n, with the limit. The distance of a less precise slope (of a short or
+/// interrupted soak) is divided by how much. `None` of fewer than
+/// [`super::outliers::FEWEST_DRIVES`], or where more than half are equal.
 pub fn distances(slopes: &[(usize, Slope)]) -> Option<Distances> {
     let mut groups: Vec<usize> = slopes.iter().map(|(group, _)| *group).collect();
     groups.sort_unstable();
@@ -445,8 +430,7 @@ pub fn distances(slopes: &[(usize, Slope)]) -> Option<Distances> {
     Some(found)
 }
 
-/// Positions of the drives that drift: beyond the limit of [`distances`], and different from zero
-/// by the interval of their own slope. The farthest first.
+/// Positions of the drives beyond the limit whose own slope differs from zero, the farthest first.
 pub fn drifting(slopes: &[(usize, Slope)], found: &Distances) -> Vec<usize> {
     let mut beyond = found.beyond();
     beyond.retain(|at| excludes_zero(&slopes[*at].1));

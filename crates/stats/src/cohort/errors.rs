@@ -7,20 +7,18 @@ use super::FALSE_ALARM;
 /// Most terms of a series or continued fraction; about the square root of the mean is needed.
 const MOST_TERMS: usize = 100_000;
 
-/// What a count of errors says about a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgainstLimit {
     /// More errors than a drive at the limit would have.
     Exceeded,
-    /// Fewer than a drive at the limit would have.
+    /// Fewer errors than a drive at the limit would have.
     Within,
     /// Too little was transferred to tell.
     CannotTell,
 }
 
-/// Errors of a drive against the number that a drive at the limit would have on average. Each of
-/// both conclusions is false for at most 5 % of cohorts of `drives` drives at the limit
-/// (Bonferroni).
+/// `expected`: mean errors of a drive at the limit. Each conclusion is false for at most 5 % of
+/// cohorts of `drives` drives at the limit (Bonferroni).
 pub fn against_limit(errors: u64, expected: f64, drives: usize) -> AgainstLimit {
     let level = FALSE_ALARM / drives.max(1) as f64;
     let at_least = at_least(errors, expected);
@@ -35,8 +33,7 @@ pub fn against_limit(errors: u64, expected: f64, drives: usize) -> AgainstLimit 
 }
 
 /// Probability of at least `count` events where `mean` are expected: the regularised incomplete
-/// gamma function P(count, mean) (DLMF 8.4.10, by 8.7.1 and 8.9.2). 1 of a count of zero; 0 where
-/// `mean` is not positive.
+/// gamma function P(count, mean) (DLMF 8.4.10, by 8.7.1 and 8.9.2); 0 where `mean` is not positive.
 pub fn at_least(count: u64, mean: f64) -> f64 {
     if count == 0 {
         return 1.0;

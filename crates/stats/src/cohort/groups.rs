@@ -5,22 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::moments::moments;
 use crate::student;
 
-/// Difference of two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDifference {
     /// Mean of the second group less that of the first.
     pub difference: f64,
-    /// Lower end of its interval.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// Probability of a difference at least as large, in either direction, if there is none.
     pub probability: f64,
-    /// Degrees of freedom.
     pub degrees: f64,
-    /// Are the groups the same drives?
+    /// Whether the groups are the same drives.
     pub paired: bool,
-    /// Drives of the first and of the second group; pairs in both where paired.
+    /// Of the first and of the second group; pairs in both where paired.
     pub drives: (usize, usize),
 }
 
@@ -43,8 +39,8 @@ pub fn welch(first: &[f64], second: &[f64], level: f64) -> Option<GroupDifferenc
     described(mean_b - mean_a, a + b, degrees, level, drives, false)
 }
 
-/// Student's t of the differences within pairs (`after - before` of the same drive). `None` as
-/// [`welch`], or where the numbers differ.
+/// Student's t of `after - before` of the same drives. `None` as [`welch`], or where numbers
+/// differ.
 pub fn paired(before: &[f64], after: &[f64], level: f64) -> Option<GroupDifference> {
     if before.len() != after.len() || before.len() < 2 {
         return None;

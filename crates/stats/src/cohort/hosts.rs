@@ -1,27 +1,27 @@
-//! Is it the host or the drive? Drives are compared with the other drives of their host, and hosts
-//! with each other.
+//! Host or drive: drives are compared with the other drives of their host, and hosts with each
+//! other.
 
 use crate::mean;
 use crate::student;
 
 use super::FALSE_ALARM;
 
-/// Comparison of hosts: one value per drive, classes are hosts.
+/// One value per drive, classes are hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostComparison {
-    /// Probability of differences between hosts at least as large if hosts do not matter (F test of
-    /// the one-way analysis of variance).
+    /// Probability of such differences if hosts do not matter (F test of one-way analysis of
+    /// variance).
     pub probability: f64,
     /// Standard deviation of drives within a host.
     pub within: f64,
-    /// Per host, in the order given: its mean less the mean of the drives of hosts that are not
-    /// off, and the probability of such a deviation if hosts do not matter, corrected for the
-    /// number of hosts compared.
+    /// Per host: its mean less the mean of the drives of hosts that are not off, and the
+    /// probability of such a deviation if hosts do not matter, corrected for the number of hosts
+    /// compared.
     pub hosts: Vec<(f64, f64)>,
 }
 
-/// Compare hosts. `None` unless there are two hosts, none of them empty, and one host has two
-/// drives: with one drive per host, host and drive cannot be separated.
+/// `None` unless there are two hosts, none of them empty, and one has two drives: with one drive
+/// per host, host and drive cannot be separated.
 pub fn compare_hosts(hosts: &[Vec<f64>]) -> Option<HostComparison> {
     let count: usize = hosts.iter().map(Vec::len).sum();
     if hosts.len() < 2 || count <= hosts.len() || hosts.iter().any(Vec::is_empty) {
@@ -47,9 +47,9 @@ pub fn compare_hosts(hosts: &[Vec<f64>]) -> Option<HostComparison> {
     })
 }
 
-/// Step by step: the host that is farthest off is compared with all others, at a probability
-/// corrected for their number (Bonferroni). If it is off, it is taken out, because it would make
-/// the others appear off to the other side, and the next is compared.
+/// The host that is farthest off is compared with all others, at a probability corrected for their
+/// number (Bonferroni). If it is off, it is taken out, because it would make the others appear off
+/// to the other side, and the next is compared.
 fn deviations(hosts: &[Vec<f64>], within: f64, degrees: f64) -> Vec<(f64, f64)> {
     let mut found = vec![(0.0, 1.0); hosts.len()];
     let mut left: Vec<usize> = (0..hosts.len()).collect();
@@ -72,7 +72,7 @@ fn deviations(hosts: &[Vec<f64>], within: f64, degrees: f64) -> Vec<(f64, f64)> 
             break;
         }
         left.retain(|h| *h != farthest);
-        // The others must not appear off because of it.
+        // The others must not appear off because of the farthest host.
         for h in &left {
             found[*h].1 = 1.0;
         }

@@ -1,5 +1,4 @@
-//! Outlier limits by number of drives. Generated:
-//! `cargo run --release -p assay-stats --example outlier-limits`.
+//! Outlier limits, generated: `cargo run --release -p assay-stats --example outlier-limits`.
 
 /// (drives, limit in units of Q_n): 95 % of clean cohorts have no drive beyond it.
 pub const LIMITS: [(usize, f64); 47] = [

@@ -1,9 +1,9 @@
-//! Corrections for several tests at once. Both return an adjusted probability per test, in the
-//! order given: a test is significant at 5 % when its adjusted probability is at most 0.05.
+//! Corrections for several tests at once: an adjusted probability per test, in the order given; a
+//! test is significant at 5 % when that is at most 0.05.
 
-/// Holm's correction: the probability that any of the tests without a true difference becomes
-/// significant is at most the level, whatever their dependence (S. Holm, "A Simple Sequentially
-/// Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979).
+/// Holm's correction: any of the tests without a true difference becomes significant with at most
+/// the level's probability, whatever their dependence (S. Holm, "A Simple Sequentially Rejective
+/// Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979).
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let order = ascending(probabilities);
     let mut adjusted = vec![0.0; probabilities.len()];
@@ -16,10 +16,10 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Benjamini and Hochberg's correction: of the tests that become significant, at most the level is
-/// expected to be without a true difference, if they are independent or positively dependent (Y.
-/// Benjamini, Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995; Y. Benjamini, D.
-/// Yekutieli, Annals of Statistics 29, 2001).
+/// Benjamini and Hochberg's correction: of the significant tests, at most the level is expected to
+/// be without a true difference, if they are independent or positively dependent (Y. Benjamini, Y.
+/// Hochberg, Journal of the Royal Statistical Society B 57, 1995; Y. Benjamini, D. Yekutieli,
+/// Annals of Statistics 29, 2001).
 pub fn benjamini_hochberg(probabilities: &[f64]) -> Vec<f64> {
     let order = ascending(probabilities);
     let count = probabilities.len() as f64;

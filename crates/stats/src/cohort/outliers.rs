@@ -1,9 +1,7 @@
 //! Drives unlike the others: distance from the median over Q_n, with a limit that depends on the
-//! number of drives.
-//!
-//! A constant limit flags the more clean cohorts the larger they are. The limits of this module are
-//! the 95th percentiles of the largest distance in clean (normal) cohorts of each size, simulated
-//! by `cargo run --release -p assay-stats --example outlier-limits`.
+//! number of drives, because a constant one flags the more clean cohorts the larger they are. The
+//! limits are the 95th percentiles of the largest distance in clean (normal) cohorts of each size,
+//! simulated by `cargo run --release -p assay-stats --example outlier-limits`.
 
 use assay_units::Rng;
 
@@ -12,12 +10,11 @@ use super::limits::LIMITS;
 use super::spread::qn;
 use crate::median;
 
-/// Fewest drives among which outliers are looked for: among fewer, the limit is beyond use.
+/// Among fewer drives the limit is beyond use.
 pub const FEWEST_DRIVES: usize = 6;
 
-/// The limit for a cohort of `drives`, in units of Q_n; `None` for fewer than [`FEWEST_DRIVES`].
-/// Between the sizes of the table it is interpolated on the logarithm of the size; above the
-/// largest it grows as the normal distribution's.
+/// In units of Q_n; `None` for fewer than [`FEWEST_DRIVES`]. Interpolated on the logarithm of the
+/// size; beyond the table it grows as the normal distribution's.
 pub fn limit(drives: usize) -> Option<f64> {
     if drives < FEWEST_DRIVES {
         return None;
@@ -38,15 +35,14 @@ pub fn limit(drives: usize) -> Option<f64> {
     }
 }
 
-/// Groups of at least so many drives have medians precise enough that the limit is that of one
-/// group.
+/// Groups of so many drives have medians precise enough for the limit of one group.
 const LARGE_GROUP: usize = 100;
 /// Cohorts simulated for a limit of small groups.
 const COHORTS: usize = 4_000;
 
-/// The limit where each value is relative to the median of its group: with small groups those
-/// medians are less precise than that of the whole cohort. One group, or large ones: [`limit`] of
-/// all drives. Else simulated, seeded by the sizes. `None` as [`limit`].
+/// The limit where each value is relative to the median of its group, which is less precise in
+/// small groups. One group, or large ones: [`limit`] of all drives; else simulated, seeded by the
+/// sizes. `None` as [`limit`].
 pub fn limit_of_groups(sizes: &[usize]) -> Option<f64> {
     let drives = sizes.iter().sum();
     let one = limit(drives)?;
@@ -73,15 +69,13 @@ pub fn limit_of_groups(sizes: &[usize]) -> Option<f64> {
     Some(farthest[((1.0 - FALSE_ALARM) * COHORTS as f64) as usize])
 }
 
-/// Distances of a cohort's values from their median.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distances {
     pub median: f64,
     /// Robust standard deviation.
     pub qn: f64,
-    /// [`limit`] of the cohort's size.
     pub limit: f64,
-    /// Per value: distance from the median in units of Q_n, with its sign.
+    /// Distance from the median in units of Q_n, with its sign.
     pub distances: Vec<f64>,
 }
 
@@ -99,13 +93,13 @@ impl Distances {
     }
 }
 
-/// Distances of all values, with [`limit`]; `None` of fewer than [`FEWEST_DRIVES`], or where more
-/// than half are equal (Q_n is zero). All values must be finite.
+/// With [`limit`]; `None` of fewer than [`FEWEST_DRIVES`], or where more than half are equal (Q_n
+/// is zero). All values must be finite.
 pub fn distances(values: &[f64]) -> Option<Distances> {
     distances_within(values, limit(values.len())?)
 }
 
-/// The same with another limit.
+/// [`distances`] with another limit.
 pub fn distances_within(values: &[f64], limit: f64) -> Option<Distances> {
     let (median, qn) = (median(values), qn(values));
     // Spread within the rounding of the values.

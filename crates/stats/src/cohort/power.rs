@@ -6,7 +6,6 @@ use crate::student;
 /// Most drives per group that [`drives_needed`] answers.
 pub const MOST_DRIVES: usize = 1_000_000;
 
-/// Design of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
     /// Two groups of different drives, of equal size.
@@ -15,11 +14,10 @@ pub enum Design {
     Paired,
 }
 
-/// Power of a comparison: probability that a true difference of `effect` becomes significant at
-/// `level`. `spread` is the standard deviation of a drive's value: between drives for independent
-/// groups; between runs of a drive for paired ones, where the difference of two runs has the square
-/// root of two times that. Effect and spread have the same unit. `None` of fewer than two drives,
-/// or where a number is not positive and finite, or `level` not in (0, 1).
+/// Probability that a true difference of `effect` becomes significant at `level`. `spread` is the
+/// standard deviation of a drive's value: between drives for independent groups, between runs of a
+/// drive for paired ones. `None` of fewer than two drives, or where a number is not positive and
+/// finite, or `level` not in (0, 1).
 pub fn power(design: Design, drives: usize, effect: f64, spread: f64, level: f64) -> Option<f64> {
     let positive = |v: f64| v.is_finite() && v > 0.0;
     if drives < 2 || !positive(effect) || !positive(spread) {

@@ -10,7 +10,7 @@ const QN_TO_SIGMA: f64 = 2.2219;
 /// for two highly robust estimators of scale", Computational Statistics 1, 1992).
 const QN_SMALL: [f64; 8] = [0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872];
 
-/// Robust standard deviation Q_n: an order statistic of the differences of all pairs. Half of the
+/// Robust standard deviation: an order statistic of the differences of all pairs. Half of the
 /// values may be arbitrary. 0 of fewer than two values. All values must be finite.
 pub fn qn(values: &[f64]) -> f64 {
     let n = values.len();
@@ -29,8 +29,8 @@ pub fn qn(values: &[f64]) -> f64 {
     factor * QN_TO_SIGMA * pair_difference(&sorted, rank)
 }
 
-/// The `rank`-th smallest difference of two of the sorted values, from 1 on: bisection over the
-/// bits of non-negative numbers, which are in their order, so that the result is exact.
+/// The `rank`-th smallest difference (from 1) of two sorted values, exact by bisection over the
+/// bits of non-negative numbers, which are in their order.
 fn pair_difference(sorted: &[f64], rank: usize) -> f64 {
     let reaches = |limit: f64| {
         let (mut count, mut low) = (0, 0);
@@ -54,14 +54,14 @@ fn pair_difference(sorted: &[f64], rank: usize) -> f64 {
     f64::from_bits(enough)
 }
 
-/// Variances of one-way classes (drives with repeated runs).
+/// Of one-way classes (drives with repeated runs).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceComponents {
     /// Between drives.
     pub between: f64,
     /// Between runs of a drive.
     pub within: f64,
-    /// Degrees of freedom of [`VarianceComponents::within`].
+    /// Of [`VarianceComponents::within`].
     pub degrees: usize,
 }
 
@@ -74,9 +74,9 @@ impl VarianceComponents {
     }
 }
 
-/// Variances between and within classes by the analysis of variance for unequal numbers (S. R.
-/// Searle, G. Casella, C. E. McCulloch, "Variance Components", 1992, 3.6). A negative estimate is
-/// zero. `None` without two classes, or without a repetition.
+/// By the analysis of variance for unequal numbers (S. R. Searle, G. Casella, C. E. McCulloch,
+/// "Variance Components", 1992, 3.6). A negative estimate is zero. `None` without two classes, or
+/// without a repetition.
 pub fn variance_components(classes: &[Vec<f64>]) -> Option<VarianceComponents> {
     let classes: Vec<&Vec<f64>> = classes.iter().filter(|class| !class.is_empty()).collect();
     let count: usize = classes.iter().map(|class| class.len()).sum();
@@ -103,16 +103,14 @@ pub fn variance_components(classes: &[Vec<f64>]) -> Option<VarianceComponents> {
     })
 }
 
-/// L-kurtosis of the normal distribution.
 const NORMAL_L_KURTOSIS: f64 = 0.1226;
-/// Fewest values whose tails are judged.
 pub const FEWEST_FOR_TAILS: usize = 12;
 
-/// Are the tails heavier than those of a normal distribution? One-sided test of the L-kurtosis (J.
-/// R. M. Hosking, Journal of the Royal Statistical Society B 52, 1990) with the variance of A.
-/// Harri and K. H. Coble ("Normality testing: two new tests using L-moments", Journal of Applied
-/// Statistics 38, 2011); a normal cohort is called heavy in about 5 % of cases. `None` of fewer
-/// than [`FEWEST_FOR_TAILS`] values, or without variation.
+/// Whether tails are heavier than normal, by a one-sided test of the L-kurtosis (J. R. M. Hosking,
+/// Journal of the Royal Statistical Society B 52, 1990) with the variance of A. Harri and K. H.
+/// Coble ("Normality testing: two new tests using L-moments", Journal of Applied Statistics 38,
+/// 2011); about 5 % of normal cohorts are called heavy. `None` of fewer than [`FEWEST_FOR_TAILS`]
+/// values, or without variation.
 pub fn heavy_tails(values: &[f64]) -> Option<bool> {
     let n = values.len() as f64;
     if values.len() < FEWEST_FOR_TAILS {

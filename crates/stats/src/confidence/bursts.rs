@@ -17,21 +17,18 @@ use crate::change::MAD_TO_SIGMA;
 use crate::median;
 use crate::moments::mean;
 
-/// Robust standard deviations from the median beyond which a value belongs to a burst; normal
-/// values reach it once in 1.7 million.
+/// Robust standard deviations from the median to a burst; one in 1.7 million normal values.
 const FAR: f64 = 5.0;
 /// Variance of the estimated variance over that of equal bursts, for their random lengths. By
 /// simulation (docs/statistics.md).
 const RANDOM_LENGTHS: f64 = 1.5;
 
-/// Bursts of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bursts {
-    /// How many.
     pub count: u64,
-    /// Share of the sum of squares within them, 0 to 1.
+    /// Share of the sum of squares within the bursts.
     share: f64,
-    /// How many of equal size estimate the variance as well.
+    /// Number of equal bursts that estimate the variance as well.
     equal: f64,
 }
 

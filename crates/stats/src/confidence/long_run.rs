@@ -6,16 +6,14 @@
 //! Monahan, Econometrica 60, 1992; prewhitening for batch means). The estimate of `phi` is
 //! corrected for its bias, `-(1 + 3 phi) / n` (Marriott and Pope, Biometrika 41, 1954).
 //!
-//! At `b` = 1 that is right for first-order series and most efficient. A weak slow component under
+//! `b` = 1 is right for first-order series and most efficient, but a weak slow component under
 //! strong fast noise, a second level or a longer memory appear only at longer blocks. So `b`
 //! doubles, and longer blocks are taken where their estimate is larger than chance allows (ratio of
-//! variances, F distribution). A memory so long that even eight blocks hold little of it cannot be
-//! told from a level.
+//! variances, F distribution). A memory of which eight blocks hold little looks like a level.
 
 use crate::moments::{mean, moments};
 use crate::student::f_probability;
 
-/// Fewest blocks whose variance is estimated.
 const FEWEST_BLOCKS: usize = 8;
 /// Probability that chance makes the estimate of any longer blocks larger; each length has an equal
 /// share of it (Bonferroni).
@@ -23,20 +21,17 @@ const CHANCE: f64 = 0.1;
 /// Largest coefficient of the autoregression.
 const MOST_PHI: f64 = 0.995;
 
-/// Variance of the mean, times the values of the series.
 #[derive(Clone, Copy, Debug)]
 pub struct LongRun {
-    /// The variance; never below that of single values.
+    /// Never below the variance of single values.
     pub variance: f64,
-    /// Its degrees of freedom.
     pub degrees: f64,
-    /// Values per block.
     pub block_length: usize,
 }
 
 impl LongRun {
-    /// Of a series with this variance of single values; `None` of fewer than [`FEWEST_BLOCKS`]
-    /// values, or where it is not finite.
+    /// `variance` is that of single values; `None` of fewer than [`FEWEST_BLOCKS`] values, or where
+    /// the result is not finite.
     pub fn of(values: &[f64], variance: f64) -> Option<LongRun> {
         let mut found = LongRun::in_blocks(values, 1)?;
         found.variance = found.variance.max(variance);

@@ -7,14 +7,11 @@ use crate::moments::moments;
 
 /// Most rounds of decoding and estimation; nearly all series need fewer than ten.
 const MOST_ROUNDS: usize = 30;
-/// Added to the count of each transition: one that was not seen is not impossible (the
-/// Krichevsky-Trofimov estimate).
+/// Added to the count of each transition: an unseen one is not impossible (Krichevsky-Trofimov).
 const UNSEEN: f64 = 0.5;
-/// Most points of the partition with which the fit begins: means over equal parts of the sorted
-/// values.
+/// Most points of the first partition: means over equal parts of the sorted values.
 const MOST_POINTS: usize = 200;
 
-/// A fitted model.
 pub(super) struct Model {
     /// Bayesian information criterion; the first value is given.
     pub(super) criterion: f64,
@@ -22,7 +19,6 @@ pub(super) struct Model {
     pub(super) path: Vec<usize>,
 }
 
-/// Parameters of a level.
 #[derive(Clone, Copy, Default)]
 struct Level {
     mean: f64,
@@ -38,7 +34,7 @@ impl Level {
     }
 }
 
-/// Fit so many levels; `None` where one of them has no values left.
+/// `None` where a level has no values left.
 pub(super) fn fit(series: &[f64], levels: usize, least_spread: f64) -> Option<Model> {
     let bounds = partition(series, levels)?;
     let nearest = |v: &f64| bounds.iter().filter(|bound| v >= bound).count();
@@ -74,9 +70,9 @@ pub(super) fn fit(series: &[f64], levels: usize, least_spread: f64) -> Option<Mo
     Some(Model { criterion, path })
 }
 
-/// Bounds between so many groups of values with the least squares within groups; `None` with fewer
-/// distinct values. Exact for up to [`MOST_POINTS`] points, by dynamic programming (W. D. Fisher,
-/// "On grouping for maximum homogeneity", 1958).
+/// Bounds between groups of values with the least squares within groups; `None` with fewer distinct
+/// values. Exact for up to [`MOST_POINTS`] points, by dynamic programming (W. D. Fisher, "On
+/// grouping for maximum homogeneity", 1958).
 fn partition(series: &[f64], groups: usize) -> Option<Vec<f64>> {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -121,7 +117,6 @@ fn partition(series: &[f64], groups: usize) -> Option<Vec<f64>> {
     Some(bounds)
 }
 
-/// Means, spreads and transitions of a path.
 fn estimate(
     series: &[f64],
     path: &[usize],

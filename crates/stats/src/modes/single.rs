@@ -3,12 +3,12 @@
 use std::f64::consts::TAU;
 
 /// Bayesian information criterion of `x(t) = a + b t + c x(t - 1) + noise` with normal noise, c not
-/// negative: the first value is given.
+/// negative; the first value is given.
 pub(super) fn criterion(series: &[f64], least_spread: f64) -> f64 {
     let with_memory = regression(series, true).filter(|fit| fit.memory >= 0.0);
     let fit = with_memory.or_else(|| regression(series, false));
     let count = (series.len() - 1) as f64;
-    // A series without noise fits any trend: no residual is smaller than the least spread.
+    // A series without noise fits any trend, so no residual is smaller than the least spread.
     let squares = fit.map_or(0.0, |fit| fit.squares);
     let variance = (squares / count).max(least_spread.powi(2));
     let log_likelihood = -0.5 * (count * (TAU * variance).ln() + squares / variance);
@@ -23,7 +23,7 @@ struct Fit {
     squares: f64,
 }
 
-/// Least squares by Gram-Schmidt orthogonalisation of the regressors.
+/// By Gram-Schmidt orthogonalisation of the regressors.
 fn regression(series: &[f64], with_memory: bool) -> Option<Fit> {
     let count = series.len() - 1;
     let mut residual: Vec<f64> = series[1..].to_vec();
@@ -45,7 +45,7 @@ fn regression(series: &[f64], with_memory: bool) -> Option<Fit> {
                 .for_each(|(b, e)| *b -= share * e);
         }
         let own = dot(basis, basis);
-        // A regressor that the earlier ones explain: a constant series.
+        // The earlier regressors explain this one: a constant series.
         if own <= length * 1e-12 {
             return None;
         }
