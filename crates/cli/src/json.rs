@@ -16,7 +16,6 @@ use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 use serde_json::{Map, Value, json};
 
-/// `assay job --json`.
 pub fn job(run: &Run, info: &DriveInfo) -> Value {
     let drives = |cell: &'_ CellRecord| -> Vec<Value> {
         let job = |drive: &CellDrive| {
@@ -55,8 +54,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
     })
 }
 
-/// The replay of a trace, of the cells that have one: how it went, and figures of the whole and of
-/// each phase.
+/// Figures of the whole replay and of each phase, of the cells that have one.
 fn trace(object: &mut Value, drive: &CellDrive) {
     let record = drive.result.as_ref().and_then(|r| r.trace.as_deref());
     let Some((record, figures)) = record.zip(trace_replay::figures(drive)) else {
@@ -77,7 +75,7 @@ fn trace(object: &mut Value, drive: &CellDrive) {
     });
 }
 
-/// Deallocations and flushes, of the jobs that have any.
+/// Set for jobs that have any.
 fn other_operations(object: &mut Value, result: &CellResult) {
     for (key, summary) in result.operations() {
         if object[key].is_null() && !summary.is_unused() {
@@ -101,8 +99,7 @@ fn host(run: &Run) -> Value {
     })
 }
 
-/// The rows of `conclusions`, `phases` and `modes`, of one drive or of all. The run is the
-/// document's.
+/// The rows of `conclusions`, `phases` and `modes`, of one drive or of all.
 fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<String, Value>>; 3] {
     let tables = [
         conclusion_table(run, found),
@@ -120,7 +117,7 @@ fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<S
     })
 }
 
-/// `assay run --json`: one entry of `runs` per drive.
+/// One entry of `runs` per drive.
 pub fn suite(run: &Run) -> Value {
     let found = conclusions::of(run);
     let of_drive = |(index, drive): (usize, &DriveRecord)| {
@@ -244,8 +241,7 @@ fn record(run: &Run, drive: usize) -> Option<&DriveRecord> {
     run.manifest.drives.get(drive)
 }
 
-/// 90 % predictive intervals of a simulated drive's figures; null where there is none
-/// ([`DriveRecord::predictive`]).
+/// Null where there is no interval ([`DriveRecord::predictive`]).
 fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult) -> Value {
     let [rate, percentiles] = record.map_or([None; 2], |record| record.predictive(plan));
     let Some(rate) = rate else {
@@ -266,7 +262,7 @@ fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult
     object
 }
 
-/// Why there is no confidence interval; null where there is one.
+/// Null where there is an interval.
 fn no_interval(estimate: MeanEstimate) -> Value {
     let Err(missing) = estimate else {
         return Value::Null;
@@ -288,7 +284,7 @@ fn no_interval(estimate: MeanEstimate) -> Value {
     object
 }
 
-/// A confidence interval, or null without one.
+/// Null without an interval.
 fn interval(estimate: MeanEstimate) -> Value {
     estimate.map_or(Value::Null, |e| {
         json!({
@@ -303,8 +299,8 @@ fn interval(estimate: MeanEstimate) -> Value {
     })
 }
 
-/// `assay compare --json`: the runs, and the comparison of each other side with the first, or of
-/// the two sides of each drive.
+/// The runs, and the comparison of each other side with the first, or of the two sides of each
+/// drive.
 pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Value {
     let group = |group: &DriveGroup| {
         let member =
@@ -337,7 +333,6 @@ pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Va
     })
 }
 
-/// Health of a drive over its runs.
 fn health(trend: &HealthTrend) -> Value {
     let point = |point: &HealthPoint| {
         let last = &point.last;
@@ -375,7 +370,6 @@ fn health(trend: &HealthTrend) -> Value {
     })
 }
 
-/// One workload of a comparison.
 fn matched(matched: &WorkloadComparison) -> Value {
     let (plan, w) = (&matched.plan, &matched.plan.workload);
     let metric = |one: &MetricComparison| {

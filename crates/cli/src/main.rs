@@ -1,8 +1,6 @@
-//! The command `assay`: argument parsing and wiring of the library crates.
-//!
-//! Pipeline: [`args`] parses the arguments, a command on real drives goes on in a supervised
-//! process ([`supervise`]), it converts them into a validated plan and executes it, and its outcome
-//! gives the exit status ([`exit`]). Library crates do not see flags.
+//! The command `assay`. [`args`] parses the arguments, a command on real drives goes on in a
+//! supervised process ([`supervise`]), it converts them into a validated plan and executes it, and
+//! its outcome gives the exit status ([`exit`]). Library crates do not see flags.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -1,8 +1,6 @@
 //! `--metrics FILE|ADDRESS`: the live figures of a run as OpenMetrics, in a file for
-//! node_exporter's textfile collector or over HTTP.
-//!
-//! A thread writes the file once per second, or answers requests; the run does not wait for it. The
-//! last figures stay in the file.
+//! node_exporter's textfile collector or over HTTP. A thread writes the file once per second, or
+//! answers requests; the run does not wait for it. The last figures stay in the file.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -25,10 +23,9 @@ pub use families::RunIdentity;
 
 /// Time between two versions of the file.
 const PERIOD: Duration = Duration::from_secs(1);
-/// First words of the file: another file is not replaced.
+/// Another file is not replaced.
 const HEAD: &str = "# HELP assay_";
 
-/// Where the metrics go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Destination {
     File(PathBuf),
@@ -65,7 +62,6 @@ fn is_loopback(address: IpAddr) -> bool {
     address.is_loopback()
 }
 
-/// What produces the text.
 #[derive(Clone)]
 struct Source {
     live: Arc<Live>,
@@ -78,7 +74,7 @@ impl Source {
     }
 }
 
-/// The thread of the metrics; its drop writes the last figures and ends it.
+/// Its drop writes the last figures and ends the thread.
 pub struct Exporter {
     source: Source,
     close: Arc<AtomicBool>,
@@ -86,14 +82,13 @@ pub struct Exporter {
     file: Option<PathBuf>,
 }
 
-/// A destination that was checked and, if it is an address, bound: before anything is measured.
+/// Checked and, if it is an address, bound before anything is measured.
 pub struct Prepared {
     destination: Destination,
     listener: Option<TcpListener>,
 }
 
 impl Prepared {
-    /// Check `--metrics`.
     pub fn new(text: &str) -> anyhow::Result<Prepared> {
         let destination = destination(text)?;
         let listener = match &destination {
@@ -118,7 +113,6 @@ impl Prepared {
         })
     }
 
-    /// Begin to export the figures of a run.
     pub fn start(self, live: Arc<Live>, run: RunIdentity) -> anyhow::Result<Exporter> {
         let source = Source {
             live,

@@ -26,7 +26,7 @@ const WIDE_COLUMNS: usize = 100;
 /// Rates of shorter intervals are not shown.
 const LEAST_SHOWN: Nanos = Nanos::from_millis(50);
 
-/// A bar of `steps` with the time left; hidden if stderr is no terminal.
+/// Hidden if stderr is no terminal.
 pub fn bar(output: Output, steps: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
     if !output.shows_progress() {
@@ -43,8 +43,7 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
     bar
 }
 
-/// A message with the elapsed time, for work whose length is not known; hidden if stderr is no
-/// terminal.
+/// Shows the elapsed time of work of unknown length; hidden if stderr is no terminal.
 pub fn spinner(output: Output) -> ProgressBar {
     let bar = bar(output, 0);
     if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {wide_msg}") {
@@ -72,13 +71,13 @@ pub fn clock_text(span: Nanos) -> String {
     format!("{hours}:{minutes:02}:{:02}", seconds % 60)
 }
 
-/// Rates as in tables: `258,838 IOPS, 1,011 MiB/s`.
+/// `258,838 IOPS, 1,011 MiB/s`.
 fn rates(iops: f64, mib_per_s: f64) -> String {
     format!("{} IOPS, {} MiB/s", figure(iops), figure(mib_per_s))
 }
 
 impl RunProgress {
-    /// The bar of a plan; prints the run folder.
+    /// Prints the run folder.
     pub fn new(output: Output, plan: &RunPlan, folder: &Path, live: Arc<Live>) -> RunProgress {
         let (_, all_ms) = live.work_ms();
         let bar = bar(output, all_ms);
@@ -131,21 +130,20 @@ impl RunProgress {
             rate::mib_per_second(work.bytes, work.span),
         );
         let id = &cell.plan.id;
-        // What is cut off at the right is the name.
+        // The name is at the right, where the line is cut off.
         self.bar.set_message(match self.narrow {
             true => format!("{what}{rates}  {id}"),
             false => format!("{id}  {what}{rates}"),
         });
     }
 
-    /// A line on the terminal, above the bar or after the live view.
     fn print(&self, line: &str) {
         if !self.notes.keep(line) {
             self.bar.println(line);
         }
     }
 
-    /// A line about a cell that ended, without a terminal.
+    /// Prints the line of a cell where there is no terminal.
     fn ended(&self, plan: &RunPlan, index: usize, what: &str) {
         let Some(heartbeat) = &self.heartbeat else {
             return;
@@ -197,7 +195,6 @@ impl RunListener for RunProgress {
     }
 }
 
-/// What a cell measured, for its line.
 fn results_text(cell: &Cell, results: &[CellResult]) -> String {
     let mark = simulated_mark(is_simulated(cell));
     if results.iter().all(|result| result.ios() == 0) {

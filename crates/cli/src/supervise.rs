@@ -1,9 +1,8 @@
-//! Supervision: a command that does I/O on real drives does it in a child process.
-//!
-//! A thread that waits in the kernel for storage cannot be ended before the storage answers, not
-//! even by SIGKILL, and a process ends with its last thread. The process that the caller waits for
-//! therefore does no I/O itself. It passes signals on to the child, ends as the child ends, and
-//! leaves a child behind that has been told to end and cannot.
+//! A command that does I/O on real drives does it in a child process. A thread that waits in the
+//! kernel for storage cannot be ended before the storage answers, not even by SIGKILL, and a
+//! process ends with its last thread. The process that the caller waits for therefore does no I/O
+//! itself. It passes signals on to the child, ends as the child ends, and leaves a child behind
+//! that has been told to end and cannot. Simulated drives always answer and are not supervised.
 //!
 //! - Requests are real-time signals ([`requests`]): a terminal and a queue signal every process of
 //!   a group, and a child that counted those too would take one Ctrl-C for two. To end in order and
@@ -13,7 +12,6 @@
 //!   wait for a child that is left behind.
 //! - A child is killed when its supervisor is (prctl(2), PR_SET_PDEATHSIG), so that ending the one
 //!   ends both.
-//! - Non-goals: simulated drives, which always answer, are not supervised.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -40,46 +38,39 @@ use crate::commands::ending_signals;
 use crate::exit;
 use crate::terminal::Output;
 
-/// Environment variable of the child: process number of its supervisor. A process whose parent is
-/// another one is not supervised.
+/// Process number of the supervisor. A process with another parent is not supervised.
 const SUPERVISOR: &str = "ASSAY_SUPERVISOR";
 /// From a signal to the real-time signal that requests the same: above those that C libraries keep
 /// for themselves (signal(7): 32 to 34).
 const REQUEST_OFFSET: i32 = 40;
-/// The same of a request to end at once, which a second ending signal is.
+/// Request to end at once, which a second ending signal is.
 const AT_ONCE_OFFSET: i32 = 44;
-/// From the second signal until a child that still runs is killed.
+/// Time from the second signal until a child that still runs is killed.
 const KILL_AFTER: Nanos = Nanos::from_millis(800);
-/// From the second signal until a child that cannot end is left behind.
+/// Time from the second signal until a child that cannot end is left behind.
 const ABANDON_AFTER: Nanos = Nanos::from_millis(1700);
-/// From the end of a child's work until it is left behind, without a signal: memory of many
-/// gigabytes takes seconds to free.
+/// From the end of a child's work, without a signal: memory of many gigabytes takes seconds to
+/// free.
 const END_AFTER: Nanos = Nanos::from_secs(10);
-/// Between two looks at a child.
+/// Time between two looks at a child.
 const LOOK: Duration = Duration::from_millis(100);
 
 const NO_THREAD: &str = "cannot start a thread that watches the process for the I/O";
 
 static IS_SUPERVISED: OnceLock<bool> = OnceLock::new();
 
-/// A command that is supervised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervised {
-    /// Drives named on the command line, for messages.
     pub drives: Vec<String>,
     /// Run folder or recording that keeps what was done, and how to go on.
     pub kept: Option<String>,
-    /// Longest duration of the command.
     pub limit: Option<Nanos>,
     /// Standard output is a stream of data, which the child writes itself, for speed.
     pub streams_out: bool,
 }
 
-/// Note whether this process is the child of a supervisor, and prepare it. Called once, before any
-/// thread is started.
-///
-/// # Errors
-/// When the kernel refuses a signal handler.
+/// Prepares this process if it is the child of a supervisor. Called once, before any thread is
+/// started. Fails when the kernel refuses a signal handler.
 pub fn begin() -> anyhow::Result<()> {
     let supervisor = std::env::var(SUPERVISOR).ok();
     let supervisor = supervisor.and_then(|text| text.parse::<i32>().ok());
@@ -89,11 +80,11 @@ pub fn begin() -> anyhow::Result<()> {
         set_parent_process_death_signal(Some(Signal::KILL))
             .context("cannot follow the supervisor")?;
         if !is_child() {
-            // It ended before the request was made.
+            // The supervisor ended before the request was made.
             std::process::exit(128 + SIGKILL);
         }
-        // Its supervisor tells it. A handler, unlike an ignored signal, is not inherited by
-        // programs that it starts.
+        // The supervisor passes signals on. A handler, unlike an ignored signal, is not inherited
+        // by programs that this process starts.
         for signal in ending_signals().into_iter().chain([SIGUSR1]) {
             signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
                 .context("cannot leave signals to the supervisor")?;
@@ -103,13 +94,11 @@ pub fn begin() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// True in the child of a supervisor.
 pub fn is_supervised() -> bool {
     IS_SUPERVISED.get().copied().unwrap_or_default()
 }
 
-/// The signals by which this process is asked for what `signals` ask for: themselves, or in the
-/// child of a supervisor the real-time signals in their place.
+/// The signals themselves, or in the child of a supervisor the real-time signals in their place.
 pub fn requests(signals: &[i32]) -> Vec<i32> {
     if !is_supervised() {
         return signals.to_vec();
@@ -126,7 +115,6 @@ pub fn requested(received: i32) -> (i32, bool) {
     }
 }
 
-/// The signal behind a request, and whether it is to end at once.
 fn of_request(received: i32) -> (i32, bool) {
     let at_once = received - AT_ONCE_OFFSET;
     match [SIGHUP, SIGINT, SIGTERM].contains(&at_once) {
@@ -135,10 +123,7 @@ fn of_request(received: i32) -> (i32, bool) {
     }
 }
 
-/// Run this command line again in a child, and end as it ends.
-///
-/// # Errors
-/// When no process can be started or no signals can be listened for.
+/// Runs this command line again in a child, and ends as it ends.
 pub fn run(command: &Supervised, output: Output) -> anyhow::Result<ExitCode> {
     let terminal = tcgetattr(std::io::stdin()).ok();
     let signals = Signals::new(ending_signals().into_iter().chain([SIGUSR1]))
@@ -151,7 +136,7 @@ pub fn run(command: &Supervised, output: Output) -> anyhow::Result<ExitCode> {
     match end {
         End::Ended(status) => {
             for relay in relays {
-                // Ends with the child, which held the other end.
+                // The relay ends with the child, which held the other end.
                 let _ = relay.join();
             }
             Ok(status_of(status))
@@ -164,7 +149,6 @@ pub fn run(command: &Supervised, output: Output) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// This program, with the same arguments.
 fn start(streams_out: bool) -> anyhow::Result<Child> {
     let program = std::env::current_exe().ok().filter(|path| path.exists());
     // The file may have been replaced since the start.
@@ -190,7 +174,7 @@ fn is_pipe(output: impl AsFd) -> bool {
     matches!(kind, Ok(FileType::Fifo | FileType::Socket))
 }
 
-/// Threads that pass on what the child prints into pipes.
+/// The child prints into pipes.
 fn relay(child: &mut Child) -> anyhow::Result<Vec<JoinHandle<()>>> {
     let thread = |name: &str| Builder::new().name(name.to_owned());
     let mut threads = Vec::new();
@@ -235,20 +219,17 @@ fn listen(mut child: Child, mut signals: Signals) -> anyhow::Result<Receiver<Eve
     Ok(events)
 }
 
-/// How the child ended.
 enum End {
     Ended(std::io::Result<ExitStatus>),
     Abandoned(Reason),
 }
 
-/// Why a child was left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
-    /// Signals asked it to end.
+    /// Signals asked the child to end.
     Told,
-    /// Its work has ended, or it was killed.
+    /// The child's work has ended, or it was killed.
     Exits,
-    /// Its time was over.
     Limit(Nanos),
 }
 
@@ -273,7 +254,7 @@ fn watch(pid: Pid, events: &Receiver<Event>, limit: Option<Nanos>) -> End {
                     true => AT_ONCE_OFFSET,
                     false => REQUEST_OFFSET,
                 };
-                // Fails only when it has just ended.
+                // Fails only when the child has just ended.
                 let _ = realtime_signal::send(pid, signal + offset);
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
@@ -305,9 +286,9 @@ fn watch(pid: Pid, events: &Receiver<Event>, limit: Option<Nanos>) -> End {
     }
 }
 
-/// True for a process that is on its way out: its first thread has ended or is about to, or SIGKILL
-/// is pending. It ends for its caller when its last thread does. (proc(5), /proc/PID/stat: state
-/// and flags, of which 4 is PF_EXITING; /proc/PID/status: SigPnd and ShdPnd.)
+/// True where the first thread has ended or is about to, or SIGKILL is pending; the process ends
+/// for its caller when its last thread does. (proc(5), /proc/PID/stat: state and flags, of which 4
+/// is PF_EXITING; /proc/PID/status: SigPnd and ShdPnd.)
 fn is_exiting(pid: Pid) -> bool {
     is_exiting_at(&PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero())))
 }
@@ -316,8 +297,7 @@ fn is_exiting_at(path: &Path) -> bool {
     state_of(path).is_some_and(|(state, flags)| state == 'Z' || flags & 4 != 0) || is_killed(path)
 }
 
-/// True while a process of this program is on its way out and still has threads, which can hold a
-/// drive or a run folder.
+/// A process that is on its way out and still has threads can hold a drive or a run folder.
 pub fn is_another_ending() -> bool {
     let name = |path: &Path| std::fs::read_to_string(path.join("comm")).ok();
     let own = name(Path::new("/proc/self"));
@@ -332,7 +312,7 @@ pub fn is_another_ending() -> bool {
     processes.any(|path| name(&path) == own && is_exiting_at(&path) && has_threads(&path))
 }
 
-/// State and flags of a process or thread by its directory in /proc.
+/// `path` is the directory in /proc.
 fn state_of(path: &Path) -> Option<(char, u32)> {
     let stat = std::fs::read_to_string(path.join("stat")).ok()?;
     // The name of the program, in parentheses, can have spaces and parentheses.
@@ -348,8 +328,8 @@ fn is_killed(path: &Path) -> bool {
     pending("SigPnd:") || pending("ShdPnd:")
 }
 
-/// Whether a signal is in one of the masks (`SigIgn:`) of a process by its directory in /proc.
-/// Signal 1 is the lowest bit (proc(5)).
+/// `path` is the directory in /proc, `mask` a name as `SigIgn:`. Signal 1 is the lowest bit
+/// (proc(5)).
 pub fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
     let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix(mask));
@@ -357,7 +337,7 @@ pub fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
     bits.is_some_and(|bits| bits >> (signal - 1) & 1 != 0)
 }
 
-/// Kernel functions in which threads of a process wait without a way to interrupt them.
+/// Kernel functions in which threads of a process wait uninterruptibly.
 fn waits_of(pid: Pid) -> Vec<String> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
     let tasks = tasks
@@ -406,14 +386,14 @@ fn message(command: &Supervised, pid: Pid, reason: Reason) -> String {
     )
 }
 
-/// The terminal as it was: a live view of the child may have changed it.
+/// A live view of the child may have changed the terminal.
 fn restore(terminal: Option<Termios>) {
     if let Some(terminal) = terminal {
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &terminal);
     }
 }
 
-/// The child's status. A signal that ended the child ends this process likewise.
+/// A signal that ended the child ends this process likewise.
 fn status_of(status: std::io::Result<ExitStatus>) -> ExitCode {
     let Ok(status) = status else {
         return ExitCode::from(exit::IO_ERROR);

@@ -1,4 +1,4 @@
-//! What a join has to do: which run folders are new or have changed since they were joined.
+//! Which run folders are new or have changed since they were joined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,6 @@ pub struct Candidate {
 /// Runs by name.
 pub type Candidates = BTreeMap<String, Candidate>;
 
-/// What a join has to do.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// New or changed runs, by partition.
@@ -35,7 +34,6 @@ pub(crate) struct Changes {
     pub(crate) moved: BTreeMap<Partition, BTreeSet<String>>,
 }
 
-/// Compare run folders with what the lake has.
 pub(crate) fn of(sources: &[Source], index: &Index, joined: &mut Joined) -> Changes {
     let mut chosen = Candidates::new();
     for source in sources {
@@ -129,7 +127,7 @@ fn same_name(name: &str, candidate: &Candidate, other: &Path) -> LeftOut {
     }
 }
 
-/// The run of a folder, by its manifest and the length of its journal.
+/// Reads the manifest and the length of the journal.
 fn candidate(source: &Source) -> Result<(String, Candidate), String> {
     let folder = &source.folder;
     let manifest = Manifest::load(folder).map_err(|e| e.to_string())?;

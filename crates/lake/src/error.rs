@@ -1,30 +1,22 @@
-//! Errors of the lake, with advice.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_store::StoreError;
 use assay_units::{Classified, ErrorClass};
 
-/// Why runs could not be joined, or rows not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LakeError {
     #[error("cannot {action} {path}: {source}; the tables are as they were before", path = .path.display())]
     Io {
-        /// The action, as a verb.
         action: &'static str,
-        /// The file or folder.
         path: PathBuf,
-        /// The system's error.
         source: io::Error,
     },
-    /// Another process joins runs.
     #[error(
         "another process joins runs into {path}; wait until it has ended, and try again",
         path = .0.display()
     )]
     Busy(PathBuf),
-    /// A table that cannot be written or read back.
     #[error(transparent)]
     Table(#[from] StoreError),
 }

@@ -1,7 +1,5 @@
-//! The table `figures`: the observations of runs, as statistics on cohorts take them.
-//!
-//! What a figure is, and how headline metrics are computed, is defined above this crate; the rows
-//! are what the caller of [`crate::Lake::join`] observes.
+//! The table `figures`: the observations of runs, as statistics on cohorts take them. The caller of
+//! [`crate::Lake::join`] observes, because figures are defined above this crate.
 
 use assay_analysis::cohort::Observation;
 use assay_analysis::cohort::observe::{Origin, serial_of};
@@ -13,13 +11,12 @@ use crate::Lake;
 use crate::error::LakeError;
 use crate::partition::NO_PLAN;
 
-/// Name of the table.
 pub(crate) const NAME: &str = "figures";
 
-/// What a caller finds in a run: its observations.
+/// Finds the observations of a run.
 pub type Observe<'a> = &'a (dyn Fn(&Run, &Origin) -> Vec<Observation> + Sync);
 
-/// A value as it is in the table; empty text is absent.
+/// Empty text is absent.
 fn text(value: &str) -> Value {
     match value {
         "" => Value::Absent,
@@ -27,7 +24,7 @@ fn text(value: &str) -> Value {
     }
 }
 
-/// The columns; the plan is the partition's.
+/// The plan is no column: it is in the path of the partition.
 pub(crate) fn columns() -> Vec<Column> {
     [
         ("run_id", ValueType::Text),
@@ -125,11 +122,7 @@ fn observation(plan: &str, row: &Row) -> Observation {
 }
 
 impl Lake {
-    /// All observations, of all plans or of one: in order of plan, month, run, and of what was
-    /// observed.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
+    /// Observations of all plans or of one, in order of plan, month, run, and of what was observed.
     pub fn observations(&self, plan: Option<&str>) -> Result<Vec<Observation>, LakeError> {
         let mut found = Vec::new();
         self.read::<LakeError>(NAME, &columns(), &mut |partition, row| {

@@ -8,7 +8,6 @@ use crate::Lake;
 use crate::error::LakeError;
 use crate::partition::Partition;
 
-/// A run of the lake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) manifest_sha256: String,
@@ -17,7 +16,6 @@ pub(crate) struct Known {
     pub(crate) drives: Vec<RunFacts>,
 }
 
-/// The runs of a lake by name.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     pub(crate) runs: BTreeMap<String, (Partition, Known)>,

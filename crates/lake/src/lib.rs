@@ -1,34 +1,31 @@
 //! The lake: Parquet tables of many run folders, for questions about many drives.
 //!
 //! # Purpose
-//! Run folders are the truth; these tables are made from them and can be thrown away. A thousand
-//! runs exported one by one are thousands of small files, in which a count takes seconds; joined,
-//! they are one file per table and partition.
+//! The tables are made from run folders and can be thrown away. A thousand runs exported one by one
+//! are thousands of small files, in which a count takes seconds; joined, they are one file per
+//! table and partition.
 //!
 //! # Architecture
 //! ```text
-//! ROOT/plan=PLAN/month=YYYY-MM/{runs,cells,intervals,telemetry,warnings,inventory,conclusions,phases,modes,figures}-NNNN.parquet
+//! ROOT/plan=PLAN/month=YYYY-MM/{runs,cells,intervals,telemetry,warnings,inventory,conclusions,
+//!    phases,modes,figures}-NNNN.parquet
 //! ```
 //! The partitioning is Hive's: `plan` and `month` (of the run's creation, UTC) are columns for
 //! every reader that knows it, and are in no file. Columns and rows come from
-//! [`assay_store::export::table`], the one definition that the exports of single runs use too.
-//! `figures` has the observations of the runs, as the caller finds them; [`Lake::observations`]
-//! gives them back.
+//! [`assay_store::export::table`], as in exports of single runs. `figures` has the observations of
+//! the runs, as the caller finds them; [`Lake::observations`] gives them back.
 //!
-//! [`Lake::join`] adds runs. A partition is a function of the runs in it: they are in the order of
-//! their names, and files are cut where the runs before fill one. So the same run folders give the
-//! same bytes, whatever the order and however often. A partition that changes is written beside the
-//! old one, whose rows are copied and not read from run folders again (`rebuild`), and exchanged
-//! with it in one step (`swap`): readers see all of the old or all of the new. [`Lake::read`] gives
-//! the rows back.
-//!
-//! A run that is known and has not grown is left alone; one that was resumed since, or of which
-//! more is known, replaces its rows. A damaged run folder is left out and reported, and rows of it
-//! that are there already stay.
+//! [`Lake::join`] adds runs, [`Lake::read`] gives the rows back. A partition is a function of the
+//! runs in it: they are in the order of their names, and files are cut where the runs before fill
+//! one. So the same run folders give the same bytes, whatever the order and however often. A
+//! partition that changes is written beside the old one, whose rows are copied and not read from
+//! run folders again (`rebuild`), and exchanged with it in one step (`swap`). A run that is known
+//! and has not grown is left alone; one that was resumed since, or of which more is known, replaces
+//! its rows. A damaged run folder is left out and reported, and its earlier rows stay.
 //!
 //! # Non-goals
-//! Raw histograms and the seconds of soaks: they stay in the run folder. No server, no transaction
-//! over several partitions. Object stores: copy the files.
+//! Raw histograms and the seconds of soaks, which stay in the run folder; a server; transactions
+//! over several partitions; object stores: copy the files.
 //!
 //! # Key constants
 //! [`FILE_BYTES`], the size at which a file of a table is closed.
@@ -61,57 +58,45 @@ use rebuild::{Change, rebuild};
 /// A file is closed at the end of the run with which it reaches this size.
 pub const FILE_BYTES: usize = 64 << 20;
 
-/// A run folder to join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The run folder.
     pub folder: PathBuf,
-    /// What is known of the run beside it.
+    /// Facts known of the run beside its folder.
     pub facts: RunFacts,
 }
 
-/// Result of [`Lake::join`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
-    /// Names of the runs that were added.
     pub added: Vec<String>,
-    /// Names of the runs whose rows were replaced.
+    /// Runs whose rows were replaced.
     pub replaced: Vec<String>,
-    /// How many runs were there already, unchanged.
     pub unchanged: usize,
-    /// What was not joined.
     pub left_out: Vec<LeftOut>,
-    /// The files of the partitions that changed.
+    /// Files of the partitions that changed.
     pub files: Vec<PathBuf>,
 }
 
-/// A run folder that was not joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     pub folder: PathBuf,
-    /// Why.
     pub reason: String,
 }
 
-/// Joined tables in a directory.
 #[derive(Clone, Debug)]
 pub struct Lake {
     root: PathBuf,
 }
 
 impl Lake {
-    /// The lake in this directory, which [`Lake::join`] makes when it is missing.
+    /// [`Lake::join`] makes the directory when it is missing.
     pub fn new(root: &Path) -> Lake {
         let root = root.to_owned();
         Lake { root }
     }
 
-    /// Add the runs that are new or have changed. `observe` finds the figures of a run.
-    ///
-    /// # Errors
-    /// [`LakeError::Busy`] while another process joins; when the directory or a file in it cannot
-    /// be read or written. A run folder that cannot be read is no error: it is
-    /// [`Joined::left_out`].
+    /// Adds the runs that are new or have changed; `observe` finds the figures of a run. Fails with
+    /// [`LakeError::Busy`] while another process joins. A run folder that cannot be read is no
+    /// error: it is [`Joined::left_out`].
     pub fn join(&self, sources: &[Source], observe: Observe<'_>) -> Result<Joined, LakeError> {
         let io = |action, error| LakeError::io(action, &self.root, error);
         fs::create_dir_all(&self.root).map_err(|e| io("create the folder", e))?;
@@ -152,27 +137,16 @@ impl Lake {
         Ok(joined)
     }
 
-    /// The partitions, in order.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
     pub fn partitions(&self) -> Result<Vec<Partition>, LakeError> {
         partition::list(&self.root)
     }
 
-    /// The files of a table in a partition, in order.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
     pub fn files(&self, partition: &Partition, table: &str) -> Result<Vec<PathBuf>, LakeError> {
         partition::files(&partition.folder(&self.root), table)
     }
 
-    /// Read the rows of a table, in all partitions, in order of plan, month and run. `wanted` are
-    /// the columns of the rows; one that a file does not have is absent.
-    ///
-    /// # Errors
-    /// When a file cannot be read, and whatever `each` returns.
+    /// Rows of all partitions, in order of plan, month and run. A `wanted` column that a file does
+    /// not have is absent.
     pub fn read<E: From<LakeError>>(
         &self,
         table: &str,

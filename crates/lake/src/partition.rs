@@ -7,19 +7,18 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LakeError;
 
-/// The plan of runs that belong to none. A plan's own name ends in twelve hex digits.
+/// Plan of runs without one; a plan's own name ends in twelve hex digits.
 pub const NO_PLAN: &str = "none";
 
-/// A plan and a month.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Partition {
     pub plan: String,
-    /// Month in which the runs were created, UTC: `2026-11`.
+    /// Month of the runs' creation, UTC: `2026-11`.
     pub month: String,
 }
 
 impl Partition {
-    /// Of a plan and a date in RFC 3339; `None` if that is no date.
+    /// `created` is a date in RFC 3339; `None` if it is no date.
     pub(crate) fn of(plan: Option<&str>, created: &str) -> Option<Partition> {
         let month = created.get(..7)?;
         let is_month = month.bytes().enumerate().all(|(at, byte)| match at {
@@ -33,14 +32,13 @@ impl Partition {
         })
     }
 
-    /// Its directory.
     pub(crate) fn folder(&self, root: &Path) -> PathBuf {
         root.join(format!("plan={}", escaped(&self.plan)))
             .join(format!("month={}", self.month))
     }
 }
 
-/// As Hive and its readers escape values in paths: percent signs and two hex digits.
+/// Escapes as Hive does in paths: percent signs and two hex digits.
 fn escaped(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -72,7 +70,7 @@ fn unescaped(value: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// All partitions of a lake, in order; none of a directory that does not exist.
+/// Partitions in order; none of a directory that does not exist.
 pub(crate) fn list(root: &Path) -> Result<Vec<Partition>, LakeError> {
     let mut found = Vec::new();
     for plan in values(root, "plan=")? {
@@ -94,7 +92,6 @@ fn values(folder: &Path, key: &str) -> Result<Vec<String>, LakeError> {
         .collect())
 }
 
-/// The files of a table in a partition's directory, in order.
 pub(crate) fn files(folder: &Path, table: &str) -> Result<Vec<PathBuf>, LakeError> {
     let is_of_table = |name: &String| {
         let rest = name.strip_prefix(table);
@@ -105,12 +102,11 @@ pub(crate) fn files(folder: &Path, table: &str) -> Result<Vec<PathBuf>, LakeErro
     Ok(names.into_iter().map(|name| folder.join(name)).collect())
 }
 
-/// The name of a table's file.
 pub(crate) fn file_name(table: &str, number: usize) -> String {
     format!("{table}-{number:04}.parquet")
 }
 
-/// Names in a directory; none of one that does not exist.
+/// None of a directory that does not exist.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>, LakeError> {
     let failed = |error| LakeError::io("look into the folder", folder, error);
     let entries = match fs::read_dir(folder) {

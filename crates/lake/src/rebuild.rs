@@ -1,8 +1,6 @@
-//! A partition, written anew: the rows that stay are copied from its tables, those of new runs come
-//! from their run folders.
-//!
-//! Run folders are read by several threads, some at a time, so that memory is bounded; rows are
-//! written in the order of the runs' names by one.
+//! Writes a partition anew: the rows that stay are copied from its tables, those of new runs come
+//! from their run folders. Run folders are read by several threads, some at a time, so that memory
+//! is bounded; one thread writes rows in the order of the runs' names.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -21,32 +19,27 @@ use crate::index::Index;
 use crate::partition::{Partition, file_name, files};
 use crate::{FILE_BYTES, Joined, Lake, LeftOut, swap};
 
-/// Most threads that read run folders.
 const MAX_READERS: usize = 8;
 /// Run folders that are read at a time, per thread.
 const RUNS_PER_READER: usize = 8;
 
-/// The rows of a run, by table.
+/// Rows of a run, by table.
 type RunRows = Vec<Vec<Row>>;
 
-/// What changes in a partition.
 #[derive(Clone, Copy)]
 pub(crate) struct Change<'a> {
     /// Runs that are added, or put in place of their earlier state.
     pub(crate) new: &'a Candidates,
-    /// Runs that are removed.
     pub(crate) remove: &'a BTreeSet<String>,
-    /// Finds the figures of a run.
     pub(crate) observe: Observe<'a>,
 }
 
-/// The tables with their columns, in the order of [`RunRows`].
+/// Tables in the order of [`RunRows`].
 fn tables() -> impl Iterator<Item = (&'static str, Vec<Column>)> {
     let joined = JoinedRun::NAMES.into_iter().zip(JoinedRun::definitions());
     joined.chain([(figures::NAME, figures::columns())])
 }
 
-/// Write a partition with a change.
 pub(crate) fn rebuild(
     lake: &Lake,
     partition: &Partition,
@@ -114,7 +107,7 @@ fn readers() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_READERS))
 }
 
-/// The rows of runs, or why they are left out, in their order.
+/// Rows, or why a run is left out, in the order of the runs.
 fn read_runs(
     batch: &[(&String, &Candidate)],
     observe: Observe<'_>,
@@ -167,14 +160,13 @@ fn damage(run: &Run) -> Option<String> {
     (!is_torn).then(|| format!("it is damaged: {first}{more}"))
 }
 
-/// A table while its partition is written anew.
 struct Rebuilt {
     before: Before,
     after: After,
 }
 
 impl Rebuilt {
-    /// Copy the rows of the runs before this one, or of all that are left.
+    /// Copies the rows of the runs before this one, or of all that are left.
     fn copy_before(
         &mut self,
         run: Option<&str>,
@@ -214,12 +206,10 @@ impl Before {
         Ok(before)
     }
 
-    /// The run of the next row.
     fn run(&self) -> Option<&str> {
         self.next.as_ref().map(|(run, _)| run.as_str())
     }
 
-    /// The next row, with its run.
     fn take(&mut self) -> Result<Option<(String, Row)>, LakeError> {
         let taken = self.next.take();
         loop {
@@ -238,7 +228,6 @@ impl Before {
         }
     }
 
-    /// Leave out the rows of a run that comes next.
     fn skip(&mut self, run: &str) -> Result<(), LakeError> {
         while self.run() == Some(run) {
             self.take()?;
@@ -309,8 +298,7 @@ impl After {
         synced.map_err(|e| LakeError::io("write", &path, e))
     }
 
-    /// The names of the files; one without rows where there are none, so that every query finds the
-    /// table.
+    /// A table without rows has one file too, so that every query finds it.
     fn finish(mut self) -> Result<Vec<String>, LakeError> {
         let writer = match self.writer.take() {
             Some(writer) => Some(writer),

@@ -10,12 +10,11 @@ use rustix::io::Errno;
 use crate::error::LakeError;
 use crate::partition::names;
 
-/// Where a partition is written before it is exchanged. Readers take `plan=*/month=*`.
+/// Readers take `plan=*/month=*`.
 const STAGING: &str = ".staging";
-/// Held by the process that joins.
 const LOCK: &str = ".lock";
 
-/// Exclusive use, until the file is closed.
+/// Holds the lock until the file is closed.
 pub(crate) fn lock(root: &Path) -> Result<File, LakeError> {
     let path = root.join(LOCK);
     let file = File::options().create(true).append(true).open(&path);
@@ -27,7 +26,7 @@ pub(crate) fn lock(root: &Path) -> Result<File, LakeError> {
     }
 }
 
-/// Remove what a killed process left behind.
+/// A killed process may have left it behind.
 pub(crate) fn clear_staging(root: &Path) -> Result<(), LakeError> {
     let path = root.join(STAGING);
     match fs::remove_dir_all(&path) {
@@ -38,7 +37,6 @@ pub(crate) fn clear_staging(root: &Path) -> Result<(), LakeError> {
     }
 }
 
-/// An empty folder to write a partition into.
 pub(crate) fn staging(root: &Path) -> Result<PathBuf, LakeError> {
     clear_staging(root)?;
     let path = root.join(STAGING);
@@ -46,7 +44,7 @@ pub(crate) fn staging(root: &Path) -> Result<PathBuf, LakeError> {
     Ok(path)
 }
 
-/// Put the staged partition in place of the one at `target`, if there is one.
+/// Replaces the partition at `target`, if there is one.
 pub(crate) fn install(root: &Path, target: &Path) -> Result<(), LakeError> {
     let staged = root.join(STAGING);
     sync(&staged)?;
@@ -67,14 +65,14 @@ pub(crate) fn install(root: &Path, target: &Path) -> Result<(), LakeError> {
     clear_staging(root)
 }
 
-/// Remove a partition, and the directory of its plan if it was the last one.
+/// Removes the directory of the plan too if the partition was its last one.
 pub(crate) fn remove(root: &Path, target: &Path) -> Result<(), LakeError> {
     clear_staging(root)?;
     // First out of the way of readers, then file by file.
     let away = root.join(STAGING);
     fs::rename(target, &away).map_err(|e| LakeError::io("remove", target, e))?;
     if let Some(parent) = target.parent() {
-        // It stays where other months are in it.
+        // The directory stays where other months are in it.
         let _ = fs::remove_dir(parent);
     }
     clear_staging(root)
@@ -93,7 +91,6 @@ fn replace_each(staged: &Path, target: &Path) -> Result<(), LakeError> {
     sync(target)
 }
 
-/// Make a folder's entries durable.
 fn sync(folder: &Path) -> Result<(), LakeError> {
     let synced = File::open(folder).and_then(|file| file.sync_all());
     synced.map_err(|e| LakeError::io("flush the folder", folder, e))

@@ -1,4 +1,4 @@
-//! Which commands do I/O on real drives, and in a supervised process.
+//! Commands that do I/O on real drives, in a supervised process.
 
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_io::Nanos;
@@ -8,7 +8,7 @@ use super::{Command, PROBE_LIMIT, RunArguments};
 use crate::supervise::Supervised;
 
 impl Command {
-    /// How the command is supervised; `None` for one that reads or writes no real drive.
+    /// `None` for a command that reads or writes no real drive.
     pub fn supervised(&self) -> Option<Supervised> {
         let on = |drives: Vec<String>, kept: Option<String>, limit: Option<Nanos>| {
             let streams_out = matches!(self, Command::Replay(replay) if replay.to == "-" && replay.check.is_none());
@@ -61,19 +61,19 @@ impl Command {
     }
 }
 
-/// True for a device or file; also for a name that will be refused.
+/// True also for a name that will be refused.
 fn is_real(name: &str) -> bool {
     let spec = DriveSpec::parse(name);
     spec.is_ok_and(|spec| matches!(spec.kind(), SpecKind::Path(_) | SpecKind::NvmeGeneric(_)))
 }
 
-/// The drives that a run names, itself, in its run folder, or in a fio job file.
+/// Named on the command line, in the run folder, or in a fio job file.
 fn drives_of(run: &RunArguments) -> Vec<String> {
     if let Some(folder) = &run.resume {
         if !run.drive.is_empty() {
             return run.drive.clone();
         }
-        // A folder that cannot be read is refused by the command.
+        // The command refuses a folder that cannot be read.
         let manifest = Manifest::load(folder);
         let drives = manifest.map(|manifest| manifest.drives).unwrap_or_default();
         return drives.into_iter().map(|drive| drive.spec).collect();

@@ -8,7 +8,6 @@ use crate::exit::CommandOutcome;
 use crate::json;
 use crate::terminal::Output;
 
-/// Show runs side by side with their significant differences.
 pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let folders = [&arguments.runs, &arguments.before, &arguments.after];
     let folders: Vec<_> = folders.into_iter().flatten().cloned().collect();

@@ -89,7 +89,6 @@ fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> 
     Ok(CommandOutcome::Done)
 }
 
-/// `--format lake`.
 fn join(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let root = arguments.output.as_deref().unwrap_or(Path::new(LAKE));
     if root == Path::new("-") {

@@ -28,21 +28,18 @@ use crate::json;
 use crate::live::LiveArguments;
 use crate::terminal::Output;
 
-/// What the command line says beside the job file.
+/// Arguments beside the job file.
 pub struct FioRequest {
-    /// The job file.
     pub file: PathBuf,
-    /// The drive that replaces those of the file.
     pub drive: Option<String>,
     pub destroy: Vec<String>,
     pub power_meter: Option<String>,
-    /// Where the run folder is kept; `None`: it is temporary.
+    /// `None`: the run folder is temporary.
     pub destination: Option<Destination>,
     /// A page to write of the run.
     pub report: Option<PathBuf>,
     /// Print the jobs, run nothing; with a drive, check them against it.
     pub dry_run: bool,
-    /// How the run is watched.
     pub live: LiveArguments,
 }
 
@@ -54,7 +51,7 @@ struct Needed {
     created: bool,
 }
 
-/// Files that were made for a run; removed again when it is refused.
+/// Removed again when the run is refused.
 struct MadeFiles(Vec<PathBuf>);
 
 impl Drop for MadeFiles {
@@ -81,7 +78,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         if create(drive, &jobs)? {
             drive.created = true;
             made.0.push(PathBuf::from(&drive.name));
-            // It holds nothing that could be lost.
+            // A new file holds nothing that could be lost.
             destroy.extend(file_name(&drive.name));
         }
     }
@@ -93,7 +90,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         power_meter: super::power_meter(request.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
     };
-    // Opened read-only first: an invalid option is reported before a safety refusal.
+    // Read-only first: an invalid option is reported before a safety refusal.
     let mut drives = super::open_drives(&names, &options)?;
     let planned = planned_jobs(&mut jobs, &needed, &drives, output)?;
     let stem = request
@@ -120,7 +117,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     }
     super::check_destroy_serials(&super::serials_of(&drives), &request.destroy)?;
     let watch = super::Watch::new(&request.live)?;
-    // From here on they hold what was measured.
+    // From here on the files hold what was measured.
     made.0.clear();
     let kept = request.destination.is_some();
     let mut is_below = false;
@@ -163,7 +160,6 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     })
 }
 
-/// The fills of files that were made, then the jobs.
 fn planned_jobs(
     jobs: &mut [FioJob],
     needed: &[Needed],
@@ -176,7 +172,7 @@ fn planned_jobs(
         if let Some(limited) = job.limit_to(drives[drive].info().capacity_bytes) {
             output.note(&limited);
         }
-        // The plan checks it again; here its place in the file is known.
+        // The plan checks the job again; here its place in the file is known.
         Workload::plan(&job.options, &drives[drive].target_properties()).map_err(|error| {
             UsageError(job.error(&error.options(), &error.to_string()).to_string())
         })?;
@@ -194,7 +190,6 @@ fn planned_jobs(
     Ok(planned)
 }
 
-/// Read and convert a job file.
 fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
     let host = HostInfo::read();
     let with = Substitution {
@@ -209,7 +204,6 @@ fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
     Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)
 }
 
-/// The drives of the jobs, each once.
 fn needed(jobs: &[FioJob]) -> Vec<Needed> {
     let mut needed: Vec<Needed> = Vec::new();
     for job in jobs {
@@ -238,7 +232,7 @@ fn file_name(path: &str) -> Option<String> {
         .map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Make a file that does not exist, as fio does; returns whether it was made.
+/// Makes a missing file, as fio does; returns whether it did.
 fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
     let of_drive = || jobs.iter().filter(|job| job.target.name() == drive.name);
     let path = Path::new(&drive.name);
@@ -267,8 +261,7 @@ fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// A cell for each file that was made: every byte is written before it is measured, else reads
-/// would not reach the drive.
+/// Every byte of a new file is written before it is measured, else reads would not reach the drive.
 fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
     let made = needed
         .iter()
@@ -291,7 +284,7 @@ fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
                 iodepth: Some(8),
                 ..JobOptions::default()
             },
-            // One after the other; jobs of files have later stages.
+            // Fills run one after the other; jobs of files have later stages.
             stage: usize::MAX - number,
             prepares: true,
             ..PlannedJob::default()
@@ -300,7 +293,7 @@ fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
     .collect()
 }
 
-/// What would run: a line of `assay job` for each job, by stage.
+/// A line of `assay job` for each job, by stage.
 fn dry_run(jobs: &[FioJob]) -> String {
     let mut text = String::new();
     let mut stage = None;
@@ -333,7 +326,7 @@ fn dry_run_json(jobs: &[FioJob]) -> serde_json::Value {
     serde_json::json!({ "jobs": jobs.iter().map(job).collect::<Vec<_>>() })
 }
 
-/// The logs that the jobs ask for, in fio's format; returns the files.
+/// Writes the logs in fio's format; returns the files.
 fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for (number, (cell, job)) in cells.iter().zip(jobs).enumerate() {
@@ -359,8 +352,7 @@ fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Resul
     Ok(files)
 }
 
-/// Why a job failed by its least rate, if it did. The last interval may be a part of one, and is
-/// left out where there are others.
+/// The last interval may be a part of one, and is left out where there are others.
 fn below_least(cell: &CellRecord, job: &FioJob) -> Option<String> {
     let LeastRate { bytes, ios } = job.least_rate;
     let mut intervals = cell.drives.first()?.measured_intervals();

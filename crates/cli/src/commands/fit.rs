@@ -21,12 +21,10 @@ use crate::terminal::Output;
 pub(super) use prepare::PreparedFit;
 use prepare::{check_profile_name, hold_out_named, targets};
 
-/// Value of `--to` for the built-in published figures.
 pub(super) const PUBLISHED: &str = "published";
-/// The profile's name with which the structure is chosen too.
+/// Chooses the structure too.
 const AUTO: &str = "auto";
 
-/// Fit a profile; writes the profile and its residuals.
 pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if arguments.profile == AUTO {
         return twin_of(&arguments, output);
@@ -72,7 +70,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     )
 }
 
-/// `assay fit auto`: structure and numbers, beginning from the nearest shipped profiles.
+/// Structure and numbers, beginning from the nearest shipped profiles.
 fn twin_of(arguments: &FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if arguments.to == PUBLISHED {
         bail_usage!("fit {AUTO} needs --to with a run folder or a table of measurements");
@@ -148,12 +146,11 @@ fn structure_shown(nearest: &str, structure: &[FittedNumber]) -> String {
     text
 }
 
-/// Profile and residuals; returns the path of the residuals.
 fn write(fitted: &FitResult, path: &Path) -> anyhow::Result<PathBuf> {
     write_result(&fitted.text, &fitted.residuals.to_csv(), path)
 }
 
-/// A profile and its residuals, both as text; returns the path of the residuals.
+/// Returns the path of the residuals.
 pub(super) fn write_result(profile: &str, residuals: &str, path: &Path) -> anyhow::Result<PathBuf> {
     super::write_atomically(path, profile)?;
     let table = path.with_extension("residuals.csv");
@@ -161,7 +158,6 @@ pub(super) fn write_result(profile: &str, residuals: &str, path: &Path) -> anyho
     Ok(table)
 }
 
-/// Where the profile goes.
 fn profile_path(arguments: &FitArguments, name: &str) -> anyhow::Result<PathBuf> {
     check_profile_name(name)?;
     let given = arguments.output.clone();
@@ -170,7 +166,7 @@ fn profile_path(arguments: &FitArguments, name: &str) -> anyhow::Result<PathBuf>
     Ok(path)
 }
 
-/// Error unless `path` is free, or an earlier profile.
+/// Fails unless `path` is free, or an earlier profile.
 pub(super) fn check_profile_path(path: &Path) -> anyhow::Result<()> {
     let file = path.display();
     if path.exists() && load(&path.to_string_lossy()).is_err() {
@@ -214,8 +210,7 @@ fn line(text: &mut String, residual: &Residual) {
     );
 }
 
-/// The result of a fit; `structure` says what was chosen before the numbers, empty where nothing
-/// was.
+/// `structure` says what was chosen before the numbers, empty where nothing was.
 fn shown(
     fitted: &FitResult,
     targets: &FitTargets,
@@ -275,7 +270,6 @@ fn shown(
     text
 }
 
-/// The fitted numbers, and what the figures say of them.
 fn parameters(text: &mut String, fitted: &FitResult) {
     // A list is one line; its numbers are `path[place]`.
     let is_of = |name: &str, path: &str| name.split('[').next() == Some(path);
@@ -310,7 +304,6 @@ fn parameters(text: &mut String, fitted: &FitResult) {
     }
 }
 
-/// Residuals as JSON.
 pub(super) fn residuals(all: &Residuals) -> Vec<Value> {
     let row = |residual: &Residual| {
         let m = &residual.measurement;
@@ -329,7 +322,6 @@ pub(super) fn residuals(all: &Residuals) -> Vec<Value> {
     all.0.iter().map(row).collect()
 }
 
-/// Summary of residuals as JSON.
 pub(super) fn summary(summary: ErrorSummary) -> Value {
     json!({
         "figures": summary.count,

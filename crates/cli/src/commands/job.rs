@@ -1,5 +1,3 @@
-//! `assay job DRIVE ...`: one workload, with fio's option names.
-
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
@@ -15,7 +13,6 @@ use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
 use crate::terminal::Output;
 
-/// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(file) = arguments.fio.file {
         let given = arguments.workload.0 != JobOptions::default() || !arguments.jobs.is_empty();
@@ -62,7 +59,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
     };
-    // Opened read-only first: an invalid option is reported before a safety refusal.
+    // Read-only first: an invalid option is reported before a safety refusal.
     let read_only = SessionOptions {
         will_write: false,
         destroy: Vec::new(),
@@ -72,7 +69,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     let plan = plan(&jobs, &drives[0])?;
     let writes = |cell: &Cell| cell.writes();
     let session_options = SessionOptions {
-        // What a trace does is known when it has been read.
+        // The operations of a trace are known when it has been read.
         will_write: plan.cells.iter().any(writes),
         ..session_options
     };
@@ -96,7 +93,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     Ok(super::outcome_of(&summary))
 }
 
-/// The plan of one job, or of several that run at once. An invalid option is an error of usage.
+/// An invalid option is an error of usage.
 fn plan(jobs: &[NamedJob], drive: &DriveSession) -> anyhow::Result<RunPlan> {
     let planned = match jobs {
         [job] => single_job(&job.options, drive),

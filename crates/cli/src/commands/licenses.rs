@@ -1,15 +1,12 @@
-//! `assay licenses`: the licences of everything in the binary.
-
 use serde_json::json;
 
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Made from Cargo.lock by `make licences`: a list of components, one per line until the first
-/// rule, then the texts.
+/// Made from Cargo.lock by `make licences`: components, one per line until the first rule, then the
+/// texts.
 const LICENCES: &str = include_str!("../../licences.txt");
 
-/// The lines of the list: component, its licence.
 fn components() -> impl Iterator<Item = (&'static str, &'static str)> {
     let list = LICENCES.lines().skip(2);
     list.map_while(|line| {

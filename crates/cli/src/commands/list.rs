@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// The built-in profiles, with the numbers that are published, fitted and assumed.
+/// Counts the published, fitted and assumed numbers of each profile.
 fn simulated() -> anyhow::Result<Vec<(Profile, [usize; 3])>> {
     let counted = |name| {
         let numbers = Profile::numbers(Profile::builtin_text(name)?)?;
@@ -27,13 +27,12 @@ fn simulated() -> anyhow::Result<Vec<(Profile, [usize; 3])>> {
     Profile::names().into_iter().map(counted).collect()
 }
 
-/// None for Serial ATA.
+/// `None` for Serial ATA.
 fn nvme_version(profile: &Profile) -> Option<&str> {
     let on_nvme = profile.link.sata.is_none();
     on_nvme.then_some(&profile.identity.nvme_version)
 }
 
-/// Show the drives of this host and the simulated drives.
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let drives = list_drives();
     let profiles = simulated()?;

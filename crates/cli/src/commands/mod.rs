@@ -62,9 +62,8 @@ use crate::progress::RunProgress;
 use crate::supervise::{is_another_ending, is_in_mask, requested, requests};
 use crate::terminal::Output;
 
-/// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that
-/// drives are restored to their power state. SIGHUP stays ignored if the parent ignored it, as
-/// nohup does.
+/// SIGHUP (closed terminal) too, so that drives are restored to their power state; it stays ignored
+/// if the parent ignored it, as nohup does.
 pub fn ending_signals() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     if !hangup_is_ignored() {
@@ -73,13 +72,11 @@ pub fn ending_signals() -> Vec<i32> {
     signals
 }
 
-/// The parent ignored it.
 fn hangup_is_ignored() -> bool {
     is_in_mask(Path::new("/proc/self"), "SigIgn:", SIGHUP)
 }
 
-/// Calls `work` in a thread of its own with each of these signals, and whether it asks to end at
-/// once.
+/// Calls `work` in a thread with each signal, and whether it asks to end at once.
 pub fn on_signals(
     signals: &[i32],
     mut work: impl FnMut(i32, bool) + Send + 'static,
@@ -96,7 +93,7 @@ pub fn on_signals(
     Ok(())
 }
 
-/// Set by each of [`ending_signals`]; a second signal ends the process at once.
+/// Each of [`ending_signals`] sets the flag; a second one ends the process at once.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
@@ -109,19 +106,17 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// The stop flag of a run, set by each of [`ending_signals`]; a second signal ends the process at
-/// once, with the terminal as it was. SIGUSR1 ends the run when its present cell has ended.
+/// Each of [`ending_signals`] sets the flag; a second one ends the process at once, with the
+/// terminal as it was. SIGUSR1 ends the run when its present cell has ended.
 #[derive(Clone, Default)]
 pub struct Stop {
     pub flag: Arc<AtomicBool>,
-    /// SIGUSR1 was received.
     after_cell: Arc<AtomicBool>,
-    /// Receives the requests, when the run has begun.
+    /// Set when the run has begun.
     live: Arc<OnceLock<Arc<Live>>>,
 }
 
 impl Stop {
-    /// Listen for signals.
     pub fn on_signals() -> anyhow::Result<Stop> {
         let stop = Stop::default();
         let requested = stop.clone();
@@ -147,28 +142,26 @@ impl Stop {
         Ok(stop)
     }
 
-    /// The run begins: requests so far, and later ones, are passed on to it.
+    /// Passes on the requests so far, and later ones.
     fn begin(&self, live: &Arc<Live>) {
         let _ = self.live.set(Arc::clone(live));
-        // After it was set: the signal is seen here, or passed on by the thread.
+        // After `live` was set: the signal is seen here, or passed on by the thread.
         if self.after_cell.load(Ordering::SeqCst) {
             live.control.end_after_cell();
         }
     }
 }
 
-/// How a run is watched and stopped.
 pub struct Watch {
     pub stop: Stop,
     arguments: LiveArguments,
     metrics: Option<Prepared>,
     /// No cell is begun that could end later.
     pub until: Option<Date>,
-    /// Open Compute's output is written here.
+    /// File for Open Compute's output.
     pub ocp: Option<PathBuf>,
 }
 
-/// A date as given on the command line.
 #[derive(Clone, Debug)]
 pub struct Date {
     pub text: String,
@@ -192,7 +185,7 @@ impl FromStr for Date {
 }
 
 impl Watch {
-    /// Check the arguments and listen for signals, before anything is measured.
+    /// Called before anything is measured.
     pub fn new(arguments: &LiveArguments) -> anyhow::Result<Watch> {
         let metrics = arguments.metrics.as_deref().map(Prepared::new);
         Ok(Watch {
@@ -205,7 +198,7 @@ impl Watch {
     }
 }
 
-/// Start the power meter of a run; it measures one drive.
+/// The meter measures one drive.
 pub fn power_meter(
     command: Option<&str>,
     drives: usize,
@@ -223,15 +216,12 @@ pub fn power_meter(
     Ok(Some(Arc::new(meter)))
 }
 
-/// Longest time that a process which was killed may need to give up its drive and its run folder:
-/// its I/O in flight ends first.
+/// A killed process gives up its drive and run folder only when its I/O in flight has ended.
 const RELEASE: Nanos = Nanos::from_secs(3);
-/// Between two attempts.
 const ATTEMPT_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// The result of the first attempt that finds its drive or folder not in use by a process that is
-/// on its way out; the last one's after [`RELEASE`]. What a process that goes on has in use is
-/// refused at once.
+/// Repeats while a process that is on its way out has the drive or folder in use, at most for
+/// [`RELEASE`]. A process that goes on causes a refusal at once.
 pub fn retry_while_in_use<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let clock = Clock::monotonic();
     let until = clock.now() + RELEASE;
@@ -245,7 +235,7 @@ pub fn retry_while_in_use<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> 
     }
 }
 
-/// Open the drives of a run. Naming one drive twice is an error.
+/// Naming one drive twice is an error.
 pub fn open_drives(
     names: &[String],
     options: &SessionOptions,
@@ -268,13 +258,12 @@ pub fn open_drives(
     Ok(drives)
 }
 
-/// What `--destroy` must name.
 pub fn serials_of(drives: &[DriveSession]) -> Vec<&str> {
     drives.iter().map(|d| d.info().serial.as_str()).collect()
 }
 
-/// Error for a `--destroy` value that names none of the drives. Signatures, which it names too,
-/// start with a lower-case letter.
+/// Fails for a value that names none of the drives. Signatures, which `--destroy` names too, start
+/// with a lower-case letter.
 pub fn check_destroy_serials(known: &[&str], destroy: &[String]) -> anyhow::Result<()> {
     let is_signature = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
     for name in destroy {
@@ -303,12 +292,11 @@ pub fn command_line() -> Vec<String> {
         .collect()
 }
 
-/// Read run folders; prints a note for damaged ones.
 pub fn open_runs(paths: &[PathBuf], output: Output) -> anyhow::Result<Vec<Run>> {
     paths.iter().map(|path| open_run(path, output)).collect()
 }
 
-/// Read a run folder; prints a note if it is damaged.
+/// Prints a note if the folder is damaged.
 pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     let run = Run::open(path)?;
     if let [first, rest @ ..] = &run.damaged_lines[..] {
@@ -321,7 +309,7 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     Ok(run)
 }
 
-/// Execute a plan into the writer's run folder, with a progress bar; returns the run as recorded.
+/// Shows a progress bar; returns the run as recorded.
 pub fn execute(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -380,8 +368,7 @@ pub fn execute(
     Ok((Run::open(&folder)?, summary))
 }
 
-/// Execute a plan of jobs; returns the run as recorded. Without a destination the run folder is
-/// temporary, and is removed.
+/// Without a destination the run folder is temporary, and is removed. Returns the run as recorded.
 pub fn run_plan(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -415,9 +402,8 @@ pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
 }
 
-/// Error if an output must not replace `path`: only a regular file that begins with `head` (in any
-/// case), an earlier output, is replaced. This protects drive images and device nodes from a
-/// mistyped path.
+/// Only a regular file that begins with `head` (in any case), an earlier output, may be replaced.
+/// This protects drive images and device nodes from a mistyped path.
 pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     let Ok(there) = std::fs::metadata(path) else {
         return Ok(());
@@ -438,7 +424,7 @@ pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Write an output so that it is the one before or the new one, whole, even after a loss of power.
+/// The file is the one before or the new one, whole, even after a loss of power.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     replace_content(path, text.as_bytes()).with_context(|| cannot_write(path))
 }
@@ -450,9 +436,9 @@ fn cannot_write(path: &Path) -> String {
     )
 }
 
-/// Write a file that is written anew all the time: others read the one before or the new one,
-/// whole. Nothing is flushed, so that the storage under test is not made to, and a loss of power
-/// can leave it empty or torn.
+/// For a file that is written anew all the time: others read the one before or the new one, whole.
+/// Nothing is flushed, so that the storage under test is not made to, and a loss of power can leave
+/// the file empty or torn.
 pub fn write_unflushed(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {

@@ -1,5 +1,4 @@
-//! Open Compute's output of a run: `assay run --ocp FILE`, and the figures of the verdict rules in
-//! it.
+//! Open Compute's output of a run: `assay run --ocp FILE`, with the figures of the verdict rules.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -19,10 +18,8 @@ use assay_suite::verdict::{VerdictSubject, figures};
 
 use crate::terminal::Output;
 
-/// Time between two looks at the journal.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The figures of the verdict rules of a run's suite.
 pub struct RuleFigures {
     folder: PathBuf,
     rules: Option<VerdictRules>,
@@ -31,7 +28,6 @@ pub struct RuleFigures {
 }
 
 impl RuleFigures {
-    /// Of a run folder.
     pub fn of(folder: &Path) -> Result<RuleFigures, StoreError> {
         let suite = Manifest::load(folder)?.suite;
         // A run of a suite that this build cannot read has verdicts, but no figures of its rules.
@@ -45,7 +41,6 @@ impl RuleFigures {
         })
     }
 
-    /// The figures about a drive.
     pub fn of_drive(&self, drive: usize) -> Vec<LimitedFigure> {
         let run = self.run.get_or_init(|| Run::open(&self.folder).ok());
         let (Some(rules), Some(run)) = (&self.rules, run) else {
@@ -66,7 +61,6 @@ impl RuleFigures {
     }
 }
 
-/// The thread that writes the artifacts of a run in progress.
 pub struct OcpOutput {
     file: PathBuf,
     close: Arc<AtomicBool>,
@@ -74,7 +68,7 @@ pub struct OcpOutput {
 }
 
 impl OcpOutput {
-    /// Check `--ocp`, before anything is measured.
+    /// Called before anything is measured.
     pub fn check(file: &Path) -> anyhow::Result<()> {
         super::check_replaceable(file, HEAD)?;
         if !file.exists() {
@@ -85,7 +79,6 @@ impl OcpOutput {
         Ok(())
     }
 
-    /// Begin to write the artifacts of the run in this folder.
     pub fn start(file: &Path, folder: &Path) -> anyhow::Result<OcpOutput> {
         let out = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
         let close = Arc::new(AtomicBool::new(false));
@@ -96,7 +89,7 @@ impl OcpOutput {
             let of_drive = |drive: usize| figures.of_drive(drive);
             let mut follower = Follower::open(&folder, &of_drive, BufWriter::new(out))?;
             loop {
-                // Looked at first: what was written before it was set is read below.
+                // Loaded first: what was written before the flag was set is read below.
                 let is_last = closed.load(Ordering::SeqCst);
                 follower.advance()?;
                 if is_last {
@@ -112,8 +105,7 @@ impl OcpOutput {
         })
     }
 
-    /// The run has ended: write the rest. An error does not end the command: the run folder has
-    /// everything.
+    /// Writes the rest. An error does not end the command: the run folder has everything.
     pub fn finish(self, folder: &Path, output: Output) {
         self.close.store(true, Ordering::SeqCst);
         self.thread.thread().unpark();

@@ -14,7 +14,6 @@ use crate::args::ProbeArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Show the properties of a drive, and the serials that `--destroy` needs.
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let names = std::slice::from_ref(&arguments.drive);
     let mut sessions = super::open_drives(names, &SessionOptions::default())?;

@@ -13,7 +13,6 @@ use crate::terminal::{Output, simulated_mark};
 
 const STEPS: u64 = 1000;
 
-/// Purge a drive; shows method and scope.
 pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let options = SessionOptions {
         destroy: arguments.destroy,

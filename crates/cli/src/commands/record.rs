@@ -24,7 +24,6 @@ use crate::args::stream::RecordArguments;
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::terminal::Output;
 
-/// Record a stream, or measure the buffer needed per rate.
 pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let session = SessionOptions {
@@ -70,7 +69,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     Ok(stream::outcome(status))
 }
 
-/// Longest time per chunk at the rate of a source, seconds.
+/// A chunk at the rate of a source may take this long.
 const SLOWEST_CHUNK_S: u64 = 10;
 
 fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<RecordOptions> {
@@ -135,7 +134,7 @@ fn source(
     Ok(Box::new(ReadSource::new(endpoint.name(false), opened)?))
 }
 
-/// Prints durable bytes on stderr, as lines of JSON.
+/// Lines of JSON on stderr.
 struct Watch {
     ended: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
@@ -177,7 +176,7 @@ impl Watch {
     }
 }
 
-/// Longest stalls in the text; JSON has more.
+/// JSON has more.
 const STALLS_SHOWN: usize = 5;
 
 const BUFFER_HEADING: &str = "
@@ -186,10 +185,9 @@ const BUFFER_HEADING: &str = "
       rate         share    buffer
 ";
 
-/// Percentages of the mean rate in a plan.
+/// Percentages of the mean rate.
 const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
 
-/// Buffer needed per rate of the plan, and for the requested rate.
 fn needs(arguments: &RecordArguments, buffer_table: &BufferTable) -> Vec<(u64, Option<u64>)> {
     let mean = buffer_table.mean_rate();
     let shares = SHARES_PERCENT

@@ -88,8 +88,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     Ok(stream::outcome(&replayed.status))
 }
 
-/// The recording at this address; `None` where there is no index, or the streamer knows none: a raw
-/// range.
+/// `None` where there is no index, or the streamer knows none: a raw range.
 fn find_recording(host: &mut dyn StreamHost, first: u64) -> Result<Option<Recording>, StreamError> {
     use StreamError::{Index, Unsupported};
     match host.find_recording(first) {
@@ -164,7 +163,6 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
     }
 }
 
-/// The same as JSON.
 pub fn recording_document(recording: Option<&Recording>, replayed: &ReplayOutcome) -> Value {
     let Some(recording) = recording else {
         return Value::Null;

@@ -10,7 +10,7 @@ use crate::args::ReportArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// First bytes of a page, by which one is recognised before it is replaced.
+/// A page is recognised by it before it is replaced.
 pub const PAGE_HEAD: &str = "<!doctype html";
 
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -42,8 +42,7 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
     )
 }
 
-/// Write the page of a run that `--report` asks for; the caller has checked that it may be
-/// replaced.
+/// The caller has checked that the page may be replaced.
 pub fn write_page_of(run: &Run, page: Option<&Path>) -> anyhow::Result<()> {
     match page {
         Some(page) => super::write_atomically(page, &html::render(std::slice::from_ref(run))?),
@@ -51,8 +50,7 @@ pub fn write_page_of(run: &Run, page: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-/// Where a run is kept, and its page: the one written, or the command that writes one named after
-/// the suite.
+/// The run folder and its page: the one written, or the command that writes one.
 pub fn lines(run: &Run, page: Option<&Path>, suite: &str) -> String {
     let folder = run.path.display();
     let report = match page {

@@ -25,15 +25,14 @@ use crate::exit::{CommandOutcome, bail_usage};
 use crate::json;
 use crate::terminal::Output;
 
-/// Default parent of run folders.
+/// Parent of run folders.
 const DEFAULT_FOLDER: &str = "assay-runs";
 
-/// What is to be run.
 struct Request {
     suite: Suite,
     drives: Vec<String>,
     settings: RunSettings,
-    /// The drives' labels, where the run was begun before.
+    /// Set where the run was begun before.
     labels: Option<Vec<String>>,
 }
 
@@ -106,7 +105,6 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     Ok(super::outcome_of(&summary))
 }
 
-/// `assay run FILE.fio [DRIVE]`.
 fn job_file(
     file: &Path,
     arguments: RunArguments,
@@ -181,8 +179,7 @@ fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
     })
 }
 
-/// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again.
-/// `moved`: where its drives are now, if not where they were.
+/// Only `--destroy` is given again. `moved`: where the drives are now, if not where they were.
 fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
@@ -217,15 +214,14 @@ fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
     })
 }
 
-/// The absolute path of a real drive: its name may be relative to the directory of the first
-/// attempt.
+/// The name may be relative to the directory of the first attempt.
 fn resumed_spec(drive: &DriveRecord) -> String {
     let path = drive.details.get("path");
     let path = path.filter(|_| ["file", "block"].contains(&drive.kind.as_str()));
     path.unwrap_or(&drive.spec).clone()
 }
 
-/// Error unless the drives are those of the interrupted run.
+/// The drives must be those of the interrupted run.
 fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), ExecuteError> {
     for (before, session) in run.manifest.drives.iter().zip(drives) {
         let now = drive(session.info(), &before.label);
@@ -251,7 +247,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), ExecuteError> {
     Ok(())
 }
 
-/// Reason of an interruption, and the command to resume.
+/// The text has the command to resume.
 fn interruption(run: &Run, summary: &RunSummary, until: Option<&str>) -> String {
     let lost = summary.lost_drives.iter();
     let lost = lost.filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()));

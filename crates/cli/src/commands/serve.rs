@@ -1,4 +1,4 @@
-//! `assay serve`: exports a simulated drive over NBD (`--nbd`) or as a PCIe function over vfio-user
+//! Exports a simulated drive over NBD (`--nbd`) or as a PCIe function over vfio-user
 //! (`--vfio-user`).
 
 use std::os::fd::AsFd;
@@ -25,7 +25,6 @@ use crate::args::serve::ServeArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
-/// Poll interval for a stop request.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Serves until Ctrl-C or SIGTERM.
@@ -119,7 +118,6 @@ fn serve_vfio_user(
         match result.recv_timeout(STOP_POLL_INTERVAL) {
             Ok(outcome) => break outcome,
             Err(RecvTimeoutError::Timeout) if !flag.load(Ordering::Acquire) => {}
-            // Stop requested.
             Err(_) => break Ok(()),
         }
     };
@@ -135,7 +133,6 @@ fn serve_vfio_user(
     Ok(CommandOutcome::Done)
 }
 
-/// Profile and options of the drive to serve.
 struct ServedDrive {
     spec: String,
     profile: Profile,
@@ -186,7 +183,6 @@ impl ServedDrive {
     }
 }
 
-/// Error of a drive that cannot be created.
 fn creation_error(spec: &str) -> impl Fn(DriveError) -> SessionError {
     move |e| {
         SessionError::from(TargetError::Simulation {
@@ -196,7 +192,7 @@ fn creation_error(spec: &str) -> impl Fn(DriveError) -> SessionError {
     }
 }
 
-/// A socket that becomes readable on Ctrl-C or SIGTERM.
+/// It becomes readable on Ctrl-C or SIGTERM.
 fn stop_socket() -> anyhow::Result<UnixStream> {
     super::stop_flag()?;
     let (stopped, stop) = UnixStream::pair().context("no socket pair")?;
@@ -207,7 +203,7 @@ fn stop_socket() -> anyhow::Result<UnixStream> {
     Ok(stopped)
 }
 
-/// Description of the server, shown when clients can connect.
+/// Shown when clients can connect.
 struct Listening<'a> {
     spec: &'a str,
     /// NBD URI, or the socket path of a PCIe function.
@@ -284,7 +280,7 @@ impl Listening<'_> {
     }
 }
 
-/// Text on events of the model; empty if none was paced.
+/// Empty if no event was paced.
 fn lateness_text(before: &str, late: Lateness, after: &str) -> String {
     let (mean, max) = (late.mean_ns() as f64 / 1000.0, late.max_ns as f64 / 1000.0);
     match late.count {

@@ -1,5 +1,3 @@
-//! Common parts of the stream commands: drives, ranges, signals, status text.
-
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -16,21 +14,19 @@ use crate::args::stream::{CoreArguments, StreamArguments};
 use crate::exit::CommandOutcome;
 use crate::terminal::simulated_mark;
 
-/// Streamer, drives and checked range of a stream.
 pub struct Streamed {
     pub host: Box<dyn StreamHost>,
     pub infos: Vec<DriveInfo>,
     /// The range on each drive.
     pub range: StreamRange,
-    /// A short last chunk is padded to a multiple of this, bytes.
+    /// A short last chunk is padded to a multiple of this.
     pub min_io_bytes: u32,
-    /// Names of the drives, with "(simulated)".
+    /// Names with "(simulated)".
     pub names: String,
     /// The stream goes through the co-simulated core.
     pub is_core: bool,
 }
 
-/// Open the drives.
 pub fn open(
     arguments: &StreamArguments,
     core: &CoreArguments,
@@ -102,7 +98,6 @@ pub fn listen() -> anyhow::Result<Arc<Registers>> {
     Ok(registers)
 }
 
-/// What is known of a stream that a second signal ends.
 fn ended_at_once(registers: &Registers) -> String {
     let [bytes, durable] = [registers.bytes(), registers.durable_bytes()].map(group_digits);
     let at = registers.last_address_written().map(group_digits);
@@ -129,11 +124,11 @@ pub fn span(ns: u64) -> String {
     }
 }
 
-/// Text lines with labels in one column.
+/// The labels are in one column.
 pub struct Lines(pub String);
 
 impl Lines {
-    /// Headed by amount, time and rate.
+    /// The head has amount, time and rate.
     pub fn of(verb: &str, status: &StreamStatus, drives: &str) -> Lines {
         let (size, time) = (format_size(status.bytes), span(status.elapsed_ns));
         let rate = rate(status.rate_bytes_per_s());

@@ -1,5 +1,3 @@
-//! The streamer of a command.
-
 use std::sync::Arc;
 
 use assay_cosim::host::{self, CoreDrive, CoreHost, CoreHostOptions};
@@ -13,25 +11,23 @@ use assay_stream::streamer::StreamHost;
 use crate::args::stream::CoreArguments;
 use crate::exit::{UsageError, bail_usage};
 
-/// Chunks in flight per drive of a software streamer.
+/// Per drive of a software streamer.
 const DEFAULT_DEPTH: u32 = 32;
 
 /// Width of the core's bus.
 const DEFAULT_BUS_BITS: u32 = 128;
 
-/// The first bytes of an FST file: type and length of its header.
+/// Type and length of the header of an FST file.
 const FST_HEAD: &str = "\0\0\0\0\0\0\0\u{1}I";
 
-/// What a command needs.
 pub struct StreamerRequest<'a> {
-    /// Names of the drives.
     pub names: &'a [String],
     pub range: RangeRequest,
-    /// How they are opened; with `will_write`, for writing.
+    /// With `will_write`, drives are opened for writing.
     pub session: SessionOptions,
     /// Simulated drives are written without a permit.
     pub simulated_unpermitted: bool,
-    /// Generator of pages, if `session` has it.
+    /// Set if `session` has a generator.
     pub pages: Option<Arc<PatternPages>>,
     /// `--iodepth`: chunks in flight per drive.
     pub depth: Option<u32>,
@@ -41,23 +37,20 @@ pub struct StreamerRequest<'a> {
     pub direct_if_supported: bool,
     /// `--engine`: system calls for I/O on real drives.
     pub calls: Option<IoCalls>,
-    /// Options of the co-simulated core.
     pub core: &'a CoreArguments,
 }
 
-/// A streamer with its drives, and the checked range.
 pub struct OpenStreamer {
     pub host: Box<dyn StreamHost>,
     pub infos: Vec<DriveInfo>,
     pub range: StreamRange,
     /// Chunks in flight per drive.
     pub depth: u32,
-    /// It is the co-simulated core.
     pub is_core: bool,
 }
 
-/// The streamer for these names, with its drives: the co-simulated core for `rtl:` names, otherwise
-/// software. This is the one place where names select a streamer.
+/// The one place where names select a streamer: the co-simulated core for `rtl:` names, otherwise
+/// software.
 pub fn open(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     let is_core = |name: &&String| name.starts_with(host::PREFIX);
     let cores = request.names.iter().filter(is_core).count();

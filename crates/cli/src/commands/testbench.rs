@@ -1,5 +1,3 @@
-//! `assay testbench DRIVE`: the twelve tests.
-
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +16,7 @@ use crate::exit::CommandOutcome;
 use crate::progress::bar;
 use crate::terminal::{Output, simulated_mark};
 
-/// Run the tests and print the log; after Ctrl-C, of the tests completed.
+/// After Ctrl-C, prints the log of the tests completed.
 pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let request = range_request(arguments.first, arguments.last, arguments.chunk);

@@ -1,5 +1,3 @@
-//! `assay trace`: what a trace holds, and a synthetic workload fitted to it.
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,7 +12,7 @@ use crate::args::trace::{TraceArguments, TraceCommand, TraceFile, TraceFitArgume
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::terminal::Output;
 
-/// Sizes that are shown of each operation.
+/// Per operation.
 const SHOWN_SIZES: usize = 5;
 
 pub fn run(arguments: &TraceArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -24,7 +22,6 @@ pub fn run(arguments: &TraceArguments, output: Output) -> anyhow::Result<Command
     }
 }
 
-/// A trace with its survey and profile.
 struct Trace {
     source: TraceSource,
     survey: TraceSurvey,
@@ -284,7 +281,7 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
     output.show(text, document)
 }
 
-/// How a fitted suite begins: such a file may be replaced.
+/// A file that begins so may be replaced.
 const SUITE_HEAD: &str = "# A synthetic workload fitted to a trace";
 
 /// A path without a folder needs one, so that it is no name of a built-in suite.

@@ -1,5 +1,3 @@
-//! `assay verdict RUN...`: verdict of each drive over all runs, by a policy.
-
 use std::path::Path;
 
 use anyhow::Context;

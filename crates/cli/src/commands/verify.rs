@@ -11,7 +11,7 @@ use crate::args::stream::{CoreArguments, VerifyArguments};
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Read the whole recording and compare every chunk with its checksum.
+/// Compares every chunk with its checksum.
 pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut streamed = stream::open(
         &arguments.stream,

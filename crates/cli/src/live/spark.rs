@@ -10,20 +10,18 @@ const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"
 /// A chart shows at least so many seconds.
 const LEAST_SECONDS: usize = 180;
 
-/// A column of a chart; `older` in an earlier cell than the last column.
+/// `older`: in an earlier cell than the last column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Column {
     pub value: f64,
     pub older: bool,
 }
 
-/// Seconds per column of a chart of that many columns.
 pub fn seconds_per_column(columns: usize) -> usize {
     LEAST_SECONDS.div_ceil(columns.max(1))
 }
 
-/// The last seconds of a drive as columns, the last one at the right; `combine` makes one value of
-/// the seconds of a column.
+/// The last column is at the right; `combine` makes one value of the seconds of a column.
 pub fn columns(
     history: &[HistorySecond],
     count: usize,
@@ -44,7 +42,6 @@ pub fn columns(
     columns.split_off(columns.len().saturating_sub(count))
 }
 
-/// Mean of a rate over the time measured.
 pub fn mean_iops(seconds: &[HistorySecond]) -> f64 {
     let covered_s: f64 = seconds.iter().map(|second| second.covered_s).sum();
     let ios: f64 = seconds.iter().map(|second| second.ios).sum();
@@ -54,13 +51,12 @@ pub fn mean_iops(seconds: &[HistorySecond]) -> f64 {
     }
 }
 
-/// Greatest 99th percentile, nanoseconds.
 pub fn greatest_p99(seconds: &[HistorySecond]) -> f64 {
     let p99 = seconds.iter().map(|second| second.p99_ns).max();
     p99.unwrap_or(0) as f64
 }
 
-/// Draw columns from 0 to `most`, at the right of the area.
+/// Scales columns from 0 to `most` and draws them at the right of the area.
 pub fn draw(
     buffer: &mut Buffer,
     area: Rect,

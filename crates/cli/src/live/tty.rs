@@ -1,7 +1,6 @@
-//! The terminal of the live view: raw mode, alternate screen, and their end in every case.
-//!
-//! What the terminal was like before is kept in one place ([`restore`]), which the view, the panic
-//! hook and the signal thread use: the first call restores it, and nothing is drawn afterwards.
+//! The terminal of the live view: raw mode, alternate screen, and their end in every case. The
+//! state before is kept in one place ([`restore`]), which the view, the panic hook and the signal
+//! thread use: the first call restores it, and nothing is drawn afterwards.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -22,12 +21,12 @@ use rustix::termios::{
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[2J";
 /// Colours off, cursor on, main screen.
 const LEAVE: &str = "\x1b[0m\x1b[?25h\x1b[?1049l";
-/// Size of a terminal that does not tell.
+/// Size of a terminal that does not tell its own.
 const USUAL: Size = Size {
     width: 80,
     height: 24,
 };
-/// Value of a control character that is disabled (_POSIX_VDISABLE on Linux).
+/// _POSIX_VDISABLE on Linux.
 const DISABLED: u8 = 0;
 
 /// A terminal in use by the view.
@@ -42,7 +41,7 @@ fn saved() -> MutexGuard<'static, Option<Saved>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Give the terminal back as it was, if the view has it.
+/// Restores the terminal, if the view has it.
 pub fn restore() {
     if let Some(mut terminal) = saved().take() {
         // A terminal that is gone needs nothing.
@@ -51,12 +50,10 @@ pub fn restore() {
     }
 }
 
-/// The view has the terminal.
 pub fn is_in_use() -> bool {
     saved().is_some()
 }
 
-/// A key that the view knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Pause,
@@ -67,7 +64,7 @@ pub enum Key {
     Escape,
 }
 
-/// Keys in what a terminal sent: control sequences (arrows, function keys) are none.
+/// Control sequences (arrows, function keys) are no keys.
 fn keys(bytes: &[u8]) -> Vec<Key> {
     if bytes.len() > 1 && bytes[0] == 0x1b {
         return Vec::new();
@@ -83,15 +80,14 @@ fn keys(bytes: &[u8]) -> Vec<Key> {
     bytes.iter().filter_map(key).collect()
 }
 
-/// The controlling terminal, with the size of its window.
 #[derive(Debug)]
 pub struct Tty {
     file: File,
 }
 
 impl Tty {
-    /// Open it; an error where there is none, or where this process is in the background: it must
-    /// not change the terminal of another.
+    /// Fails where there is no terminal, or where this process is in the background: it must not
+    /// change the terminal of another.
     pub fn open() -> io::Result<Tty> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         if tcgetpgrp(&file)? != rustix::process::getpgrp() {
@@ -100,7 +96,6 @@ impl Tty {
         Ok(Tty { file })
     }
 
-    /// Columns and rows.
     pub fn size(&self) -> Size {
         match tcgetwinsize(&self.file) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size {
@@ -148,7 +143,6 @@ impl Tty {
         })
     }
 
-    /// Keys that are pressed within this time.
     pub fn keys(&mut self, within: Duration) -> Vec<Key> {
         let timeout = Timespec {
             tv_sec: within.as_secs() as i64,
@@ -165,7 +159,7 @@ impl Tty {
     }
 }
 
-/// Draws on a terminal with ANSI sequences (ECMA-48).
+/// ANSI sequences (ECMA-48).
 #[derive(Debug)]
 pub struct TtyBackend {
     tty: Tty,

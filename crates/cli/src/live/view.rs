@@ -12,7 +12,6 @@ use crate::terminal::simulated_mark;
 
 mod drives;
 
-/// The smallest terminal that the view fits.
 pub const LEAST_COLUMNS: u16 = 60;
 pub const LEAST_ROWS: u16 = 15;
 
@@ -22,15 +21,12 @@ const PLAIN: Style = Style::new();
 const CHART: Style = Style::new().fg(Color::Cyan);
 const CAUTION: Style = Style::new().fg(Color::Yellow);
 
-/// What the view shows besides the figures.
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
     pub live: LiveSnapshot,
-    /// The run folder.
     pub folder: String,
     /// Errors since the start, shown with the warnings.
     pub notes: Vec<String>,
-    /// The run was asked to stop.
     pub stopping: bool,
     /// Cells can be skipped and the run can be resumed.
     pub resumable: bool,
@@ -64,7 +60,7 @@ impl Rows<'_> {
         }
     }
 
-    /// A line with a text at the right end; the left one is cut off where they meet.
+    /// The left text is cut off where it meets the right one.
     fn ends(&mut self, left: impl Into<Line<'static>>, right: impl Into<Line<'static>>) {
         if let Some(row) = self.take(1) {
             let right = right.into();
@@ -82,7 +78,6 @@ impl Rows<'_> {
     }
 }
 
-/// Draw everything.
 pub fn draw(buffer: &mut Buffer, area: Rect, screen: &Screen) {
     if area.width < LEAST_COLUMNS || area.height < LEAST_ROWS {
         let text = format!("the live view needs {LEAST_COLUMNS} x {LEAST_ROWS}; q quits");
@@ -165,7 +160,7 @@ fn header(rows: &mut Rows<'_>, screen: &Screen) {
             progress,
             Span::styled(state, CAUTION.add_modifier(Modifier::BOLD)),
         ),
-        // That of a single job is temporary.
+        // The folder of a single job is temporary.
         None if !screen.resumable || !fits(&progress, &screen.folder, rows) => rows.line(progress),
         None => rows.ends(progress, Span::styled(screen.folder.clone(), DIM)),
     }
@@ -189,7 +184,6 @@ fn header(rows: &mut Rows<'_>, screen: &Screen) {
     rows.rule();
 }
 
-/// Is there room for both in a row?
 fn fits(line: &Line<'_>, text: &str, rows: &Rows<'_>) -> bool {
     line.width() + text.chars().count() < usize::from(rows.left.width)
 }

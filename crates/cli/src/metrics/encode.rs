@@ -4,12 +4,10 @@
 
 use std::fmt::Write;
 
-/// Type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FamilyKind {
     /// A sum that only grows; its sample ends in `_total`.
     Counter,
-    /// A value.
     Gauge,
     /// Quantiles, with sum and count.
     Summary,
@@ -25,7 +23,7 @@ impl FamilyKind {
     }
 }
 
-/// Escapes of label values and help texts (OpenMetrics 1.0, section 3.2 "ABNF").
+/// Escapes label values and help texts (OpenMetrics 1.0, section 3.2 "ABNF").
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -41,18 +39,16 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A text under construction.
 #[derive(Debug, Default)]
 pub struct Encoder {
     text: String,
-    /// Of the family that is open.
+    /// Name of the open family.
     name: String,
     labels: &'static str,
 }
 
 impl Encoder {
-    /// Begin a family; `unit` is the end of its name, or empty; `labels` are all that its samples
-    /// have.
+    /// `unit` is the end of the name, or empty; `labels` are all that samples have.
     pub fn family(
         &mut self,
         name: &str,
@@ -71,7 +67,7 @@ impl Encoder {
         self.labels = labels;
     }
 
-    /// A sample of the open family; values that are no number are left out.
+    /// Leaves out values that are no number.
     pub fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
         if !value.is_finite() {
             return;
@@ -88,7 +84,6 @@ impl Encoder {
         let _ = writeln!(self.text, " {value}");
     }
 
-    /// The whole text.
     pub fn finish(mut self) -> String {
         self.text.push_str("# EOF\n");
         self.text

@@ -12,14 +12,12 @@ const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-/// A client has this time for its request and its answer.
+/// Time for a request and its answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest request.
 const MAX_REQUEST_BYTES: usize = 8 << 10;
-/// Of OpenMetrics 1.0.
+/// OpenMetrics 1.0.
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Answer requests until `close` is set.
 pub fn serve(listener: &TcpListener, close: &AtomicBool, text: &dyn Fn() -> String) {
     while !close.load(Ordering::SeqCst) {
         let mut ready = [PollFd::new(listener, PollFlags::IN)];
@@ -27,7 +25,7 @@ pub fn serve(listener: &TcpListener, close: &AtomicBool, text: &dyn Fn() -> Stri
             continue;
         }
         if let Ok((client, _)) = listener.accept() {
-            // A client that goes away is its own affair.
+            // A client may go away.
             let _ = answer(client, text);
         }
     }
@@ -47,7 +45,7 @@ fn answer(mut client: TcpStream, text: &dyn Fn() -> String) -> std::io::Result<(
     client.write_all(response(&request, text).as_bytes())
 }
 
-/// The answer to a request (RFC 9112).
+/// RFC 9112.
 fn response(request: &[u8], text: &dyn Fn() -> String) -> String {
     let line = request.split(|&b| b == b'\r').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);

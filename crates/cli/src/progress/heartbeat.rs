@@ -1,5 +1,5 @@
-//! A line from time to time while nothing else is printed, so that a log without a terminal shows
-//! that the run is alive.
+//! A line from time to time while nothing else is printed, so that a log shows that the run is
+//! alive.
 
 use std::io::Write;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -7,11 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Time between two lines.
 pub const PERIOD: Duration = Duration::from_secs(30);
 
-/// Prints the latest status every period until it is dropped. The status is shared with the run
-/// that updates it.
+/// Prints the latest status every period until it is dropped.
 pub struct Heartbeat {
     status: Arc<Mutex<String>>,
     stop: Option<Sender<()>>,
@@ -19,8 +17,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// A thread that writes the status into `out` every `period`; [`Heartbeat::set`] begins a new
-    /// period.
+    /// Writes the status into `out` every `period`; [`Heartbeat::set`] begins a new period.
     pub fn start(period: Duration, mut out: impl Write + Send + 'static) -> Heartbeat {
         let status = Arc::new(Mutex::new(String::new()));
         let shown = Arc::clone(&status);
@@ -47,7 +44,6 @@ impl Heartbeat {
         }
     }
 
-    /// What the next line says.
     pub fn set(&self, text: String) {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }

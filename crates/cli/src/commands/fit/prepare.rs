@@ -1,5 +1,3 @@
-//! Arguments of `assay fit` to a checked fit.
-
 use std::path::Path;
 
 use anyhow::Context;
@@ -15,19 +13,16 @@ use super::{PUBLISHED, threads};
 use crate::args::FitArguments;
 use crate::exit::bail_usage;
 
-/// Overhead of the measuring host: free if the figures come from another host than the published
-/// ones.
+/// Free if the figures come from another host than the published ones.
 const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 
-/// A fit whose arguments are checked.
 pub(in crate::commands) struct PreparedFit {
-    /// The profile's text, with the start values.
+    /// The profile with the start values.
     pub(in crate::commands) text: String,
     pub(in crate::commands) targets: FitTargets,
     pub(in crate::commands) settings: FitSettings,
-    /// Name of the profile.
     profile: String,
-    /// Name of the new profile, where another one.
+    /// Set where the new profile has another name.
     name: Option<String>,
 }
 
@@ -64,7 +59,6 @@ impl PreparedFit {
         self.name.as_deref().unwrap_or(&self.profile)
     }
 
-    /// The text of a fitted profile with its new name.
     pub(in crate::commands) fn named(&self, text: &str) -> anyhow::Result<String> {
         let name = self.new_name();
         if name == self.profile {
@@ -75,7 +69,7 @@ impl PreparedFit {
     }
 }
 
-/// Error for a name that `sim:` and files cannot have.
+/// Fails for a name that `sim:` and files cannot have.
 pub(super) fn check_profile_name(name: &str) -> anyhow::Result<()> {
     let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(fine) {
@@ -86,7 +80,7 @@ pub(super) fn check_profile_name(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Hold out what `patterns` name; an error for one that names nothing.
+/// Fails for a pattern that names nothing.
 pub(super) fn hold_out_named(targets: &mut FitTargets, patterns: &[String]) -> anyhow::Result<()> {
     let unused = hold_out(&mut targets.measurements, patterns);
     if let Some(pattern) = unused.first() {
@@ -132,7 +126,7 @@ pub(super) fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result
     })
 }
 
-/// The recipe, from its file or from the command line.
+/// Reads the recipe from a file or from the command line.
 fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> {
     let Some(path) = &arguments.recipe else {
         return Ok(FitRecipe {

@@ -15,8 +15,8 @@ pub fn run(arguments: &CancelArguments, output: Output) -> anyhow::Result<Comman
     let opened = open_plan(&arguments.file)?;
     let (store, id) = (opened.store.as_ref(), &opened.id);
     super::check_submitted(&opened)?;
-    // First: tasks obey it even if the queue does not answer, and jobs that it brings back end at
-    // once.
+    // First: tasks obey the document even if the queue does not answer, and jobs that the queue
+    // brings back end at once.
     let control = control::write(store, id, ControlState::Cancelled, &super::operator()?)?;
     let mut cancelled = Vec::new();
     if !arguments.here {

@@ -19,10 +19,9 @@ use crate::commands::report::PAGE_HEAD;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
-/// Folders below a named one in which run folders are looked for.
+/// Run folders are looked for in so many levels below a named folder.
 const DEEPEST: usize = 6;
 
-/// What is concluded from, and how.
 #[derive(Default)]
 struct Input {
     settings: CohortSettings,
@@ -116,12 +115,11 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
     )
 }
 
-/// A plan is a file; run folders are folders.
 fn is_plan(path: &Path) -> bool {
     path.is_file()
 }
 
-/// What the plan declares, or the options, which come first.
+/// Options come before what the plan declares.
 fn settings(arguments: &CohortArguments, plan: Option<&Plan>) -> CohortSettings {
     let mut settings = CohortSettings::default();
     if let Some(plan) = plan {
@@ -148,7 +146,6 @@ fn settings(arguments: &CohortArguments, plan: Option<&Plan>) -> CohortSettings 
     settings
 }
 
-/// The groups that the plan's list of serials names.
 fn assign_groups<'o>(described: impl Iterator<Item = &'o mut Observation>, plan: Option<&Plan>) {
     let Some(plan) = plan else { return };
     for o in described.filter(|o| o.group.is_empty()) {
@@ -156,7 +153,7 @@ fn assign_groups<'o>(described: impl Iterator<Item = &'o mut Observation>, plan:
     }
 }
 
-/// Run folders at or below a folder, in the order of their names.
+/// Finds folders in the order of their names.
 fn run_folders(at: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if at.join("manifest.json").is_file() {
         found.push(at.to_owned());
@@ -178,7 +175,7 @@ fn run_folders(at: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Re
     Ok(())
 }
 
-/// Add a run; of a plan's other drives' runs, only those of its serials.
+/// A plan selects runs of drives in its list of serials.
 fn add(input: &mut Input, run: &Run, plan: Option<&Plan>, id: Option<&str>) {
     let claim = claim_of(&run.path);
     let slot = claim.as_ref().and_then(|c| c.holder.slot.clone());

@@ -54,7 +54,6 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
     }
 }
 
-/// A collected run folder with what its claim and the plan know of it.
 fn source(folder: &Path, plan: &Plan, id: &str) -> Source {
     let claim = claim_of(folder);
     let group = claim

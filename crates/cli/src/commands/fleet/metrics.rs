@@ -1,8 +1,6 @@
-//! OpenMetrics of fleets: of a plan (`status --openmetrics`), and of the drives of a task on its
-//! host (`run.metrics`).
-//!
-//! For watching, not for results. A task replaces its file every [`PERIOD`], measuring does not
-//! wait for it; the last figures stay in the file.
+//! OpenMetrics of a plan (`status --openmetrics`), and of the drives of a task on its host
+//! (`run.metrics`), for watching, not for results. A task replaces its file every [`PERIOD`], and
+//! measuring does not wait for it; the last figures stay in the file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,14 +18,13 @@ use crate::commands::{check_replaceable, write_unflushed};
 use crate::exit::bail_usage;
 use crate::metrics::encode::{Encoder, FamilyKind};
 
-/// First bytes of a file that may be replaced.
+/// Only a file that begins so may be replaced.
 pub const HEAD: &str = "# HELP assay_fleet";
-/// Between two versions of a task's file. Prometheus asks every 15 to 60 s as a rule.
+/// Prometheus asks every 15 to 60 s as a rule.
 const PERIOD: Duration = Duration::from_secs(5);
 
 const DRIVE_LABELS: &str = "plan, serial, host";
 
-/// The drives of a plan by state, and how far each is.
 pub fn of_plan(status: &PlanStatus) -> String {
     let mut text = Encoder::default();
     let plan = status.plan.as_str();
@@ -70,17 +67,16 @@ pub fn of_plan(status: &PlanStatus) -> String {
     text.finish()
 }
 
-/// What does not change during a task.
+/// Constant during a task.
 pub struct TaskIdentity {
     pub plan: PlanId,
     pub host: HostName,
     pub models: BTreeMap<Serial, String>,
 }
 
-/// A drive of a task, with the figures of its run.
 type Watched<'a> = (&'a Serial, &'a DriveView, &'a RunFigures);
 
-/// A family of metrics of a task's drives: a value, if it is known.
+/// `value` is `None` where it is not known.
 struct DriveFamily {
     name: &'static str,
     unit: &'static str,
@@ -151,7 +147,6 @@ const DRIVE_FAMILIES: &[DriveFamily] = &[
     },
 ];
 
-/// The text of a task.
 fn of_task(identity: &TaskIdentity, drives: &[Watched<'_>]) -> String {
     let (plan, host) = (identity.plan.as_str(), identity.host.as_str());
     let mut text = Encoder::default();
@@ -216,8 +211,7 @@ pub struct TaskMetrics {
 }
 
 impl TaskMetrics {
-    /// Begin to write into a folder; `serial` where the task is for one drive, beside others of the
-    /// host.
+    /// `serial` is set where the task is for one drive, beside others of the host.
     pub fn start(
         folder: &Path,
         serial: Option<&Serial>,

@@ -37,7 +37,7 @@ pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutc
     }
 }
 
-/// The group of a drive by the plan's list of serials; none without a column of groups.
+/// The list of serials has it; `None` without a column of groups.
 fn group_of(plan: &Plan, serial: &str) -> Option<String> {
     let column = plan.drives.groups.as_ref()?;
     let list = plan.drives.serials.as_ref()?;
@@ -45,12 +45,11 @@ fn group_of(plan: &Plan, serial: &str) -> Option<String> {
     list.value(own, column).map(str::to_owned)
 }
 
-/// The host that `--host` names, else this one by the kernel's host name.
+/// `--host`, else the kernel's host name.
 fn host(given: Option<&HostName>) -> anyhow::Result<HostName> {
     given.map_or_else(|| Ok(HostName::of_this_host()?), |host| Ok(host.clone()))
 }
 
-/// A plan with its id and its shared store.
 struct OpenPlan {
     plan: Plan,
     id: PlanId,
@@ -64,13 +63,12 @@ fn open_plan(file: &Path) -> anyhow::Result<OpenPlan> {
     Ok(OpenPlan { plan, id, store })
 }
 
-/// Error unless the plan was submitted: a changed file is another plan.
+/// A changed plan file is another plan.
 fn check_submitted(opened: &OpenPlan) -> anyhow::Result<()> {
     stored_plan::read(opened.store.as_ref(), &opened.id)?;
     Ok(())
 }
 
-/// The hosts whose drives are looked for on this one.
 fn hosts_here(given: &[HostName]) -> anyhow::Result<Vec<HostName>> {
     match given {
         [] => Ok(vec![HostName::of_this_host()?]),
@@ -78,8 +76,8 @@ fn hosts_here(given: &[HostName]) -> anyhow::Result<Vec<HostName>> {
     }
 }
 
-/// The inventories that a plan looks into: those of the shared store; with `here`, those of this
-/// host as taken now in place of its earlier ones.
+/// Those of the shared store; with `here`, those of this host as taken now replace its earlier
+/// ones.
 fn inventories(
     opened: &OpenPlan,
     here: bool,
@@ -97,7 +95,7 @@ fn inventories(
     Ok(all)
 }
 
-/// Who gives an order: `USER@HOST`.
+/// `USER@HOST`.
 fn operator() -> anyhow::Result<String> {
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     let user = user.unwrap_or_else(|_| format!("uid {}", rustix::process::getuid().as_raw()));

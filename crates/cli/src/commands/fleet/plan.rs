@@ -14,7 +14,6 @@ use crate::args::fleet::PlanArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
-/// What to do where a plan finds no drive.
 const NOTHING_FOUND: &str = "
 No drive is found. drives.model must be how the model begins in `assay fleet inventory`. Without \
                              --here, drives are looked for
@@ -22,7 +21,7 @@ in the inventories of the shared store, which `assay fleet inventory --store AT`
                              host.
 ";
 
-/// Drives that are listed one by one; of more, the hosts only.
+/// A plan of more drives lists only the hosts.
 const LISTED_DRIVES: usize = 64;
 
 pub fn run(arguments: &PlanArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -46,7 +45,6 @@ pub fn run(arguments: &PlanArguments, output: Output) -> anyhow::Result<CommandO
     output.show(|| preview.text(), || preview.json())
 }
 
-/// What would run where.
 struct Preview<'a> {
     plan: &'a Plan,
     id: &'a PlanId,
@@ -149,8 +147,8 @@ impl Preview<'_> {
         text
     }
 
-    /// What the drive is written that is worn most by the plan, as a share of its rated endurance;
-    /// none without drives.
+    /// Share of rated endurance that the plan writes to the drive it wears most; `None` without
+    /// drives.
     fn written(&self) -> Option<String> {
         let drives = self.assignment.hosts.values().flatten();
         let bytes = |share: &EnduranceShare| share.most_bytes.unwrap_or(share.by_size_bytes);
@@ -205,7 +203,6 @@ impl Preview<'_> {
     }
 }
 
-/// What a plan takes of a drive's endurance, for JSON.
 fn endurance(share: &EnduranceShare) -> Value {
     let percent = |bytes: Option<u64>| bytes.and_then(|bytes| share.percent(bytes));
     json!({
@@ -218,7 +215,6 @@ fn endurance(share: &EnduranceShare) -> Value {
     })
 }
 
-/// What is left out, for JSON.
 pub(super) fn left_out(assignment: &Assignment) -> Vec<Value> {
     let left_out = assignment.left_out.iter().map(|left_out| {
         json!({
@@ -270,7 +266,6 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// A duration in minutes, hours or days.
 pub(super) fn span(span: Nanos) -> String {
     let seconds = span.as_secs_f64();
     match seconds {

@@ -26,7 +26,6 @@ pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<Comman
     show(&now, &opened.plan, output)
 }
 
-/// Print a status.
 pub(super) fn show(
     now: &PlanStatus,
     plan: &Plan,
@@ -95,7 +94,7 @@ fn text(now: &PlanStatus, plan: &Plan) -> String {
     text
 }
 
-/// What the drive is at, or why it is at nothing.
+/// The drive's cell, or why it has none.
 fn remark(drive: &DriveStatus) -> String {
     let at = match (&drive.cell, &drive.suite) {
         (Some(cell), Some(suite)) => format!("{suite}: {cell}"),

@@ -61,7 +61,6 @@ fn make(
     submit(&opened.plan, &opened.id, store, inventories, queue, options)
 }
 
-/// Runs the tasks of this host, and waits for them.
 fn here(
     opened: &OpenPlan,
     inventories: &[HostInventory],
@@ -157,7 +156,6 @@ fn json_of(id: &PlanId, submitted: &Submitted) -> Value {
     })
 }
 
-/// The queue in which a plan's jobs are, to list and cancel them.
 pub(super) fn slurm(plan: &Plan) -> anyhow::Result<SlurmQueue> {
     let program = std::env::current_exe().context("cannot find the path of this program")?;
     let store = plan.store.at.clone();

@@ -1,4 +1,4 @@
-//! `assay fleet sweep FILE`: computes the chunks of a sweep or a fit, and joins them.
+//! Computes the chunks of a sweep or a fit, and joins them.
 
 mod fit;
 mod points;
@@ -14,17 +14,16 @@ use crate::args::fleet::SweepArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// What a file computes, unit by unit.
+/// A computation, unit by unit.
 trait Units {
-    /// The texts of some units, one after another; the same whatever `jobs`, how much is computed
-    /// at the same time.
+    /// Texts of the units, one after another; the same whatever `jobs`, the number computed at a
+    /// time.
     fn compute(&self, units: Range<u64>, jobs: usize) -> anyhow::Result<String>;
 
-    /// Error unless `output` is free, or an earlier result.
+    /// Fails unless `output` is free, or an earlier result.
     fn check_output(&self, output: &Path) -> anyhow::Result<()>;
 
-    /// Writes the result from the texts of all units; returns what is shown of it, as text and as
-    /// JSON.
+    /// Takes the texts of all units; returns what is shown, as text and as JSON.
     fn write(&self, text: &str, output: &Path) -> anyhow::Result<(String, Value)>;
 }
 

@@ -27,14 +27,12 @@ use crate::commands::{ending_signals, on_signals};
 use crate::exit::{CommandOutcome, TaskStatus};
 use crate::terminal::Output;
 
-/// Between two looks at the control document and at the journals.
+/// Interval of looks at the journals.
 const TICK: Duration = Duration::from_secs(1);
 const CONTROL_POLL: Duration = Duration::from_secs(5);
-/// Tries to reach the shared store.
 const BEGIN_TRIES: u32 = 60;
-/// Exit status of a task whose job is to be queued again.
+/// The job is to be queued again.
 const QUEUE_AGAIN: u8 = 75;
-/// Default of `--work`.
 const WORK: &str = "/var/lib/assay/fleet";
 const WORK_VARIABLE: &str = "ASSAY_FLEET_DIR";
 
@@ -51,7 +49,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     if plan.run.endurance_limit_pct.is_some() {
         inventory.read_wear();
     }
-    // For the comparison with other hosts.
+    // The inventory is compared with those of other hosts.
     let publish = || publish(store.as_ref(), &inventory);
     reached(publish, pause, output)?;
     let only = arguments.serial.clone();
@@ -70,7 +68,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
         poll: poll.unwrap_or(limits.poll),
         ..limits
     };
-    // Until the end of this function.
+    // Held until the end of this function.
     let _alone = match alone(&work, &host, only.as_ref(), limits, &inbox.1, output)? {
         Alone::Yes(lock) => lock,
         Alone::Interrupted => return Ok(CommandOutcome::Interrupted),
@@ -138,17 +136,15 @@ fn ended(status: u8, arguments: &TaskArguments) -> anyhow::Result<CommandOutcome
     }
 }
 
-/// Whether this task is the only one of its host.
+/// The task is the only one of its host, or not.
 enum Alone {
-    /// As long as the lock is held.
     Yes(HostLock),
-    /// Another one was there for an hour, or until the time limit of the job was near.
+    /// Another task was there for an hour, or until the time limit of the job was near.
     Busy,
-    /// A signal came first.
     Interrupted,
 }
 
-/// Waits for the end of an earlier task of this host that goes on without its queue.
+/// Waits for an earlier task of this host that goes on without its queue.
 fn alone(
     work: &Path,
     host: &HostName,
@@ -178,7 +174,7 @@ fn alone(
     Ok(Alone::Busy)
 }
 
-/// The result of an operation on a shared store that may be away for a while.
+/// The shared store may be away for a while.
 fn reached<T>(
     begin: impl Fn() -> Result<T, FleetError>,
     pause: Duration,
@@ -198,7 +194,7 @@ fn reached<T>(
     begin()
 }
 
-/// The suites as arguments; suite files are written into the work directory.
+/// Suite files are written into the work directory.
 fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::SuiteCall>> {
     let mut calls = Vec::new();
     for (index, suite) in plan.suites.iter().enumerate() {
@@ -218,8 +214,8 @@ fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::S
     Ok(calls)
 }
 
-/// Signals as events. A second ending signal is passed on to the machine like the first, which has
-/// told the children by then.
+/// A second ending signal is passed on to the machine like the first, which has told the children
+/// by then.
 fn listen(events: Sender<Event>) -> anyhow::Result<()> {
     let mut heard = ending_signals();
     heard.push(SIGUSR1);
@@ -233,7 +229,7 @@ fn listen(events: Sender<Event>) -> anyhow::Result<()> {
     })
 }
 
-/// The state of a real drive; empty without one.
+/// Empty without a state.
 fn drive_state(drive: &InventoryDrive) -> Vec<u8> {
     let info = identify(Path::new(&drive.spec)).ok();
     let info = info.filter(|_| !drive.simulated);

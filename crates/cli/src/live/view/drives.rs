@@ -15,7 +15,6 @@ const LATENCY: Style = Style::new().fg(Color::Magenta);
 /// Rows of warnings that drives leave free, title included.
 const WARNING_ROWS: u16 = 4;
 const MOST_CHART_ROWS: u16 = 8;
-/// Width of labels at the left.
 const LABEL: u16 = 8;
 /// Width of the greatest value of a chart.
 const GREATEST: u16 = 12;
@@ -26,17 +25,16 @@ const FIGURE: usize = 12;
 const TABLE_WITH_P999: usize = 110;
 /// Columns of a table that shows the state beside the figures.
 const TABLE_WITH_STATE: usize = 96;
-/// Rows per drive of a table from which each has a row of charts.
+/// Rows per drive from which each has a row of charts.
 const CHART_ROWS: u16 = 2;
-/// Rows per drive of a table from which each has a row for its cell.
+/// Rows per drive from which each has a row for its cell.
 const CELL_ROWS: u16 = 3;
 
-/// Nanoseconds as a figure of microseconds.
 fn micros(ns: f64) -> String {
     figure(ns / 1e3)
 }
 
-/// Drives, in as much detail as the rows allow.
+/// Shows as much detail as the rows allow.
 pub(super) fn draw(rows: &mut Rows<'_>, live: &LiveSnapshot) {
     let count = live.drives.len() as u16;
     let warnings = match live.warning_count() {
@@ -56,7 +54,6 @@ pub(super) fn draw(rows: &mut Rows<'_>, live: &LiveSnapshot) {
     }
 }
 
-/// Rows of a drive's charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Detail {
     iops_rows: u16,
@@ -69,7 +66,7 @@ impl Detail {
 
     fn fitting(rows: u16) -> Detail {
         let more = rows - Detail::LEAST_ROWS;
-        // The last one stays empty, between two drives.
+        // The last row stays empty, between two drives.
         let charts = more.saturating_sub(1);
         let p99_rows = 1 + (charts / 2).min(MOST_CHART_ROWS - 2);
         let iops_rows = 1 + (charts - (p99_rows - 1)).min(MOST_CHART_ROWS - 1);
@@ -181,7 +178,6 @@ fn chart_columns(width: u16) -> usize {
     usize::from(width.saturating_sub(LABEL + 1 + GREATEST))
 }
 
-/// Rates and 99th percentiles of the last minutes.
 fn iops_chart(buffer: &mut Buffer, area: Rect, history: &[HistorySecond]) {
     let columns = spark::columns(history, chart_columns(area.width), spark::mean_iops);
     chart(buffer, area, "IOPS", &columns, CHART, figure);

@@ -1,4 +1,4 @@
-//! Section `[fit]`: the starts of a fit; the result is the best of them.
+//! Section `[fit]`: the result is the best of the starts.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -17,12 +17,11 @@ use super::Units;
 use crate::args::FitArguments;
 use crate::commands::fit::{PUBLISHED, PreparedFit, check_profile_path, write_result};
 
-/// Starts of which the costs are printed.
 const SHOWN_STARTS: usize = 10;
 /// A start that ends within this share of the best cost has found the same optimum.
 const SAME_COST: f64 = 0.01;
 
-/// The result of a start: a line of a chunk.
+/// A line of a chunk.
 #[derive(Serialize, Deserialize)]
 struct StartResult {
     start: u64,
@@ -30,9 +29,7 @@ struct StartResult {
     /// Mean loss of the targets.
     cost: f64,
     evaluations: u64,
-    /// Text of the fitted profile.
     profile: String,
-    /// The table of residuals.
     residuals: String,
 }
 
@@ -101,7 +98,7 @@ impl Units for PreparedFit {
         let mut results: Vec<StartResult> = results
             .collect::<Result<_, _>>()
             .context("a result of a start in the shared store is none of this version")?;
-        // A total order: equal costs by the number of the start.
+        // A total order: equal costs are sorted by the number of the start.
         results.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.start.cmp(&b.start)));
         let best = results.first().context("the fit has no start")?;
         let table = write_result(&best.profile, &best.residuals, output)?;

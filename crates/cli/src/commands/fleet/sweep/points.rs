@@ -20,14 +20,13 @@ use serde_json::Value;
 
 use super::Units;
 
-/// Longest part of a failed run's messages in an error, bytes.
+/// Longest part of a failed run's messages in an error.
 const MESSAGE_BYTES: usize = 2000;
 
-/// A sweep with the text of its profile.
 struct Task {
     sweep: Sweep,
     profile: String,
-    /// Folder of the sweep's file: its suite files are relative to it.
+    /// The sweep's suite files are relative to this folder.
     folder: PathBuf,
 }
 
@@ -79,8 +78,8 @@ impl Units for Task {
         Ok((String::new(), Value::Null))
     }
 
-    /// The rows of the points, measured by `jobs` child processes at a time; in the order of the
-    /// points whatever their number.
+    /// `jobs` child processes measure at a time; rows are in the order of the points whatever their
+    /// number.
     fn compute(&self, points: Range<u64>, jobs: usize) -> anyhow::Result<String> {
         let next = AtomicU64::new(points.start);
         let rows: Mutex<BTreeMap<u64, anyhow::Result<String>>> = Mutex::default();
@@ -111,7 +110,6 @@ impl Units for Task {
 }
 
 impl Task {
-    /// All figures of a point.
     fn point(&self, point: &Point) -> anyhow::Result<Vec<PointResult>> {
         let text = with_values(&self.profile, &point.values)?;
         if let Err(error) = Profile::from_toml(&text) {
@@ -163,7 +161,7 @@ impl Task {
     }
 }
 
-/// A value of TOML as `--set` takes it.
+/// Text of a TOML value as `--set` takes it.
 fn plain(text: Option<&str>, value: &impl ToString) -> String {
     text.map_or_else(|| value.to_string(), str::to_owned)
 }
