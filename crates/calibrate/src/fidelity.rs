@@ -15,8 +15,7 @@ pub struct ProfileComparison {
     pub residuals: Residuals,
 }
 
-/// Profiles without published figures are left out. `begun` is called with each name before its
-/// runs.
+/// Leaves out profiles without published figures. `begun` gets each name before its runs.
 pub fn compare(
     profiles: &[Profile],
     threads: usize,

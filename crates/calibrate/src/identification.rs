@@ -93,8 +93,7 @@ pub fn identify(
         let profiles = points.iter().map(|p| space.profile_at(p).ok());
         predictions_of(profiles.collect(), &asked, threads)
     };
-    // Residuals of the fit do not matter here, so the fitted drive's own figures are taken as
-    // observed.
+    // Residuals of the fit do not matter: the fitted drive's own figures are taken as observed.
     let Some(here) = model(std::slice::from_ref(&start)).pop().flatten() else {
         return Ok(Identification::default());
     };

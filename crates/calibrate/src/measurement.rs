@@ -247,8 +247,7 @@ pub struct ReferenceWorkload {
 }
 
 impl ReferenceWorkload {
-    /// Reads of incompressible data, one in flight per thread, on the area of the DragonFly NVMe
-    /// tests.
+    /// Incompressible reads, one in flight per thread, on the area of the DragonFly NVMe tests.
     pub const fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
         ReferenceWorkload {
             op: Op::Read,
@@ -357,8 +356,7 @@ pub enum HourFigure {
     Mean,
     /// Mean over standard deviation of the last 400 s' IOPS.
     Consistency,
-    /// Median IOPS of the fast seconds (above the middle of first and ninth decile) among the last
-    /// 1200 s.
+    /// Median IOPS of seconds above the middle of first and ninth decile among the last 1200 s.
     Fast,
     Slow,
     /// Share of fast seconds among the last 1200 s.

@@ -79,8 +79,7 @@ pub struct PredictiveInterval {
     pub situation: Situation,
     /// Held-out figures from which the interval is estimated.
     pub predictions: u32,
-    /// Factor on a simulated figure (temperatures: addend in kelvin) below which 5 % of true
-    /// figures lie.
+    /// Factor (temperatures: addend in kelvin) below which 5 % of the true figures lie.
     pub low: f64,
     /// Factor (or addend) above which 5 % of the true figures lie.
     pub high: f64,

@@ -20,8 +20,7 @@ const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
 pub struct FitRecipe {
     pub seed: u64,
     pub evaluations: u64,
-    /// Free parameters in the form of `--free`, beside those of `start`; without any, the fitted
-    /// ones.
+    /// In the form of `--free`, beside those of `start`; without any, the fitted ones.
     #[serde(default)]
     pub free: Vec<String>,
     /// Figures whose names contain one of these are held out.

@@ -17,8 +17,7 @@ use crate::procedure::{fill, hour, soak, steady, streams};
 pub enum Effort {
     /// For a fit: noise below 1 to 2 %; soaks, hours and whole-drive streams shortened.
     Fit,
-    /// For a fit's result and the fidelity page: eight times the I/Os, every procedure at full
-    /// length.
+    /// For a fit's result and the fidelity page: eight times the I/Os, full length.
     Full,
 }
 

@@ -278,8 +278,7 @@ fn gains(here: &Candidate, other: &Candidate) -> bool {
     evidence(other) - evidence(here) > LEAST_EVIDENCE
 }
 
-/// [`CalibrateError::NoTargets`] where all figures are held out, or no shipped profile has them;
-/// `None` when stopped.
+/// [`CalibrateError::NoTargets`] without a target that a profile has; `None` when stopped.
 pub fn twin(
     measurements: &[Measurement],
     settings: &TwinSettings,
@@ -387,8 +386,7 @@ fn distinct(ranked: Vec<Ranked<'_>>) -> Vec<Ranked<'_>> {
     kept
 }
 
-/// Percentiles above the median only of the shortest I/Os: they need many I/Os, and all lengths
-/// have the same causes.
+/// Percentiles above the median only of the shortest I/Os: they need many I/Os, all alike.
 fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
     let block = |m: &Measurement| match m.procedure {
         Procedure::Steady(w) => w.block_bytes,

@@ -77,8 +77,7 @@ pub fn embedded() -> Result<Vec<TwinCell>, CalibrateError> {
     parse(TEXT)
 }
 
-/// Half width, in spreads of the fit, within which 90 % of the errors of these cells of one kind
-/// lie.
+/// Half width, in spreads of the fit, that holds 90 % of the errors of these cells of one kind.
 pub fn half_width(cells: &[&TwinCell]) -> Option<f64> {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|c| (c.in_spreads().abs(), 1.0)).collect();
     quantile(&sizes, LEVEL)

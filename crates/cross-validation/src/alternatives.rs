@@ -15,8 +15,7 @@ const READ_SLOTS: [i64; 2] = [16, 32];
 /// Values of one structural number, or of several that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternatives {
-    /// Prior probabilities add up to 1. The first value is the template's own, with no number to
-    /// change.
+    /// Probabilities add up to 1. The first value is the template's own, with no number to change.
     pub values: Vec<(Structure, f64)>,
 }
 

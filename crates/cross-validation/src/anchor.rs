@@ -24,8 +24,7 @@ pub struct Anchor {
     pub scale: f64,
 }
 
-/// The rating of a workload in its unit: of random reads the lesser of what IOPS and bandwidth
-/// allow.
+/// A workload's rating in its unit: of random reads the lesser of what IOPS and bandwidth allow.
 pub fn rated(hardware: &Hardware, drive: &str, measurement: &Measurement) -> Option<f64> {
     let facts = hardware.drive(drive)?;
     let highest = |rating| facts.highest(rating).map(|r| r.value);

@@ -51,8 +51,7 @@ pub struct Prediction {
     pub drive: String,
     pub measurement: Measurement,
     pub situation: Situation,
-    /// The members' figure; 0: most members have none (a drive that does not throttle has no
-    /// periods).
+    /// The members' figure; 0: most have none (without throttling there are no periods).
     pub simulated: f64,
     /// Spread of the members: a logarithm, kelvin for temperatures.
     pub spread: f64,
@@ -213,8 +212,7 @@ impl Study {
         prior
     }
 
-    /// Learn from the random reads of all drives, before any fold of reads; `progress` receives
-    /// each drive and its discrepancy.
+    /// Learn from all random reads, before any fold of reads; `progress` gets each discrepancy.
     pub fn bases(
         &mut self,
         progress: &mut dyn FnMut(&str, &Discrepancy),
@@ -304,8 +302,7 @@ impl Study {
         left_out.iter().enumerate().map(one).collect()
     }
 
-    /// See [`Prediction::anchor`]; the ratio is that of other drives in the figures that `is`
-    /// selects.
+    /// See [`Prediction::anchor`]; the ratio is that of others in the figures that `is` selects.
     fn expected(
         &self,
         name: &str,
@@ -318,8 +315,7 @@ impl Study {
         Ok(both.map(|(claimed, (mean, spread))| (claimed * mean.exp(), spread)))
     }
 
-    /// The same block at another number of threads, else the longest shorter block, else other
-    /// drives.
+    /// Same block at another number of threads, else the longest shorter block, else other drives.
     fn nearest(&self, name: &str, m: &Measurement, training: &[Measurement]) -> Option<f64> {
         let by_distance = |w: ReferenceWorkload| {
             let near = training

@@ -29,8 +29,7 @@ use crate::discrepancy::{Discrepancy, ReadCell};
 use crate::hierarchy::{Estimate, without_prior};
 use crate::structures::Structures;
 
-/// Scale of the errors of a figure without a learned discrepancy: reading off, rounding, and the
-/// model's deficiencies.
+/// Error scale without a learned discrepancy: reading off, rounding, the model's deficiencies.
 pub const FIGURE_SCALE: f64 = 0.07;
 /// [`FIGURE_SCALE`] of temperatures, in kelvin.
 pub const KELVIN_SCALE: f64 = 3.0;
@@ -63,8 +62,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The likelihood of the random reads is coarsened to as many as the discrepancy leaves
-    /// independent.
+    /// Random reads count as the number that the discrepancy leaves independent.
     pub fn new(training: &[Measurement], anchors: &[Anchor], lacks: &Discrepancy) -> Evidence {
         let cells: Vec<ReadCell> = training.iter().filter_map(ReadCell::of).collect();
         let exponent = lacks.effective(&cells) / cells.len().max(1) as f64;
@@ -81,8 +79,7 @@ impl Evidence {
         }
     }
 
-    /// Mean and variance of a figure's discrepancy where a drive gives `simulated` for the observed
-    /// ones.
+    /// Mean and variance of a figure's discrepancy, given `simulated` for the observed ones.
     fn lacking(&self, simulated: &[f64], figure: &Measurement) -> (f64, f64) {
         let Some(cell) = ReadCell::of(figure) else {
             return (0.0, 0.0);
@@ -132,8 +129,7 @@ pub struct SimulatedMember {
     pub figures: Vec<Option<f64>>,
 }
 
-/// `starts` are climbed, and structures of `search` tried anew. `None` where no start is a valid
-/// drive.
+/// `starts` are climbed, structures of `search` tried anew. `None` without a valid start.
 pub fn learn(
     template: Template,
     prior: Prior,

@@ -77,8 +77,7 @@ fn fitted(drive: &ReferenceDrive, path: &str) -> Option<f64> {
     (number.provenance == Provenance::Fitted && value > 0.0).then_some(value)
 }
 
-/// The template of a drive and the structures that facts leave open, learned from `others`, which
-/// must not include the drive.
+/// Template and open structures of a drive, learned from `others`, which must not include it.
 pub fn by_facts(
     drive: &ReferenceDrive,
     others: &[&ReferenceDrive],
@@ -224,8 +223,7 @@ pub fn unlearn(
     }
 }
 
-/// Replace by the median of the other drives (of switches, the more frequent), or remove where most
-/// have none.
+/// Replace by the other drives' median (of switches, majority), or remove where most have none.
 fn structural(table: &mut Table, path: &str, others: &[&ReferenceDrive]) {
     let values: Vec<&Value> = others.iter().filter_map(|o| get(&o.table, path)).collect();
     if 2 * values.len() <= others.len() {

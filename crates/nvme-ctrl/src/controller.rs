@@ -244,8 +244,7 @@ impl Controller {
         }
         loop {
             self.fetch(until_ns, memory);
-            // Commands with several steps submit the next one at the time of the completion,
-            // whatever the steps of the caller.
+            // Commands with several steps submit the next one when the last completes.
             let step_ns = match self.drive.next_event() {
                 Some(event) if self.multi_step_commands > 0 => event.0.min(until_ns),
                 _ => until_ns,
@@ -331,8 +330,7 @@ impl Controller {
     }
 
     pub(crate) fn busy_ns_until(&self, now_ns: u64) -> u64 {
-        // Scheduled completions follow those of the drive, so the last one of a call may be
-        // earlier.
+        // Scheduled completions follow the drive's, so the last one of a call may be earlier.
         let busy_since = self.busy_since_ns;
         self.busy_ns + busy_since.map_or(0, |since_ns| now_ns.saturating_sub(since_ns))
     }

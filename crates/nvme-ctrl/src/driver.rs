@@ -44,8 +44,8 @@ pub trait Transport {
 
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Waits for an interrupt of the vector, or for any event; `false` after a timeout, or if none
-    /// can follow.
+    /// Waits for the vector's interrupt, or any event; `false` after a timeout, or if none can
+    /// follow.
     fn wait(&mut self, vector: Option<u16>) -> Result<bool, Self::Error>;
 }
 
@@ -217,8 +217,7 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Writes pending completion queue doorbells, as the next command does; call it to keep them
-    /// out of a measured latency.
+    /// Writes pending completion queue doorbells; the next command does it as well.
     pub fn acknowledge(&mut self) -> DriverResult<B, ()> {
         let pairs = [Some(&mut self.admin), self.io.as_mut()];
         for pair in pairs.into_iter().flatten() {

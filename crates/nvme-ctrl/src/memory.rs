@@ -18,8 +18,7 @@ impl From<Unmapped> for StatusCode {
     }
 }
 
-/// A host may rely on this order only: data before its completion entry, the entry before its
-/// interrupt.
+/// A host may rely on this order only: data, its completion entry, the interrupt.
 pub trait HostMemory {
     /// An error if the range is not mapped entirely; `bytes` is then unspecified.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped>;

@@ -6,8 +6,7 @@ use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use crate::memory::HostMemory;
 
-/// Most SGL descriptors of one command: enough for 4 MiB in segments of 512 bytes, and a bound for
-/// lists that form a loop.
+/// Enough for 4 MiB in segments of 512 bytes, and a bound for lists that form a loop.
 pub const MAX_SGL_DESCRIPTORS: u32 = 8192;
 
 #[derive(Clone, Copy, Debug, Default)]

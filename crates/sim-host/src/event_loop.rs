@@ -212,8 +212,7 @@ impl EventLoop {
         true
     }
 
-    /// [`EventLoop::advance_to_completion`] where the drive is the cache of a disk; `command` is
-    /// that of a slot.
+    /// [`EventLoop::advance_to_completion`] where the drive caches a disk.
     pub fn advance_cached(
         &mut self,
         until: Nanos,
@@ -257,8 +256,7 @@ impl EventLoop {
         self.drive.advance(self.now, out);
     }
 
-    /// Process the drive's events until `out` has `count` more completions or none is left. No I/O
-    /// may be on its way.
+    /// Process events until `out` has `count` more completions. No I/O may be on its way.
     pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
         let before = out.len();
         while out.len() - before < count

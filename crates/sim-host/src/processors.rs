@@ -53,8 +53,7 @@ impl HostProcessors {
         HostProcessors { shared, ..own }
     }
 
-    /// A processor for every thread, because a [shared host](crate::shared_host) divides its
-    /// processors itself.
+    /// One processor per thread: a [shared host](crate::shared_host) divides its processors itself.
     pub fn unscheduled(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
         HostProcessors {
             overhead: Nanos(bench.host_overhead_ns.value),

@@ -212,8 +212,7 @@ pub struct HostShare {
 }
 
 impl HostShare {
-    /// When an I/O that arrives at `now` (not before the last call's) and costs `work` of a
-    /// processor may reach the drive.
+    /// When an I/O may reach the drive; `work` is its processor time. Calls come in order of `now`.
     pub fn admit(&mut self, now: Nanos, bytes: u64, work: Nanos) -> Nanos {
         let mut window_end = self.window_end.unwrap_or(now + WINDOW);
         while now >= window_end {

@@ -133,8 +133,8 @@ impl FlashClass {
 
     fn law(self) -> ClassLaw {
         match self {
-            // Samsung gives no cycles of Z-NAND; 10 drive writes per day for 5 years (DS983ZET)
-            // need 18,250.
+            // Samsung gives none for Z-NAND; 10 drive writes per day for 5 years (DS983ZET):
+            // 18,250.
             FlashClass::Slc3d => ClassLaw {
                 rated_cycles: 50_000,
                 margin: 10_000.0,
@@ -330,8 +330,7 @@ impl AgeingLaw {
     }
 }
 
-/// Decoder iterations grow with the errors, to [`DECODE_16K_NS`] at the limit of the hard decision;
-/// linear is assumed.
+/// Linear growth with the errors is assumed, to [`DECODE_16K_NS`] at the hard decision's limit.
 fn decode_ns_of(margin: f64, row: usize) -> u64 {
     let growth = exp(row as f64 / STEPS_PER_E);
     let share = ((growth - 1.0) / (margin - 1.0)).min(1.0);

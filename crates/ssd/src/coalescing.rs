@@ -75,8 +75,7 @@ impl Coalescer {
         }
     }
 
-    /// Add an entry; its interrupt appends to `out`. Calls are ordered by time, each after
-    /// [`Coalescer::expire`].
+    /// Its interrupt appends to `out`. Call in order of time, each after [`Coalescer::expire`].
     pub fn add(&mut self, queue: u16, completion: Completion, out: &mut Vec<Completion>) {
         let index = usize::from(queue) % self.queues.len();
         let pending = &mut self.queues[index];

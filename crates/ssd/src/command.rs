@@ -90,7 +90,6 @@ pub struct Completion {
     pub at: Nanos,
     /// Completion status.
     pub status: Status,
-    /// Ordinal among reads or writes since power-on, from 1 (0 for others); see
-    /// [`crate::Drive::read_data`].
+    /// Ordinal among reads or writes from 1, else 0; see [`crate::Drive::read_data`].
     pub ordinal: u64,
 }

@@ -32,8 +32,7 @@ pub struct DataStore {
     pages: BTreeMap<u64, Page>,
     /// Pages kept in regenerable form, if enabled; disjoint from `pages`.
     regenerated: Option<Regenerated>,
-    /// Ranges that read as zeroes unless in `pages`: start to exclusive end, disjoint, not
-    /// touching.
+    /// Ranges (exclusive end) that read as zeroes unless in `pages`; disjoint, not touching.
     zeroed: BTreeMap<u64, u64>,
     /// Each page before its last write, kept when stale reads are planned.
     previous: Option<BTreeMap<u64, Page>>,

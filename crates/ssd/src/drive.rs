@@ -315,8 +315,7 @@ impl Drive {
         coalescer.expire(until_ns.saturating_add(1), out);
     }
 
-    /// Start commands and background work up to `now`, limited to [`MAX_TIME_NS`]; returns the
-    /// limit.
+    /// Start commands and background work up to `now`, at most [`MAX_TIME_NS`]; returns that time.
     fn catch_up(&mut self, now: Nanos) -> u64 {
         let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);

@@ -270,8 +270,7 @@ impl Ftl {
         run
     }
 
-    /// Returns when the sectors of one sense are in the controller; unprogrammed data is there at
-    /// once.
+    /// Returns when the sectors of one sense are in the controller; at once if still buffered.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, extent: (u32, u32)) -> u64 {
         self.read_located(now_ns, issue_ns, physical, extent, Nand::locate_read)

@@ -122,8 +122,7 @@ pub enum OptionError {
 pub struct DriveOptions {
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Seed of the drive's lot ([`crate::profile::lot`]); `None`: profile numbers. Chooses the
-    /// profile.
+    /// Seed of the drive's lot ([`crate::profile::lot`]), if any. Chooses the profile.
     pub lot: Option<u64>,
     /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself.
     /// Chooses the profile, so it has no effect on a [`crate::Drive`].
@@ -146,8 +145,7 @@ pub struct DriveOptions {
     pub map_cache_bytes: Option<u64>,
     /// A Host Memory Buffer of this many bytes holds the cache of a map on flash.
     pub host_memory_bytes: Option<u64>,
-    /// Reclaim unit handles ([`crate::Drive::select_placement`]); `None`: no Flexible Data
-    /// Placement.
+    /// Reclaim unit handles ([`crate::Drive::select_placement`]); `None`: no data placement.
     pub placement_handles: Option<u16>,
     /// Keep written data (memory grows with what is written).
     pub keep_data: bool,

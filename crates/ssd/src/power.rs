@@ -169,8 +169,7 @@ impl PowerStates {
         now_ns.max(self.ready_ns)
     }
 
-    /// `false` without such a state. A new operational one delays commands by exit and entry
-    /// latency.
+    /// `false` without such a state. A new operational one delays commands by both latencies.
     pub fn set(&mut self, now_ns: u64, state: usize) -> bool {
         let Some(&chosen) = self.states.get(state) else {
             return false;

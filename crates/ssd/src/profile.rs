@@ -229,8 +229,7 @@ pub struct DataPathProfile {
 pub struct ReadCacheProfile {
     /// Size in bytes.
     pub bytes: Sourced<u64>,
-    /// Data path rate in bytes per second for reads that begin while those in flight exceed the
-    /// memory.
+    /// Data path rate in bytes per second for reads that begin while the memory is exceeded.
     pub exceeded_bytes_per_second: Sourced<u64>,
 }
 
@@ -248,8 +247,7 @@ pub struct NandProfile {
     pub independent_plane_reads: Option<Sourced<bool>>,
     /// Page size of one plane in bytes.
     pub page_bytes: Sourced<u64>,
-    /// Consecutive bytes on one die, a divisor of a multi-plane page ([`crate::nand`]). Absent:
-    /// that page.
+    /// Consecutive bytes on one die ([`crate::nand`]). Absent: a multi-plane page, else a divisor.
     pub stripe_bytes: Option<Sourced<u64>>,
     /// Consecutive bytes on one plane, where host reads sense planes in turn ([`crate::nand`]): a
     /// divisor of a page, no less than a stripe over the planes. Absent: one sense reads all

@@ -21,8 +21,7 @@ pub const PENALTY: f64 = 5.0;
 pub const LEAST_STEP: f64 = 0.05;
 /// In points.
 pub const LEAST_LEN: usize = 3;
-/// Longer series are taken as medians of neighbours, because the time for a series without changes
-/// grows with the square of its length.
+/// Longer series become medians of neighbours: the worst case grows with the square of the length.
 pub const MOST_POINTS: usize = 1 << 14;
 
 /// Deviations from its neighbours' median beyond which a point is an outlier.
@@ -162,8 +161,7 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
                 before[to] = from;
             }
         }
-        // A candidate worse than a cut here even without the penalty is pruned once a segment that
-        // begins here can be long enough.
+        // A candidate worse than a cut here, even without penalty, is pruned for later segments.
         for ((_, until), cost) in open.iter_mut().zip(costs) {
             if cost > best[to] {
                 *until = (*until).min(to + LEAST_LEN);

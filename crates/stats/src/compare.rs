@@ -150,7 +150,7 @@ struct Side {
     mean: f64,
     /// Sum of squares of the runs around their mean.
     squares: f64,
-    /// Variance of the mean from errors within runs, and its degrees of freedom, if all have
+    /// Variance of the mean from errors within runs, degrees of freedom; if all runs have
     /// estimates.
     within: Option<(f64, f64)>,
     spread: f64,

@@ -141,8 +141,7 @@ impl Histogram {
         self.sum_ns as f64 / self.count as f64
     }
 
-    /// Population standard deviation from bucket middles (within 0.1 %); overflow counts at the
-    /// maximum.
+    /// Of the population, from bucket middles (within 0.1 %); overflow counts at the maximum.
     pub fn stddev_ns(&self) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -155,8 +154,7 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The latency that `per_million` of a million values do not exceed (nearest rank); zero when
-    /// empty.
+    /// Nearest rank: `per_million` of a million values do not exceed it; zero when empty.
     pub fn percentile(&self, per_million: u32) -> Nanos {
         if self.is_empty() {
             return Nanos::ZERO;

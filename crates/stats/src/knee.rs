@@ -12,8 +12,7 @@ pub const KEEPS_UP: f64 = 0.98;
 /// Standard deviations of a Poisson count attributed to chance (beyond three: one in a thousand).
 const CHANCE: f64 = 3.0;
 
-/// Statistical uncertainty of the arrivals: a Poisson count of mean n has the standard deviation
-/// sqrt(n).
+/// A Poisson count of mean n has the standard deviation sqrt(n).
 pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
     let arrivals = offered_per_s * seconds;
     if arrivals > 0.0 {
@@ -32,8 +31,7 @@ pub struct DepthKnee {
     pub best: f64,
     /// The lowest depth with the best rate.
     pub best_depth: u32,
-    /// The best rate is at the deepest point, well above the one before: the sweep may be too
-    /// short.
+    /// The best rate is at the deepest point, well above the last: the sweep may be too short.
     pub still_rising: bool,
 }
 

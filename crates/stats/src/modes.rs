@@ -61,8 +61,7 @@ pub struct Mode {
     pub share_pct: f64,
     /// How often the series came to the mode, or began in it.
     pub visits: u64,
-    /// Mean length, in values, of visits that neither begin nor end the series; the length of the
-    /// series where it never leaves.
+    /// Mean visit, in values, without those cut off by the series' ends (unless it never leaves).
     pub dwell: f64,
     /// In values.
     pub longest: f64,

@@ -112,8 +112,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// What is before `start + ramp` belongs to the ramp. `keep_service` keeps a second histogram
-    /// of submission to completion.
+    /// `ramp` begins at `start`. `keep_service` keeps a histogram of submission to completion.
     pub fn new(start: Nanos, interval: Nanos, ramp: Nanos, keep_service: bool) -> Recorder {
         assert!(interval > Nanos::ZERO, "an interval has a length");
         let mut recorder = Recorder {

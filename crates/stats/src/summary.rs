@@ -84,8 +84,7 @@ pub struct OpSummary {
     pub mib_per_s: f64,
     /// From the intended start (open loop) or the submission (closed loop).
     pub latency_ns: LatencySummary,
-    /// From the submission, in open-loop jobs: with the queueing in the drive, without late
-    /// submission.
+    /// From the submission, in open-loop jobs: includes the queueing in the drive.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub service_ns: Option<LatencySummary>,
 }

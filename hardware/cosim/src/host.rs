@@ -102,8 +102,7 @@ pub struct CoreDrive {
 }
 
 impl CoreDrive {
-    /// With `keep_data`, the drive keeps what is written. Fails unless it is a simulated NVMe
-    /// drive.
+    /// With `keep_data`, written data are kept. Fails unless it is a simulated NVMe drive.
     pub fn parse(name: &str, keep_data: bool) -> Result<CoreDrive, CoreHostError> {
         let not_simulated = || CoreHostError::NotSimulated {
             name: name.to_owned(),
@@ -329,8 +328,7 @@ impl StreamHost for CoreHost {
         )
     }
 
-    /// Planned faults lose their data too. A failed bring-up is the error of the next
-    /// [`StreamHost::streamer`].
+    /// Planned faults lose their data; the next [`StreamHost::streamer`] reports a failed bring-up.
     fn lose_power(&mut self) -> bool {
         for faults in &self.faults {
             faults.lose_power();

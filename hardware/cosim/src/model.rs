@@ -45,8 +45,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// The reason to skip a test: tools or RTL are missing, or the configuration is not built by
-    /// default.
+    /// Reason to skip a test: tools or RTL are missing, or the configuration is not built.
     pub fn skip_reason(&self) -> Option<String> {
         match self {
             ModelError::Missing { .. } | ModelError::Configuration { .. } => Some(self.to_string()),
@@ -154,8 +153,7 @@ mod verilated {
             self.check(failed)
         }
 
-        /// One rising edge of the clock; returns the outputs of the next cycle. Fails when an
-        /// assertion fails.
+        /// One rising edge; returns the next cycle's outputs. Fails when an assertion fails.
         #[inline]
         pub fn step(&mut self, inputs: &Inputs) -> Result<&Outputs, ModelError> {
             // SAFETY: as in `reset`; `inputs` has the layout that `new` compared.

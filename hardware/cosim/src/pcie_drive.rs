@@ -210,8 +210,7 @@ impl PcieDrive {
         Drive::new(profile, options)
     }
 
-    /// Its staging memory is the profile's write buffer, or `options.staging_bytes` if that is
-    /// larger.
+    /// Staging memory: the profile's write buffer, or `options.staging_bytes` if larger.
     pub fn from_profile(
         profile: Profile,
         drive_options: DriveOptions,

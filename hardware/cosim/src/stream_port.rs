@@ -69,8 +69,7 @@ impl SourcePort {
         self.taken_bytes
     }
 
-    /// Forget what is left, except a beat that is offered, which stays on the bus until it is
-    /// taken.
+    /// Forget what is left, except an offered beat, which stays on the bus until it is taken.
     pub fn clear(&mut self) {
         self.bytes
             .truncate(if self.held { self.beat_bytes } else { 0 });

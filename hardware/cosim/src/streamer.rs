@@ -160,8 +160,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(())
     }
 
-    /// Name, capacity and block size of each drive, as the core found them. Fails with the
-    /// bring-up.
+    /// Name, capacity and block size of each drive. Fails with the bring-up.
     pub fn extents(&mut self) -> Result<Vec<DriveExtent>, CoreError> {
         self.bring_up()?;
         let mut extents = Vec::new();
@@ -300,8 +299,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         Ok(bytes)
     }
 
-    /// Take the rest of the stream off the core's input, so that nothing remains for the next
-    /// session.
+    /// Discard the rest of the stream at the core's input, so that the next session starts clean.
     fn discard_rest(&mut self) -> Result<(), CoreError> {
         let address = map::WRITE_BANK + map::FLUSH_CONTROL;
         self.world.source.clear();

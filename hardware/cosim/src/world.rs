@@ -178,8 +178,7 @@ impl<D: DriveSide> World<D> {
         self.skips = Vec::new();
     }
 
-    /// Cycles from the mark to the end of `evaluated` evaluated ones, which converts a counter of
-    /// the core to a time.
+    /// Cycles from the mark to the end of `evaluated` evaluated ones: a core's counter as a time.
     pub fn elapsed_cycles(&self, evaluated: u64) -> u64 {
         let count = self.skips.partition_point(|skip| skip.0 < evaluated);
         let skipped = count.checked_sub(1).map_or(0, |last| self.skips[last].1);
@@ -190,8 +189,7 @@ impl<D: DriveSide> World<D> {
         self.model.outputs()
     }
 
-    /// One evaluated cycle, after skipped ones. Fails when an RTL assertion fails or a rule of AXI
-    /// is broken.
+    /// One evaluated cycle, after skipped ones. Fails when an assertion or a rule of AXI fails.
     #[inline]
     pub fn step(&mut self) -> Result<(), WorldError> {
         self.step_before(u64::MAX)
@@ -240,8 +238,7 @@ impl<D: DriveSide> World<D> {
         links
     }
 
-    /// In the last evaluated cycle something was offered to the core, or the core offers something
-    /// now.
+    /// The core was offered something in the last evaluated cycle, or offers something now.
     fn is_offering(&self) -> bool {
         let (i, o) = (&self.inputs, self.model.outputs());
         let source = i.s_valid & u8::from(!self.is_source_held());

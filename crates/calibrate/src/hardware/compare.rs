@@ -17,8 +17,7 @@ const RATED_SHARE: f64 = 0.95;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
-    /// Dotted path in the profile; the first of several where the fact concerns their sum or
-    /// product.
+    /// Dotted path; the first of several where the fact concerns their sum or product.
     pub field: &'static str,
     pub profile: String,
     pub table: String,

@@ -146,8 +146,7 @@ fn damped_step(
         .collect()
 }
 
-/// One Gauss-Newton step where a similar model has the derivatives `jacobian`, this one gives
-/// `here`.
+/// One Gauss-Newton step with the derivatives `jacobian` of a similar model and own figures `here`.
 pub fn step_by(
     prior: &Prior,
     observed: &[Observation],

@@ -184,8 +184,7 @@ fn positive(table: &toml::Table, path: &str) -> Option<f64> {
     get(table, path).and_then(leader).filter(|&v| v > 0.0)
 }
 
-/// Exchange a cost for another, `ratio` of the second per one of the first; `None` without the
-/// first.
+/// A cost exchanged for `ratio` of another per one of the first; `None` without the first.
 fn exchanged(
     table: &toml::Table,
     (from, to): (&'static str, &'static str),

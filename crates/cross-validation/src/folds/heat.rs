@@ -26,8 +26,7 @@ use assay_units::median;
 pub(super) const HEAT_MEMBERS: usize = 16;
 /// Spread of ambient conditions (temperature, airflow) and of the module's thermal contact.
 const AMBIENT_K: f64 = 3.0;
-/// Least spread of thresholds and of their distance to a warning temperature: firmware and sensors
-/// round to a kelvin.
+/// Least spread of thresholds and their margins: firmware and sensors round to a kelvin.
 const LEAST_THRESHOLD_K: f64 = 1.0;
 /// Hysteresis where only the warning temperature is known.
 const HYSTERESIS_K: f64 = 2.0;
@@ -39,8 +38,7 @@ const VARIED: [&str; 3] = [
     "thermal.controller.resistance_k_per_w",
     "thermal.time_constant_s",
 ];
-/// Least spread of the varied numbers, a logarithm: some profiles assume them alike, but boards and
-/// airflow differ.
+/// Least spread, a logarithm: some profiles assume these numbers alike, but boards differ.
 const LEAST_WIDTH: f64 = 0.2;
 const IDLE: &str = "power.idle_mw";
 const STATES_IDLE: &str = "power.states.idle_mw";

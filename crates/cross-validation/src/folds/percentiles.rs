@@ -206,8 +206,7 @@ fn carry_over(members: &mut [SimulatedMember], asked: &[Measurement]) {
     }
 }
 
-/// Structures that percentiles taught: dies with as many planes, the stripe of a medium written in
-/// place, and cache reads.
+/// Structures that percentiles taught: dies with as many planes, stripe in place, cache reads.
 fn structures(drive: &ReferenceDrive, table: &toml::Table, planes: Option<u8>) -> Vec<Structure> {
     let is_taught = |path: &str| {
         let mut numbers = drive.numbers.iter();

@@ -5,8 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use assay_units::{Nanos, Rng};
 
-/// `sysctl_sched_latency` of one processor; it grows with the logarithm of their number
-/// (`sched_tunable_scaling`).
+/// `sysctl_sched_latency` of one processor; grows by `sched_tunable_scaling` (logarithmic).
 const LATENCY_NS: u64 = 6_000_000;
 /// More processors than this do not make the latency grow (`get_update_sysctl_factor`).
 const SCALED_PROCESSORS: usize = 8;
@@ -112,8 +111,7 @@ impl CfsScheduler {
         let to_ns = self.processors[chosen].virtual_ns;
         let thread = &mut self.threads[number];
         thread.processor = chosen;
-        // The thread's lead or lag goes with it; virtual time begins at 0, so both differences
-        // saturate.
+        // Lead or lag migrate too; virtual time begins at 0, so both differences saturate.
         let migrated_ns = (thread.virtual_ns + to_ns).saturating_sub(from_ns);
         thread.virtual_ns = migrated_ns.max(to_ns.saturating_sub(self.credit_ns));
         self.enqueue(number);

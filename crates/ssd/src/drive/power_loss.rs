@@ -119,8 +119,8 @@ impl Drive {
         };
         let first = self.unit.of(bytes.start);
         let units = u64::from(self.unit.of(bytes.end - 1) - first) + 1;
-        // Units completed in the buffer are durable with the last slot, of which earlier commands
-        // have some.
+        // Units completed in the buffer have slots of earlier commands too; the last makes them
+        // durable.
         let last = self.medium.accepted_units().saturating_sub(1);
         let completed = taken.is_some_and(|taken| last + 1 < taken + units);
         let in_last = completed && !self.unit.is_sector();

@@ -114,8 +114,7 @@ impl Ftl {
         Some(Some((known_ns, known_ns)))
     }
 
-    /// `None` if `begin_ns` is not before `now_ns`, `Some(None)` when nothing could move; so the
-    /// others.
+    /// `None` if `begin_ns` is not before `now_ns`, `Some(None)` when nothing could move.
     fn idle_refresh(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         if begin_ns >= now_ns {
             return None;

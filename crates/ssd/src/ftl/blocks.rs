@@ -192,8 +192,7 @@ impl Superblocks {
         (stale == 0).then(|| self.reverse_map.get(index, within))
     }
 
-    /// Append the valid units among the `count` (all written, in one superblock) from `physical`
-    /// on.
+    /// Append the valid units among `count` (all written, in one superblock) from `physical` on.
     #[inline]
     pub(super) fn valid_units(&self, physical: u32, count: u32, found: &mut Vec<u32>) {
         let (index, _) = self.split(physical);

@@ -13,8 +13,7 @@ impl Ftl {
         self.buffer.accepted_units
     }
 
-    /// Write a unit complete at `ready_ns`; returns when it has a slot, or `None` without free
-    /// flash.
+    /// Write a unit complete at `ready_ns`; returns when it has a slot, or `None` without flash.
     pub fn write(&mut self, now_ns: u64, unit: u32, arrival_ns: u64, ready_ns: u64) -> Option<u64> {
         let slot = match self.buffer.acquire(arrival_ns) {
             Some(slot) => slot,

@@ -16,8 +16,7 @@ pub enum Replacement {
     /// Least recently used (DFTL: segmented LRU).
     #[default]
     Lru,
-    /// CLOCK with a bit per page (F. J. Corbató, "A paging experiment with the Multics system",
-    /// 1968).
+    /// CLOCK (F. J. Corbató, "A paging experiment with the Multics system", 1968).
     Clock,
 }
 

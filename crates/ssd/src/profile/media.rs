@@ -54,8 +54,7 @@ pub struct RetryProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgeingProfile {
-    /// Absent: by bits per cell (numbers of `nand.read_ns`): `3d-slc`, `planar-mlc`, `3d-tlc`,
-    /// `3d-qlc`.
+    /// Absent: `3d-slc`, `planar-mlc`, `3d-tlc` or `3d-qlc`, by the numbers of `nand.read_ns`.
     pub class: Option<Sourced<FlashClass>>,
     /// Rated program/erase cycles. Absent: those of the class.
     pub rated_cycles: Option<Sourced<u32>>,

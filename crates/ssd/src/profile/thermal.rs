@@ -22,8 +22,7 @@ pub enum ThermalNode {
 pub struct ThermalProfile {
     /// Ambient temperature in Celsius.
     pub ambient_celsius: Sourced<f64>,
-    /// Thermal resistance of flash and board (without `controller`, the drive) to ambient, kelvin
-    /// per watt.
+    /// Flash and board (without `controller`, the drive) to ambient, in kelvin per watt.
     pub resistance_k_per_w: Sourced<f64>,
     /// Time constant of flash and board (without `controller`, of the drive) in seconds.
     pub time_constant_s: Sourced<f64>,

@@ -42,8 +42,7 @@ pub struct Slope {
     pub last: f64,
     /// Time of the last block.
     pub end: f64,
-    /// Sum of the squared distances of the blocks from the middle of their span: the variance of a
-    /// slope is that of a block over it.
+    /// Sum of the blocks' squared distances in time: the variance of a slope is a block's over it.
     pub squares: f64,
 }
 
@@ -153,8 +152,7 @@ fn blocks(span: &[(f64, f64)], length: f64) -> Span {
     let (Some(first), Some(last)) = (span.first(), span.last()) else {
         return Span::new();
     };
-    // The last point is in the last whole block: alone it would be the farthest value of the
-    // regression.
+    // The last point joins the last whole block: alone it would be the regression's farthest value.
     let latest = ((last.0 - first.0) / length - 1e-9).floor();
     let number = |time: f64| ((time - first.0) / length).floor().min(latest);
     let blocks: Vec<&[(f64, f64)]> = span.chunk_by(|a, b| number(a.0) == number(b.0)).collect();
@@ -169,8 +167,7 @@ fn blocks(span: &[(f64, f64)], length: f64) -> Span {
     kept.map(middle).collect()
 }
 
-/// Time from the last block until the slope reaches a limit; `None` where the slope leads away from
-/// the limit, or its interval holds zero.
+/// Time from the last block to the limit; `None` if the slope leads away or may be zero.
 pub fn time_to(slope: &Slope, limit: f64) -> Option<f64> {
     let time = (limit - slope.last) / slope.slope;
     (excludes_zero(slope) && time.is_finite() && time >= 0.0).then_some(time)
@@ -183,8 +180,7 @@ pub fn excludes_zero(slope: &Slope) -> bool {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relative {
-    /// The curve in spans, whose levels cannot be compared: no drive was measured across their
-    /// gaps.
+    /// Spans whose levels cannot be compared: no drive was measured across their gaps.
     pub curve: Vec<Span>,
     /// Per drive, its spans less the curve.
     pub residuals: Vec<Vec<Span>>,
@@ -312,8 +308,7 @@ impl Polish<'_> {
         curve
     }
 
-    /// From the medians of the changes from each time to the next: they need no levels, so a ramp
-    /// is seen across gaps of single drives.
+    /// From medians of the changes between times, which need no levels: a ramp is seen across gaps.
     fn first_curve(&self) -> Vec<f64> {
         let mut changes: Vec<Vec<f64>> = vec![Vec::new(); self.counts.len()];
         for pair in self.spans.iter().flat_map(|span| span.windows(2)) {

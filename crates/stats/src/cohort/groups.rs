@@ -39,8 +39,7 @@ pub fn welch(first: &[f64], second: &[f64], level: f64) -> Option<GroupDifferenc
     described(mean_b - mean_a, a + b, degrees, level, drives, false)
 }
 
-/// Student's t of `after - before` of the same drives. `None` as [`welch`], or where numbers
-/// differ.
+/// Student's t of `after - before` of the same drives. `None` as [`welch`].
 pub fn paired(before: &[f64], after: &[f64], level: f64) -> Option<GroupDifference> {
     if before.len() != after.len() || before.len() < 2 {
         return None;

@@ -9,8 +9,7 @@ use super::FALSE_ALARM;
 /// One value per drive, classes are hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostComparison {
-    /// Probability of such differences if hosts do not matter (F test of one-way analysis of
-    /// variance).
+    /// Probability of such differences if hosts do not matter (F test, one-way analysis).
     pub probability: f64,
     /// Standard deviation of drives within a host.
     pub within: f64,

@@ -93,8 +93,7 @@ impl Distances {
     }
 }
 
-/// With [`limit`]; `None` of fewer than [`FEWEST_DRIVES`], or where more than half are equal (Q_n
-/// is zero). All values must be finite.
+/// `None` of fewer than [`FEWEST_DRIVES`] finite values, or if Q_n is 0 (over half are equal).
 pub fn distances(values: &[f64]) -> Option<Distances> {
     distances_within(values, limit(values.len())?)
 }

@@ -34,8 +34,7 @@ pub fn power(design: Design, drives: usize, effect: f64, spread: f64, level: f64
     Some(beyond(critical, shift, degrees))
 }
 
-/// Fewest drives (per group, or pairs) with at least the power `wanted`; `None` as [`power`], or
-/// above [`MOST_DRIVES`].
+/// Drives per group, or pairs, for the power `wanted`; `None` also above [`MOST_DRIVES`].
 pub fn drives_needed(
     design: Design,
     effect: f64,

@@ -66,8 +66,7 @@ pub struct VarianceComponents {
 }
 
 impl VarianceComponents {
-    /// Share of the variance of single runs that is between runs of a drive; `None` without
-    /// variance.
+    /// Share of the variance of single runs that is between runs of a drive.
     pub fn share_within(&self) -> Option<f64> {
         let all = self.between + self.within;
         (all > 0.0).then(|| self.within / all)

@@ -19,8 +19,7 @@ use crate::moments::mean;
 
 /// Robust standard deviations from the median to a burst; one in 1.7 million normal values.
 const FAR: f64 = 5.0;
-/// Variance of the estimated variance over that of equal bursts, for their random lengths. By
-/// simulation (docs/statistics.md).
+/// Factor on the variance of the variance for random lengths; simulated (docs/statistics.md).
 const RANDOM_LENGTHS: f64 = 1.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,8 +15,7 @@ use crate::moments::{mean, moments};
 use crate::student::f_probability;
 
 const FEWEST_BLOCKS: usize = 8;
-/// Probability that chance makes the estimate of any longer blocks larger; each length has an equal
-/// share of it (Bonferroni).
+/// Probability that chance makes any longer estimate larger, shared equally (Bonferroni).
 const CHANCE: f64 = 0.1;
 /// Largest coefficient of the autoregression.
 const MOST_PHI: f64 = 0.995;
@@ -30,8 +29,7 @@ pub struct LongRun {
 }
 
 impl LongRun {
-    /// `variance` is that of single values; `None` of fewer than [`FEWEST_BLOCKS`] values, or where
-    /// the result is not finite.
+    /// `variance`: of single values. `None` of fewer than [`FEWEST_BLOCKS`], or if not finite.
     pub fn of(values: &[f64], variance: f64) -> Option<LongRun> {
         let mut found = LongRun::in_blocks(values, 1)?;
         found.variance = found.variance.max(variance);

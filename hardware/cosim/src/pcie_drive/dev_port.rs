@@ -122,8 +122,7 @@ impl DevPort {
         &mut self.buffers[usize::from(tag)]
     }
 
-    /// Link down: reads that the core answers later are dropped, writes that have arrived carried
-    /// out.
+    /// Link down: reads answered later are dropped, writes that have arrived are carried out.
     pub(super) fn orphan_reads(&mut self) {
         self.reads.clear();
         let on_port = self.read_address.iter_mut();

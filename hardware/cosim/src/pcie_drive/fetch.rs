@@ -181,8 +181,7 @@ impl Fetcher {
         command.expect("a key belongs to a command")
     }
 
-    /// The next read of at most `limit_bytes` under one of the first `tags` tags: entries, lists,
-    /// data.
+    /// At most `limit_bytes` under one of the first `tags` tags: entries, then lists, then data.
     pub(super) fn next_read(
         &mut self,
         cycle: u64,

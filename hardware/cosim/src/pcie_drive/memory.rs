@@ -20,8 +20,7 @@ pub(super) struct FetchedBytes {
 }
 
 impl FetchedBytes {
-    /// The changed entry may have fewer blocks than `original`: PRP2 may be a page instead of a
-    /// list.
+    /// A changed entry may have fewer blocks: PRP2 may then be a page instead of a list.
     pub(super) fn shorten(&mut self, original: &SubmissionEntry, identity: &Identity) {
         let blocks = |entry: &SubmissionEntry| u64::from(Read::from(*entry).blocks());
         let (before, now) = (blocks(original), blocks(&self.entry));

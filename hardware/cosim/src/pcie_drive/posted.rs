@@ -29,8 +29,7 @@ enum Bulk {
     Entry(PendingEntry),
 }
 
-/// A completion queue of the drive; the tail is that of the bus, as the controller model runs
-/// ahead.
+/// A completion queue; the tail is that of the bus, because the controller model runs ahead.
 #[derive(Clone, Debug)]
 pub(super) struct HostQueue {
     pub(super) base: u64,

@@ -80,8 +80,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             .world
             .read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
         let block = u64::from(block.max(1));
-        // The register has the low half of the block number, which is not before the first of the
-        // range.
+        // The register has the low half of the block number, which is not before the range.
         let first = range.first / block;
         let low = map::DEVICE_STATUS_LBA.of(value);
         let near = first & !0xffff_ffff | low;

@@ -67,8 +67,7 @@ impl FdpEvents {
 }
 
 impl Controller {
-    /// Logs an event if it is enabled for `handle`, which `placement_id` names unless it is
-    /// unknown.
+    /// Logs an event if it is enabled for `handle`; an unknown `placement_id` names no handle.
     pub(crate) fn log_fdp_event(
         &mut self,
         now_ns: u64,
