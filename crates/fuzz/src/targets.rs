@@ -1,5 +1,3 @@
-//! The targets, by what they read.
-
 pub mod data;
 pub mod nvme;
 pub mod run_folder;

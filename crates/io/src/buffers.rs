@@ -1,5 +1,4 @@
-//! I/O memory: page-aligned, huge-page friendly, one equal buffer per slot, guarded against use
-//! while in flight.
+//! I/O memory: one equal, page-aligned buffer per slot, guarded against use while in flight.
 
 use std::io;
 use std::ptr::NonNull;
@@ -8,19 +7,17 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::TargetError;
 
-/// Alignment of every buffer, bytes: a page, which satisfies every O_DIRECT requirement.
+/// A page satisfies every O_DIRECT requirement.
 pub const ALIGN_BYTES: u64 = 4096;
 
-/// A huge page of x86-64 and of ARM with pages of 4 KiB, bytes. Since Linux 6.7 a mapping of that
-/// size is aligned to it.
+/// A huge page of x86-64 and of ARM with pages of 4 KiB; since Linux 6.7 mappings are aligned to
+/// it.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// Smallest buffer memory for which a huge page is used, bytes; below, most of the page would be
-/// unused.
+/// Smallest buffer memory for a huge page; below, most of the page would be unused.
 const HUGE_FROM_BYTES: u64 = 256 << 10;
 
-/// Equal buffers in one mapping. A slot marked in flight belongs to the kernel and cannot be
-/// borrowed.
+/// Equal buffers in one mapping. A slot in flight belongs to the kernel and cannot be borrowed.
 #[derive(Debug)]
 pub struct Buffers {
     base: NonNull<u8>,
@@ -29,21 +26,18 @@ pub struct Buffers {
     in_flight: Vec<bool>,
 }
 
-// SAFETY: the mapping is owned by this value alone (no aliases are handed out beyond borrows of
-// it), so it may move to the thread that will do the I/O.
+// SAFETY: this value alone owns the mapping and only lends borrows of it, so it may move to the I/O
+// thread.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Map `slots` buffers of at least `slot_bytes` each (rounded up to whole pages).
-    ///
-    /// # Errors
-    /// When the memory cannot be allocated.
+    /// Maps `slots` buffers of at least `slot_bytes` each (rounded up to whole pages).
     pub fn new(slots: u32, slot_bytes: u32) -> Result<Buffers, TargetError> {
         let slot_bytes = u64::from(slot_bytes.max(1)).next_multiple_of(ALIGN_BYTES);
         let bytes = slot_bytes * u64::from(slots.max(1));
         let failed = |source: io::Error| TargetError::Buffers { bytes, source };
-        // The buffers of a stream fit into one huge page: the kernel then sees one segment per I/O
-        // instead of 32.
+        // The buffers of a stream fit into one huge page: then an I/O has one segment instead of
+        // 32.
         let mapped = if (HUGE_FROM_BYTES..HUGE_PAGE_BYTES).contains(&bytes) {
             HUGE_PAGE_BYTES
         } else {
@@ -51,7 +45,7 @@ impl Buffers {
         };
         let length =
             usize::try_from(mapped).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice touches no
+        // SAFETY: a new anonymous private mapping at an address of the kernel's choice touches no
         // existing memory.
         let pointer = unsafe {
             mmap_anonymous(
@@ -64,8 +58,8 @@ impl Buffers {
         .map_err(|errno| failed(errno.into()))?;
         let base = NonNull::new(pointer.cast::<u8>())
             .ok_or_else(|| failed(io::ErrorKind::OutOfMemory.into()))?;
-        // Fewer page-table entries to pin and walk. Only advice: its failure changes nothing but
-        // speed. SAFETY: the range is the mapping made above; the advice changes no contents.
+        // Fewer page-table entries to pin and walk; a failure of this advice costs only speed.
+        // SAFETY: the range is the mapping made above; the advice changes no contents.
         let _ = unsafe { madvise(base.as_ptr().cast(), length, Advice::LinuxHugepage) };
         Ok(Buffers {
             base,
@@ -85,10 +79,7 @@ impl Buffers {
         self.slot_bytes
     }
 
-    /// The buffer of a slot.
-    ///
-    /// # Panics
-    /// When the slot is in flight or does not exist: a defect of the caller.
+    /// The buffer of a slot; panics when the slot is in flight or does not exist.
     #[inline]
     pub fn slot(&mut self, slot: u32) -> &mut [u8] {
         assert!(
@@ -100,7 +91,6 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), self.slot_bytes) }
     }
 
-    /// Address of a slot's buffer, for the kernel.
     #[inline]
     pub(crate) fn pointer(&self, slot: u32) -> *mut u8 {
         assert!((slot as usize) < self.in_flight.len(), "no slot {slot}");
@@ -108,10 +98,7 @@ impl Buffers {
         unsafe { self.base.as_ptr().add(slot as usize * self.slot_bytes) }
     }
 
-    /// Marks a slot as owned by the kernel.
-    ///
-    /// # Panics
-    /// When it is in flight already: a defect of the caller.
+    /// Panics when the slot is in flight already.
     #[inline]
     pub(crate) fn mark_in_flight(&mut self, slot: u32) {
         let flag = &mut self.in_flight[slot as usize];
@@ -119,18 +106,16 @@ impl Buffers {
         *flag = true;
     }
 
-    /// Marks a slot as owned by the process again.
     #[inline]
     pub(crate) fn take_back(&mut self, slot: u32) {
         self.in_flight[slot as usize] = false;
     }
 
-    /// Whether any slot is owned by the kernel.
     pub(crate) fn any_lent(&self) -> bool {
         self.in_flight.iter().any(|&lent| lent)
     }
 
-    /// Never unmap: the kernel may still write into a slot that was not taken back.
+    /// Never unmaps: the kernel may still write into a slot that was not taken back.
     pub(crate) fn leak(&mut self) {
         self.mapped_bytes = 0;
     }

@@ -1,13 +1,10 @@
-//! Monotonic clock of real targets, read from the time-stamp counter where the kernel trusts it.
-//!
-//! Latency recording reads the clock for every batch, so its cost is part of every result. Where
-//! the kernel itself keeps time by the processor's time-stamp counter (clock source `tsc`, which it
-//! only chooses when the counter is invariant and synchronised between processors), this clock
-//! reads the counter directly: about 12 ns instead of about 31 ns for `clock_gettime` (measured on
-//! x86-64 virtual machines). Elsewhere it calls `clock_gettime`.
-//!
-//! The counter's rate is measured once per process against the kernel's monotonic clock;
-//! [`Clock::drift_ppm`] is the drift since, which every run's audit shows.
+//! Monotonic clock of real targets. Latency recording reads the clock for every batch, so its cost
+//! is part of every result. Where the kernel itself keeps time by the processor's time-stamp
+//! counter (clock source `tsc`, which it only chooses when the counter is invariant and
+//! synchronised between processors), this clock reads the counter directly: about 12 ns instead of
+//! about 31 ns for `clock_gettime` (measured on x86-64 virtual machines). The counter's rate is
+//! measured once per process against the kernel's monotonic clock; every run's audit shows the
+//! drift since ([`Clock::drift_ppm`]).
 
 use std::sync::OnceLock;
 // With `host::wall_clock`, the only reader of a system clock.
@@ -15,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use assay_units::Nanos;
 
-/// Calibration time of the counter's rate, once per process.
+/// Time to measure the counter's rate, once per process.
 const CALIBRATION: Duration = Duration::from_millis(40);
 
-/// A monotonic clock: nanoseconds since the process first asked. Cheap to copy; all copies agree.
+/// Nanoseconds since the process first asked; all copies agree.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     base: Instant,
@@ -60,7 +57,6 @@ fn read_tsc() -> u64 {
     0
 }
 
-/// Whether the kernel uses the time-stamp counter as its clock source.
 fn kernel_uses_tsc() -> bool {
     cfg!(target_arch = "x86_64")
         && std::fs::read_to_string(
@@ -69,7 +65,7 @@ fn kernel_uses_tsc() -> bool {
         .is_ok_and(|name| name.trim() == "tsc")
 }
 
-/// Reads the counter and the kernel's clock together: the attempt with the smallest gap of several.
+/// Counter and kernel clock together: the attempt with the smallest gap of several.
 fn read_both() -> (u64, Instant) {
     let attempts = (0..8).map(|_| {
         let before = kernel_now();
@@ -90,8 +86,7 @@ fn calibrate() -> Clock {
     if !kernel_uses_tsc() {
         return clock;
     }
-    // Sleeping instead of spinning: a short command should not cost 40 ms of processor time. A
-    // sleep that a signal ended is continued.
+    // Sleeping costs no processor time, unlike spinning. A sleep that a signal ended is continued.
     let mut left = CALIBRATION;
     while !left.is_zero() {
         sleep(Nanos(left.as_nanos() as u64));
@@ -132,12 +127,11 @@ impl Clock {
         Nanos(u64::try_from((at - self.base).as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Drift against the kernel's clock since start, parts per million; positive when ahead; 0 for
-    /// the kernel's clock itself.
+    /// Drift against the kernel's clock since start, positive when ahead; 0 for that clock itself.
     pub fn drift_ppm(&self) -> f64 {
         let Some(tsc) = self.tsc else { return 0.0 };
-        // Read as a pair: a preemption between two separate reads would count as drift (20 us in
-        // 100 ms are 200 ppm).
+        // Read as a pair: a preemption in between would count as drift (20 us in 100 ms are 200
+        // ppm).
         let (ticks, at) = read_both();
         let (fast, kernel) = (tsc.since_base(ticks), self.since_base(at));
         if kernel == Nanos::ZERO {
@@ -155,8 +149,8 @@ impl Clock {
         }
     }
 
-    /// Waits until an instant: sleeps while it is far, spins for the last `SPIN`, so that open-loop
-    /// I/Os start when they are due and not a timer slack later.
+    /// Sleeps while the instant is far, spins for the last `SPIN`, so that open-loop I/Os start
+    /// when they are due and not a timer slack later.
     pub fn wait_until(&self, until: Nanos) {
         loop {
             let left = until - self.now();
@@ -172,7 +166,7 @@ impl Clock {
     }
 }
 
-/// Spinning time before an instant: longer than the kernel's default timer slack (50 us).
+/// Longer than the kernel's default timer slack (50 us).
 pub(crate) const SPIN: Nanos = Nanos::from_micros(80);
 
 fn sleep(span: Nanos) {
@@ -184,8 +178,7 @@ fn sleep(span: Nanos) {
     let _ = rustix::thread::nanosleep(&spec);
 }
 
-/// Cost and resolution of the clock, for a run's audit: (mean cost in ns, smallest step seen in
-/// ns).
+/// Cost and resolution of the clock: (mean cost in ns, smallest step seen in ns).
 pub fn self_test() -> (f64, u64) {
     const READS: u64 = 200_000;
     let clock = Clock::monotonic();

@@ -7,7 +7,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::TargetError;
 
-/// A list of processors as fio and taskset(1) write it: `0-3,8`. In order, each once, at least one.
+/// A list as fio and taskset(1) write it, `0-3,8`: in order, each processor once, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(Vec<u32>);
 
@@ -46,10 +46,7 @@ impl CpuList {
         CpuList(cpus.map(|cpu| cpu as u32).collect())
     }
 
-    /// Checks that all are in the affinity mask of this process.
-    ///
-    /// # Errors
-    /// [`CpuListError::NotAllowed`] names the first that is not.
+    /// Checks that all processors are in the affinity mask of this process.
     pub fn check(&self) -> Result<(), CpuListError> {
         let allowed = CpuList::allowed();
         match self.0.iter().find(|cpu| !allowed.0.contains(cpu)) {
@@ -62,9 +59,6 @@ impl CpuList {
     }
 
     /// Sets the affinity of the calling thread, which threads it starts later inherit.
-    ///
-    /// # Errors
-    /// When the kernel refuses.
     pub fn set_thread_affinity(&self) -> Result<(), TargetError> {
         let mut mask = CpuSet::new();
         for &cpu in &self.0 {

@@ -4,10 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// A block device or file, open. Clones share the descriptor.
-///
-/// The crate `device` opens drives and checks write permits; `clippy.toml` bans
-/// [`DriveHandle::new`] elsewhere.
+/// A block device or file, open. Clones share the descriptor. The crate `device` opens drives and
+/// checks write permits; `clippy.toml` bans [`DriveHandle::new`] elsewhere.
 #[derive(Clone, Debug)]
 pub struct DriveHandle {
     name: String,
@@ -30,11 +28,7 @@ pub struct PassthruNode {
 }
 
 impl DriveHandle {
-    /// A handle on an open file. Whether it is writable or a block device is read from the
-    /// descriptor.
-    ///
-    /// # Errors
-    /// When the descriptor's flags or metadata cannot be read.
+    /// Reads from the descriptor whether it is writable or a block device.
     pub fn new(name: &str, file: File, block_bytes: u32) -> io::Result<DriveHandle> {
         use rustix::fs::{FileType, OFlags};
         let flags = rustix::fs::fcntl_getfl(&file)?;
@@ -49,8 +43,7 @@ impl DriveHandle {
         })
     }
 
-    /// Adds the NVMe generic character device of the same namespace, or why it could not be opened:
-    /// only passthrough I/O fails for that.
+    /// Adds the namespace's generic character device, or why it could not be opened.
     #[must_use]
     pub fn with_passthru(mut self, node: io::Result<PassthruNode>) -> DriveHandle {
         self.passthru = Some(Arc::new(node));
@@ -72,12 +65,11 @@ impl DriveHandle {
         self.writable
     }
 
-    /// Logical block size, bytes.
     pub(crate) fn block_bytes(&self) -> u32 {
         self.block_bytes
     }
 
-    /// The NVMe generic character device, where the drive was opened with one.
+    /// Set where the drive was opened with an NVMe generic character device.
     pub(crate) fn passthru(&self) -> Option<&Arc<io::Result<PassthruNode>>> {
         self.passthru.as_ref()
     }
@@ -99,8 +91,7 @@ impl DriveHandle {
         Ok(rustix::fs::fcntl_setfl(&*self.file, flags)?)
     }
 
-    /// Drops the file's pages from the page cache, so that a buffered read measures the drive. Best
-    /// effort: `true` when the kernel took the advice.
+    /// Drops the file's pages from the page cache; `true` when the kernel took the advice.
     pub fn drop_cached(&self) -> bool {
         self.file.sync_data().is_ok()
             && rustix::fs::fadvise(&*self.file, 0, None, rustix::fs::Advice::DontNeed).is_ok()

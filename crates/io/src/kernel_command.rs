@@ -32,7 +32,7 @@ const BYTES: usize = size_of::<KernelCommand>();
 const _: () = assert!(BYTES == 72);
 
 impl KernelCommand {
-    /// A command with data at an address of this process.
+    /// The data is at an address of this process.
     pub fn of(entry: &SubmissionEntry, address: u64, data_len: u32) -> KernelCommand {
         KernelCommand {
             opcode: entry.opcode(),
@@ -51,7 +51,7 @@ impl KernelCommand {
         }
     }
 
-    /// In memory layout, padded to the command area of a 128-byte io_uring submission entry.
+    /// Padded to the command area of a 128-byte io_uring submission entry.
     pub fn bytes(&self) -> [u8; 80] {
         // SAFETY: the structure is plain numbers without padding, of this size (asserted above).
         let raw: [u8; BYTES] = unsafe { std::mem::transmute(*self) };
@@ -61,7 +61,7 @@ impl KernelCommand {
     }
 }
 
-/// The status in a positive return value of the kernel: without the bits for More, Do Not Retry and
+/// The status in a positive return value of the kernel, without the bits for More, Do Not Retry and
 /// the like (Base 3.3.3.2, Status Field).
 pub(crate) fn status_of(answer: i32) -> StatusCode {
     StatusCode(answer as u16 & 0x7ff)

@@ -1,4 +1,4 @@
-//! Null target: completes every I/O at once without a transfer, to measure the engine itself.
+//! Completes every I/O at once without a transfer, to measure the engine itself.
 
 use assay_units::Nanos;
 
@@ -20,7 +20,7 @@ impl Completed {
         }
     }
 
-    /// [`Target::reap`]: all of them; with none, it waits until `until`.
+    /// Takes all completions; with none, it waits until `until`.
     #[inline]
     pub fn reap(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         if self.done.is_empty() {

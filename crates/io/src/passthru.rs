@@ -1,14 +1,9 @@
-//! NVMe passthrough target: commands sent by io_uring to the generic character device `/dev/ngXnY`,
-//! bypassing the block layer.
-//!
-//! Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with
+//! NVMe commands sent by io_uring to the generic character device `/dev/ngXnY`, bypassing the block
+//! layer. Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with
 //! `NVME_URING_CMD_IO`, include/uapi/linux/nvme_ioctl.h; Linux 5.19, registered buffers 6.1).
 //! Commands are not split, merged or scheduled: a transfer larger than the controller's maximum is
-//! rejected.
-//!
-//! # Performance
-//! One system call per batch (`ring`); the file and the buffers are registered. Polled where the
-//! driver has polling queues.
+//! rejected. There is one system call per batch (`ring`), with registered file and buffers; polled
+//! where the driver has polling queues.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -25,7 +20,7 @@ use crate::kernel_command::{KernelCommand, status_of};
 use crate::ring::{Encode, Ring, RingTarget, UringOptions};
 use crate::{Completion, Io, TargetError};
 
-/// `NVME_URING_CMD_IO`, `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
+/// `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
 
 /// Encodes I/Os as NVMe commands of one namespace.
@@ -42,12 +37,8 @@ pub struct NvmeCommands {
 pub type PassthruTarget = RingTarget<NvmeCommands>;
 
 impl PassthruTarget {
-    /// A ring for `slots` commands in flight with a buffer of `slot_bytes` each, on the generic
-    /// device of an opened drive, writable if that is.
-    ///
-    /// # Errors
-    /// When the drive has no generic device, a command of this size is too large for it, or the
-    /// kernel refuses the ring or the memory.
+    /// A ring for `slots` commands in flight with a buffer of `slot_bytes` each. Fails when the
+    /// drive has no generic device, or a command of this size is too large for it.
     pub fn new(
         drive: &DriveHandle,
         slots: u32,
@@ -154,8 +145,8 @@ unsafe impl Encode for NvmeCommands {
     }
 }
 
-/// The error number that the block layer would give for a status (drivers/nvme/host/core.c,
-/// `nvme_error_status`; block/blk-core.c).
+/// The error number of the block layer for a status (drivers/nvme/host/core.c, `nvme_error_status`;
+/// block/blk-core.c).
 fn errno_of(status: StatusCode) -> i32 {
     match status {
         StatusCode::CAPACITY_EXCEEDED => libc::ENOSPC,

@@ -7,14 +7,10 @@ use std::path::Path;
 use rustix::fs::{Mode, fchmod};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
 
-/// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
 /// Listens at a path with mode 0600, from its first moment: Linux gives a socket's file the mode
-/// that the socket had before (unix(7) does not say so; `unix_bind_bsd` in net/unix/af_unix.c).
-///
-/// # Errors
-/// Those of socket(2), bind(2) and listen(2).
+/// that the socket had before (`unix_bind_bsd` in net/unix/af_unix.c).
 pub fn listen_privately(path: &Path) -> io::Result<UnixListener> {
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;

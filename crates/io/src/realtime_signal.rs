@@ -2,17 +2,10 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// First and last signal that can be sent: C libraries keep those from 32 on for themselves, glibc
-/// two and musl three (signal(7), sigaction(2)).
+/// C libraries keep the first ones from 32 on, glibc two and musl three (signal(7), sigaction(2)).
 pub const SENDABLE: std::ops::RangeInclusive<i32> = 35..=64;
 
-/// Send a real-time signal.
-///
-/// # Errors
-/// The kernel's: no such process, or no permission.
-///
-/// # Panics
-/// When the signal is not one of [`SENDABLE`].
+/// Sends a real-time signal; panics when it is not one of [`SENDABLE`].
 pub fn send(process: Pid, signal: i32) -> std::io::Result<()> {
     assert!(
         SENDABLE.contains(&signal),

@@ -1,12 +1,7 @@
-//! io_uring submission and completion, shared by the engines: one system call per batch, waiting
-//! with a deadline.
-//!
-//! # Performance
-//! Submitting only writes submission-queue entries; [`Ring::reap`] enters the kernel once, to
-//! submit and to wait together. `SINGLE_ISSUER | DEFER_TASKRUN`: completion work runs in this
-//! thread inside `reap`, not in interrupts.
-//!
-//! Source for flags: Linux `io_uring_setup(2)`, `io_uring_enter(2)`.
+//! io_uring submission and completion, shared by the engines. Submitting only writes
+//! submission-queue entries; [`Ring::reap`] enters the kernel once, to submit and to wait together.
+//! With `SINGLE_ISSUER | DEFER_TASKRUN` completion work runs in this thread inside `reap`, not in
+//! interrupts (Linux `io_uring_setup(2)`, `io_uring_enter(2)`).
 
 use std::io;
 
@@ -21,8 +16,7 @@ use crate::{Completion, Io, MAX_SLOTS, Target, TargetError};
 /// Set-up flags of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UringOptions {
-    /// Poll the device for completions instead of waiting for interrupts; needs O_DIRECT and a
-    /// device with polling queues.
+    /// Poll for completions instead of interrupts; needs O_DIRECT and polling queues.
     pub iopoll: bool,
     /// A kernel thread takes submissions, so that submitting needs no system call.
     pub sqpoll: bool,
@@ -34,13 +28,13 @@ pub struct UringOptions {
     pub fua_metadata: bool,
 }
 
-/// `IORING_ENTER_GETEVENTS` of `io_uring_enter(2)`.
+/// `io_uring_enter(2)`.
 const ENTER_GETEVENTS: u32 = 1;
 
-/// `IORING_ENTER_SQ_WAKEUP` of `io_uring_enter(2)`.
+/// `io_uring_enter(2)`.
 const ENTER_SQ_WAKEUP: u32 = 2;
 
-/// How long a dropped ring waits for I/Os in flight; after that their memory is leaked instead of
+/// A dropped ring waits so long for I/Os in flight; after that their memory is leaked instead of
 /// freed.
 const DRAIN_TIMEOUT: Nanos = Nanos::from_secs(5);
 
@@ -56,8 +50,7 @@ pub unsafe trait Encode {
     /// Completion entry type.
     type Completion: cqueue::EntryMarker;
 
-    /// The entry of an I/O on the slot's buffer, which may be registered with the kernel under the
-    /// slot's number.
+    /// The entry of an I/O on the slot's buffer, registered with the kernel if `fixed`.
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Submission;
 
     /// Decodes user data and result.
@@ -135,7 +128,6 @@ impl<E: Encode> Target for RingTarget<E> {
     }
 }
 
-/// A ring and the buffers that its I/Os move.
 pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     // Declared before `buffers`, so dropped first: the kernel releases the memory before it is
     // unmapped.
@@ -143,9 +135,9 @@ pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     buffers: Buffers,
     drive: String,
     clock: Clock,
-    /// Whether the buffers are registered with the kernel (else each I/O pins its own).
+    /// Registered with the kernel (else each I/O pins its own).
     fixed_buffers: bool,
-    /// Whether a kernel thread takes the submissions ([`UringOptions::sqpoll`]).
+    /// A kernel thread takes the submissions ([`UringOptions::sqpoll`]).
     polled_by_kernel: bool,
     queued: usize,
     in_flight: usize,
@@ -154,7 +146,7 @@ pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
-    /// A ring for `slots` I/Os in flight on one file, with a buffer of `slot_bytes` each.
+    /// Makes a ring for `slots` I/Os in flight, with a buffer of `slot_bytes` each.
     pub(crate) fn new(
         drive: &str,
         file: std::os::fd::RawFd,
@@ -182,8 +174,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         };
         let iovecs: Vec<libc::iovec> = (0..slots).map(iovec).collect();
         // Registering pins the memory, which a small RLIMIT_MEMLOCK can forbid: then every I/O pins
-        // its own, correct but slower. SAFETY: every iovec lies inside `buffers`, which the ring
-        // keeps mapped until after it is gone itself.
+        // its own. SAFETY: every iovec lies inside `buffers`, which the ring keeps mapped until
+        // after it is gone itself.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&iovecs) }.is_ok();
         Ok(Ring {
             ring,
@@ -253,8 +245,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         drop(queue);
         let submitter = self.ring.submitter();
         let answer = match timeout {
-            // No wait, but deferred completion work must run, which the crate's `submit` does not
-            // request. SAFETY: no argument is passed; entries queued were made by `entry`.
+            // Deferred completion work must run, which the crate's `submit` does not request.
+            // SAFETY: no argument is passed; entries queued were made by `entry`.
             None if want == 0 => unsafe {
                 submitter.enter::<libc::sigset_t>(queued as u32, 0, flags, None)
             },
@@ -291,7 +283,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         }
     }
 
-    /// As [`crate::Target::reap`]. `decode` decodes user data and result.
+    /// As [`crate::Target::reap`]; `decode` decodes user data and result.
     #[inline]
     pub(crate) fn reap(
         &mut self,
@@ -329,7 +321,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
                 return Ok(());
             }
         }
-        // Polling: deferred completion work runs only when this thread enters the kernel.
+        // Deferred completion work runs only when this thread enters the kernel.
         if self.queued > 0 || got == 0 {
             self.enter(0, None)?;
             self.collect(out, &decode);

@@ -1,7 +1,6 @@
-//! Memory shared with another process through a file descriptor, such as guest memory.
-//!
-//! Both sides access it at any time, so no Rust reference to it exists: bytes are copied in and
-//! out, whole or not at all, within checked bounds.
+//! Memory shared with another process through a file descriptor, such as guest memory. Both sides
+//! access it at any time, so no Rust reference to it exists: bytes are copied in and out, whole or
+//! not at all, within checked bounds.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +8,8 @@ use std::sync::atomic::{Ordering, fence};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Copies up to this length go word by word, in order of address: a reader that polls the last word
-/// of an entry finds the others written.
+/// Shorter copies go word by word, in order of address: a reader that polls the last word of an
+/// entry finds the others written.
 const ORDERED_BYTES: usize = 64;
 
 /// A mapped part of a file.
@@ -26,13 +25,9 @@ pub struct SharedMemory {
 unsafe impl Send for SharedMemory {}
 
 impl SharedMemory {
-    /// Map `len_bytes` of a file from `offset_bytes` on.
-    ///
-    /// A process that truncates the file afterwards terminates this one on the next access
-    /// (SIGBUS), as with any shared memory: map only files of processes that are trusted with that.
-    ///
-    /// # Errors
-    /// When the file is shorter than that, or the system refuses.
+    /// Maps `len_bytes` of a file from `offset_bytes` on; fails when the file is shorter. A process
+    /// that truncates the file afterwards terminates this one on the next access (SIGBUS): map only
+    /// files of processes that are trusted with that.
     pub fn map(
         file: &File,
         offset_bytes: u64,
@@ -72,7 +67,6 @@ impl SharedMemory {
         self.len as u64
     }
 
-    /// Address of `len` bytes from `at` on, if all are within the mapping.
     fn address_of(&self, at: u64, len: usize) -> Option<*mut u8> {
         let from = usize::try_from(at).ok()?;
         (from <= self.len && len <= self.len - from).then(|| self.start.wrapping_add(from))
@@ -84,9 +78,9 @@ impl SharedMemory {
             return false;
         };
         // SAFETY: `address_of` checked that all bytes lie in the mapping, which is readable and
-        // lives as long as `self`; `bytes` is memory of our own, so that they do not overlap. That
-        // another process may write at the same time is true of any device's memory: the bytes are
-        // plain numbers, and any mixture of old and new ones is a valid value.
+        // lives as long as `self`; `bytes` is memory of our own, so that they do not overlap.
+        // Another process may write at the same time: the bytes are plain numbers, and any mixture
+        // of old and new ones is a valid value.
         unsafe {
             std::ptr::copy_nonoverlapping(from.cast_const(), bytes.as_mut_ptr(), bytes.len())
         };
@@ -95,7 +89,7 @@ impl SharedMemory {
         true
     }
 
-    /// Copies bytes in; `false` when the range is out of bounds or the mapping is read-only.
+    /// Copies bytes in; `false` when out of bounds or the mapping is read-only.
     pub fn write(&mut self, at: u64, bytes: &[u8]) -> bool {
         let Some(to) = self.address_of(at, bytes.len()).filter(|_| self.writable) else {
             return false;

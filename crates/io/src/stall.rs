@@ -7,12 +7,11 @@ use crate::Nanos;
 pub struct StallTimer {
     since: Nanos,
     timeout: Nanos,
-    /// The last check was past the timeout.
     was_expired: bool,
 }
 
 impl StallTimer {
-    /// Of a loop that begins now, with the longest time without a completion.
+    /// A loop begins now; `timeout` is the longest time without a completion.
     pub fn new(now: Nanos, timeout: Nanos) -> StallTimer {
         StallTimer {
             since: now,

@@ -1,5 +1,5 @@
-//! Synchronous I/O: one `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech
-//! PBlaze5 tests does.
+//! One `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech PBlaze5 tests
+//! does.
 
 use std::io::IoSlice;
 use std::os::unix::fs::FileExt;
@@ -24,10 +24,7 @@ pub struct SyncTarget {
 }
 
 impl SyncTarget {
-    /// A target with `slots` buffers of `slot_bytes`; I/Os of one batch run one after the other.
-    ///
-    /// # Errors
-    /// When the buffers cannot be allocated.
+    /// A target with `slots` buffers of `slot_bytes`; I/Os of a batch run one after the other.
     pub fn new(drive: DriveHandle, slots: u32, slot_bytes: u32) -> Result<SyncTarget, TargetError> {
         Ok(SyncTarget {
             buffers: Buffers::new(slots, slot_bytes)?,
@@ -38,8 +35,7 @@ impl SyncTarget {
         })
     }
 
-    /// The same target, whose flushes write the metadata of a file too (fsync(2), not
-    /// fdatasync(2)), or not; and so its writes with FUA (RWF_SYNC, not RWF_DSYNC).
+    /// Selects fsync(2) over fdatasync(2) for flushes, and RWF_SYNC over RWF_DSYNC for FUA.
     #[must_use]
     pub fn with_metadata(self, flush_metadata: bool, fua_metadata: bool) -> SyncTarget {
         SyncTarget {
@@ -81,7 +77,7 @@ impl SyncTarget {
     }
 }
 
-/// The `fallocate` mode of an operation (Linux maps both to commands of the block device).
+/// Linux maps both modes to commands of the block device.
 pub(crate) fn fallocate_mode(op: Op) -> FallocateFlags {
     match op {
         Op::WriteZeroes => FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE,

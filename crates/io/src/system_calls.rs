@@ -9,14 +9,13 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::kernel_command::{KernelCommand, status_of};
 
-/// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_admin_cmd)`,
-/// include/uapi/linux/nvme_ioctl.h.
+/// `_IOWR('N', 0x41, struct nvme_admin_cmd)`, include/uapi/linux/nvme_ioctl.h.
 const NVME_IOCTL_ADMIN_CMD: libc::c_ulong = 0xc048_4e41;
-/// `NVME_IOCTL_ID`, `_IO('N', 0x40)`.
+/// `_IO('N', 0x40)`.
 const NVME_IOCTL_ID: libc::c_ulong = 0x4e40;
-/// `BLKDISCARD`, `_IO(0x12, 119)`, include/uapi/linux/fs.h.
+/// `_IO(0x12, 119)`, include/uapi/linux/fs.h.
 const BLKDISCARD: rustix::ioctl::Opcode = 0x1277;
-/// `LOOP_GET_STATUS64`, include/uapi/linux/loop.h.
+/// include/uapi/linux/loop.h.
 const LOOP_GET_STATUS64: rustix::ioctl::Opcode = 0x4C05;
 
 /// How an NVMe admin command failed.
@@ -30,9 +29,6 @@ pub enum AdminCommandError {
 
 /// Sends an NVMe admin command through a controller's or namespace's device file and waits for it;
 /// `data` is sent or filled as the opcode specifies. Returns dword 0 of the completion.
-///
-/// # Errors
-/// When the kernel does not send it, or the controller completes it with an error status.
 pub fn nvme_admin_command(
     file: &File,
     command: &SubmissionEntry,
@@ -59,9 +55,6 @@ pub fn nvme_admin_command(
 }
 
 /// The namespace identifier of an open NVMe block or generic character device.
-///
-/// # Errors
-/// When it is no NVMe namespace.
 pub fn nvme_namespace_id(file: &File) -> io::Result<u32> {
     // SAFETY: this request takes no argument and touches no memory of this process.
     let nsid = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ID as _) };
@@ -69,9 +62,6 @@ pub fn nvme_namespace_id(file: &File) -> io::Result<u32> {
 }
 
 /// Discards the first `len_bytes` bytes of a block device.
-///
-/// # Errors
-/// The kernel's, as rustix gives it.
 pub fn block_discard(file: &File, len_bytes: u64) -> rustix::io::Result<()> {
     // SAFETY: BLKDISCARD reads exactly two u64, start and length, and writes to no memory of this
     // process.
@@ -81,8 +71,7 @@ pub fn block_discard(file: &File, len_bytes: u64) -> rustix::io::Result<()> {
     }
 }
 
-/// `struct loop_info64` of include/uapi/linux/loop.h: the inode that a loop device is backed by, as
-/// `stat` numbers.
+/// `struct loop_info64` of include/uapi/linux/loop.h, with numbers as in `stat`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LoopInfo64 {
@@ -97,7 +86,7 @@ pub struct LoopInfo64 {
 
 const _: () = assert!(size_of::<LoopInfo64>() == 232);
 
-/// What an open loop device is backed by; `None` for other devices and for unbound loop devices.
+/// The file or device under a loop device; `None` for other and for unbound devices.
 pub fn loop_backing(file: &File) -> Option<LoopInfo64> {
     // SAFETY: LOOP_GET_STATUS64 fills exactly one `struct loop_info64` (size asserted above), for
     // which any bytes are valid.
@@ -107,20 +96,17 @@ pub fn loop_backing(file: &File) -> Option<LoopInfo64> {
     }
 }
 
-/// `DM_TABLE_STATUS`, `_IOWR(0xfd, 12, struct dm_ioctl)`, include/uapi/linux/dm-ioctl.h.
+/// `_IOWR(0xfd, 12, struct dm_ioctl)`, include/uapi/linux/dm-ioctl.h.
 const DM_TABLE_STATUS: libc::c_ulong = 0xc138_fd0c;
 /// `DM_NOFLUSH_FLAG`: the status does not write out what a target holds.
 const DM_NOFLUSH: u32 = 1 << 11;
-/// Bytes of `struct dm_ioctl`, and of it with the targets that follow.
+/// `struct dm_ioctl` alone, and with the targets that follow.
 const DM_HEADER_BYTES: usize = 312;
 const DM_BUFFER_BYTES: usize = 16 << 10;
 
-/// Status of the targets of a device-mapper device, through `/dev/mapper/control`:
-/// `struct dm_target_spec`s, each with its text, as the kernel wrote them, and their number. Root
-/// is required.
-///
-/// # Errors
-/// The kernel's; [`io::ErrorKind::InvalidData`] for an answer outside of its buffer.
+/// Number and status of the targets of a device-mapper device, through `/dev/mapper/control`:
+/// `struct dm_target_spec`s, each with its text, as the kernel wrote them. Needs root. Fails with
+/// [`io::ErrorKind::InvalidData`] for an answer outside of its buffer.
 pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Result<(u32, Vec<u8>)> {
     let mut buffer = vec![0_u8; DM_BUFFER_BYTES];
     let mut put = |at: usize, bytes: &[u8]| buffer[at..at + bytes.len()].copy_from_slice(bytes);
@@ -154,7 +140,7 @@ pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Resul
     Ok((targets, found.to_vec()))
 }
 
-/// Resource usage of this process, all threads (getrusage(2), `RUSAGE_SELF`).
+/// All threads of this process (getrusage(2), `RUSAGE_SELF`).
 pub fn process_resource_usage() -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: getrusage writes one `struct rusage` to the pointer, which is valid for it; all-zero
@@ -167,14 +153,11 @@ pub fn process_resource_usage() -> libc::rusage {
 
 /// Reads 32-bit registers of a PCI device's memory window (`resource0` in sysfs), in the order of
 /// `offsets`, little-endian.
-///
-/// # Errors
-/// When the window cannot be mapped.
 pub fn read_registers<const COUNT: usize>(
     window: &File,
     offsets: [u64; COUNT],
 ) -> io::Result<[u32; COUNT]> {
-    /// What is mapped, bytes: the registers before the doorbells.
+    /// The registers before the doorbells.
     const WINDOW_BYTES: usize = 4096;
     for offset in offsets {
         assert!(

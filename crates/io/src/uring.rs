@@ -1,14 +1,10 @@
-//! io_uring target: registered buffers and file.
-//!
-//! # Performance
-//! - One system call per batch (`ring`).
-//! - The file and the buffers are registered, so the kernel neither looks up the file nor pins the
-//!   buffers for each I/O.
-//! - A device or file that does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every
-//!   I/O to an io-wq worker thread. A file in memory never blocks: read through a handle marked
-//!   `O_NONBLOCK` it is read inline, at half the processor time. `IOSQE_ASYNC`, which skips the
-//!   attempt, costs more than it saves (measured on zram and tmpfs).
-//! - `IOPOLL` where the device has polling queues, `SQPOLL` on request.
+//! io_uring target with registered buffers and file, so that the kernel neither looks up the file
+//! nor pins the buffers for each I/O; one system call per batch (`ring`). A device or file that
+//! does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every I/O to an io-wq worker
+//! thread. A file in memory never blocks: read through a handle marked `O_NONBLOCK` it is read
+//! inline, at half the processor time. `IOSQE_ASYNC`, which skips the attempt, costs more than it
+//! saves (measured on zram and tmpfs). `IOPOLL` is used where the device has polling queues,
+//! `SQPOLL` on request.
 
 use std::os::fd::AsRawFd;
 
@@ -28,7 +24,6 @@ pub struct FileCalls {
     // Kept open for as long as the ring uses it.
     _drive: DriveHandle,
     flush: FsyncFlags,
-    /// `rw_flags` of a write with FUA.
     fua_flags: i32,
 }
 
@@ -37,9 +32,6 @@ pub type UringTarget = RingTarget<FileCalls>;
 
 impl UringTarget {
     /// A ring for `slots` I/Os in flight with a buffer of `slot_bytes` each.
-    ///
-    /// # Errors
-    /// When the kernel refuses the ring or the memory.
     pub fn new(
         drive: DriveHandle,
         slots: u32,
@@ -47,8 +39,7 @@ impl UringTarget {
         options: UringOptions,
     ) -> Result<UringTarget, TargetError> {
         if drive.is_in_memory() && !drive.is_writable() {
-            // For writes it stays as it is: a nonblocking one may fail instead of waiting for a
-            // lock.
+            // Not for writes: a nonblocking one may fail instead of waiting for a lock.
             let failed = |source| TargetError::Ring {
                 drive: drive.name().to_owned(),
                 what: "O_NONBLOCK",
@@ -107,8 +98,7 @@ unsafe impl Encode for FileCalls {
                     .build()
             }
         };
-        // For operations that complete with 0, the length is returned with the slot in the user
-        // data.
+        // Operations that complete with 0 return the length with the slot in the user data.
         let length = match io.op {
             Op::Read | Op::Write => 0,
             Op::Flush | Op::Discard | Op::WriteZeroes => u64::from(io.len_bytes),
@@ -116,7 +106,7 @@ unsafe impl Encode for FileCalls {
         entry.user_data(u64::from(io.slot) | length << 32)
     }
 
-    /// User data: the slot in the low half, the result that replaces 0 in the high half.
+    /// The slot is in the low half of the user data, the result that replaces 0 in the high half.
     #[inline]
     fn decode(user_data: u64, result: i32) -> Completion {
         Completion {

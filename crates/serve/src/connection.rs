@@ -10,12 +10,11 @@ use rustix::net::{SendFlags, send};
 use crate::executor::ConnectionId;
 use crate::nbd::{Export, NbdSession};
 
-/// Size of the receive buffer in bytes; larger only while a longer message is received.
+/// Larger only while a longer message is received.
 const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
-/// An empty send buffer is freed above this capacity, in bytes.
+/// An empty send buffer is freed above this capacity.
 const KEPT_SEND_BUFFER_BYTES: usize = 1 << 20;
 
-/// Outcome of one read from a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
     Bytes,
@@ -24,7 +23,7 @@ pub enum ReadOutcome {
     End,
 }
 
-/// Received bytes: `buffer[start..end]` are not consumed.
+/// `buffer[start..end]` are not consumed.
 #[derive(Debug)]
 pub struct ReceiveBuffer {
     buffer: Vec<u8>,
@@ -59,8 +58,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Has room made for a contiguous message of `bytes` bytes, as it arrives: a client that
-    /// announces a message and does not send it takes no memory.
+    /// Makes room for a contiguous message of `bytes` bytes as it arrives: a client that announces
+    /// a message and does not send it takes no memory.
     pub fn reserve(&mut self, bytes: usize) {
         self.wanted = bytes;
         if self.start > 0 && self.start + bytes > self.buffer.len() {
@@ -92,7 +91,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// Replies: `bytes[sent..]` are not sent.
+/// `bytes[sent..]` are not sent.
 #[derive(Debug, Default)]
 pub struct SendBuffer {
     pub bytes: Vec<u8>,
@@ -140,17 +139,17 @@ pub struct Connection {
     /// The connection is closed then; `None` after the handshake.
     pub handshake_until: Option<Nanos>,
     pub in_flight: u32,
-    /// Their cost, see [`crate::executor::ActiveRequest::cost_bytes`].
+    /// Cost of the requests in flight, see [`crate::executor::ActiveRequest::cost_bytes`].
     pub in_flight_bytes: u64,
     /// Held bytes as last added to the server's sum.
     pub counted_bytes: u64,
     /// A received request waits for the limit of bytes in flight.
     pub stalled: bool,
-    /// Nothing more is read from it.
+    /// Nothing more is read from the connection.
     pub closing: bool,
-    /// It is on the list of connections to flush.
+    /// The connection is on the list of those to flush.
     pub listed: bool,
-    /// Events registered with epoll.
+    /// Registered with epoll.
     pub interest: EventFlags,
 }
 
@@ -180,7 +179,7 @@ impl Connection {
         }
     }
 
-    /// Memory held beyond the buffers' normal size, in bytes.
+    /// Beyond the buffers' normal size.
     pub fn held_bytes(&self) -> u64 {
         self.in_flight_bytes + self.replies.unsent() as u64
     }

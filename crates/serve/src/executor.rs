@@ -1,6 +1,5 @@
-//! Execution of NBD requests as drive commands.
-//!
-//! Most requests are one command. Zeroes that must stay allocated are written in pieces.
+//! Execution of NBD requests as drive commands. Most requests are one command; zeroes that must
+//! stay allocated are written in pieces.
 
 use assay_ssd::{Command, Completion, Status};
 use assay_units::{DataClass, Nanos, Op};
@@ -8,31 +7,26 @@ use assay_units::{DataClass, Nanos, Op};
 use crate::nbd::{NbdCommand, NbdError, Request};
 use crate::pacer::Pacer;
 
-/// Largest write of zeroes in bytes.
 const ZEROES_BYTES: u32 = 1 << 20;
 static ZEROES: [u8; ZEROES_BYTES as usize] = [0; ZEROES_BYTES as usize];
-/// Most extents of one block status reply; the client requests the rest again (proto, "Structured
-/// reply types", `NBD_REPLY_TYPE_BLOCK_STATUS`).
+/// Of one block status reply; the client requests the rest again (proto, "Structured reply types",
+/// `NBD_REPLY_TYPE_BLOCK_STATUS`).
 const MAX_EXTENTS: usize = 128;
 
-/// Identity of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionId {
     /// Index in the server's table, and submission queue of the drive.
     pub slot: u32,
-    /// Number of the connection, as slots are used again.
+    /// Slots are used again, numbers are not.
     pub number: u64,
 }
 
-/// A request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActiveRequest {
-    /// Connection that sent it.
     pub connection: ConnectionId,
     pub request: Request,
     /// Share of the limit of bytes in flight.
     pub cost_bytes: u64,
-    /// Bytes of zeroes submitted so far.
     zeroed_bytes: u32,
 }
 
@@ -50,27 +44,22 @@ impl ActiveRequest {
     }
 }
 
-/// Result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Success without data.
     Done,
-    /// Success with the data of this read completion.
+    /// The data of this read completion.
     Data(Completion),
-    /// Block status: lengths of extents, and whether each is a hole.
+    /// Lengths of extents, and whether each is a hole.
     Extents(Vec<(u32, bool)>),
-    /// Failure.
     Failed(NbdError),
 }
 
-/// The drive and the requests in flight.
 #[derive(Debug)]
 pub struct CommandExecutor {
-    /// The drive.
     pub pacer: Pacer,
     requests: Vec<ActiveRequest>,
     free: Vec<u32>,
-    /// Completions not processed yet, the latest first.
+    /// Not processed yet, the latest first.
     completed: Vec<Completion>,
     logical_block_bytes: u64,
 }
@@ -95,7 +84,6 @@ fn error_of(status: Status) -> Option<NbdError> {
 }
 
 impl CommandExecutor {
-    /// An executor without requests.
     pub fn new(pacer: Pacer) -> CommandExecutor {
         CommandExecutor {
             logical_block_bytes: pacer.drive().identity().logical_block_bytes,
@@ -106,8 +94,7 @@ impl CommandExecutor {
         }
     }
 
-    /// Starts a request that arrived at model time `now`. Returns the reply if it needs no command
-    /// of the drive.
+    /// `now` is model time. Returns the reply if the request needs no command of the drive.
     pub fn start(
         &mut self,
         now: Nanos,
@@ -153,15 +140,14 @@ impl CommandExecutor {
         None
     }
 
-    /// Takes the completions due by now from the drive, for [`CommandExecutor::next_finished`].
+    /// Takes the completions due by now, for [`CommandExecutor::next_finished`].
     pub fn collect(&mut self) {
         self.completed.clear();
         self.pacer.take(&mut self.completed);
         self.completed.reverse();
     }
 
-    /// The next request finished by the completions that [`CommandExecutor::collect`] took, with
-    /// its reply.
+    /// A request finished by the completions that [`CommandExecutor::collect`] took.
     pub fn next_finished(&mut self) -> Option<(ActiveRequest, Reply)> {
         loop {
             let completion = self.completed.pop()?;
@@ -171,8 +157,8 @@ impl CommandExecutor {
         }
     }
 
-    /// Copies the data of a read that was replied to with [`Reply::Data`]. A drive without stored
-    /// data leaves the zeroes in `bytes`.
+    /// Data of a read that was replied to with [`Reply::Data`]. A drive without stored data leaves
+    /// the zeroes in `bytes`.
     pub fn read(&self, completion: &Completion, offset_bytes: u64, bytes: &mut [u8]) {
         let drive = self.pacer.drive();
         drive.read_data(completion, offset_bytes, bytes);
@@ -196,7 +182,6 @@ impl CommandExecutor {
         Some((self.requests[tag as usize], reply))
     }
 
-    /// Submits the next piece of zeroes.
     fn write_zeroes(&mut self, now: Nanos, tag: u32) {
         let active = &mut self.requests[tag as usize];
         let len_bytes = ZEROES_BYTES.min(active.request.len_bytes - active.zeroed_bytes);
@@ -209,7 +194,7 @@ impl CommandExecutor {
         self.pacer.submit(now, command, &ZEROES);
     }
 
-    /// Extents of a range that is not empty.
+    /// The range is not empty.
     fn extents(&self, offset_bytes: u64, len_bytes: u32, one_extent: bool) -> Vec<(u32, bool)> {
         let drive = self.pacer.drive();
         let end = offset_bytes + u64::from(len_bytes);

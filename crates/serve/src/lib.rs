@@ -1,6 +1,4 @@
-//! Simulated drives as block devices and PCIe functions for other programs.
-//!
-//! Exports a simulated drive to fio, qemu-img, a file system or a virtual machine, with the model's
+//! Simulated drives as block devices and PCIe functions for other programs, with the model's
 //! latencies on the wall clock and its faults.
 //!
 //! # Architecture
@@ -19,9 +17,8 @@
 //! for a page of one repeated byte.
 //!
 //! # Non-goals
-//! No TLS, no authentication: Unix sockets and loopback unless permitted otherwise. One drive per
-//! server. No backing file: written data ends with the server. The controller model itself is crate
-//! `assay_nvme_ctrl`.
+//! No TLS, no authentication (Unix sockets and loopback unless permitted otherwise), one drive per
+//! server, no backing file. The controller model itself is crate `assay_nvme_ctrl`.
 //!
 //! # Key constants
 //! [`nbd::protocol::MAX_PAYLOAD_BYTES`] (32 MiB), [`server::MAX_CONNECTIONS`],

@@ -17,34 +17,29 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{SocketFlags, accept_with};
 
-/// Default port of NBD (proto, "Newstyle negotiation").
+/// Proto, "Newstyle negotiation".
 pub const NBD_PORT: u16 = 10809;
-/// Silence after which the host of a TCP client is asked whether it is there, and the interval of
-/// the three questions (tcp(7), `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
+/// Silence after which a TCP client's host is asked whether it is there, and the interval of the
+/// three questions (tcp(7), `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// The server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Not an address.
     #[error(
         "{0:?} is not an address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or \
          tcp:127.0.0.1:10809"
     )]
     Malformed(String),
-    /// Reachable from other machines without permission.
     #[error(
         "{0} can be reached from other machines, and NBD has no passwords: any client may read \
          and write the simulated drive; use unix:PATH or tcp:127.0.0.1:PORT, or allow it with \
          --allow-remote"
     )]
     Remote(Address),
-    /// Another server uses the socket file.
     #[error("{}: another server listens on this socket; stop it, or choose another path", .0.display())]
     Live(PathBuf),
     #[error("{}: exists and is not a socket, so it is left alone; choose another path", .0.display())]
     NotASocket(PathBuf),
-    /// A system call failed.
     #[error("cannot listen on {address}: {source}")]
     System {
         address: String,
@@ -53,12 +48,10 @@ pub enum ListenError {
     },
 }
 
-/// Address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// A socket file.
     Unix(PathBuf),
-    /// Host name and port (0: any free port).
+    /// Port 0 is any free port.
     Tcp(String, u16),
 }
 
@@ -97,7 +90,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A listening socket. Dropping it removes its socket file.
+/// Dropping the listener removes its socket file.
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
@@ -106,22 +99,20 @@ pub struct Listener {
 
 #[derive(Debug)]
 enum Bound {
-    /// Socket file, identified by device and inode.
+    /// Identified by device and inode.
     Unix(PathBuf, Option<(u64, u64)>),
     Tcp(SocketAddr),
 }
 
-/// Device and inode of a path.
+/// Device and inode.
 fn file_of(path: &Path) -> Option<(u64, u64)> {
     let there = path.symlink_metadata().ok()?;
     Some((there.dev(), there.ino()))
 }
 
 impl Listener {
-    /// Listens. A stale socket file is replaced.
-    ///
-    /// # Errors
-    /// In use, reachable from other machines without `allow_remote`, or rejected by the system.
+    /// Replaces a stale socket file. Fails when the address is in use, or reachable from other
+    /// machines without `allow_remote`.
     pub fn bind(address: &Address, allow_remote: bool) -> Result<Listener, ListenError> {
         let system = |source: io::Error| ListenError::System {
             address: address.to_string(),
@@ -153,7 +144,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// NBD URI (NetworkBlockDevice/nbd, `doc/uri.md`).
+    /// NetworkBlockDevice/nbd, `doc/uri.md`.
     pub fn uri(&self) -> String {
         match &self.bound {
             Bound::Unix(path, _) => {
@@ -165,10 +156,7 @@ impl Listener {
         }
     }
 
-    /// A blocking duplicate of the socket. The socket file stays with this value.
-    ///
-    /// # Errors
-    /// [`ListenError::System`] when no file descriptor is left.
+    /// A blocking duplicate; the socket file stays with this value.
     pub fn shared(&self) -> Result<OwnedFd, ListenError> {
         // O_NONBLOCK belongs to the open file description, which the duplicate shares.
         let blocking = self.socket.try_clone().and_then(|socket| {
@@ -181,12 +169,11 @@ impl Listener {
         })
     }
 
-    /// Whether other machines can reach it.
+    /// Other machines can reach the address.
     pub fn is_remote(&self) -> bool {
         matches!(self.bound, Bound::Tcp(at) if !at.ip().is_loopback())
     }
 
-    /// The next waiting client.
     pub(crate) fn accept(&self) -> rustix::io::Result<OwnedFd> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let stream = accept_with(&self.socket, flags)?;
@@ -238,7 +225,7 @@ fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
     }
 }
 
-/// Percent-encodes for the query of a URI (RFC 3986, section 3.4).
+/// Encodes for the query of a URI (RFC 3986, section 3.4).
 fn percent_encoded(path: &str) -> String {
     let encode = |byte: u8| match char::from(byte) {
         kept if kept.is_ascii_alphanumeric() || "/-._~".contains(kept) => kept.to_string(),

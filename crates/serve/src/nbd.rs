@@ -1,7 +1,6 @@
 //! The NBD (network block device) protocol, sans-IO: bytes in, requests out; replies in, bytes out.
-//!
-//! Source of every number and rule here: the protocol specification, `doc/proto.md` of
-//! NetworkBlockDevice/nbd, called *proto* below and cited by section heading.
+//! Source of every number and rule: `doc/proto.md` of NetworkBlockDevice/nbd, called *proto* below
+//! and cited by section heading.
 
 mod options;
 pub mod protocol;

@@ -1,10 +1,9 @@
-//! Round-trip overhead of the NBD server: latency of a client less the model's latency.
-//!
-//! A second drive of the same profile, without faults, is served over a socket pair to a client
-//! that reads random 4 KiB blocks of a filled drive at queue depth 1. The measurement covers the
-//! whole server (sleep, wake-up, polling, receive, decode, send) and the client's wake-up, not the
-//! time between a reply and the next request. The idle times are those of the served drive, because
-//! a processor that was idle for longer takes longer to wake.
+//! Round-trip overhead of the NBD server: latency of a client less the model's latency. A second
+//! drive of the same profile, without faults, is served over a socket pair to a client that reads
+//! random 4 KiB blocks of a filled drive at queue depth 1. The measurement covers the whole server
+//! (sleep, wake-up, polling, receive, decode, send) and the client's wake-up, not the time between
+//! a reply and the next request. The idle times are those of the served drive, because a processor
+//! that was idle for longer takes longer to wake.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -21,17 +20,15 @@ use crate::nbd::protocol::{
 use crate::pacer::{Pace, Pacer};
 use crate::server::{NbdServer, ServeError};
 
-/// Measured reads; 50 of them lie above the 99th percentile.
+/// 50 of them lie above the 99th percentile.
 const READS: usize = 5000;
 const BLOCK_BYTES: u32 = 4096;
-/// Sizes in bytes: greeting (proto, "Newstyle negotiation"), reply to `NBD_OPT_EXPORT_NAME` without
-/// zeroes.
+/// Greeting (proto, "Newstyle negotiation"), and reply to `NBD_OPT_EXPORT_NAME` without zeroes.
 const GREETING_BYTES: usize = 18;
 const EXPORT_NAME_REPLY_BYTES: usize = 10;
-/// Reply to `NBD_OPT_STRUCTURED_REPLY`, in bytes.
+/// Reply to `NBD_OPT_STRUCTURED_REPLY`.
 const OPTION_REPLY_BYTES: usize = 20;
-/// Sizes in bytes: header of a simple reply, remainder of a structured reply's header, offset
-/// before its data.
+/// Header of a simple reply, remainder of a structured reply's header, offset before its data.
 const SIMPLE_HEADER_BYTES: usize = 16;
 const HEADER_REMAINDER_BYTES: usize = 4;
 const OFFSET_BYTES: usize = 8;
@@ -39,17 +36,16 @@ const OFFSET_BYTES: usize = 8;
 /// Latency of a read beyond the model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTripOverhead {
-    /// Difference of the means in nanoseconds; it determines the rate of a closed loop (Little's
-    /// law).
+    /// Difference of the means; it determines the rate of a closed loop (Little's law).
     pub mean_ns: u64,
-    /// Difference of the medians in nanoseconds.
+    /// Difference of the medians.
     pub p50_ns: u64,
-    /// Difference of the 99th percentiles in nanoseconds.
+    /// Difference of the 99th percentiles.
     pub p99_ns: u64,
 }
 
 impl RoundTripOverhead {
-    /// Overhead of measured latencies over those of the model. A difference below 0 counts as 0.
+    /// A difference below 0 counts as 0.
     pub(crate) fn between(mut measured: Vec<Nanos>, mut model: Vec<Nanos>) -> RoundTripOverhead {
         measured.sort_unstable();
         model.sort_unstable();
@@ -70,11 +66,8 @@ impl RoundTripOverhead {
     }
 }
 
-/// Measures the overhead; takes most of a second. At [`Pace::Free`] the model's latency counts as
-/// 0.
-///
-/// # Errors
-/// When the server's event loop fails. `Ok(None)` without a second drive, socket pair or thread.
+/// Takes most of a second. At [`Pace::Free`] the model's latency counts as 0. Fails when the
+/// server's event loop fails; `Ok(None)` without a second drive, socket pair or thread.
 pub fn measure(profile: &Profile, pace: Pace) -> Result<Option<RoundTripOverhead>, ServeError> {
     let (Ok(served), Ok(reference)) = (filled_drive(profile), filled_drive(profile)) else {
         return Ok(None);
@@ -113,7 +106,7 @@ fn filled_drive(profile: &Profile) -> Result<Drive, DriveError> {
     Drive::new(profile.clone(), options)
 }
 
-/// Latencies of reads of random blocks, after a tenth as many for warm-up.
+/// Random blocks, after a tenth as many reads for warm-up.
 pub(crate) fn latencies<E>(
     reads: usize,
     blocks: u64,
@@ -127,7 +120,7 @@ pub(crate) fn latencies<E>(
     (0..reads).map(|_| read()).collect()
 }
 
-/// Latencies of the same reads in the model alone.
+/// The same reads in the model alone.
 fn model_latencies(drive: Drive, blocks: u64) -> Vec<Nanos> {
     let mut pacer = Pacer::new(drive, Pace::Free);
     let mut done = Vec::new();
@@ -191,7 +184,7 @@ fn read_latencies(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>>
     })
 }
 
-/// Whether the header announces one chunk with the whole block.
+/// The header announces one chunk with the whole block.
 fn is_whole_block(
     header: &[u8; SIMPLE_HEADER_BYTES],
     remainder: &[u8; HEADER_REMAINDER_BYTES],

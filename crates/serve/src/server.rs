@@ -1,7 +1,5 @@
-//! NBD server event loop: one thread, one epoll instance, one drive, many connections.
-//!
-//! # Waiting
-//! Without requests in flight the thread sleeps until a socket is readable. While the model holds
+//! NBD server event loop: one thread, one epoll instance, one drive, many connections. Without
+//! requests in flight the thread sleeps until a socket is readable. While the model holds
 //! completions back it sleeps until [`SPIN`] before the next is due and then polls, because a
 //! wake-up takes tens of microseconds. After activity it polls for [`BUSY_POLL`] before it sleeps,
 //! since a reply is mostly followed by the next request; on a machine with one processor it does
@@ -26,34 +24,30 @@ use crate::listen::Listener;
 use crate::nbd::{Decoded, Export, NbdCommand, Request};
 use crate::pacer::{Lateness, Pace, Pacer, Wait};
 
-/// Most concurrent connections; further ones are closed at once.
+/// Further connections are closed at once.
 pub const MAX_CONNECTIONS: usize = 64;
-/// Limit of reply bytes in flight or not sent, over all connections.
+/// Reply bytes in flight or not sent, over all connections.
 pub const MAX_IN_FLIGHT_BYTES: u64 = 256 << 20;
-/// Time in which a client must finish the handshake: so a silent one holds no connection. That of
-/// qemu-nbd (`NBD_DEFAULT_HANDSHAKE_MAX_SECS`, QEMU, include/block/nbd.h).
+/// A silent client holds no connection. Time of qemu-nbd (`NBD_DEFAULT_HANDSHAKE_MAX_SECS`, QEMU,
+/// include/block/nbd.h).
 pub const HANDSHAKE_TIMEOUT: Nanos = Nanos::from_millis(10_000);
-/// Time before a deadline that is spent polling instead of sleeping: longer than a wake-up on a
-/// virtual machine takes (measured: median 50 to 90 us, 99th percentile 130 to 160 us).
+/// Polling before a deadline: longer than a wake-up on a virtual machine takes (measured: median 50
+/// to 90 us, 99th percentile 130 to 160 us).
 pub const SPIN: Nanos = Nanos::from_micros(150);
-/// Polling time after activity before the thread sleeps: about the time a client takes to wake and
-/// send its next request.
+/// Polling after activity: about the time a client takes to wake and send its next request.
 pub const BUSY_POLL: Nanos = Nanos::from_micros(200);
 /// Cost of a request without data, counted towards [`MAX_IN_FLIGHT_BYTES`].
 const REQUEST_COST_BYTES: u64 = 512;
-/// After a stop request: time limit for requests in flight to complete and connections to receive
-/// the replies.
+/// After a stop request: limit for requests in flight to complete and connections to receive the
+/// replies.
 const DRAIN_TIMEOUT: Nanos = Nanos::from_millis(2000);
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 
-/// A system call of the server failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot serve the simulated drive: {what} failed: {source}")]
 pub struct ServeError {
-    /// The call.
     what: &'static str,
-    /// Its error.
     source: io::Error,
 }
 
@@ -64,20 +58,16 @@ fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ServeError {
     }
 }
 
-/// Counts of a server's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServeSummary {
-    /// Connections accepted.
     pub connections: u64,
-    /// Requests completed by the drive.
+    /// Completed by the drive.
     pub requests: u64,
-    /// Requests that failed.
     pub failed: u64,
     /// Delay of completions against the model's times.
     pub lateness: Lateness,
 }
 
-/// NBD server of one drive.
 pub struct NbdServer {
     executor: CommandExecutor,
     export: Export,
@@ -100,10 +90,7 @@ pub struct NbdServer {
 }
 
 impl NbdServer {
-    /// Powers the drive on. `name` is the name of the export.
-    ///
-    /// # Errors
-    /// When epoll is not available.
+    /// Powers the drive on; `name` is that of the export. Fails when epoll is not available.
     pub fn new(drive: Drive, pace: Pace, name: &str) -> Result<NbdServer, ServeError> {
         let identity = drive.identity();
         let export = Export {
@@ -137,7 +124,7 @@ impl NbdServer {
         })
     }
 
-    /// Accepts connections of a listener; fails when epoll rejects the socket.
+    /// Fails when epoll rejects the socket.
     pub fn listen(&mut self, listener: Listener) -> Result<(), ServeError> {
         self.register(listener.as_fd(), LISTENER)?;
         self.listener = Some(listener);
@@ -156,20 +143,16 @@ impl NbdServer {
         self.executor.pacer.drive()
     }
 
-    /// Returns the drive.
     pub fn into_drive(self) -> Drive {
         self.executor.pacer.into_drive()
     }
 
-    /// Number of connections.
     pub fn connected(&self) -> usize {
         self.connections.iter().flatten().count()
     }
 
-    /// Serves until `stop` is readable, then completes the requests in flight.
-    ///
-    /// # Errors
-    /// When waiting fails; an error of a client ends only its connection.
+    /// Serves until `stop` is readable, then completes the requests in flight. An error of a client
+    /// ends only its connection.
     pub fn run(&mut self, stop: BorrowedFd<'_>) -> Result<ServeSummary, ServeError> {
         self.register(stop, STOP)?;
         while !self.stopping {
@@ -197,7 +180,7 @@ impl NbdServer {
         Ok(self.summary)
     }
 
-    /// One iteration: waits for an event and processes it; fails when waiting fails.
+    /// One iteration: waits for an event and processes it.
     pub fn poll_once(&mut self) -> Result<(), ServeError> {
         self.poll_until(None)
     }
@@ -249,8 +232,8 @@ impl NbdServer {
         Ok(())
     }
 
-    /// Sleeps until a socket is ready, at most `span`. `ppoll` has nanosecond timeouts,
-    /// `epoll_wait` milliseconds.
+    /// Until a socket is ready, at most `span`. `ppoll` has nanosecond timeouts, `epoll_wait`
+    /// milliseconds.
     fn sleep(&self, span: Nanos) -> Result<(), ServeError> {
         let timeout = Timespec {
             tv_sec: (span.0 / 1_000_000_000).min(3600) as i64,
@@ -325,7 +308,7 @@ impl NbdServer {
         self.mark_for_flush(slot);
     }
 
-    /// Decodes and starts the received requests, up to the limit of bytes in flight.
+    /// Starts requests up to the limit of bytes in flight.
     fn process_received(&mut self, slot: usize) {
         let now = self.executor.pacer.now();
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
@@ -403,7 +386,7 @@ impl NbdServer {
         }
     }
 
-    /// Sends the reply of a finished request, if its connection still exists.
+    /// If the connection still exists.
     fn send_reply(&mut self, active: &ActiveRequest, reply: &Reply) {
         let slot = active.connection.slot as usize;
         self.summary.requests += 1;
@@ -483,7 +466,6 @@ impl NbdServer {
     }
 }
 
-/// Appends the reply to a request.
 fn append_reply(
     connection: &mut Connection,
     executor: &CommandExecutor,
@@ -497,7 +479,6 @@ fn append_reply(
         Reply::Data(completion) => session.read_reply(request, out, |at, bytes| {
             executor.read(completion, at, bytes);
         }),
-        // A read of no bytes.
         Reply::Done if matches!(request.command, NbdCommand::Read { .. }) => {
             session.read_reply(request, out, |_, _| {});
         }

@@ -44,7 +44,7 @@ pub(super) struct BenchRun<'a> {
 }
 
 impl BenchRun<'_> {
-    /// Open the drives, run `work` on their streamer, and close them again.
+    /// Opens the drives for `work` and closes them again.
     pub fn open<R>(
         &mut self,
         work: impl FnOnce(&mut dyn Streamer, &mut TestContext<'_>) -> Result<R, TestError>,
@@ -62,17 +62,15 @@ pub(super) struct TestContext<'a> {
     pub options: &'a BenchOptions,
     /// The whole range.
     pub range: StreamRange,
-    /// The part used by the short tests, from the start.
+    /// The short tests use this part, from the start.
     pub window: StreamRange,
     pub pages: Option<Arc<PatternPages>>,
     pub min_io_bytes: u32,
     pub capacity_bytes: u64,
     pub log: StreamLog,
-    /// The running test.
     pub test: &'static str,
     pub seeds: u64,
     pub progress: Progress<'a>,
-    /// Links of all drives, from test 00.
     pub links: Vec<Option<PcieLink>>,
     pub report: BenchReport,
 }
@@ -148,7 +146,7 @@ impl TestContext<'_> {
         }
     }
 
-    /// Write a new stream over a whole range and flush, so that its content is known.
+    /// Writes a new stream over the range and flushes, so that its content is known.
     pub fn write_known(
         &mut self,
         streamer: &mut dyn Streamer,
@@ -196,7 +194,7 @@ impl TestContext<'_> {
         Ok(recorded.status)
     }
 
-    /// Check that a stream ended normally and filled its range.
+    /// Checks that the stream ended normally and filled its range.
     pub fn ended(&self, status: &StreamStatus, bytes: u64, last: u64) -> Result<(), TestError> {
         let whole = StatusBits::FINISHED.with(StatusBits::LAST_VALID);
         if status.status != whole
@@ -224,7 +222,6 @@ impl TestContext<'_> {
         })
     }
 
-    /// Read `chunks` chunks by `read` and compare.
     fn read_back_with(
         &mut self,
         chunks: u64,

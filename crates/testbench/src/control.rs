@@ -17,7 +17,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let half = window.chunks_per_drive() / 2;
         let (low, high) = (context.part(0, half), context.part(half, half));
         let first = context.write_known(streamer, &window, "the first stream")?;
-        // Reading: data read ahead of a stopped replay must not appear in the next one.
+        // Data read ahead of a stopped replay must not appear in the next one.
         let few = half * u64::from(window.drives) / 2;
         let mut sink = CommandAfter {
             left: few,
@@ -44,7 +44,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             &layout,
             "the replay after one that was stopped",
         )?;
-        // Writing: chunks of a stopped stream must not appear in the next one.
+        // Chunks of a stopped stream must not appear in the next one.
         let (cut, next) = (context.seed(), context.seed());
         let order = WriteMode::order(few, ControlBits::STOP);
         let stopped = context.write(

@@ -23,7 +23,7 @@ pub fn options() -> BenchOptions {
 #[derive(Clone, Debug)]
 pub struct FaultRow {
     pub name: &'static str,
-    /// Id of the test, in which alone the faults are armed.
+    /// The faults are armed in this test alone.
     pub test: &'static str,
     pub faults: Faults,
     /// Parts of the detail of the failed test.

@@ -1,8 +1,6 @@
-//! Test bench for a drive behind a streaming core: twelve tests with a PASS/FAIL summary.
-//!
-//! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests
-//! in the same order, on any drive: real, file, simulated. A core in hardware has the same
-//! registers and the same pattern, and the bench tests it by the same code.
+//! Test bench for a drive behind a streaming core: the twelve tests with which the hardware
+//! bring-up of the MLE NVMe Streamer ends, in the same order, on any drive. A core in hardware has
+//! the same registers and the same pattern, and the bench tests it by the same code.
 //!
 //! | id | test | requirement |
 //! |---|---|---|
@@ -28,7 +26,7 @@
 //! streamer's drives; [`fault_table`] lists which test detects which.
 //!
 //! # Non-goals
-//! Rates are reported without a verdict. No test without writing.
+//! Rates have no verdict. Every test writes.
 //!
 //! # Key constants
 //! [`MAX_SWEEP_CHUNKS`] (32768, MLE NVMe Streamer), [`MIN_CHUNKS`].
@@ -98,7 +96,6 @@ impl Default for BenchOptions {
 pub enum TestOutcome {
     Pass,
     Fail,
-    /// Not applicable to this drive.
     NotApplicable,
 }
 
@@ -108,7 +105,7 @@ pub struct TestResult {
     pub id: &'static str,
     pub name: &'static str,
     pub result: TestOutcome,
-    /// Observations: rates, addresses, the first wrong beat and its diagnosis.
+    /// Rates, addresses, the first wrong beat and its diagnosis.
     pub detail: String,
 }
 
@@ -116,7 +113,6 @@ pub struct TestResult {
 pub struct StreamRates {
     pub chunks: u64,
     pub bytes: u64,
-    /// Bytes per second, written.
     pub write_bytes_per_s: f64,
     pub read_bytes_per_s: f64,
 }
@@ -126,7 +122,7 @@ pub struct BenchReport {
     pub drives: Vec<String>,
     /// Any drive is simulated.
     pub simulated: bool,
-    /// I/O bypassed the page cache. Otherwise the data read may never have been on the drive.
+    /// Whether I/O bypassed the page cache; else the data read may never have been on the drive.
     pub direct: bool,
     pub seed: u64,
     pub range: StreamRange,
@@ -151,7 +147,6 @@ pub enum BenchError {
     Streamer(#[from] StreamError),
     #[error("the test bench needs a drive")]
     NoDrive,
-    /// The range is too small.
     #[error(
         "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test \
          bench needs {MIN_CHUNKS}; extend it or use smaller chunks"
@@ -161,7 +156,6 @@ pub enum BenchError {
         chunks: u64,
         chunk_bytes: u32,
     },
-    /// The drive keeps no data.
     #[error(
         "{drive}: keeps no data, so there is nothing to test; name a drive, a file or a simulated \
          drive"
@@ -174,7 +168,7 @@ pub trait BenchObserver {
     /// Bytes written and read so far, and the estimated total.
     fn progress(&mut self, _done_bytes: u64, _total_bytes: u64) {}
     fn ended(&mut self, _result: &TestResult) {}
-    /// Whether to stop; called for every chunk.
+    /// Called for every chunk.
     fn stop_requested(&self) -> bool {
         false
     }

@@ -4,7 +4,7 @@ use assay_stream::drives::{IoCalls, QueueOptions, SoftwareHost};
 
 use crate::{BenchObserver, BenchOptions};
 
-/// The software streamer over these drives: past the page cache, if all of them support this.
+/// Bypasses the page cache if all drives support this.
 pub fn software_host<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>>(
     sessions: S,
     options: &BenchOptions,
@@ -29,7 +29,6 @@ pub struct FaultsInTest {
 }
 
 impl FaultsInTest {
-    /// These faults, in the test of this id.
     pub fn new(faults: &[Faults], only: &'static str) -> FaultsInTest {
         FaultsInTest {
             faults: faults.to_vec(),

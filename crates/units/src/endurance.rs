@@ -45,8 +45,7 @@ impl CounterSource {
 pub struct CounterOrigin {
     /// Its log.
     pub source: CounterSource,
-    /// Step in which it counts, bytes: the difference of two readings is known to less than one
-    /// step.
+    /// Step in bytes: the difference of two readings is known to less than one step.
     pub unit_bytes: u64,
 }
 
@@ -55,8 +54,7 @@ pub struct CounterOrigin {
 pub struct RatedEndurance {
     /// The log that states it.
     pub source: CounterSource,
-    /// Bytes that may be written to the media over the drive's life: the Endurance Estimate of log
-    /// 09h is for a write amplification of 1.
+    /// Bytes that may be written to the media: log 09h is for a write amplification of 1.
     pub media_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Classes of errors: what can be done about one. Commands take their exit status from the class.
+//! Classes of errors, from which commands take their exit status.
 
 use std::io;
 
@@ -20,8 +20,7 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// Of a failure to read a file named by the user. One that is missing, or has other content
-    /// than it should (no error of the operating system), is a matter of usage.
+    /// A user's file that is missing, or has wrong content (no error of the system), is usage.
     pub fn of_named_file(error: &io::Error) -> ErrorClass {
         match error.kind() == io::ErrorKind::NotFound || error.raw_os_error().is_none() {
             true => ErrorClass::Usage,
@@ -30,8 +29,7 @@ impl ErrorClass {
     }
 }
 
-/// An error with a class. The implementation of an enum names every variant, so that a new variant
-/// is not built without a class.
+/// An error with a class. Implementations of enums name every variant, so that none is forgotten.
 pub trait Classified {
     /// Its class.
     fn class(&self) -> ErrorClass;

@@ -1,5 +1,3 @@
-//! Median.
-
 /// The median; for an even count the mean of the two middle values; `None` for no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An I/O operation. NVMe Base/NVM Command Set names in brackets.
+/// An I/O operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -36,9 +36,7 @@ impl Op {
     }
 }
 
-/// Compressibility class of written data.
-///
-/// A simulated drive that stores no data uses the class instead of the bytes.
+/// Compressibility of written data; a drive that stores no data uses the class instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataClass {

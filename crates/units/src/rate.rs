@@ -2,9 +2,7 @@
 
 use crate::Nanos;
 
-/// Transfer time of `bytes` at `bytes_per_second`, rounded up.
-///
-/// A rate of zero means "never" and gives [`Nanos::MAX`].
+/// Transfer time of `bytes`, rounded up; a rate of zero means "never", [`Nanos::MAX`].
 pub fn transfer_time(bytes: u64, bytes_per_second: u64) -> Nanos {
     if bytes_per_second == 0 {
         return if bytes == 0 { Nanos::ZERO } else { Nanos::MAX };

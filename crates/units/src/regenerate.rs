@@ -1,5 +1,4 @@
-//! Data pages that are regenerated instead of stored: the interface between a simulated drive and a
-//! data format.
+//! Data pages that a simulated drive regenerates instead of storing them.
 
 use std::fmt::Debug;
 
@@ -11,11 +10,10 @@ pub type Family = [u64; 2];
 
 /// Regenerates pages from a family and a serial number.
 pub trait PageGenerator: Debug + Send + Sync {
-    /// Family and serial number that this page at `offset` (bytes) claims to have. The drive
-    /// compares the regenerated page byte by byte, so a wrong answer costs time and no correctness.
+    /// Family and serial number that this page at `offset` claims to have. The drive compares the
+    /// regenerated page byte by byte, so a wrong answer costs only time.
     fn recognise(&self, offset: u64, page: &[u8; PAGE_BYTES]) -> Option<(Family, u32)>;
 
-    /// Generate the page of that family and serial number for that offset. Must not panic on an
-    /// unknown family.
+    /// Generates a page; must not panic on an unknown family.
     fn generate(&self, family: Family, serial: u32, offset: u64, page: &mut [u8; PAGE_BYTES]);
 }

@@ -1,7 +1,6 @@
-//! xoshiro256++ with named streams.
-//!
-//! Source: D. Blackman, S. Vigna, "Scrambled linear pseudorandom number generators" (2018), the
-//! xoshiro256++ 1.0 generator, seeded by splitmix64 as its authors recommend. Not for secrets.
+//! xoshiro256++ with named streams. Source: D. Blackman, S. Vigna, "Scrambled linear pseudorandom
+//! number generators" (2018), the xoshiro256++ 1.0 generator, seeded by splitmix64 as its authors
+//! recommend. Not for secrets.
 
 /// A deterministic pseudo-random number generator: 256 bits of state, period 2^256 - 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +8,7 @@ pub struct Rng {
     state: [u64; 4],
 }
 
-/// One step of splitmix64: also a good 64-bit mixing function on its own.
+/// One step of splitmix64, a good 64-bit mixing function on its own.
 #[inline]
 pub fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -35,9 +34,8 @@ impl Rng {
         }
     }
 
-    /// The generator of a *named* stream of a seed. Two names give unrelated streams, so a new
-    /// consumer does not change the numbers of an existing one. The name is hashed with 64-bit
-    /// FNV-1a.
+    /// The generator of a *named* stream, so that a new consumer does not change the numbers of an
+    /// existing one. The name is hashed with 64-bit FNV-1a.
     pub fn stream(seed: u64, name: &str) -> Rng {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {
@@ -61,8 +59,8 @@ impl Rng {
         result
     }
 
-    /// Uniform in `0..bound` (0 for a bound of 0), by Lemire's multiplication method with
-    /// rejection: exactly uniform.
+    /// Uniform in `0..bound` (0 for a bound of 0), exactly, by Lemire's multiplication with
+    /// rejection.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 {
@@ -90,9 +88,9 @@ impl Rng {
         -self.unit_f64().ln() * mean
     }
 
-    /// Normally distributed with mean 0 and standard deviation 1: one of the pair of G. Box and M.
-    /// Muller, "A Note on the Generation of Random Normal Deviates", Annals of Mathematical
-    /// Statistics 29 (1958). Finite: [`Rng::unit_f64`] is never zero.
+    /// Normal with mean 0 and standard deviation 1: one of the pair of G. Box and M. Muller, "A
+    /// Note on the Generation of Random Normal Deviates", Annals of Mathematical Statistics 29
+    /// (1958). Finite: [`Rng::unit_f64`] is never zero.
     #[inline]
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit_f64().ln()).sqrt();

@@ -6,11 +6,9 @@ use std::ops::{Add, AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds: an instant on some target's clock, or the span between two of them.
-///
-/// `u64` holds 584 years, so sums over any run fit. Addition saturates ([`Nanos::MAX`] is "never"
-/// and stays so); subtraction saturates at zero (a clock that stepped back reads as no time
-/// passed).
+/// Nanoseconds: an instant on some target's clock, or a span. `u64` holds 584 years, so sums over
+/// any run fit. Addition saturates ([`Nanos::MAX`] is "never"); subtraction saturates at zero (a
+/// clock that stepped back reads as no time passed).
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);

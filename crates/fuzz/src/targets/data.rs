@@ -12,15 +12,13 @@ use assay_stream::index::{BLOCK_BYTES, IndexBlock, RecordingHeader, StreamId};
 
 use crate::input::Input;
 
-/// Bytes of a block of the index.
 const BLOCK: usize = BLOCK_BYTES as usize;
-/// Bytes of the blocks that are verified.
 const BLOCKS_BYTES: usize = 8192;
 /// Begin of the checksum in a block of the index.
 const CHECKSUM_AT: usize = 12;
 
-/// The header and an index block of a recording, with right and with wrong checksums. What is
-/// decoded is encoded to what decodes to the same.
+/// Header and index block of a recording, with right and with wrong checksums. What is decoded is
+/// encoded to what decodes to the same.
 pub fn recording_index(data: &[u8]) {
     let mut input = Input::new(data);
     let has_checksum = !input.u8().is_multiple_of(4);
@@ -94,9 +92,9 @@ pub fn verify_blocks(data: &[u8]) {
     );
 }
 
-/// The diagnosis of a chunk of a stream that is wrong. The right chunk has none.
+/// The right chunk of a stream has no diagnosis.
 pub fn pattern(data: &[u8]) {
-    /// Bytes beyond which a search takes seconds.
+    /// With more bytes a search takes seconds.
     const MAX_CHUNK_BYTES: usize = 4096;
     let mut input = Input::new(data);
     let context = DiagnosisContext {
@@ -122,7 +120,7 @@ pub fn pattern(data: &[u8]) {
     assert_eq!(diagnose(&context, &chunk, None).is_some(), wrong != bytes);
 }
 
-/// Partition tables and signatures of file systems at the begin and the end of a drive.
+/// Finds signatures at the begin and the end of a drive.
 pub fn signature(data: &[u8]) {
     let mut input = Input::new(data);
     let tail_bytes = usize::from(input.u16());

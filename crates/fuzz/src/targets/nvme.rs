@@ -10,7 +10,7 @@ use assay_units::Nanos;
 
 use crate::input::Input;
 
-/// A controller that answers each admin command with the next bytes of the input.
+/// Answers each admin command with the next bytes of the input.
 struct Answers<'a>(Input<'a>);
 
 impl AdminPort for Answers<'_> {
@@ -47,13 +47,11 @@ pub fn probe(data: &[u8]) {
     }
 }
 
-/// Memory of the guest, bytes.
 const MEMORY_BYTES: usize = 256 << 10;
-/// Most steps of a guest.
 const MAX_STEPS: usize = 400;
 
-/// A driver that writes any register and any memory: the controller neither panics nor hangs, and
-/// time passes.
+/// A driver writes any register and any memory: the controller neither panics nor hangs, and time
+/// passes.
 pub fn controller(data: &[u8]) {
     let mut profile = Profile::builtin("samsung-951").expect("a profile");
     profile.nand.blocks_per_plane.value = 64;

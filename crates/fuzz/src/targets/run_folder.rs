@@ -1,24 +1,20 @@
-//! Run folders, read and shown.
-
 use std::fs;
 use std::path::Path;
 
 use assay_report::terminal::{self, Style};
 use assay_store::Run;
 
-/// Manifest and journal of a short run, which the other file of a folder is read with.
+/// Files of a short run, with which the other file of a folder is read.
 const MANIFEST: &[u8] = include_bytes!("../../corpus/manifest/run.json");
 const JOURNAL: &[u8] = include_bytes!("../../corpus/journal/run.log");
-/// Width of the terminal, columns.
 const WIDTH: usize = 100;
 
-/// `manifest.json`.
 pub fn manifest(data: &[u8]) {
     read(data, &with_checksums(JOURNAL));
 }
 
-/// `journal.log`: lines without their checksums, which are added, so that inputs get beyond them. A
-/// line that begins with `!` has none.
+/// Lines of `journal.log` without their checksums, which are added, so that inputs get beyond them.
+/// A line that begins with `!` has none.
 pub fn journal(data: &[u8]) {
     read(MANIFEST, &with_checksums(data));
 }

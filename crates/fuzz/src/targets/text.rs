@@ -20,7 +20,7 @@ use assay_units::{Nanos, Op, parse_duration, parse_size};
 use assay_workload::options::{JOB_OPTIONS, JobOptions};
 use assay_workload::plan::Workload;
 
-/// A null target that suites are expanded over, bytes.
+/// Suites are expanded over it.
 const DRIVE: &str = "null:size=1g";
 
 fn text(data: &[u8]) -> Option<&str> {
@@ -32,14 +32,14 @@ fn null_drive() -> DriveSession {
     DriveSession::open(&spec, &SessionOptions::default()).expect("a null target")
 }
 
-/// A drive profile (`sim:FILE.toml`).
+/// Drive profiles are `sim:FILE.toml`.
 pub fn profile(data: &[u8]) {
     if let Some(text) = text(data) {
         let _ = Profile::from_toml(text);
     }
 }
 
-/// A block trace, in the format that its head suggests and in each of the others.
+/// Reads the format that the trace's head suggests, and each of the others.
 pub fn trace(data: &[u8]) {
     let formats = TraceFormat::ALL.into_iter().map(Some);
     for format in formats.chain([None]) {
@@ -62,7 +62,7 @@ pub fn trace(data: &[u8]) {
     }
 }
 
-/// A suite, and its expansion into cells.
+/// Parses a suite and expands it into cells.
 pub fn suite(data: &[u8]) {
     let Some(Ok(suite)) = text(data).map(|text| Suite::parse("suite.toml", text)) else {
         return;
@@ -75,7 +75,6 @@ pub fn suite(data: &[u8]) {
     let _ = expand(&suite, &settings, &[null_drive()]);
 }
 
-/// Verdict rules and data-sheet facts.
 pub fn policy(data: &[u8]) {
     if let Some(text) = text(data) {
         let _ = VerdictRules::parse("policy.toml", text);
@@ -83,8 +82,7 @@ pub fn policy(data: &[u8]) {
     }
 }
 
-/// The plan of a fleet and its list of serials. A plan that is read has a canonical text that is
-/// the same plan.
+/// Reads a plan and its list of serials. The canonical text of a plan is the same plan.
 pub fn fleet_plan(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let (plan, list) = text.split_once('\u{1}').unwrap_or((text, ""));
@@ -101,14 +99,12 @@ pub fn fleet_plan(data: &[u8]) {
     assert_eq!(again.id().ok(), plan.id().ok());
 }
 
-/// The file of a sweep.
 pub fn fleet_sweep(data: &[u8]) {
     if let Some(text) = text(data) {
         let _ = SweepFile::parse("sweep.toml", text);
     }
 }
 
-/// A fio job file, and its conversion.
 pub fn fio_job(data: &[u8]) {
     let mut reads = 0;
     let mut read = |_: &Path| {
@@ -129,14 +125,14 @@ pub fn fio_job(data: &[u8]) {
     }
 }
 
-/// A table of measurements (`assay fit --measurements`).
+/// Measurements as `assay fit --to FILE.csv` reads them.
 pub fn csv_table(data: &[u8]) {
     if let Some(text) = text(data) {
         let _ = assay_calibrate::table::measurements("table.csv", text);
     }
 }
 
-/// The text form of a histogram. One that is read is written with the same counts.
+/// A histogram that is read is written with the same counts.
 pub fn histogram(data: &[u8]) {
     let Some(Ok(read)) = text(data).map(Histogram::decode) else {
         return;
@@ -146,8 +142,7 @@ pub fn histogram(data: &[u8]) {
     assert_eq!(again.encode(), read.encode());
 }
 
-/// Words of the command line: drives, options of jobs, quantities. Lines, each `NAME VALUE` or a
-/// word.
+/// Drives, options of jobs, quantities: lines, each `NAME VALUE` or a word.
 pub fn words(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let mut options = JobOptions::default();

@@ -1,5 +1,3 @@
-//! Messages of clients.
-
 use std::fs::File;
 use std::io;
 
@@ -9,18 +7,17 @@ use assay_serve::vfio::protocol::{
     Part, VfioSession,
 };
 
-/// Bytes of the exported drive.
 const EXPORT_BYTES: u64 = 1 << 30;
 
-/// An NBD client's bytes, all at once and byte by byte: the same requests and the same answers,
-/// each request within the export.
+/// An NBD client's bytes, all at once and in pieces: the same requests and the same answers, each
+/// request within the export.
 pub fn nbd(data: &[u8]) {
     let whole = feed(data, data.len().max(1));
     let pieces = feed(data, 7);
     assert_eq!(whole, pieces, "decoding depends on how bytes are split");
 }
 
-/// Requests (cookie, offset, length), and the answers.
+/// Requests are (cookie, offset, length).
 fn feed(data: &[u8], piece: usize) -> (Vec<(u64, u64, u32)>, Vec<u8>) {
     let mut out = Vec::new();
     let export = Export {
@@ -57,8 +54,7 @@ fn feed(data: &[u8], piece: usize) -> (Vec<(u64, u64, u32)>, Vec<u8>) {
     (requests, out)
 }
 
-/// A vfio-user client's messages: replies are no longer than a message, and the device is asked for
-/// no more than one holds.
+/// Replies are no longer than a message, and the device is asked for no more than one holds.
 pub fn vfio_user(data: &[u8]) {
     let (mut rest, mut out) = (data, Vec::new());
     let mut session = VfioSession::default();

@@ -6,8 +6,8 @@ use super::protocol::{
 };
 use super::session::{NbdSession, SessionPhase, u16_at, u32_at};
 
-/// Zeroes that end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto,
-/// "Newstyle negotiation").
+/// They end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto, "Newstyle
+/// negotiation").
 const RESERVED: [u8; 124] = [0; 124];
 const MALFORMED: &[u8] = b"the data of this option is malformed";
 
@@ -20,26 +20,24 @@ fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[&[u8]]) {
     data.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// Splits a length-prefixed string off.
 fn counted(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (_, rest) = data.split_at_checked(4)?;
     rest.split_at_checked(u32_at(data, 0) as usize)
 }
 
 impl NbdSession {
-    /// Whether an error reply is allowed: not to `NBD_OPT_EXPORT_NAME`, and not to clients without
-    /// fixed newstyle.
+    /// No error reply to `NBD_OPT_EXPORT_NAME`, nor to clients without fixed newstyle.
     pub(super) fn may_reject(&self, option: u32) -> bool {
         self.fixed && option != option::EXPORT_NAME
     }
 
-    /// Replies to an option whose data was too long and was skipped.
+    /// The data of the option was too long and was skipped.
     pub(super) fn reject_long_option(&self, option: u32, out: &mut Vec<u8>) {
         let why = b"the data of this option is too long";
         reply(out, option, option_reply::ERR_TOO_BIG, &[why]);
     }
 
-    /// Replies to an option; `false` ends the connection.
+    /// `false` ends the connection.
     pub(super) fn handle_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> bool {
         use option_reply as kind;
         let mut reject = |kind: u32, why: &str| reply(out, number, kind, &[why.as_bytes()]);
@@ -86,7 +84,7 @@ impl NbdSession {
         name.is_empty() || name == self.export.name.as_bytes()
     }
 
-    /// `NBD_OPT_EXPORT_NAME`, which has no error reply.
+    /// `NBD_OPT_EXPORT_NAME` has no error reply.
     fn export_name(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
         if !self.matches_export(name) {
             return false;
@@ -131,8 +129,8 @@ impl NbdSession {
         if requested(info::DESCRIPTION) {
             info_reply(info::DESCRIPTION, [export.description.as_bytes(), &[], &[]]);
         }
-        // Sent even if not requested: requests that violate it are rejected (proto, "Block size
-        // constraints").
+        // Sent even if not requested: requests that violate the sizes are rejected (proto, "Block
+        // size constraints").
         let min = export.min_block_bytes.to_be_bytes();
         let preferred = export.preferred_block_bytes.to_be_bytes();
         let max = MAX_PAYLOAD_BYTES.to_be_bytes();

@@ -1,10 +1,8 @@
-//! Constants of the NBD protocol. All numbers are sent in network byte order (proto,
-//! "Conventions").
+//! Constants of the NBD protocol, in network byte order on the wire (proto, "Conventions").
 
 /// First word of a server: "NBDMAGIC" (proto, "Newstyle negotiation").
 pub const INIT_PASSWD: u64 = 0x4e42_444d_4147_4943;
-/// Second word of a server, and the first of each option: "IHAVEOPT" (proto, "Newstyle
-/// negotiation").
+/// "IHAVEOPT": second word of a server, first of each option (proto, "Newstyle negotiation").
 pub const IHAVEOPT: u64 = 0x4948_4156_454f_5054;
 /// First word of each option reply (proto, "Fixed newstyle negotiation").
 pub const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
@@ -15,16 +13,16 @@ pub const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 /// First word of a structured reply chunk (proto, "Structured reply chunk message").
 pub const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 
-/// Length of a request without its payload, in bytes.
+/// Length without the payload.
 pub const REQUEST_BYTES: usize = 28;
-/// Length of an option without its data, in bytes.
+/// Length without the data.
 pub const OPTION_BYTES: usize = 16;
 
-/// Largest read or write in bytes: the limit that a client may assume without `NBD_INFO_BLOCK_SIZE`
-/// (proto, "Block size constraints").
+/// Largest read or write: what a client may assume without `NBD_INFO_BLOCK_SIZE` (proto, "Block
+/// size constraints").
 pub const MAX_PAYLOAD_BYTES: u32 = 32 << 20;
-/// Longest option data that is decoded, in bytes: the longest string (4096; proto, "Conventions")
-/// and queries beside it.
+/// Longest option data that is decoded: the longest string (4096; proto, "Conventions") and queries
+/// beside it.
 pub const MAX_OPTION_BYTES: u32 = 16 << 10;
 
 assay_units::constants! {
@@ -119,7 +117,7 @@ assay_units::constants! {
     }
 }
 
-/// The metadata context offered (proto, "Metadata contexts").
+/// Proto, "Metadata contexts".
 pub const BASE_ALLOCATION: &str = "base:allocation";
-/// Its identifier, chosen by the server.
+/// Chosen by the server.
 pub const BASE_ALLOCATION_ID: u32 = 1;

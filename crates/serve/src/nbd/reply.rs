@@ -7,52 +7,44 @@ use super::protocol::{
 };
 use super::session::{NbdSession, Request};
 
-/// Size of one data chunk of a read reply in bytes, unless the client asked for a single chunk.
+/// Data chunk of a read reply, unless the client asked for a single chunk.
 pub const CHUNK_BYTES: u32 = 1 << 20;
 
-/// Reason why a request failed, with the error values of the protocol (proto, "Error values").
+/// Failures with error values of the protocol (proto, "Error values").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NbdError {
-    /// Unknown command, or one whose metadata context was not negotiated.
+    /// Or its metadata context was not negotiated.
     #[error("unknown command")]
     UnknownCommand,
-    /// A flag that is not defined for this command.
     #[error("a flag that this command does not have")]
     UnknownFlag,
-    /// A flush with an offset or a length.
     #[error("offset and length of a flush must be 0")]
     FlushRange,
-    /// Longer than the largest payload.
     #[error("longer than the advertised maximum block size")]
     TooLong,
-    /// Not aligned to blocks.
     #[error("offset and length must be multiples of the advertised minimum block size")]
     Unaligned,
-    /// A write beyond the end.
+    /// Only of a write.
     #[error("beyond the end of the drive")]
     NoSpace,
-    /// Any other command beyond the end.
+    /// Any other command than a write.
     #[error("beyond the end of the drive")]
     BeyondEnd,
-    /// Zeroing without a hole takes as long as writing (`NBD_CMD_FLAG_FAST_ZERO`).
+    /// `NBD_CMD_FLAG_FAST_ZERO`.
     #[error("zeroing without a hole is no faster than writing")]
     NotFast,
-    /// Media error of a read.
     #[error("unrecovered read error (simulated)")]
     ReadError,
-    /// Media error of a write.
     #[error("write fault (simulated)")]
     WriteError,
     /// Loss of power, or surprise removal.
     #[error("the drive lost power or was removed from the bus (simulated)")]
     DriveLost,
-    /// The drive rejected a field of the command.
     #[error("the drive rejected the command")]
     Rejected,
 }
 
 impl NbdError {
-    /// The protocol's error value.
     pub fn errno(self) -> u32 {
         match self {
             NbdError::ReadError | NbdError::WriteError | NbdError::DriveLost => 5, // EIO
@@ -64,7 +56,6 @@ impl NbdError {
 }
 
 impl NbdSession {
-    /// Appends an error reply.
     pub fn error_reply(&self, cookie: u64, error: NbdError, out: &mut Vec<u8>) {
         if !self.structured {
             return simple(out, error.errno(), cookie);
@@ -77,15 +68,13 @@ impl NbdSession {
         out.extend_from_slice(message.as_bytes());
     }
 
-    /// Appends a success reply without data.
     pub fn success_reply(&self, cookie: u64, out: &mut Vec<u8>) {
         // Simple replies are allowed where structured ones were negotiated, and are shorter (proto,
         // "Simple reply message").
         simple(out, 0, cookie);
     }
 
-    /// Appends the reply to a read; `fill` writes the bytes at an offset into the buffer given to
-    /// it.
+    /// `fill` writes the bytes at an offset into the buffer.
     pub fn read_reply(
         &self,
         request: &Request,
@@ -121,8 +110,7 @@ impl NbdSession {
         }
     }
 
-    /// Appends the block status of a range: its extents in order, each with its length and whether
-    /// it is a hole.
+    /// Extents in order: each has its length and whether it is a hole.
     pub fn block_status_reply(&self, cookie: u64, extents: &[(u32, bool)], out: &mut Vec<u8>) {
         let len = 4 + 8 * extents.len() as u32;
         structured(out, chunk::DONE, chunk::BLOCK_STATUS, cookie, len);

@@ -1,7 +1,5 @@
-//! Server side of one NBD connection as a state machine: received bytes in, requests out.
-//!
-//! # Bounds
-//! The session stores only flags and numbers. The caller buffers at most one message
+//! Server side of one NBD connection as a state machine: received bytes in, requests out. The
+//! session stores only flags and numbers. The caller buffers at most one message
 //! ([`Decoded::NeedMore`]) of limited length ([`MAX_OPTION_BYTES`], [`MAX_PAYLOAD_BYTES`]); a
 //! longer one is skipped as it arrives and then rejected. One call appends at most a few kilobytes
 //! to `out`.
@@ -12,86 +10,70 @@ use super::protocol::{
 };
 use super::reply::NbdError;
 
-/// The exported block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// Name; the empty name selects it as well (proto, "Option types", `NBD_OPT_EXPORT_NAME`).
+    /// The empty name selects the export as well (proto, "Option types", `NBD_OPT_EXPORT_NAME`).
     pub name: String,
-    /// Human-readable description.
     pub description: String,
     pub size_bytes: u64,
-    /// Minimum block size: granularity and alignment of all requests.
+    /// Granularity and alignment of all requests.
     pub min_block_bytes: u32,
-    /// Preferred block size.
     pub preferred_block_bytes: u32,
 }
 
-/// Command of a request, with its flags but FUA.
+/// Command with its flags but FUA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NbdCommand {
-    /// `NBD_CMD_READ`.
     Read {
         /// Reply with a single data chunk (`NBD_CMD_FLAG_DF`).
         unfragmented: bool,
     },
-    /// `NBD_CMD_WRITE`.
     Write,
-    /// `NBD_CMD_FLUSH`.
     Flush,
-    /// `NBD_CMD_TRIM`.
     Trim,
-    /// `NBD_CMD_WRITE_ZEROES`.
     WriteZeroes {
         /// Keep the range allocated (`NBD_CMD_FLAG_NO_HOLE`).
         no_hole: bool,
-        /// Fail if it takes as long as writing (`NBD_CMD_FLAG_FAST_ZERO`).
+        /// Fail if zeroing takes as long as writing (`NBD_CMD_FLAG_FAST_ZERO`).
         fast: bool,
     },
-    /// `NBD_CMD_CACHE`.
     Cache,
-    /// `NBD_CMD_BLOCK_STATUS` of `base:allocation`.
+    /// Context `base:allocation`.
     BlockStatus {
         /// Only the first extent (`NBD_CMD_FLAG_REQ_ONE`).
         one_extent: bool,
     },
 }
 
-/// A valid request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The client's identifier of the request.
     pub cookie: u64,
     pub command: NbdCommand,
-    /// First byte.
     pub offset_bytes: u64,
-    /// Length; the range lies within the export.
+    /// The range lies within the export.
     pub len_bytes: u32,
     /// Reply only once the change is on the medium (`NBD_CMD_FLAG_FUA`).
     pub fua: bool,
 }
 
-/// Result of decoding the beginning of the received bytes.
+/// Result for the beginning of the received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded<'a> {
-    /// The message is incomplete.
     NeedMore {
         /// Input length required, from the same first byte.
         bytes: usize,
     },
-    /// Input was consumed; a reply may have been appended.
     Consumed {
-        /// Bytes consumed.
         bytes: usize,
     },
     Request {
-        /// Bytes consumed.
         bytes: usize,
         request: Request,
         /// Data of a write, else empty.
         payload: &'a [u8],
     },
-    /// End of the connection: send what was appended, complete requests in flight, close. Ignore
-    /// later input.
+    /// Send what was appended, complete requests in flight, close; ignore later input.
     Close,
 }
 
@@ -110,7 +92,6 @@ enum RejectedMessage {
     Request(u64, NbdError),
 }
 
-/// Server side of one connection.
 #[derive(Clone, Debug)]
 pub struct NbdSession {
     pub(super) export: Export,
@@ -124,7 +105,7 @@ pub struct NbdSession {
     skipping: Option<(u64, RejectedMessage)>,
 }
 
-/// The `N` bytes at an offset. Callers check the length of the input first.
+/// Callers check the length of the input first.
 fn bytes_at<const N: usize>(input: &[u8], at: usize) -> [u8; N] {
     let bytes = input[at..].first_chunk();
     *bytes.expect("the caller checked the length of the input")
@@ -143,7 +124,7 @@ pub(super) fn u64_at(input: &[u8], at: usize) -> u64 {
 }
 
 impl NbdSession {
-    /// Session of a new connection; appends the server's greeting (proto, "Newstyle negotiation").
+    /// Appends the server's greeting (proto, "Newstyle negotiation").
     pub fn new(export: Export, out: &mut Vec<u8>) -> NbdSession {
         out.extend_from_slice(&INIT_PASSWD.to_be_bytes());
         out.extend_from_slice(&IHAVEOPT.to_be_bytes());
@@ -160,12 +141,11 @@ impl NbdSession {
         }
     }
 
-    /// Whether the handshake is over.
     pub fn is_transmitting(&self) -> bool {
         self.phase == SessionPhase::Transmission
     }
 
-    /// Decodes the beginning of `input`, all bytes received and not consumed.
+    /// `input` has all bytes received and not consumed.
     pub fn decode<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Decoded<'a> {
         if let Some((left, message)) = self.skipping {
             return self.skip(input, left, message, out);
@@ -183,7 +163,7 @@ impl NbdSession {
         Decoded::Close
     }
 
-    /// A message head that is incomplete, or does not begin with its magic word.
+    /// The head is incomplete, or does not begin with its magic word.
     fn bad_head<'a>(&mut self, input: &[u8], magic: &[u8], bytes: usize) -> Option<Decoded<'a>> {
         let known = input.len().min(magic.len());
         if input[..known] != magic[..known] {
@@ -213,7 +193,7 @@ impl NbdSession {
         Decoded::Consumed { bytes }
     }
 
-    /// Proto, "Client flags": unknown flags end the connection.
+    /// Unknown flags end the connection (proto, "Client flags").
     fn client_flags<'a>(&mut self, input: &[u8]) -> Decoded<'a> {
         if input.len() < 4 {
             return Decoded::NeedMore { bytes: 4 };
@@ -229,7 +209,7 @@ impl NbdSession {
         Decoded::Consumed { bytes: 4 }
     }
 
-    /// Proto, "Newstyle negotiation": an option and its data.
+    /// An option and its data (proto, "Newstyle negotiation").
     fn option<'a>(&mut self, input: &[u8], out: &mut Vec<u8>) -> Decoded<'a> {
         if let Some(bad) = self.bad_head(input, &IHAVEOPT.to_be_bytes(), OPTION_BYTES) {
             return bad;
@@ -254,8 +234,8 @@ impl NbdSession {
         }
     }
 
-    /// Transmission flags of the export (proto, "Transmission flags"). All connections share one
-    /// drive with one cache, so a flush on one of them covers all (`CAN_MULTI_CONN`).
+    /// Proto, "Transmission flags". All connections share one drive with one cache, so a flush on
+    /// one of them covers all (`CAN_MULTI_CONN`).
     pub(super) fn transmission_flags(&self) -> u16 {
         use transmission as flag;
         let fragments = if self.structured { flag::SEND_DF } else { 0 };
@@ -312,7 +292,7 @@ impl NbdSession {
         }
     }
 
-    /// Validates a request (proto, "Request types", "Command flags", "Error values").
+    /// Proto, "Request types", "Command flags", "Error values".
     fn check(&self, flags: u16, kind: u16, offset: u64, len: u32) -> Result<NbdCommand, NbdError> {
         use command_flag as flag;
         let has = |flag: u16| flags & flag != 0;

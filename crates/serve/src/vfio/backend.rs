@@ -1,9 +1,7 @@
 //! vfio-user server: the socket, its clients, and the function as the device of
-//! [`super::protocol`].
-//!
-//! One client is served at a time. Others wait; the first of them that sends something is next, so
-//! that silent ones delay no other, and those that have sent no version within
-//! [`HANDSHAKE_TIMEOUT`] are disconnected.
+//! [`super::protocol`]. One client is served at a time. Others wait; the first of them that sends
+//! something is next, so that silent ones delay no other, and those that have sent no version
+//! within [`HANDSHAKE_TIMEOUT`] are disconnected.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut, Read, Write};
@@ -35,10 +33,9 @@ use super::protocol::{
 };
 use crate::server::HANDSHAKE_TIMEOUT;
 
-/// Most clients that wait while none is served; further ones wait in the kernel.
+/// While none is served; further clients wait in the kernel.
 pub const MAX_WAITING: usize = 64;
 
-/// The server cannot accept clients.
 #[derive(Debug, thiserror::Error)]
 #[error("vfio-user: cannot accept virtual machines: {0}; the virtual machine has lost the drive")]
 pub struct ServeFunctionError(#[from] io::Error);
@@ -59,11 +56,8 @@ struct WaitingClient {
 }
 
 /// Serves one virtual machine after the other on a listening socket ([`crate::Listener::shared`])
-/// until `stopping` is set or the socket fails.
-///
-/// # Errors
-/// When the socket fails. An error of one virtual machine ends only its connection and is passed to
-/// `log`.
+/// until `stopping` is set or the socket fails. An error of one virtual machine ends only its
+/// connection and is passed to `log`.
 pub fn serve(
     function: &Arc<PciFunction>,
     socket: OwnedFd,
@@ -134,7 +128,7 @@ fn next_client(
     }
 }
 
-/// Serves a client until it disconnects; whether it had sent its version.
+/// Returns whether the client had sent its version.
 fn serve_client(
     device: &mut FunctionDevice,
     client: WaitingClient,
@@ -165,7 +159,6 @@ fn serve_client(
     }
 }
 
-/// A client's socket.
 struct Connection<'a> {
     stream: UnixStream,
     /// End of the time for the handshake; `None` after it.
@@ -174,7 +167,7 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    /// Lets the next read end when the time for the handshake does.
+    /// The next read ends when the time for the handshake does.
     fn limit_read(&self) -> io::Result<()> {
         let Some(until) = self.until else {
             return Ok(());
@@ -199,8 +192,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Receives a header and the descriptors that come with the message; `false` at the end of the
-    /// stream.
+    /// A header and the descriptors of the message; `false` at the end of the stream.
     fn receive_head(
         &mut self,
         head: &mut [u8; HEADER_BYTES],
@@ -257,7 +249,7 @@ struct FunctionDevice {
 }
 
 impl FunctionDevice {
-    /// Resets the function and drops the mappings of a virtual machine that disconnected.
+    /// Resets the function and drops the mappings of the virtual machine.
     fn disconnect(&mut self) {
         self.function.reset();
         let mut state = self.function.lock();

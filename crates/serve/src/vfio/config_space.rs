@@ -3,23 +3,21 @@
 
 use assay_nvme_spec::register::DOORBELLS;
 
-/// Size of the configuration space in bytes.
 pub const CONFIG_BYTES: usize = 256;
-/// Offset of the MSI-X table in BAR 0, after the last doorbell.
+/// The MSI-X table lies in BAR 0, after the last doorbell.
 pub const TABLE_OFFSET: u32 = 0x2000;
-/// Offset of the MSI-X pending bit array in BAR 0.
+/// The MSI-X pending bit array lies in BAR 0.
 pub const PENDING_OFFSET: u32 = 0x3000;
-/// Size of BAR 0 in bytes.
 pub const BAR_BYTES: u64 = 0x4000;
-/// Vendor ID. With [`DEVICE`] it is of the range that Red Hat reserves for experiments, 10f0h to
-/// 10ffh (QEMU, docs/specs/pci-ids.rst). The IDs of QEMU's own NVMe controller would make Linux
-/// apply its quirks for that device, which ignore namespace identifiers.
+/// With [`DEVICE`] of the range that Red Hat reserves for experiments, 10f0h to 10ffh (QEMU,
+/// docs/specs/pci-ids.rst). The IDs of QEMU's own NVMe controller would make Linux apply its quirks
+/// for that device, which ignore namespace identifiers.
 pub const VENDOR: u16 = 0x1af4;
-/// Device ID, see [`VENDOR`].
+/// See [`VENDOR`].
 pub const DEVICE: u16 = 0x10f0;
-/// Subsystem Vendor ID, of QEMU's devices.
+/// QEMU's devices have it.
 pub const SUBSYSTEM_VENDOR: u16 = 0x1af4;
-/// Subsystem ID, of QEMU's devices.
+/// QEMU's devices have it.
 pub const SUBSYSTEM: u16 = 0x1100;
 
 const COMMAND: usize = 0x04;
@@ -37,7 +35,7 @@ pub struct ConfigSpace {
 }
 
 impl ConfigSpace {
-    /// State after power-on, for a number of interrupt vectors.
+    /// State after power-on.
     pub fn new(vectors: u16) -> ConfigSpace {
         let mut bytes = [0; CONFIG_BYTES];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -61,7 +59,6 @@ impl ConfigSpace {
         ConfigSpace { bytes }
     }
 
-    /// Reads; bytes beyond the space are 0.
     pub fn read(&self, offset: u64, data: &mut [u8]) {
         let begin = offset.min(CONFIG_BYTES as u64) as usize;
         let bytes = self.bytes[begin..].iter().copied();
@@ -71,7 +68,7 @@ impl ConfigSpace {
             .for_each(|(to, byte)| *to = byte);
     }
 
-    /// Writes the writable bits.
+    /// Only the writable bits change.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         let begin = offset.min(CONFIG_BYTES as u64) as usize;
         for (at, &byte) in (begin..CONFIG_BYTES).zip(data) {

@@ -16,13 +16,13 @@ use super::guest_memory::GuestMemory;
 use crate::pacer::{Lateness, ModelClock, Pace};
 use crate::server::SPIN;
 
-/// Most interrupt vectors: the file descriptors that one message carries.
+/// One message carries so many file descriptors.
 pub const MAX_VECTORS: u16 = 16;
-/// Most I/O queue pairs: one vector each, and one for the admin queues.
+/// One vector for each pair, and one for the admin queues.
 pub const MAX_QUEUE_PAIRS: u16 = MAX_VECTORS - 1;
 /// Longest sleep of the completion thread.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
-/// Most steps of the model per lock at [`Pace::Free`], so that the socket thread can take the lock.
+/// Steps of the model per lock at [`Pace::Free`], so that the socket thread can take the lock.
 const MAX_FREE_STEPS: usize = 4096;
 const NEVER: u64 = u64::MAX;
 
@@ -37,21 +37,17 @@ pub(super) struct FunctionState {
     lateness: Lateness,
 }
 
-/// A PCIe function of a virtual machine.
 #[derive(Debug)]
 pub struct PciFunction {
     state: Mutex<FunctionState>,
-    /// Next event of the controller in nanoseconds of model time.
+    /// Next event of the controller, model time.
     due_ns: AtomicU64,
     changed: Condvar,
     stop: AtomicBool,
 }
 
 impl PciFunction {
-    /// A drive of a profile behind a controller, with at most [`MAX_QUEUE_PAIRS`] queue pairs.
-    ///
-    /// # Errors
-    /// When the profile is not valid for a drive.
+    /// At most [`MAX_QUEUE_PAIRS`] queue pairs are used; fails when the profile is not valid.
     pub fn new(
         mut profile: Profile,
         options: DriveOptions,
@@ -87,7 +83,6 @@ impl PciFunction {
         call(self.lock().controller.drive())
     }
 
-    /// Digest of the drive's state.
     pub fn digest(&self) -> StateDigest {
         self.lock().controller.drive_mut().digest()
     }
@@ -97,7 +92,6 @@ impl PciFunction {
         self.lock().lateness
     }
 
-    /// Number of interrupt vectors.
     pub fn vectors(&self) -> u16 {
         self.lock().vectors.len() as u16
     }
@@ -107,7 +101,6 @@ impl PciFunction {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads registers.
     pub(super) fn read(&self, offset: u64, data: &mut [u8]) {
         let state = self.lock();
         if offset >= BAR_BYTES {
@@ -119,7 +112,7 @@ impl PciFunction {
         }
     }
 
-    /// Writes registers, then lets the controller process the effect.
+    /// The controller then processes the effect.
     pub(super) fn write(&self, offset: u64, data: &[u8]) {
         let mut state = self.lock();
         let now = state.clock.now();
@@ -178,8 +171,7 @@ impl PciFunction {
         }
     }
 
-    /// Completes commands as they are due, until [`PciFunction::stop`]: body of the completion
-    /// thread.
+    /// Body of the completion thread, until [`PciFunction::stop`].
     pub fn complete(&self) {
         // Minimum timer slack; without it sleeps end about 50 us late.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));

@@ -6,7 +6,7 @@ use std::io;
 use assay_io::shared_memory::SharedMemory;
 use assay_nvme_ctrl::{HostMemory, Unmapped};
 
-/// Most mappings; a virtual machine has about ten.
+/// A virtual machine has about ten mappings.
 const MAX_REGIONS: usize = 1024;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl MappedRegion {
     }
 }
 
-/// Mapped regions by address, without overlap.
+/// Sorted by address, without overlap.
 #[derive(Debug, Default)]
 pub struct GuestMemory {
     regions: Vec<MappedRegion>,
@@ -33,11 +33,8 @@ fn invalid(what: &'static str) -> io::Error {
 }
 
 impl GuestMemory {
-    /// Maps a region.
-    ///
-    /// # Errors
-    /// When it overlaps another region, wraps around, exceeds the number of regions, or cannot be
-    /// mapped.
+    /// Fails when the region overlaps another, wraps around, exceeds the number of regions, or
+    /// cannot be mapped.
     pub fn map(
         &mut self,
         file: &File,
@@ -64,7 +61,7 @@ impl GuestMemory {
         Ok(())
     }
 
-    /// Unmaps the regions that lie within a range.
+    /// Unmaps the regions that lie within the range.
     pub fn unmap(&mut self, address: u64, len_bytes: u64) {
         // Saturating: a range up to the last address is valid.
         let end = address.saturating_add(len_bytes);
@@ -72,12 +69,11 @@ impl GuestMemory {
             .retain(|region| region.address < address || region.end() > end);
     }
 
-    /// Unmaps everything.
     pub fn clear(&mut self) {
         self.regions.clear();
     }
 
-    /// Region of an address, and the offset in it.
+    /// The region of the address, and the offset in it.
     #[inline]
     fn find(&self, address: u64) -> Option<(usize, u64)> {
         let after = self.regions.partition_point(|r| r.address <= address);
@@ -86,7 +82,7 @@ impl GuestMemory {
         (address < region.end()).then(|| (index, address - region.address))
     }
 
-    /// Calls `each` for each region of a range: region index, offset in it, part of the range.
+    /// `each` gets region index, offset in the region, part of the range.
     fn walk(
         &self,
         address: u64,

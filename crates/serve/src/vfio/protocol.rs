@@ -1,9 +1,6 @@
 //! Server side of one vfio-user connection as a state machine: messages in, replies out (the
-//! vfio-user protocol specification, QEMU, docs/interop/vfio-user.rst).
-//!
-//! # Bounds
-//! A message is at most [`MAX_MESSAGE_BYTES`] long, a reply too. A message that is malformed ends
-//! the connection; a request that the function cannot carry out gets an error reply.
+//! vfio-user protocol specification, QEMU, docs/interop/vfio-user.rst). A message that is malformed
+//! ends the connection; a request that the function cannot carry out gets an error reply.
 
 use std::fs::File;
 use std::io;
@@ -12,14 +9,12 @@ use vfio_bindings::bindings::vfio::{
     VFIO_DEVICE_FLAGS_PCI, VFIO_DEVICE_FLAGS_RESET, VFIO_IRQ_SET_DATA_BOOL,
 };
 
-/// Length of a message's header.
 pub const HEADER_BYTES: usize = 16;
-/// Most data of one access to a region, in bytes: the default of the capability
-/// `max_data_xfer_size`.
+/// One access to a region: the default of the capability `max_data_xfer_size`.
 pub const MAX_DATA_BYTES: usize = 1 << 20;
 /// Longest message and reply: an access to a region with its header.
 pub const MAX_MESSAGE_BYTES: usize = HEADER_BYTES + ACCESS_BYTES + MAX_DATA_BYTES;
-/// Most file descriptors that come with one message.
+/// File descriptors of one message.
 pub const MAX_DESCRIPTORS: usize = 16;
 
 /// Offset, region and count of an access.
@@ -51,29 +46,26 @@ assay_units::constants! {
     }
 }
 
-/// Capabilities of this server, as the specification's defaults.
+/// The specification's defaults.
 const CAPABILITIES: &[u8] = b"{\"capabilities\":{\"max_msg_fds\":1,\"max_data_xfer_size\":1048576,\"migration\":{\"pgsize\":4096}}}\0";
 
-/// A message that ends the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
     /// The length in the header is impossible, or too short for the command.
     #[error("a message of command {command} is {bytes} bytes long")]
     Length {
         command: u16,
-        /// Its length by the header.
+        /// Length by the header.
         bytes: u32,
     },
-    /// A reply to a command that was not sent.
     #[error("a reply to no command")]
     Reply,
-    /// Another first command.
+    /// The first command is another one.
     #[error("the first command is {0}, not the version")]
     NoVersion(u16),
-    /// Another major version than 0.
+    /// The major version is not 0.
     #[error("major version {0} of the protocol is not known")]
     Version(u16),
-    /// More descriptors than a message carries.
     #[error("more than {MAX_DESCRIPTORS} file descriptors")]
     Descriptors,
 }
@@ -87,25 +79,22 @@ pub struct Part {
     pub size: u64,
 }
 
-/// What the messages of a client act on. Regions and interrupts have the indices of `vfio_pci`.
+/// Regions and interrupts have the indices of `vfio_pci`.
 pub trait Device {
-    /// A region; `None` beyond the last one.
+    /// `None` beyond the last region.
     fn region(&self, index: u32) -> Option<Part>;
-    /// A kind of interrupt; `None` beyond the last one.
+    /// `None` beyond the last kind of interrupt.
     fn interrupt(&self, index: u32) -> Option<Part>;
     /// Numbers of regions and of kinds of interrupts.
     fn counts(&self) -> (u32, u32);
-    /// Reads; `data` is zeroed.
+    /// `data` is zeroed.
     fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]);
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]);
     /// Maps memory of the client.
-    ///
-    /// # Errors
-    /// When it cannot be mapped.
     fn dma_map(&mut self, mapping: &Mapping, file: Option<File>) -> io::Result<()>;
-    /// Ends mappings within a range; `None`: all.
+    /// Ends mappings within the range; `None`: all.
     fn dma_unmap(&mut self, range: Option<(u64, u64)>);
-    /// Sets interrupts by `VFIO_DEVICE_SET_IRQS`.
+    /// `VFIO_DEVICE_SET_IRQS`.
     fn set_interrupts(&mut self, change: &InterruptChange, files: Vec<File>);
     /// Function-level reset.
     fn reset(&mut self);
@@ -114,29 +103,23 @@ pub trait Device {
 /// Memory of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// In the file.
+    /// Offset in the file.
     pub offset_bytes: u64,
-    /// Of the guest.
+    /// Address of the guest.
     pub address: u64,
     pub len_bytes: u64,
     /// The device may write.
     pub writable: bool,
 }
 
-/// `vfio_irq_set`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterruptChange {
-    /// Kind.
     pub index: u32,
-    /// Data and action.
     pub flags: u32,
-    /// First vector.
     pub start: u32,
-    /// Number of vectors.
     pub count: u32,
 }
 
-/// Header of a received message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     message_id: u16,
@@ -147,10 +130,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// From its bytes.
-    ///
-    /// # Errors
-    /// When its length is impossible, or it is no command.
+    /// Fails when the length is impossible, or the message is no command.
     pub fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Header, ProtocolError> {
         let mut fields = Fields(bytes);
         let (message_id, command) = (fields.u16(), fields.u16());
@@ -191,8 +171,7 @@ impl Header {
     }
 }
 
-/// Numbers at the begin of bytes, in the byte order of the host as the protocol has it; 0 beyond
-/// the end, of which callers check the place first.
+/// Host byte order, as in the protocol; 0 beyond the end, which callers check first.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -215,22 +194,18 @@ impl Fields<'_> {
     }
 }
 
-/// Server side of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VfioSession {
     negotiated: bool,
 }
 
 impl VfioSession {
-    /// Whether the versions have been exchanged.
+    /// The versions have been exchanged.
     pub fn is_negotiated(self) -> bool {
         self.negotiated
     }
 
-    /// Carries a message out; appends the reply.
-    ///
-    /// # Errors
-    /// When the message is malformed: the connection ends.
+    /// Appends the reply. After an error the connection ends.
     pub fn handle(
         &mut self,
         device: &mut dyn Device,

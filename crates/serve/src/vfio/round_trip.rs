@@ -1,11 +1,10 @@
-//! Round-trip overhead of the PCIe function within this process.
-//!
-//! A second drive of the same profile, without faults, is served over a socket of its own to an
-//! NVMe driver ([`assay_nvme_ctrl::driver`]) that reads random 4 KiB blocks at queue depth 1: it
-//! writes doorbells over the socket, as QEMU does for a guest, and waits for the eventfd of the
-//! interrupt. The overhead is the measured latency less that of the same reads on a controller in
-//! the driver's thread. Not observable outside the guest, hence not included: QEMU's path from the
-//! guest's write to the socket, interrupt injection, the guest's driver.
+//! Round-trip overhead of the PCIe function within this process. A second drive of the same
+//! profile, without faults, is served over a socket of its own to an NVMe driver
+//! ([`assay_nvme_ctrl::driver`]) that reads random 4 KiB blocks at queue depth 1: it writes
+//! doorbells over the socket, as QEMU does for a guest, and waits for the eventfd of the interrupt.
+//! The overhead is the measured latency less that of the same reads on a controller in the driver's
+//! thread. QEMU's path from the guest's write to the socket, interrupt injection and the guest's
+//! driver are not observable outside the guest, hence not included.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -36,7 +35,6 @@ use crate::listen::{Address, Listener};
 use crate::pacer::Pace;
 use crate::round_trip::{RoundTripOverhead, latencies};
 
-/// Measured reads.
 const READS: usize = 1000;
 const BLOCK_BYTES: usize = 4096;
 /// Guest physical address of the shared memory.
@@ -45,17 +43,16 @@ const INTERRUPT_TIMEOUT: Timespec = Timespec {
     tv_sec: 5,
     tv_nsec: 0,
 };
-/// Interval of register polling; the controller is ready after 1 ms
-/// ([`assay_nvme_ctrl::READY_NS`]).
+/// Register polling; the controller is ready after 1 ms ([`assay_nvme_ctrl::READY_NS`]).
 const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 500_000,
 };
-/// Most polls; [`INTERRUPT_TIMEOUT`] in all.
+/// [`INTERRUPT_TIMEOUT`] in all.
 const MAX_POLLS: u32 = 10_000;
 
-/// Measures the overhead; takes some tenths of a second. At [`Pace::Free`] the model's latency
-/// counts as 0. `None` without a second drive, socket or thread.
+/// Takes some tenths of a second. At [`Pace::Free`] the model's latency counts as 0. `None` without
+/// a second drive, socket or thread.
 pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
     let options = DriveOptions {
         no_power_loss: true,
@@ -69,7 +66,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
     Some(RoundTripOverhead::between(measured, model))
 }
 
-/// Latencies of reads by a clock of the transport; `None` when one fails.
+/// Uses a clock of the transport; `None` when a read fails.
 fn read_latencies<B: Transport>(
     transport: B,
     blocks: u64,
@@ -91,7 +88,6 @@ fn read_latencies<B: Transport>(
     times.ok()
 }
 
-/// Of the model alone.
 fn model_latencies(profile: &Profile, options: &DriveOptions) -> Option<Vec<Nanos>> {
     let drive = Drive::new(profile.clone(), options.clone()).ok()?;
     let blocks = drive.identity().capacity_bytes / BLOCK_BYTES as u64;
@@ -101,7 +97,6 @@ fn model_latencies(profile: &Profile, options: &DriveOptions) -> Option<Vec<Nano
     })
 }
 
-/// Over the socket.
 fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> Option<Vec<Nanos>> {
     let function = PciFunction::new(profile.clone(), options.clone(), pace, |_| {}).ok()?;
     let blocks = function.with_drive(|drive| drive.identity().capacity_bytes) / BLOCK_BYTES as u64;
