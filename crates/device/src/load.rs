@@ -31,7 +31,7 @@ impl HostSampler {
         }
     }
 
-    /// Since the last call; `None` where `/proc/stat` cannot be read or no tick has passed.
+    /// Load since the last call; `None` where `/proc/stat` cannot be read or no tick has passed.
     pub fn sample(&mut self) -> Option<HostLoad> {
         let (at, cpu, process) = (self.clock.now(), CpuTimes::read()?, ProcessUsage::read());
         // A kernel counter that decreases counts as unchanged.

@@ -21,7 +21,7 @@ use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 pub trait AdminPort {
-    /// For messages: `/dev/nvme0`.
+    /// Name for messages: `/dev/nvme0`.
     fn name(&self) -> &str;
 
     /// Sends one command and waits. `data` is sent or filled as bits 1:0 of the opcode say (Base

@@ -158,9 +158,9 @@ enum Kind {
 pub struct DriveSession {
     info: DriveInfo,
     kind: Kind,
-    /// Of a simulated drive: its default.
+    /// Default of a simulated drive.
     own_power_state: u8,
-    /// Of a simulated drive without a block cache.
+    /// Set for a simulated drive without a block cache.
     bench: Option<BenchProfile>,
     simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
@@ -172,7 +172,7 @@ pub struct SessionOptions {
     pub will_write: bool,
     /// Simulated drives must store data for its verification.
     pub keep_data: bool,
-    /// For a single real drive.
+    /// The run must have a single real drive.
     pub power_meter: Option<Arc<PowerMeter>>,
     /// Regenerates the pages that will be written, so that a simulated drive need not keep them
     /// whole.
@@ -292,7 +292,7 @@ impl DriveSession {
         }
     }
 
-    /// Of a simulated drive.
+    /// `None` of drives that are not simulated.
     pub fn telemetry(&mut self) -> Option<Telemetry> {
         match &mut self.kind {
             Kind::Sim(target, _) => assay_io::Target::telemetry(target.as_mut()),
@@ -356,7 +356,7 @@ impl DriveSession {
     }
 }
 
-/// For a real drive that `--destroy` names, or that will be written.
+/// A permit exists for a real drive that `--destroy` names, or that will be written.
 fn write_permit(
     info: &DriveInfo,
     options: &SessionOptions,

@@ -21,11 +21,11 @@ pub const WINDOW_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundSignature {
-    /// As in `wipefs`; the value for `--destroy`.
+    /// Type as in `wipefs`; the value for `--destroy`.
     pub word: String,
-    /// With its article: "an ext4 filesystem".
+    /// Description with its article: "an ext4 filesystem".
     pub what: String,
-    /// From the start of the drive or partition.
+    /// Offset from the start of the drive or partition.
     pub offset_bytes: u64,
 }
 

@@ -32,7 +32,7 @@ pub enum SpecKind {
     Sim {
         /// Not checked here.
         profile: String,
-        /// In the order given; keys are distinct, but for `fault`.
+        /// Options in the order given; keys are distinct, but for `fault`.
         options: Vec<(String, String)>,
     },
     /// A block device or regular file, or a symbolic link to one.

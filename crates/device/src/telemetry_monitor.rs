@@ -67,7 +67,7 @@ impl TelemetryMonitor {
         self.telemetry_within(READING_TIMEOUT)
     }
 
-    /// Before or after a measurement, with a longer timeout.
+    /// Allows a longer timeout, before or after a measurement.
     pub fn telemetry_at_rest(&self) -> Option<Telemetry> {
         self.telemetry_within(REST_TIMEOUT)
     }

@@ -15,7 +15,7 @@ use crate::{HostName, PlanId, Serial};
 
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// In the order in which the drives of a host are measured.
+    /// Drives of each host, in the order in which they are measured.
     pub hosts: BTreeMap<HostName, Vec<AssignedDrive>>,
     pub left_out: Vec<LeftOut>,
 }

@@ -142,7 +142,6 @@ impl Chunks {
         Ok(format!("{FOLDER}/{id}/{unit}-{start:09}-{end:09}"))
     }
 
-    /// In order.
     pub fn missing(&self) -> Result<Vec<u64>, ChunkError> {
         let prefix = format!("{FOLDER}/{}/{}-", self.id, self.unit);
         let there: BTreeSet<String> = self.store.list(&prefix)?.into_iter().collect();

@@ -55,7 +55,7 @@ pub struct InventoryDrive {
     pub transport: String,
     pub simulated: bool,
     pub slot: Option<String>,
-    /// As `8.0 GT/s PCIe x4`.
+    /// PCIe link as `8.0 GT/s PCIe x4`.
     pub link: Option<String>,
     /// Most that the interface carries in one direction; `None` where not known.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct InventoryDrive {
     pub lot: Option<String>,
 }
 
-/// From the health log (NVM Express Base Specification 2.0c, 5.16.1.3).
+/// Health log (NVM Express Base Specification 2.0c, 5.16.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wear {
     /// May exceed 100.
@@ -177,7 +177,7 @@ pub fn publish(store: &dyn SharedStore, inventory: &HostInventory) -> Result<(),
     Ok(())
 }
 
-/// For a host that is gone, so that its drives can be found on others; false without an inventory.
+/// The drives of a host that is gone can then be found on others; false without an inventory.
 pub fn remove(store: &dyn SharedStore, host: &HostName) -> Result<bool, FleetError> {
     let key = key(host);
     let found = store.get(&key)?.is_some();

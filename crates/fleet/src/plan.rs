@@ -65,7 +65,7 @@ pub struct PlanSuite {
     /// Name without folder and extension: for keys and folders.
     pub label: String,
     pub suite: Suite,
-    /// Of a suite file; `None` for a built-in suite.
+    /// Text of a suite file; `None` for a built-in suite.
     pub text: Option<String>,
     /// Parameters, as `--set` takes them.
     pub set: Vec<(String, String)>,

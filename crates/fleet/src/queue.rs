@@ -16,7 +16,7 @@ pub use slurm::{JOB_SCRIPT, SlurmQueue, requeue};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobSpec {
     pub plan: PlanId,
-    /// Of a job for one drive: where the drive is now.
+    /// A job for one drive names the host where the drive is now.
     pub host: HostName,
     /// If the plan has a job per drive (`place = "drive"`).
     pub serial: Option<Serial>,
@@ -39,7 +39,7 @@ pub fn name_prefix(plan: &PlanId) -> String {
     format!("assay:{plan}:")
 }
 
-/// Without `--host`.
+/// All arguments but `--host`.
 pub fn task_arguments(job: &JobSpec, store: &str) -> impl Iterator<Item = String> + use<> {
     let plan = job.plan.to_string();
     let all = ["fleet", "task", "--store", store, "--plan", &plan].map(str::to_owned);
@@ -125,7 +125,7 @@ pub trait Queue {
     /// Jobs that have not ended.
     fn list(&mut self, plan: &PlanId) -> Result<Vec<Job>, QueueError>;
 
-    /// At once, running or not; no error if the job has ended.
+    /// Ends a job at once, running or not; no error if the job has ended.
     fn cancel(&mut self, id: &str) -> Result<(), QueueError>;
 
     /// Resumes the host afterwards.

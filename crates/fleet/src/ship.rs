@@ -249,7 +249,7 @@ fn put_once(
     }
 }
 
-/// Of the first `bytes` of the file; also how many there were.
+/// CRC-32C of the first `bytes` of the file, and how many there were.
 pub(crate) fn crc_of(path: &Path, bytes: u64) -> Result<(u32, u64), ShipError> {
     let failed = ShipError::file("read", path);
     let mut file = File::open(path)

@@ -62,7 +62,7 @@ impl DriveState {
 pub struct DriveStatus {
     pub serial: Serial,
     pub state: DriveState,
-    /// Of the last attempt, else of the inventory.
+    /// Host of the last attempt, else of the inventory.
     pub host: Option<HostName>,
     pub attempts: u64,
     pub suites_done: usize,

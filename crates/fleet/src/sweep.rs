@@ -123,7 +123,7 @@ pub struct Point {
     /// Counts from 0.
     pub index: u64,
     pub seed: u64,
-    /// By dotted path; those that differ from the profile.
+    /// Values that differ from the profile, by dotted path.
     pub values: BTreeMap<String, toml::Value>,
 }
 

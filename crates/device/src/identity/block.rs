@@ -11,7 +11,7 @@ pub(crate) const SYSFS_SECTOR_BYTES: u64 = 512;
 pub(crate) struct BlockNode {
     /// Canonical: the parent directory of a partition is its drive.
     pub dir: PathBuf,
-    /// With `!` where the name in /dev has `/`.
+    /// Kernel name, with `!` where the name in /dev has `/`.
     pub name: String,
     pub device: DeviceNumber,
 }
@@ -20,7 +20,7 @@ pub(crate) fn block_node(root: &SystemRoot, device: DeviceNumber) -> io::Result<
     BlockNode::in_dir(&root.sys(format!("dev/block/{device}")))
 }
 
-/// Of a file, the block device under it.
+/// The block device of a drive; of a file, the one under it.
 pub(super) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> {
     match info.kind {
         DriveKind::Block => block_node(root, info.device?).ok(),
@@ -108,7 +108,7 @@ impl BlockNode {
         Ok(names)
     }
 
-    /// On its drive; zero for a drive.
+    /// First byte of a partition on its drive; zero for a drive.
     pub fn start_bytes(&self) -> u64 {
         self.sectors("start")
     }
@@ -117,7 +117,7 @@ impl BlockNode {
         self.sectors("size")
     }
 
-    /// For NVMe the controller, else the target of `device`.
+    /// Directory of the controller for NVMe, else the target of `device`.
     pub fn hardware_dir(&self) -> Option<PathBuf> {
         let drive = self.parent().map_or_else(|| self.dir.clone(), |p| p.dir);
         let hardware = drive.join("device").canonicalize().ok()?;

@@ -10,7 +10,7 @@ use assay_io::system_calls::device_mapper_status;
 use super::block::node_of;
 use super::{BlockNode, DriveInfo, SystemRoot};
 
-/// Since the cache was set up.
+/// Counters since the cache was set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockCache {
     pub read_hits: u64,
@@ -19,7 +19,7 @@ pub(crate) struct BlockCache {
     pub dirty_bytes: Option<u64>,
 }
 
-/// Of a file, those of the device under it; `None` where it is no cache.
+/// Counters of the drive, or of the one under a file; `None` where it is no cache.
 pub(crate) fn block_cache_at(root: &SystemRoot, info: &DriveInfo) -> Option<BlockCache> {
     let node = node_of(root, info)?;
     let node = match node.is_partition() {

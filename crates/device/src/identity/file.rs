@@ -175,7 +175,7 @@ fn identify_file(
     Ok(info)
 }
 
-/// By mount id where statx has it (Linux 5.8), else the deepest mount point with the device number.
+/// Finds the mount by id where statx has it (Linux 5.8), else by path and device number.
 fn mount_of<'a>(
     mounts: &'a [Mount],
     id: Option<u64>,
@@ -191,7 +191,7 @@ fn mount_of<'a>(
     })
 }
 
-/// By its number, or (btrfs and others with anonymous numbers) by the mount's source.
+/// Finds the device by number, or (btrfs, with anonymous numbers) by the mount's source.
 fn backing_device(
     root: &SystemRoot,
     mount: Option<&Mount>,

@@ -5,7 +5,7 @@ use super::block::parse_device_number;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// As statx gives it in `stx_mnt_id`.
+    /// `stx_mnt_id` of statx(2).
     pub id: u64,
     /// Major 0 for btrfs, tmpfs, overlay and others.
     pub device: DeviceNumber,

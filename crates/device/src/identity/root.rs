@@ -38,7 +38,7 @@ impl SystemRoot {
     }
 }
 
-/// Without surrounding blanks; `None` when absent, unreadable or empty.
+/// Strips surrounding blanks; `None` when absent, unreadable or empty.
 pub(crate) fn read_attribute(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);

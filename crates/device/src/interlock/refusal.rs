@@ -27,7 +27,6 @@ pub enum RefusalReason {
         word: String,
         what: String,
         device: String,
-        /// On that device.
         offset_bytes: u64,
     },
     #[error(
@@ -210,7 +209,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// For a POSIX shell.
+/// Quotes for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:+@%,=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

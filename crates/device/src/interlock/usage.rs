@@ -170,7 +170,7 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// From its name and the prefix of its device-mapper UUID.
+    /// The name and the prefix of the device-mapper UUID tell the kind.
     fn describe_holder(&self, holder: &str) -> String {
         if holder.starts_with("md") {
             return "a software RAID, md".to_owned();

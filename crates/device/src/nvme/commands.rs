@@ -16,7 +16,7 @@ use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
 use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 
-/// For commands that only read.
+/// Timeout of commands that only read.
 const ASK_MS: u32 = 10_000;
 /// Some drives erase every block before they complete Format NVM.
 const FORMAT_MS: u32 = 30 * 60 * 1000;
@@ -84,7 +84,7 @@ impl<'p> Commands<'p> {
         Ok(IdentifyNamespace::from_bytes(*data))
     }
 
-    /// At most 1024 identifiers (Base 5.17.2.2).
+    /// The list has at most 1024 identifiers (Base 5.17.2.2).
     pub fn active_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
         self.namespaces(Cns::ACTIVE_NAMESPACES)
     }
@@ -103,7 +103,7 @@ impl<'p> Commands<'p> {
         Ok(T::load(&data))
     }
 
-    /// Of the whole controller (Base 5.16.1.3).
+    /// The log is that of the whole controller (Base 5.16.1.3).
     pub fn smart(&mut self) -> Result<SmartLog, CommandError> {
         self.log(LogId::SMART)
     }
@@ -150,7 +150,7 @@ impl<'p> Commands<'p> {
         self.ask(command.entry(), data)
     }
 
-    /// Until the next reset (Base 5.27).
+    /// The value holds until the next reset (Base 5.27).
     pub fn set_feature(&mut self, feature: FeatureId, value: u32) -> Result<u32, CommandError> {
         let mut command = SetFeatures::new();
         command.set_fid(feature.0).set_value(value);

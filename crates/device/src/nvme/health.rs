@@ -20,9 +20,9 @@ pub struct Health {
     pub spare_threshold_pct: u8,
     /// May exceed 100.
     pub percentage_used: u8,
-    /// In steps of 512,000.
+    /// Counts in steps of 512,000.
     pub read_bytes: u64,
-    /// In steps of 512,000.
+    /// Counts in steps of 512,000.
     pub written_bytes: u64,
     pub read_commands: u64,
     pub write_commands: u64,
@@ -32,13 +32,13 @@ pub struct Health {
     pub unsafe_shutdowns: u64,
     pub media_errors: u64,
     pub error_log_entries: u64,
-    /// Above the warning composite temperature.
+    /// Time above the warning composite temperature.
     pub warning_minutes: u32,
-    /// Above the critical composite temperature.
+    /// Time above the critical composite temperature.
     pub critical_minutes: u32,
-    /// Of thermal management temperatures 1 and 2.
+    /// Transitions to thermal management temperatures 1 and 2.
     pub thermal_transitions: (u32, u32),
-    /// At thermal management temperatures 1 and 2.
+    /// Time at thermal management temperatures 1 and 2.
     pub thermal_s: (u32, u32),
     /// Work of the drive on its media, where a log tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,25 +51,25 @@ pub struct Health {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endurance {
     pub media: CounterOrigin,
-    /// Over the drive's life.
+    /// Media writes over the drive's life.
     pub media_written_bytes: u64,
     pub host: CounterOrigin,
-    /// To the same part of the drive.
+    /// Host writes to the same part of the drive.
     pub host_written_bytes: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_read_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_blocks: Option<u64>,
-    /// Of those that the capacity does not fill.
+    /// Free blocks, of those that the capacity does not fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_blocks_pct: Option<u8>,
     /// Least and most of a block of user data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erases: Option<(u32, u32)>,
-    /// Of blocks of user data.
+    /// Mean erases of blocks of user data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_erases: Option<u32>,
-    /// 255 stands for as many or more.
+    /// A count of 255 stands for as many or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling_events: Option<u8>,
 }

@@ -8,7 +8,7 @@ use super::{AdminPort, CommandError};
 pub(crate) struct Found {
     /// The power state with its workload hint.
     power: PowerManagement,
-    /// For a non-operational state (Base 8.15.1): the first operational one.
+    /// The first operational state, if the saved one is non-operational (Base 8.15.1).
     awake: Option<u8>,
 }
 

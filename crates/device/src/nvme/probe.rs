@@ -87,7 +87,7 @@ pub struct Coalescing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutonomousPower {
     pub enabled: bool,
-    /// From state, after idle milliseconds, to state.
+    /// Each goes from a state, after idle milliseconds, to a state.
     pub transitions: Vec<(u8, u32, u8)>,
 }
 
@@ -144,7 +144,7 @@ pub struct PreferredWrites {
 }
 
 impl Probe {
-    /// Of a single namespace without `nsid`.
+    /// Without `nsid`, those of the first namespace.
     pub fn preferred_writes(&self, nsid: Option<u32>) -> Option<PreferredWrites> {
         let of = |n: &&Namespace| nsid.is_none_or(|nsid| n.nsid == nsid);
         self.namespaces.iter().find(of)?.preferred_writes
@@ -157,7 +157,7 @@ pub struct Format {
     pub block_bytes: u64,
     /// Per block.
     pub metadata_bytes: u16,
-    /// 0 best, 3 degraded.
+    /// Best is 0, degraded 3.
     pub relative_performance: u8,
     pub in_use: bool,
 }
@@ -170,7 +170,7 @@ pub(crate) struct ControllerContext {
     pub nsid: Option<u32>,
 }
 
-/// For a controller whose registers, interrupts and namespace are not known.
+/// Reads a controller whose registers, interrupts and namespace are not known.
 pub fn read(port: &mut dyn AdminPort) -> Result<Probe, CommandError> {
     probe(port, ControllerContext::default())
 }

@@ -183,7 +183,7 @@ pub(super) fn probe(
     on_nvme.then(|| ask(spec, profile.clone(), options.clone()).map(Box::new))
 }
 
-/// As sysfs shows a real drive's; `None` for Serial ATA.
+/// The link as sysfs shows a real drive's; `None` for Serial ATA.
 pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
     if link.sata.is_some() {
         return None;
@@ -199,7 +199,7 @@ pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
     })
 }
 
-/// As in sysfs (PCI Express Base Specification 6.0, section 1.2).
+/// Speed as in sysfs (PCI Express Base Specification 6.0, section 1.2).
 pub fn link_speed(generation: u8) -> String {
     let gt_per_s = match generation {
         0 | 1 => "2.5",

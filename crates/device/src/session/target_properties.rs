@@ -1,7 +1,6 @@
 /// Drive properties for job planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetProperties {
-    /// As named on the command line.
     pub name: String,
     pub capacity_bytes: u64,
     /// Alignment of offsets and lengths: the logical block size under O_DIRECT.

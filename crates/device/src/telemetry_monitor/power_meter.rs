@@ -28,9 +28,9 @@ pub enum MeterError {
     },
 }
 
-/// Of the first reading.
+/// Timeout of the first reading.
 const READING_TIMEOUT: Duration = Duration::from_secs(10);
-/// Between two runs of a command that ends.
+/// Pause between two runs of a command that ends.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl PowerMeter {
         }
     }
 
-    /// Since the last call; `None` without readings.
+    /// Mean since the last call; `None` without readings.
     pub fn mean_mw(&self) -> Option<u64> {
         let mut readings = self.shared.lock();
         let (sum_w, count) = (readings.sum_w, readings.count);

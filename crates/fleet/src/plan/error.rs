@@ -50,7 +50,7 @@ pub enum PlanError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// With its section: `run.share`.
+    /// Key with its section: `run.share`.
     pub key: String,
     pub why: String,
 }

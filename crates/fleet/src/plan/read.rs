@@ -172,7 +172,7 @@ pub(super) fn canonical(table: &Table, kept: &dyn Fn(&str, &str) -> bool) -> Str
     text
 }
 
-/// On one line; the keys of tables are sorted.
+/// The value on one line; the keys of tables are sorted.
 fn plain(value: &Value) -> String {
     match value {
         Value::Table(table) => {

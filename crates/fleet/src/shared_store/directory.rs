@@ -19,7 +19,7 @@ use super::{Condition, PutOutcome, SharedStore, SharedStoreError, Version, check
 
 /// Folder of temporary files in the store's directory.
 const TEMPORARY: &str = ".tmp";
-/// Between a key and the number of its version.
+/// It separates a key from the number of its version.
 const MARK: char = '~';
 
 /// The tests have another implementation, which stops a writer between any two calls.

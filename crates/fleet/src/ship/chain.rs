@@ -10,7 +10,7 @@ pub struct Piece {
     /// Start in the journal.
     pub offset: u64,
     pub bytes: u64,
-    /// Of the journal up to the end of the piece.
+    /// CRC-32C of the journal up to the end of the piece.
     pub crc: u32,
 }
 
@@ -41,7 +41,7 @@ impl Piece {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// In order, without gaps.
+    /// Pieces in order, without gaps.
     pub pieces: Vec<Piece>,
     pub bytes: u64,
     pub crc: u32,

@@ -37,7 +37,7 @@ pub struct FitSection {
     /// Candidates of each start.
     #[serde(default = "evaluations")]
     pub evaluations: u64,
-    /// Of the new profile; `None`: the old one.
+    /// Name of the new profile; `None`: the old one.
     pub name: Option<String>,
     pub starts: u64,
     /// Starts of a task.

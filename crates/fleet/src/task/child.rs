@@ -27,7 +27,7 @@ pub const SILENCE_S: u32 = 6 * 3600;
 const LOOK_S: u32 = 5;
 /// Time from SIGTERM to SIGKILL.
 const KILL_AFTER_S: u32 = 20;
-/// From SIGKILL until the process is given up: the kernel can wait for a drive for ever.
+/// Time after SIGKILL until the process is given up: the kernel can wait for a drive for ever.
 const ABANDON_AFTER_S: u32 = 60;
 /// Last part of the child's messages that is passed on.
 const WHY_BYTES: u64 = 2000;

@@ -56,7 +56,7 @@ pub struct Setup {
     pub program: PathBuf,
     pub limits: Limits,
     pub pace: Pace,
-    /// Between two looks at the control document.
+    /// Time between two looks at the control document.
     pub control_poll: Duration,
     /// Takes the inventory of this host.
     pub look: Box<dyn Fn() -> Result<Vec<InventoryDrive>, FleetError> + Send + Sync>,

@@ -20,12 +20,12 @@ use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
 /// While the shared store is away.
 pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// After the task got a signal.
+/// Tries after the task got a signal.
 const TRIES_AT_THE_END: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Between two looks at the journal.
+    /// Time between two looks at the journal.
     pub tick: Duration,
     /// Ticks after which data is shipped even in the middle of a cell.
     pub every: u32,
@@ -49,7 +49,7 @@ pub struct Shipping {
     pub ending: Arc<AtomicBool>,
     pub pace: Pace,
     pub view: Arc<TaskView>,
-    /// For another host; empty for simulated drives.
+    /// Reads the state for another host; empty for simulated drives.
     pub drive_state: Box<dyn Fn() -> Vec<u8> + Send>,
     /// Messages for a person.
     pub note: Box<dyn Fn(String) + Send>,
@@ -61,7 +61,7 @@ enum Course {
 }
 
 impl Shipping {
-    /// Until the drive is released, or its claim is lost.
+    /// Ends when the drive is released, or its claim is lost.
     pub fn run(mut self) {
         let mut look = Look::default();
         let mut ticks = 0;
@@ -208,7 +208,7 @@ impl Look {
         Look(NewLines::from_end(folder))
     }
 
-    /// Since the last look.
+    /// Whether a cell ended since the last look.
     fn cell_ended(&mut self) -> bool {
         const ENDS: [&[u8]; 2] = [b"\"event\":\"cell_finish\"", b"\"event\":\"cell_failed\""];
         let Some(bytes) = self.0.take() else {

@@ -120,7 +120,7 @@ impl JournalFollower {
         self.lines.folder()
     }
 
-    /// Up to the last whole line; as before where the journal cannot be read now.
+    /// Figures up to the last whole line; as before where the journal cannot be read now.
     pub fn figures(&mut self) -> &RunFigures {
         if let Some(bytes) = self.lines.take() {
             let lines = bytes.split(|&byte| byte == b'\n');

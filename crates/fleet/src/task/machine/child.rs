@@ -67,7 +67,7 @@ impl Machine {
         }
     }
 
-    /// By `until`, by a request of the task, or by a person on the host.
+    /// Causes are `until`, a request of the task, and a person on the host.
     fn interrupted(&mut self, serial: &Serial) {
         let end = self.stop_reason().unwrap_or_else(|| {
             let why = match self.has_until {

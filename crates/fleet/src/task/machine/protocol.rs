@@ -12,7 +12,7 @@ pub struct Limits {
     pub io_error_attempts: u32,
     /// Resumptions of a suite after kills of `assay run`.
     pub kills: u32,
-    /// After the first I/O error; twice as long after each further one, at most 32 times.
+    /// Pause after the first I/O error; doubles after each further one, up to 32 times as long.
     pub pause: Duration,
     /// While a folder or drive is in use, or a lost drive is looked for.
     pub poll: Duration,
