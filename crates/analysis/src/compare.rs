@@ -30,7 +30,6 @@ pub enum Metric {
     /// 2^20 bytes per second.
     MibPerS,
     Iops,
-    /// Nanoseconds.
     LatencyMean,
     P99,
 }
@@ -65,7 +64,6 @@ impl Metric {
         }
     }
 
-    /// Key in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Metric::LatencyMean => "latency_mean_ns",
@@ -123,7 +121,6 @@ pub struct WorkloadComparison {
     /// Distinguishes the workload from others of its step: `4 KiB, depth 32`; empty for the only
     /// one.
     pub label: String,
-    /// Metrics in the order of [`Metric::ALL`].
     pub metrics: Vec<MetricComparison>,
 }
 
@@ -132,9 +129,7 @@ pub struct DifferenceCounts {
     pub faster: usize,
     pub slower: usize,
     pub same: usize,
-    /// One run on each side.
     pub runs_differ: usize,
-    /// One run on each side.
     pub runs_agree: usize,
     pub cannot_tell: usize,
 }

@@ -36,7 +36,6 @@ pub enum Unit {
     Gib,
     /// 10^12 bytes.
     Terabytes,
-    /// Capacities of the drive.
     Capacities,
     Blocks,
     Ios,
@@ -99,7 +98,6 @@ impl fmt::Display for Least {
 pub enum Scope {
     /// Those of the rule's step.
     Step,
-    /// All of the drive.
     Drive,
     /// Those of the rule's step, of a rule without a step all of the drive.
     StepOrDrive,

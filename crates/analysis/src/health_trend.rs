@@ -24,7 +24,6 @@ const FARTHEST_DAYS: f64 = 36_525.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HealthReading {
-    /// Percentage Used.
     pub used_pct: Option<u64>,
     pub spare_pct: Option<u64>,
     pub host_bytes: Option<u64>,
@@ -122,7 +121,6 @@ pub fn day(at_s: f64) -> Option<String> {
 pub struct HealthTrend {
     pub model: String,
     pub serial: String,
-    /// Points by date.
     pub points: Vec<HealthPoint>,
     /// First point since which no counter decreased.
     pub since: usize,

@@ -24,7 +24,6 @@ impl CellModes {
         mode.dwell * self.interval_s
     }
 
-    /// Longest visit.
     pub fn longest_s(&self, mode: &Mode) -> f64 {
         mode.longest * self.interval_s
     }

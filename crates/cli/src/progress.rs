@@ -77,7 +77,6 @@ fn rates(iops: f64, mib_per_s: f64) -> String {
 }
 
 impl RunProgress {
-    /// Prints the run folder.
     pub fn new(output: Output, plan: &RunPlan, folder: &Path, live: Arc<Live>) -> RunProgress {
         let (_, all_ms) = live.work_ms();
         let bar = bar(output, all_ms);

@@ -136,7 +136,6 @@ pub struct DriveInfo {
     pub simulated: bool,
     #[serde(default)]
     pub nvme: Option<crate::nvme::location::NvmeLocation>,
-    /// I/O queue pairs.
     pub queue_pairs: Option<u16>,
     pub profile: Option<String>,
     /// Of a profile fitted to a run: spread of the fit by kind of figure

@@ -42,7 +42,6 @@ pub enum WhyLeftOut {
     NotFound,
     /// The drive is of this model, not of the plan's.
     OtherModel(String),
-    /// Several hosts show it.
     OnSeveralHosts(Vec<HostName>),
     DoesNotFit(String),
     OverLimit(OverLimit),

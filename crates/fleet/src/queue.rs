@@ -67,7 +67,6 @@ impl fmt::Display for JobState {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The queue's id.
     pub id: String,
     /// [`JobSpec::name`].
     pub name: String,
@@ -128,7 +127,6 @@ pub trait Queue {
     /// Ends a job at once, running or not; no error if the job has ended.
     fn cancel(&mut self, id: &str) -> Result<(), QueueError>;
 
-    /// Resumes the host afterwards.
     fn reboot(&mut self, host: &HostName) -> Result<(), QueueError>;
 }
 

@@ -38,7 +38,6 @@ pub enum ShipError {
         path: PathBuf,
         source: io::Error,
     },
-    /// The local folder is not the one that was shipped.
     #[error(
         "{path} is not the folder that was shipped to {key}: {why}; the next attempt goes on from \
          what was shipped"

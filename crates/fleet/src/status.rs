@@ -81,7 +81,6 @@ pub struct DriveStatus {
 pub struct PlanStatus {
     pub plan: PlanId,
     pub control: Option<Control>,
-    /// Drives, by serial.
     pub drives: Vec<DriveStatus>,
 }
 

@@ -13,7 +13,6 @@ use crate::partition::NO_PLAN;
 
 pub(crate) const NAME: &str = "figures";
 
-/// Finds the observations of a run.
 pub type Observe<'a> = &'a (dyn Fn(&Run, &Origin) -> Vec<Observation> + Sync);
 
 /// Empty text is absent.

@@ -47,7 +47,6 @@ impl ActiveRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     Done,
-    /// The data of this read completion.
     Data(Completion),
     /// Lengths of extents, and whether each is a hole.
     Extents(Vec<(u32, bool)>),

@@ -60,7 +60,6 @@ impl BenchRun<'_> {
 
 pub(super) struct TestContext<'a> {
     pub options: &'a BenchOptions,
-    /// The whole range.
     pub range: StreamRange,
     /// The short tests use this part, from the start.
     pub window: StreamRange,

@@ -120,7 +120,6 @@ pub struct StreamRates {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchReport {
     pub drives: Vec<String>,
-    /// Any drive is simulated.
     pub simulated: bool,
     /// Whether I/O bypassed the page cache; else the data read may never have been on the drive.
     pub direct: bool,

@@ -14,7 +14,6 @@ pub struct CauseSummary {
     pub throttle_duty_pct: Option<f64>,
     /// Time from one fall to the next.
     pub throttle_period_s: Option<f64>,
-    /// Rate of the phase before throttling.
     pub rate_before_throttle_mib_per_s: Option<f64>,
     /// Fast and slow states together.
     pub rate_throttled_mib_per_s: Option<f64>,
@@ -30,7 +29,6 @@ pub struct CauseSummary {
     pub gc_steady_iops: Option<f64>,
     /// Write amplification in that steady state.
     pub write_amplification: Option<f64>,
-    /// Cells with a phase limited by the host.
     pub host_limited_cells: u32,
     /// Cells with a phase in which the workload asked for no more.
     pub rate_limited_cells: u32,

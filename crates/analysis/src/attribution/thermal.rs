@@ -237,7 +237,6 @@ fn highest(observed: &ObservedCell, from: usize, to: usize) -> Option<f64> {
     readings.filter_map(|m| m.temperature_c).reduce(f64::max)
 }
 
-/// Inferred from rate and temperature.
 fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
     let intervals = observed.intervals.iter();
     let known = intervals.filter(|m| m.temperature_c.is_some());

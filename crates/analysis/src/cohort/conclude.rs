@@ -60,7 +60,6 @@ pub struct CohortFigure {
     pub primary: bool,
     /// Differences are ratios.
     pub logarithmic: bool,
-    /// Drives with a value.
     pub drives: usize,
     /// Median of the drives, in the figure's unit.
     pub median: f64,
@@ -125,7 +124,6 @@ pub struct FalseCalls {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
     pub settings: CohortSettings,
-    /// Drives, by serial.
     pub drives: Vec<CohortDrive>,
     /// The baseline comes first.
     pub groups: Vec<String>,

@@ -35,7 +35,6 @@ pub enum DriftVerdict {
     Drifts,
     /// The whole interval of the change is within the minimum effect.
     Alike,
-    /// Neither of them.
     CannotTell,
     /// Too few drives to judge by.
     NotJudged,
@@ -266,7 +265,6 @@ struct Member<'a> {
     host: &'a str,
     /// The drive's own limit.
     limit: Option<f64>,
-    /// Spans of all runs.
     spans: Vec<Span>,
 }
 

@@ -43,7 +43,6 @@ pub struct SoakErrors {
     pub about: Observation,
     /// Failed or short I/Os.
     pub errors: u64,
-    /// Transferred bits.
     pub bits: f64,
 }
 

@@ -20,7 +20,6 @@ pub(super) struct Key {
     rate: [u64; 2],
     /// Options without a field of their own.
     access: Vec<String>,
-    /// Length of a stream.
     length_bytes: u64,
     occurrence: usize,
 }

@@ -35,7 +35,6 @@ pub struct HeadlineMetric {
 }
 
 impl HeadlineMetric {
-    /// A metric of all cells of the step.
     pub fn of_step(step: &str, title: &str, figure: Figure) -> HeadlineMetric {
         HeadlineMetric {
             key: format!("{step}-{}", figure.key.replace('_', "")).to_lowercase(),

@@ -150,7 +150,6 @@ fn write(fitted: &FitResult, path: &Path) -> anyhow::Result<PathBuf> {
     write_result(&fitted.text, &fitted.residuals.to_csv(), path)
 }
 
-/// Returns the path of the residuals.
 pub(super) fn write_result(profile: &str, residuals: &str, path: &Path) -> anyhow::Result<PathBuf> {
     super::write_atomically(path, profile)?;
     let table = path.with_extension("residuals.csv");

@@ -25,7 +25,6 @@ use crate::exit::{CommandOutcome, bail_usage};
 use crate::json;
 use crate::terminal::Output;
 
-/// Parent of run folders.
 const DEFAULT_FOLDER: &str = "assay-runs";
 
 struct Request {

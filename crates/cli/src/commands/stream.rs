@@ -17,7 +17,6 @@ use crate::terminal::simulated_mark;
 pub struct Streamed {
     pub host: Box<dyn StreamHost>,
     pub infos: Vec<DriveInfo>,
-    /// The range on each drive.
     pub range: StreamRange,
     /// A short last chunk is padded to a multiple of this.
     pub min_io_bytes: u32,

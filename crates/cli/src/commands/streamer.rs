@@ -31,7 +31,6 @@ pub struct StreamerRequest<'a> {
     pub pages: Option<Arc<PatternPages>>,
     /// `--iodepth`: chunks in flight per drive.
     pub depth: Option<u32>,
-    /// `--direct`: `O_DIRECT`.
     pub direct: Option<bool>,
     /// Without `--direct`: `O_DIRECT` only if all drives support it.
     pub direct_if_supported: bool,

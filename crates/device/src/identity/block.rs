@@ -54,7 +54,6 @@ impl BlockNode {
         self.attribute(name)?.parse().ok()
     }
 
-    /// The attribute is in KiB.
     pub fn kib(&self, name: &str) -> Option<u64> {
         self.number(name).map(|kib: u64| kib.saturating_mul(1024))
     }

@@ -77,7 +77,6 @@ pub struct Endurance {
 /// Thousands of 512 bytes (Base 5.16.1.3).
 pub(super) const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// Saturates.
 pub(super) fn counter(wide: u128) -> u64 {
     u64::try_from(wide).unwrap_or(u64::MAX)
 }

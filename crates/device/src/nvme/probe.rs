@@ -22,7 +22,6 @@ pub struct Probe {
     pub firmware: String,
     /// Slot, revision, active.
     pub firmware_slots: Vec<(u8, String, bool)>,
-    /// Vendor and subsystem vendor.
     pub pci_vendor: (u16, u16),
     pub ieee_oui: String,
     pub controller_id: u16,

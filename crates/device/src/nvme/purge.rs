@@ -125,7 +125,6 @@ pub enum EraseError {
          sanitize; try `nvme sanitize` with another action, or with exit-failure-mode"
     )]
     SanitizeFailed(String),
-    /// The sanitize operation continues.
     #[error(
         "{controller}: the sanitize operation continues ({percent} % done) and cannot be stopped; \
          the drive rejects other commands until it completes; `nvme sanitize-log {controller}` \

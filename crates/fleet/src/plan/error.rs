@@ -92,7 +92,6 @@ pub enum DestroyError {
         /// Serials in the list.
         listed: usize,
     },
-    /// The plan does not destroy.
     #[error(
         "--destroy-count {0} is given and the plan only reads; leave it out, or write destroy = \
          true into [run]"

@@ -18,7 +18,6 @@ pub(super) struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub required: bool,
-    /// One sentence.
     pub help: &'static str,
     /// A value, as TOML.
     pub example: &'static str,

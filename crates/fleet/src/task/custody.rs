@@ -56,7 +56,6 @@ pub struct Assignment {
     pub folders: Vec<String>,
     /// Local folder of the drive.
     pub local: PathBuf,
-    /// This process.
     pub holder: Holder,
 }
 

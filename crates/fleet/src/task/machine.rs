@@ -248,7 +248,6 @@ impl Machine {
         }
     }
 
-    /// Or the end.
     fn next_suite(&mut self, serial: Serial) {
         if let Some(end) = self.stop_reason() {
             self.release(&serial, end);

@@ -52,7 +52,6 @@ pub struct Setup {
     pub job: Option<String>,
     /// Local folder of the plan's run folders.
     pub work: PathBuf,
-    /// The program `assay`.
     pub program: PathBuf,
     pub limits: Limits,
     pub pace: Pace,

@@ -80,7 +80,6 @@ impl TaskView {
 pub struct RunFigures {
     /// The last cell that began.
     pub cell: Option<String>,
-    /// Cells that are over.
     pub cells_done: usize,
     /// Cells to be measured.
     pub cells: usize,
@@ -90,7 +89,6 @@ pub struct RunFigures {
     pub bytes_per_s: Option<f64>,
     /// Failed I/Os in all intervals.
     pub errors: u64,
-    /// Composite temperature.
     pub temperature_c: Option<f64>,
 }
 

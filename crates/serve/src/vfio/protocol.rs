@@ -103,9 +103,7 @@ pub trait Device {
 /// Memory of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Offset in the file.
     pub offset_bytes: u64,
-    /// Address of the guest.
     pub address: u64,
     pub len_bytes: u64,
     /// The device may write.

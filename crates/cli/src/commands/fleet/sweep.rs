@@ -14,7 +14,6 @@ use crate::args::fleet::SweepArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// A computation, unit by unit.
 trait Units {
     /// Texts of the units, one after another; the same whatever `jobs`, the number computed at a
     /// time.

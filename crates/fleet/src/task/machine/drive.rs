@@ -40,7 +40,6 @@ pub enum DriveEnd {
 }
 
 impl DriveEnd {
-    /// State and reason for the claim.
     pub fn claim_state(&self) -> (ClaimState, Option<String>) {
         let because = |text: &str| Some(text.to_owned());
         match self {
