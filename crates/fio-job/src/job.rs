@@ -118,13 +118,10 @@ fn section_jobs(
     } else {
         options.seed = Some(1 + conversion.jobs.len() as u64);
     }
-    let base = given
-        .text("name")
-        .map_or(section.name.as_str(), |(name, _)| name);
-    // `name` in [global] names the run, and all sections with it.
-    let base = match file_wide(given, "name", section) {
-        true => section.name.as_str(),
-        false => base,
+    let base = match given.text("name") {
+        // `name` in [global] names the run, and all sections with it.
+        Some((name, _)) if !file_wide(given, "name", section) => name,
+        _ => section.name.as_str(),
     };
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
     let several = targets.len() > 1;
@@ -132,22 +129,16 @@ fn section_jobs(
         options.numjobs = None;
     }
     for (clone, target) in targets.into_iter().enumerate() {
-        let mut name = match several {
+        let name = match several {
             true => format!("{base}.{clone}"),
             false => base.to_owned(),
         };
-        let taken = |name: &str| conversion.jobs.iter().any(|job| job.name == name);
-        let mut number = 2;
-        while taken(&name) {
-            name = format!("{base}#{number}");
-            number += 1;
-        }
         let mut options = options.clone();
         if several && let Some(seed) = &mut options.seed {
             *seed = seed.wrapping_add(clone as u64);
         }
         conversion.jobs.push(FioJob {
-            name,
+            name: unused_name(name, base, &conversion.jobs),
             section: section.name.clone(),
             place: section.place.clone(),
             given: given.places(),
@@ -161,6 +152,15 @@ fn section_jobs(
         });
     }
     Ok(())
+}
+
+fn unused_name(mut name: String, base: &str, jobs: &[FioJob]) -> String {
+    let mut number = 2;
+    while jobs.iter().any(|job| job.name == name) {
+        name = format!("{base}#{number}");
+        number += 1;
+    }
+    name
 }
 
 fn file_wide(given: &Given<'_>, name: &str, section: &Section) -> bool {

@@ -3,7 +3,6 @@
 //! is hot, the order of hot spots over time, bursts beyond a Poisson process, and trims.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use assay_units::text::{compact_size, printable};
 use assay_units::{MIB, SECTOR_BYTES};
@@ -112,15 +111,58 @@ fn are_alike(a: &Mix, b: &Mix) -> bool {
         })
 }
 
+/// The sizes of all requests, or of reads and of writes where both occur and differ.
+fn mixes(profile: &TraceProfile, align_bytes: u64) -> Vec<Mix> {
+    let (reads, writes) = (&profile.read_sizes, &profile.write_sizes);
+    let counts = |sizes: &BTreeMap<u64, u64>| sizes.clone().into_iter();
+    let [read_mix, write_mix] = [reads, writes].map(|sizes| mix(counts(sizes), align_bytes));
+    match (reads.is_empty(), writes.is_empty()) {
+        (false, false) if are_alike(&read_mix, &write_mix) => {
+            vec![mix(counts(reads).chain(counts(writes)), align_bytes)]
+        }
+        (false, false) => vec![read_mix, write_mix],
+        (_, true) => vec![read_mix],
+        (true, false) => vec![write_mix],
+    }
+}
+
+/// What the workload does not keep of the trace.
+fn notes(survey: &TraceSurvey, profile: &TraceProfile) -> Vec<String> {
+    let mut notes = Vec::new();
+    if profile.rate <= 0.0 {
+        notes.push("the trace has no times: the workload is a closed loop".to_owned());
+    }
+    if profile.gap_variation > BURSTY_GAPS {
+        notes.push(format!(
+            "the trace has bursts (variation of the gaps {:.1}, of a Poisson process 1): its \
+             latency tail is longer than the workload's",
+            profile.gap_variation
+        ));
+    }
+    if survey.discards.requests > 0 {
+        notes.push(format!(
+            "{} trims are left out: no job mixes them with reads and writes",
+            survey.discards.requests
+        ));
+    }
+    notes
+}
+
+const SUMMARY: &str = "The synthetic workload with the profile of a trace, and the trace itself: \
+                       their figures show what the workload keeps.";
+
+fn quoted(text: &str) -> String {
+    format!("{:?}", printable(text))
+}
+
 impl FittedWorkload {
     pub fn of(survey: &TraceSurvey, profile: &TraceProfile) -> FittedWorkload {
-        let mut notes = Vec::new();
         let (reads, writes) = (survey.reads.requests, survey.writes.requests);
         let share = |count: u64| count as f64 / (reads + writes).max(1) as f64 * 100.0;
         let begins_pct = share(profile.runs);
-        let is_random = begins_pct >= SEQUENTIAL_BEGINS_PCT && profile.runs > 1;
+        let random = begins_pct >= SEQUENTIAL_BEGINS_PCT && profile.runs > 1;
         let run = (profile.requests as f64 / profile.runs.max(1) as f64).round() as u64;
-        let (random, mixed) = (is_random, reads > 0 && writes > 0);
+        let mixed = reads > 0 && writes > 0;
         let word = match (random, mixed, writes > 0) {
             (false, true, _) => "rw",
             (false, false, true) => "write",
@@ -134,23 +176,7 @@ impl FittedWorkload {
             false => word.to_owned(),
         };
         let align_bytes = survey.alignment_bytes.max(SECTOR_BYTES);
-        let grid = match align_bytes > 4096 {
-            true => 4096,
-            false => align_bytes,
-        };
-        let of = |sizes: &BTreeMap<u64, u64>| {
-            mix(sizes.iter().map(|(size, count)| (*size, *count)), grid)
-        };
-        let [read_mix, write_mix] = [&profile.read_sizes, &profile.write_sizes].map(of);
-        let mixes = match (reads > 0, writes > 0) {
-            (true, true) if are_alike(&read_mix, &write_mix) => {
-                let both = profile.read_sizes.iter().chain(&profile.write_sizes);
-                vec![mix(both.map(|(size, count)| (*size, *count)), grid)]
-            }
-            (true, true) => vec![read_mix, write_mix],
-            (_, false) => vec![read_mix],
-            (false, true) => vec![write_mix],
-        };
+        let mixes = mixes(profile, align_bytes.min(4096));
         let bs = mixes.iter().map(mix_text).collect::<Vec<_>>().join(",");
         let sizes = mixes.iter().flatten().map(|(size, _)| *size);
         let smallest = sizes.min().unwrap_or(align_bytes);
@@ -165,22 +191,6 @@ impl FittedWorkload {
             let rate = (profile.rate * data).round().max(1.0) as u64;
             (rate, profile.gap_variation >= CONSTANT_GAPS)
         });
-        if rate.is_none() {
-            notes.push("the trace has no times: the workload is a closed loop".to_owned());
-        }
-        if profile.gap_variation > BURSTY_GAPS {
-            notes.push(format!(
-                "the trace has bursts (variation of the gaps {:.1}, of a Poisson process 1): its \
-                 latency tail is longer than the workload's",
-                profile.gap_variation
-            ));
-        }
-        if survey.discards.requests > 0 {
-            notes.push(format!(
-                "{} trims are left out: no job mixes them with reads and writes",
-                survey.discards.requests
-            ));
-        }
         let in_flight = profile.in_flight.unwrap_or(0.0);
         // `as` saturates.
         let depth = ((in_flight * SLOTS_PER_REQUEST).ceil() as u32).next_power_of_two();
@@ -195,107 +205,107 @@ impl FittedWorkload {
             iodepth: depth.clamp(LEAST_DEPTH, MOST_DEPTH),
             fsync: (writes > 0 && survey.flushes > 0).then(|| (writes / survey.flushes).max(1)),
             synchronous: survey.fua_writes > writes / 2,
-            notes,
+            notes: notes(survey, profile),
         }
     }
 
     pub fn suite(&self, name: &str, source: &TraceSource, survey: &TraceSurvey) -> String {
-        let quoted = |text: &str| format!("{:?}", printable(text));
-        let path = source
-            .path
-            .canonicalize()
-            .unwrap_or_else(|_| source.path.clone());
-        let path = path.display().to_string();
         let seconds = survey.span.as_secs_f64().ceil().max(1.0);
-        let mut job = vec![format!("rw = {}", quoted(&self.rw))];
-        let mut add = |key: &str, value: String| job.push(format!("{key} = {value}"));
-        if let Some(percent) = self.read_percent {
-            add("rwmixread", percent.to_string());
-        }
-        add("bs", quoted(&self.bs));
-        if let Some(align) = self.align_bytes {
-            add("blockalign", quoted(&compact_size(align)));
-        }
-        if let Some(distribution) = &self.distribution {
-            add("random_distribution", quoted(distribution));
-        }
-        add("iodepth", self.iodepth.to_string());
-        add("size", quoted("{area}"));
-        if let Some((rate, poisson)) = self.rate {
-            add("rate", quoted(&rate.to_string()));
-            if poisson {
-                add("arrival", quoted("poisson"));
-            }
-        }
-        if let Some(writes) = self.fsync {
-            add("fsync", writes.to_string());
-        }
-        if self.synchronous {
-            add("sync", quoted("dsync"));
-        }
-        match self.rate {
-            Some(_) => add("runtime", quoted("{runtime}")),
-            None => add(
-                "number_ios",
-                (survey.reads.requests + survey.writes.requests).to_string(),
+        let notes = self.notes.iter();
+        let notes: String = notes.map(|note| format!("# Not kept: {note}.\n")).collect();
+        let title = format!("Workload fitted to {}", source.name());
+        let steps = [
+            (
+                "fitted",
+                "Synthetic workload fitted to the trace",
+                self.fitted_job(survey),
             ),
-        }
-        let mut replay = vec![
-            format!("trace = {}", quoted(&path)),
-            format!("trace_format = {}", quoted(survey.format.name())),
-            format!("iodepth = {}", self.iodepth),
-            format!("size = {}", quoted("{area}")),
+            ("replay", "The trace", self.replay_job(source, survey)),
         ];
-        if let Some(device) = &source.device {
-            replay.push(format!("trace_device = {}", quoted(device)));
-        }
-        if self.rate.is_none() {
-            replay.push("trace_timing = \"closed\"".to_owned());
-        }
-        let mut text = String::new();
-        let mut line = |line: &str| {
-            let _ = writeln!(text, "{line}");
-        };
-        line(
-            "# A synthetic workload fitted to a trace by `assay trace fit`, and the trace \
-             (docs/traces.md).",
-        );
-        for note in &self.notes {
-            line(&format!("# Not kept: {note}."));
-        }
-        line(&format!("name = {}", quoted(name)));
-        line(&format!(
-            "title = {}",
-            quoted(&format!("Workload fitted to {}", source.name()))
-        ));
-        line(
-            "summary = \"The synthetic workload with the profile of a trace, and the trace \
-             itself: their figures show what the workload keeps.\"",
-        );
-        line(&format!("source = {}", quoted(&source.name())));
-        line(&format!("duration = \"twice {seconds:.0} seconds\""));
-        line("\n[parameters.area]\nkind = \"size\"");
-        line(&format!(
-            "default = {}",
-            quoted(&(self.area.0 + self.area.1).to_string())
-        ));
-        line("help = \"area of both steps, from the start of the drive\"");
-        line("\n[parameters.runtime]\nkind = \"duration\"");
-        line(&format!("default = \"{seconds:.0}s\""));
-        line("help = \"measured time of the synthetic workload\"");
-        for (id, title, job) in [
-            ("fitted", "Synthetic workload fitted to the trace", &job),
-            ("replay", "The trace", &replay),
-        ] {
-            line(&format!(
-                "\n[[step]]\nid = \"{id}\"\ntitle = \"{title}\"\nkind = \"measure\"\n[step.job]"
-            ));
-            job.iter().for_each(|option| line(option));
-        }
-        text
+        let steps = steps.map(|(id, title, job)| {
+            format!(
+                "\n[[step]]\nid = \"{id}\"\ntitle = \"{title}\"\nkind = \"measure\"\n[step.job]\n{}\n",
+                job.join("\n")
+            )
+        });
+        format!(
+            r#"# A synthetic workload fitted to a trace by `assay trace fit`, and the trace (docs/traces.md).
+{notes}name = {name}
+title = {title}
+summary = "{SUMMARY}"
+source = {source}
+duration = "twice {seconds:.0} seconds"
+
+[parameters.area]
+kind = "size"
+default = "{area_bytes}"
+help = "area of both steps, from the start of the drive"
+
+[parameters.runtime]
+kind = "duration"
+default = "{seconds:.0}s"
+help = "measured time of the synthetic workload"
+{steps}"#,
+            name = quoted(name),
+            title = quoted(&title),
+            source = quoted(&source.name()),
+            area_bytes = self.area.0 + self.area.1,
+            steps = steps.concat(),
+        )
+    }
+
+    fn fitted_job(&self, survey: &TraceSurvey) -> Vec<String> {
+        let requests = survey.reads.requests + survey.writes.requests;
+        let (rate, poisson) = self.rate.unzip();
+        let options = [
+            ("rw", Some(quoted(&self.rw))),
+            (
+                "rwmixread",
+                self.read_percent.map(|percent| percent.to_string()),
+            ),
+            ("bs", Some(quoted(&self.bs))),
+            (
+                "blockalign",
+                self.align_bytes.map(|align| quoted(&compact_size(align))),
+            ),
+            (
+                "random_distribution",
+                self.distribution.as_deref().map(quoted),
+            ),
+            ("iodepth", Some(self.iodepth.to_string())),
+            ("size", Some(quoted("{area}"))),
+            ("rate", rate.map(|rate| quoted(&rate.to_string()))),
+            (
+                "arrival",
+                (poisson == Some(true)).then(|| quoted("poisson")),
+            ),
+            ("fsync", self.fsync.map(|writes| writes.to_string())),
+            ("sync", self.synchronous.then(|| quoted("dsync"))),
+            ("runtime", rate.map(|_| quoted("{runtime}"))),
+            ("number_ios", rate.is_none().then(|| requests.to_string())),
+        ];
+        lines(options)
+    }
+
+    fn replay_job(&self, source: &TraceSource, survey: &TraceSurvey) -> Vec<String> {
+        let path = source.path.canonicalize();
+        let path = path.unwrap_or_else(|_| source.path.clone());
+        lines([
+            ("trace", Some(quoted(&path.display().to_string()))),
+            ("trace_format", Some(quoted(survey.format.name()))),
+            ("iodepth", Some(self.iodepth.to_string())),
+            ("size", Some(quoted("{area}"))),
+            ("trace_device", source.device.as_deref().map(quoted)),
+            (
+                "trace_timing",
+                self.rate.is_none().then(|| quoted("closed")),
+            ),
+        ])
     }
 }
 
-#[cfg(test)]
-#[path = "../tests/unit/fit.rs"]
-mod tests;
+fn lines<const N: usize>(options: [(&str, Option<String>); N]) -> Vec<String> {
+    let options = options.into_iter();
+    let given = options.filter_map(|(key, value)| Some(format!("{key} = {}", value?)));
+    given.collect()
+}

@@ -125,22 +125,26 @@ impl TraceSurvey {
         survey.devices = devices;
         survey.has_more_devices = has_more;
         survey.counts = reader.counts();
-        if survey.requests() == 0 {
-            let names: Vec<String> = survey.devices.iter().map(|name| printable(name)).collect();
-            return Err(TraceError::Unfit {
-                file: source.name(),
-                what: match (&source.device, names.is_empty()) {
-                    (Some(device), false) => format!(
-                        "has no request of the device {device:?}; --trace_device takes one of: {}",
-                        names.join(" ")
-                    ),
-                    _ => "has no request to replay; record it again, or give its format with \
-                          --trace_format"
-                        .to_owned(),
-                },
-            });
+        match survey.requests() {
+            0 => Err(survey.has_none(source)),
+            _ => Ok(survey),
         }
-        Ok(survey)
+    }
+
+    fn has_none(&self, source: &TraceSource) -> TraceError {
+        let names: Vec<String> = self.devices.iter().map(|name| printable(name)).collect();
+        TraceError::Unfit {
+            file: source.name(),
+            what: match (&source.device, names.is_empty()) {
+                (Some(device), false) => format!(
+                    "has no request of the device {device:?}; --trace_device takes one of: {}",
+                    names.join(" ")
+                ),
+                _ => "has no request to replay; record it again, or give its format with \
+                      --trace_format"
+                    .to_owned(),
+            },
+        }
     }
 
     pub fn requests(&self) -> u64 {

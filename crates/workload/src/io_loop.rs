@@ -185,6 +185,15 @@ impl<'a> WorkerSet<'a> {
         }
     }
 
+    /// Issues until no end of a worker ends further ones.
+    #[inline]
+    fn issue_all<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) {
+        self.issue(now, target, batch);
+        while self.end_with_group() {
+            self.issue(now, target, batch);
+        }
+    }
+
     fn end_with_group(&mut self) -> bool {
         let Some(seen) = &mut self.exits else {
             return false;
@@ -223,6 +232,25 @@ impl<'a> WorkerSet<'a> {
             1 => 0,
             _ => slot / self.depth,
         }
+    }
+
+    #[inline]
+    fn submit<T: Target>(
+        &mut self,
+        now: Nanos,
+        target: &mut T,
+        batch: &mut Vec<Io>,
+    ) -> Result<(), TargetError> {
+        if self.fills_buffers {
+            let filled_at = target.now();
+            // Virtual time does not pass meanwhile.
+            if filled_at != now {
+                self.restamp(batch, filled_at);
+            }
+        }
+        target.submit(batch)?;
+        batch.clear();
+        Ok(())
     }
 
     fn restamp(&mut self, batch: &[Io], at: Nanos) {
@@ -273,6 +301,100 @@ impl<'a> WorkerSet<'a> {
     }
 }
 
+/// How the loop ends before its workers have done everything.
+struct EarlyEnd {
+    end: LoopEnd,
+    give_up_at: Nanos,
+}
+
+impl EarlyEnd {
+    /// Stops the workers when every I/O fails, or on request.
+    #[inline]
+    fn check(&mut self, stop: &AtomicBool, workers: &mut WorkerSet<'_>, now: Nanos) {
+        if self.end.gave_up.is_none()
+            && let Some(gave_up) = workers.errors.gave_up(now)
+        {
+            self.end.gave_up = Some(gave_up);
+            self.give_up_at = self.give_up_at.min(now + STOP_GRACE);
+            workers.stop();
+        }
+        if stop.load(Ordering::Relaxed) && !self.end.stopped {
+            self.end.stopped = true;
+            self.give_up_at = now + STOP_GRACE;
+            workers.stop();
+        }
+    }
+}
+
+/// The intervals of the jobs that are measured.
+struct Intervals<'a> {
+    recorders: &'a mut [Recorder],
+    measuring: Vec<bool>,
+    sink: &'a mut dyn IntervalSink,
+}
+
+impl<'a> Intervals<'a> {
+    fn new(recorders: &'a mut [Recorder], sink: &'a mut dyn IntervalSink) -> Intervals<'a> {
+        Intervals {
+            measuring: vec![true; recorders.len()],
+            recorders,
+            sink,
+        }
+    }
+
+    #[inline]
+    fn boundary(&self) -> Nanos {
+        let boundaries = self.recorders.iter().map(Recorder::boundary);
+        boundaries.min().unwrap_or(Nanos::MAX)
+    }
+
+    #[cold]
+    fn hand_over<T: Target>(&mut self, job: usize, target: &mut T, now: Nanos) {
+        let interval = self.recorders[job].roll(now);
+        if let Some(storage) = self.sink.interval(job, interval, target.telemetry()) {
+            self.recorders[job].recycle(storage);
+        }
+    }
+
+    /// Hands over the intervals that end by now.
+    fn roll<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        for job in 0..self.measuring.len() {
+            if now < self.recorders[job].boundary() {
+                continue;
+            }
+            if self.measuring[job] {
+                self.hand_over(job, target, now);
+            } else {
+                let interval = self.recorders[job].roll(now);
+                self.recorders[job].recycle(interval);
+            }
+        }
+    }
+
+    /// Measures the jobs no longer of which `is_over` holds.
+    fn end<T: Target>(&mut self, target: &mut T, now: Nanos, is_over: impl Fn(usize) -> bool) {
+        for job in 0..self.measuring.len() {
+            if self.measuring[job] && is_over(job) {
+                self.measuring[job] = false;
+                self.hand_over(job, target, now);
+            }
+        }
+    }
+
+    /// The time of reading back must not dilute the rate of the writes, nor the time of the jobs
+    /// that go on be that of one that has ended.
+    #[inline]
+    fn end_early<T: Target>(&mut self, workers: &mut WorkerSet<'_>, target: &mut T, now: Nanos) {
+        if workers.fills_buffers {
+            self.end(target, now, |job| workers.only_reads_back(job));
+        }
+        if workers.ended && self.measuring.len() > 1 {
+            workers.ended = false;
+            self.end(target, now, |job| workers.have_ended(job));
+        }
+    }
+}
+
 /// Worker `i` owns slots `i * depth ..`, and records into the recorder of its job. Closed-loop I/Os
 /// count from the submission of their batch; where no buffers are filled, from the completions seen
 /// before it, which saves a clock reading and adds the engine's few nanoseconds to the latency.
@@ -290,68 +412,35 @@ pub fn run_io_loop<T: Target>(
     let mut batch: Vec<Io> = Vec::with_capacity(slots);
     let mut done: Vec<Completion> = Vec::with_capacity(slots);
     let mut in_flight = 0_usize;
-    let mut end = LoopEnd::default();
-    let mut give_up_at = Nanos::MAX;
+    let mut early = EarlyEnd {
+        end: LoopEnd::default(),
+        give_up_at: Nanos::MAX,
+    };
     let mut now = target.now();
-    let mut measuring = vec![true; recorders.len()];
+    let mut intervals = Intervals::new(recorders, sink);
     let mut stall = StallTimer::new(now, config.io_timeout);
     let outcome = loop {
-        if stop.load(Ordering::Relaxed) && !end.stopped {
-            end.stopped = true;
-            give_up_at = now + STOP_GRACE;
-            workers.stop();
-        }
-        workers.issue(now, target, &mut batch);
-        // The end of a worker that is ended ends further ones.
-        while workers.end_with_group() {
-            workers.issue(now, target, &mut batch);
-        }
-        if workers.fills_buffers {
-            for (job, measuring) in measuring.iter_mut().enumerate() {
-                if *measuring && workers.only_reads_back(job) {
-                    // The last write has completed: the time of reading back must not dilute the
-                    // rate of the writes.
-                    *measuring = false;
-                    hand_over(target, recorders, job, now, sink);
-                }
-            }
-        }
-        if workers.ended && measuring.len() > 1 {
-            workers.ended = false;
-            for (job, measuring) in measuring.iter_mut().enumerate() {
-                if *measuring && workers.have_ended(job) {
-                    // The other jobs go on, and their time is not this one's.
-                    *measuring = false;
-                    hand_over(target, recorders, job, now, sink);
-                }
-            }
-        }
+        early.check(stop, &mut workers, now);
+        workers.issue_all(now, target, &mut batch);
+        intervals.end_early(&mut workers, target, now);
         if !batch.is_empty() {
             if in_flight == 0 {
                 stall.restart(now);
             }
             in_flight += batch.len();
-            if workers.fills_buffers {
-                let filled_at = target.now();
-                // Virtual time does not pass meanwhile.
-                if filled_at != now {
-                    workers.restamp(&batch, filled_at);
-                }
-            }
-            if let Err(error) = target.submit(&batch) {
+            if let Err(error) = workers.submit(now, target, &mut batch) {
                 break Err(error);
             }
-            batch.clear();
         }
         let next_due = workers.next_due();
         if in_flight == 0 && next_due == Nanos::MAX {
             break Ok(());
         }
-        if now >= give_up_at || in_flight > 0 && stall.has_expired(now) {
-            end.unanswered = in_flight as u64;
+        if now >= early.give_up_at || in_flight > 0 && stall.has_expired(now) {
+            early.end.unanswered = in_flight as u64;
             break Ok(());
         }
-        let mut until = boundary(recorders).min(next_due);
+        let mut until = intervals.boundary().min(next_due);
         if in_flight == 0 && workers.exits.is_some() {
             // Another thread may end this one while it waits.
             until = until.min(now + EXIT_POLL);
@@ -362,18 +451,8 @@ pub fn run_io_loop<T: Target>(
         now = target.now();
         let seen = now;
         // An I/O seen at or after the boundary belongs to the interval it was seen in.
-        if now >= boundary(recorders) {
-            for (job, measuring) in measuring.iter().enumerate() {
-                if now < recorders[job].boundary() {
-                    continue;
-                }
-                if *measuring {
-                    hand_over(target, recorders, job, now, sink);
-                } else {
-                    let interval = recorders[job].roll(now);
-                    recorders[job].recycle(interval);
-                }
-            }
+        if now >= intervals.boundary() {
+            intervals.roll(target, now);
             // The hand-over took time, which is not the latency of the I/Os issued after it.
             now = target.now();
         }
@@ -381,39 +460,8 @@ pub fn run_io_loop<T: Target>(
             stall.restart(now);
         }
         in_flight -= done.len();
-        workers.complete(&mut done, seen, target, recorders);
-        if end.gave_up.is_none()
-            && let Some(gave_up) = workers.errors.gave_up(now)
-        {
-            end.gave_up = Some(gave_up);
-            give_up_at = give_up_at.min(now + STOP_GRACE);
-            workers.stop();
-        }
+        workers.complete(&mut done, seen, target, intervals.recorders);
     };
-    for (job, measuring) in measuring.into_iter().enumerate() {
-        if measuring {
-            hand_over(target, recorders, job, now, sink);
-        }
-    }
-    outcome.map(|()| end)
-}
-
-#[inline]
-fn boundary(recorders: &[Recorder]) -> Nanos {
-    let boundaries = recorders.iter().map(Recorder::boundary);
-    boundaries.min().unwrap_or(Nanos::MAX)
-}
-
-#[cold]
-fn hand_over<T: Target>(
-    target: &mut T,
-    recorders: &mut [Recorder],
-    job: usize,
-    now: Nanos,
-    sink: &mut dyn IntervalSink,
-) {
-    let interval = recorders[job].roll(now);
-    if let Some(storage) = sink.interval(job, interval, target.telemetry()) {
-        recorders[job].recycle(storage);
-    }
+    intervals.end(target, now, |_| true);
+    outcome.map(|()| early.end)
 }

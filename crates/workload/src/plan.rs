@@ -4,17 +4,17 @@ use std::sync::Arc;
 use assay_device::session::{OpenMode, TargetProperties};
 use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
-use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_trace::replay::ReplayPlan;
 use assay_units::{Nanos, Op, SECTOR_BYTES};
 
-use crate::access::{AccessConfig, AccessError, AccessStep, AddressGenerator, BlockSizes, Region};
+use crate::access::{AccessConfig, AccessError, AddressGenerator, Region};
 use crate::arrival::Rate;
 use crate::exit::Exit;
 use crate::flow::Flow;
 use crate::options::JobOptions;
 use crate::segments::Segments;
 
+mod accesses;
 mod checks;
 mod error;
 mod flushes;
@@ -22,6 +22,7 @@ mod pauses;
 mod segmented;
 mod traced;
 
+use accesses::{access, direction};
 use checks::*;
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
@@ -164,110 +165,32 @@ impl Workload {
         traced::none_without_trace(options)?;
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let direction = direction(&rw, options.rwmixread)?;
-        let (block_sizes, write_sizes) = match &options.bs {
-            Some(text) => block_sizes(text, direction.read_percent)?,
-            None => {
-                let bytes = DEFAULT_BLOCK_BYTES.max(target.min_io_bytes);
-                (BlockSizes::single(bytes)?, None)
-            }
-        };
-        if write_sizes.is_some() && matches!(direction.step, AccessStep::Gap(_)) {
-            return Err(invalid(format!(
-                "--rw {rw}: a gap between I/Os needs one --bs for reads and writes"
-            )));
-        }
         let direct = options.direct.unwrap_or(true);
         let unit = match direct {
             true => target.min_io_bytes,
             false => SECTOR_BYTES as u32,
         };
-        for sizes in [Some(&block_sizes), write_sizes.as_ref()] {
-            for (bytes, _) in sizes.into_iter().flat_map(BlockSizes::entries) {
-                aligned(target, "bs", u64::from(bytes), unit)?;
-            }
-        }
-        let access = AccessConfig {
-            pattern: pattern(options, direction.random)?,
-            step: direction.step,
-            align_bytes: align(options, target, unit)?,
-            zones: zones(options, target, unit)?,
-            block_sizes,
-            write_sizes,
-        };
-        if access.max_bytes() > MAX_IO_BYTES {
-            return Err(AccessError::BadBlockSize(u64::from(access.max_bytes())).into());
-        }
-        let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
-        let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
-        if u64::from(numjobs) * u64::from(iodepth) > MAX_IN_FLIGHT {
-            return Err(invalid(format!(
-                "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os \
-                 in flight; lower one of them"
-            )));
-        }
-        let split = options.split.unwrap_or(false)
-            // Threads that write verified blocks must not overwrite each other.
-            || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
-        let (area, offset_increment_bytes) = area(options, target, unit, numjobs, split)?;
-        let part = part_bytes(
-            area,
-            numjobs,
-            split,
-            u64::from(unit.max(access.min_bytes())),
-        );
-        if u64::from(access.max_bytes()) > part {
-            return Err(PlanError::BlockTooLarge {
-                drive: target.name.clone(),
-                block_bytes: access.max_bytes(),
-                area: match split {
-                    true => "each thread's part of the area",
-                    false => "the area",
-                },
-                area_bytes: part,
-            });
-        }
+        let access = access(options, target, &rw, &direction, unit)?;
+        let (numjobs, iodepth) = in_flight(options)?;
+        let places = places(options, target, unit, numjobs, &access)?;
         let pacing = pacing(options, access.mean_bytes(direction.read_percent), numjobs)?;
         let (engine, iopoll) = engine(options, target, iodepth, direct)?;
-        let verify_bytes = verify(options, target, &access, offset_increment_bytes, area)?;
-        if verify_bytes.is_some() && direction.trims {
-            return Err(invalid(
-                "--verify needs a job that reads or writes: deallocated blocks have no content to \
-                 check",
-            ));
-        }
+        let verify_bytes = verify(options, target, &access, &direction, &places)?;
         let writes = direction.read_percent < 100 && !direction.trims;
-        let runtime = duration("runtime", &options.runtime)?;
-        if runtime == Some(Nanos::ZERO) {
-            let range = "longer than nothing; leave it out to go over the area once";
-            return Err(out_of_range("runtime", 0, range));
-        }
-        let interval = duration("interval", &options.interval)?.unwrap_or(Nanos::SECOND);
-        if interval < Nanos::MILLISECOND {
-            return Err(out_of_range("interval", interval, "at least 1ms"));
-        }
-        let io_bytes = match (&options.io_size, runtime) {
-            (Some(text), _) => Some(size_or_passes(text, part)?.max(1)),
-            (None, Some(_)) => None,
-            // Once over each thread's part, as fio does.
-            (None, None) => Some(part),
-        };
+        let (runtime, interval) = times(options)?;
         let seed = options.seed.unwrap_or(DEFAULT_SEED);
         let workload = Workload {
             rw: direction.word,
             read_percent: direction.read_percent,
             trims: direction.trims,
-            segments: segments(options, target, area, &access, unit)?,
+            segments: segments(options, target, places.area, &access, unit)?,
             access,
             trace: None,
-            area,
-            offset_increment_bytes,
-            split,
+            area: places.area,
+            offset_increment_bytes: places.offset_increment_bytes,
+            split: places.split,
             iodepth,
-            batch_complete_min: within(
-                "iodepth_batch_complete_min",
-                options.iodepth_batch_complete_min.unwrap_or(1),
-                1..=iodepth,
-            )?,
+            batch_complete_min: batch_complete_min(options, iodepth)?,
             cpus_allowed: cpus(options.cpus_allowed.as_deref())?,
             numjobs,
             pacing,
@@ -280,12 +203,9 @@ impl Workload {
             flush_every: flush_every(options, writes)?,
             synchronous_writes: synchronous_writes(options, writes)?,
             end_flush: end_flush(options, writes)?,
-            io_bytes,
+            io_bytes: io_bytes(options, runtime, places.part_bytes)?,
             ios: options.number_ios,
-            data: match &options.data {
-                Some(text) => text.parse()?,
-                None => DataPattern::Incompressible,
-            },
+            data: (options.data.as_deref()).map_or(Ok(DataPattern::Incompressible), str::parse)?,
             verify_bytes,
             reads_back: options.do_verify.unwrap_or(true),
             verify_backlog: verify_backlog(options, writes)?,
@@ -380,13 +300,5 @@ impl Workload {
         let all = |bytes: u64| bytes.saturating_mul(u64::from(self.numjobs));
         let of_trace = self.trace.as_ref().map(|trace| trace.bytes());
         self.io_bytes.or(of_trace).map(all)
-    }
-}
-
-fn part_bytes(area: Region, numjobs: u32, split: bool, unit: u64) -> u64 {
-    if split {
-        area.size_bytes / u64::from(numjobs) / unit * unit
-    } else {
-        area.size_bytes
     }
 }

@@ -321,6 +321,64 @@ impl Worker {
         }
     }
 
+    /// When the next I/O is due or may be issued, if that is now.
+    #[inline]
+    fn turn(&mut self, now: Nanos) -> Result<Nanos, NextIssue> {
+        let is_idle = self.is_idle();
+        if let Some(thinking) = &mut self.think
+            && let Some(pause) = thinking.pause(now, is_idle)
+        {
+            return Err(match pause {
+                Pause::Completion => NextIssue::Completion,
+                Pause::Until(until) => self.wait_until(until),
+            });
+        }
+        let mut intended = now;
+        if self.arrivals.is_paced() {
+            let due = self.start + self.arrivals.next_due();
+            if due > now {
+                return Err(self.wait_until(due));
+            }
+            if self.open_loop {
+                intended = due;
+            }
+        }
+        // An I/O that waits for another has its turn already.
+        if self.held.is_none()
+            && let Some(flow) = &mut self.flow
+            && let Err(pause) = flow.take()
+        {
+            return Err(NextIssue::Due((now + pause).min(self.deadline)));
+        }
+        Ok(intended)
+    }
+
+    /// Ends where the deadline comes first.
+    fn wait_until(&mut self, until: Nanos) -> NextIssue {
+        if until < self.deadline {
+            return NextIssue::Due(until);
+        }
+        self.end_main();
+        NextIssue::Completion
+    }
+
+    /// Whether what was written has to be read back now.
+    #[inline]
+    fn wrote<T: Target>(
+        &mut self,
+        target: &mut T,
+        slot: u32,
+        offset_bytes: u64,
+        len_bytes: u32,
+    ) -> bool {
+        self.fill(target, slot, offset_bytes, len_bytes);
+        if let Some((_, left)) = &mut self.flush {
+            *left -= 1;
+        }
+        let backlog = self.backlog.as_mut();
+        backlog.is_some_and(|backlog| backlog.wrote(offset_bytes, len_bytes))
+    }
+
     #[inline]
     fn issue_main<T: Target>(
         &mut self,
@@ -328,7 +386,6 @@ impl Worker {
         target: &mut T,
         batch: &mut Vec<Io>,
     ) -> NextIssue {
-        let paced = self.arrivals.is_paced();
         if now >= self.deadline || self.bytes_left == 0 {
             self.end_main();
             return NextIssue::Completion;
@@ -345,41 +402,11 @@ impl Worker {
                 self.push_flush(now, batch);
                 continue;
             }
-            let is_idle = self.is_idle();
-            if let Some(thinking) = &mut self.think
-                && let Some(pause) = thinking.pause(now, is_idle)
-            {
-                return match pause {
-                    Pause::Completion => NextIssue::Completion,
-                    Pause::Until(until) if until >= self.deadline => {
-                        self.end_main();
-                        NextIssue::Completion
-                    }
-                    Pause::Until(until) => NextIssue::Due(until),
-                };
-            }
-            let mut intended = now;
-            if paced {
-                let due = self.start + self.arrivals.next_due();
-                if due >= self.deadline {
-                    self.end_main();
-                    return NextIssue::Completion;
-                }
-                if due > now {
-                    return NextIssue::Due(due);
-                }
-                if self.open_loop {
-                    intended = due;
-                }
-            }
+            let intended = match self.turn(now) {
+                Ok(intended) => intended,
+                Err(next) => return next,
+            };
             let held = self.held.take();
-            // An I/O that waits for another has its turn already.
-            if held.is_none()
-                && let Some(flow) = &mut self.flow
-                && let Err(pause) = flow.take()
-            {
-                return NextIssue::Due((now + pause).min(self.deadline));
-            }
             let (offset_bytes, len_bytes, write) = held.unwrap_or_else(|| self.draw());
             if let Some(checker) = &mut self.checker
                 && !checker.begin(write, offset_bytes, len_bytes)
@@ -387,7 +414,7 @@ impl Worker {
                 self.held = Some((offset_bytes, len_bytes, write));
                 return NextIssue::Completion;
             }
-            if paced {
+            if self.arrivals.is_paced() {
                 self.arrivals.advance();
             }
             self.free.pop();
@@ -403,16 +430,7 @@ impl Worker {
                 read_back: false,
             };
             self.push(pending, slot, batch);
-            let mut is_backlog_full = false;
-            if write {
-                self.fill(target, slot, offset_bytes, len_bytes);
-                if let Some((_, left)) = &mut self.flush {
-                    *left -= 1;
-                }
-                if let Some(backlog) = &mut self.backlog {
-                    is_backlog_full = backlog.wrote(offset_bytes, len_bytes);
-                }
-            }
+            let is_backlog_full = write && self.wrote(target, slot, offset_bytes, len_bytes);
             self.ios_left -= 1;
             if let Some(thinking) = &mut self.think {
                 thinking.issued();

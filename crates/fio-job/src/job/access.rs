@@ -73,41 +73,28 @@ fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileErr
     Ok(())
 }
 
+const DIRECTIONS: &str = "read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim";
+
 fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
-    let rw = given.text("rw");
-    let (word, count) = match rw {
-        Some((text, _)) => text
-            .split_once(':')
-            .map_or((text, None), |(word, count)| (word, Some(count))),
+    let (text, place) = match given.text("rw") {
+        Some((text, place)) => (text, Some(place)),
         None => ("read", None),
     };
-    let is_random = word.starts_with("rand");
-    if ![
-        "read",
-        "write",
-        "randread",
-        "randwrite",
-        "rw",
-        "readwrite",
-        "randrw",
-        "trim",
-        "randtrim",
-    ]
-    .contains(&word)
-    {
+    let (word, count) = match text.split_once(':') {
+        Some((word, count)) => (word, Some(count)),
+        None => (text, None),
+    };
+    if !DIRECTIONS.split(", ").any(|direction| direction == word) {
         let message = match word.contains("trim") {
             true => format!("rw={word}: trims mixed with writes are not supported"),
-            false => format!(
-                "rw={word} is none of read, write, randread, randwrite, rw, readwrite, randrw, \
-                 trim, randtrim"
-            ),
+            false => format!("rw={word} is none of {DIRECTIONS}"),
         };
         return Err(given.wrong("rw", message));
     }
-    let suffix = match (count, rw) {
-        (Some(count), Some((_, place))) => {
+    let suffix = match count.zip(place) {
+        Some((count, place)) => {
             let value = number::signed_bytes(count, given.kb_base);
-            let valid = value.filter(|&value| !is_random || value > 0);
+            let valid = value.filter(|&value| !word.starts_with("rand") || value > 0);
             let Some(value) = valid else {
                 return Err(given.error(
                     place,
@@ -119,9 +106,14 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
             };
             format!(":{value}")
         }
-        _ => String::new(),
+        None => String::new(),
     };
     options.rw = Some(format!("{word}{suffix}"));
+    options.rwmixread = read_share(given)?;
+    Ok(())
+}
+
+fn read_share(given: &Given<'_>) -> Result<Option<u32>, JobFileError> {
     let share = |name| {
         given.parsed(name, "a percentage", |text| {
             text.trim_end_matches('%')
@@ -141,8 +133,7 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
             format!("rwmixread={reads} and rwmixwrite={writes} do not add up to 100"),
         ));
     }
-    options.rwmixread = reads.or(writes.map(|writes| 100 - writes));
-    Ok(())
+    Ok(reads.or(writes.map(|writes| 100 - writes)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

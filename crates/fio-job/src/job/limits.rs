@@ -16,23 +16,29 @@ pub struct LeastRate {
 type Note<'a> = dyn FnMut(String) + 'a;
 
 const SECONDS: f64 = 1e6;
+const MICROSECONDS: f64 = 1.0;
+
+/// A duration above zero as a job option.
+fn duration(given: &Given<'_>, name: &str, unit_us: f64) -> Result<Option<String>, JobFileError> {
+    let us = given.micros(name, unit_us)?.filter(|&us| us > 0);
+    Ok(us.map(|us| match (us % 1_000_000, us % 1_000) {
+        (0, _) => format!("{}s", us / 1_000_000),
+        (_, 0) => format!("{}ms", us / 1_000),
+        _ => format!("{us}us"),
+    }))
+}
+
+fn number_above_0(given: &Given<'_>, name: &str) -> Result<Option<u32>, JobFileError> {
+    Ok(given.number(name)?.filter(|&number| number > 0))
+}
 
 pub(super) fn limits(
     given: &Given<'_>,
     options: &mut JobOptions,
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
-    let time = |us: u64| match (us % 1_000_000, us % 1_000) {
-        (0, _) => format!("{}s", us / 1_000_000),
-        (_, 0) => format!("{}ms", us / 1_000),
-        _ => format!("{us}us"),
-    };
-    let runtime = given.micros("runtime", SECONDS)?.filter(|&us| us > 0);
-    options.runtime = runtime.map(time);
-    options.ramp_time = given
-        .micros("ramp_time", SECONDS)?
-        .filter(|&us| us > 0)
-        .map(time);
+    options.runtime = duration(given, "runtime", SECONDS)?;
+    options.ramp_time = duration(given, "ramp_time", SECONDS)?;
     if let Some((text, place)) = given.text("startdelay")
         && text.contains(['-', ':'])
     {
@@ -41,25 +47,41 @@ pub(super) fn limits(
             format!("startdelay={text}: a random delay is not supported"),
         ));
     }
-    options.startdelay = given
-        .micros("startdelay", SECONDS)?
-        .filter(|&us| us > 0)
-        .map(time);
+    options.startdelay = duration(given, "startdelay", SECONDS)?;
     let time_based = given.flag("time_based")?;
-    if time_based && runtime.is_none() {
+    if time_based && options.runtime.is_none() {
         note("time_based without a runtime changes nothing, as in fio".to_owned());
     }
-    let loops = u64::from(given.number("loops")?.unwrap_or(1).max(1));
-    let io_size = given
-        .size("io_size")?
-        .filter(|size| *size != Size::Bytes(0));
+    options.io_size = io_size(given, options, time_based)?;
     options.number_ios = given.bytes("number_ios")?.filter(|&ios| ios > 0);
-    options.io_size = match io_size {
-        _ if time_based && runtime.is_some() => None,
+    pace(given, options, note)?;
+    options.thinktime = duration(given, "thinktime", MICROSECONDS)?;
+    if options.thinktime.is_some() {
+        options.thinktime_blocks = number_above_0(given, "thinktime_blocks")?;
+        options.thinktime_iotime = duration(given, "thinktime_iotime", SECONDS)?;
+    }
+    options.flow = number_above_0(given, "flow")?;
+    if options.flow.is_some() {
+        options.flow_id = number_above_0(given, "flow_id")?;
+        options.flow_sleep = duration(given, "flow_sleep", MICROSECONDS)?;
+    }
+    options.seed = given.parsed("randseed", "a number", |text| text.parse().ok())?;
+    cpus(given, options)
+}
+
+fn io_size(
+    given: &Given<'_>,
+    options: &JobOptions,
+    time_based: bool,
+) -> Result<Option<String>, JobFileError> {
+    let loops = u64::from(given.number("loops")?.unwrap_or(1).max(1));
+    let io_size = given.size("io_size")?;
+    Ok(match io_size.filter(|size| *size != Size::Bytes(0)) {
+        _ if time_based && options.runtime.is_some() => None,
         Some(Size::Bytes(bytes)) => Some(bytes.saturating_mul(loops).to_string()),
         Some(Size::Percent(percent)) => Some(format!("{}%", percent.saturating_mul(loops))),
         // One pass ends a job without a runtime by itself.
-        None if runtime.is_none() && loops == 1 => None,
+        None if options.runtime.is_none() && loops == 1 => None,
         None => Some(match &options.size {
             // The area as often as that, in bytes: a percentage has a limit.
             Some(size) if loops > 1 && !size.ends_with('%') => {
@@ -68,35 +90,7 @@ pub(super) fn limits(
             }
             _ => format!("{}%", loops.saturating_mul(100)),
         }),
-    };
-    pace(given, options, note)?;
-    options.thinktime = given
-        .micros("thinktime", 1.0)?
-        .filter(|&us| us > 0)
-        .map(time);
-    options.thinktime_blocks = match options.thinktime {
-        Some(_) => given
-            .number("thinktime_blocks")?
-            .filter(|&blocks| blocks > 0),
-        None => None,
-    };
-    options.thinktime_iotime = match options.thinktime {
-        Some(_) => given
-            .micros("thinktime_iotime", 1e6)?
-            .filter(|&us| us > 0)
-            .map(time),
-        None => None,
-    };
-    options.flow = given.number("flow")?.filter(|&weight| weight > 0);
-    if options.flow.is_some() {
-        options.flow_id = given.number("flow_id")?.filter(|&group| group > 0);
-        options.flow_sleep = given
-            .micros("flow_sleep", 1.0)?
-            .filter(|&us| us > 0)
-            .map(time);
-    }
-    options.seed = given.parsed("randseed", "a number", |text| text.parse().ok())?;
-    cpus(given, options)
+    })
 }
 
 fn values(given: &Given<'_>, name: &str) -> Result<Option<[u64; 3]>, JobFileError> {

@@ -281,6 +281,15 @@ impl Controller {
             .raw()
     }
 
+    fn set_queues(&self, requested: NumberOfQueues) -> AdminResult {
+        let (submission, completion) = (requested.submission(), requested.completion());
+        let is_invalid = submission == u16::MAX || completion == u16::MAX;
+        StatusCode::INVALID_FIELD.fail_if(is_invalid)?;
+        StatusCode::COMMAND_SEQUENCE_ERROR.fail_if(self.has_io_queues())?;
+        let granted = self.queues_granted(submission, completion);
+        Ok(AdminOutcome::Done(granted))
+    }
+
     pub(super) fn set_features(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
         let (now_ns, set): (u64, SetFeatures) = (command.now_ns, command.view());
         let (fid, value) = (FeatureId(set.fid()), set.value());
@@ -304,15 +313,7 @@ impl Controller {
                 self.features.error_recovery = value & 0xffff;
             }
             FeatureId::VOLATILE_WRITE_CACHE => self.features.write_cache = enabled,
-            FeatureId::NUMBER_OF_QUEUES => {
-                let requested = NumberOfQueues::from_raw(value);
-                let (submission, completion) = (requested.submission(), requested.completion());
-                let is_invalid = submission == u16::MAX || completion == u16::MAX;
-                StatusCode::INVALID_FIELD.fail_if(is_invalid)?;
-                StatusCode::COMMAND_SEQUENCE_ERROR.fail_if(self.has_io_queues())?;
-                let granted = self.queues_granted(submission, completion);
-                return Ok(AdminOutcome::Done(granted));
-            }
+            FeatureId::NUMBER_OF_QUEUES => return self.set_queues(NumberOfQueues::from_raw(value)),
             FeatureId::INTERRUPT_COALESCING => {
                 let setting = InterruptCoalescing::from_raw(value);
                 self.interrupts.set(CoalescingSetting {

@@ -8,6 +8,7 @@ use assay_nvme_spec::identify::{
 };
 use assay_nvme_spec::wire::padded;
 use assay_nvme_spec::{NSID_ALL, StatusCode};
+use assay_ssd::PowerState;
 use assay_units::rng::mix;
 
 use super::background::EXTENDED_TEST_MINUTES;
@@ -21,6 +22,25 @@ use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
 
 const CSI_NVM: u8 = 0;
 const CONTROLLER_ID: u16 = 0;
+
+fn descriptors(states: &[PowerState]) -> [PowerStateDescriptor; 32] {
+    let mut descriptors = [PowerStateDescriptor::default(); 32];
+    for (rank, (descriptor, state)) in (0..).zip(descriptors.iter_mut().zip(states)) {
+        // Limited to the range of the fields, 71 minutes.
+        let micros = |ns: u64| ns.div_ceil(1000).min(u64::from(u32::MAX)) as u32;
+        descriptor
+            .set_max_power_mw(state.max_mw)
+            .set_non_operational(!state.operational)
+            .set_entry_latency_us(micros(state.enter_ns))
+            .set_exit_latency_us(micros(state.exit_ns))
+            .set_idle_power_mw(state.idle_mw)
+            .set_read_throughput(rank)
+            .set_read_latency(rank)
+            .set_write_throughput(rank)
+            .set_write_latency(rank);
+    }
+    descriptors
+}
 
 impl Controller {
     pub(super) fn identify(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
@@ -130,22 +150,7 @@ impl Controller {
         let states = &identity.power_states;
         data.set_power_states(states.len().clamp(1, 32) as u8 - 1);
         data.set_apsta(u8::from(self.has_non_operational_states()));
-        let mut descriptors = [PowerStateDescriptor::default(); 32];
-        for (rank, (descriptor, state)) in (0..).zip(descriptors.iter_mut().zip(states)) {
-            // Limited to the range of the fields, 71 minutes.
-            let micros = |ns: u64| ns.div_ceil(1000).min(u64::from(u32::MAX)) as u32;
-            descriptor
-                .set_max_power_mw(state.max_mw)
-                .set_non_operational(!state.operational)
-                .set_entry_latency_us(micros(state.enter_ns))
-                .set_exit_latency_us(micros(state.exit_ns))
-                .set_idle_power_mw(state.idle_mw)
-                .set_read_throughput(rank)
-                .set_read_latency(rank)
-                .set_write_throughput(rank)
-                .set_write_latency(rank);
-        }
-        data.set_descriptors(descriptors);
+        data.set_descriptors(descriptors(states));
         let mut nqn = [0; 256];
         let name = format!("nqn.2014-08.org.nvmexpress:uuid:{}", self.uuid_text());
         nqn[..name.len()].copy_from_slice(name.as_bytes());

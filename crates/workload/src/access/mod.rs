@@ -146,12 +146,9 @@ impl AccessConfig {
 
 #[derive(Clone, Debug)]
 enum Order {
-    Sequential {
+    Stream {
         position_bytes: u64,
-    },
-    /// A stream with gaps, by the positive or negative length of each.
-    Gaps {
-        position_bytes: u64,
+        /// Between two I/Os; negative: back. Zero in a contiguous stream.
         gap_bytes: i64,
     },
     Uniform,
@@ -252,18 +249,71 @@ pub struct AddressGenerator {
     align_bytes: u64,
     min_bytes: u32,
     order: Order,
-    run: Option<RunState>,
+    run: Option<RandomRun>,
     zones: Option<ZoneState>,
     region: Region,
 }
 
 /// A run of I/Os from one random offset on.
 #[derive(Clone, Debug)]
-struct RunState {
+struct RandomRun {
     ios: u32,
     /// I/Os of the run that are still to come, and where they go on.
     left: u32,
     position_bytes: u64,
+}
+
+impl Order {
+    fn new(
+        config: &AccessConfig,
+        area_bytes: u64,
+        slots: u64,
+        seed: u64,
+        rng: &mut Rng,
+    ) -> Result<Order, AccessError> {
+        Ok(match &config.pattern {
+            AddressPattern::Sequential => {
+                let gap_bytes = match config.step {
+                    AccessStep::Gap(gap_bytes) => gap_bytes,
+                    _ => 0,
+                };
+                let limit = (area_bytes - u64::from(config.max_bytes())) as i64;
+                let is_valid = gap_bytes.unsigned_abs().is_multiple_of(SECTOR_BYTES)
+                    && (-(area_bytes as i64)..=limit).contains(&gap_bytes);
+                if !is_valid {
+                    return Err(AccessError::BadGap {
+                        gap_bytes,
+                        area_bytes,
+                    });
+                }
+                Order::Stream {
+                    position_bytes: stream_start(area_bytes, gap_bytes),
+                    gap_bytes,
+                }
+            }
+            AddressPattern::Uniform => Order::Uniform,
+            AddressPattern::Cover => {
+                if !config.block_sizes.is_single() || config.write_sizes.is_some() {
+                    let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
+                    return Err(AccessError::CoverWithMix(sizes.join(",")));
+                }
+                Order::Cover {
+                    permutation: Permutation::new(slots, rng),
+                    next: 0,
+                    stride: 1,
+                }
+            }
+            AddressPattern::Zoned(shares) => {
+                let align_bytes = u64::from(config.effective_align_bytes());
+                Order::Zoned(ZoneSampler::new(shares, area_bytes, align_bytes, slots)?)
+            }
+            &AddressPattern::Ranked(law) => Order::Ranked {
+                ranks: Ranks::new(law, slots)?,
+                // Keyed by the job's seed alone: the same blocks are hot for all workers.
+                scatter: scatter(slots, seed),
+            },
+        })
+    }
 }
 
 fn scatter(slots: u64, seed: u64) -> Permutation {
@@ -303,49 +353,7 @@ impl AddressGenerator {
         let mut rng = Rng::stream(mix(seed, u64::from(worker)), "addresses");
         // Where the largest size fits, all do.
         let common_slots = (area_bytes - u64::from(largest)) / align_bytes + 1;
-        let order = match &config.pattern {
-            AddressPattern::Sequential => match config.step {
-                AccessStep::Gap(gap_bytes) => {
-                    let limit = (area_bytes - u64::from(largest)) as i64;
-                    let is_valid = gap_bytes.unsigned_abs().is_multiple_of(SECTOR_BYTES)
-                        && (-(area_bytes as i64)..=limit).contains(&gap_bytes);
-                    if !is_valid {
-                        return Err(AccessError::BadGap {
-                            gap_bytes,
-                            area_bytes,
-                        });
-                    }
-                    Order::Gaps {
-                        position_bytes: gaps_start(area_bytes, gap_bytes),
-                        gap_bytes,
-                    }
-                }
-                _ => Order::Sequential { position_bytes: 0 },
-            },
-            AddressPattern::Uniform => Order::Uniform,
-            AddressPattern::Cover => {
-                if !config.block_sizes.is_single() || config.write_sizes.is_some() {
-                    let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
-                    return Err(AccessError::CoverWithMix(sizes.join(",")));
-                }
-                Order::Cover {
-                    permutation: Permutation::new(common_slots, &mut rng),
-                    next: 0,
-                    stride: 1,
-                }
-            }
-            AddressPattern::Zoned(shares) => Order::Zoned(ZoneSampler::new(
-                shares,
-                area_bytes,
-                align_bytes,
-                common_slots,
-            )?),
-            &AddressPattern::Ranked(law) => Order::Ranked {
-                ranks: Ranks::new(law, common_slots)?,
-                // Keyed by the job's seed alone: the same blocks are hot for all workers.
-                scatter: scatter(common_slots, seed),
-            },
-        };
+        let order = Order::new(config, area_bytes, common_slots, seed, &mut rng)?;
         Ok(AddressGenerator {
             rng,
             reads: SizedSlots::new(&config.block_sizes, area_bytes, align_bytes),
@@ -357,7 +365,7 @@ impl AddressGenerator {
             align_bytes,
             order,
             run: match config.step {
-                AccessStep::Run(ios) if ios > 1 => Some(RunState {
+                AccessStep::Run(ios) if ios > 1 => Some(RandomRun {
                     ios,
                     left: 0,
                     position_bytes: 0,
@@ -407,44 +415,47 @@ impl AddressGenerator {
     pub fn next(&mut self, write: bool) -> (u64, u32) {
         let sized = SizedSlots::of(&self.reads, &self.writes, write);
         let (mut len_bytes, slots) = sized.draw(&mut self.rng);
-        if let Some(relative_bytes) = self.continued_run(len_bytes) {
-            let offset_bytes = self.base_bytes + relative_bytes;
-            if self.zones.is_some() {
-                self.account_zone(len_bytes);
+        let relative_bytes = match self.continued_run(len_bytes) {
+            Some(relative_bytes) => relative_bytes,
+            None => {
+                let relative_bytes = self.place(write, slots, &mut len_bytes);
+                if let Some(run) = &mut self.run {
+                    run.left = run.ios - 1;
+                    run.position_bytes = relative_bytes + u64::from(len_bytes);
+                }
+                relative_bytes
             }
-            return (offset_bytes, len_bytes);
+        };
+        let offset_bytes = self.base_bytes + relative_bytes;
+        if self.zones.is_some() {
+            self.account_zone(len_bytes);
         }
-        let sized = SizedSlots::of(&self.reads, &self.writes, write);
-        let relative_bytes = match &mut self.order {
-            Order::Gaps {
+        (offset_bytes, len_bytes)
+    }
+
+    /// Offset in the area by the pattern. A stream of mixed sizes finishes the area with the
+    /// largest block that still fits.
+    #[inline]
+    fn place(&mut self, write: bool, slots: u64, len_bytes: &mut u32) -> u64 {
+        match &mut self.order {
+            Order::Stream {
                 position_bytes,
                 gap_bytes,
             } => {
                 let mut start = *position_bytes;
-                match sized.fitting(len_bytes, self.area_bytes - start) {
-                    Some(fitting) => len_bytes = fitting,
+                let sized = SizedSlots::of(&self.reads, &self.writes, write);
+                match sized.fitting(*len_bytes, self.area_bytes - start) {
+                    Some(fitting) => *len_bytes = fitting,
                     None => start = 0,
                 }
-                let next = (start + u64::from(len_bytes)).checked_add_signed(*gap_bytes);
+                let next = (start + u64::from(*len_bytes)).checked_add_signed(*gap_bytes);
                 let fits = |next: &u64| {
                     next.checked_add(u64::from(self.min_bytes))
                         .is_some_and(|end| end <= self.area_bytes)
                 };
                 *position_bytes = next
                     .filter(fits)
-                    .unwrap_or_else(|| gaps_start(self.area_bytes, *gap_bytes));
-                start
-            }
-            Order::Sequential { position_bytes } => {
-                let mut start = *position_bytes;
-                match sized.fitting(len_bytes, self.area_bytes - start) {
-                    // A mix finishes the region with the largest block that still fits.
-                    Some(fitting) => len_bytes = fitting,
-                    None => start = 0,
-                }
-                let end = start + u64::from(len_bytes);
-                let is_over = self.area_bytes - end < u64::from(self.min_bytes);
-                *position_bytes = if is_over { 0 } else { end };
+                    .unwrap_or_else(|| stream_start(self.area_bytes, *gap_bytes));
                 start
             }
             Order::Uniform => self.rng.below(slots) * self.align_bytes,
@@ -465,16 +476,7 @@ impl AddressGenerator {
                 scatter.apply(ranks.sample(&mut self.rng)) * self.align_bytes
             }
             Order::Zoned(zones) => zones.sample(&mut self.rng) * self.align_bytes,
-        };
-        if let Some(run) = &mut self.run {
-            run.left = run.ios - 1;
-            run.position_bytes = relative_bytes + u64::from(len_bytes);
         }
-        let offset_bytes = self.base_bytes + relative_bytes;
-        if self.zones.is_some() {
-            self.account_zone(len_bytes);
-        }
-        (offset_bytes, len_bytes)
     }
 
     /// Where an I/O of a run goes on, if one is under way and there is room.
@@ -505,11 +507,10 @@ impl AddressGenerator {
             run.left = 0;
         }
         match &mut self.order {
-            Order::Sequential { position_bytes } => *position_bytes = 0,
-            Order::Gaps {
+            Order::Stream {
                 position_bytes,
                 gap_bytes,
-            } => *position_bytes = gaps_start(self.area_bytes, *gap_bytes),
+            } => *position_bytes = stream_start(self.area_bytes, *gap_bytes),
             Order::Cover {
                 permutation, next, ..
             } => {
@@ -522,7 +523,7 @@ impl AddressGenerator {
 }
 
 /// As fio's: at the start, or the first place on the way back from the end.
-fn gaps_start(area_bytes: u64, gap_bytes: i64) -> u64 {
+fn stream_start(area_bytes: u64, gap_bytes: i64) -> u64 {
     match gap_bytes < 0 {
         true => area_bytes - gap_bytes.unsigned_abs(),
         false => 0,

@@ -1,13 +1,13 @@
 use std::fmt::Display;
 use std::num::NonZeroU64;
 
+use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
-use super::{Engine, Pacing, PlanError};
-use crate::access::{
-    AccessConfig, AccessStep, AddressPattern, BlockSizes, RankLaw, Region, StridedZones,
-};
+use super::accesses::Direction;
+use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError};
+use crate::access::{AccessConfig, Region};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
@@ -28,7 +28,7 @@ pub(super) fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanErro
     ))
 }
 
-fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
+pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
 }
 
@@ -38,7 +38,7 @@ fn percentage(text: &str) -> Option<f64> {
 }
 
 /// A size, or a percentage of the thread's part: `200%` goes over it twice.
-pub(super) fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
+fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
     const OPTION: &str = "io_size";
     const RANGE: &str = "a percentage of the area is above 0% and at most 100000%";
     match percentage(text) {
@@ -126,79 +126,57 @@ pub(super) fn within(
     Err(out_of_range(option, value, &range))
 }
 
+/// Threads, and the I/Os that each has in flight.
+pub(super) fn in_flight(options: &JobOptions) -> Result<(u32, u32), PlanError> {
+    let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
+    let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
+    if u64::from(numjobs) * u64::from(iodepth) > MAX_IN_FLIGHT {
+        return Err(invalid(format!(
+            "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os in \
+             flight; lower one of them"
+        )));
+    }
+    Ok((numjobs, iodepth))
+}
+
+pub(super) fn batch_complete_min(options: &JobOptions, iodepth: u32) -> Result<u32, PlanError> {
+    let given = options.iodepth_batch_complete_min.unwrap_or(1);
+    within("iodepth_batch_complete_min", given, 1..=iodepth)
+}
+
+/// The measured time, if it is limited, and the length of an interval.
+pub(super) fn times(options: &JobOptions) -> Result<(Option<Nanos>, Nanos), PlanError> {
+    let runtime = duration("runtime", &options.runtime)?;
+    if runtime == Some(Nanos::ZERO) {
+        let range = "longer than nothing; leave it out to go over the area once";
+        return Err(out_of_range("runtime", 0, range));
+    }
+    let interval = duration("interval", &options.interval)?.unwrap_or(Nanos::SECOND);
+    if interval < Nanos::MILLISECOND {
+        return Err(out_of_range("interval", interval, "at least 1ms"));
+    }
+    Ok((runtime, interval))
+}
+
+/// Bytes per thread.
+pub(super) fn io_bytes(
+    options: &JobOptions,
+    runtime: Option<Nanos>,
+    part_bytes: u64,
+) -> Result<Option<u64>, PlanError> {
+    Ok(match (&options.io_size, runtime) {
+        (Some(text), _) => Some(size_or_passes(text, part_bytes)?.max(1)),
+        (None, Some(_)) => None,
+        // Once over each thread's part, as fio does.
+        (None, None) => Some(part_bytes),
+    })
+}
+
 pub(super) fn cpus(list: Option<&str>) -> Result<Option<CpuList>, PlanError> {
     let Some(text) = list else { return Ok(None) };
     let cpus: CpuList = text.parse()?;
     cpus.check()?;
     Ok(Some(cpus))
-}
-
-pub(super) struct Direction {
-    /// Without the number behind a colon.
-    pub(super) word: String,
-    pub(super) random: bool,
-    pub(super) read_percent: u8,
-    pub(super) trims: bool,
-    pub(super) step: AccessStep,
-}
-
-pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, PlanError> {
-    let (word, number) = match rw.split_once(':') {
-        Some((word, number)) => (word, Some(number)),
-        None => (rw, None),
-    };
-    let (random, read_percent) = word_of(word, rwmixread)?;
-    let trims = word.ends_with("trim");
-    let step = number.map_or(Ok(AccessStep::Plain), |number| step(rw, number, random))?;
-    Ok(Direction {
-        word: word.to_owned(),
-        random,
-        read_percent,
-        trims,
-        step,
-    })
-}
-
-fn step(rw: &str, number: &str, random: bool) -> Result<AccessStep, PlanError> {
-    if random {
-        let ios = number
-            .parse()
-            .ok()
-            .filter(|ios| (1..=1 << 20).contains(ios));
-        let wrong = || {
-            out_of_range(
-                "rw",
-                rw,
-                "the number of I/Os from each random offset on is from 1 to 1048576",
-            )
-        };
-        return ios.map(AccessStep::Run).ok_or_else(wrong);
-    }
-    let (sign, digits) = match number.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, number),
-    };
-    let bytes = i64::try_from(size("rw", digits)?);
-    let bytes = bytes.map_err(|_| out_of_range("rw", rw, "a gap below 2^63 bytes"))?;
-    Ok(AccessStep::Gap(sign * bytes))
-}
-
-fn word_of(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
-    let mix = within("rwmixread", rwmixread.unwrap_or(50), 0..=100)? as u8;
-    Ok(match rw {
-        "read" => (false, 100),
-        "write" => (false, 0),
-        "randread" => (true, 100),
-        "randwrite" => (true, 0),
-        "rw" | "readwrite" => (false, mix),
-        "randrw" => (true, mix),
-        "trim" => (false, 0),
-        "randtrim" => (true, 0),
-        _ => {
-            let choices = "read, write, randread, randwrite, rw, randrw, trim, randtrim";
-            return Err(not_a_choice("rw", rw, choices));
-        }
-    })
 }
 
 pub(super) fn aligned(
@@ -275,81 +253,53 @@ pub(super) fn area(
     ))
 }
 
-pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
-    const OPTION: &str = "random_distribution";
-    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), \
-                           zipf:THETA (e.g. zipf:1.2), pareto:POWER (e.g. pareto:0.2), \
-                           normal:PERCENT (e.g. normal:10), zoned:ACCESS/SIZE:... (percent, e.g. \
-                           zoned:50/5:30/15:20/80)";
-    let Some(text) = options.random_distribution.as_deref() else {
-        return Ok(match random {
-            true => AddressPattern::Uniform,
-            false => AddressPattern::Sequential,
+/// Where the threads work.
+pub(super) struct Places {
+    pub(super) area: Region,
+    pub(super) offset_increment_bytes: u64,
+    pub(super) split: bool,
+    /// What one thread goes over.
+    pub(super) part_bytes: u64,
+}
+
+pub(super) fn places(
+    options: &JobOptions,
+    target: &TargetProperties,
+    unit: u32,
+    numjobs: u32,
+    access: &AccessConfig,
+) -> Result<Places, PlanError> {
+    let split = options.split.unwrap_or(false)
+        // Threads that write verified blocks must not overwrite each other.
+        || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
+    let (area, offset_increment_bytes) = area(options, target, unit, numjobs, split)?;
+    let least_bytes = u64::from(unit.max(access.min_bytes()));
+    let part_bytes = part_bytes(area, numjobs, split, least_bytes);
+    if u64::from(access.max_bytes()) > part_bytes {
+        return Err(PlanError::BlockTooLarge {
+            drive: target.name.clone(),
+            block_bytes: access.max_bytes(),
+            area: match split {
+                true => "each thread's part of the area",
+                false => "the area",
+            },
+            area_bytes: part_bytes,
         });
-    };
-    if !random {
-        return Err(invalid(
-            "--random_distribution needs a random --rw: randread, randwrite or randrw",
-        ));
     }
-    match text.split_once(':') {
-        None if text == "random" => Ok(AddressPattern::Uniform),
-        None if text == "cover" => Ok(AddressPattern::Cover),
-        Some(("zoned", shares)) => Ok(AddressPattern::Zoned(shares.parse()?)),
-        Some((law, number)) => {
-            let number = number.parse();
-            let law = match (law, number) {
-                ("zipf", Ok(theta)) => RankLaw::Zipf { theta },
-                ("pareto", Ok(h)) => RankLaw::Pareto { h },
-                ("normal", Ok(deviation_percent)) => RankLaw::Normal { deviation_percent },
-                _ => return Err(not_a_choice(OPTION, text, CHOICES)),
-            };
-            Ok(AddressPattern::Ranked(law))
-        }
-        None => Err(not_a_choice(OPTION, text, CHOICES)),
-    }
+    Ok(Places {
+        area,
+        offset_increment_bytes,
+        split,
+        part_bytes,
+    })
 }
 
-pub(super) fn align(
-    options: &JobOptions,
-    target: &TargetProperties,
-    unit: u32,
-) -> Result<Option<u32>, PlanError> {
-    let Some(text) = options.blockalign.as_deref() else {
-        return Ok(None);
-    };
-    let bytes = size("blockalign", text)?;
-    aligned(target, "blockalign", bytes, unit)?;
-    let align = u32::try_from(bytes);
-    align
-        .map(Some)
-        .map_err(|_| out_of_range("blockalign", text, "below 4 GiB"))
-}
-
-pub(super) fn zones(
-    options: &JobOptions,
-    target: &TargetProperties,
-    unit: u32,
-) -> Result<Option<StridedZones>, PlanError> {
-    let Some(zone) = options.zonesize.as_deref() else {
-        if options.zonerange.is_some() || options.zoneskip.is_some() {
-            return Err(invalid("--zonerange and --zoneskip need --zonesize"));
-        }
-        return Ok(None);
-    };
-    let length = |option, given: Option<&str>, default| {
-        let bytes = given.map_or(Ok(default), |text| size(option, text))?;
-        aligned(target, option, bytes, unit)?;
-        Ok::<u64, PlanError>(bytes)
-    };
-    let size_bytes = length("zonesize", Some(zone), 0)?;
-    let range_bytes = length("zonerange", options.zonerange.as_deref(), size_bytes)?;
-    let skip_bytes = length("zoneskip", options.zoneskip.as_deref(), 0)?;
-    Ok(Some(StridedZones {
-        size_bytes,
-        range_bytes,
-        skip_bytes,
-    }))
+pub(super) fn part_bytes(area: Region, numjobs: u32, split: bool, unit: u64) -> u64 {
+    if split {
+        area.size_bytes / u64::from(numjobs) / unit * unit
+    } else {
+        area.size_bytes
+    }
 }
 
 pub(super) fn pacing(
@@ -391,14 +341,12 @@ pub(super) fn pacing(
     Ok(pacing)
 }
 
-pub(super) fn engine(
+fn named_engine(
     options: &JobOptions,
     target: &TargetProperties,
     iodepth: u32,
-    direct: bool,
-) -> Result<(Engine, bool), PlanError> {
+) -> Result<Engine, PlanError> {
     let wanted = options.engine.as_deref().unwrap_or("auto");
-    let hipri = options.hipri.unwrap_or(false);
     let own = match target.kind {
         TargetKind::Null => Some(Engine::Null),
         TargetKind::Simulated => Some(Engine::Sim),
@@ -408,7 +356,7 @@ pub(super) fn engine(
         TargetKind::Block { passthru, .. } => passthru,
         _ => PassthruSupport::No,
     };
-    let engine = match (wanted, own) {
+    Ok(match (wanted, own) {
         ("auto" | "passthru" | "io_uring_cmd", None) if passthru == PassthruSupport::Named => {
             Engine::Passthru
         }
@@ -446,7 +394,18 @@ pub(super) fn engine(
             let choices = "auto, sync, uring, passthru";
             return Err(not_a_choice("engine", wanted, choices));
         }
-    };
+    })
+}
+
+/// The engine, and whether completions are polled.
+pub(super) fn engine(
+    options: &JobOptions,
+    target: &TargetProperties,
+    iodepth: u32,
+    direct: bool,
+) -> Result<(Engine, bool), PlanError> {
+    let engine = named_engine(options, target, iodepth)?;
+    let hipri = options.hipri.unwrap_or(false);
     if options.sqpoll_cpu.is_some() && !options.sqpoll.unwrap_or(false) {
         return Err(invalid("--sqpoll_cpu needs --sqpoll"));
     }
@@ -478,8 +437,8 @@ pub(super) fn verify(
     options: &JobOptions,
     target: &TargetProperties,
     access: &AccessConfig,
-    increment: u64,
-    area: Region,
+    direction: &Direction,
+    places: &Places,
 ) -> Result<Option<u32>, PlanError> {
     if !options.verify.unwrap_or(false) {
         if options.do_verify.is_some() {
@@ -495,11 +454,12 @@ pub(super) fn verify(
             "the null target keeps no data, so nothing on it can be verified",
         ));
     }
-    if increment > 0 && increment < area.size_bytes {
+    let (increment, area_bytes) = (places.offset_increment_bytes, places.area.size_bytes);
+    if increment > 0 && increment < area_bytes {
         return Err(invalid(format!(
             "--verify needs threads that do not overwrite one another: make --offset_increment at \
              least --size ({})",
-            text::format_size(area.size_bytes)
+            text::format_size(area_bytes)
         )));
     }
     let chosen = options.verify_interval.as_deref();
@@ -509,22 +469,12 @@ pub(super) fn verify(
     // What does not fit is refused like any other length over 4 MiB.
     let chosen = chosen.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
     let (block, align) = (access.common_power_of_two(), access.grid_bytes());
-    Ok(Some(interval_for(block, align, chosen)?))
-}
-
-/// The sizes of `--bs`: `4k`, or `4k,8k` for reads and writes; those of writes where they differ.
-pub(super) fn block_sizes(
-    text: &str,
-    read_percent: u8,
-) -> Result<(BlockSizes, Option<BlockSizes>), PlanError> {
-    let Some((reads, writes)) = text.split_once(',') else {
-        return Ok((text.parse()?, None));
-    };
-    let (reads, writes): (BlockSizes, BlockSizes) = (reads.parse()?, writes.parse()?);
-    Ok(match read_percent {
-        100 => (reads, None),
-        0 => (writes, None),
-        _ if reads == writes => (reads, None),
-        _ => (reads, Some(writes)),
-    })
+    let interval = interval_for(block, align, chosen)?;
+    if direction.trims {
+        return Err(invalid(
+            "--verify needs a job that reads or writes: deallocated blocks have no content to \
+             check",
+        ));
+    }
+    Ok(Some(interval))
 }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use assay_device::load::{self, HostSampler};
@@ -194,49 +194,7 @@ fn run_with(
         .collect();
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(threads);
-        let mut recyclers = Vec::with_capacity(threads);
-        'spawn: for (number, job) in jobs.iter().enumerate() {
-            let learned = LearnedSeed::default();
-            for index in 0..job.workload.numjobs {
-                let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
-                let id = WorkerId {
-                    thread: handles.len(),
-                    job: number,
-                    index,
-                };
-                let mut sink = ThreadSink {
-                    id,
-                    shared: &shared,
-                    sender: sender.clone(),
-                    backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
-                    recycled,
-                    coverage: coverage[number].clone(),
-                    is_ready: false,
-                };
-                let (workload, learned) = (job.workload, learned.clone());
-                let open = job.handle.as_ref().map(|(open, _)| open.clone());
-                let builder = thread::Builder::new()
-                    .name(format!("worker-{index}"))
-                    .stack_size(512 << 10);
-                let spawned = builder.spawn_scoped(scope, move || {
-                    let end = body(workload, learned, open, &mut sink);
-                    sink.done(end);
-                });
-                match spawned {
-                    Ok(handle) => handles.push(handle),
-                    Err(source) => {
-                        shared.fail(RunError::Thread {
-                            index: handles.len(),
-                            wanted: threads,
-                            source,
-                        });
-                        break 'spawn;
-                    }
-                }
-                recyclers.push(recycler);
-            }
-        }
+        let (handles, recyclers) = spawn_workers(scope, jobs, &shared, &coverage, &sender, body);
         drop(sender);
         // A thread that panics sends `Ready` as well, when its sink is dropped.
         for _ in 0..handles.len() {
@@ -272,6 +230,62 @@ fn run_with(
     error
         .unwrap_or_else(PoisonError::into_inner)
         .map_or(Ok(()), Err)
+}
+
+type Spawned<'scope> = (Vec<ScopedJoinHandle<'scope, ()>>, Vec<SyncSender<Interval>>);
+
+/// All workers of all jobs, up to the first that cannot be started.
+fn spawn_workers<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    jobs: &[ThreadedJob<'scope>],
+    shared: &'scope Shared<'scope>,
+    coverage: &[Option<Arc<CoverageMap>>],
+    sender: &SyncSender<Message>,
+    body: &'scope WorkerBody,
+) -> Spawned<'scope> {
+    let mut handles = Vec::new();
+    let mut recyclers = Vec::new();
+    for (number, job) in jobs.iter().enumerate() {
+        let learned = LearnedSeed::default();
+        for index in 0..job.workload.numjobs {
+            let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
+            let mut sink = ThreadSink {
+                id: WorkerId {
+                    thread: handles.len(),
+                    job: number,
+                    index,
+                },
+                shared,
+                sender: sender.clone(),
+                backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
+                recycled,
+                coverage: coverage[number].clone(),
+                is_ready: false,
+            };
+            let (workload, learned) = (job.workload, learned.clone());
+            let open = job.handle.as_ref().map(|(open, _)| open.clone());
+            let builder = thread::Builder::new()
+                .name(format!("worker-{index}"))
+                .stack_size(512 << 10);
+            let spawned = builder.spawn_scoped(scope, move || {
+                let end = body(workload, learned, open, &mut sink);
+                sink.done(end);
+            });
+            match spawned {
+                Ok(handle) => handles.push(handle),
+                Err(source) => {
+                    shared.fail(RunError::Thread {
+                        index: handles.len(),
+                        wanted: jobs.iter().map(|job| job.workload.numjobs as usize).sum(),
+                        source,
+                    });
+                    return (handles, recyclers);
+                }
+            }
+            recyclers.push(recycler);
+        }
+    }
+    (handles, recyclers)
 }
 
 /// Telemetry of the drives that are written and of block caches, before or after their I/Os.
