@@ -112,7 +112,7 @@ struct PurgeRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct DriveState {
+struct StateRecord {
     serial: String,
     model: Option<String>,
     capacity_bytes: u64,
@@ -132,14 +132,14 @@ struct Envelope {
     version: u32,
     /// CRC-32C of the record's serialisation.
     check: u32,
-    record: DriveState,
+    record: StateRecord,
 }
 
 enum LoadOutcome {
     Absent,
     Damaged,
     Newer,
-    Loaded(Box<DriveState>),
+    Loaded(Box<StateRecord>),
 }
 
 #[derive(Clone, Debug)]
@@ -269,7 +269,7 @@ impl DriveStateCache {
         record.purge.as_ref().map_or_else(unknown, Recorded::valid)
     }
 
-    fn current_state(&self, info: &DriveInfo) -> Result<DriveState, StateValidity> {
+    fn current_state(&self, info: &DriveInfo) -> Result<StateRecord, StateValidity> {
         let unknown = |why: &str| Err(StateValidity::Unknown(why.to_owned()));
         let Some(path) = self.path(info) else {
             return unknown(match info.kind {
@@ -308,7 +308,7 @@ impl DriveStateCache {
         info: &DriveInfo,
         own_bytes: u64,
         create: bool,
-        change: impl FnOnce(&mut DriveState),
+        change: impl FnOnce(&mut StateRecord),
     ) -> Result<(), StateCacheError> {
         let Some(path) = self.path(info) else {
             return Ok(());
@@ -316,7 +316,7 @@ impl DriveStateCache {
         let Ok(trace) = write_trace_at(&self.root, info) else {
             return remove(info, &path);
         };
-        let new = DriveState {
+        let new = StateRecord {
             serial: info.serial.clone(),
             model: info.model.clone(),
             capacity_bytes: info.capacity_bytes,
@@ -329,7 +329,7 @@ impl DriveStateCache {
         let mut record = match load(&path) {
             LoadOutcome::Loaded(known) => match compare_traces(&known, info, &trace, own_bytes) {
                 TraceChange::Unchanged => *known,
-                TraceChange::Changed(reason) | TraceChange::Unknown(reason) => DriveState {
+                TraceChange::Changed(reason) | TraceChange::Unknown(reason) => StateRecord {
                     invalidated: Some(reason),
                     ..new
                 },
@@ -390,7 +390,7 @@ fn file_name(name: &str) -> String {
     safe.collect()
 }
 
-fn add_written(record: &mut DriveState, bytes: u64) {
+fn add_written(record: &mut StateRecord, bytes: u64) {
     let purges = record.purge.iter_mut();
     let since_purge = purges.map(|done| &mut done.written_since_bytes);
     let others = record.preconditionings.iter_mut();
@@ -406,9 +406,25 @@ enum TraceChange {
     Unknown(String),
 }
 
+fn change_by_others(written_bytes: u64, discarded_bytes: u64, own_bytes: u64) -> TraceChange {
+    let allowed = match own_bytes {
+        0 | u64::MAX => own_bytes,
+        own => own.saturating_add(own / 1000).saturating_add(SLACK_BYTES),
+    };
+    let others = written_bytes.saturating_sub(allowed);
+    if others > 0 {
+        return TraceChange::Changed(format!("{others} bytes were written to it by others"));
+    }
+    if discarded_bytes > 0 && own_bytes != u64::MAX {
+        let change = format!("{discarded_bytes} bytes of it were discarded by others");
+        return TraceChange::Changed(change);
+    }
+    TraceChange::Unchanged
+}
+
 /// Compare the traces, allowing for assay's own writes of `own_bytes` ([`u64::MAX`]: any amount).
 fn compare_traces(
-    record: &DriveState,
+    record: &StateRecord,
     info: &DriveInfo,
     now: &WriteTrace,
     own_bytes: u64,
@@ -446,19 +462,8 @@ fn compare_traces(
             if diskseq != medium_before || after < before || discarded_bytes < discarded_before {
                 return changed("the device was set up again since");
             }
-            let allowed = match own_bytes {
-                0 | u64::MAX => own_bytes,
-                own => own.saturating_add(own / 1000).saturating_add(SLACK_BYTES),
-            };
-            let others = (after - before).saturating_sub(allowed);
-            if others > 0 {
-                return changed(&format!("{others} bytes were written to it by others"));
-            }
             let discarded = discarded_bytes - discarded_before;
-            if discarded > 0 && own_bytes != u64::MAX {
-                return changed(&format!("{discarded} bytes of it were discarded by others"));
-            }
-            TraceChange::Unchanged
+            change_by_others(after - before, discarded, own_bytes)
         }
         (
             WriteTrace::File {
@@ -508,17 +513,17 @@ fn load(path: &Path) -> LoadOutcome {
 }
 
 /// The record in a file of this version, if its checksum holds.
-fn parse(text: &[u8]) -> Option<DriveState> {
+fn parse(text: &[u8]) -> Option<StateRecord> {
     let envelope = serde_json::from_slice::<Envelope>(text).ok()?;
     let is_whole = check_of(&envelope.record).is_ok_and(|check| check == envelope.check);
     (envelope.version == VERSION && is_whole).then_some(envelope.record)
 }
 
-fn check_of(record: &DriveState) -> serde_json::Result<u32> {
+fn check_of(record: &StateRecord) -> serde_json::Result<u32> {
     Ok(crc32c::crc32c(&serde_json::to_vec(record)?))
 }
 
-fn store(path: &Path, record: DriveState) -> io::Result<()> {
+fn store(path: &Path, record: StateRecord) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir)?;
     let envelope = Envelope {

@@ -285,6 +285,15 @@ fn skip_together(cells: &mut [Cell]) {
     }
 }
 
+/// What a step that writes leaves on the drive.
+fn contents_after(step: &SuiteStep) -> &str {
+    let data = step.values_of("data").find_map(toml::Value::as_str);
+    match step.kind() {
+        CellKind::Purge => "unwritten",
+        _ => data.unwrap_or("incompressible"),
+    }
+}
+
 fn step_workload(combinations: &[Combination]) -> String {
     let line = |combination: &Combination| {
         let mut options = combination.options.clone();
@@ -330,38 +339,20 @@ impl RunPlan {
             for (i, combination) in combinations.iter().enumerate() {
                 let on_drive = self.on(step, &drives[drive]);
                 let mut combination = combination.clone();
-                let (window, tracked) = match step.rounds() {
-                    Some(rounds) => (rounds.window, on_drive.is_tracked(rounds, &combination)),
-                    // Every repetition counts.
-                    None => (most, false),
-                };
-                let repeated = step.rounds().is_some() || step.repeats.is_some();
-                combination.round = repeated.then_some(Round {
-                    number,
-                    most,
-                    window,
-                    tracked,
-                });
+                combination.round = on_drive.round(number, most, &combination);
                 combination.idle_before = on_drive.idle_before(i == 0)?;
                 let holds = &contents[drive];
                 let skip = skip.clone().or_else(|| combination.skip.clone());
                 let mut cell = self.cell(step, &[drive], drives, &combination, skip, holds)?;
                 if let Some(job) = &combination.job {
-                    let first = self.cells.len() - job.number;
-                    cell.together = Some(first);
-                    self.push(cell)?;
-                    if Some(job.number + 1) == step.jobs().map(toml::Table::len) {
-                        skip_together(&mut self.cells[first..]);
-                    }
+                    self.push_job(step, job.number, cell)?;
                     continue;
                 }
-                if let Some(name) = step.sets_state() {
-                    cell.sets_state = Some(Preconditioning {
-                        name: name.to_owned(),
-                        workload: step_workload(&combinations),
-                        last: i + 1 == combinations.len(),
-                    });
-                }
+                cell.sets_state = step.sets_state().map(|name| Preconditioning {
+                    name: name.to_owned(),
+                    workload: step_workload(&combinations),
+                    last: i + 1 == combinations.len(),
+                });
                 let ends = self.on(step, &drives[drive]).end_rule()?;
                 segments::segments(cell, ends)
                     .into_iter()
@@ -369,12 +360,20 @@ impl RunPlan {
             }
         }
         if step.writes() && skip.is_none() {
-            let data = step.values_of("data").find_map(toml::Value::as_str);
-            contents[drive] = match step.kind() {
-                CellKind::Purge => "unwritten",
-                _ => data.unwrap_or("incompressible"),
-            }
-            .to_owned();
+            contents[drive] = contents_after(step).to_owned();
+        }
+        Ok(())
+    }
+
+    /// The jobs of a step are cells one after the other.
+    fn push_job(&mut self, step: &SuiteStep, number: usize, cell: Cell) -> Result<(), SuiteError> {
+        let first = self.cells.len() - number;
+        self.push(Cell {
+            together: Some(first),
+            ..cell
+        })?;
+        if Some(number + 1) == step.jobs().map(toml::Table::len) {
+            skip_together(&mut self.cells[first..]);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DriveState, DriveStateCache, LoadOutcome, SLACK_BYTES, StateCacheError, add_written, load,
+    DriveStateCache, LoadOutcome, SLACK_BYTES, StateCacheError, StateRecord, add_written, load,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl DriveStateCache {
 }
 
 /// Bytes that the block device counted since; none for a file.
-fn written_between(record: &DriveState, now: &WriteTrace) -> Option<u64> {
+fn written_between(record: &StateRecord, now: &WriteTrace) -> Option<u64> {
     match (&record.trace, now) {
         (
             WriteTrace::Block {

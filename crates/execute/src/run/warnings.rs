@@ -131,6 +131,39 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
+    /// Limits of the host that a result may be one of.
+    fn about_host(
+        &self,
+        cell: &Cell,
+        job: &DriveOutcome,
+        result: &CellResult,
+        host: Option<HostLoad>,
+        rate_reached: bool,
+    ) -> Vec<Warning> {
+        if self.drives[job.drive].info().simulated {
+            let busiest_pct = result.busiest_thread_pct;
+            let busy = busiest_pct.filter(|busy| *busy >= limit::BUSY_THREAD_PCT);
+            return busy.map(warn::simulated_host_limited).into_iter().collect();
+        }
+        let workload = &cell.plan.workload;
+        if workload.engine == "null" {
+            return Vec::new();
+        }
+        let mut warnings = Vec::new();
+        let busiest_pct = job.busiest_thread_pct;
+        let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
+        let busy = busiest_pct >= limit::BUSY_THREAD_PCT;
+        if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
+            warnings.push(warn::host_limited(busiest_pct, idle_pct, rate_reached));
+        }
+        let ceiling = self.audit.null_iops_per_thread * f64::from(workload.numjobs);
+        let share_pct = result.iops() / ceiling * 100.0;
+        if ceiling > 0.0 && share_pct > limit::ENGINE_SHARE_PCT {
+            warnings.push(warn::engine_limited(share_pct));
+        }
+        warnings
+    }
+
     pub(super) fn warn_about(
         &mut self,
         cell: &Cell,
@@ -139,7 +172,6 @@ impl Executor<'_, '_> {
         host: Option<HostLoad>,
     ) -> Result<(), StoreError> {
         let workload = &cell.plan.workload;
-        let simulated = self.drives[job.drive].info().simulated;
         let mut warnings = Vec::new();
         if result.errors() > 0 {
             let mut causes = ErrorCauses::default();
@@ -158,25 +190,9 @@ impl Executor<'_, '_> {
         let offered_iops = offered.unwrap_or(workload.rate_iops);
         let chance = chance_share(offered_iops, result.elapsed.as_secs_f64());
         let least_iops = offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance);
-        if !simulated && workload.engine != "null" && cell.plan.kind != CellKind::Prepare {
-            let busiest_pct = job.busiest_thread_pct;
-            let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
-            let busy = busiest_pct >= limit::BUSY_THREAD_PCT;
-            let rate_reached = offered_iops > 0.0 && result.iops() >= least_iops;
-            if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
-                warnings.push(warn::host_limited(busiest_pct, idle_pct, rate_reached));
-            }
-            let ceiling = self.audit.null_iops_per_thread * f64::from(workload.numjobs);
-            let share_pct = result.iops() / ceiling * 100.0;
-            if ceiling > 0.0 && share_pct > limit::ENGINE_SHARE_PCT {
-                warnings.push(warn::engine_limited(share_pct));
-            }
-        }
-        if simulated && cell.plan.kind != CellKind::Prepare {
-            let busiest_pct = result.busiest_thread_pct;
-            if let Some(busy) = busiest_pct.filter(|busy| *busy >= limit::BUSY_THREAD_PCT) {
-                warnings.push(warn::simulated_host_limited(busy));
-            }
+        let rate_reached = offered_iops > 0.0 && result.iops() >= least_iops;
+        if cell.plan.kind != CellKind::Prepare {
+            warnings.extend(self.about_host(cell, job, result, host, rate_reached));
         }
         // A step that needs a state changes the one that an earlier step left.
         let written_pct = result.values.get(AREA_WRITTEN_PCT);

@@ -7,7 +7,7 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
 use super::matrix::{Combination, StepOnDrive};
-use super::{Cell, PointRule, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
+use super::{Cell, PointRule, RoundCriterion, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
 use crate::schema::{EndRule, NO_UPLINK, SoakEnd, StepWork, SuiteStep};
 
@@ -17,6 +17,59 @@ struct Planned {
     workloads: Vec<Workload>,
     skip: Option<String>,
     unsupported_block: Option<UnsupportedBlockSize>,
+}
+
+/// `drive/step/key=value,...`: unique in a run.
+fn cell_id(who: &str, step: &str, axes: &[String]) -> String {
+    match axes {
+        [] => format!("{who}/{step}"),
+        axes => format!("{who}/{step}/{}", axes.join(",")),
+    }
+}
+
+/// The names of a cell, by its drives, its step and the values of its matrix.
+struct CellName {
+    id: String,
+    /// Without its round and its job.
+    group: String,
+    matrix: String,
+    compare_with: Option<String>,
+}
+
+impl CellName {
+    fn new(who: &str, step: &SuiteStep, combination: &Combination) -> CellName {
+        let mut axes = axis_texts(&combination.axes);
+        let group = cell_id(who, &step.id, &axes);
+        let matrix = axes.join(",");
+        axes.extend((combination.round.as_ref()).map(|round| format!("round={}", round.number)));
+        axes.extend((combination.job.as_ref()).map(|job| format!("job={}", job.name)));
+        let compare_with = step.compare_with.as_deref();
+        CellName {
+            id: cell_id(who, &step.id, &axes),
+            group,
+            matrix,
+            compare_with: compare_with.map(|other| cell_id(who, other, &axes)),
+        }
+    }
+}
+
+fn axis_texts(axes: &[(String, String)]) -> Vec<String> {
+    let axes = axes.iter();
+    axes.map(|(key, value)| format!("{key}={value}")).collect()
+}
+
+fn point(step: &SuiteStep) -> Option<PointPlan> {
+    step.point().map(|point| PointPlan {
+        of: point.of.clone(),
+        which: point.which,
+    })
+}
+
+fn load(step: &SuiteStep, combination: &Combination) -> Option<OfferedLoad> {
+    Some(OfferedLoad {
+        of: step.load_of.clone()?,
+        percent: combination.load_percent?,
+    })
 }
 
 impl RunPlan {
@@ -44,30 +97,20 @@ impl RunPlan {
         step: &SuiteStep,
         combination: &Combination,
         who: &str,
-        (group, matrix): (&str, &str),
+        cell: &CellName,
     ) -> Option<JobPlan> {
         let job = combination.job.as_ref()?;
         let alone = step.compare_with.as_ref().filter(|_| job.foreground);
         let alone = alone.and_then(|other| {
-            let cells = self.cells.iter();
-            let mut cells = cells.filter(|cell| cell.plan.step == *other);
-            let own = &combination.own_axes;
-            let axes: Vec<String> = own
-                .iter()
-                .map(|(key, value)| format!("{key}={value}"))
-                .collect();
-            let id = match axes.is_empty() {
-                true => format!("{who}/{other}"),
-                false => format!("{who}/{other}/{}", axes.join(",")),
-            };
-            cells
-                .find(|cell| cell.plan.id == id)
-                .map(|cell| cell.plan.id.clone())
+            let id = cell_id(who, other, &axis_texts(&combination.own_axes));
+            let mut cells = self.cells.iter().map(|cell| &cell.plan);
+            let alone = cells.find(|plan| plan.step == *other && plan.id == id)?;
+            Some(alone.id.clone())
         });
         Some(JobPlan {
             name: job.name.clone(),
-            group: group.to_owned(),
-            matrix: matrix.to_owned(),
+            group: cell.group.clone(),
+            matrix: cell.matrix.clone(),
             foreground: job.foreground,
             alone,
         })
@@ -126,6 +169,21 @@ impl RunPlan {
         Ok(planned)
     }
 
+    fn who(&self, on: &[usize]) -> &str {
+        match on {
+            [drive] => &self.labels[*drive],
+            _ => "together",
+        }
+    }
+
+    fn options(&self, step: &SuiteStep, combination: &Combination, id: &str) -> JobOptions {
+        let mut options = combination.options.clone();
+        if needs_own_seed(step, combination) {
+            options.seed = Some(Rng::stream(self.seed, id).next_u64() >> 32);
+        }
+        options
+    }
+
     pub(super) fn cell(
         &self,
         step: &SuiteStep,
@@ -136,63 +194,31 @@ impl RunPlan {
         holds: &str,
     ) -> Result<Cell, SuiteError> {
         let on_drive = self.on(step, &drives[on[0]]);
-        let who = match on {
-            [drive] => self.labels[*drive].as_str(),
-            _ => "together",
-        };
-        let axes = combination.axes.iter();
-        let mut axes: Vec<String> = axes.map(|(key, value)| format!("{key}={value}")).collect();
-        let named = |step: &str, axes: &[String]| match axes {
-            [] => format!("{who}/{step}"),
-            axes => format!("{who}/{step}/{}", axes.join(",")),
-        };
-        let group = named(&step.id, &axes);
-        let matrix = axes.join(",");
-        axes.extend((combination.round.as_ref()).map(|round| format!("round={}", round.number)));
-        axes.extend((combination.job.as_ref()).map(|job| format!("job={}", job.name)));
-        let id = |step: &str| named(step, &axes);
-        let job = self.job_plan(step, combination, who, (&group, &matrix));
-        let compare_with = match &job {
-            Some(job) => job.alone.clone(),
-            None => step.compare_with.as_deref().map(&id),
-        };
+        let who = self.who(on);
+        let name = CellName::new(who, step, combination);
+        let job = self.job_plan(step, combination, who, &name);
+        let compare_with = (job.as_ref()).map_or(name.compare_with, |job| job.alone.clone());
         // Of jobs that run at once, the first one's idle time and start are those of all.
         let leads = combination.job.as_ref().is_none_or(|job| job.number == 0);
-        let mut options = combination.options.clone();
-        if needs_own_seed(step, combination) {
-            let seed = Rng::stream(self.seed, &id(&step.id)).next_u64();
-            options.seed = Some(seed >> 32);
-        }
-        let options = &options;
+        let options = &self.options(step, combination, &name.id);
         let planned = self.workloads(step, on, drives, combination, options, skip);
         let Planned {
             mut workloads,
             skip,
             unsupported_block,
         } = planned.map_err(|source| SuiteError::Cell {
-            cell: id(&step.id),
+            cell: name.id.clone(),
             source,
         })?;
         let first = workloads.first();
-        let mut workload = first
-            .map(|w| describe(w, options, step.kind(), holds))
-            .unwrap_or_default();
+        let workload = describe_in_step(first, options, step, combination, holds);
         let view = step.view.or_else(|| trace_view(first));
-        workload.power_state = combination.power_state;
-        if combination.load_percent.is_some() {
-            workload.rate_iops = 0.0;
-            let known = JobOptions {
-                rate: None,
-                ..options.clone()
-            };
-            workload.options = known.command_line();
-        }
         if skip.is_some() {
             workloads.clear();
         }
         Ok(Cell {
             plan: CellPlan {
-                id: id(&step.id),
+                id: name.id,
                 step: step.id.clone(),
                 title: step.title.clone(),
                 kind: step.kind(),
@@ -203,13 +229,8 @@ impl RunPlan {
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
                 segment: None,
-                load: (step.load_of.clone())
-                    .zip(combination.load_percent)
-                    .map(|(of, percent)| OfferedLoad { of, percent }),
-                point: step.point().map(|point| PointPlan {
-                    of: point.of.clone(),
-                    which: point.which,
-                }),
+                load: load(step, combination),
+                point: point(step),
                 job,
                 deadlines_ns: on_drive.deadlines_ns()?,
                 idle_ns: if leads { combination.idle_before.0 } else { 0 },
@@ -221,11 +242,8 @@ impl RunPlan {
             drop_cache: step.drop_cache && leads,
             ratio_name: self.ratio_name(step, on[0]),
             compare_with,
-            group,
-            rounds: step
-                .rounds()
-                .map(|rounds| on_drive.round_criterion(rounds))
-                .transpose()?,
+            group: name.group,
+            rounds: on_drive.rounds()?,
             point: on_drive.point_rule(options)?,
             until: on_drive.stop_rule()?,
             start: on_drive.start_rule()?.filter(|_| leads),
@@ -237,6 +255,13 @@ impl RunPlan {
 }
 
 impl StepOnDrive<'_> {
+    fn rounds(&self) -> Result<Option<RoundCriterion>, SuiteError> {
+        let rounds = self.step.rounds();
+        rounds
+            .map(|rounds| self.round_criterion(rounds))
+            .transpose()
+    }
+
     fn start_rule(&self) -> Result<Option<StartRule>, SuiteError> {
         let Some(start) = &self.step.start else {
             return Ok(None);
@@ -360,6 +385,27 @@ fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
 fn is_mix_below_block(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
     let mix = options.bs.as_ref().is_some_and(|bs| bs.contains(':'));
     mix && size_bytes < u64::from(block_bytes)
+}
+
+fn describe_in_step(
+    workload: Option<&Workload>,
+    options: &JobOptions,
+    step: &SuiteStep,
+    combination: &Combination,
+    holds: &str,
+) -> model::WorkloadRecord {
+    let record = workload.map(|workload| describe(workload, options, step.kind(), holds));
+    let mut record = record.unwrap_or_default();
+    record.power_state = combination.power_state;
+    if combination.load_percent.is_some() {
+        record.rate_iops = 0.0;
+        let known = JobOptions {
+            rate: None,
+            ..options.clone()
+        };
+        record.options = known.command_line();
+    }
+    record
 }
 
 pub(super) fn describe(

@@ -133,6 +133,43 @@ fn suite_option<T: FromStr>(
     value.ok_or_else(|| format!("{key} = {text:?} is not {what}"))
 }
 
+const ABOVE_0: &str = "a whole number above 0";
+
+/// Threads and queue depth where the suite gives what all threads together have in flight.
+fn set_depth(
+    own: &BTreeMap<&str, String>,
+    options: &mut JobOptions,
+    most_threads: u32,
+) -> Result<(), String> {
+    if let Some(depth) = suite_option(own, "queue_depth", |&n: &u32| n > 0, ABOVE_0)? {
+        let threads = threads_for_depth(depth, most_threads);
+        (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
+    }
+    if let Some(all) = suite_option(own, "in_flight", |&n: &u32| n > 0, ABOVE_0)? {
+        let threads = options.numjobs.unwrap_or(1);
+        if threads == 0 || !all.is_multiple_of(threads) {
+            return Err(format!(
+                "in_flight = {all} is no multiple of numjobs = {threads}"
+            ));
+        }
+        options.iodepth = Some(all / threads);
+    }
+    Ok(())
+}
+
+fn stream_bytes(own: &BTreeMap<&str, String>, options: &JobOptions) -> Result<Option<u64>, String> {
+    let Some(chunks) = suite_option(own, "chunks", |&n: &u64| n > 0, ABOVE_0)? else {
+        return Ok(None);
+    };
+    let block = options.bs.as_deref().unwrap_or_default();
+    let block_bytes = parse_size(block).map_err(|_| format!("bs = {block:?} is not one size"))?;
+    let bytes = chunks.checked_mul(block_bytes);
+    bytes.map(Some).ok_or_else(|| {
+        let text = &own["chunks"];
+        format!("chunks = {text:?} of {block}: more than 2^64 bytes")
+    })
+}
+
 pub(super) struct StepOnDrive<'a> {
     pub(super) plan: &'a RunPlan,
     pub(super) step: &'a SuiteStep,
@@ -189,39 +226,33 @@ impl StepOnDrive<'_> {
 
     /// What is said of one job comes before what is said of all, and a value of the matrix before
     /// one of the step.
+    fn table(&self, chosen: &[Chosen<'_>], job: Option<&str>) -> toml::Table {
+        let substituted = |table: &toml::Table| {
+            let values = table.iter();
+            let values = values.map(|(key, value)| (key.clone(), self.substituted(value)));
+            values.collect::<toml::Table>()
+        };
+        let mut table = substituted(&self.step.job);
+        let choose = |table: &mut toml::Table, job: Option<&str>| {
+            let chosen = chosen.iter().filter(|(option, _)| option.job == job);
+            table.extend(chosen.map(|(option, value)| (option.option.to_owned(), value.clone())));
+        };
+        choose(&mut table, None);
+        if let Some(name) = job {
+            let own = self.step.jobs().and_then(|jobs| jobs.get(name)?.as_table());
+            table.extend(own.map(substituted).unwrap_or_default());
+            choose(&mut table, job);
+        }
+        table
+    }
+
     fn combination(
         &self,
         chosen: &[Chosen<'_>],
         job: Option<&JobOfStep>,
     ) -> Result<Combination, String> {
-        let mut table = toml::Table::new();
-        let mut set = |key: &str, value: toml::Value| {
-            table.insert(key.to_owned(), value);
-        };
-        let mut axes = Vec::new();
-        let mut own_axes = Vec::new();
-        for (key, value) in &self.step.job {
-            set(key, self.substituted(value));
-        }
         let name = job.map(|job| job.name.as_str());
-        for (option, value) in chosen {
-            axes.push((option.axis(), toml_text(value)));
-            if option.job.is_none() {
-                set(option.option, value.clone());
-            }
-            if option.job.is_none() || option.job == name {
-                own_axes.push((option.option.to_owned(), toml_text(value)));
-            }
-        }
-        let own = name.and_then(|name| self.step.jobs()?.get(name)?.as_table());
-        for (key, value) in own.into_iter().flatten() {
-            set(key, self.substituted(value));
-        }
-        for (option, value) in chosen {
-            if option.job.is_some() && option.job == name {
-                set(option.option, value.clone());
-            }
-        }
+        let mut table = self.table(chosen, name);
         let own: BTreeMap<&str, String> = SUITE_OPTIONS
             .into_iter()
             .filter_map(|key| Some((key, toml_text(&table.remove(key)?))))
@@ -238,32 +269,9 @@ impl StepOnDrive<'_> {
         if self.step.kind() == CellKind::Prepare {
             cover_whole_area(&mut options);
         }
-        let above_0 = "a whole number above 0";
-        if let Some(depth) = suite_option(&own, "queue_depth", |&n: &u32| n > 0, above_0)? {
-            let threads = threads_for_depth(depth, self.step.most_threads.unwrap_or(1));
-            (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
-        }
-        if let Some(all) = suite_option(&own, "in_flight", |&n: &u32| n > 0, above_0)? {
-            let threads = options.numjobs.unwrap_or(1);
-            if threads == 0 || !all.is_multiple_of(threads) {
-                return Err(format!(
-                    "in_flight = {all} is no multiple of numjobs = {threads}"
-                ));
-            }
-            options.iodepth = Some(all / threads);
-        }
-        let mut stream_bytes = None;
-        if let Some(chunks) = suite_option(&own, "chunks", |&n: &u64| n > 0, above_0)? {
-            let block = options.bs.as_deref().unwrap_or_default();
-            let block_bytes =
-                parse_size(block).map_err(|_| format!("bs = {block:?} is not one size"))?;
-            let bytes = chunks.checked_mul(block_bytes);
-            stream_bytes = Some(bytes.ok_or_else(|| {
-                let text = &own["chunks"];
-                format!("chunks = {text:?} of {block}: more than 2^64 bytes")
-            })?);
-        }
-        if let Some(bursts) = suite_option(&own, "bursts", |&n: &u32| n > 0, above_0)? {
+        set_depth(&own, &mut options, self.step.most_threads.unwrap_or(1))?;
+        let stream_bytes = stream_bytes(&own, &options)?;
+        if let Some(bursts) = suite_option(&own, "bursts", |&n: &u32| n > 0, ABOVE_0)? {
             let span = bursts_span(&options, bursts)?;
             options.runtime = Some(format!("{}ns", span.0));
         }
@@ -278,9 +286,17 @@ impl StepOnDrive<'_> {
         }
         let states = "an NVMe power state, 0 to 31, or as-it-is";
         let power_state = suite_option(&own, "power_state", |&state: &u8| state < 32, states)?;
+        let axes = chosen.iter();
+        let own_axes = axes
+            .clone()
+            .filter(|(option, _)| option.job.is_none() || option.job == name);
         Ok(Combination {
-            axes,
-            own_axes,
+            axes: axes
+                .map(|(option, value)| (option.axis(), toml_text(value)))
+                .collect(),
+            own_axes: own_axes
+                .map(|(option, value)| (option.option.to_owned(), toml_text(value)))
+                .collect(),
             job: job.cloned(),
             options,
             seed_given,
@@ -308,6 +324,21 @@ impl StepOnDrive<'_> {
             self.failed(&format!(
                 "repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}"
             ))
+        })
+    }
+
+    pub(super) fn round(&self, number: u32, most: u32, combination: &Combination) -> Option<Round> {
+        let (window, tracked) = match self.step.rounds() {
+            Some(rounds) => (rounds.window, self.is_tracked(rounds, combination)),
+            // Every repetition counts.
+            None => (most, false),
+        };
+        let repeated = self.step.rounds().is_some() || self.step.repeats.is_some();
+        repeated.then_some(Round {
+            number,
+            most,
+            window,
+            tracked,
         })
     }
 
