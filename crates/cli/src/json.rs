@@ -159,6 +159,32 @@ pub fn suite(run: &Run) -> Value {
     })
 }
 
+fn figures(object: &mut Value, part: &CellDrive, result: &CellResult) {
+    let estimates = assay_analysis::estimate::of(part);
+    for (key, value) in [
+        ("mib_per_s_ci", interval(estimates.mib_per_s)),
+        ("mib_per_s_no_ci", no_interval(estimates.mib_per_s)),
+        ("iops_ci", interval(estimates.iops)),
+        ("iops_no_ci", no_interval(estimates.iops)),
+        ("latency_mean_ns_ci", interval(estimates.latency_mean_ns)),
+        (
+            "latency_mean_ns_no_ci",
+            no_interval(estimates.latency_mean_ns),
+        ),
+        ("mib_per_s", json!(result.mib_per_s())),
+        ("iops", json!(result.iops())),
+        ("latency_ns", json!(result.latency())),
+        ("errors", json!(result.errors())),
+        ("elapsed_ns", json!(result.elapsed)),
+        ("read", json!(result.read)),
+        ("write", json!(result.write)),
+        ("host", json!(result.host)),
+        ("values", json!(result.values)),
+    ] {
+        object[key] = value;
+    }
+}
+
 fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -> Value {
     let workload = &cell.plan.workload;
     let (state, why) = match &cell.state {
@@ -205,29 +231,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         }
     }
     if let (Some(part), Some(result)) = (drive, result) {
-        let estimates = assay_analysis::estimate::of(part);
-        for (key, value) in [
-            ("mib_per_s_ci", interval(estimates.mib_per_s)),
-            ("mib_per_s_no_ci", no_interval(estimates.mib_per_s)),
-            ("iops_ci", interval(estimates.iops)),
-            ("iops_no_ci", no_interval(estimates.iops)),
-            ("latency_mean_ns_ci", interval(estimates.latency_mean_ns)),
-            (
-                "latency_mean_ns_no_ci",
-                no_interval(estimates.latency_mean_ns),
-            ),
-            ("mib_per_s", json!(result.mib_per_s())),
-            ("iops", json!(result.iops())),
-            ("latency_ns", json!(result.latency())),
-            ("errors", json!(result.errors())),
-            ("elapsed_ns", json!(result.elapsed)),
-            ("read", json!(result.read)),
-            ("write", json!(result.write)),
-            ("host", json!(result.host)),
-            ("values", json!(result.values)),
-        ] {
-            object[key] = value;
-        }
+        figures(&mut object, part, result);
         other_operations(&mut object, result);
         trace(&mut object, part);
         if record.simulated {

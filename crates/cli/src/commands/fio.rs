@@ -54,6 +54,19 @@ struct Needed {
 /// Removed again when the run is refused.
 struct MadeFiles(Vec<PathBuf>);
 
+impl MadeFiles {
+    fn make(needed: &mut [Needed], jobs: &[FioJob]) -> anyhow::Result<MadeFiles> {
+        let mut made = MadeFiles(Vec::new());
+        for drive in needed {
+            if create(drive, jobs)? {
+                drive.created = true;
+                made.0.push(PathBuf::from(&drive.name));
+            }
+        }
+        Ok(made)
+    }
+}
+
 impl Drop for MadeFiles {
     fn drop(&mut self) {
         for path in &self.0 {
@@ -73,15 +86,10 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     }
     let mut needed = needed(&jobs);
     let mut destroy = request.destroy.clone();
-    let mut made = MadeFiles(Vec::new());
-    for drive in &mut needed {
-        if create(drive, &jobs)? {
-            drive.created = true;
-            made.0.push(PathBuf::from(&drive.name));
-            // A new file holds nothing that could be lost.
-            destroy.extend(file_name(&drive.name));
-        }
-    }
+    let mut made = MadeFiles::make(&mut needed, &jobs)?;
+    // They hold nothing that could be lost.
+    let created = needed.iter().filter(|drive| drive.created);
+    destroy.extend(created.filter_map(|drive| file_name(&drive.name)));
     let names: Vec<String> = needed.iter().map(|drive| drive.name.clone()).collect();
     let options = SessionOptions {
         destroy: Vec::new(),
@@ -93,11 +101,8 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     // Read-only first: an invalid option is reported before a safety refusal.
     let mut drives = super::open_drives(&names, &options)?;
     let planned = planned_jobs(&mut jobs, &needed, &drives, output)?;
-    let stem = request
-        .file
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy();
+    let stem = request.file.file_stem().unwrap_or_default();
+    let stem = stem.to_string_lossy();
     let plan = job_file(&stem, &planned, &drives).map_err(|error| match error {
         SuiteError::Cell { cell, source } => {
             UsageError(format!("{}: {cell}: {source}", request.file.display())).into()
@@ -107,14 +112,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     if request.dry_run {
         return output.show(|| dry_run(&jobs), || dry_run_json(&jobs));
     }
-    for (drive, needed) in drives.iter_mut().zip(&needed) {
-        let permitted = SessionOptions {
-            destroy: destroy.clone(),
-            will_write: needed.writes || needed.created,
-            ..options.clone()
-        };
-        drive.authorise(&permitted)?;
-    }
+    authorise(&mut drives, &needed, &options, &destroy)?;
     super::check_destroy_serials(&super::serials_of(&drives), &request.destroy)?;
     let watch = super::Watch::new(&request.live)?;
     // From here on the files hold what was measured.
@@ -131,25 +129,13 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
             let cells = &run.cells[planned.len() - jobs.len()..];
             let files = write_logs(run, cells, &jobs)?;
             let parts = cells.iter().zip(&jobs);
-            let below: Vec<String> = parts
-                .filter_map(|(cell, job)| below_least(cell, job))
-                .collect();
+            let below = parts.filter_map(|(cell, job)| below_least(cell, job));
+            let below: Vec<String> = below.collect();
             is_below = !below.is_empty();
             super::report::write_page_of(run, request.report.as_deref())?;
-            let text = || {
-                let mut text =
-                    assay_report::terminal::render(run, output.columns(), output.style());
-                for line in &below {
-                    let _ = writeln!(text, "\n{line}");
-                }
-                for file in &files {
-                    let _ = writeln!(text, "Log:        {}", file.display());
-                }
-                if kept {
-                    text.push_str(&super::report::lines(run, request.report.as_deref(), &stem));
-                }
-                text
-            };
+            let page = request.report.as_deref();
+            let kept = kept.then(|| super::report::lines(run, page, &stem));
+            let text = || text(run, &below, &files, output) + &kept.unwrap_or_default();
             output.show(text, || json::suite(run))?;
             Ok(())
         },
@@ -158,6 +144,34 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
         (outcome, _) => outcome,
     })
+}
+
+fn text(run: &Run, below: &[String], logs: &[PathBuf], output: Output) -> String {
+    let mut text = assay_report::terminal::render(run, output.columns(), output.style());
+    for line in below {
+        let _ = writeln!(text, "\n{line}");
+    }
+    for log in logs {
+        let _ = writeln!(text, "Log:        {}", log.display());
+    }
+    text
+}
+
+fn authorise(
+    drives: &mut [DriveSession],
+    needed: &[Needed],
+    options: &SessionOptions,
+    destroy: &[String],
+) -> anyhow::Result<()> {
+    for (drive, needed) in drives.iter_mut().zip(needed) {
+        let permitted = SessionOptions {
+            destroy: destroy.to_vec(),
+            will_write: needed.writes || needed.created,
+            ..options.clone()
+        };
+        drive.authorise(&permitted)?;
+    }
+    Ok(())
 }
 
 fn planned_jobs(

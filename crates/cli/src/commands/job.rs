@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
@@ -13,32 +14,32 @@ use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
 use crate::terminal::Output;
 
-pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    if let Some(file) = arguments.fio.file {
-        let given = arguments.workload.0 != JobOptions::default() || !arguments.jobs.is_empty();
-        if given || arguments.fio.job.ioengine.is_some() {
-            bail_usage!(
-                "--fio: the workload is in {}; give no options of it here",
-                file.display()
-            );
-        }
-        let request = FioRequest {
-            file,
-            drive: arguments.drive.or(arguments.fio.filename),
-            destroy: arguments.destroy,
-            power_meter: arguments.power_meter,
-            destination: arguments.out.map(Destination::At),
-            report: None,
-            dry_run: arguments.fio.dry_run,
-            live: arguments.live,
-        };
-        return super::fio::run(request, output);
+fn fio_request(file: PathBuf, arguments: JobArguments) -> anyhow::Result<FioRequest> {
+    let given = arguments.workload.0 != JobOptions::default() || !arguments.jobs.is_empty();
+    if given || arguments.fio.job.ioengine.is_some() {
+        bail_usage!(
+            "--fio: the workload is in {}; give no options of it here",
+            file.display()
+        );
     }
-    let mut jobs = arguments.jobs;
+    Ok(FioRequest {
+        file,
+        drive: arguments.drive.or(arguments.fio.filename),
+        destroy: arguments.destroy,
+        power_meter: arguments.power_meter,
+        destination: arguments.out.map(Destination::At),
+        report: None,
+        dry_run: arguments.fio.dry_run,
+        live: arguments.live,
+    })
+}
+
+fn jobs(arguments: &JobArguments) -> Vec<NamedJob> {
+    let mut jobs = arguments.jobs.clone();
     if jobs.is_empty() {
         jobs.push(NamedJob {
             name: String::new(),
-            options: arguments.workload.0,
+            options: arguments.workload.0.clone(),
         });
     }
     if let Some(engine) = arguments.fio.job.ioengine {
@@ -47,6 +48,14 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
             own.get_or_insert_with(|| engine.to_owned());
         }
     }
+    jobs
+}
+
+pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    if let Some(file) = arguments.fio.file.clone() {
+        return super::fio::run(fio_request(file, arguments)?, output);
+    }
+    let jobs = jobs(&arguments);
     // One of them is there: the parser requires it.
     let drive = arguments
         .drive

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use assay_device::identity::{DriveKind, temperature_celsius};
-use assay_device::interlock;
+use assay_device::interlock::{self, Refusal};
 use assay_device::nvme::display;
-use assay_device::session::SessionOptions;
+use assay_device::nvme::probe::Probe;
+use assay_device::session::{SessionError, SessionOptions};
 use assay_execute::manifest;
 use assay_units::text::{format_size, group_digits};
 use serde_json::json;
@@ -13,6 +14,39 @@ use serde_json::json;
 use crate::args::ProbeArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
+
+fn permission(real: bool, refusal: Option<&Refusal>, serial: &str) -> String {
+    match refusal {
+        None if real => format!("with --destroy {serial}"),
+        None => "yes, it is not a real drive".to_owned(),
+        Some(refusal) if refusal.can_be_overridden() => {
+            let words = refusal.missing_words().into_iter();
+            let words: String = words.map(|word| format!(" --destroy {word}")).collect();
+            format!("with --destroy {serial}{words}")
+        }
+        Some(_) => "no".to_owned(),
+    }
+}
+
+fn controller_text(probe: Result<&Probe, &SessionError>) -> String {
+    let mut text = String::new();
+    match probe {
+        Ok(probe) => {
+            let mut last = "";
+            display::facts(probe, &mut |group, name, value| {
+                if group != last {
+                    let _ = writeln!(text, "\n{group}");
+                    last = group;
+                }
+                let _ = writeln!(text, "  {name:<34} {value}");
+            });
+        }
+        Err(error) => {
+            let _ = writeln!(text, "\nits controller cannot be read: {error}");
+        }
+    }
+    text
+}
 
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let names = std::slice::from_ref(&arguments.drive);
@@ -60,33 +94,12 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
         if let Some(celsius) = temperature_c.filter(|_| probe.is_none()) {
             line("temperature", &format!("{celsius:.0} degrees C"));
         }
-        match &refusal {
-            None if real => line("may be written", &format!("with --destroy {}", info.serial)),
-            None => line("may be written", "yes, it is not a real drive"),
-            Some(refusal) if refusal.can_be_overridden() => {
-                let mut options = format!("with --destroy {}", info.serial);
-                for word in refusal.missing_words() {
-                    options.push_str(&format!(" --destroy {word}"));
-                }
-                line("may be written", &options);
-            }
-            Some(_) => line("may be written", "no"),
-        }
-        match probe {
-            Some(Ok(probe)) => {
-                let mut last = "";
-                display::facts(probe, &mut |group, name, value| {
-                    if group != last {
-                        let _ = writeln!(text, "\n{group}");
-                        last = group;
-                    }
-                    let _ = writeln!(text, "  {name:<34} {value}");
-                });
-            }
-            Some(Err(error)) => {
-                let _ = writeln!(text, "\nits controller cannot be read: {error}");
-            }
-            None => {}
+        line(
+            "may be written",
+            &permission(real, refusal.as_ref(), &info.serial),
+        );
+        if let Some(probe) = probe {
+            text.push_str(&controller_text(probe));
         }
         if let Some(refusal) = &refusal {
             let _ = write!(text, "\n{refusal}\n");

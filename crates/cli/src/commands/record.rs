@@ -16,6 +16,7 @@ use assay_stream::index::{IndexOptions, StreamId};
 use assay_stream::record::{RecordOptions, RecordOutcome, SourceRate};
 use assay_stream::registers::Registers;
 use assay_stream::source::{ReadSource, SizedSource, StreamSource};
+use assay_stream::status::{Backlog, Stalls, StreamStatus};
 use assay_units::text::{format_size, group_digits};
 use serde_json::{Value, json};
 
@@ -235,66 +236,83 @@ fn text(
         );
     }
     if let Some(backlog) = &status.backlog {
-        let (offered, sustainable) = (
-            backlog.rate_bytes_per_s as f64,
-            backlog.sustainable_bytes_per_s as f64,
-        );
-        let [backlog, ring] = [backlog.high_water_bytes, backlog.buffer_bytes].map(format_size);
-        let rate = stream::rate(offered);
-        lines.line(
-            "source",
-            format!("{rate} offered; backlog at most {backlog}, ring {ring}"),
-        );
-        let rate = stream::rate(sustainable);
-        let words = match sustainable >= 0.99 * offered {
-            true => format!("at least {rate} with this ring (the offered rate)"),
-            false => format!("{rate} at most with this ring"),
-        };
-        lines.line("sustainable", words);
-        if let Some(deadline) = arguments.lossy_deadline {
-            let [latest, limit] = [status.stalls.latest_ns, deadline.0].map(stream::span);
-            let words = match status.stalls.over_deadline {
-                0 => format!("met: maximum delay {latest}"),
-                over => format!(
-                    "MISSED in {over} stalls: data were taken up to {latest} late, the limit is \
-                     {limit}; the source would have lost data"
-                ),
-            };
-            lines.line("deadline", words);
-        }
+        add_backlog(&mut lines, backlog, status, arguments);
     }
     if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {
-        lines.0.push_str(BUFFER_HEADING);
-        for (rate, buffer) in needs(arguments, buffer_table) {
-            let share = 100.0 * rate as f64 / buffer_table.mean_rate().max(1.0);
-            let buffer = match buffer {
-                Some(_) if share > 100.0 => "insufficient at any size".to_owned(),
-                Some(bytes) => format_size(bytes),
-                None => "beyond the table".to_owned(),
-            };
-            let asked = match arguments.rate == Some(rate) {
-                true => "   <- requested",
-                false => "",
-            };
-            let rate = stream::rate(rate as f64);
-            let row = format!("  {rate:>12} {share:>7.0} %    {buffer}{asked}\n");
-            lines.0.push_str(&row);
-        }
+        add_buffer_table(&mut lines, buffer_table, arguments);
     }
     if options.source_rate.is_some() {
-        let mut longest = status.stalls.longest.clone();
-        longest.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
-        for stall in longest.iter().take(STALLS_SHOWN) {
-            let times = [stall.duration_ns, stall.at_ns, stall.late_ns];
-            let ([length, at, late], chunk) = (times.map(stream::span), stall.chunk);
-            let words = format!("{length} from {at} on, at chunk {chunk}; data up to {late} late");
-            lines.line("stall", words);
-        }
-        if longest.len() > STALLS_SHOWN {
-            lines.line("", "more with --json");
-        }
+        add_stalls(&mut lines, &status.stalls);
     }
     lines.0
+}
+
+fn add_backlog(
+    lines: &mut Lines,
+    backlog: &Backlog,
+    status: &StreamStatus,
+    arguments: &RecordArguments,
+) {
+    let (offered, sustainable) = (
+        backlog.rate_bytes_per_s as f64,
+        backlog.sustainable_bytes_per_s as f64,
+    );
+    let [backlog, ring] = [backlog.high_water_bytes, backlog.buffer_bytes].map(format_size);
+    let rate = stream::rate(offered);
+    lines.line(
+        "source",
+        format!("{rate} offered; backlog at most {backlog}, ring {ring}"),
+    );
+    let rate = stream::rate(sustainable);
+    let words = match sustainable >= 0.99 * offered {
+        true => format!("at least {rate} with this ring (the offered rate)"),
+        false => format!("{rate} at most with this ring"),
+    };
+    lines.line("sustainable", words);
+    if let Some(deadline) = arguments.lossy_deadline {
+        let [latest, limit] = [status.stalls.latest_ns, deadline.0].map(stream::span);
+        let words = match status.stalls.over_deadline {
+            0 => format!("met: maximum delay {latest}"),
+            over => format!(
+                "MISSED in {over} stalls: data were taken up to {latest} late, the limit is \
+                 {limit}; the source would have lost data"
+            ),
+        };
+        lines.line("deadline", words);
+    }
+}
+
+fn add_buffer_table(lines: &mut Lines, buffer_table: &BufferTable, arguments: &RecordArguments) {
+    lines.0.push_str(BUFFER_HEADING);
+    for (rate, buffer) in needs(arguments, buffer_table) {
+        let share = 100.0 * rate as f64 / buffer_table.mean_rate().max(1.0);
+        let buffer = match buffer {
+            Some(_) if share > 100.0 => "insufficient at any size".to_owned(),
+            Some(bytes) => format_size(bytes),
+            None => "beyond the table".to_owned(),
+        };
+        let asked = match arguments.rate == Some(rate) {
+            true => "   <- requested",
+            false => "",
+        };
+        let rate = stream::rate(rate as f64);
+        let row = format!("  {rate:>12} {share:>7.0} %    {buffer}{asked}\n");
+        lines.0.push_str(&row);
+    }
+}
+
+fn add_stalls(lines: &mut Lines, stalls: &Stalls) {
+    let mut longest = stalls.longest.clone();
+    longest.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
+    for stall in longest.iter().take(STALLS_SHOWN) {
+        let times = [stall.duration_ns, stall.at_ns, stall.late_ns];
+        let ([length, at, late], chunk) = (times.map(stream::span), stall.chunk);
+        let words = format!("{length} from {at} on, at chunk {chunk}; data up to {late} late");
+        lines.line("stall", words);
+    }
+    if longest.len() > STALLS_SHOWN {
+        lines.line("", "more with --json");
+    }
 }
 
 fn document(

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_trace::fit::FittedWorkload;
 use assay_trace::profile::{HOTTEST_PCT, TraceProfile};
+use assay_trace::survey::OpCount;
 use assay_trace::{TraceError, TraceFormat, TraceSource, TraceSurvey};
 use assay_units::text::{compact_size, format_size, group_digits};
 use serde_json::{Value, json};
@@ -69,6 +70,38 @@ fn sizes_text(sizes: &BTreeMap<u64, u64>) -> String {
     shown.join(", ")
 }
 
+fn count(operations: &OpCount) -> String {
+    let requests = group_digits(operations.requests);
+    format!("{requests}, {}", format_size(operations.bytes))
+}
+
+fn rate_text(profile: &TraceProfile) -> String {
+    format!(
+        "{:.0} per second, variation of the gaps {:.2} (Poisson: 1), longest gap {}",
+        profile.rate, profile.gap_variation, profile.longest_gap
+    )
+}
+
+fn order_text(profile: &TraceProfile) -> String {
+    let run = profile.requests as f64 / profile.runs.max(1) as f64;
+    let runs = group_digits(profile.runs);
+    format!("runs of {run:.1} requests on average, {runs} runs")
+}
+
+fn hot_spots_text(profile: &TraceProfile) -> String {
+    let hottest = HOTTEST_PCT.iter().zip(profile.hottest_pct);
+    let hottest: Vec<String> = hottest
+        .map(|(blocks, share)| format!("{share:.0} % to {blocks} %"))
+        .collect();
+    format!(
+        "of {} runs' begins {} of the {} blocks with any; as Zipf's law with theta {:.2}",
+        group_digits(profile.runs),
+        hottest.join(", "),
+        group_digits(profile.begin_blocks),
+        profile.theta
+    )
+}
+
 fn text(trace: &Trace) -> String {
     let (survey, profile) = (&trace.survey, &trace.profile);
     let mut text = String::new();
@@ -83,32 +116,23 @@ fn text(trace: &Trace) -> String {
         devices.push_str(" ...");
     }
     line("devices", devices);
-    let count =
-        |requests: u64, bytes: u64| format!("{}, {}", group_digits(requests), format_size(bytes));
     line("requests", group_digits(survey.requests()));
-    line("reads", count(survey.reads.requests, survey.reads.bytes));
-    line("writes", count(survey.writes.requests, survey.writes.bytes));
+    line("reads", count(&survey.reads));
+    line("writes", count(&survey.writes));
     if survey.discards.requests > 0 {
-        line(
-            "trims",
-            count(survey.discards.requests, survey.discards.bytes),
-        );
+        line("trims", count(&survey.discards));
     }
-    if survey.fua_writes > 0 {
-        line("FUA writes", group_digits(survey.fua_writes));
-    }
-    if survey.flushes > 0 {
-        line("flushes", group_digits(survey.flushes));
+    for (name, count) in [
+        ("FUA writes", survey.fua_writes),
+        ("flushes", survey.flushes),
+    ] {
+        if count > 0 {
+            line(name, group_digits(count));
+        }
     }
     line("time", survey.span.to_string());
     if profile.rate > 0.0 {
-        line(
-            "rate",
-            format!(
-                "{:.0} per second, variation of the gaps {:.2} (Poisson: 1), longest gap {}",
-                profile.rate, profile.gap_variation, profile.longest_gap
-            ),
-        );
+        line("rate", rate_text(profile));
     }
     if let Some(in_flight) = profile.in_flight {
         line(
@@ -124,37 +148,14 @@ fn text(trace: &Trace) -> String {
             line(name, sizes_text(sizes));
         }
     }
+    let addresses = [survey.low_bytes, survey.high_bytes, survey.alignment_bytes];
+    let [low, high, alignment] = addresses.map(format_size);
     line(
         "addresses",
-        format!(
-            "{} to {}, multiples of {}",
-            format_size(survey.low_bytes),
-            format_size(survey.high_bytes),
-            format_size(survey.alignment_bytes)
-        ),
+        format!("{low} to {high}, multiples of {alignment}"),
     );
-    let run = profile.requests as f64 / profile.runs.max(1) as f64;
-    line(
-        "order",
-        format!(
-            "runs of {run:.1} requests on average, {} runs",
-            group_digits(profile.runs)
-        ),
-    );
-    let hottest = HOTTEST_PCT.iter().zip(profile.hottest_pct);
-    let hottest: Vec<String> = hottest
-        .map(|(blocks, share)| format!("{share:.0} % to {blocks} %"))
-        .collect();
-    line(
-        "hot spots",
-        format!(
-            "of {} runs' begins {} of the {} blocks with any; as Zipf's law with theta {:.2}",
-            group_digits(profile.runs),
-            hottest.join(", "),
-            group_digits(profile.begin_blocks),
-            profile.theta
-        ),
-    );
+    line("order", order_text(profile));
+    line("hot spots", hot_spots_text(profile));
     let counts = &survey.counts;
     for (name, count) in [
         ("not replayed", counts.unusable),
@@ -237,48 +238,53 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
     let suite = fitted.suite(&format!("fitted-{name}"), &trace.source, &trace.survey);
     super::check_replaceable(&path, SUITE_HEAD)?;
     super::write_atomically(&path, &suite)?;
-    let text = || {
-        let mut text = format!("workload: --rw {} --bs {}", fitted.rw, fitted.bs);
-        if let Some(percent) = fitted.read_percent {
-            let _ = write!(text, " --rwmixread {percent}");
-        }
-        if let Some(distribution) = &fitted.distribution {
-            let _ = write!(text, " --random_distribution {distribution}");
-        }
-        if let Some((rate, poisson)) = fitted.rate {
-            let arrival = if poisson { " --arrival poisson" } else { "" };
-            let _ = write!(text, " --rate {rate}{arrival}");
-        }
-        let _ = writeln!(text, " --iodepth {}", fitted.iodepth);
-        for note in &fitted.notes {
-            let _ = writeln!(text, "not kept: {note}");
-        }
-        let shown = path.display();
-        let _ = writeln!(
-            text,
-            "suite:    {shown}; run it and the trace itself: assay run {}{shown} DRIVE",
-            prefix(&path)
-        );
-        text
-    };
-    let document = || {
-        json!({
-            "suite": path,
-            "rw": fitted.rw,
-            "bs": fitted.bs,
-            "rwmixread": fitted.read_percent,
-            "random_distribution": fitted.distribution,
-            "blockalign_bytes": fitted.align_bytes,
-            "size_bytes": fitted.area.0 + fitted.area.1,
-            "rate_iops": fitted.rate.map(|(rate, _)| rate),
-            "arrival": fitted.rate.map(|(_, poisson)| if poisson { "poisson" } else { "constant" }),
-            "iodepth": fitted.iodepth,
-            "fsync": fitted.fsync,
-            "sync": fitted.synchronous.then_some("dsync"),
-            "not_kept": fitted.notes,
-        })
-    };
-    output.show(text, document)
+    output.show(
+        || fitted_text(&fitted, &path),
+        || fitted_document(&fitted, &path),
+    )
+}
+
+fn fitted_text(fitted: &FittedWorkload, path: &Path) -> String {
+    let mut text = format!("workload: --rw {} --bs {}", fitted.rw, fitted.bs);
+    if let Some(percent) = fitted.read_percent {
+        let _ = write!(text, " --rwmixread {percent}");
+    }
+    if let Some(distribution) = &fitted.distribution {
+        let _ = write!(text, " --random_distribution {distribution}");
+    }
+    if let Some((rate, poisson)) = fitted.rate {
+        let arrival = if poisson { " --arrival poisson" } else { "" };
+        let _ = write!(text, " --rate {rate}{arrival}");
+    }
+    let _ = writeln!(text, " --iodepth {}", fitted.iodepth);
+    for note in &fitted.notes {
+        let _ = writeln!(text, "not kept: {note}");
+    }
+    let shown = path.display();
+    let _ = writeln!(
+        text,
+        "suite:    {shown}; run it and the trace itself: assay run {}{shown} DRIVE",
+        prefix(path)
+    );
+    text
+}
+
+fn fitted_document(fitted: &FittedWorkload, path: &Path) -> Value {
+    json!({
+        "suite": path,
+        "rw": fitted.rw,
+        "bs": fitted.bs,
+        "rwmixread": fitted.read_percent,
+        "random_distribution": fitted.distribution,
+        "blockalign_bytes": fitted.align_bytes,
+        "size_bytes": fitted.area.0 + fitted.area.1,
+        "rate_iops": fitted.rate.map(|(rate, _)| rate),
+        "arrival": fitted.rate.map(|(_, poisson)| if poisson { "poisson" } else { "constant" }),
+        "iodepth": fitted.iodepth,
+        "fsync": fitted.fsync,
+        "sync": fitted.synchronous.then_some("dsync"),
+        "not_kept": fitted.notes,
+    })
 }
 
 /// A file that begins so may be replaced.

@@ -111,6 +111,25 @@ pub fn draw(buffer: &mut Buffer, area: Rect, screen: &Screen) {
     keys(&mut rows, screen);
 }
 
+fn host_text(live: &LiveSnapshot) -> String {
+    match live.host {
+        Some(load) => format!(
+            "host CPU {:.0} % busy (user {:.0}, system {:.0}, irq {:.0}, iowait {:.0}, steal \
+             {:.0})",
+            load.busy_pct(),
+            load.user_pct,
+            load.system_pct,
+            load.irq_pct,
+            load.iowait_pct,
+            load.steal_pct
+        ),
+        None if live.drives.iter().all(|drive| drive.simulated) => {
+            "simulated drives: their figures do not depend on this host".to_owned()
+        }
+        None => "host CPU -".to_owned(),
+    }
+}
+
 fn header(rows: &mut Rows<'_>, screen: &Screen) {
     let live = &screen.live;
     let labels: Vec<String> = live.drives.iter().map(name).collect();
@@ -164,23 +183,7 @@ fn header(rows: &mut Rows<'_>, screen: &Screen) {
         None if !screen.resumable || !fits(&progress, &screen.folder, rows) => rows.line(progress),
         None => rows.ends(progress, Span::styled(screen.folder.clone(), DIM)),
     }
-    let host = match live.host {
-        Some(load) => format!(
-            "host CPU {:.0} % busy (user {:.0}, system {:.0}, irq {:.0}, iowait {:.0}, steal \
-             {:.0})",
-            load.busy_pct(),
-            load.user_pct,
-            load.system_pct,
-            load.irq_pct,
-            load.iowait_pct,
-            load.steal_pct
-        ),
-        None if live.drives.iter().all(|drive| drive.simulated) => {
-            "simulated drives: their figures do not depend on this host".to_owned()
-        }
-        None => "host CPU -".to_owned(),
-    };
-    rows.line(Span::styled(host, DIM));
+    rows.line(Span::styled(host_text(live), DIM));
     rows.rule();
 }
 

@@ -12,6 +12,7 @@ use assay_lake::Lake;
 use assay_report::cohort as page;
 use assay_store::Run;
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::group_of;
 use crate::args::fleet::CohortArguments;
@@ -59,31 +60,10 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
     // Removed at the end: the shared store keeps the runs.
     let temporary;
     if let (Some(plan), true) = (&plan, folders.is_empty() && arguments.lake.is_none()) {
-        temporary =
-            tempfile::tempdir().context("no temporary directory for the runs of the plan")?;
-        let store = shared_store::open(&plan.store.at)?;
-        let collected = collect(store.as_ref(), &plan.id()?, temporary.path())?;
-        if collected.folders.is_empty() && collected.failed.is_empty() {
-            bail_usage!(
-                "{}: no run of this plan was shipped to {}; `assay fleet status` shows how far it \
-                 is",
-                plan.name,
-                plan.store.at
-            );
-        }
-        input.left_out.extend(collected.failed);
+        temporary = collected(plan, &mut input)?;
         folders.push(temporary.path().to_owned());
     }
-    let mut found = Vec::new();
-    for folder in &folders {
-        let before = found.len();
-        run_folders(folder, DEEPEST, &mut found)
-            .with_context(|| format!("{} cannot be searched for run folders", folder.display()))?;
-        if found.len() == before {
-            bail_usage!("{} holds no run folder", folder.display());
-        }
-    }
-    for folder in found {
+    for folder in all_run_folders(&folders)? {
         match Run::open(&folder) {
             Ok(run) => add(&mut input, &run, plan.as_ref(), id.as_deref()),
             Err(error) => input
@@ -113,6 +93,36 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         text,
         || json!({ "cohort": cohort, "runs": input.runs, "page": arguments.output }),
     )
+}
+
+/// The runs of a plan, in a temporary folder.
+fn collected(plan: &Plan, input: &mut Input) -> anyhow::Result<TempDir> {
+    let temporary =
+        tempfile::tempdir().context("no temporary directory for the runs of the plan")?;
+    let store = shared_store::open(&plan.store.at)?;
+    let collected = collect(store.as_ref(), &plan.id()?, temporary.path())?;
+    if collected.folders.is_empty() && collected.failed.is_empty() {
+        bail_usage!(
+            "{}: no run of this plan was shipped to {}; `assay fleet status` shows how far it is",
+            plan.name,
+            plan.store.at
+        );
+    }
+    input.left_out.extend(collected.failed);
+    Ok(temporary)
+}
+
+fn all_run_folders(folders: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in folders {
+        let before = found.len();
+        run_folders(folder, DEEPEST, &mut found)
+            .with_context(|| format!("{} cannot be searched for run folders", folder.display()))?;
+        if found.len() == before {
+            bail_usage!("{} holds no run folder", folder.display());
+        }
+    }
+    Ok(found)
 }
 
 fn is_plan(path: &Path) -> bool {

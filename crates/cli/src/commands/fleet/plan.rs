@@ -110,8 +110,14 @@ impl Preview<'_> {
         if drives == 0 {
             text.push_str(NOTHING_FOUND);
         }
+        self.add_drives(&mut text);
+        text
+    }
+
+    fn add_drives(&self, text: &mut String) {
+        let assignment = self.assignment;
         for (host, drives) in &assignment.hosts {
-            let longest = span(assignment.span(host, plan.run.share));
+            let longest = span(assignment.span(host, self.plan.run.share));
             let _ = writeln!(
                 text,
                 "\nHost {host}: {}, at most {longest}",
@@ -144,7 +150,6 @@ impl Preview<'_> {
         for left_out in &assignment.left_out {
             let _ = writeln!(text, "  {:<24} {}", left_out.serial, left_out.why);
         }
-        text
     }
 
     /// Share of rated endurance that the plan writes to the drive it wears most; `None` without

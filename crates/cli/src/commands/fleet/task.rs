@@ -55,18 +55,13 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     let only = arguments.serial.clone();
     let drives = selection::selected(&plan, &inventory.drives, only.as_ref());
     let drives = order(drives, |drive| drive, &arguments.plan, &host);
-    let of_environment = || std::env::var_os(WORK_VARIABLE).map(PathBuf::from);
-    let work = arguments.work.clone().or_else(of_environment);
-    let work = work.unwrap_or_else(|| WORK.into());
-    let work = std::path::absolute(&work)?;
+    let work = work_folder(arguments)?;
+    let defaults = Limits::default();
     let limits = Limits {
         io_error_attempts: plan.run.attempts,
-        ..Limits::default()
-    };
-    let limits = Limits {
-        pause: poll.unwrap_or(limits.pause),
-        poll: poll.unwrap_or(limits.poll),
-        ..limits
+        pause: poll.unwrap_or(defaults.pause),
+        poll: poll.unwrap_or(defaults.poll),
+        ..defaults
     };
     // Held until the end of this function.
     let _alone = match alone(&work, &host, only.as_ref(), limits, &inbox.1, output)? {
@@ -76,19 +71,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     };
     let suites = suites(&plan, &arguments.plan, &work)?;
     let view = Arc::new(TaskView::default());
-    let folder = arguments.metrics.as_ref().or(plan.run.metrics.as_ref());
-    let metrics = folder.map(|folder| {
-        let identity = TaskIdentity {
-            plan: arguments.plan.clone(),
-            host: host.clone(),
-            models: drives
-                .iter()
-                .map(|drive| (drive.serial.clone(), drive.model.clone()))
-                .collect(),
-        };
-        TaskMetrics::start(folder, only.as_ref(), identity, Arc::clone(&view))
-    });
-    let metrics = metrics.transpose()?;
+    let metrics = metrics(arguments, &plan, &host, &drives, &view)?;
     let tick = poll.unwrap_or(TICK);
     let every = plan.store.every.0 / u64::try_from(tick.as_nanos())?.max(1);
     let setup = Setup {
@@ -119,6 +102,35 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     drop(metrics);
     output.show(|| text(&report), || document(&arguments.plan, &report))?;
     ended(report.status, arguments)
+}
+
+fn metrics(
+    arguments: &TaskArguments,
+    plan: &Plan,
+    host: &HostName,
+    drives: &[InventoryDrive],
+    view: &Arc<TaskView>,
+) -> anyhow::Result<Option<TaskMetrics>> {
+    let Some(folder) = arguments.metrics.as_ref().or(plan.run.metrics.as_ref()) else {
+        return Ok(None);
+    };
+    let models = drives.iter();
+    let identity = TaskIdentity {
+        plan: arguments.plan.clone(),
+        host: host.clone(),
+        models: models
+            .map(|drive| (drive.serial.clone(), drive.model.clone()))
+            .collect(),
+    };
+    let only = arguments.serial.as_ref();
+    TaskMetrics::start(folder, only, identity, Arc::clone(view)).map(Some)
+}
+
+fn work_folder(arguments: &TaskArguments) -> anyhow::Result<PathBuf> {
+    let of_environment = || std::env::var_os(WORK_VARIABLE).map(PathBuf::from);
+    let work = arguments.work.clone().or_else(of_environment);
+    let work = work.unwrap_or_else(|| WORK.into());
+    Ok(std::path::absolute(&work)?)
 }
 
 fn ended(status: u8, arguments: &TaskArguments) -> anyhow::Result<CommandOutcome> {

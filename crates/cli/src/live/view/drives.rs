@@ -245,6 +245,64 @@ fn condition(drive: &DriveSnapshot) -> Line<'static> {
     Line::from(spans)
 }
 
+fn charts(buffer: &mut Buffer, area: Rect, drive: &DriveSnapshot) {
+    let half = area.width / 2;
+    let left = Rect {
+        x: area.x + 2,
+        width: half - 2,
+        ..area
+    };
+    let right = Rect {
+        x: area.x + half,
+        width: area.width - half,
+        ..area
+    };
+    iops_chart(buffer, left, &drive.history);
+    p99_chart(buffer, right, &drive.history);
+}
+
+/// The condition of the drive, or what its cell is at, with the style of each.
+fn state(drive: &DriveSnapshot, at: &str) -> (String, Style) {
+    match &drive.condition {
+        Some(condition) => (condition.label.to_owned(), CAUTION),
+        None => (at.to_owned(), DIM),
+    }
+}
+
+/// Figures, state and cell of a drive in one row.
+fn one_row(rows: &mut Rows<'_>, drive: &DriveSnapshot, figures: String) {
+    let (cell, at) = cell_text(drive);
+    let (state, style) = state(drive, &at);
+    let state = Span::styled(format!("{state}, "), style);
+    rows.line(Line::from(vec![Span::raw(figures), state, Span::raw(cell)]));
+}
+
+/// Figures of a drive, then its cell; the state is beside the figures where they leave room.
+fn two_rows(rows: &mut Rows<'_>, drive: &DriveSnapshot, figures: String, is_wide: bool) {
+    let (cell, at) = cell_text(drive);
+    let (state, style) = state(drive, &at);
+    let state = Span::styled(state, style);
+    let cell = labelled("  cell", cell);
+    let mut figures = Line::from(Span::raw(figures));
+    if !is_wide {
+        rows.line(figures);
+        rows.ends(cell, state);
+        return;
+    }
+    figures.push_span(state);
+    rows.line(figures);
+    // Where the state has taken the place of the phase, the phase comes here.
+    let phase = drive.condition.is_some().then_some(at);
+    let time = Some(virtual_time(drive)).filter(|time| !time.is_empty());
+    let all = phase.iter().chain(&time).cloned().collect::<Vec<_>>();
+    let all = all.join(", ");
+    let right = match fits(&cell, &all, rows) {
+        true => all,
+        false => phase.unwrap_or_default(),
+    };
+    rows.ends(cell, right);
+}
+
 /// A row of figures per drive, and with more rows a chart, the cell, an empty row.
 fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot], each: u16) {
     let width = usize::from(rows.left.width);
@@ -297,52 +355,14 @@ fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot], each: u16) {
             latency(|figures| figures.p99.0),
             p999(&latency(|figures| figures.p999.0)),
         );
-        let (cell, at) = cell_text(drive);
-        let (state, style) = match &drive.condition {
-            Some(condition) => (condition.label.to_owned(), CAUTION),
-            None => (at.clone(), DIM),
-        };
-        if each >= CELL_ROWS {
-            let state = Span::styled(state, style);
-            let cell = labelled("  cell", cell);
-            let mut figures = Line::from(Span::raw(text));
-            if is_wide {
-                figures.push_span(state);
-                rows.line(figures);
-                // Where the state has taken the place of the phase, the phase comes here.
-                let phase = drive.condition.is_some().then_some(at);
-                let time = Some(virtual_time(drive)).filter(|time| !time.is_empty());
-                let all = phase.iter().chain(&time).cloned().collect::<Vec<_>>();
-                let all = all.join(", ");
-                let right = match fits(&cell, &all, rows) {
-                    true => all,
-                    false => phase.unwrap_or_default(),
-                };
-                rows.ends(cell, right);
-            } else {
-                rows.line(figures);
-                rows.ends(cell, state);
-            }
-        } else {
-            let state = Span::styled(format!("{state}, "), style);
-            rows.line(Line::from(vec![Span::raw(text), state, Span::raw(cell)]));
+        match each >= CELL_ROWS {
+            true => two_rows(rows, drive, text, is_wide),
+            false => one_row(rows, drive, text),
         }
         if each >= CHART_ROWS
             && let Some(area) = rows.take(1)
         {
-            let half = area.width / 2;
-            let left = Rect {
-                x: area.x + 2,
-                width: half - 2,
-                ..area
-            };
-            let right = Rect {
-                x: area.x + half,
-                width: area.width - half,
-                ..area
-            };
-            iops_chart(rows.buffer, left, &drive.history);
-            p99_chart(rows.buffer, right, &drive.history);
+            charts(rows.buffer, area, drive);
         }
         if each > CELL_ROWS {
             rows.take(1);
