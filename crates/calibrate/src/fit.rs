@@ -122,7 +122,7 @@ pub struct FitResult {
 impl FitResult {
     /// Mean loss of all targets at [`Effort::Full`], which compares starts. NaN when stopped.
     pub fn cost(&self) -> f64 {
-        let losses = self.residuals.of(Role::Target);
+        let losses = self.residuals.with_role(Role::Target);
         let losses: Vec<f64> = losses.map(|r| loss(&r.measurement, r.simulated)).collect();
         losses.iter().sum::<f64>() / losses.len() as f64
     }
@@ -138,6 +138,82 @@ fn begin(space: &ParameterSpace, start: u64, rng: &mut Rng) -> Vec<f64> {
     let mut drawn = (0..START_DRAWS).map(|_| anywhere());
     let valid = drawn.find(|point| space.profile_at(point).is_ok());
     valid.unwrap_or(centre)
+}
+
+/// What the fit has determined and how far the figures are off, both remarked in the profile.
+fn judged(
+    text: &mut String,
+    free: &[FreeParameter],
+    targets: &[Measurement],
+    measurements: &[Measurement],
+    settings: &FitSettings,
+) -> Result<(Identification, Residuals), CalibrateError> {
+    let identification = identify(text, free, targets, settings.threads)?;
+    let profile = Profile::from_toml(text)?;
+    let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
+    let residuals = Residuals::new(measurements, figures);
+    if !settings.keep_sources {
+        *text = remarked(text, &remarks(&identification))?;
+        *text = with_spreads(text, &spreads(&residuals, free.len()), &settings.label)?;
+    }
+    Ok((identification, residuals))
+}
+
+/// A fit in progress.
+struct FitRun<'a> {
+    state: StateLog,
+    threads: usize,
+    /// Evaluations of all stages, and those that are done.
+    of: u64,
+    done: u64,
+    complete: bool,
+    stop: &'a AtomicBool,
+    progress: &'a mut dyn FnMut(FitProgress<'_>),
+}
+
+impl FitRun<'_> {
+    /// Searches one stage; returns the cost at its start.
+    fn search(
+        &mut self,
+        stage: &Stage,
+        space: &ParameterSpace,
+        targets: &[Measurement],
+        search: &mut CmaEs,
+    ) -> Result<f64, CalibrateError> {
+        let (mut first_cost, mut tried) = (f64::NAN, 0);
+        while tried < stage.evaluations {
+            let points = search.ask();
+            let here = self.done as usize..self.done as usize + points.len();
+            // Costs that an earlier run recorded are not simulated again.
+            if self.state.costs.len() < here.end {
+                let figures = figures_at(space, &points, targets, self.threads);
+                let costs = figures.iter().map(|figures| match figures {
+                    Some(figures) => cost(targets, figures),
+                    None => 2.0 * MISSING_LOSS,
+                });
+                self.state.append(here.start, costs)?;
+            }
+            let costs_here = &self.state.costs[here];
+            if tried == 0 {
+                first_cost = costs_here[0];
+            }
+            search.tell(costs_here);
+            tried += costs_here.len() as u64;
+            self.done += costs_here.len() as u64;
+            (self.progress)(FitProgress {
+                stage: stage.name,
+                done: self.done,
+                of: self.of,
+                first_cost,
+                best_cost: search.best_cost,
+            });
+            if self.stop.load(Ordering::Relaxed) && self.done < self.of {
+                self.complete = false;
+                break;
+            }
+        }
+        Ok(first_cost)
+    }
 }
 
 /// Fit a profile (its text) to measurements. `progress` is called after every generation; when
@@ -159,12 +235,18 @@ pub fn fit(
         ));
     }
     let stages = stages(text, &targets, settings)?;
-    let mut state = StateLog::open(settings, text, &targets, &stages)?;
-    let of = stages.iter().map(|stage| stage.evaluations).sum();
+    let mut run = FitRun {
+        state: StateLog::open(settings, text, &targets, &stages)?,
+        threads: settings.threads,
+        of: stages.iter().map(|stage| stage.evaluations).sum(),
+        done: 0,
+        complete: true,
+        stop,
+        progress,
+    };
     let before = text;
     let mut text = text.to_owned();
     let (mut costs, mut at_bounds, mut insensitive) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut complete, mut done) = (true, 0);
     let mut free = Vec::new();
     for stage in &stages {
         let (free_here, targets) = sensitive(&text, stage, settings)?;
@@ -176,69 +258,28 @@ pub fn fit(
         let mut rng = Rng::stream(settings.seed_of_start(), name);
         let start = begin(&space, settings.start, &mut rng);
         let mut search = CmaEs::new(&start, rng);
-        let (mut first_cost, mut tried) = (f64::NAN, 0);
-        while tried < stage.evaluations {
-            let points = search.ask();
-            let here = done as usize..done as usize + points.len();
-            // Costs that an earlier run recorded are not simulated again.
-            if state.costs.len() < here.end {
-                let figures = figures_at(&space, &points, &targets, settings.threads);
-                let costs = figures.iter().map(|figures| match figures {
-                    Some(figures) => cost(&targets, figures),
-                    None => 2.0 * MISSING_LOSS,
-                });
-                state.append(here.start, costs)?;
-            }
-            let costs_here = &state.costs[here];
-            if tried == 0 {
-                first_cost = costs_here[0];
-            }
-            search.tell(costs_here);
-            tried += costs_here.len() as u64;
-            done += costs_here.len() as u64;
-            progress(FitProgress {
-                stage: name,
-                done,
-                of,
-                first_cost,
-                best_cost: search.best_cost,
-            });
-            if stop.load(Ordering::Relaxed) && done < of {
-                complete = false;
-                break;
-            }
-        }
+        let first_cost = run.search(stage, &space, &targets, &mut search)?;
         text = space.write(&search.best, &settings.label, settings.keep_sources)?;
         at_bounds.extend(space.at_bounds(&search.best));
         costs.push((name.to_owned(), first_cost, search.best_cost));
-        if !complete {
+        if !run.complete {
             break;
         }
     }
-    let mut identification = Identification::default();
-    let residuals = if complete {
-        identification = identify(&text, &free, &targets, settings.threads)?;
-        let profile = Profile::from_toml(&text)?;
-        let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
-        let residuals = Residuals::new(measurements, figures);
-        if !settings.keep_sources {
-            text = remarked(&text, &remarks(&identification))?;
-            text = with_spreads(&text, &spreads(&residuals, free.len()), &settings.label)?;
-        }
-        residuals
-    } else {
-        Residuals::default()
+    let (identification, residuals) = match run.complete {
+        true => judged(&mut text, &free, &targets, measurements, settings)?,
+        false => Default::default(),
     };
     Ok(FitResult {
         residuals,
         moved: moved(before, &text, &free)?,
         text,
-        evaluations: done,
+        evaluations: run.done,
         costs,
         at_bounds,
         insensitive,
         identification,
-        complete,
+        complete: run.complete,
     })
 }
 

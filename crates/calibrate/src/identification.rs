@@ -64,6 +64,31 @@ fn candidates(known: &[Measurement]) -> (Vec<ReferenceWorkload>, Vec<Measurement
     figures.filter(|(_, figure)| is_new(figure)).unzip()
 }
 
+/// The measurements that would determine the drive most, the best first. Predictions from `first`
+/// on are those of the `further` figures, which `workloads` measure.
+fn suggestions(
+    mode: &Mode,
+    first: usize,
+    further: &[Measurement],
+    workloads: &[ReferenceWorkload],
+) -> Vec<NextMeasurement> {
+    let rows: Vec<(Vec<f64>, f64)> = mode.jacobian[first..]
+        .iter()
+        .map(|row| (row.clone(), FIGURE_ERROR))
+        .collect();
+    let mut before = 0.0;
+    let next = next_figures(mode, &rows, SUGGESTIONS).into_iter();
+    let next = next.take_while(|&(_, removed)| {
+        removed - std::mem::replace(&mut before, removed) >= LEAST_REMOVED
+    });
+    next.map(|(at, removed)| NextMeasurement {
+        title: further[at].procedure.title(),
+        options: workloads[at].job_options(),
+        removed,
+    })
+    .collect()
+}
+
 /// Empty when the fitted profile has no figure or no number to vary.
 pub fn identify(
     text: &str,
@@ -118,24 +143,10 @@ pub fn identify(
             is_undetermined: width > crate::inference::identify::UNDETERMINED * known.prior_width,
         }
     });
-    let rows: Vec<(Vec<f64>, f64)> = mode.jacobian[targets.len()..]
-        .iter()
-        .map(|row| (row.clone(), FIGURE_ERROR))
-        .collect();
-    let mut before = 0.0;
-    let next = next_figures(&mode, &rows, SUGGESTIONS).into_iter();
-    let next = next.take_while(|&(_, removed)| {
-        removed - std::mem::replace(&mut before, removed) >= LEAST_REMOVED
-    });
-    let next = next.map(|(at, removed)| NextMeasurement {
-        title: further[at].procedure.title(),
-        options: workloads[at].job_options(),
-        removed,
-    });
     Ok(Identification {
         numbers: numbers.collect(),
         directions: spectrum(&mode, &prior).iter().filter(|v| **v > 1.0).count(),
-        next: next.collect(),
+        next: suggestions(&mode, targets.len(), &further, &workloads),
     })
 }
 

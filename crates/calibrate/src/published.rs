@@ -44,7 +44,12 @@ pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
             let (threads, block_bytes) = (row.number("threads")?, row.number("block_bytes")?);
             let read = ReferenceWorkload::read(access, threads, block_bytes);
             let (metric, rate) = (ReferenceMetric::MibPerS, row.figure("mib_per_s")?);
-            out.push(of(Procedure::Steady(read), metric, rate, DRAGONFLY));
+            out.push(measurement(
+                Procedure::Steady(read),
+                metric,
+                rate,
+                DRAGONFLY,
+            ));
         }
     }
     let parsers: [(EmbeddedTable, RowParser); 4] = [
@@ -71,7 +76,12 @@ fn rows((name, text): EmbeddedTable, profile: &str) -> Result<Vec<CsvRow>, Calib
     Ok(out)
 }
 
-fn of(procedure: Procedure, metric: ReferenceMetric, value: f64, source: &str) -> Measurement {
+fn measurement(
+    procedure: Procedure,
+    metric: ReferenceMetric,
+    value: f64,
+    source: &str,
+) -> Measurement {
     Measurement {
         procedure,
         metric,
@@ -85,7 +95,7 @@ fn of(procedure: Procedure, metric: ReferenceMetric, value: f64, source: &str) -
 /// `drive,figure,value,unit,source`.
 fn other(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
     let (procedure, metric) = row.named("figure", figure_named)?;
-    let mut figure = of(procedure, metric, row.figure("value")?, row.text("source")?);
+    let mut figure = measurement(procedure, metric, row.figure("value")?, row.text("source")?);
     if matches!(procedure, Procedure::Fill(_)) {
         figure.tolerance = Tolerance::Relative(0.05);
     }
@@ -124,7 +134,7 @@ fn latencies(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateEr
     ] {
         if let Some(value) = row.optional(column)? {
             let (procedure, source) = (Procedure::Steady(workload), row.text("source")?);
-            out.push(of(procedure, metric, value * factor, source));
+            out.push(measurement(procedure, metric, value * factor, source));
         }
     }
     Ok(())
@@ -146,7 +156,7 @@ fn streamer(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateErr
     }
     out.push(Measurement {
         tolerance: Tolerance::Relative(0.20),
-        ..of(procedure, ReferenceMetric::MibPerS, rate, MLE_STREAMER)
+        ..measurement(procedure, ReferenceMetric::MibPerS, rate, MLE_STREAMER)
     });
     Ok(())
 }
@@ -170,7 +180,7 @@ fn hour(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> 
     let value = row.figure("value")?;
     out.push(Measurement {
         tolerance: Tolerance::Relative(tolerance),
-        ..of(procedure, metric, value, row.text("source")?)
+        ..measurement(procedure, metric, value, row.text("source")?)
     });
     Ok(())
 }

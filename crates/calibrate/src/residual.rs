@@ -71,12 +71,12 @@ impl Residuals {
         Residuals(pairs.map(residual).collect())
     }
 
-    pub fn of(&self, role: Role) -> impl Iterator<Item = &Residual> {
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Residual> {
         self.0.iter().filter(move |r| r.measurement.role == role)
     }
 
     pub fn summary(&self, role: Role) -> ErrorSummary {
-        ErrorSummary::of(self.of(role))
+        ErrorSummary::of(self.with_role(role))
     }
 
     /// Columns: `role,measurement,measured,simulated,unit,error,error_unit,within`.

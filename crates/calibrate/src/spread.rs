@@ -23,7 +23,7 @@ const KEYS: [(FigureKind, &str); 2] = [
 
 /// Spreads by kind; none where the figures do not outnumber the parameters.
 pub fn spreads(residuals: &Residuals, parameters: usize) -> BTreeMap<FigureKind, f64> {
-    let targets: Vec<_> = residuals.of(Role::Target).collect();
+    let targets: Vec<_> = residuals.with_role(Role::Target).collect();
     let free = targets.len().saturating_sub(parameters);
     if free == 0 {
         return BTreeMap::new();

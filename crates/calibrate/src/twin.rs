@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_ssd::Profile;
-use toml::Value;
+use toml::{Table, Value};
 
 use crate::CalibrateError;
 use crate::fit::{FitResult, FittedNumber, remarks};
@@ -278,6 +278,72 @@ fn gains(here: &Candidate, other: &Candidate) -> bool {
     evidence(other) - evidence(here) > LEAST_EVIDENCE
 }
 
+/// The templates of the profiles to begin with, the one nearest to the figures first.
+fn ranked<'s>(
+    settings: &'s TwinSettings,
+    search: &Search<'_>,
+) -> Result<Vec<Ranked<'s>>, CalibrateError> {
+    let mut names: Vec<&str> = settings.bases.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        names = Profile::names();
+    }
+    let mut ranked = Vec::new();
+    for name in names {
+        let template = template(&ReferenceDrive::new(name)?, settings.capacity_bytes);
+        let mean = template.wide.mean.clone();
+        let profile = template.profile(&Structure::new(), &mean).ok();
+        if let Some(Some(figures)) = search.predictions(vec![profile]).pop() {
+            let cost = cost(
+                &template.wide,
+                search.observed.observations(),
+                &mean,
+                &figures,
+            );
+            ranked.push(Ranked {
+                cost,
+                name,
+                template,
+                figures,
+            });
+        }
+    }
+    ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    Ok(ranked)
+}
+
+/// The best candidate after all rounds of varied structures.
+fn varied(
+    climbed: Vec<Candidate>,
+    search: &Search<'_>,
+    progress: &mut dyn FnMut(TwinProgress<'_>),
+) -> Option<Candidate> {
+    // Each candidate and the evidence that its last round gained.
+    let mut beam: Vec<(Candidate, f64)> = climbed.into_iter().map(|c| (c, f64::INFINITY)).collect();
+    for round in 1..=ROUNDS {
+        for (candidate, gained) in beam.iter_mut().filter(|(_, gained)| *gained > 0.0) {
+            let before = evidence(candidate);
+            if let Some(better) = search.vary(candidate) {
+                *candidate = better;
+            }
+            *gained = evidence(candidate) - before;
+            progress(TwinProgress {
+                stage: &candidate.nearest,
+                evaluations: search.evaluations.get(),
+                log_evidence: evidence(candidate),
+            });
+        }
+        beam.sort_by(|a, b| evidence(&b.0).total_cmp(&evidence(&a.0)));
+        let best = beam.first().map_or(f64::NEG_INFINITY, |b| evidence(&b.0));
+        // A candidate stays while it gains enough to lead in the end.
+        let rounds = (ROUNDS - round) as f64;
+        beam.retain(|(candidate, gained)| evidence(candidate) + gained * rounds >= best);
+        if !beam.iter().any(|(_, gained)| *gained > 0.0) {
+            break;
+        }
+    }
+    beam.into_iter().map(|(candidate, _)| candidate).next()
+}
+
 /// [`CalibrateError::NoTargets`] without a target that a profile has; `None` when stopped.
 pub fn twin(
     measurements: &[Measurement],
@@ -305,26 +371,7 @@ pub fn twin(
         stop,
         evaluations: Cell::new(0),
     };
-    let mut names: Vec<&str> = settings.bases.iter().map(String::as_str).collect();
-    if names.is_empty() {
-        names = Profile::names();
-    }
-    let mut ranked = Vec::new();
-    for name in names {
-        let template = template(&ReferenceDrive::new(name)?, settings.capacity_bytes);
-        let mean = template.wide.mean.clone();
-        let profile = template.profile(&Structure::new(), &mean).ok();
-        if let Some(Some(figures)) = search.predictions(vec![profile]).pop() {
-            let cost = cost(&template.wide, observed.observations(), &mean, &figures);
-            ranked.push(Ranked {
-                cost,
-                name,
-                template,
-                figures,
-            });
-        }
-    }
-    ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    let ranked = ranked(settings, &search)?;
     let mut climbed: Vec<Candidate> = Vec::new();
     for start in distinct(ranked).into_iter().take(CLIMBED) {
         let mean = start.template.wide.mean.clone();
@@ -337,31 +384,7 @@ pub fn twin(
     }
     climbed.sort_by(|a, b| evidence(b).total_cmp(&evidence(a)));
     climbed.truncate(VARIED);
-    // Each candidate and the evidence that its last round gained.
-    let mut beam: Vec<(Candidate, f64)> = climbed.into_iter().map(|c| (c, f64::INFINITY)).collect();
-    for round in 1..=ROUNDS {
-        for (candidate, gained) in beam.iter_mut().filter(|(_, gained)| *gained > 0.0) {
-            let before = evidence(candidate);
-            if let Some(better) = search.vary(candidate) {
-                *candidate = better;
-            }
-            *gained = evidence(candidate) - before;
-            progress(TwinProgress {
-                stage: &candidate.nearest,
-                evaluations: search.evaluations.get(),
-                log_evidence: evidence(candidate),
-            });
-        }
-        beam.sort_by(|a, b| evidence(&b.0).total_cmp(&evidence(&a.0)));
-        let best = beam.first().map_or(f64::NEG_INFINITY, |b| evidence(&b.0));
-        // A candidate stays while it gains enough to lead in the end.
-        let rounds = (ROUNDS - round) as f64;
-        beam.retain(|(candidate, gained)| evidence(candidate) + gained * rounds >= best);
-        if !beam.iter().any(|(_, gained)| *gained > 0.0) {
-            break;
-        }
-    }
-    let best = beam.into_iter().map(|(candidate, _)| candidate).next();
+    let best = varied(climbed, &search, progress);
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
@@ -405,6 +428,37 @@ fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
 /// Numbers on which the figures do not depend have derivatives below this.
 const INSENSITIVE: f64 = 1e-3;
 
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "none".to_owned(), Value::to_string)
+}
+
+/// What of the structure differs from the nearest profile, and the numbers that the twin is
+/// without.
+fn changed_structure(
+    original: &Table,
+    table: &Table,
+    values: &mut BTreeMap<String, Value>,
+) -> (Vec<FittedNumber>, Vec<&'static str>) {
+    let (mut structure, mut removed) = (Vec::new(), NOT_OF_THE_DRIVE.to_vec());
+    for path in STRUCTURE {
+        let (from, to) = (get(original, path), get(table, path));
+        if from != to {
+            match to {
+                Some(value) => {
+                    values.insert(path.to_owned(), value.clone());
+                }
+                None => removed.push(path),
+            }
+            structure.push(FittedNumber {
+                path: path.to_owned(),
+                from: shown(from),
+                to: shown(to),
+            });
+        }
+    }
+    (structure, removed)
+}
+
 fn finished(
     best: &Candidate,
     measurements: &[Measurement],
@@ -431,24 +485,7 @@ fn finished(
         let value = get(&table, path).ok_or_else(|| CalibrateError::parameter(*path, "is lost"))?;
         values.insert((*path).clone(), rounded(value));
     }
-    let (mut structure, mut removed) = (Vec::new(), NOT_OF_THE_DRIVE.to_vec());
-    let shown = |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), Value::to_string);
-    for path in STRUCTURE {
-        let (from, to) = (get(&original, path), get(&table, path));
-        if from != to {
-            match to {
-                Some(value) => {
-                    values.insert(path.to_owned(), value.clone());
-                }
-                None => removed.push(path),
-            }
-            structure.push(FittedNumber {
-                path: path.to_owned(),
-                from: shown(from),
-                to: shown(to),
-            });
-        }
-    }
+    let (structure, removed) = changed_structure(&original, &table, &mut values);
     let text = without(&text, &removed)?;
     let text = with_fitted(&text, &values, &settings.label)?;
     let free: Vec<FreeParameter> = sensitive

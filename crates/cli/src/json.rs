@@ -13,7 +13,7 @@ use assay_stats::confidence::NoInterval;
 use assay_store::Run;
 use assay_store::export::table::{Conclusions, Table, conclusion_table, mode_table, phase_table};
 use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
-use assay_store::read::{CellDrive, CellRecord, CellState};
+use assay_store::read::{CellDrive, CellRecord};
 use serde_json::{Map, Value, json};
 
 pub fn job(run: &Run, info: &DriveInfo) -> Value {
@@ -187,13 +187,7 @@ fn figures(object: &mut Value, part: &CellDrive, result: &CellResult) {
 
 fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -> Value {
     let workload = &cell.plan.workload;
-    let (state, why) = match &cell.state {
-        CellState::Planned => ("planned", None),
-        CellState::Skipped(why) => ("skipped", Some(why)),
-        CellState::Unfinished => ("unfinished", None),
-        CellState::Finished => ("finished", None),
-        CellState::Failed(why) => ("failed", Some(why)),
-    };
+    let (state, why) = cell.state.text();
     let mut object = json!({
         "id": cell.plan.id,
         "step": cell.plan.step,

@@ -177,7 +177,7 @@ impl Study {
         self.drives.iter().map(|d| d.name.clone()).collect()
     }
 
-    fn of(&self, name: &str) -> (&ReferenceDrive, Vec<&ReferenceDrive>) {
+    fn own_and_others(&self, name: &str) -> (&ReferenceDrive, Vec<&ReferenceDrive>) {
         let is = |d: &&ReferenceDrive| d.name == name;
         let own = self.drives.iter().find(is).expect("a drive of the study");
         (own, self.drives.iter().filter(|d| !is(d)).collect())
@@ -194,7 +194,7 @@ impl Study {
     }
 
     fn template(&self, name: &str) -> (Template, Vec<Alternatives>) {
-        let (own, others) = self.of(name);
+        let (own, others) = self.own_and_others(name);
         by_facts(own, &others, &self.hardware)
     }
 
@@ -419,7 +419,7 @@ impl Study {
     /// more), or the windows of the other drives.
     fn windows(&self, name: &str) -> Vec<Structure> {
         let path = "prefetch.window_bytes";
-        let others = self.of(name).1.into_iter();
+        let others = self.own_and_others(name).1.into_iter();
         let mut values: Vec<Value> = others
             .filter_map(|o| get(&o.table, path).cloned())
             .collect();

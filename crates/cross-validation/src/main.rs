@@ -9,6 +9,7 @@ use assay_cross_validation::units::{Part, Unit};
 use assay_cross_validation::{score, twins};
 use assay_fleet::chunks::{self, Chunks};
 use assay_store::export::replace_content;
+use assay_units::text::hexadecimal;
 use clap::Parser;
 use sha2::{Digest, Sha256};
 
@@ -125,6 +126,5 @@ fn compute(part: Part, selection: &Selection) -> anyhow::Result<()> {
 fn this_program() -> anyhow::Result<String> {
     let path = std::env::current_exe().context("cannot find this program's file")?;
     let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let digest = Sha256::digest(&bytes);
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&Sha256::digest(&bytes)))
 }

@@ -29,8 +29,8 @@ use std::path::PathBuf;
 
 use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot};
 
-mod claim;
 mod confirmation;
+mod exclusive_open;
 mod locks;
 mod loops;
 mod refusal;
@@ -85,7 +85,7 @@ impl WritePermit {
             permitted: self.drive.clone(),
             source: std::io::Error::from(e),
         })?;
-        match self.subject == claim::subject_of(&stat) {
+        match self.subject == exclusive_open::subject_of(&stat) {
             true => Ok(()),
             false => Err(PermitError::OtherDrive(self.drive.clone())),
         }
@@ -105,7 +105,7 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
         });
     }
     let mut reasons = Vec::new();
-    let claim = match claim::take(root, info) {
+    let claim = match exclusive_open::take(root, info) {
         Ok(claim) => claim,
         Err(reason) => {
             reasons.push(reason);
@@ -125,7 +125,7 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
         reasons.push(RefusalReason::ClaimedElsewhere { device });
     }
     reasons.extend(usage);
-    let signatures = claim::signatures(root, info, &claim, &mut reasons);
+    let signatures = exclusive_open::signatures(root, info, &claim, &mut reasons);
     reasons.extend(confirmation::missing(info, &signatures, destroy));
     if !reasons.is_empty() {
         return Err(Refusal::new(info, reasons));
@@ -138,7 +138,7 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
     })
 }
 
-struct Claim {
+struct ExclusiveOpen {
     file: File,
     path: PathBuf,
     subject: Subject,

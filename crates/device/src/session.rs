@@ -123,7 +123,7 @@ pub enum SessionError {
 
 /// Data before a run, as far as known without reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum InitialContents {
     AsFound,
     Modelled(InitialState),
     Nothing,
@@ -235,11 +235,11 @@ impl DriveSession {
         }
     }
 
-    pub fn holds(&self) -> Holds {
+    pub fn initial_contents(&self) -> InitialContents {
         match &self.kind {
-            Kind::Null => Holds::Nothing,
-            Kind::Real(_) => Holds::AsFound,
-            Kind::Sim(_, state) => Holds::Modelled(*state),
+            Kind::Null => InitialContents::Nothing,
+            Kind::Real(_) => InitialContents::AsFound,
+            Kind::Sim(_, state) => InitialContents::Modelled(*state),
         }
     }
 

@@ -156,7 +156,7 @@ fn published(info: &DriveInfo) -> Vec<Published> {
             ..single_thread(source, rw, rate.chunk_bytes.into(), rate.mib_per_s)
         }
     });
-    let files = reference_files::of(profile);
+    let files = reference_files::published_figures(profile);
     bandwidths.chain(streams).chain(files).collect()
 }
 

@@ -169,7 +169,7 @@ pub(crate) fn estimated(
     estimates: &mut Estimates,
 ) -> Result<(Estimate, EnduranceShare), WhyLeftOut> {
     let may_write = plan.run.destroy || drive.simulated;
-    let estimate = estimates.of(plan, drive.capacity_bytes, may_write);
+    let estimate = estimates.estimate(plan, drive.capacity_bytes, may_write);
     let does_not_fit = |error: SuiteError| WhyLeftOut::DoesNotFit(error.to_string());
     let estimate = estimate.map_err(does_not_fit)?;
     let endurance = EnduranceShare::of(plan, drive, &estimate);

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use crate::PlanId;
@@ -228,8 +229,7 @@ fn directory(at: &Path) -> std::io::Result<PathBuf> {
 
 /// A name and the hash of what the results depend on.
 pub fn id(name: &str, depends_on: &serde_json::Value) -> Result<PlanId, NameError> {
-    let hash = Sha256::digest(depends_on.to_string().as_bytes());
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hexadecimal(&Sha256::digest(depends_on.to_string().as_bytes()));
     PlanId::parse(&format!("{name}-{}", &hash[..PLAN_HASH_DIGITS]))
 }
 

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use assay_units::text::hexadecimal;
 use serde::{Deserialize, Serialize};
 
 use crate::shared_store::{Condition, PutOutcome, SharedStore, SharedStoreError, Version};
@@ -266,5 +267,5 @@ fn encoded(claim: &Claim) -> Vec<u8> {
 pub fn random_token() -> std::io::Result<String> {
     let mut random = [0; 8];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&random))
 }

@@ -10,6 +10,7 @@ use assay_device::host::parse_date;
 use assay_suite::catalogue;
 use assay_suite::expand::{RunSettings, expand};
 use assay_suite::schema::{Suite, WriteAccess};
+use assay_units::text::hexadecimal;
 use assay_units::{Nanos, parse_duration};
 use assay_workload::plan::DEFAULT_SEED;
 use sha2::{Digest, Sha256};
@@ -348,8 +349,7 @@ impl Plan {
         if let Some(list) = &self.drives.serials {
             text.push_str(&list.text());
         }
-        let hash = Sha256::digest(text.as_bytes());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hexadecimal(&Sha256::digest(text.as_bytes()));
         let id = format!("{}-{}", self.name, &hash[..PLAN_HASH_DIGITS]);
         Ok(PlanId::parse(&id)?)
     }

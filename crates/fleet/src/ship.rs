@@ -274,9 +274,3 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ShipError> {
     });
     written.map_err(ShipError::file("write", path))
 }
-
-/// Lower-case hexadecimal digits.
-fn sha256(digest: impl AsRef<[u8]>) -> String {
-    let bytes = digest.as_ref().iter();
-    bytes.map(|byte| format!("{byte:02x}")).collect()
-}

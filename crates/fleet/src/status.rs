@@ -19,7 +19,7 @@ use crate::{FleetError, HostName, Plan, PlanId, Serial};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DriveState {
+pub enum DriveTaskState {
     Running,
     Waiting,
     /// The last attempt ended early; the next one goes on.
@@ -33,27 +33,27 @@ pub enum DriveState {
     NotFound,
 }
 
-impl DriveState {
+impl DriveTaskState {
     /// All states, in the order of tables.
-    pub const ALL: [DriveState; 7] = [
-        DriveState::Running,
-        DriveState::Waiting,
-        DriveState::Interrupted,
-        DriveState::Done,
-        DriveState::Failed,
-        DriveState::Refused,
-        DriveState::NotFound,
+    pub const ALL: [DriveTaskState; 7] = [
+        DriveTaskState::Running,
+        DriveTaskState::Waiting,
+        DriveTaskState::Interrupted,
+        DriveTaskState::Done,
+        DriveTaskState::Failed,
+        DriveTaskState::Refused,
+        DriveTaskState::NotFound,
     ];
 
     pub fn text(self) -> &'static str {
         match self {
-            DriveState::Running => "running",
-            DriveState::Waiting => "waiting",
-            DriveState::Interrupted => "interrupted",
-            DriveState::Done => "done",
-            DriveState::Failed => "failed",
-            DriveState::Refused => "refused",
-            DriveState::NotFound => "not found",
+            DriveTaskState::Running => "running",
+            DriveTaskState::Waiting => "waiting",
+            DriveTaskState::Interrupted => "interrupted",
+            DriveTaskState::Done => "done",
+            DriveTaskState::Failed => "failed",
+            DriveTaskState::Refused => "refused",
+            DriveTaskState::NotFound => "not found",
         }
     }
 }
@@ -61,7 +61,7 @@ impl DriveState {
 #[derive(Clone, Debug, Serialize)]
 pub struct DriveStatus {
     pub serial: Serial,
-    pub state: DriveState,
+    pub state: DriveTaskState,
     /// Host of the last attempt, else of the inventory.
     pub host: Option<HostName>,
     pub attempts: u64,
@@ -85,7 +85,7 @@ pub struct PlanStatus {
 }
 
 impl PlanStatus {
-    pub fn count(&self, state: DriveState) -> usize {
+    pub fn count(&self, state: DriveTaskState) -> usize {
         self.drives.iter().filter(|d| d.state == state).count()
     }
 }
@@ -114,9 +114,11 @@ pub fn status(
     }
     for (serial, place) in found {
         let (state, host, estimate, reason) = match place {
-            Found::At(host, estimate) => (DriveState::Waiting, Some(host), Some(estimate), None),
-            Found::LeftOut(WhyLeftOut::NotFound) => (DriveState::NotFound, None, None, None),
-            Found::LeftOut(why) => (DriveState::Refused, None, None, Some(why.to_string())),
+            Found::At(host, estimate) => {
+                (DriveTaskState::Waiting, Some(host), Some(estimate), None)
+            }
+            Found::LeftOut(WhyLeftOut::NotFound) => (DriveTaskState::NotFound, None, None, None),
+            Found::LeftOut(why) => (DriveTaskState::Refused, None, None, Some(why.to_string())),
         };
         drives.push(DriveStatus {
             serial,
@@ -165,11 +167,11 @@ fn of_claim(
     place: Option<Found>,
 ) -> Result<DriveStatus, FleetError> {
     let state = match claim.state {
-        ClaimState::Running => DriveState::Running,
-        ClaimState::Done => DriveState::Done,
-        ClaimState::Failed => DriveState::Failed,
-        ClaimState::Interrupted => DriveState::Interrupted,
-        ClaimState::Refused => DriveState::Refused,
+        ClaimState::Running => DriveTaskState::Running,
+        ClaimState::Done => DriveTaskState::Done,
+        ClaimState::Failed => DriveTaskState::Failed,
+        ClaimState::Interrupted => DriveTaskState::Interrupted,
+        ClaimState::Refused => DriveTaskState::Refused,
     };
     let complete = claim.suites.iter().filter(|suite| suite.outcome.is_some());
     let suites_done = complete.count();

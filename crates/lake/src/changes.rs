@@ -8,6 +8,7 @@ use assay_store::export::table::{JoinedRun, RunFacts};
 use assay_store::journal::JOURNAL_FILE;
 use assay_store::model::Manifest;
 use assay_store::run::MANIFEST_FILE;
+use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use crate::index::{Index, Known};
@@ -34,7 +35,7 @@ pub(crate) struct Changes {
     pub(crate) moved: BTreeMap<Partition, BTreeSet<String>>,
 }
 
-pub(crate) fn of(sources: &[Source], index: &Index, joined: &mut Joined) -> Changes {
+pub(crate) fn find_changes(sources: &[Source], index: &Index, joined: &mut Joined) -> Changes {
     let mut chosen = Candidates::new();
     for source in sources {
         let (name, candidate) = match candidate(source) {
@@ -136,8 +137,7 @@ fn candidate(source: &Source) -> Result<(String, Candidate), String> {
         move |error| format!("cannot read {}: {error}", path.display())
     };
     let text = fs::read(folder.join(MANIFEST_FILE)).map_err(read(MANIFEST_FILE))?;
-    let sum = Sha256::digest(&text);
-    let manifest_sha256: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+    let manifest_sha256 = hexadecimal(&Sha256::digest(&text));
     let journal = fs::metadata(folder.join(JOURNAL_FILE)).map_err(read(JOURNAL_FILE))?;
     let facts = source.facts.clone();
     let created = &manifest.created;

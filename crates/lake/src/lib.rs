@@ -104,7 +104,7 @@ impl Lake {
         swap::clear_staging(&self.root)?;
         let index = Index::read(self)?;
         let mut joined = Joined::default();
-        let Changes { new, moved } = changes::of(sources, &index, &mut joined);
+        let Changes { new, moved } = changes::find_changes(sources, &index, &mut joined);
         let none = BTreeSet::new();
         for (partition, runs) in &new {
             let change = Change {

@@ -41,7 +41,7 @@ impl MapUnit {
     }
 
     #[inline]
-    pub(crate) fn of(self, offset_bytes: u64) -> u32 {
+    pub(crate) fn at(self, offset_bytes: u64) -> u32 {
         (offset_bytes >> self.shift) as u32
     }
 

@@ -198,7 +198,7 @@ impl Medium {
 fn write_to_flash(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -> (u64, bool) {
     let Range { start: offset, end } = bytes;
     if ftl.unit.is_aligned(offset) && end - offset == ftl.unit.bytes() {
-        let unit = ftl.unit.of(offset);
+        let unit = ftl.unit.at(offset);
         return match ftl.write(now_ns, unit, arrival_ns, arrival_ns) {
             Some(slot_ns) => (arrival_ns.max(slot_ns), true),
             None => (arrival_ns, false),
@@ -213,8 +213,8 @@ fn write_units(ftl: &mut Ftl, now_ns: u64, bytes: Range<u64>, arrival_ns: u64) -
     let Range { start: mut at, end } = bytes;
     let map_unit = ftl.unit;
     while at < end {
-        let unit = map_unit.of(at);
-        let whole = map_unit.of(end - at);
+        let unit = map_unit.at(at);
+        let whole = map_unit.at(end - at);
         if map_unit.is_aligned(at) && whole > 0 {
             let (slot_ns, room) = ftl.write_run(now_ns, unit, whole, arrival_ns);
             latest_ns = latest_ns.max(slot_ns);

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::error::StoreError;
 use crate::model::Entry;
-use crate::owner::give_to_caller;
+use crate::owner::chown_to_sudo_user;
 
 /// The journal's name in a run folder.
 pub const JOURNAL_FILE: &str = "journal.log";
@@ -40,7 +40,7 @@ impl JournalWriter {
     /// Begins a new journal. Fails when the file exists.
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
         let journal = JournalWriter::locked(path, "create", OpenOptions::new().create_new(true))?;
-        give_to_caller(path);
+        chown_to_sudo_user(path);
         Ok(journal)
     }
 

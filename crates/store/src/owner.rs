@@ -19,7 +19,7 @@ fn caller() -> Option<(Uid, Gid)> {
 }
 
 /// Gives what this process has just made to the caller of sudo(8), where the file system permits.
-pub fn give_to_caller(path: &Path) {
+pub fn chown_to_sudo_user(path: &Path) {
     if let Some((user, group)) = caller() {
         let _ = chownat(
             CWD,
@@ -40,6 +40,6 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
         .map(Path::to_owned)
         .collect();
     fs::create_dir_all(path)?;
-    missing.iter().for_each(|folder| give_to_caller(folder));
+    missing.iter().for_each(|folder| chown_to_sudo_user(folder));
     Ok(())
 }

@@ -114,6 +114,19 @@ pub enum CellState {
     Failed(String),
 }
 
+impl CellState {
+    /// With its reason, if it has one.
+    pub fn text(&self) -> (&'static str, Option<&str>) {
+        match self {
+            CellState::Planned => ("planned", None),
+            CellState::Skipped(why) => ("skipped", Some(why)),
+            CellState::Unfinished => ("unfinished", None),
+            CellState::Finished => ("finished", None),
+            CellState::Failed(why) => ("failed", Some(why)),
+        }
+    }
+}
+
 /// A drive in a cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellDrive {

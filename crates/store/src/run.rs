@@ -5,13 +5,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use assay_stats::Interval;
+use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 use crate::export::replace_content;
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{BorrowedIntervalEntry, Entry, Manifest, RunEnd, SCHEMA};
-use crate::owner::{create_folders, give_to_caller};
+use crate::owner::{chown_to_sudo_user, create_folders};
 use crate::read::Run;
 
 /// The manifest's name in a run folder.
@@ -50,7 +51,7 @@ impl RunWriter {
         // The journal first: a folder with a manifest always has its journal too.
         let mut journal = JournalWriter::create(&path.join(JOURNAL_FILE))?;
         journal.append_all(&[Entry::Manifest {
-            sha256: hex(&Sha256::digest(text.as_bytes())),
+            sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
         }])?;
         journal.sync()?;
         // Its name too: after a loss of power a later name can be there without an earlier one.
@@ -295,7 +296,7 @@ fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, Store
             let path = parent.join(run_id);
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    give_to_caller(&path);
+                    chown_to_sudo_user(&path);
                     Ok(path)
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(StoreError::Exists(path)),
@@ -341,14 +342,10 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
             .read(&mut buffer)
             .map_err(StoreError::io("read", path))?
         {
-            0 => return Ok(hex(&hasher.finalize())),
+            0 => return Ok(hexadecimal(&hasher.finalize())),
             read => hasher.update(&buffer[..read]),
         }
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use assay_device::identity::DriveKind;
-use assay_device::session::{DriveSession, Holds};
+use assay_device::session::{DriveSession, InitialContents};
 use assay_ssd::InitialState;
 use assay_store::model::{CellKind, CellPlan, Round};
 use assay_units::text::format_size;
@@ -232,11 +232,11 @@ fn labels(drives: &[DriveSession]) -> Vec<String> {
 }
 
 fn initial_contents(drive: &DriveSession) -> String {
-    match drive.holds() {
-        Holds::AsFound => "as found",
-        Holds::Modelled(InitialState::Filled) => "incompressible",
-        Holds::Modelled(InitialState::Fresh) => "unwritten",
-        Holds::Nothing => "nothing",
+    match drive.initial_contents() {
+        InitialContents::AsFound => "as found",
+        InitialContents::Modelled(InitialState::Filled) => "incompressible",
+        InitialContents::Modelled(InitialState::Fresh) => "unwritten",
+        InitialContents::Nothing => "nothing",
     }
     .to_owned()
 }
@@ -258,11 +258,11 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
         }
     };
     let nothing_to_inspect = || {
-        let state = match drive.holds() {
-            Holds::AsFound => return None,
-            Holds::Nothing => return Some("the null target has no contents".to_owned()),
-            Holds::Modelled(InitialState::Filled) => "filled with incompressible data",
-            Holds::Modelled(InitialState::Fresh) => "never written",
+        let state = match drive.initial_contents() {
+            InitialContents::AsFound => return None,
+            InitialContents::Nothing => return Some("the null target has no contents".to_owned()),
+            InitialContents::Modelled(InitialState::Filled) => "filled with incompressible data",
+            InitialContents::Modelled(InitialState::Fresh) => "never written",
         };
         Some(format!(
             "the contents of a simulated drive are known: it starts {state}"

@@ -203,6 +203,11 @@ pub fn compact_size(bytes: u64) -> String {
     bytes.to_string()
 }
 
+/// Two lower-case digits per byte, as of a checksum: `00ff`.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A whole number with thousands separated by thin groups of three: `1,234,567`.
 pub fn group_digits(value: u64) -> String {
     let digits = value.to_string();

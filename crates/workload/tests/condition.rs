@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use assay_device::session::{DriveSession, Holds, SessionError, SessionOptions};
+use assay_device::session::{DriveSession, InitialContents, SessionError, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_io::{Nanos, Telemetry};
 use assay_ssd::InitialState;
@@ -80,7 +80,10 @@ fn a_purged_simulated_drive_writes_like_a_fresh_one_and_keeps_wear_and_time() {
     let before = seen.telemetry.last().unwrap().1.clone();
     let purged = drive.purge().unwrap();
     assert!(purged.complete, "{purged:?}");
-    assert_eq!(drive.holds(), Holds::Modelled(InitialState::Fresh));
+    assert_eq!(
+        drive.initial_contents(),
+        InitialContents::Modelled(InitialState::Fresh)
+    );
     let after = drive.telemetry().unwrap();
     assert_eq!(after.host_bytes_written, before.host_bytes_written);
     assert_eq!(after.nand_bytes_written, before.nand_bytes_written);

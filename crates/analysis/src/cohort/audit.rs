@@ -32,7 +32,7 @@ impl AuditFigure {
         }
     }
 
-    fn of(self, audit: &HostAudit) -> f64 {
+    fn value(self, audit: &HostAudit) -> f64 {
         match self {
             AuditFigure::NullIops => audit.null_iops_per_thread,
             AuditFigure::ClockNs => audit.clock_ns,
@@ -64,7 +64,7 @@ pub fn compare(runs: &[RunProgress], minimum_effect: f64) -> Vec<AuditComparison
     for figure in AuditFigure::ALL {
         let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for ((host, _), audit) in &audits {
-            let value = figure.of(audit);
+            let value = figure.value(audit);
             if value.is_finite() && value > 0.0 {
                 hosts.entry(host).or_default().push(value.ln());
             }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_store::export::replace_content;
+use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use super::{FitSettings, Stage};
@@ -51,7 +52,7 @@ impl StateLog {
         if settings.start > 0 {
             hash.update(format!(" start {}", settings.start));
         }
-        let fit: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+        let fit = hexadecimal(&hash.finalize());
         let path = settings.state_file.clone();
         let costs = match &path {
             None => Vec::new(),

@@ -142,6 +142,20 @@ fn check_flash(at: &Checks, flash: &Flash) -> Result<(), Broken> {
     at.within("bus_mt_s", &flash.bus_mt_s, 20..=10_000)
 }
 
+fn check_power_states(at: &Checks, drive: &Drive) -> Result<(), Broken> {
+    let states = drive.power_states_mw.as_ref().map(|states| &states.value);
+    if states.is_some_and(|states| states.is_empty() || states.contains(&0)) {
+        return at.fail(Some("power_states_mw"), "needs a state, and each above 0");
+    }
+    for (key, times) in [("enter_us", &drive.enter_us), ("exit_us", &drive.exit_us)] {
+        let count = times.as_ref().map(|times| times.value.len());
+        if count.is_some_and(|count| states.map(Vec::len) != Some(count)) {
+            return at.fail(Some(key), "needs a time for each of power_states_mw");
+        }
+    }
+    Ok(())
+}
+
 fn check_drive(at: &Checks, name: &str, drive: &Drive) -> Result<(), Broken> {
     for (key, origin) in drive.origins() {
         at.origin(key, origin)?;
@@ -192,16 +206,7 @@ fn check_drive(at: &Checks, name: &str, drive: &Drive) -> Result<(), Broken> {
             "a drive has pcie_generation and pcie_lanes, or sata_gb_s",
         );
     }
-    let states = drive.power_states_mw.as_ref().map(|states| &states.value);
-    if states.is_some_and(|states| states.is_empty() || states.contains(&0)) {
-        return at.fail(Some("power_states_mw"), "needs a state, and each above 0");
-    }
-    for (key, times) in [("enter_us", &drive.enter_us), ("exit_us", &drive.exit_us)] {
-        let count = times.as_ref().map(|times| times.value.len());
-        if count.is_some_and(|count| states.map(Vec::len) != Some(count)) {
-            return at.fail(Some(key), "needs a time for each of power_states_mw");
-        }
-    }
+    check_power_states(at, drive)?;
     if let Some(facts) = at.table.drive(name) {
         let raw = |dies: u16, gbit: u32| f64::from(dies) * f64::from(gbit) * f64::from(1 << 27);
         let dies = drive.dies.as_ref().zip(facts.die_gbit());

@@ -228,7 +228,7 @@ fn shown(
             "{title}\n  {:<52} {:>10} {:>10} {:<5} {:>9}",
             "measurement", "measured", "simulated", "", "error"
         );
-        for residual in fitted.residuals.of(role) {
+        for residual in fitted.residuals.with_role(role) {
             line(&mut text, residual);
         }
         let _ = writeln!(

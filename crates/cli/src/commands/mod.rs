@@ -48,7 +48,7 @@ use assay_io::Nanos;
 use assay_io::clock::Clock;
 use assay_store::export::replace_content;
 use assay_store::model::BuildRecord;
-use assay_store::owner::give_to_caller;
+use assay_store::owner::chown_to_sudo_user;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::expand::RunPlan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -447,7 +447,7 @@ pub fn write_unflushed(path: &Path, text: &str) -> anyhow::Result<()> {
         // Readable by all, unlike a temporary file.
         file.as_file()
             .set_permissions(PermissionsExt::from_mode(0o644))?;
-        give_to_caller(file.path());
+        chown_to_sudo_user(file.path());
         file.persist(path)?;
         Ok(())
     };

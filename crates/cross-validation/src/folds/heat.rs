@@ -92,7 +92,7 @@ impl Study {
     /// A drive with power, resistances, time constant and throttling of the other drives and its
     /// own warning temperature; and mean and spread of its throttling threshold.
     pub(super) fn heat_template(&self, name: &str) -> (Template, (f64, f64)) {
-        let (own, others) = self.of(name);
+        let (own, others) = self.own_and_others(name);
         let mut table = own.table.clone();
         unlearn(&mut table, own, &others, &|n| {
             let is_heat = n.path.starts_with("power.") || n.path.starts_with("thermal.");
@@ -147,7 +147,7 @@ impl Study {
 
     /// Mean and spread of the throttling threshold, see the module header.
     fn threshold(&self, name: &str) -> (f64, f64) {
-        let (_, others) = self.of(name);
+        let (_, others) = self.own_and_others(name);
         let warning = |name: &str| {
             let facts = self.hardware.drive(name)?;
             let celsius = facts.drive.warning_celsius.as_ref()?;

@@ -56,7 +56,7 @@ impl Study {
         let facts = self.hardware.drive(name).and_then(|f| f.flash)?;
         let program = facts.program_us.as_ref()?;
         let (mut template, _) = self.template(name);
-        let (own, others) = self.of(name);
+        let (own, others) = self.own_and_others(name);
         unlearn(&mut template.table, own, &others, &|n| {
             n.provenance == Provenance::Fitted && WRITE_PATH.iter().any(|s| n.path.starts_with(s))
         });

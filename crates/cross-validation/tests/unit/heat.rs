@@ -18,7 +18,7 @@ fn every_template_is_a_valid_drive_without_its_own_heat() {
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(template.paths, VARIED, "{name}");
         assert!(template.wide.width.iter().all(|w| *w >= LEAST_WIDTH));
-        let (own, others) = study.of(&name);
+        let (own, others) = study.own_and_others(&name);
         let path = "thermal.controller.resistance_k_per_w";
         let here = get(&template.table, path).and_then(leader).unwrap();
         let (mean, _) = of_others(&others, path).unwrap();

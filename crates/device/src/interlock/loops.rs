@@ -7,7 +7,7 @@ use crate::identity::{BlockNode, DeviceNumber, SystemRoot, split_device_number};
 use crate::open::open_file;
 
 use super::Subject;
-use super::claim::subject_at;
+use super::exclusive_open::subject_at;
 
 #[derive(Debug, Clone)]
 pub(super) struct Loop {

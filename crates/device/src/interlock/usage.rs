@@ -7,7 +7,7 @@ use crate::identity::{
     parse_mounts, parse_swaps,
 };
 
-use super::claim::{dev_path, open_node, subject_at};
+use super::exclusive_open::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
 use super::{RefusalReason, Subject, locks};
 

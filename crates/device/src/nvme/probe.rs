@@ -4,6 +4,7 @@ use assay_nvme_spec::feature::{
 };
 use assay_nvme_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
 use assay_nvme_spec::register::Version;
+use assay_units::text::hexadecimal;
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
@@ -332,7 +333,6 @@ fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
     let block_bytes = found.format().block_bytes().unwrap_or(0);
     let bytes = |blocks: u64| blocks.saturating_mul(block_bytes);
     let in_use = found.format_index();
-    let hexadecimal = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
     let (nguid, eui64) = (found.nguid(), found.eui64());
     let unique_id = match (nguid != [0; 16], eui64 != [0; 8]) {
         (true, _) => Some(hexadecimal(&nguid)),

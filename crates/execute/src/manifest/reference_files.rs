@@ -13,7 +13,7 @@ const CONSISTENCY: &str = include_str!("../../../../reference/consistency.csv");
 const HOUR_BLOCK_BYTES: u64 = 4096;
 const HOUR_DEPTH: u32 = 32;
 
-pub(super) fn of(profile: &str) -> Vec<Published> {
+pub(super) fn published_figures(profile: &str) -> Vec<Published> {
     let latencies = rows(LATENCIES, profile).filter_map(|row| latencies(&row));
     let hours = rows(CONSISTENCY, profile).filter_map(|row| hour(&row));
     latencies.chain(hours).collect()

@@ -55,7 +55,7 @@ pub struct Estimates {
 impl Estimates {
     /// Without the writing cells unless `may_write`. The planned time is that of a null target of
     /// the same size, which has no contents: steps that inspect them count nothing.
-    pub fn of(
+    pub fn estimate(
         &mut self,
         plan: &Plan,
         capacity_bytes: u64,

@@ -15,6 +15,8 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use assay_units::text::hexadecimal;
+
 use super::{Condition, PutOutcome, SharedStore, SharedStoreError, Version, check_key};
 
 /// Folder of temporary files in the store's directory.
@@ -164,10 +166,9 @@ impl<F: Files> DirectoryStore<F> {
     fn temporary(&self) -> io::Result<PathBuf> {
         let mut random = [0; 16];
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-        let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let folder = self.root.join(TEMPORARY);
         self.ensure_folder(&folder)?;
-        Ok(folder.join(name))
+        Ok(folder.join(hexadecimal(&random)))
     }
 
     /// Makes the folder and those above it, durably.

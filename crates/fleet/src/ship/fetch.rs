@@ -5,9 +5,10 @@ use std::path::Path;
 use assay_store::journal::JOURNAL_FILE;
 use assay_store::run::{CHECKSUM_FILE, MANIFEST_FILE};
 
+use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
-use super::{Chain, ShipError, sha256, write_new};
+use super::{Chain, ShipError, write_new};
 use crate::shared_store::SharedStore;
 
 /// False where no manifest was shipped yet. The folder appears whole, or not at all. A complete run
@@ -38,7 +39,7 @@ pub fn fetch(
     let journal = fetch_journal(store, prefix, chain, &beside.join(JOURNAL_FILE))?;
     let key = format!("{prefix}/{CHECKSUM_FILE}");
     let sums = store.get(&key)?.map(|(sums, _)| sums);
-    let manifest = sha256(Sha256::digest(&manifest));
+    let manifest = hexadecimal(&Sha256::digest(&manifest));
     let expected = format!("{journal}  {JOURNAL_FILE}\n{manifest}  {MANIFEST_FILE}\n");
     if sums
         .as_ref()
@@ -91,5 +92,5 @@ fn fetch_journal(
         written.map_err(ShipError::file("write", path))?;
     }
     file.sync_all().map_err(ShipError::file("flush", path))?;
-    Ok(sha256(hasher.finalize()))
+    Ok(hexadecimal(&hasher.finalize()))
 }

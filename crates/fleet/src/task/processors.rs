@@ -7,7 +7,7 @@ use rustix::thread::CpuSet;
 use crate::inventory::InventoryDrive;
 
 /// `None` where the drive's node is unknown or has fewer processors than drives.
-pub(super) fn of<'a>(
+pub(super) fn processors_of_drive<'a>(
     drive: &InventoryDrive,
     all: impl Iterator<Item = &'a InventoryDrive>,
 ) -> Option<CpuSet> {

@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use super::child::{self, Launch, Running, SILENCE_S};
+use super::claimed_drive::{Assignment, ClaimedDrive, TakeError, folder_path};
 use super::control;
-use super::custody::{Assignment, Custody, TakeError, folder_path};
 use super::folder::FolderSource;
 use super::machine::{
     Action, ChildEnd, Control, DriveEnd, Event, JournalEnd, Limits, Machine, SuiteProgress,
@@ -36,7 +36,7 @@ pub struct SuiteCall {
     pub arguments: Vec<String>,
 }
 
-pub type DriveState = dyn Fn(&InventoryDrive) -> Vec<u8> + Send + Sync;
+pub type ReadState = dyn Fn(&InventoryDrive) -> Vec<u8> + Send + Sync;
 pub type InstallState = dyn Fn(&InventoryDrive, &[u8]) + Send + Sync;
 
 pub struct Setup {
@@ -60,7 +60,7 @@ pub struct Setup {
     /// Takes the inventory of this host.
     pub look: Box<dyn Fn() -> Result<Vec<InventoryDrive>, FleetError> + Send + Sync>,
     /// Reads the state to be shipped; empty without a state.
-    pub drive_state: Arc<DriveState>,
+    pub drive_state: Arc<ReadState>,
     pub install_state: Arc<InstallState>,
     /// Messages for a person.
     pub note: Arc<dyn Fn(String) + Send + Sync>,
@@ -84,7 +84,7 @@ struct Runner {
     sources: BTreeMap<Serial, Vec<FolderSource>>,
     io_errors: BTreeMap<(Serial, usize), u32>,
     /// Taken by a thread, to be shipped from.
-    taken: (Sender<Box<Custody>>, Receiver<Box<Custody>>),
+    taken: (Sender<Box<ClaimedDrive>>, Receiver<Box<ClaimedDrive>>),
 }
 
 /// `inbox` also brings [`Event::EndSignal`] and [`Event::NearLimit`]. Fails without random numbers;
@@ -179,8 +179,8 @@ impl Runner {
                     let key = (serial.clone(), index);
                     self.io_errors.insert(key, *io_error_attempts);
                 }
-                while let Ok(custody) = self.taken.1.try_recv() {
-                    self.begin_shipping(*custody);
+                while let Ok(claimed_drive) = self.taken.1.try_recv() {
+                    self.begin_shipping(*claimed_drive);
                 }
             }
             _ => {}
@@ -270,10 +270,10 @@ impl Runner {
         };
         let (events, taken) = (self.events.clone(), self.taken.0.clone());
         std::thread::spawn(move || {
-            let event = match Custody::take(assignment) {
-                Ok(custody) => {
-                    let suites = custody.progress();
-                    let _ = taken.send(Box::new(custody));
+            let event = match ClaimedDrive::take(assignment) {
+                Ok(claimed_drive) => {
+                    let suites = claimed_drive.progress();
+                    let _ = taken.send(Box::new(claimed_drive));
                     Event::Claimed { serial, suites }
                 }
                 Err(TakeError::Finished(serial, state)) => Event::AlreadyFinished { serial, state },
@@ -289,9 +289,9 @@ impl Runner {
         });
     }
 
-    fn begin_shipping(&mut self, custody: Custody) {
-        let serial = custody.claim().serial.clone();
-        let attempt = custody.claim().attempt;
+    fn begin_shipping(&mut self, claimed_drive: ClaimedDrive) {
+        let serial = claimed_drive.claim().serial.clone();
+        let attempt = claimed_drive.claim().attempt;
         self.setup
             .view
             .update(&serial, |drive| drive.attempt = attempt);
@@ -299,11 +299,11 @@ impl Runner {
             return;
         };
         let (orders, received) = channel();
-        let sources = (0..self.setup.suites.len()).map(|suite| custody.source(suite));
+        let sources = (0..self.setup.suites.len()).map(|suite| claimed_drive.source(suite));
         self.sources.insert(serial.clone(), sources.collect());
         let (drive_state, note) = (Arc::clone(&self.setup.drive_state), self.note());
         let shipping = Shipping {
-            custody,
+            claimed_drive,
             serial: serial.clone(),
             orders: received,
             events: self.events.clone(),
@@ -392,7 +392,7 @@ impl Runner {
             command.arg("--until").arg(until);
         }
         let cpus = match setup.share {
-            Share::Cores => processors::of(drive, self.drives.values()),
+            Share::Cores => processors::processors_of_drive(drive, self.drives.values()),
             Share::Alone | Share::Together => None,
         };
         let launch = Launch {

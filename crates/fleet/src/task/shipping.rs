@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use assay_device::host::{parse_date, wall_clock};
 
-use super::custody::{Custody, TakeError};
+use super::claimed_drive::{ClaimedDrive, TakeError};
 use super::machine::Event;
 use super::new_lines::NewLines;
 use super::view::TaskView;
@@ -41,7 +41,7 @@ pub enum Order {
 }
 
 pub struct Shipping {
-    pub custody: Custody,
+    pub claimed_drive: ClaimedDrive,
     pub serial: Serial,
     pub orders: Receiver<Order>,
     pub events: Sender<Event>,
@@ -89,21 +89,21 @@ impl Shipping {
     fn carry_out(&mut self, order: Order, look: &mut Look) -> Course {
         match order {
             Order::Activate(suite) => {
-                self.custody.activate(suite);
-                *look = Look::at(&self.custody.folder(suite));
+                self.claimed_drive.activate(suite);
+                *look = Look::at(&self.claimed_drive.folder(suite));
                 Course::GoesOn
             }
-            Order::Seal(suite, outcome) => self.until_done(|custody, state| {
-                custody.ship(state)?;
-                custody.seal(suite, outcome)
+            Order::Seal(suite, outcome) => self.until_done(|claimed_drive, state| {
+                claimed_drive.ship(state)?;
+                claimed_drive.seal(suite, outcome)
             }),
             Order::CountIoError(suite, total) => {
-                self.until_done(|custody, _| Ok(custody.count_io_error(suite, total)?))
+                self.until_done(|claimed_drive, _| Ok(claimed_drive.count_io_error(suite, total)?))
             }
             Order::Release(state, reason) => {
-                let done = self.until_done(|custody, drive_state| {
-                    custody.ship(drive_state)?;
-                    custody.release(state, reason.as_deref())
+                let done = self.until_done(|claimed_drive, drive_state| {
+                    claimed_drive.ship(drive_state)?;
+                    claimed_drive.release(state, reason.as_deref())
                 });
                 if let Course::GoesOn = done {
                     let serial = self.serial.clone();
@@ -117,7 +117,7 @@ impl Shipping {
     /// A store that is away is tried again at the next turn.
     fn try_once(&mut self) -> Course {
         let state = (self.drive_state)();
-        let shipped = self.custody.ship(&state);
+        let shipped = self.claimed_drive.ship(&state);
         self.show(shipped.is_ok());
         match shipped {
             Ok(()) => Course::GoesOn,
@@ -125,7 +125,7 @@ impl Shipping {
                 (self.note)(format!(
                     "{}: {error}; measuring goes on, {} bytes wait to be shipped",
                     self.serial,
-                    self.custody.waiting_bytes()
+                    self.claimed_drive.waiting_bytes()
                 ));
                 Course::GoesOn
             }
@@ -135,13 +135,13 @@ impl Shipping {
 
     fn until_done(
         &mut self,
-        mut work: impl FnMut(&mut Custody, &[u8]) -> Result<(), TakeError>,
+        mut work: impl FnMut(&mut ClaimedDrive, &[u8]) -> Result<(), TakeError>,
     ) -> Course {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
             let state = (self.drive_state)();
-            let worked = work(&mut self.custody, &state);
+            let worked = work(&mut self.claimed_drive, &state);
             self.show(worked.is_ok());
             let error = match worked {
                 Ok(()) => return Course::GoesOn,
@@ -149,7 +149,7 @@ impl Shipping {
                 Err(error) => return self.fatal(&error),
             };
             tries += 1;
-            let waiting = self.custody.waiting_bytes();
+            let waiting = self.claimed_drive.waiting_bytes();
             let serial = &self.serial;
             if self.ending.load(Ordering::SeqCst) && tries >= TRIES_AT_THE_END {
                 (self.note)(format!(
@@ -168,7 +168,7 @@ impl Shipping {
     }
 
     fn show(&self, is_shipped: bool) {
-        let waiting_bytes = self.custody.waiting_bytes();
+        let waiting_bytes = self.claimed_drive.waiting_bytes();
         self.view.update(&self.serial, |drive| {
             drive.waiting_bytes = waiting_bytes;
             if is_shipped {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use assay_fleet::claim::{ClaimState, SuiteOutcome};
 use assay_fleet::shared_store::{Condition, SharedStore};
-use assay_fleet::task::custody::peek;
+use assay_fleet::task::claimed_drive::peek;
 use assay_fleet::task::folder::FolderSource;
 use assay_fleet::task::machine::{Action, ChildEnd, Control, Event, Limits, Machine};
 use assay_fleet::{HostName, PlanId, Serial, ship};
@@ -20,10 +20,10 @@ use assay_store::read::CellState;
 use crate::task::memory::MemoryStore;
 
 mod children;
-mod custody;
+mod claimed_drive;
 
 use children::Child;
-use custody::{Held, Order};
+use claimed_drive::{Held, Order};
 
 pub const HOSTS: usize = 2;
 const SERIALS: [&str; 3] = ["S-1", "S-2", "S 3"];

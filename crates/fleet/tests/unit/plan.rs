@@ -264,8 +264,8 @@ fn destroying_needs_three_confirmations() {
 fn estimates_grow_with_what_may_be_written() {
     let plan = parse(LEAST).unwrap();
     let mut estimates = Estimates::default();
-    let reads = estimates.of(&plan, 1 << 37, false).unwrap();
-    let writes = estimates.of(&plan, 1 << 37, true).unwrap();
+    let reads = estimates.estimate(&plan, 1 << 37, false).unwrap();
+    let writes = estimates.estimate(&plan, 1 << 37, true).unwrap();
     assert!(reads.cells > 0 && reads.span.0 > 0);
     assert!(writes.cells >= reads.cells && writes.span >= reads.span);
 }
@@ -291,11 +291,13 @@ job = { rw = "randrw", rwmixread = 75, bs = "4k", size = "1g", runtime = "100s",
 "#;
     let text = LEAST.replace("\"quick\"", "\"writes.toml\"");
     let plan = Plan::parse("plan.toml", &text, &|_| Ok(SUITE.to_owned())).unwrap();
-    let written = Estimates::default().of(&plan, 1 << 37, true).unwrap();
+    let written = Estimates::default().estimate(&plan, 1 << 37, true).unwrap();
     // A quarter of the time of the mixed cell.
     let by_time = Nanos(25 * Nanos::SECOND.0);
     assert_eq!((written.written_bytes, written.writing), (1 << 30, by_time));
-    let read_only = Estimates::default().of(&plan, 1 << 37, false).unwrap();
+    let read_only = Estimates::default()
+        .estimate(&plan, 1 << 37, false)
+        .unwrap();
     assert_eq!((read_only.written_bytes, read_only.writing), (0, Nanos(0)));
 }
 

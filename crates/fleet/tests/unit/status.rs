@@ -44,11 +44,11 @@ fn states_come_from_claims_and_inventories() {
     assert_eq!(
         rows,
         [
-            ("A1", DriveState::Running, 0.5),
-            ("A2", DriveState::Waiting, 0.0),
-            ("B1", DriveState::Interrupted, 0.0),
-            ("C1", DriveState::NotFound, 0.0),
-            ("TWO", DriveState::Refused, 0.0),
+            ("A1", DriveTaskState::Running, 0.5),
+            ("A2", DriveTaskState::Waiting, 0.0),
+            ("B1", DriveTaskState::Interrupted, 0.0),
+            ("C1", DriveTaskState::NotFound, 0.0),
+            ("TWO", DriveTaskState::Refused, 0.0),
         ]
     );
     let host = |at: usize| status.drives[at].host.as_ref().map(HostName::as_str);

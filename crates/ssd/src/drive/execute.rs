@@ -12,7 +12,7 @@ use crate::thermal::core_energy_nj;
 pub(super) type CommandTiming = (u64, u64, Status);
 
 pub(super) fn units_of(unit: MapUnit, offset: u64, len: u64) -> (u32, u32) {
-    (unit.of(offset), unit.of(offset + len - 1))
+    (unit.at(offset), unit.at(offset + len - 1))
 }
 
 impl Drive {
@@ -183,7 +183,7 @@ impl Drive {
         let costs = self.costs[clock];
         let start = sub.offset_bytes;
         let end = self.end_of_units(start + u64::from(sub.len_bytes));
-        let (first_whole, end_whole) = (self.unit.from(start), self.unit.of(end));
+        let (first_whole, end_whole) = (self.unit.from(start), self.unit.at(end));
         let busy_ns = now_ns + costs.other_command_ns;
         let mut done_ns = busy_ns;
         let mut status = Status::Ok;

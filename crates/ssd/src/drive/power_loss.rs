@@ -117,15 +117,15 @@ impl Drive {
         let Some(journal) = &mut self.journal else {
             return;
         };
-        let first = self.unit.of(bytes.start);
-        let units = u64::from(self.unit.of(bytes.end - 1) - first) + 1;
+        let first = self.unit.at(bytes.start);
+        let units = u64::from(self.unit.at(bytes.end - 1) - first) + 1;
         // Units completed in the buffer have slots of earlier commands too; the last makes them
         // durable.
         let last = self.medium.accepted_units().saturating_sub(1);
         let completed = taken.is_some_and(|taken| last + 1 < taken + units);
         let in_last = completed && !self.unit.is_sector();
         for page in bytes.start / PAGE_BYTES..=(bytes.end - 1) / PAGE_BYTES {
-            let n = u64::from(self.unit.of(page * PAGE_BYTES) - first);
+            let n = u64::from(self.unit.at(page * PAGE_BYTES) - first);
             let place = |taken| if in_last { last } else { taken + n };
             journal.accept(seq, page, taken.map(place));
         }

@@ -192,7 +192,7 @@ impl Drive {
     ) -> CommandTiming {
         let ReadStart { now_ns, route, .. } = start;
         let costs = &self.costs[clock];
-        let unit = self.unit.of(offset);
+        let unit = self.unit.at(offset);
         let mut busy_ns = read_begun_ns(start.begin_ns, offset, bytes, costs);
         let known_ns = self.lookup_map(now_ns, busy_ns, unit, unit);
         let costs = &self.costs[clock];

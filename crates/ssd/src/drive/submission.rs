@@ -134,7 +134,7 @@ impl Drive {
         if !self.medium.has_table() {
             return;
         }
-        self.upcoming.push(self.unit.of(offset_bytes));
+        self.upcoming.push(self.unit.at(offset_bytes));
         if self.upcoming.len() == MAP_PREFETCH_BATCH {
             self.medium.touch(&self.upcoming);
             self.upcoming.clear();

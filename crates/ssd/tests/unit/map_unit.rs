@@ -4,7 +4,7 @@ use super::*;
 fn sectors_and_units_of_addresses() {
     let unit = MapUnit::of_bytes(16_384);
     assert_eq!((unit.bytes(), unit.sectors()), (16_384, 4));
-    assert_eq!((unit.of(16_383), unit.of(16_384)), (0, 1));
+    assert_eq!((unit.at(16_383), unit.at(16_384)), (0, 1));
     assert_eq!((unit.from(0), unit.from(1), unit.from(16_384)), (0, 1, 1));
     assert_eq!(unit.start(3), 49_152);
     assert!(unit.is_aligned(32_768) && !unit.is_aligned(4096));

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn of(values: &[u64]) -> Histogram {
+fn histogram_of(values: &[u64]) -> Histogram {
     let mut histogram = Histogram::new();
     for &value in values {
         histogram.record(Nanos(value));
@@ -26,7 +26,7 @@ fn buckets_tile_the_range_without_gap_or_overlap() {
 
 #[test]
 fn overflow_is_counted_and_never_clamped() {
-    let histogram = of(&[100, MAX_TRACKABLE_NS + 1, u64::MAX]);
+    let histogram = histogram_of(&[100, MAX_TRACKABLE_NS + 1, u64::MAX]);
     assert_eq!(histogram.count(), 3);
     assert_eq!(histogram.overflow(), 2);
     assert_eq!(histogram.max(), Nanos(u64::MAX));
@@ -61,7 +61,7 @@ proptest! {
         for &value in &values {
             oracle.record(value).unwrap();
         }
-        let ours = of(&values);
+        let ours = histogram_of(&values);
         for per_million in [1, 100_000, 500_000, 900_000, 990_000, 999_000, 999_900, 999_999, 1_000_000] {
             let theirs = oracle.value_at_quantile(f64::from(per_million) / 1e6);
             let value = ours.percentile(per_million).0;
@@ -74,7 +74,7 @@ proptest! {
     /// The oracle: sorting.
     #[test]
     fn percentiles_are_nearest_rank_within_a_bucket(mut values in latencies(), per_million in 1_u32..=1_000_000) {
-        let ours = of(&values).percentile(per_million).0;
+        let ours = histogram_of(&values).percentile(per_million).0;
         values.sort_unstable();
         let rank = (values.len() as u64 * u64::from(per_million)).div_ceil(1_000_000).max(1) as usize;
         let truth = values[rank - 1];
@@ -83,7 +83,7 @@ proptest! {
 
     #[test]
     fn moments_are_exact_or_close(values in latencies()) {
-        let ours = of(&values);
+        let ours = histogram_of(&values);
         let n = values.len() as f64;
         let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;
         let stddev = (values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>() / n).sqrt();
@@ -94,15 +94,15 @@ proptest! {
 
     #[test]
     fn merging_equals_recording_together(a in latencies(), b in latencies()) {
-        let mut merged = of(&a);
-        merged.merge(&of(&b));
+        let mut merged = histogram_of(&a);
+        merged.merge(&histogram_of(&b));
         let together: Vec<u64> = a.iter().chain(&b).copied().collect();
-        prop_assert_eq!(merged, of(&together));
+        prop_assert_eq!(merged, histogram_of(&together));
     }
 
     #[test]
     fn encoding_round_trips_and_clearing_empties(values in latencies()) {
-        let mut histogram = of(&values);
+        let mut histogram = histogram_of(&values);
         prop_assert_eq!(&Histogram::decode(&histogram.encode()).unwrap(), &histogram);
         histogram.clear();
         prop_assert_eq!(histogram, Histogram::new());

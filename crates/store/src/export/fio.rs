@@ -11,7 +11,6 @@ use assay_stats::{Histogram, JobTotals, OpInterval};
 use assay_units::{KIB, Nanos, Op, rate};
 use serde::{Serialize, Serializer};
 
-use super::table::state_text;
 use super::write_document;
 use crate::error::StoreError;
 use crate::fold::fold;
@@ -396,7 +395,7 @@ impl Job {
                 drive: drive.label.clone(),
                 model: drive.model.clone(),
                 cell: cell.plan.id.clone(),
-                state: state_text(&cell.state).0,
+                state: cell.state.text().0,
             },
             ..self
         }

@@ -6,9 +6,7 @@ use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
-use super::table::{
-    CellIntervals, Conclusions, conclusion_table, mode_table, phase_table, state_text, used,
-};
+use super::table::{CellIntervals, Conclusions, conclusion_table, mode_table, phase_table, used};
 use super::write_document;
 use crate::error::StoreError;
 use crate::model::{
@@ -179,7 +177,7 @@ pub fn export_json(run: &Run, found: &Conclusions, out: &mut impl Write) -> Resu
 }
 
 fn cell_of<'a>(run: &'a Run, found: &'a Conclusions, cell: &'a CellRecord) -> Cell<'a> {
-    let (state, state_reason) = state_text(&cell.state);
+    let (state, state_reason) = cell.state.text();
     let results = cell
         .drives
         .iter()

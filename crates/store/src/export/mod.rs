@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use self::table::{Conclusions, Table};
 use crate::error::StoreError;
-use crate::owner::{create_folders, give_to_caller};
+use crate::owner::{chown_to_sudo_user, create_folders};
 use crate::read::Run;
 use crate::run::sync_folder;
 
@@ -165,7 +165,7 @@ pub fn replace_file(
     temporary_name.push(".tmp");
     let temporary = path.with_file_name(temporary_name);
     let file = File::create(&temporary).map_err(StoreError::io("create", path))?;
-    give_to_caller(&temporary);
+    chown_to_sudo_user(&temporary);
     let mut file = BufWriter::with_capacity(1 << 20, file);
     let written = write(&mut file).and_then(|()| {
         file.flush()

@@ -2,6 +2,7 @@
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{Estimate, HostLoad, LatencySummary, OpSummary};
+use assay_units::text::hexadecimal;
 use assay_units::{Nanos, Op};
 use sha2::{Digest, Sha256};
 
@@ -9,7 +10,6 @@ use crate::model::{
     CACHE_HIT_PCT, CellKind, CellResult, DriveRecord, OFFERED_IOPS, TelemetryRecord, WorkloadRecord,
 };
 use crate::read::{CellDrive, CellRecord, CellState, Run};
-use crate::run::hex;
 use crate::series::OpSample;
 
 mod conclusions;
@@ -162,17 +162,6 @@ fn drive_rows(run: &Run) -> impl Iterator<Item = DriveRow<'_>> {
     })
 }
 
-/// With its reason, if it has one.
-pub(crate) fn state_text(state: &CellState) -> (&'static str, Option<&str>) {
-    match state {
-        CellState::Planned => ("planned", None),
-        CellState::Skipped(why) => ("skipped", Some(why)),
-        CellState::Unfinished => ("unfinished", None),
-        CellState::Finished => ("finished", None),
-        CellState::Failed(why) => ("failed", Some(why)),
-    }
-}
-
 /// `None` of an operation that the cell does not use and that did nothing.
 pub(crate) fn used<'a>(
     cell: &CellRecord,
@@ -231,7 +220,7 @@ pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
     c.add("suite", |_| manifest.suite.name.as_str());
     // A job has no text.
     let text = Some(manifest.suite.text.as_bytes()).filter(|text| !text.is_empty());
-    let suite_sha256 = text.map(|text| hex(&Sha256::digest(text)));
+    let suite_sha256 = text.map(|text| hexadecimal(&Sha256::digest(text)));
     c.add("suite_sha256", move |_| suite_sha256.clone());
     c.add("parameters_json", |_| {
         json_text(&manifest.parameters, manifest.parameters.is_empty())
@@ -294,8 +283,8 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("step", |r| r.cell.plan.step.as_str());
     c.add("title", |r| r.cell.plan.title.as_str());
     c.add("kind", |r| json_name(r.cell.plan.kind));
-    c.add("state", |r| state_text(&r.cell.state).0);
-    c.add("state_reason", |r| state_text(&r.cell.state).1);
+    c.add("state", |r| r.cell.state.text().0);
+    c.add("state_reason", |r| r.cell.state.text().1);
     c.add("view", |r| json_name(r.cell.plan.view?));
     c.add("variant", |r| r.cell.plan.variant.as_deref());
     c.add("job", |r| Some(r.cell.plan.job.as_ref()?.name.as_str()));

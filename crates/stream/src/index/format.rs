@@ -1,5 +1,6 @@
 //! Encoding of recording headers and index blocks.
 
+use assay_units::text::hexadecimal;
 use serde::Serialize;
 
 use super::{BLOCK_BYTES, IndexLayout, index_blocks};
@@ -38,7 +39,7 @@ impl StreamId {
 
 impl std::fmt::Display for StreamId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hexadecimal(&self.0))
     }
 }
 

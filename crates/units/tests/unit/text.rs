@@ -101,3 +101,9 @@ fn colours_and_line_breaks_of_terminal_text_stay() {
         "a\u{fffd}[2Jb\u{fffd}]0;t\u{fffd}c\u{fffd}\u{fffd}[31\u{fffd}d\u{fffd}"
     );
 }
+
+#[test]
+fn bytes_in_hexadecimal() {
+    assert_eq!(hexadecimal(&[0, 0x0a, 0xff]), "000aff");
+    assert_eq!(hexadecimal(&[]), "");
+}

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_fleet::status::{DriveState, DriveStatus, PlanStatus};
+use assay_fleet::status::{DriveStatus, DriveTaskState, PlanStatus};
 use assay_fleet::task::view::{DriveView, JournalFollower, RunFigures, TaskState, TaskView};
 use assay_fleet::{HostName, PlanId, Serial};
 
@@ -35,7 +35,7 @@ pub fn of_plan(status: &PlanStatus) -> String {
         "plan, state",
         "Drives of a plan by state.",
     );
-    for state in DriveState::ALL {
+    for state in DriveTaskState::ALL {
         let name = state.text().replace(' ', "_");
         let labels = [("plan", plan), ("state", &name)];
         text.sample("", &labels, status.count(state) as f64);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use assay_fleet::Plan;
 use assay_fleet::control::ControlState;
-use assay_fleet::status::{DriveState, DriveStatus, PlanStatus, status};
+use assay_fleet::status::{DriveStatus, DriveTaskState, PlanStatus, status};
 use assay_units::Nanos;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(super) fn show(
     plan: &Plan,
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
-    let counts = |state: DriveState| {
+    let counts = |state: DriveTaskState| {
         let name = state.text().replace(' ', "_");
         (name, now.count(state).into())
     };
@@ -41,7 +41,7 @@ pub(super) fn show(
             json!({
                 "plan": now.plan,
                 "control": now.control,
-                "counts": DriveState::ALL.map(counts).into_iter().collect::<serde_json::Map<_, _>>(),
+                "counts": DriveTaskState::ALL.map(counts).into_iter().collect::<serde_json::Map<_, _>>(),
                 "drives": now.drives,
             })
         },
@@ -50,7 +50,7 @@ pub(super) fn show(
 
 fn text(now: &PlanStatus, plan: &Plan) -> String {
     let mut text = format!("Plan {}: ", now.plan);
-    let counted_states = DriveState::ALL.into_iter().filter_map(|state| {
+    let counted_states = DriveTaskState::ALL.into_iter().filter_map(|state| {
         let count = now.count(state);
         (count > 0).then(|| format!("{count} {}", state.text()))
     });

@@ -7,7 +7,7 @@ use anyhow::Context;
 use assay_fleet::inventory::{HostInventory, publish};
 use assay_fleet::plan::confirm_destroy;
 use assay_fleet::queue::{HereQueue, Queue, SlurmQueue};
-use assay_fleet::status::{DriveState, status};
+use assay_fleet::status::{DriveTaskState, status};
 use assay_fleet::submit::{SubmitOptions, Submitted, submit};
 use assay_fleet::{FleetError, Plan, PlanId};
 use rustix::process::{Pid, Signal, kill_process};
@@ -112,8 +112,9 @@ fn here(
     }
     let now = status(plan, id, store.as_ref(), inventories)?;
     super::status::show(&now, plan, output)?;
-    let unfinished = [DriveState::Interrupted, DriveState::Running].map(|state| now.count(state));
-    let failed = now.count(DriveState::Failed) > 0;
+    let unfinished =
+        [DriveTaskState::Interrupted, DriveTaskState::Running].map(|state| now.count(state));
+    let failed = now.count(DriveTaskState::Failed) > 0;
     Ok(CommandOutcome::of(
         failed,
         unfinished.iter().sum::<usize>() > 0,

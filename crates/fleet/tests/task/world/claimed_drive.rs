@@ -6,14 +6,14 @@ use std::sync::Arc;
 use assay_fleet::Serial;
 use assay_fleet::claim::{ClaimError, ClaimState, Holder, SuiteOutcome};
 use assay_fleet::shared_store::SharedStore;
-use assay_fleet::task::custody::{Assignment, Custody, TakeError};
+use assay_fleet::task::claimed_drive::{Assignment, ClaimedDrive, TakeError};
 use assay_fleet::task::machine::Event;
 
 use super::{FOLDERS, World, host_name};
 
-/// A custody of a task.
+/// A claimed drive of a task.
 pub(super) struct Held {
-    pub(super) custody: Custody,
+    pub(super) claimed_drive: ClaimedDrive,
     /// Seals and the release that wait for the store, in order.
     pub(super) orders: VecDeque<Order>,
 }
@@ -45,14 +45,17 @@ impl World {
             },
         };
         let serial = serial.clone();
-        match Custody::take(assignment) {
-            Ok(custody) => {
-                let suites = custody.progress();
-                let sources = (0..FOLDERS.len()).map(|suite| custody.source(suite));
+        match ClaimedDrive::take(assignment) {
+            Ok(claimed_drive) => {
+                let suites = claimed_drive.progress();
+                let sources = (0..FOLDERS.len()).map(|suite| claimed_drive.source(suite));
                 let sources = sources.collect();
                 self.tasks[index].sources.insert(serial.clone(), sources);
                 let orders = VecDeque::new();
-                let held = Held { custody, orders };
+                let held = Held {
+                    claimed_drive,
+                    orders,
+                };
                 self.tasks[index].held.insert(serial.clone(), held);
                 Event::Claimed { serial, suites }
             }
@@ -86,13 +89,13 @@ impl World {
         let serials: Vec<Serial> = self.tasks[index].held.keys().cloned().collect();
         for serial in serials {
             let held = self.tasks[index].held.get_mut(&serial).unwrap();
-            let shipped = held.custody.ship(&[]);
+            let shipped = held.claimed_drive.ship(&[]);
             self.settle(index, &serial, shipped);
         }
         self.work_on_orders(index);
     }
 
-    /// Whether the order is carried out; a lost claim ends the custody.
+    /// Whether the order is carried out; a lost claim ends the claimed_drive.
     pub(super) fn settle(
         &mut self,
         index: usize,
@@ -133,17 +136,19 @@ impl World {
                 let Some(order) = held.orders.front().cloned() else {
                     break;
                 };
-                let custody = &mut held.custody;
+                let claimed_drive = &mut held.claimed_drive;
                 let done = match &order {
                     Order::Activate(suite) => {
-                        custody.activate(*suite);
+                        claimed_drive.activate(*suite);
                         Ok(())
                     }
-                    Order::Seal(suite, outcome) => custody.seal(*suite, *outcome),
-                    Order::Count(suite, total) => custody
+                    Order::Seal(suite, outcome) => claimed_drive.seal(*suite, *outcome),
+                    Order::Count(suite, total) => claimed_drive
                         .count_io_error(*suite, *total)
                         .map_err(TakeError::from),
-                    Order::Release(state, reason) => custody.release(*state, reason.as_deref()),
+                    Order::Release(state, reason) => {
+                        claimed_drive.release(*state, reason.as_deref())
+                    }
                 };
                 if !self.settle(index, &serial, done) {
                     break;

@@ -59,7 +59,7 @@ pub struct Assignment {
     pub holder: Holder,
 }
 
-pub struct Custody {
+pub struct ClaimedDrive {
     of: Assignment,
     held: HeldClaim,
     chains: Vec<Chain>,
@@ -67,10 +67,10 @@ pub struct Custody {
     shippers: Vec<Option<Shipper>>,
 }
 
-impl Custody {
+impl ClaimedDrive {
     /// Where another host holds the claim and its inventory shows the drive too, the claim says so
     /// to both.
-    pub fn take(of: Assignment) -> Result<Custody, TakeError> {
+    pub fn take(of: Assignment) -> Result<ClaimedDrive, TakeError> {
         let mut chains = Vec::new();
         let mut begun = Vec::new();
         let mut conflict = None;
@@ -125,7 +125,7 @@ impl Custody {
             return Err(two_hosts);
         }
         let shippers = of.folders.iter().map(|_| None).collect();
-        Ok(Custody {
+        Ok(ClaimedDrive {
             of,
             held,
             chains,

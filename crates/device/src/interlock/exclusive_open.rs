@@ -13,7 +13,7 @@ use crate::open::open_file;
 use crate::signature;
 
 use super::confirmation::OnDevice;
-use super::{Claim, RefusalReason, Subject};
+use super::{ExclusiveOpen, RefusalReason, Subject};
 
 pub(super) fn subject_of(stat: &Stat) -> Subject {
     match FileType::from_raw_mode(stat.st_mode) {
@@ -60,7 +60,7 @@ pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
     Ok((OwnedFd::from(file), busy))
 }
 
-pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, RefusalReason> {
+pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<ExclusiveOpen, RefusalReason> {
     let changed = |what: String| RefusalReason::Changed {
         drive: info.spec.clone(),
         what,
@@ -100,7 +100,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Refusal
     if subject != expected || subject == Subject::Nothing {
         return Err(changed("the path is now another device or file".to_owned()));
     }
-    Ok(Claim {
+    Ok(ExclusiveOpen {
         file,
         path,
         subject,
@@ -112,7 +112,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Refusal
 pub(super) fn signatures(
     root: &SystemRoot,
     info: &DriveInfo,
-    claim: &Claim,
+    claim: &ExclusiveOpen,
     reasons: &mut Vec<RefusalReason>,
 ) -> Vec<OnDevice> {
     let mut regions: Vec<(PathBuf, u64, u64)> = vec![(claim.path.clone(), 0, info.capacity_bytes)];
