@@ -21,6 +21,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::Date;
 use crate::live::LiveArguments;
+use crate::log::Log;
 use crate::terminal::Output;
 use fio::FioArguments;
 use job::WorkloadArguments;
@@ -90,6 +91,8 @@ pub struct Arguments {
     pub command: Command,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub log: Log,
 }
 
 /// The commands.

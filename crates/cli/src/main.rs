@@ -8,6 +8,7 @@ mod commands;
 mod exit;
 mod json;
 mod live;
+mod log;
 mod metrics;
 mod progress;
 mod supervise;
@@ -33,6 +34,9 @@ fn main() -> ExitCode {
     {
         return supervise::run(&command, output)
             .unwrap_or_else(|error| exit::status(Err(error), output));
+    }
+    if let Err(error) = arguments.log.begin() {
+        return exit::status(Err(error), output);
     }
     let outcome = match arguments.command {
         Command::List => commands::list::run(output),

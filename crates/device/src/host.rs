@@ -115,16 +115,21 @@ fn virtualised(
 
 /// UTC in RFC 3339 with whole seconds, `2026-11-21T03:25:00Z`. Spans are measured with a target's
 /// clock.
+pub fn wall_clock() -> String {
+    format!("{:.0}", now())
+}
+
+/// As [`wall_clock`], with milliseconds, for events.
+pub fn wall_clock_ms() -> String {
+    format!("{:.3}", now())
+}
+
 #[allow(
     clippy::disallowed_methods,
     reason = "the one place that reads the wall clock; everything else times with the target's"
 )]
-pub fn wall_clock() -> String {
-    let now = jiff::Timestamp::now();
-    // Rounds down; out of range only at the ends of jiff's ten thousand years.
-    jiff::Timestamp::from_second(now.as_second())
-        .unwrap_or(now)
-        .to_string()
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
 }
 
 /// A date in RFC 3339 as whole seconds since 1970, UTC, without the fraction; 0 before 1970.

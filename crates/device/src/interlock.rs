@@ -95,6 +95,24 @@ impl WritePermit {
 /// `destroy` has the values of `--destroy`. The [`Refusal`] has every reason, and the values that
 /// would resolve those that can be resolved.
 pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> {
+    let decided = decide(info, destroy);
+    let DriveInfo { spec, serial, .. } = info;
+    match &decided {
+        Ok(permit) => {
+            let claims = permit._claims.len();
+            tracing::info!(drive = ?spec, ?serial, ?destroy, claims, "may be overwritten");
+        }
+        Err(refusal) => {
+            for reason in &refusal.reasons {
+                let reason = reason.to_string();
+                tracing::info!(drive = ?spec, ?serial, ?destroy, ?reason, "may not be overwritten");
+            }
+        }
+    }
+    decided
+}
+
+fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> {
     let root = &SystemRoot::host();
     let drive = info.spec.clone();
     if matches!(info.kind, DriveKind::Null | DriveKind::Simulated) {
@@ -119,6 +137,7 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
     }
     let mut claims = Vec::new();
     let usage = usage::examine(root, &claim.subject, &drive, &mut claims);
+    let in_use = usage.len();
     // EBUSY repeats a mount or holder that is reported already.
     if claim.busy && usage.is_empty() {
         let device = drive.clone();
@@ -126,6 +145,14 @@ pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Re
     }
     reasons.extend(usage);
     let signatures = exclusive_open::signatures(root, info, &claim, &mut reasons);
+    let words: Vec<&str> = (signatures.iter())
+        .map(|found| found.signature.word.as_str())
+        .collect();
+    let (read_only, busy) = (info.read_only, claim.busy);
+    tracing::info!(
+        drive = ?info.spec, read_only, busy, in_use, signatures = ?words,
+        "checked: write protection, exclusive claim, use, signatures"
+    );
     reasons.extend(confirmation::missing(info, &signatures, destroy));
     if !reasons.is_empty() {
         return Err(Refusal::new(info, reasons));

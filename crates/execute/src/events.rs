@@ -167,7 +167,40 @@ impl<'a> Events<'a> {
 
     /// Only to the listener, of an event that the live figures have.
     pub(crate) fn pass_on(&self, event: &RunEvent<'_>) {
+        self.log(event);
         self.listener.borrow_mut().event(self.plan, event);
+    }
+
+    /// What becomes of cells, as events of `tracing`.
+    fn log(&self, event: &RunEvent<'_>) {
+        let id = |index: usize| self.plan.cells.get(index).map(|cell| &*cell.plan.id);
+        match event {
+            RunEvent::CellStarted { index, .. } => {
+                tracing::info!(cell = id(*index), "cell started");
+            }
+            RunEvent::CellFinished { index, .. } => {
+                tracing::info!(cell = id(*index), "cell finished");
+            }
+            RunEvent::CellSkipped { index } => tracing::info!(cell = id(*index), "cell skipped"),
+            RunEvent::CellFailed { index, message } => {
+                tracing::info!(cell = id(*index), why = ?message, "cell failed");
+            }
+            RunEvent::DriveLost { index, message } => {
+                tracing::warn!(cell = id(*index), why = ?message, "drive lost");
+            }
+            RunEvent::Phase { drives, phase } => tracing::debug!(?drives, ?phase, "phase"),
+            RunEvent::Warned(warning) => {
+                let Warning {
+                    cell,
+                    drive,
+                    message,
+                    ..
+                } = &**warning;
+                tracing::info!(cell, drive, why = ?message, "warning of the run");
+            }
+            RunEvent::Problem(message) => tracing::info!(why = ?message, "problem of the run"),
+            _ => {}
+        }
     }
 
     pub(crate) fn phase(&self, drives: &[usize], phase: Phase) {

@@ -170,6 +170,7 @@ impl Chunks {
                 return Err(ChunkError::Differs { key });
             }
         }
+        tracing::info!(key, "chunk stored");
         Ok(())
     }
 

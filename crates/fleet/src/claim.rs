@@ -192,6 +192,10 @@ impl HeldClaim {
             let put = store.put(&key, &encoded(&claim), condition);
             match put.map_err(ClaimError::from)? {
                 PutOutcome::Stored(version) => {
+                    let (attempt, state) = (claim.attempt, claim.state);
+                    let from = before.filter(|before| !before.is_finished());
+                    let from = from.map(|before| (before.holder.host, before.state));
+                    tracing::info!(%plan, %serial, attempt, ?state, ?from, "claim taken");
                     let store = Arc::clone(store);
                     return Ok(HeldClaim {
                         store,
@@ -219,6 +223,17 @@ impl HeldClaim {
             let condition = Condition::Is(self.version.clone());
             match self.store.put(&key, &encoded(&next), condition)? {
                 PutOutcome::Stored(version) => {
+                    if next.state != self.claim.state {
+                        let Claim {
+                            plan,
+                            serial,
+                            attempt,
+                            state,
+                            reason,
+                            ..
+                        } = &next;
+                        tracing::info!(%plan, %serial, attempt, ?state, ?reason, "claim released");
+                    }
                     self.claim = next;
                     self.version = version;
                     return Ok(());

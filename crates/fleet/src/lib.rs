@@ -45,6 +45,9 @@ pub mod submit;
 pub mod sweep;
 pub mod task;
 
+/// Environment variable of the level of events that a child process writes.
+pub const LOG_VARIABLE: &str = "ASSAY_LOG";
+
 pub use error::FleetError;
 pub use name::{HostName, PlanId, Serial};
 pub use plan::Plan;

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use assay_units::{Nanos, Op};
+use assay_units::{Nanos, Op, limited_event};
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
@@ -177,6 +177,14 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         // its own. SAFETY: every iovec lies inside `buffers`, which the ring keeps mapped until
         // after it is gone itself.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&iovecs) }.is_ok();
+        if !fixed_buffers {
+            limited_event!(
+                Clock::monotonic().now(),
+                INFO,
+                drive,
+                "no registered buffers"
+            );
+        }
         Ok(Ring {
             ring,
             buffers,
@@ -354,7 +362,14 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     };
     match build(true) {
         // Kernels before 6.1 support neither flag.
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !options.sqpoll => build(false),
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !options.sqpoll => {
+            limited_event!(
+                Clock::monotonic().now(),
+                INFO,
+                "no single issuer: this kernel is older than 6.1"
+            );
+            build(false)
+        }
         ring => ring,
     }
 }

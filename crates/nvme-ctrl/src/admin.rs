@@ -3,6 +3,7 @@
 use assay_nvme_spec::admin::Abort;
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use assay_units::{Nanos, limited_event};
 
 use crate::controller::Controller;
 use crate::memory::HostMemory;
@@ -121,7 +122,19 @@ impl Controller {
             Ok(AdminOutcome::Outstanding) => return,
             Ok(AdminOutcome::Done(dw0)) => slot.dw0 = dw0,
             Ok(AdminOutcome::DoneAt(ns)) => at_ns = at_ns.max(ns),
-            Err(status) => slot.status = status,
+            Err(status) => {
+                slot.status = status;
+                let (opcode, nsid) = (entry.opcode(), entry.nsid());
+                let (now, status) = (Nanos(now_ns), status.0);
+                limited_event!(
+                    now,
+                    INFO,
+                    opcode,
+                    nsid,
+                    status,
+                    "admin command of the host failed"
+                );
+            }
         }
         self.schedule_slot(slot, now_ns, at_ns);
     }

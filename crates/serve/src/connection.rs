@@ -161,7 +161,8 @@ impl Connection {
         handshake_until: Nanos,
     ) -> Connection {
         let mut replies = SendBuffer::default();
-        let session = NbdSession::new(export, &mut replies.bytes);
+        let mut session = NbdSession::new(export, &mut replies.bytes);
+        session.connection = id.number;
         Connection {
             stream,
             session,

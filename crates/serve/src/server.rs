@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 
 use assay_io::clock::Clock;
 use assay_ssd::Drive;
-use assay_units::Nanos;
+use assay_units::{Nanos, limited_event};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -173,7 +173,7 @@ impl NbdServer {
             self.poll_until(Some(until))?;
         }
         for slot in 0..self.connections.len() {
-            self.close(slot);
+            self.close(slot, "the server stops");
         }
         self.stopping = false;
         self.summary.lateness = self.executor.pacer.lateness;
@@ -255,7 +255,12 @@ impl NbdServer {
         // One per iteration, so that connected clients are not delayed.
         match self.listener.as_ref().map(Listener::accept) {
             Some(Ok(stream)) if self.connected() < MAX_CONNECTIONS => self.add_connection(stream),
-            // Too many connections, or the client has disconnected already.
+            Some(Ok(_)) => {
+                let now = self.clock.now();
+                limited_event!(now, WARN, MAX_CONNECTIONS, "connection refused: too many");
+                Ok(())
+            }
+            // The client has disconnected already.
             _ => Ok(()),
         }
     }
@@ -274,6 +279,12 @@ impl NbdServer {
         };
         let until = self.clock.now() + HANDSHAKE_TIMEOUT;
         self.handshakes_until.get_or_insert(until);
+        limited_event!(
+            self.clock.now(),
+            INFO,
+            connection = id.number,
+            "connection accepted"
+        );
         let connection = Connection::new(stream, self.export.clone(), id, until);
         self.connections[slot] = Some(connection);
         self.mark_for_flush(slot);
@@ -296,7 +307,7 @@ impl NbdServer {
         let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if connection.closing || connection.stalled {
             if gone {
-                return self.close(slot);
+                return self.close(slot, "the client disconnected");
             }
         } else if gone || flags.intersects(EventFlags::IN) {
             match connection.received.fill(&connection.stream) {
@@ -378,7 +389,11 @@ impl NbdServer {
         for slot in 0..self.connections.len() {
             let connection = self.connections[slot].as_ref();
             match connection.and_then(|connection| connection.handshake_until) {
-                Some(until) if until <= now => self.close(slot),
+                Some(until) if until <= now => {
+                    let connection = connection.map(|connection| connection.id.number);
+                    limited_event!(now, WARN, connection, "no handshake in time");
+                    self.close(slot, "the handshake took too long");
+                }
                 later => {
                     self.handshakes_until = self.handshakes_until.into_iter().chain(later).min();
                 }
@@ -437,15 +452,18 @@ impl NbdServer {
             return;
         };
         connection.listed = false;
-        if !connection.replies.send(&connection.stream) || connection.is_finished() {
-            return self.close(slot);
+        if !connection.replies.send(&connection.stream) {
+            return self.close(slot, "no reply can be sent");
+        }
+        if connection.is_finished() {
+            return self.close(slot, "ended");
         }
         let wanted = connection.wanted_events();
         if wanted != connection.interest {
             connection.interest = wanted;
             let data = EventData::new_u64(slot as u64);
             if epoll::modify(&self.epoll, &connection.stream, data, wanted).is_err() {
-                return self.close(slot);
+                return self.close(slot, "epoll rejects it");
             }
         }
         self.update_held_bytes(slot);
@@ -459,8 +477,10 @@ impl NbdServer {
         }
     }
 
-    fn close(&mut self, slot: usize) {
+    fn close(&mut self, slot: usize, why: &str) {
         if let Some(connection) = self.connections.get_mut(slot).and_then(Option::take) {
+            let (now, number) = (self.clock.now(), connection.id.number);
+            limited_event!(now, INFO, connection = number, why, "connection closed");
             self.held_bytes -= connection.counted_bytes;
         }
     }

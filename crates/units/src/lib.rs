@@ -12,6 +12,7 @@
 //! - [`median()`]: the median, for reports and benchmarks.
 //! - [`endurance`]: origins and steps of a drive's endurance counters.
 //! - [`error_class`]: [`ErrorClass`], what kind of failure an error is.
+//! - [`event_limit`]: how many events one place in the code writes in a second.
 //! - [`op`]: [`Op`] and [`DataClass`], the operations and data classes of workloads, targets and
 //!   simulated drives.
 //!
@@ -25,6 +26,7 @@
 
 pub mod endurance;
 pub mod error_class;
+pub mod event_limit;
 mod median;
 pub mod op;
 pub mod rate;

@@ -47,7 +47,10 @@ where
 {
     let all: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let is_option = |argument: &&OsString| argument.as_encoded_bytes().starts_with(b"-");
-    let command = all.iter().skip(1).find(|argument| !is_option(argument));
+    // Of the options before a command, only `--log` has a value of its own.
+    let mut pairs = all.windows(2);
+    let command = pairs.find(|pair| !is_option(&&pair[1]) && pair[0] != "--log");
+    let command = command.map(|pair| &pair[1]);
     let names = all.iter().filter(|argument| name_of(argument).is_some());
     let several = names.count() > 1 && command.is_some_and(|command| command == "job");
     let first = all.iter().position(|argument| name_of(argument).is_some());

@@ -37,6 +37,7 @@ mod kill;
 mod kill_points;
 mod lake;
 mod live;
+mod log;
 mod notation;
 mod outputs;
 mod pacing;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use crate::fixture::{Fixture, KIB, MIB, noise, pause, wait_until};
 use crate::serving::{ServeProcess, Usage};
@@ -319,4 +319,29 @@ fn nbd_clients_on_a_unix_socket_hold_neither_memory_nor_connections() {
 #[test]
 fn nbd_clients_on_tcp_hold_neither_memory_nor_connections() {
     nbd_server_withstands_its_clients("tcp:127.0.0.1:0");
+}
+
+/// What `--log` writes of a client that sends nothing but requests that do not exist.
+#[test]
+fn a_thousand_bad_requests_are_some_lines_of_events() {
+    let fixture = Fixture::in_memory();
+    let serving = ServeProcess::start(&fixture, "sim:samsung-951 --nbd unix:drive.sock --log info");
+    let mut socket = entered(&serving).unwrap();
+    for _ in 0..1000 {
+        socket.write_all(&request(99, 0, 0)).unwrap();
+        take(socket.as_mut(), 16).unwrap();
+    }
+    drop(socket);
+    assert!(is_served(&serving, 1));
+    let stderr = serving.ended(Signal::TERM).stderr;
+    let lines = |text: &str| stderr.lines().filter(|line| line.contains(text)).count();
+    let refused = lines("WARN assay_serve::nbd::session: NBD client refused connection=1 why=");
+    // Ten a second, and the client may take several.
+    assert!((10..=50).contains(&refused), "{stderr}");
+    assert!(
+        lines("events like the last one are left out") > 0,
+        "{stderr}"
+    );
+    assert_eq!(lines("connection accepted connection=2"), 1, "{stderr}");
+    assert_eq!(lines("connection closed connection=2"), 1, "{stderr}");
 }

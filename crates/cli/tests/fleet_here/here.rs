@@ -120,3 +120,40 @@ fn a_plan_that_finds_no_drive_is_an_error() {
     let error = fixture.error(2, &SUBMIT);
     assert!(error.contains("finds no drive"), "{error}");
 }
+
+#[test]
+fn tasks_and_their_runs_write_events_that_are_no_reasons() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "drives/alpha",
+        "sim:samsung-951,lot=1,seed=1,fault=vanish@30000\n",
+    );
+    fixture.plan(&format!("model = \"{MODEL}\""), "scale = 0.05");
+    let words: Vec<&str> = SUBMIT[..6]
+        .iter()
+        .copied()
+        .chain(["--log", "info"])
+        .collect();
+    let stderr = fixture.error(130, &words);
+    let serial = "SIM-SAMSUNG-951-L1-1";
+    for event in [
+        "INFO assay_fleet::claim: claim taken".to_owned(),
+        "INFO assay_fleet::claim: claim released".to_owned(),
+        format!("serial={serial} attempt=1 state=Interrupted reason=Some(\"drive-lost\")"),
+        format!("action=Start {{ serial: Serial(\"{serial}\")"),
+    ] {
+        assert!(stderr.contains(&event), "{event} is missing: {stderr}");
+    }
+    let work = fixture.path("work");
+    let found = std::process::Command::new("/usr/bin/find")
+        .arg(&work)
+        .args(["-name", "*.messages"])
+        .output()
+        .unwrap();
+    let path = String::from_utf8(found.stdout).unwrap();
+    let messages = std::fs::read_to_string(path.trim()).unwrap();
+    assert!(
+        messages.contains("WARN assay_execute::events: drive lost"),
+        "{messages}"
+    );
+}

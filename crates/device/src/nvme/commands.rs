@@ -1,5 +1,6 @@
 //! Each fails as [`AdminPort::admin`] does.
 
+use assay_io::clock::Clock;
 use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
     SetFeatures,
@@ -12,8 +13,9 @@ use assay_nvme_spec::identify::{
 use assay_nvme_spec::log::{FirmwareSlotLog, LogId, OcpSmartLog, SanitizeLog, SmartLog, VendorLog};
 use assay_nvme_spec::wire::Wire;
 use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
+use assay_units::limited_event;
 
-use super::{AdminPort, CommandError};
+use super::{AdminPort, CommandError, command_name};
 use crate::identity::DriveInfo;
 
 /// Timeout of commands that only read.
@@ -35,7 +37,29 @@ impl<'p> Commands<'p> {
     }
 
     fn ask(&mut self, command: SubmissionEntry, data: &mut [u8]) -> Result<u32, CommandError> {
-        self.port.admin(&command, data, ASK_MS)
+        self.send(&command, data, ASK_MS)
+    }
+
+    fn send(
+        &mut self,
+        command: &SubmissionEntry,
+        data: &mut [u8],
+        timeout_ms: u32,
+    ) -> Result<u32, CommandError> {
+        let done = self.port.admin(command, data, timeout_ms);
+        let controller = self.port.name();
+        let nsid = command.nsid();
+        match &done {
+            Ok(dw0) => {
+                let command = command_name(command);
+                tracing::debug!(controller, command, nsid, dw0, "admin command");
+            }
+            Err(error) => {
+                let (now, why) = (|| Clock::monotonic().now(), error.to_string());
+                limited_event!(now(), INFO, controller, nsid, why, "admin command failed");
+            }
+        }
+        done
     }
 
     fn identify(&mut self, cns: Cns, nsid: u32) -> Result<Box<[u8; DATA_BYTES]>, CommandError> {
@@ -225,7 +249,7 @@ impl<'p> Commands<'p> {
             .set_protection_first(protection & 8 != 0)
             .set_secure_erase(erase.0)
             .set_nsid(nsid);
-        self.port.admin(&command.entry(), &mut [], FORMAT_MS)?;
+        self.send(&command.entry(), &mut [], FORMAT_MS)?;
         Ok(())
     }
 

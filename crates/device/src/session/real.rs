@@ -184,6 +184,7 @@ fn no_permit(info: &DriveInfo) -> SessionError {
 }
 
 fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionError> {
+    tracing::info!(drive = ?info.spec, "purged by discard");
     let open = open_drive(info, false, Some(permit))?;
     purge::discard_all(&open, info.capacity_bytes)?;
     let (how, scope) = match (info.kind, &info.partition_of) {

@@ -298,10 +298,21 @@ impl Executor<'_, '_> {
             });
             values.extend(stopped.map(|(name, value)| (name.to_owned(), value)));
             compare(cell, job.drive, earlier, &mut result);
+            let drive = &self.drives[job.drive].info().spec;
             if let Some(gave_up) = job.end.gave_up {
+                let (errors, span) = (gave_up.errors, gave_up.span);
+                tracing::info!(
+                    cell = cell.plan.id,
+                    drive,
+                    errors,
+                    ?span,
+                    "only failed I/Os"
+                );
                 done.given_up.insert(job.drive, gave_up.errors);
             }
             if job.end.unanswered > 0 {
+                let ios = job.end.unanswered;
+                tracing::info!(cell = cell.plan.id, drive, ios, "I/Os timed out");
                 done.unanswered.insert(job.drive, job.end.unanswered);
             }
             if let Some((last, end)) = telemetry.power_ended(job.drive) {

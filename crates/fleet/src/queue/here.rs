@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use tracing::level_filters::LevelFilter;
 
 use super::{Job, JobSpec, JobState, Queue, QueueError, name_prefix, task_arguments};
-use crate::{HostName, PlanId};
+use crate::{HostName, LOG_VARIABLE, PlanId};
 
 /// Dropping it leaves the tasks running.
 #[derive(Debug)]
@@ -57,6 +58,7 @@ impl Queue for HereQueue {
         let child = Command::new(&self.program)
             .args(task_arguments(job, &self.store))
             .args(["--host", job.host.as_str()])
+            .env(LOG_VARIABLE, LevelFilter::current().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             // A group of its own: a signal of the terminal comes once, through this process.

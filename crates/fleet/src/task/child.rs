@@ -16,6 +16,7 @@ use assay_store::journal::JOURNAL_FILE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::thread::CpuSet;
+use tracing::Level;
 
 use super::folder::journal_end;
 use super::machine::{ChildEnd, Event, JournalEnd};
@@ -175,7 +176,19 @@ fn watch(mut child: Child, running: &Running, folder: &Path, silence_s: u32) -> 
     }
 }
 
-/// The end of the child's stderr.
+/// A line that `--log` writes: its time, then its level.
+fn is_event(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_time = words
+        .next()
+        .is_some_and(|word| word.starts_with('2') && word.ends_with('Z'));
+    is_time
+        && words
+            .next()
+            .is_some_and(|word| word.parse::<Level>().is_ok())
+}
+
+/// The end of what it wrote to stderr, without events.
 fn last_message(path: &Path, end: ChildEnd) -> String {
     let mut text = String::new();
     if let Ok(mut file) = File::open(path) {
@@ -183,7 +196,9 @@ fn last_message(path: &Path, end: ChildEnd) -> String {
         let mut bytes = Vec::new();
         let _ = file.seek(SeekFrom::Start(len.saturating_sub(WHY_BYTES)));
         let _ = file.read_to_end(&mut bytes);
-        text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        text = String::from_utf8_lossy(&bytes).into_owned();
+        let messages: Vec<&str> = text.lines().filter(|line| !is_event(line)).collect();
+        text = messages.join("\n").trim().to_owned();
     }
     match (text.is_empty(), end) {
         (false, _) => text,
@@ -192,3 +207,7 @@ fn last_message(path: &Path, end: ChildEnd) -> String {
         (true, ChildEnd::NotStarted) => "assay run could not be started".to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/task_child.rs"]
+mod tests;

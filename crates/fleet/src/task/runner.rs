@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use tracing::level_filters::LevelFilter;
+
 use super::child::{self, Launch, Running, SILENCE_S};
 use super::claimed_drive::{Assignment, ClaimedDrive, TakeError, folder_path};
 use super::control;
@@ -23,7 +25,7 @@ use crate::claim::Holder;
 use crate::inventory::InventoryDrive;
 use crate::plan::Share;
 use crate::shared_store::SharedStore;
-use crate::{FleetError, HostName, PlanId, Serial};
+use crate::{FleetError, HostName, LOG_VARIABLE, PlanId, Serial};
 
 /// After a signal to the task, children that did not get it as well are told after this time.
 const GRACE: Duration = Duration::from_secs(3);
@@ -134,6 +136,7 @@ pub fn run(
     loop {
         runner.show(&machine);
         for action in actions {
+            action.log();
             if let Action::Finish { status } = action {
                 let drives = machine.ends();
                 let drives = drives.filter_map(|(s, end)| Some((s.clone(), end?.clone())));
@@ -146,6 +149,7 @@ pub fn run(
         let Ok(event) = received.recv() else {
             return Err(std::io::Error::other("the task's events ended"));
         };
+        event.log();
         runner.observe(&event);
         actions = machine.handle(event);
     }
@@ -369,6 +373,7 @@ impl Runner {
             .view
             .update(&serial, |drive| drive.folder = Some(folder.clone()));
         let mut command = Command::new(&setup.program);
+        command.env(LOG_VARIABLE, LevelFilter::current().to_string());
         command.arg("run");
         match resume {
             // The drive's device may have another name since.

@@ -4,7 +4,7 @@ use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::feature::{AsyncEventType, event};
 use assay_nvme_spec::log::LogId;
 use assay_nvme_spec::register::{self, AdminQueueAttributes, Configuration, shutdown_status};
-use assay_units::{Nanos, Op};
+use assay_units::{Nanos, Op, limited_event};
 
 use super::complete::drive_command;
 use super::{Controller, MAX_TIME_NS, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
@@ -123,6 +123,12 @@ impl Controller {
 
     #[cold]
     fn raise_doorbell_error(&mut self, now_ns: u64, information: u8) {
+        limited_event!(
+            Nanos(now_ns),
+            WARN,
+            information,
+            "the host wrote an invalid doorbell"
+        );
         self.events
             .raise(AsyncEventType::ERROR, information, LogId::ERROR);
         self.wake_ns = self.wake_ns.min(now_ns);

@@ -1,5 +1,8 @@
 //! Option negotiation (proto, "Option types", "Option reply types").
 
+use assay_io::clock::Clock;
+use assay_units::limited_event;
+
 use super::protocol::{
     BASE_ALLOCATION, BASE_ALLOCATION_ID, MAX_PAYLOAD_BYTES, OPTION_REPLY_MAGIC, info, option,
     option_reply,
@@ -40,11 +43,22 @@ impl NbdSession {
     /// `false` ends the connection.
     pub(super) fn handle_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> bool {
         use option_reply as kind;
+        let (connection, bytes) = (self.connection, data.len());
+        let now = || Clock::monotonic().now();
+        limited_event!(
+            now(),
+            DEBUG,
+            connection,
+            option = number,
+            bytes,
+            "NBD option"
+        );
         let mut reject = |kind: u32, why: &str| reply(out, number, kind, &[why.as_bytes()]);
         if number == option::EXPORT_NAME {
             return self.export_name(data, out);
         }
         if !self.fixed {
+            self.refused("an option other than the export's name, without fixed newstyle");
             return false;
         }
         match number {
@@ -81,7 +95,12 @@ impl NbdSession {
     }
 
     fn matches_export(&self, name: &[u8]) -> bool {
-        name.is_empty() || name == self.export.name.as_bytes()
+        let matches = name.is_empty() || name == self.export.name.as_bytes();
+        if !matches {
+            let name = String::from_utf8_lossy(name);
+            self.refused(format_args!("no such export: {name:?}"));
+        }
+        matches
     }
 
     /// `NBD_OPT_EXPORT_NAME` has no error reply.

@@ -4,6 +4,11 @@
 //! longer one is skipped as it arrives and then rejected. One call appends at most a few kilobytes
 //! to `out`.
 
+use std::fmt::Display;
+
+use assay_io::clock::Clock;
+use assay_units::limited_event;
+
 use super::protocol::{
     IHAVEOPT, INIT_PASSWD, MAX_OPTION_BYTES, MAX_PAYLOAD_BYTES, OPTION_BYTES, REQUEST_BYTES,
     REQUEST_MAGIC, command, command_flag, handshake, transmission,
@@ -95,6 +100,8 @@ enum RejectedMessage {
 #[derive(Clone, Debug)]
 pub struct NbdSession {
     pub(super) export: Export,
+    /// Number of the connection, for events.
+    pub(crate) connection: u64,
     pub(super) phase: SessionPhase,
     pub(super) fixed: bool,
     pub(super) no_zeroes: bool,
@@ -132,6 +139,7 @@ impl NbdSession {
         out.extend_from_slice(&flags.to_be_bytes());
         NbdSession {
             export,
+            connection: 0,
             phase: SessionPhase::ClientFlags,
             fixed: false,
             no_zeroes: false,
@@ -158,6 +166,19 @@ impl NbdSession {
         }
     }
 
+    /// The client broke the protocol, or is refused something.
+    #[cold]
+    pub(super) fn refused(&self, why: impl Display) {
+        let (connection, now) = (self.connection, || Clock::monotonic().now());
+        limited_event!(
+            now(),
+            WARN,
+            connection,
+            why = why.to_string(),
+            "NBD client refused"
+        );
+    }
+
     fn close<'a>(&mut self) -> Decoded<'a> {
         self.phase = SessionPhase::Closed;
         Decoded::Close
@@ -167,6 +188,7 @@ impl NbdSession {
     fn bad_head<'a>(&mut self, input: &[u8], magic: &[u8], bytes: usize) -> Option<Decoded<'a>> {
         let known = input.len().min(magic.len());
         if input[..known] != magic[..known] {
+            self.refused("a message does not begin with its magic word");
             return Some(self.close());
         }
         (input.len() < bytes).then_some(Decoded::NeedMore { bytes })
@@ -201,6 +223,7 @@ impl NbdSession {
         let flags = u32_at(input, 0);
         let known = u32::from(handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES);
         if flags & !known != 0 {
+            self.refused("unknown client flags");
             return self.close();
         }
         self.fixed = flags & u32::from(handshake::FIXED_NEWSTYLE) != 0;
@@ -216,6 +239,7 @@ impl NbdSession {
         }
         let (option, len) = (u32_at(input, 8), u32_at(input, 12));
         if len > MAX_OPTION_BYTES {
+            self.refused("the data of an option is too long");
             if !self.may_reject(option) {
                 return self.close();
             }
@@ -264,6 +288,9 @@ impl NbdSession {
         let command = match self.check(flags, kind, offset_bytes, len_bytes) {
             Ok(command) => command,
             Err(error) => {
+                self.refused(format_args!(
+                    "request {kind}, flags {flags:#x}, {len_bytes} bytes at {offset_bytes}: {error}"
+                ));
                 if payload_bytes == 0 {
                     self.error_reply(cookie, error, out);
                 } else {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_io::clock::Clock;
-use assay_units::Nanos;
+use assay_units::{Nanos, limited_event};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
@@ -71,14 +71,28 @@ pub fn serve(
     };
     let mut waiting = Vec::new();
     while let Some(client) = next_client(&listener, &mut waiting, &clock, stopping)? {
+        limited_event!(clock.now(), INFO, "vfio-user client accepted");
         match serve_client(&mut device, client, &clock) {
-            Ok(true) => log("the virtual machine disconnected; another one may connect"),
+            Ok(true) => {
+                limited_event!(clock.now(), INFO, "vfio-user client disconnected");
+                log("the virtual machine disconnected; another one may connect");
+            }
             // A client that sent nothing, such as one that asks whether the server is there.
-            Ok(false) => {}
-            Err(error) => log(&format!(
-                "vfio-user: {error}; the virtual machine has lost the drive, and another one may \
-                 connect"
-            )),
+            Ok(false) => {
+                limited_event!(
+                    clock.now(),
+                    INFO,
+                    "vfio-user client disconnected, without a word"
+                );
+            }
+            Err(error) => {
+                let why = error.to_string();
+                limited_event!(clock.now(), WARN, ?why, "vfio-user client disconnected");
+                log(&format!(
+                    "vfio-user: {error}; the virtual machine has lost the drive, and another one \
+                     may connect"
+                ));
+            }
         }
         device.disconnect();
     }
@@ -97,7 +111,17 @@ fn next_client(
             return Ok(None);
         }
         let now = clock.now();
+        let before = waiting.len();
         waiting.retain(|client| client.until > now);
+        let overdue = before - waiting.len();
+        if overdue > 0 {
+            limited_event!(
+                now,
+                WARN,
+                overdue,
+                "vfio-user clients sent no version in time"
+            );
+        }
         let left = waiting.iter().map(|client| client.until - now).min();
         let left = left.map(|left| Timespec {
             tv_sec: (left.0 / 1_000_000_000) as i64,

@@ -5,6 +5,8 @@
 use std::fs::File;
 use std::io;
 
+use assay_io::clock::Clock;
+use assay_units::limited_event;
 use vfio_bindings::bindings::vfio::{
     VFIO_DEVICE_FLAGS_PCI, VFIO_DEVICE_FLAGS_RESET, VFIO_IRQ_SET_DATA_BOOL,
 };
@@ -213,11 +215,25 @@ impl VfioSession {
         out: &mut Vec<u8>,
     ) -> Result<(), ProtocolError> {
         assert_eq!(body.len(), header.body_bytes, "the whole message");
+        let command = header.command;
+        // The others are the doorbells: I/O.
+        if !matches!(command, command::REGION_READ | command::REGION_WRITE) {
+            let bytes = body.len();
+            limited_event!(
+                Clock::monotonic().now(),
+                DEBUG,
+                command,
+                bytes,
+                "vfio-user message"
+            );
+        }
         if header.command == command::VERSION {
             self.version(header, body, out)?;
         } else if !self.negotiated {
             return Err(ProtocolError::NoVersion(header.command));
         } else if let Err(errno) = request(device, header, body, files, out)? {
+            let now = || Clock::monotonic().now();
+            limited_event!(now(), WARN, command, errno, "vfio-user request refused");
             header.append_reply(ERROR, errno, &[], out);
         }
         Ok(())

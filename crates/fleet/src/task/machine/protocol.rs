@@ -175,3 +175,26 @@ pub enum Action {
     /// The task is done.
     Finish { status: u8 },
 }
+
+impl Event {
+    /// Writes it as an event of `tracing`; timers and looks as details.
+    pub(crate) fn log(&self) {
+        match self {
+            Event::TimerFired { .. } | Event::Looked { .. } => tracing::debug!(event = ?self),
+            Event::Fenced { serial, why } => {
+                tracing::warn!(%serial, ?why, "the drive was taken over by another attempt");
+            }
+            _ => tracing::info!(event = ?self),
+        }
+    }
+}
+
+impl Action {
+    /// Writes it as an event of `tracing`; timers and looks as details.
+    pub(crate) fn log(&self) {
+        match self {
+            Action::SetTimer { .. } | Action::LookFor { .. } => tracing::debug!(action = ?self),
+            _ => tracing::info!(action = ?self),
+        }
+    }
+}
