@@ -136,10 +136,13 @@ pub struct DifferenceCounts {
 
 impl DifferenceCounts {
     pub fn total(&self) -> usize {
-        Difference::ALL.iter().map(|answer| self.of(*answer)).sum()
+        Difference::ALL
+            .iter()
+            .map(|answer| self.count(*answer))
+            .sum()
     }
 
-    pub fn of(&self, answer: Difference) -> usize {
+    pub fn count(&self, answer: Difference) -> usize {
         match answer {
             Difference::Faster => self.faster,
             Difference::Slower => self.slower,
@@ -247,7 +250,7 @@ pub struct Comparisons {
 }
 
 /// No pairs when there is only one drive in one run.
-pub fn of(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
+pub fn compare_runs(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     let (groups, by) = groups(runs);
     let pair = |other| pair(runs, &groups, (0, other), by, terms);
     Comparisons {

@@ -74,7 +74,7 @@ impl Rows<'_> {
 }
 
 /// Those of cells in the plan's order, then those of steps and drives.
-pub fn of(run: &Run) -> Conclusions {
+pub fn conclude_run(run: &Run) -> Conclusions {
     let mut found = Conclusions::default();
     for cell in &run.cells {
         for part in &cell.drives {
@@ -82,7 +82,7 @@ pub fn of(run: &Run) -> Conclusions {
         }
     }
     for drive in 0..run.manifest.drives.len() {
-        drives::of(run, drive, &mut found.conclusions);
+        drives::add_conclusions(run, drive, &mut found.conclusions);
     }
     found
 }
@@ -132,7 +132,7 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     }
     // Rates of fills and idle times are no measurements.
     let is_measured = !matches!(cell.plan.kind, CellKind::Prepare | CellKind::Idle);
-    if let Some(modes) = modes::of(&cell.plan, part).filter(|_| is_measured) {
+    if let Some(modes) = modes::modes_of_cell(&cell.plan, part).filter(|_| is_measured) {
         let row = |(at, mode): (usize, &assay_stats::modes::Mode)| ModeRow {
             drive: part.drive,
             cell: cell.plan.id.clone(),
@@ -147,7 +147,7 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
         };
         found.modes.extend(modes.modes.iter().enumerate().map(row));
     }
-    let estimates = estimate::of(part);
+    let estimates = estimate::estimate_cell(part);
     let intervals = CellIntervals {
         iops: estimates.iops.ok(),
         mib_per_s: estimates.mib_per_s.ok(),

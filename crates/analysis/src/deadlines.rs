@@ -36,7 +36,7 @@ impl Misses {
 }
 
 /// Misses by operation, without operations without any I/O.
-pub fn of(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
+pub fn misses_of_cell(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
     let errors = |op: Op| {
         let result = drive.result.as_ref();
         let summaries = result.map(assay_store::model::CellResult::operations);
@@ -64,7 +64,7 @@ pub fn of(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
 
 /// All operations but flushes together.
 pub fn of_all(drive: &CellDrive, deadline: Nanos) -> Option<Misses> {
-    let each = of(drive, deadline)
+    let each = misses_of_cell(drive, deadline)
         .into_iter()
         .filter(|m| m.op != Op::Flush);
     each.reduce(|sum, next| Misses {

@@ -21,7 +21,7 @@ impl Drain {
 }
 
 /// `None` of a cell that is not finished, wrote nothing or had errors.
-pub fn of(cell: &CellRecord, drive: &CellDrive) -> Option<Drain> {
+pub fn drain_of_cell(cell: &CellRecord, drive: &CellDrive) -> Option<Drain> {
     let result: &CellResult = drive.result.as_ref()?;
     let seconds = result.elapsed.as_secs_f64();
     let whole = cell.state == CellState::Finished && result.errors() == 0;

@@ -60,7 +60,7 @@ pub fn of_series(values: &[f64], step_s: f64) -> MeanEstimate {
     confidence::mean(values, LEVEL).map_err(|reason| Missing { reason, step_s })
 }
 
-pub fn of(drive: &CellDrive) -> Estimates {
+pub fn estimate_cell(drive: &CellDrive) -> Estimates {
     of_several([drive])
 }
 

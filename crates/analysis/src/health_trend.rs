@@ -130,7 +130,7 @@ pub struct HealthTrend {
 }
 
 /// Trends of drives with two or more runs with health readings, by model and serial.
-pub fn of(runs: &[Run]) -> Vec<HealthTrend> {
+pub fn health_trends(runs: &[Run]) -> Vec<HealthTrend> {
     let mut drives: BTreeMap<(&str, &str), Vec<HealthPoint>> = BTreeMap::new();
     for (position, run) in runs.iter().enumerate() {
         for (index, drive) in run.manifest.drives.iter().enumerate() {

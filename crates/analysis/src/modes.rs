@@ -31,11 +31,11 @@ impl CellModes {
 
 /// Of the scored part of a cell that is scored, else of all measured intervals; `None` where they
 /// are too few to tell.
-pub fn of(plan: &CellPlan, drive: &CellDrive) -> Option<CellModes> {
+pub fn modes_of_cell(plan: &CellPlan, drive: &CellDrive) -> Option<CellModes> {
     let samples = drive.measured_intervals();
     let samples = match plan.view {
         Some(CellView::Consistency) => {
-            let scored = score::of(drive)?.score.samples as usize;
+            let scored = score::score_of_cell(drive)?.score.samples as usize;
             &samples[samples.len() - scored..]
         }
         _ => &samples[..],

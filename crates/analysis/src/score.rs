@@ -20,7 +20,7 @@ pub struct CellScore {
 
 /// Over the last 400 s of an hour or more, and of a shorter cell over its last ninth (the same
 /// share). `None` with fewer than two intervals in that part.
-pub fn of(drive: &CellDrive) -> Option<CellScore> {
+pub fn score_of_cell(drive: &CellDrive) -> Option<CellScore> {
     let samples = drive.measured_intervals();
     let (first, last) = (samples.first()?, samples.last()?);
     let end = last.end_s();

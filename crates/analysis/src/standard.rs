@@ -69,7 +69,7 @@ struct Parameter {
 }
 
 /// `None` where the suite is no test of a standard.
-pub fn of(run: &Run, drive: usize) -> Option<StandardReport> {
+pub fn standard_report(run: &Run, drive: usize) -> Option<StandardReport> {
     let declared: Declared = toml::from_str(&run.manifest.suite.text).unwrap_or_default();
     let mut standard = declared.standard?;
     let mut defaults = declared.parameters;

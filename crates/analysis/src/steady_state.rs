@@ -95,7 +95,7 @@ fn span(plan: &CellPlan, part: &CellDrive, observed: &ObservedCell) -> Option<(f
     let end = last.sample.end_s();
     let from = match plan.view {
         // Too short for a score is too short for steady state.
-        Some(CellView::Consistency) => score::of(part).map_or(end, |score| score.from_s),
+        Some(CellView::Consistency) => score::score_of_cell(part).map_or(end, |score| score.from_s),
         _ => first.sample.start_s(),
     };
     Some((from - last.sample.elapsed_s() / 2.0, end))

@@ -31,7 +31,7 @@ pub struct Stimulus {
 }
 
 /// `None` with too few intervals.
-pub fn of(drive: &CellDrive) -> Option<Stimulus> {
+pub fn stimulus_of_cell(drive: &CellDrive) -> Option<Stimulus> {
     let intervals = drive.measured_intervals();
     let count = intervals.len().min(BLOCKS);
     if count < MIN_BLOCKS {
@@ -79,8 +79,8 @@ pub fn same_before<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord
 /// Level relative to that of the same workload before in the sequence.
 pub fn kept_pct(run: &Run, cell: &CellRecord, drive: &CellDrive) -> Option<f64> {
     let before = same_before(run, cell)?.drive(drive.drive)?;
-    let before = of(before)?.level_mib_per_s;
-    (before > 0.0).then_some(100.0 * of(drive)?.level_mib_per_s / before)
+    let before = stimulus_of_cell(before)?.level_mib_per_s;
+    (before > 0.0).then_some(100.0 * stimulus_of_cell(drive)?.level_mib_per_s / before)
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         };
         cell.drives.iter().map(job).collect()
     };
-    let found = conclusions::of(run);
+    let found = conclusions::conclude_run(run);
     let [conclusions, phases, modes] = concluded(run, &found, None);
     json!({
         "conclusions": conclusions,
@@ -119,7 +119,7 @@ fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<S
 
 /// One entry of `runs` per drive.
 pub fn suite(run: &Run) -> Value {
-    let found = conclusions::of(run);
+    let found = conclusions::conclude_run(run);
     let of_drive = |(index, drive): (usize, &DriveRecord)| {
         let cells = run
             .cells
@@ -160,7 +160,7 @@ pub fn suite(run: &Run) -> Value {
 }
 
 fn figures(object: &mut Value, part: &CellDrive, result: &CellResult) {
-    let estimates = assay_analysis::estimate::of(part);
+    let estimates = assay_analysis::estimate::estimate_cell(part);
     for (key, value) in [
         ("mib_per_s_ci", interval(estimates.mib_per_s)),
         ("mib_per_s_no_ci", no_interval(estimates.mib_per_s)),
@@ -327,7 +327,7 @@ pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Va
         "level": terms.level,
         "minimum_effect": terms.minimum_effect,
         "comparisons": all.pairs.iter().map(pair).collect::<Vec<_>>(),
-        "health": health_trend::of(runs).iter().map(health).collect::<Vec<_>>(),
+        "health": health_trend::health_trends(runs).iter().map(health).collect::<Vec<_>>(),
     })
 }
 

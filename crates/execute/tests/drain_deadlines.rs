@@ -65,7 +65,7 @@ fn the_time_to_drain_is_that_of_the_flash() {
         assert_eq!(all.len(), 4);
         all.iter()
             .map(|cell| {
-                let drained = drain::of(cell, &cell.drives[0]).unwrap();
+                let drained = drain::drain_of_cell(cell, &cell.drives[0]).unwrap();
                 assert_eq!(drained.bytes, 32 << 20, "all threads together");
                 assert_eq!(
                     result(cell).flush.ios,
@@ -102,7 +102,7 @@ jobs.writes = { rw = "randwrite", bs = "16k", rate = "100", iodepth = 4, offset 
 fn misses(run: &Run, job: &str, deadline: Nanos) -> Misses {
     let of_job = |c: &&CellRecord| c.plan.job.as_ref().unwrap().name == job;
     let cell = cells(run, "store").into_iter().find(of_job).unwrap();
-    let found = deadlines::of(&cell.drives[0], deadline);
+    let found = deadlines::misses_of_cell(&cell.drives[0], deadline);
     found.into_iter().find(|m| m.op != Op::Flush).unwrap()
 }
 

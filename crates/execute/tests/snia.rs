@@ -187,7 +187,7 @@ fn random_writes_depress_the_sequential_rate_until_it_recovers() {
     ];
     let (ending, run, _runs) = run(&suite("snia-xsr", &set), &[&drive]);
     assert_eq!((ending.outcome, ending.failed_cells), (RunEnd::Complete, 0));
-    let of = |step: &str| stimulus::of(&cells(&run, step)[0].drives[0]).unwrap();
+    let of = |step: &str| stimulus::stimulus_of_cell(&cells(&run, step)[0].drives[0]).unwrap();
     let (first, random, again) = (of("sequential"), of("random"), of("sequential-again"));
     assert!(
         random.level_mib_per_s < 0.5 * first.level_mib_per_s,
@@ -331,7 +331,7 @@ fn demand(name: &str) {
         ("grid", OperatingPoint::Mid)
     );
     // A simulated drive, a shorter round: deviations, each with its name.
-    let report = standard::of(&run, 0).unwrap();
+    let report = standard::standard_report(&run, 0).unwrap();
     let broken: Vec<&str> = report.deviations().map(|c| c.key).collect();
     assert!(
         broken.contains(&"drive") && !broken.contains(&"cells"),

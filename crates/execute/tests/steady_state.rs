@@ -134,7 +134,7 @@ fn intervals_without_completions_count() {
         "{mean} {}",
         result.iops()
     );
-    let score = score::of(part).unwrap();
+    let score = score::score_of_cell(part).unwrap();
     let first_stall = seconds.iter().position(|s| s.iops() == 0.0).unwrap();
     assert!(first_stall < seconds.len() - 1);
     assert!(

@@ -135,7 +135,7 @@ fn rows_of(candidate: &Candidate, observe: Observe<'_>) -> Result<RunRows, Strin
     }
     let figures = figures::rows(&run, &candidate.joined, observe);
     // Figures and conclusions are of the intervals as recorded, tables of soaks of minutes.
-    let found = assay_analysis::conclusions::of(&run);
+    let found = assay_analysis::conclusions::conclude_run(&run);
     let has_soak = run
         .cells
         .iter()

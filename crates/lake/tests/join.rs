@@ -161,7 +161,8 @@ fn rows_are_those_of_the_single_runs() {
                 .len(),
         };
         // Conclusions are of the intervals as recorded.
-        let found = assay_analysis::conclusions::of(&Run::open(&sources[at].folder).unwrap());
+        let found =
+            assay_analysis::conclusions::conclude_run(&Run::open(&sources[at].folder).unwrap());
         for (rows, table) in wanted.iter_mut().zip(joined.tables(&run, &found)) {
             rows.extend(table.rows);
         }

@@ -126,7 +126,7 @@ impl ResultMetric {
         let mut offered = ResultMetric::OFFERED.to_vec();
         offered.retain(|m| {
             let basic = ["Bandwidth", "IOPS", "Mean latency", "p99 latency"].contains(&m.label);
-            basic || results.clone().any(|r| m.of(r).is_some())
+            basic || results.clone().any(|r| m.value(r).is_some())
         });
         offered
     }
@@ -137,7 +137,7 @@ impl ResultMetric {
     }
 
     /// The figure in the metric's unit; `None` where too little completed.
-    pub fn of(self, result: &CellResult) -> Option<f64> {
+    pub fn value(self, result: &CellResult) -> Option<f64> {
         match self.source {
             Source::Rate(of) => Some(of(result)),
             Source::Latency(..) => self.of_latency(result.latency()),

@@ -197,10 +197,10 @@ fn steady_value(
     let here = |p: &&Point<'_>| (p.row, p.column, p.drive) == (row, column, drive);
     let points = || section.points.iter().filter(here);
     if points().all(|p| p.plan().round.is_none()) {
-        return metric.of(section.at(row, column, drive)?.result()?);
+        return metric.value(section.at(row, column, drive)?.result()?);
     }
     let results = points().filter(in_window).filter_map(Point::result);
-    let values: Option<Vec<f64>> = results.map(|result| metric.of(result)).collect();
+    let values: Option<Vec<f64>> = results.map(|result| metric.value(result)).collect();
     let values = values.filter(|values| !values.is_empty())?;
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }

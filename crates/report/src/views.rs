@@ -37,10 +37,10 @@ pub use descriptor::{KeyFigure, SectionView};
 
 /// The descriptor of a section.
 pub fn of_section(section: &Section<'_>) -> &'static SectionView {
-    of(section.view, section.kind)
+    section_view(section.view, section.kind)
 }
 
-fn of(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
+fn section_view(view: Option<CellView>, kind: CellKind) -> &'static SectionView {
     match (view, kind) {
         (_, CellKind::Idle) => &simple::IDLE,
         (Some(CellView::Consistency), _) => &consistency::VIEW,
@@ -77,7 +77,7 @@ pub fn charts(section: &Section<'_>, prefix: &str) -> Vec<Chart> {
     let view = of_section(section);
     let mut charts = (view.charts)(section);
     if charts.is_empty() && view.or_charts_of_kind {
-        charts = (of(None, section.kind).charts)(section);
+        charts = (section_view(None, section.kind).charts)(section);
     }
     let mut drives = section.drives.iter().map(|d| &section.set.drives[*d]);
     let simulated = drives.any(|drive| drive.info.simulated);

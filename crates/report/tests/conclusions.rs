@@ -10,7 +10,7 @@ use common::page::{Tables, tables};
 
 fn both(run: &Run) -> (Conclusions, Tables) {
     let page = html::render(std::slice::from_ref(run)).unwrap();
-    (conclusions::of(run), tables(&page))
+    (conclusions::conclude_run(run), tables(&page))
 }
 
 /// The rows of the tables with this caption, one after the other.
@@ -261,7 +261,7 @@ fn throttling_and_phases() {
 #[test]
 fn intervals_and_verdicts() {
     let run = common::bandwidth();
-    let found = conclusions::of(&run);
+    let found = conclusions::conclude_run(&run);
     for (drive, verdict) in run.verdicts.iter().enumerate() {
         let own = found
             .conclusions
@@ -278,7 +278,7 @@ fn intervals_and_verdicts() {
     let mut with_interval = 0;
     for cell in &run.cells {
         for part in cell.drives.iter().filter(|part| part.result.is_some()) {
-            let estimates = assay_analysis::estimate::of(part);
+            let estimates = assay_analysis::estimate::estimate_cell(part);
             let own = found.intervals[&(cell.plan.id.clone(), part.drive)];
             assert_eq!(
                 (own.iops, own.mib_per_s),

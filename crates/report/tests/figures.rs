@@ -69,7 +69,7 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
         let mut truths: Vec<f64> = Vec::new();
         for part in cells.flat_map(|c| &c.drives) {
             let r = part.result.as_ref().unwrap();
-            let estimates = assay_analysis::estimate::of(part);
+            let estimates = assay_analysis::estimate::estimate_cell(part);
             truths.extend(
                 [estimates.iops, estimates.latency_mean_ns]
                     .iter()

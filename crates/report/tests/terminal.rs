@@ -10,7 +10,7 @@ use assay_store::read::CellState;
 
 /// Runs compared by drive.
 fn compare(runs: &[Run], width: usize, style: Style, details: bool) -> String {
-    let compared = assay_analysis::compare::of(runs, ComparisonSettings::default());
+    let compared = assay_analysis::compare::compare_runs(runs, ComparisonSettings::default());
     assay_report::terminal::compare(runs, &compared, width, style, details)
 }
 

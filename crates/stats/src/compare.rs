@@ -243,6 +243,48 @@ fn pooled(a: &Side, b: &Side) -> Option<f64> {
     (degrees >= 1.0).then(|| (a.squares + b.squares) / degrees)
 }
 
+impl Comparison {
+    /// The answer, or why there is none, by an interval of `half` on each side of `log_ratio`.
+    fn answer(
+        &mut self,
+        log_ratio: f64,
+        half: f64,
+        single: bool,
+        better: Better,
+        settings: ComparisonSettings,
+    ) {
+        let (low, high) = (log_ratio - half, log_ratio + half);
+        let matters = (1.0 + settings.minimum_effect.max(0.0)).ln();
+        // Differences within rounding do not count.
+        let significant = low > 1e-12 || high < -1e-12;
+        let better_by = match better {
+            Better::More => log_ratio,
+            Better::Less => -log_ratio,
+        };
+        if low >= -matters && high <= matters && (!significant || matters > 0.0) {
+            self.answer = match single {
+                true => Difference::RunsAgree,
+                false => Difference::Same,
+            };
+        } else if significant && log_ratio.abs() >= matters {
+            self.answer = match better_by > 0.0 {
+                _ if single => Difference::RunsDiffer,
+                true => Difference::Faster,
+                false => Difference::Slower,
+            };
+        } else {
+            let least = settings.minimum_effect * 100.0;
+            let [low, high] = [low, high].map(|log| format!("{:+.1} %", (log.exp() - 1.0) * 100.0));
+            self.why = Some(match significant {
+                true => format!("a difference, but it may be smaller than {least} %"),
+                false => format!(
+                    "between {low} and {high}: holds both no difference and one of more than {least} %"
+                ),
+            });
+        }
+    }
+}
+
 /// Of a tail percentile only the values count, not their intervals.
 pub fn compare(
     baseline: &[RunValue],
@@ -288,35 +330,8 @@ pub fn compare(
     let (low, high) = (log_ratio - half, log_ratio + half);
     comparison.interval = Some((low.exp(), high.exp()));
     comparison.basis = Some(basis);
-    let matters = (1.0 + settings.minimum_effect.max(0.0)).ln();
-    // Differences within rounding do not count.
-    let significant = low > 1e-12 || high < -1e-12;
     let single = a.runs + b.runs == 2.0;
-    let better_by = match better {
-        Better::More => log_ratio,
-        Better::Less => -log_ratio,
-    };
-    if low >= -matters && high <= matters && (!significant || matters > 0.0) {
-        comparison.answer = match single {
-            true => Difference::RunsAgree,
-            false => Difference::Same,
-        };
-    } else if significant && log_ratio.abs() >= matters {
-        comparison.answer = match better_by > 0.0 {
-            _ if single => Difference::RunsDiffer,
-            true => Difference::Faster,
-            false => Difference::Slower,
-        };
-    } else {
-        let least = settings.minimum_effect * 100.0;
-        let [low, high] = [low, high].map(|log| format!("{:+.1} %", (log.exp() - 1.0) * 100.0));
-        comparison.why = Some(match significant {
-            true => format!("a difference, but it may be smaller than {least} %"),
-            false => format!(
-                "between {low} and {high}: holds both no difference and one of more than {least} %"
-            ),
-        });
-    }
+    comparison.answer(log_ratio, half, single, better, settings);
     comparison
 }
 

@@ -102,6 +102,42 @@ impl Default for SteadyRule {
     }
 }
 
+/// Why a round measured no rate; the first is `first`, from 0.
+fn not_a_rate(seen: &[f64], first: usize) -> Option<String> {
+    let mut seen = seen.iter().enumerate();
+    let (at, value) = seen.find(|(_, value)| !value.is_finite() || **value < 0.0)?;
+    Some(match value.is_finite() {
+        true => format!("round {} measured {value}, below zero", first + at + 1),
+        false => format!("round {} has no value", first + at + 1),
+    })
+}
+
+fn beyond_range(range_pct: f64, most: f64) -> Option<String> {
+    let range = figure(range_pct, most);
+    (!at_most(range_pct, most)).then(|| format!("range {range} % of the mean, at most {most} %"))
+}
+
+fn beyond_limit(what: &str, size: f64, mean: f64, limit: SteadyLimit) -> Option<String> {
+    let (size, most, unit) = match limit {
+        SteadyLimit::Absolute(most) => (size, most, ""),
+        SteadyLimit::Percent(most) => (size / mean * 100.0, most, " % of the mean"),
+    };
+    // Not `size >= most`: a limit that is not a number must fail.
+    let holds = size < most;
+    let figure = figure(size, most);
+    (!holds).then(|| format!("{what} {figure}{unit}, must be less than {most}{unit}"))
+}
+
+fn beyond_excursion(slope: f64, excursion_pct: f64, most: f64) -> Option<String> {
+    let moves = if slope < 0.0 { "falls" } else { "rises" };
+    let by = figure(excursion_pct, most);
+    (!at_most(excursion_pct, most)).then(|| {
+        format!(
+            "least-squares line {moves} by {by} % of the mean across the window, at most {most} %"
+        )
+    })
+}
+
 impl SteadyRule {
     /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`). `window` is a count of samples.
     pub fn from_fio(text: &str, window: usize) -> Result<(FioFigure, SteadyRule), NoSuchRule> {
@@ -202,12 +238,7 @@ impl SteadyRule {
         let first = values.len() - window;
         let span = (last + 1 - window as u32, last);
         let seen = &values[first..];
-        let is_rate = |value: f64| value.is_finite() && value >= 0.0;
-        if let Some((at, value)) = (seen.iter().enumerate()).find(|(_, value)| !is_rate(**value)) {
-            let why = match value.is_finite() {
-                true => format!("round {} measured {value}, below zero", first + at + 1),
-                false => format!("round {} has no value", first + at + 1),
-            };
+        if let Some(why) = not_a_rate(seen, first) {
             return unsteady(span, why);
         }
         let (mean, slope) = (mean(seen), slope(seen));
@@ -220,45 +251,26 @@ impl SteadyRule {
         }
         let range_pct = range * 100.0;
         let excursion_pct = slope.abs() * (window - 1) as f64 / mean * 100.0;
+        let farthest = (largest - mean).max(mean - smallest);
         let why = match *self {
             SteadyRule::Snia {
                 range_pct: range_most,
                 excursion_pct: excursion_most,
                 ..
             } => {
-                let mut failed = Vec::new();
-                if !at_most(range_pct, range_most) {
-                    let range = figure(range_pct, range_most);
-                    failed.push(format!(
-                        "range {range} % of the mean, at most {range_most} %"
-                    ));
-                }
-                if !at_most(excursion_pct, excursion_most) {
-                    let moves = if slope < 0.0 { "falls" } else { "rises" };
-                    let by = figure(excursion_pct, excursion_most);
-                    failed.push(format!(
-                        "least-squares line {moves} by {by} % of the mean across the window, at \
-                         most {excursion_most} %"
-                    ));
-                }
+                let range = beyond_range(range_pct, range_most);
+                let excursion = beyond_excursion(slope, excursion_pct, excursion_most);
+                let failed: Vec<String> = range.into_iter().chain(excursion).collect();
                 (!failed.is_empty()).then(|| failed.join("; "))
             }
             SteadyRule::Fio {
                 criterion, limit, ..
             } => {
-                let farthest = (largest - mean).max(mean - smallest);
                 let (what, size) = match criterion {
                     FioCriterion::Slope => ("slope per round", slope.abs()),
                     FioCriterion::MeanDeviation => ("largest distance from the mean", farthest),
                 };
-                let (size, most, unit) = match limit {
-                    SteadyLimit::Absolute(most) => (size, most, ""),
-                    SteadyLimit::Percent(most) => (size / mean * 100.0, most, " % of the mean"),
-                };
-                // Not `size >= most`: a limit that is not a number must fail.
-                let holds = size < most;
-                let figure = figure(size, most);
-                (!holds).then(|| format!("{what} {figure}{unit}, must be less than {most}{unit}"))
+                beyond_limit(what, size, mean, limit)
             }
         };
         SteadyEvaluation {

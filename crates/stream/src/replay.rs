@@ -347,6 +347,17 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                 return Ok(Some(self.finished()));
             }
         }
+        self.put(sink, (queue, slot), len, address)
+    }
+
+    /// Hands a checked chunk to the sink; returns the status if the stream is stopped there.
+    fn put(
+        &mut self,
+        sink: &mut dyn StreamSink,
+        (queue, slot): (usize, u32),
+        len: usize,
+        address: u64,
+    ) -> Result<Option<StatusBits>, StreamError> {
         let bytes = &self.queues[queue].buffer(slot)[..len];
         let put = sink.put(bytes, self.registers);
         self.queues[queue].give_slot(slot);

@@ -48,6 +48,7 @@ fn row(
 /// `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and what the
 /// streamer had read ahead.
 pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
+    // A table: a row per fault.
     vec![
         // The seventh read after the stopped replay.
         row(

@@ -141,16 +141,61 @@ pub struct Cohort {
     pub left_out: Vec<String>,
 }
 
+/// In the order of their first observations.
+fn by_figure<'o>(observations: &[&'o Observation]) -> Vec<(&'o str, Vec<&'o Observation>)> {
+    let mut by_figure: Vec<(&str, Vec<&Observation>)> = Vec::new();
+    let mut position: BTreeMap<&str, usize> = BTreeMap::new();
+    for &o in observations {
+        let at = *position.entry(&o.figure).or_insert_with(|| {
+            by_figure.push((&o.figure, Vec::new()));
+            by_figure.len() - 1
+        });
+        by_figure[at].1.push(o);
+    }
+    by_figure
+}
+
+fn false_calls(
+    figures: &[CohortFigure],
+    comparisons: &[GroupComparison],
+    drifts: &[SoakDrift],
+) -> FalseCalls {
+    let significant = |primary: bool| {
+        let of = |c: &&GroupComparison| figures[c.figure].primary == primary;
+        let all: Vec<&GroupComparison> = comparisons.iter().filter(of).collect();
+        let found = all.iter().filter(|c| c.adjusted <= FALSE_ALARM).count();
+        (all.len(), found)
+    };
+    let drift_figures = drifts
+        .iter()
+        .filter(|d| d.spread_and_limit.is_some())
+        .count();
+    let looked = figures.iter().filter(|f| f.limit.is_some()).count();
+    let (primary_comparisons, _) = significant(true);
+    let (_, exploratory_significant) = significant(false);
+    FalseCalls {
+        outlier_figures: looked,
+        expected_outlier_figures: looked as f64 * FALSE_ALARM,
+        drift_figures,
+        expected_drift_figures: drift_figures as f64 * FALSE_ALARM,
+        primary_comparisons,
+        primary_probability: if primary_comparisons > 0 {
+            FALSE_ALARM
+        } else {
+            0.0
+        },
+        exploratory_significant,
+        exploratory_expected_false: exploratory_significant as f64 * FALSE_ALARM,
+    }
+}
+
 pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSettings) -> Cohort {
     let mut settings = settings.clone();
     let mut left_out = Vec::new();
     let usable = |o: &&Observation| o.value.is_finite() && !o.serial.is_empty();
     let unusable = observations.len() - observations.iter().filter(usable).count();
-    if unusable > 0 {
-        left_out.push(format!(
-            "{unusable} values without a number or without a drive's serial"
-        ));
-    }
+    let why = || format!("{unusable} values without a number or without a drive's serial");
+    left_out.extend((unusable > 0).then(why));
     let observations: Vec<&Observation> = observations.iter().filter(usable).collect();
     // A soak that is not finished has no observations.
     let of_soaks = soaks.about().filter(|about| !about.serial.is_empty());
@@ -161,26 +206,14 @@ pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSe
     let index: BTreeMap<&str, usize> = (drives.iter().enumerate())
         .map(|(at, drive)| (drive.serial.as_str(), at))
         .collect();
-    let mut by_figure: Vec<(&str, Vec<&Observation>)> = Vec::new();
-    let mut position: BTreeMap<&str, usize> = BTreeMap::new();
-    for o in &observations {
-        let at = *position.entry(&o.figure).or_insert_with(|| {
-            by_figure.push((&o.figure, Vec::new()));
-            by_figure.len() - 1
-        });
-        by_figure[at].1.push(o);
-    }
+    let mut by_figure = by_figure(&observations);
     let rank = |figure: &str| {
-        settings
-            .primary
-            .iter()
-            .position(|p| observe::is_named(figure, p))
+        let mut primary = settings.primary.iter();
+        primary.position(|p| observe::is_named(figure, p))
     };
     for name in &settings.primary {
-        if !by_figure
-            .iter()
-            .any(|(figure, _)| observe::is_named(figure, name))
-        {
+        let is_named = |(figure, _): &(&str, _)| observe::is_named(figure, name);
+        if !by_figure.iter().any(is_named) {
             left_out.push(format!("primary figure {name}: no drive has it"));
         }
     }
@@ -196,48 +229,20 @@ pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSe
         )
     };
     let mut figures: Vec<CohortFigure> = by_figure.iter().map(figure).collect();
-    for f in figures.iter().filter(|f| f.drives < drives.len()) {
-        let missing = drives.len() - f.drives;
-        if f.primary {
-            left_out.push(format!(
-                "{}: {missing} of {} drives have no value",
-                f.figure,
-                drives.len()
-            ));
-        }
+    let all = drives.len();
+    for f in figures.iter().filter(|f| f.primary && f.drives < all) {
+        let missing = all - f.drives;
+        left_out.push(format!(
+            "{}: {missing} of {all} drives have no value",
+            f.figure
+        ));
     }
     let outliers = outliers::find(&mut figures, groups.len(), settings.minimum_effect);
     let comparisons = groups::compare(&figures, groups.len(), settings.minimum_effect);
-    let significant = |primary: bool| {
-        let of = |c: &&GroupComparison| figures[c.figure].primary == primary;
-        let all: Vec<&GroupComparison> = comparisons.iter().filter(of).collect();
-        let found = all.iter().filter(|c| c.adjusted <= FALSE_ALARM).count();
-        (all.len(), found)
-    };
     let error_rates = drift::error_rates(soaks, &index, &settings);
     let drifts = drift::conclude(soaks, &index, &groups, &settings, &mut left_out);
     left_out.extend(drift::unused_limits(soaks, &settings));
-    let drift_figures = drifts
-        .iter()
-        .filter(|d| d.spread_and_limit.is_some())
-        .count();
-    let looked = figures.iter().filter(|f| f.limit.is_some()).count();
-    let (primary_comparisons, _) = significant(true);
-    let (_, exploratory_significant) = significant(false);
-    let false_calls = FalseCalls {
-        outlier_figures: looked,
-        expected_outlier_figures: looked as f64 * FALSE_ALARM,
-        drift_figures,
-        expected_drift_figures: drift_figures as f64 * FALSE_ALARM,
-        primary_comparisons,
-        primary_probability: if primary_comparisons > 0 {
-            FALSE_ALARM
-        } else {
-            0.0
-        },
-        exploratory_significant,
-        exploratory_expected_false: exploratory_significant as f64 * FALSE_ALARM,
-    };
+    let false_calls = false_calls(&figures, &comparisons, &drifts);
     Cohort {
         settings,
         drives,

@@ -268,21 +268,13 @@ struct Member<'a> {
     spans: Vec<Span>,
 }
 
-fn of_figure(
-    figure: &str,
-    series: &[&SoakSeries],
+fn members<'a>(
+    series: &[&'a SoakSeries],
     index: &BTreeMap<&str, usize>,
     groups: &[String],
     settings: &CohortSettings,
-) -> SoakDrift {
-    let first = &series[0].about;
-    let values = || {
-        series
-            .iter()
-            .flat_map(|s| s.spans.iter().flatten())
-            .map(|p| p.1)
-    };
-    let logarithmic = values().all(|v| v > 0.0) && first.unit != "\u{b0}C";
+    logarithmic: bool,
+) -> Vec<Member<'a>> {
     let scale = |v: f64| if logarithmic { v.ln() } else { v };
     let mut members: BTreeMap<(usize, usize), Member<'_>> = BTreeMap::new();
     for one in series {
@@ -302,7 +294,75 @@ fn of_figure(
         let scaled = |span: &Span| span.iter().map(|(t, v)| (*t, scale(*v))).collect();
         member.spans.extend(one.spans.iter().map(scaled));
     }
-    let members: Vec<Member<'_>> = members.into_values().collect();
+    members.into_values().collect()
+}
+
+/// What the drives of a group have in common and how each of them differs from that.
+fn add_group<'a>(
+    found: &mut SoakDrift,
+    group: usize,
+    own: &[&Member<'a>],
+    limit: Option<f64>,
+    settings: &CohortSettings,
+    (slopes, hosts): (&mut Vec<(usize, Slope)>, &mut Vec<&'a str>),
+) {
+    let spans: Vec<Vec<Span>> = own.iter().map(|m| m.spans.clone()).collect();
+    let relative = drift::relative(&spans);
+    if let Some(common) = drift::common(&relative.curve, LEVEL) {
+        let drives = own.len();
+        found.common.push(common_drift(
+            found,
+            group,
+            drives,
+            &common,
+            relative.curve,
+            settings,
+        ));
+    }
+    let mut short = 0;
+    for (member, residuals) in own.iter().zip(&relative.residuals) {
+        let Some(slope) = drift::slope(residuals, LEVEL) else {
+            short += 1;
+            continue;
+        };
+        let mut drive = drive_drift(found, member, residuals, &slope, limit, settings);
+        if own.len() >= FEWEST_DRIVES {
+            slopes.push((group, slope));
+            hosts.push(member.host);
+        } else {
+            drive.verdict = DriftVerdict::NotJudged;
+        }
+        found.values.push(drive);
+    }
+    if short > 0 && own.len() > 1 {
+        found.notes.push(format!(
+            "{short} drives with too little measured at the times of the others have no slope"
+        ));
+    }
+    if own.len() < FEWEST_DRIVES && !own.is_empty() {
+        found.notes.push(format!(
+            "{} drives in a group of fewer than {FEWEST_DRIVES}: none of them is judged",
+            own.len()
+        ));
+    }
+}
+
+fn of_figure(
+    figure: &str,
+    series: &[&SoakSeries],
+    index: &BTreeMap<&str, usize>,
+    groups: &[String],
+    settings: &CohortSettings,
+) -> SoakDrift {
+    let first = &series[0].about;
+    let values = || {
+        series
+            .iter()
+            .flat_map(|s| s.spans.iter().flatten())
+            .map(|p| p.1)
+    };
+    let logarithmic = values().all(|v| v > 0.0) && first.unit != "\u{b0}C";
+    let members = members(series, index, groups, settings, logarithmic);
     let lengths: Vec<f64> = members.iter().map(|m| drift::measured(&m.spans)).collect();
     let medians: Vec<f64> = series.iter().map(|s| s.about.value).collect();
     let mut found = SoakDrift {
@@ -329,45 +389,8 @@ fn of_figure(
     let limit = limit_of(settings, figure);
     for group in 0..groups.len() {
         let own: Vec<&Member<'_>> = members.iter().filter(|m| m.group == group).collect();
-        let spans: Vec<Vec<Span>> = own.iter().map(|m| m.spans.clone()).collect();
-        let relative = drift::relative(&spans);
-        if let Some(common) = drift::common(&relative.curve, LEVEL) {
-            let drives = own.len();
-            found.common.push(common_drift(
-                &found,
-                group,
-                drives,
-                &common,
-                relative.curve,
-                settings,
-            ));
-        }
-        let mut short = 0;
-        for (member, residuals) in own.iter().zip(&relative.residuals) {
-            let Some(slope) = drift::slope(residuals, LEVEL) else {
-                short += 1;
-                continue;
-            };
-            let mut drive = drive_drift(&found, member, residuals, &slope, limit, settings);
-            if own.len() >= FEWEST_DRIVES {
-                slopes.push((group, slope));
-                hosts.push(member.host);
-            } else {
-                drive.verdict = DriftVerdict::NotJudged;
-            }
-            found.values.push(drive);
-        }
-        if short > 0 && own.len() > 1 {
-            found.notes.push(format!(
-                "{short} drives with too little measured at the times of the others have no slope"
-            ));
-        }
-        if own.len() < FEWEST_DRIVES && !own.is_empty() {
-            found.notes.push(format!(
-                "{} drives in a group of fewer than {FEWEST_DRIVES}: none of them is judged",
-                own.len()
-            ));
-        }
+        let judged = (&mut slopes, &mut hosts);
+        add_group(&mut found, group, &own, limit, settings, judged);
     }
     if let Some(distances) = drift::distances(&slopes) {
         judge(&mut found, &slopes, &hosts, &distances, settings);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_stats::cohort::hosts::compare_hosts;
 use assay_stats::cohort::multiple::{benjamini_hochberg, holm};
-use assay_stats::cohort::outliers::{FEWEST_DRIVES, distances_within, limit_of_groups};
+use assay_stats::cohort::outliers::{Distances, FEWEST_DRIVES, distances_within, limit_of_groups};
 use assay_stats::cohort::{FALSE_ALARM, spread};
 use assay_stats::compare::Better;
 use serde::Serialize;
@@ -122,6 +122,48 @@ fn residuals(figure: &CohortFigure, groups: usize) -> (Vec<Residual>, usize) {
     (found.into_values().filter_map(joined).collect(), left_out)
 }
 
+fn no_spread(values: &[f64]) -> Option<String> {
+    let differ = values.iter().filter(|v| v.abs() > 1e-9).count();
+    (values.len() >= FEWEST_DRIVES && differ > 0).then(|| {
+        format!(
+            "more than half of the drives have the same value, {differ} another: no spread to \
+             judge them by"
+        )
+    })
+}
+
+fn outlier(
+    at: usize,
+    figure: &CohortFigure,
+    drive: &Residual,
+    found: &Distances,
+    position: usize,
+    separation: Separation,
+) -> Outlier {
+    let limit = found.limit * found.qn;
+    let side = (drive.residual - found.median).signum();
+    let mut runs = drive.runs.iter();
+    let repeated = drive.runs.len() > 1 && runs.all(|r| (r - found.median) * side > limit);
+    let higher = drive.residual > found.median;
+    Outlier {
+        drive: drive.drive,
+        figure: at,
+        value: drive.value,
+        deviation: figure.share(drive.residual),
+        distance: found.distances[position],
+        limit: found.limit,
+        worse: figure
+            .better
+            .map(|better| (better == Better::More) != higher),
+        confirmation: match repeated {
+            true => Confirmation::Confirmed,
+            false => Confirmation::Suspected,
+        },
+        separation,
+        runs: drive.runs.len(),
+    }
+}
+
 /// Completes the figures' spread, limit, tails, hosts and notes.
 pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) -> Vec<Outlier> {
     let mut outliers = Vec::new();
@@ -141,15 +183,7 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
         let limit = *(limits.entry(sizes)).or_insert_with_key(|sizes| limit_of_groups(sizes));
         let Some(found) = limit.and_then(|limit| distances_within(&values, limit)) else {
             hosts.push(by_host(&drives, &[]));
-            let equal = values.len() >= FEWEST_DRIVES;
-            let differ = values.iter().filter(|v| v.abs() > 1e-9).count();
-            if equal && differ > 0 {
-                let note = format!(
-                    "more than half of the drives have the same value, {differ} another: no \
-                     spread to judge them by"
-                );
-                figure.notes.push(note);
-            }
+            figure.notes.extend(no_spread(&values));
             continue;
         };
         figure.spread = found.qn;
@@ -170,32 +204,11 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
         let mut own = Vec::new();
         for position in beyond {
             let drive = &drives[position];
-            let limit = found.limit * found.qn;
-            let every = |of: &dyn Fn(f64) -> bool| drive.runs.iter().all(|r| of(r - found.median));
-            let side = (drive.residual - found.median).signum();
-            let repeated = drive.runs.len() > 1 && every(&|r| r * side > limit);
-            let higher = drive.residual > found.median;
             let separation = separation(&placed, position, found.qn, found.limit);
             if separation == Separation::Drive {
                 own.push(drive.drive);
             }
-            outliers.push(Outlier {
-                drive: drive.drive,
-                figure: at,
-                value: drive.value,
-                deviation: figure.share(drive.residual),
-                distance: found.distances[position],
-                limit: found.limit,
-                worse: figure
-                    .better
-                    .map(|better| (better == Better::More) != higher),
-                confirmation: match repeated {
-                    true => Confirmation::Confirmed,
-                    false => Confirmation::Suspected,
-                },
-                separation,
-                runs: drive.runs.len(),
-            });
+            outliers.push(outlier(at, figure, drive, &found, position, separation));
         }
         hosts.push(by_host(&drives, &own));
     }

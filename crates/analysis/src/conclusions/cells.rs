@@ -20,7 +20,7 @@ fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
 }
 
 pub(super) fn score(place: Place<'_>, into: &mut Vec<Conclusion>) {
-    let Some(scored) = score::of(place.part) else {
+    let Some(scored) = score::score_of_cell(place.part) else {
         return;
     };
     let score = &scored.score;
@@ -130,11 +130,11 @@ pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
     if place.cell.plan.view != Some(CellView::CrossStimulus) {
         return;
     }
-    let Some(found) = stimulus::of(place.part) else {
+    let Some(found) = stimulus::stimulus_of_cell(place.part) else {
         return;
     };
     let before = stimulus::same_before(place.run, place.cell)
-        .and_then(|cell| stimulus::of(cell.drive(place.part.drive)?));
+        .and_then(|cell| stimulus::stimulus_of_cell(cell.drive(place.part.drive)?));
     let before = before.map(|before| before.level_mib_per_s);
     let kept = before
         .filter(|before| *before > 0.0)
@@ -170,7 +170,7 @@ pub(super) fn interference(place: Place<'_>, into: &mut Vec<Conclusion>) {
 /// Conclusions about every deadline of a cell and every operation.
 pub(super) fn deadlines(place: Place<'_>, into: &mut Vec<Conclusion>) {
     for deadline_ns in &place.cell.plan.deadlines_ns {
-        for misses in deadlines::of(place.part, Nanos(*deadline_ns)) {
+        for misses in deadlines::misses_of_cell(place.part, Nanos(*deadline_ns)) {
             let about = place.conclusion("deadline", "");
             let mut rows = Rows { about, into };
             let name = match misses.op {
@@ -192,7 +192,7 @@ pub(super) fn drain(place: Place<'_>, into: &mut Vec<Conclusion>) {
     if place.cell.plan.view != Some(CellView::Drain) {
         return;
     }
-    let Some(found) = drain::of(place.cell, place.part) else {
+    let Some(found) = drain::drain_of_cell(place.cell, place.part) else {
         return;
     };
     let about = place.conclusion("drain", "");

@@ -10,7 +10,7 @@ use super::cells::{self, AmplificationNames};
 use crate::knee::{CurveKnee, SweepKnee};
 use crate::{attribution, endurance, estimate, knee};
 
-pub(super) fn of(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+pub(super) fn add_conclusions(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let mut steps: Vec<&str> = run
         .cells
         .iter()
@@ -61,7 +61,9 @@ fn depth(run: &Run, drive: usize, sweep: SweepKnee, into: &mut Vec<Conclusion>) 
         .still_rising
         .then(|| "still rising at the deepest point".to_owned());
     rows.add_with("depth", "", f64::from(knee.depth), None, rising);
-    let estimates = run.cells[sweep.cell].drive(drive).map(estimate::of);
+    let estimates = run.cells[sweep.cell]
+        .drive(drive)
+        .map(estimate::estimate_cell);
     let ends = |e: Estimate| (e.low, e.high);
     let interval = estimates
         .and_then(|estimates| estimates.iops.ok())
@@ -113,7 +115,7 @@ fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
 }
 
 fn standard(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
-    let Some(report) = crate::standard::of(run, drive) else {
+    let Some(report) = crate::standard::standard_report(run, drive) else {
         return;
     };
     let mut rows = Rows {

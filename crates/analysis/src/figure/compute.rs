@@ -146,7 +146,7 @@ impl FigureValue<'_> {
 }
 
 fn estimates(of: Measured<'_>) -> Estimates {
-    estimate::of(of.part)
+    estimate::estimate_cell(of.part)
 }
 
 pub(super) fn best_mib_per_s<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {

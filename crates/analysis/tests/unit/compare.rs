@@ -27,7 +27,7 @@ fn answers(pair: &GroupComparison, metric: Metric) -> Vec<Difference> {
 #[test]
 fn two_drives() {
     let runs = [run("sim:a", 100e3, 1), run("sim:b", 120e3, 2)];
-    let all = of(&runs, ComparisonSettings::default());
+    let all = compare_runs(&runs, ComparisonSettings::default());
     assert_eq!(all.by, SideKind::Drive);
     assert_eq!(
         all.groups
@@ -79,7 +79,7 @@ fn two_drives() {
             .any(|n| n.starts_with("one run on each side: it says whether these runs differ"))
     );
     // Another order, another baseline.
-    let turned = of(
+    let turned = compare_runs(
         &[runs[1].clone(), runs[0].clone()],
         ComparisonSettings::default(),
     );
@@ -98,13 +98,13 @@ fn three_runs_of_each_drive_answer_tail_percentiles() {
         (0..).zip(&level).map(of).collect()
     };
     let runs = [side("sim:a", 1.0, 1), side("sim:b", 1.2, 11)].concat();
-    let pair = &of(&runs, ComparisonSettings::default()).pairs[0];
+    let pair = &compare_runs(&runs, ComparisonSettings::default()).pairs[0];
     for metric in Metric::ALL {
         assert_eq!(answers(pair, metric)[0], Difference::Faster, "{metric:?}");
     }
     assert!(pair.notes.is_empty(), "{:?}", pair.notes);
     let two = [&runs[..2], &runs[3..]].concat();
-    let pair = &of(&two, ComparisonSettings::default()).pairs[0];
+    let pair = &compare_runs(&two, ComparisonSettings::default()).pairs[0];
     assert_eq!(answers(pair, Metric::Iops)[0], Difference::Faster);
     assert_eq!(answers(pair, Metric::P99)[0], Difference::CannotTell);
 }
@@ -118,7 +118,7 @@ fn repeated_runs_of_a_drive_form_one_side() {
         run("sim:b,seed=2", 121e3, 4),
         run("sim:a,op=25%", 150e3, 5),
     ];
-    let all = of(&runs, ComparisonSettings::default());
+    let all = compare_runs(&runs, ComparisonSettings::default());
     let members: Vec<&[(usize, usize)]> = all.groups.iter().map(|g| g.members.as_slice()).collect();
     assert_eq!(
         members,
@@ -133,7 +133,7 @@ fn repeated_runs_of_a_drive_form_one_side() {
 
 #[test]
 fn runs_of_one_drive_are_before_and_after() {
-    let all = of(
+    let all = compare_runs(
         &[
             run("sim:a", 100e3, 1),
             run("sim:a", 80e3, 2),
@@ -161,10 +161,10 @@ fn runs_of_one_drive_are_before_and_after() {
         Difference::RunsDiffer
     );
     assert_eq!(
-        of(&[run("sim:a", 1e3, 1)], ComparisonSettings::default()).pairs,
+        compare_runs(&[run("sim:a", 1e3, 1)], ComparisonSettings::default()).pairs,
         []
     );
-    assert_eq!(of(&[], ComparisonSettings::default()).groups, []);
+    assert_eq!(compare_runs(&[], ComparisonSettings::default()).groups, []);
 }
 
 /// Three runs before a change and three after it are two sides, not six.
@@ -238,7 +238,7 @@ fn sides_that_cannot_be_compared_are_refused_with_the_reason() {
     (same.manifest.seed, same.cells) = (1, a.cells.clone());
     assert!(error(&[a.clone(), same.clone()], 1).contains("the same simulation"));
     // Pooled by drive, such runs are noted.
-    let pooled = of(&[a, same, run("sim:b", 90e3, 5)], terms);
+    let pooled = compare_runs(&[a, same, run("sim:b", 90e3, 5)], terms);
     let notes = &pooled.pairs[0].notes;
     assert!(
         notes
@@ -257,7 +257,7 @@ fn real_drives_are_identified_by_serial() {
         (d.model, d.serial) = ("M".to_owned(), serial.to_owned());
         r
     };
-    let all = of(
+    let all = compare_runs(
         &[
             real("/dev/nvme0n1", "S1"),
             real("/dev/nvme1n1", "S2"),
@@ -275,7 +275,7 @@ fn unmatched_cells_are_counted_and_scales_reported() {
     b.manifest.scale = 0.1;
     b.cells[1].plan.workload.bs_bytes = 16384;
     b.cells[0].plan.workload.span_bytes = 5;
-    let all = of(&[run("sim:a", 100e3, 1), b], ComparisonSettings::default());
+    let all = compare_runs(&[run("sim:a", 100e3, 1), b], ComparisonSettings::default());
     let pair = &all.pairs[0];
     assert_eq!(
         pair.workloads.len(),
@@ -316,7 +316,7 @@ fn only_the_last_window_of_rounds_counts() {
         }
         run
     };
-    let all = of(
+    let all = compare_runs(
         &[rounds("sim:a", 100e3), rounds("sim:b", 110e3)],
         ComparisonSettings::default(),
     );
@@ -358,7 +358,7 @@ fn streams_are_compared_length_by_length() {
         streams("sim:a", &[(1, 1e3), (64, 20e3)]),
         streams("sim:b", &[(1, 2e3), (8, 5e3), (64, 10e3)]),
     ];
-    let pair = &of(&runs, ComparisonSettings::default()).pairs[0];
+    let pair = &compare_runs(&runs, ComparisonSettings::default()).pairs[0];
     let places: Vec<&str> = pair.workloads.iter().map(|w| w.label.as_str()).collect();
     assert_eq!(places, ["128 KiB long", "8 MiB long"]);
     let ratios = pair.workloads.iter().map(|w| w.metrics[1].comparison.ratio);
@@ -385,7 +385,7 @@ fn different_workloads_are_not_compared() {
         run
     };
     let matched = |a: &str, b: &str| {
-        let all = of(&[job(a, 1), job(b, 2)], ComparisonSettings::default());
+        let all = compare_runs(&[job(a, 1), job(b, 2)], ComparisonSettings::default());
         all.pairs[0].workloads.len()
     };
     assert_eq!(matched("--bs 64k", "--bs 65536"), 1);
@@ -414,7 +414,7 @@ fn short_runs_need_repeating() {
         ));
         run
     };
-    let once = of(
+    let once = compare_runs(
         &[short("sim:a", 1e5, 1), short("sim:b", 1.3e5, 2)],
         ComparisonSettings::default(),
     );
@@ -437,7 +437,7 @@ fn short_runs_need_repeating() {
     ];
     assert_eq!(
         answers(
-            &of(&runs, ComparisonSettings::default()).pairs[0],
+            &compare_runs(&runs, ComparisonSettings::default()).pairs[0],
             Metric::Iops
         ),
         [Difference::Faster]

@@ -24,7 +24,7 @@ fn a_score_and_its_modes_of_known_truth() {
     }
     let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
     run.cells.push(cell);
-    let found = of(&run);
+    let found = conclude_run(&run);
     let score = values(&found, "score");
     let figure = |name: &str| score.iter().find(|s| s.0 == name).map(|s| s.2);
     assert_eq!(figure("mean"), Some(0.25 * 11e3 + 0.75 * 22e3));
@@ -119,7 +119,7 @@ fn knees_power_latency_and_verdicts() {
         }],
         limits: None,
     })];
-    let found = of(&run);
+    let found = conclude_run(&run);
     assert_eq!(
         values(&found, "knee"),
         [
@@ -198,7 +198,7 @@ fn causes_have_the_names_of_their_json() {
 #[test]
 fn a_run_without_results_has_no_conclusions_but_counts() {
     let run = fixtures::run(vec![fixtures::drive("sim:a")]);
-    let found = of(&run);
+    let found = conclude_run(&run);
     assert!(found.phases.is_empty() && found.modes.is_empty() && found.intervals.is_empty());
     assert!(
         found

@@ -26,7 +26,7 @@ fn reads(latencies_us: &[u64], errors: u64) -> CellDrive {
 #[test]
 fn slower_and_failed_operations_miss_a_deadline() {
     let drive = reads(&[100, 200, 5_000, 20_000], 1);
-    let found = of(&drive, Nanos::from_millis(10));
+    let found = misses_of_cell(&drive, Nanos::from_millis(10));
     let [misses] = found[..] else {
         panic!("{found:?}");
     };
@@ -40,7 +40,7 @@ fn slower_and_failed_operations_miss_a_deadline() {
 #[test]
 fn a_deadline_within_a_bucket_counts_the_bucket_as_missed() {
     let drive = reads(&[10_000; 10], 0);
-    let missed = |deadline| of(&drive, Nanos(deadline))[0].missed;
+    let missed = |deadline| misses_of_cell(&drive, Nanos(deadline))[0].missed;
     assert_eq!(
         missed(10_000_000),
         0,
@@ -48,14 +48,18 @@ fn a_deadline_within_a_bucket_counts_the_bucket_as_missed() {
     );
     assert_eq!(missed(9_999_999), 10);
     let drive = reads(&[10_000, 10_001, 30_000], 0);
-    assert_eq!(of(&drive, Nanos(10_000_000))[0].missed, 3);
-    assert_eq!(of(&drive, Nanos(10_020_000))[0].missed, 1, "0.2 % above");
+    assert_eq!(misses_of_cell(&drive, Nanos(10_000_000))[0].missed, 3);
+    assert_eq!(
+        misses_of_cell(&drive, Nanos(10_020_000))[0].missed,
+        1,
+        "0.2 % above"
+    );
 }
 
 #[test]
 fn no_miss_shows_nothing_below_three_over_the_operations() {
     let drive = reads(&[100; 3_000], 0);
-    let misses = of(&drive, Nanos::from_millis(1))[0];
+    let misses = misses_of_cell(&drive, Nanos::from_millis(1))[0];
     assert_eq!(misses.per_million(), 0.0);
     assert_eq!(misses.shown_below(), Some(1000.0));
     assert_eq!(of_all(&CellDrive::default(), Nanos(1)), None);

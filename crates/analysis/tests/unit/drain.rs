@@ -38,7 +38,7 @@ fn cell(state: CellState) -> CellRecord {
 
 #[test]
 fn the_time_to_drain_ends_with_the_flush() {
-    let found = of(&cell(CellState::Finished), &wrote(5 << 20, 0)).unwrap();
+    let found = drain_of_cell(&cell(CellState::Finished), &wrote(5 << 20, 0)).unwrap();
     assert_eq!(
         (found.bytes, found.seconds, found.flush_s),
         (5 << 20, 2.5, 0.5)
@@ -49,7 +49,10 @@ fn the_time_to_drain_ends_with_the_flush() {
 #[test]
 fn what_is_not_whole_has_no_time_to_drain() {
     let finished = || cell(CellState::Finished);
-    assert_eq!(of(&cell(CellState::Unfinished), &wrote(5 << 20, 0)), None);
-    assert_eq!(of(&finished(), &wrote(5 << 20, 1)), None);
-    assert_eq!(of(&finished(), &wrote(0, 0)), None);
+    assert_eq!(
+        drain_of_cell(&cell(CellState::Unfinished), &wrote(5 << 20, 0)),
+        None
+    );
+    assert_eq!(drain_of_cell(&finished(), &wrote(5 << 20, 1)), None);
+    assert_eq!(drain_of_cell(&finished(), &wrote(0, 0)), None);
 }

@@ -50,7 +50,7 @@ fn means_are_those_of_the_result() {
             ]
         })
         .collect();
-    let e = of(&drive(series, 40));
+    let e = estimate_cell(&drive(series, 40));
     // The ramp second is left out: twenty of each kind are left.
     let iops = e.iops.unwrap();
     assert!((iops.mean - 1356.0).abs() < 1e-9);
@@ -75,7 +75,7 @@ fn silent_seconds_count_as_zero() {
     let spans = spans.collect();
     let mut series = silent::fill_gaps(series.clone(), &spans, Nanos::ZERO, &mut budget);
     silent::fill_end(&mut series, Nanos::from_secs(163), Nanos::ZERO, &mut budget);
-    let iops = of(&drive(series, 163)).iops.unwrap();
+    let iops = estimate_cell(&drive(series, 163)).iops.unwrap();
     assert_eq!(iops.samples, 163);
     assert!((iops.mean - 120.0 * 600.0 / 163.0).abs() < 1e-9);
 }
@@ -93,7 +93,7 @@ fn a_short_last_interval_counts_but_is_no_sample() {
     let series = short::merge_short(series, |_, _| Ok::<_, std::convert::Infallible>(latency));
     let mut d = drive(series.unwrap(), 40);
     d.result.as_mut().unwrap().elapsed = Nanos::from_millis(40_250);
-    let iops = of(&d).iops.unwrap();
+    let iops = estimate_cell(&d).iops.unwrap();
     assert_eq!(iops.samples, 40);
     assert!((iops.mean - (595.0 * 40.0 + 149.0) / 40.25).abs() < 1e-9);
 }
@@ -101,15 +101,15 @@ fn a_short_last_interval_counts_but_is_no_sample() {
 #[test]
 fn short_series_have_no_interval() {
     let short = (1..9).map(|i| point(i, Op::Read, 500, 1e5)).collect();
-    let e = of(&drive(short, 8));
+    let e = estimate_cell(&drive(short, 8));
     let too_short = "too short: 8 seconds, at least 30 are needed";
     for figure in [e.iops, e.mib_per_s, e.latency_mean_ns] {
         assert_eq!(figure.unwrap_err().to_string(), too_short);
     }
     let sparse = (1..41).map(|i| point(i, Op::Read, 99, 1e5)).collect();
-    let e = of(&drive(sparse, 40));
+    let e = estimate_cell(&drive(sparse, 40));
     assert!(e.iops.is_ok());
-    assert_eq!(of(&drive(Vec::new(), 0)), Estimates::default());
+    assert_eq!(estimate_cell(&drive(Vec::new(), 0)), Estimates::default());
 }
 
 /// Two levels of a round each: the memory is the reason, in seconds.

@@ -59,7 +59,7 @@ fn worn(days: impl IntoIterator<Item = u32>) -> Vec<Run> {
 fn a_projection_contains_the_true_date_within_its_bounds() {
     // In any order.
     let runs = worn([90, 0, 30, 120, 60]);
-    let [trend] = <[HealthTrend; 1]>::try_from(of(&runs)).unwrap();
+    let [trend] = <[HealthTrend; 1]>::try_from(health_trends(&runs)).unwrap();
     let order: Vec<usize> = trend.points.iter().map(|p| p.run).collect();
     assert_eq!(order, [1, 2, 4, 0, 3]);
     assert!(trend.warnings.is_empty() && trend.since == 0);
@@ -75,11 +75,11 @@ fn a_projection_contains_the_true_date_within_its_bounds() {
 
 #[test]
 fn too_few_runs_or_too_little_wear_give_no_date_but_the_reason() {
-    let why = |runs: &[Run]| of(runs)[0].projection.clone().unwrap_err();
+    let why = |runs: &[Run]| health_trends(runs)[0].projection.clone().unwrap_err();
     assert!(why(&worn([0, 60, 120])).contains("3 runs"));
     let little = why(&worn([0, 10, 20, 30]));
     assert!(little.contains("grew by 3 %"), "{little}");
-    assert!(of(&worn([0])).is_empty(), "one run is no trend");
+    assert!(health_trends(&worn([0])).is_empty(), "one run is no trend");
     // Without Percentage Used.
     let mut runs = worn([0, 60, 90, 120]);
     for reading in runs
@@ -88,11 +88,11 @@ fn too_few_runs_or_too_little_wear_give_no_date_but_the_reason() {
     {
         reading.percentage_used = None;
     }
-    assert!(of(&runs).is_empty());
+    assert!(health_trends(&runs).is_empty());
     // Slow wear is no date.
     let slow = |day: u32| on_day(f64::from(day) * 1000.0, vec![record(day as u8, 0, 0)]);
     let runs: Vec<Run> = [0, 2, 4, 6].into_iter().map(slow).collect();
-    let found = of(&runs)[0].projection.clone().unwrap();
+    let found = health_trends(&runs)[0].projection.clone().unwrap();
     assert_eq!((found.at_s, found.latest_s), (None, None), "{found:?}");
 }
 
@@ -104,7 +104,7 @@ fn a_counter_that_decreases_is_a_warning_and_growth_is_counted_anew() {
         let bytes = 1_000_000_000 * (n as u64 + 1);
         run.cells[0].drives[0].telemetry = vec![record(n as u8, bytes, 3 * bytes)];
     }
-    let trend = of(&runs).remove(0);
+    let trend = health_trends(&runs).remove(0);
     assert_eq!((trend.since, trend.warnings.len()), (2, 1));
     let message = &trend.warnings[0].message;
     for part in [
@@ -126,12 +126,12 @@ fn simulated_drives_and_drives_without_serial_have_no_trend() {
     for run in &mut runs {
         run.manifest.drives[0].simulated = true;
     }
-    assert!(of(&runs).is_empty());
+    assert!(health_trends(&runs).is_empty());
     for run in &mut runs {
         run.manifest.drives[0].simulated = false;
         run.manifest.drives[0].serial.clear();
     }
-    assert!(of(&runs).is_empty());
+    assert!(health_trends(&runs).is_empty());
 }
 
 /// A model drive is written between its runs; the trend finds the write amplification of each month
@@ -180,7 +180,7 @@ fn the_months_of_a_model_drive_have_their_write_amplification() {
         truth.push(media as f64 / host as f64);
         before = after;
     }
-    let trend = of(&runs).remove(0);
+    let trend = health_trends(&runs).remove(0);
     let found: Vec<f64> = trend.points[1..]
         .iter()
         .map(|point| point.amplification_since.unwrap())

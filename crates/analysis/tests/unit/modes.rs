@@ -12,7 +12,7 @@ fn of_the_scored_part_with_dwell_times_in_seconds() {
         }
     }
     let part = &cell.drives[0];
-    let all = of(&plan, part).unwrap();
+    let all = modes_of_cell(&plan, part).unwrap();
     let [slow, fast] = all.modes[..] else {
         panic!("two modes: {all:?}");
     };
@@ -24,12 +24,15 @@ fn of_the_scored_part_with_dwell_times_in_seconds() {
     assert!((all.dwell_s(&slow) - 25.0).abs() < 0.5 && (all.dwell_s(&fast) - 20.0).abs() < 0.5);
     assert_eq!((all.from_s, all.to_s), (0.0, 4050.0));
     plan.view = Some(CellView::Consistency);
-    let scored = of(&plan, part).unwrap();
+    let scored = modes_of_cell(&plan, part).unwrap();
     assert_eq!((scored.from_s, scored.to_s), (3650.0, 4050.0));
     assert_eq!(scored.modes.len(), 2);
-    assert_eq!(scored.modes, score::of(part).unwrap().score.modes);
+    assert_eq!(
+        scored.modes,
+        score::score_of_cell(part).unwrap().score.modes
+    );
     // Too few to tell.
     cell.drives[0].series.truncate(20);
     plan.view = None;
-    assert_eq!(of(&plan, &cell.drives[0]), None);
+    assert_eq!(modes_of_cell(&plan, &cell.drives[0]), None);
 }

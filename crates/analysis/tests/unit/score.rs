@@ -30,7 +30,7 @@ fn hour(seconds: u32, iops: impl Fn(u32) -> u64) -> CellDrive {
 
 #[test]
 fn the_last_400_seconds_of_an_hour() {
-    let s = of(&hour(3600, |i| {
+    let s = score_of_cell(&hour(3600, |i| {
         if i < 3200 {
             90_000
         } else {
@@ -47,9 +47,9 @@ fn the_last_400_seconds_of_an_hour() {
 
 #[test]
 fn the_last_ninth_of_less() {
-    let s = of(&hour(90, |i| if i < 80 { 90_000 } else { 22_000 })).unwrap();
+    let s = score_of_cell(&hour(90, |i| if i < 80 { 90_000 } else { 22_000 })).unwrap();
     assert_eq!((s.score.samples, s.from_s, s.shortened), (10, 80.0, true));
     assert_eq!(s.score.mean, 22_000.0);
-    assert_eq!(of(&hour(1, |_| 5)), None);
-    assert_eq!(of(&hour(0, |_| 5)), None);
+    assert_eq!(score_of_cell(&hour(1, |_| 5)), None);
+    assert_eq!(score_of_cell(&hour(0, |_| 5)), None);
 }

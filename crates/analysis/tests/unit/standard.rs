@@ -75,7 +75,7 @@ fn run() -> Run {
 #[test]
 fn a_run_by_the_standard_complies() {
     let run = run();
-    let report = of(&run, 0).unwrap();
+    let report = standard_report(&run, 0).unwrap();
     assert_eq!(
         report.deviations().collect::<Vec<_>>(),
         Vec::<&Condition>::new()
@@ -95,7 +95,7 @@ fn a_run_by_the_standard_complies() {
 fn a_suite_without_a_standard_has_no_report() {
     let mut run = run();
     run.manifest.suite.text = "name = \"t\"".to_owned();
-    assert_eq!(of(&run, 0), None);
+    assert_eq!(standard_report(&run, 0), None);
 }
 
 /// What changes in a run, and the one condition that it breaks.
@@ -143,7 +143,7 @@ fn every_deviation_is_named() {
     for (key, change) in changes {
         let mut run = run();
         change(&mut run);
-        let report = of(&run, 0).unwrap();
+        let report = standard_report(&run, 0).unwrap();
         let broken: Vec<&str> = report.deviations().map(|c| c.key).collect();
         assert_eq!(broken, [key]);
         assert!(!report.complies());
@@ -155,7 +155,7 @@ fn a_deviation_of_the_suite_is_one_of_every_run() {
     let mut run = run();
     let departs = "write_cache = \"off\"\ndeviations = [\"shorter\"]";
     run.manifest.suite.text = SUITE.replace("write_cache = \"off\"", departs);
-    let report = of(&run, 0).unwrap();
+    let report = standard_report(&run, 0).unwrap();
     let broken: Vec<(&str, &str)> = report
         .deviations()
         .map(|c| (c.key, c.found.as_str()))
@@ -174,7 +174,7 @@ fn the_conditions_of_a_class_hold_where_the_run_has_its_values() {
         run.manifest
             .parameters
             .insert("area".to_owned(), area.to_owned());
-        let report = of(&run, 0).unwrap();
+        let report = standard_report(&run, 0).unwrap();
         let broken: Vec<&str> = report.deviations().map(|c| c.key).collect();
         (report.standard.test.clone(), broken)
     };

@@ -25,22 +25,22 @@ fn minutes(rates: impl Fn(u64) -> u64, count: u64) -> CellDrive {
 /// Eight hours: 100 MiB/s for the first 80 minutes, then 400.
 #[test]
 fn the_level_and_the_time_until_it() {
-    let found = of(&minutes(|m| if m < 80 { 100 } else { 400 }, 480)).unwrap();
+    let found = stimulus_of_cell(&minutes(|m| if m < 80 { 100 } else { 400 }, 480)).unwrap();
     assert_eq!(found.first_mib_per_s, 100.0);
     assert_eq!(found.lowest_mib_per_s, 100.0);
     assert_eq!(found.level_mib_per_s, 400.0);
     assert_eq!(found.block_s, 480.0);
     assert_eq!(found.settled_s, Some(80.0 * 60.0));
-    let level = of(&minutes(|_| 250, 30)).unwrap();
+    let level = stimulus_of_cell(&minutes(|_| 250, 30)).unwrap();
     assert_eq!((level.settled_s, level.block_s), (Some(0.0), 60.0));
 }
 
 #[test]
 fn a_rate_that_still_changes_at_the_end_has_not_settled() {
-    let falling = of(&minutes(|m| 1000 - 2 * m, 480)).unwrap();
+    let falling = stimulus_of_cell(&minutes(|m| 1000 - 2 * m, 480)).unwrap();
     assert_eq!(falling.settled_s, None);
     // Too few intervals say nothing.
-    assert_eq!(of(&minutes(|_| 1, 9)), None);
+    assert_eq!(stimulus_of_cell(&minutes(|_| 1, 9)), None);
 }
 
 #[test]

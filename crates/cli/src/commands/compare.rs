@@ -14,7 +14,7 @@ pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Comma
     let runs = super::open_runs(&folders, output)?;
     let terms = ComparisonSettings::default();
     let compared = match arguments.before.len() {
-        0 => compare::of(&runs, terms),
+        0 => compare::compare_runs(&runs, terms),
         before => compare::before_after(&runs, before, terms)?,
     };
     output.show(

@@ -55,7 +55,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
             })?;
             vec![out]
         }
-        _ => assay_store::export(path, format, &out, &conclusions::of)?,
+        _ => assay_store::export(path, format, &out, &conclusions::conclude_run)?,
     };
     output.show(
         || {
@@ -71,7 +71,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
 fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> {
     let mut stdout = std::io::stdout().lock();
     match format {
-        ExportFormat::Json => export_json(run, &conclusions::of(run), &mut stdout)?,
+        ExportFormat::Json => export_json(run, &conclusions::conclude_run(run), &mut stdout)?,
         ExportFormat::FioJson => export_fio_json(run, &mut stdout)?,
         ExportFormat::Ocp => {
             let figures = RuleFigures::of(&run.path)?;

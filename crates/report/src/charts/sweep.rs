@@ -66,7 +66,7 @@ fn lines(section: &Section<'_>, metric: ResultMetric, column: Option<usize>) -> 
             (", writes", |m, r| m.of_latency(&r.write.latency_ns)),
         ]
     } else {
-        &[("", |m, r| m.of(r))]
+        &[("", |m, r| m.value(r))]
     };
     let shown = |points: &Vec<&Point<'_>>| column.is_none_or(|c| points[0].column == c);
     for points in section.series().into_iter().filter(shown) {
@@ -120,7 +120,7 @@ fn bars(section: &Section<'_>, metric: ResultMetric) -> ChartView {
         // The best first.
         let value = |drive: &usize| {
             let result = section.at(0, 0, *drive).and_then(Point::result);
-            result.and_then(|r| metric.of(r)).unwrap_or(0.0)
+            result.and_then(|r| metric.value(r)).unwrap_or(0.0)
         };
         drives.sort_by(|a, b| value(b).total_cmp(&value(a)));
         if metric.is_latency() {
@@ -132,7 +132,7 @@ fn bars(section: &Section<'_>, metric: ResultMetric) -> ChartView {
         let (mut lengths, mut labels, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for (row, column) in section.locations() {
             let result = section.at(row, column, drive).and_then(Point::result);
-            if let Some(value) = result.and_then(|r| metric.of(r)) {
+            if let Some(value) = result.and_then(|r| metric.value(r)) {
                 lengths.push(for_drawing(value));
                 texts.push(figure(value));
                 labels.push(plain(text_or(&section.location(row, column), &name)));

@@ -74,7 +74,7 @@ impl<'a> Point<'a> {
 
     /// Its figures with their confidence intervals; none without measurements.
     pub fn estimates(&self) -> Estimates {
-        self.data.map(estimate::of).unwrap_or_default()
+        self.data.map(estimate::estimate_cell).unwrap_or_default()
     }
 
     /// Its phases with their causes, in time order.

@@ -26,7 +26,7 @@ pub fn reports(
             drives.filter_map(move |drive| {
                 let position = set.position(at, drive)?;
                 let heading = set.drives[position].heading.clone();
-                Some((heading, standard::of(run, drive)?))
+                Some((heading, standard::standard_report(run, drive)?))
             })
         })
         .collect();

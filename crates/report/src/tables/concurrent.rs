@@ -62,18 +62,18 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
         for (i, (metric, key)) in COMPARED.into_iter().enumerate() {
             let recorded = point.result().and_then(|r| r.values.get(key).copied());
             let alone = point.alone.as_deref();
-            let measured = alone.and_then(|a| metric.of(a.result()?));
+            let measured = alone.and_then(|a| metric.value(a.result()?));
             cells.push(match (alone, measured, recorded) {
-                (Some(alone), Some(_), _) => cell_of(alone, |r| metric.of(r)),
+                (Some(alone), Some(_), _) => cell_of(alone, |r| metric.value(r)),
                 (_, _, Some(value)) => TableCell::figure(value),
                 _ => {
                     let why = "not measured alone with the same workload";
                     TableCell::Missing("n/a", why.to_owned())
                 }
             });
-            cells.push(cell_of(point, |r| metric.of(r)));
+            cells.push(cell_of(point, |r| metric.value(r)));
             if i == 0 {
-                let together = point.result().and_then(|r| metric.of(r));
+                let together = point.result().and_then(|r| metric.value(r));
                 let pair = measured.or(recorded).zip(together);
                 let pair = pair.filter(|(alone, _)| *alone > 0.0);
                 let share = pair.map(|(alone, together)| 100.0 * together / alone);
@@ -119,7 +119,7 @@ fn simulated_host(cell: &ConcurrentCell<'_, '_>) -> Option<String> {
 fn total(cell: &ConcurrentCell<'_, '_>) -> Row {
     let sum = |metric: ResultMetric| {
         let results = cell.iter().filter_map(|p| p.result());
-        TableCell::figure(results.filter_map(|r| metric.of(r)).sum::<f64>())
+        TableCell::figure(results.filter_map(|r| metric.value(r)).sum::<f64>())
     };
     let mut drives = cell.iter().map(|p| p.set.drives[p.drive].info);
     let heading = Heading {

@@ -83,7 +83,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         && section
             .points
             .iter()
-            .any(|p| predictive::of(p)[0].is_some());
+            .any(|p| predictive::factors_of_point(p)[0].is_some());
     let mixed = any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
 
     let mut columns = axis_columns(section);

@@ -32,7 +32,7 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
             sources.push((drive, None));
         }
     }
-    let value = |row, column, drive| metric.of(section.at(row, column, drive)?.result()?);
+    let value = |row, column, drive| metric.value(section.at(row, column, drive)?.result()?);
     let rows = 0..section.rows.len();
     let of_columns = sources.iter().filter_map(|(d, c)| c.map(|c| (*d, c)));
     let largest = of_columns
@@ -79,7 +79,7 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
 }
 
 fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64) -> TableCell {
-    let value = point.result().and_then(|r| metric.of(r)).unwrap_or(0.0);
+    let value = point.result().and_then(|r| metric.value(r)).unwrap_or(0.0);
     let latency = metric.is_latency();
     let beaten = |v: &f64| if latency { *v < value } else { *v > value };
     let estimates = point.estimates();
@@ -90,7 +90,7 @@ fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64)
         "Mean latency" => (Some(estimates.latency_mean_ns), 1e3),
         _ => (None, 1.0),
     };
-    cell_of(point, |r| metric.of(r)).with(|n| {
+    cell_of(point, |r| metric.value(r)).with(|n| {
         // Of a simulated drive, what matters is how far the real one may be from it, not the run's
         // sampling noise.
         n.range = predictive::range(point, metric).map(predictive::text);
@@ -125,7 +125,7 @@ fn ratio(
         return TableCell::Empty;
     };
     let recorded = other.values.get("ratio_to_incompressible").copied();
-    let figures = metric.of(other).zip(metric.of(base));
+    let figures = metric.value(other).zip(metric.value(base));
     let figures = figures.filter(|(_, base)| *base > 0.0);
     let ratio = recorded.or(figures.map(|(other, base)| other / base));
     let details = "1.00: both kinds of data are treated alike; more: reads are answered without \

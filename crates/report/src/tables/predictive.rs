@@ -8,14 +8,14 @@ use crate::metric::ResultMetric;
 
 /// The intervals of a point's rate and of its latency percentiles, as
 /// [`assay_store::model::DriveRecord::predictive`].
-pub fn of<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>; 2] {
+pub fn factors_of_point<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>; 2] {
     point.set.drives[point.drive].info.predictive(point.plan())
 }
 
 /// The interval of one of a point's figures, in the units of its table.
 pub fn range(point: &Point<'_>, metric: ResultMetric) -> Option<[f64; 2]> {
-    let value = metric.of(point.result()?)?;
-    let [rate, percentiles] = of(point);
+    let value = metric.value(point.result()?)?;
+    let [rate, percentiles] = factors_of_point(point);
     match (
         metric.is_latency(),
         metric.label == ResultMetric::MEAN.label,
@@ -43,7 +43,7 @@ fn to_three_digits(value: f64) -> f64 {
 /// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of
 /// the rate.
 pub fn line(point: &Point<'_>, result: &CellResult) -> Option<String> {
-    let [rate, percentiles] = of(point);
+    let [rate, percentiles] = factors_of_point(point);
     let rate = rate?;
     let mut out = format!(
         "{} IOPS, {} MiB/s",
@@ -90,7 +90,7 @@ pub fn notes(points: &[Point<'_>]) -> Vec<String> {
             .copied()
             .filter(|p| p.drive == drive)
             .collect();
-        let pairs = mine.iter().map(|p| of(p));
+        let pairs = mine.iter().map(|p| factors_of_point(p));
         let (rates, percentiles): (Vec<_>, Vec<_>) = pairs.map(|[r, p]| (r, p)).unzip();
         let list = |all: Vec<Option<&PredictiveFactors>>| {
             let all: Vec<&PredictiveFactors> = all.into_iter().flatten().collect();

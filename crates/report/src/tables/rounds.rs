@@ -65,7 +65,7 @@ impl DriveRounds<'_, '_> {
         ResultMetric::OF_ROUNDS[index_of(&steady.figure)].label == figure.label
     }
     fn value(&self, row: usize, column: usize, round: u32, figure: &ResultMetric) -> Option<f64> {
-        figure.of(self.points.get(&(row, column, round))?.result()?)
+        figure.value(self.points.get(&(row, column, round))?.result()?)
     }
 
     /// A figure by round, of the rounds measured.

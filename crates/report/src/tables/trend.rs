@@ -9,7 +9,7 @@ use crate::table::{Column, Heading, Row, Table, TableCell};
 
 /// The tables of the drives that have two or more runs.
 pub fn tables(set: &DriveSet<'_>) -> Vec<Table> {
-    let trends = health_trend::of(set.runs);
+    let trends = health_trend::health_trends(set.runs);
     trends.iter().map(|trend| table(set, trend)).collect()
 }
 

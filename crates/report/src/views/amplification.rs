@@ -34,7 +34,9 @@ pub const VIEW: SectionView = SectionView {
 };
 
 /// The write amplification of a point, or why there is none.
-pub fn of(point: &Point<'_>) -> Option<Result<WriteAmplification, NoAmplification>> {
+pub fn amplification_of_point(
+    point: &Point<'_>,
+) -> Option<Result<WriteAmplification, NoAmplification>> {
     endurance::of_cell(&point.set.runs[point.run], point.cell, point.data?)
 }
 
@@ -87,7 +89,7 @@ pub fn table(section: &Section<'_>) -> Table {
 }
 
 fn amplification_cell(point: &Point<'_>) -> TableCell {
-    match of(point) {
+    match amplification_of_point(point) {
         Some(Ok(found)) => TableCell::number(ratio(found.factor)).with(|number| {
             number.details = format!("between {} and {}", figure(found.low), figure(found.high));
         }),

@@ -66,7 +66,7 @@ pub fn variants<'a>(section: &Section<'a>) -> Vec<&'a str> {
 
 /// The score of a point; `None` where too little was measured.
 pub fn score(point: &Point<'_>) -> Option<CellScore> {
-    score::of(point.data?)
+    score::score_of_cell(point.data?)
 }
 
 /// The number of modes; of several, the details say which.
@@ -80,7 +80,8 @@ fn modes_cell(score: &Score) -> TableCell {
 /// The modes of a score of several, with shares and dwell times:
 /// `2 modes: 2,400 IOPS for 30 % of the time, 12 s at a time; ...`.
 pub fn modes_text(point: &Point<'_>, scored: &CellScore) -> Option<String> {
-    let found = modes::of(point.plan(), point.data?).filter(|_| scored.score.modes.len() > 1)?;
+    let found =
+        modes::modes_of_cell(point.plan(), point.data?).filter(|_| scored.score.modes.len() > 1)?;
     let text = |mode: &Mode| {
         format!(
             "{} IOPS for {} % of the time, {} s at a time",

@@ -30,7 +30,7 @@ pub const VIEW: SectionView = SectionView {
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let measured = section.measured(drive);
     let keys = measured.filter_map(|point| {
-        let found = of(point)?;
+        let found = stimulus_of_point(point)?;
         let reached = match found.settled_s {
             Some(0.0) => "at once".to_owned(),
             Some(s) => format!("after {}", duration((s * 1e9) as u64)),
@@ -49,17 +49,17 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
 }
 
 /// The level of a point, and the time until it.
-pub fn of(point: &Point<'_>) -> Option<Stimulus> {
+pub fn stimulus_of_point(point: &Point<'_>) -> Option<Stimulus> {
     point.result()?;
-    stimulus::of(point.data?)
+    stimulus::stimulus_of_cell(point.data?)
 }
 
 /// The level relative to that of the same workload earlier in the sequence, percent.
 pub fn recovered_pct(point: &Point<'_>) -> Option<f64> {
     let run = &point.set.runs[point.run];
     let before = stimulus::same_before(run, point.cell)?;
-    let before = stimulus::of(before.drive(point.index)?)?.level_mib_per_s;
-    (before > 0.0).then_some(100.0 * of(point)?.level_mib_per_s / before)
+    let before = stimulus::stimulus_of_cell(before.drive(point.index)?)?.level_mib_per_s;
+    (before > 0.0).then_some(100.0 * stimulus_of_point(point)?.level_mib_per_s / before)
 }
 
 /// One row per drive and workload.
@@ -85,7 +85,7 @@ pub fn table(section: &Section<'_>) -> Table {
             cells.push(reason(point));
             return point.table_row(cells);
         };
-        let found = of(point);
+        let found = stimulus_of_point(point);
         let short = || {
             let why = "fewer than ten intervals";
             TableCell::Missing("too short", why.to_owned())

@@ -69,7 +69,7 @@ pub fn cells(point: &Point<'_>, operation: &str, deadlines_ns: &[u64]) -> Vec<Ta
     let cell = |ns: &u64| {
         let own = point.plan().deadlines_ns.contains(ns);
         let found = point.data.filter(|_| own)?;
-        let mut found = deadlines::of(found, Nanos(*ns)).into_iter();
+        let mut found = deadlines::misses_of_cell(found, Nanos(*ns)).into_iter();
         found
             .find(|misses| misses.op.name() == operation)
             .map(misses_cell)

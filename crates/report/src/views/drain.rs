@@ -34,8 +34,8 @@ pub const VIEW: SectionView = SectionView {
 };
 
 /// What a point drained.
-pub fn of(point: &Point<'_>) -> Option<Drain> {
-    drain::of(point.cell, point.data?)
+pub fn drain_of_point(point: &Point<'_>) -> Option<Drain> {
+    drain::drain_of_cell(point.cell, point.data?)
 }
 
 /// The drains of one workload on a drive, in the order of the repetitions.
@@ -60,10 +60,10 @@ pub fn repeated<'s, 'a>(section: &'s Section<'a>) -> Vec<Repeated<'s, 'a>> {
         let place = |p: &Point<'_>| (p.drive, p.row, p.column, p.run);
         let same = |other: &&mut Repeated<'_, '_>| place(other.first) == place(point);
         match all.iter_mut().find(same) {
-            Some(known) => known.drains.extend(of(point)),
+            Some(known) => known.drains.extend(drain_of_point(point)),
             None => all.push(Repeated {
                 first: point,
-                drains: of(point).into_iter().collect(),
+                drains: drain_of_point(point).into_iter().collect(),
             }),
         }
     }

@@ -193,7 +193,7 @@ fn best(
     } else {
         variation(point)
     };
-    let [factors, _] = predictive::of(point);
+    let [factors, _] = predictive::factors_of_point(point);
     let real = factors.map(|f| format!("real drive {} (90 %)", predictive::text(f.of_rate(rate))));
     Some(KeyFigure {
         label: format!("{}{}", section.title, if several { ", peak" } else { "" }),

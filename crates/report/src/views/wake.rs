@@ -30,7 +30,7 @@ pub const VIEW: SectionView = SectionView {
 };
 
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
-    let found = section.measured(drive).filter_map(of);
+    let found = section.measured(drive).filter_map(wake_of_point);
     let longest = found.max_by_key(|wake| wake.idle_ns);
     let key = longest.and_then(|wake| {
         Some(KeyFigure {
@@ -51,7 +51,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
 const LEAST_FOR_POWER_S: f64 = 1.0;
 
 /// The latency after the idle time of a point.
-pub fn of(point: &Point<'_>) -> Option<Wake> {
+pub fn wake_of_point(point: &Point<'_>) -> Option<Wake> {
     wake::of_cell(&point.set.runs[point.run], point.cell, point.index)
 }
 
@@ -74,7 +74,7 @@ pub fn table(section: &Section<'_>) -> Table {
     columns.push(Column::of("power", "W"));
     let added = |ns: Option<f64>| ns.map_or(TableCell::Empty, |ns| TableCell::number(micros(ns)));
     let rows = point_rows(section, |point| {
-        let (Some(result), Some(found)) = (point.result(), of(point)) else {
+        let (Some(result), Some(found)) = (point.result(), wake_of_point(point)) else {
             return vec![reason(point)];
         };
         let latency = result.latency();
@@ -108,7 +108,7 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
         let state = first.plan().workload.power_state;
         let state = state.map_or(String::new(), |state| format!("power state {state}"));
         let name = joined([first.chart_name(), state], ", ");
-        let found: Vec<_> = points.iter().filter_map(|p| of(p)).collect();
+        let found: Vec<_> = points.iter().filter_map(|p| wake_of_point(p)).collect();
         let idle: Vec<_> = found.iter().filter(|wake| wake.idle_ns > 0).collect();
         let (Some(shortest), Some(longest)) = (idle.first(), idle.last()) else {
             continue;

@@ -97,7 +97,7 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Finds what is concluded from a run: `analysis::conclusions::of`, which this crate cannot reach.
+/// Finds what is concluded from a run: `analysis::conclusions::conclude_run`, which this crate cannot reach.
 pub type Conclude<'a> = &'a (dyn Fn(&Run) -> Conclusions + Sync);
 
 /// Exports a run folder, with what `conclude` finds. `out` is the file (json, fio-json, ocp; the

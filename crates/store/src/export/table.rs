@@ -203,6 +203,7 @@ fn json_name(value: impl serde::Serialize) -> Option<String> {
 /// to the other tables. Joined tables of many runs also have where the run was measured, and by
 /// which attempt.
 pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
+    // A table: a line per column.
     let mut c: Columns<'a, (usize, &'a DriveRecord)> = Columns::new();
     let manifest = &run.manifest;
     c.add("run_id", |_| manifest.run_id.as_str());
@@ -276,6 +277,7 @@ pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
 
 /// `cells`: one row per cell and drive, with the confidence intervals of its figures.
 pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
+    // A table: a line per column.
     let mut c: Columns<'a, DriveRow<'a>> = Columns::new();
     c.keys(|r| *r);
     c.add("drive_kind", |r| r.drive().kind.as_str());

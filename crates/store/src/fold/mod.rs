@@ -163,6 +163,7 @@ impl<'a> Fold<'a> {
     }
 
     fn entry(&mut self, number: u64, offset: u64, entry: Entry) -> Result<(), StoreError> {
+        // A table: an arm per entry of the journal.
         let first = matches!(entry, Entry::Manifest { .. });
         self.begun.get_or_insert(first);
         match entry {

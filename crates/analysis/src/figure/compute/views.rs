@@ -25,7 +25,7 @@ pub(in crate::figure) fn cache_gib<'a>(_: &Definition, input: &FigureInput<'a>) 
 
 pub(in crate::figure) fn score_iops<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
     let first = input.first()?;
-    let mean = score::of(first.part)?.score.mean;
+    let mean = score::score_of_cell(first.part)?.score.mean;
     let text = format!("{} IOPS in steady state", whole(mean));
     Some(input.rated(first, mean, || None).with(text))
 }
@@ -35,7 +35,7 @@ pub(in crate::figure) fn score_steadiness<'a>(
     _: &Definition,
     input: &FigureInput<'a>,
 ) -> Found<'a> {
-    let score = score::of(input.first()?.part)?.score;
+    let score = score::score_of_cell(input.first()?.part)?.score;
     let Some(ratio) = score.consistency else {
         let text = "no variation between seconds".to_owned();
         return Some(FigureValue::plain(f64::INFINITY).with(text));
@@ -167,7 +167,7 @@ pub(in crate::figure) fn recovered_pct<'a>(_: &Definition, input: &FigureInput<'
 
 fn level(of: Measured<'_>) -> Option<stimulus::Stimulus> {
     of.result()?;
-    stimulus::of(of.part)
+    stimulus::stimulus_of_cell(of.part)
 }
 
 pub(in crate::figure) fn level_mib_per_s<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
@@ -253,7 +253,10 @@ pub(in crate::figure) fn misses_per_million<'a>(
 }
 
 pub(in crate::figure) fn drain_s<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
-    let drains = input.cells.iter().filter_map(|m| drain::of(m.cell, m.part));
+    let drains = input
+        .cells
+        .iter()
+        .filter_map(|m| drain::drain_of_cell(m.cell, m.part));
     let longest = drains.map(|drain| drain.seconds).reduce(f64::max)?;
     Some(FigureValue::plain(longest))
 }

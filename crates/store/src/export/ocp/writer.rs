@@ -128,6 +128,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
     }
 
     pub(super) fn entry(&mut self, entry: &Entry) -> std::io::Result<()> {
+        // A table: an arm per entry of the journal.
         if !matches!(entry, Entry::Verdict { .. } | Entry::Warning(_)) {
             self.end_verdicts()?;
         }
