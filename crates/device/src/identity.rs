@@ -155,6 +155,13 @@ fn path_as_text<S: serde::Serializer>(
 }
 
 impl DriveInfo {
+    /// True for two names of one device or file: paths, hard links, bind mounts.
+    pub fn is_same_storage(&self, other: &DriveInfo) -> bool {
+        let node = |info: &DriveInfo| Some((info.kind, info.device?, info.inode));
+        self.path.is_some()
+            && (self.path == other.path || node(self).is_some_and(|n| node(other) == Some(n)))
+    }
+
     /// The name is also the serial; blocks are 512 bytes.
     pub fn new(
         kind: DriveKind,

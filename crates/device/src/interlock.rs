@@ -15,12 +15,14 @@
 //! A permit of a block device *holds* the exclusive claim (`O_EXCL`, open(2)) on every path:
 //! meanwhile the kernel rejects mounts, swapon and RAID assembly. The named path is claimed before
 //! the checks, so that nothing changes in between. Drop the permit before `losetup -d` or a zram
-//! reset.
+//! reset. A permit of a file holds an exclusive flock(2), which keeps other instances of this
+//! program away; the kernel attaches a loop device regardless, so that the users of a file are
+//! examined again whenever it is opened for writing.
 //!
 //! # Not detected
 //! A program that has a file or device open without claiming or locking it: a virtual machine
-//! without image locking, a database on the raw device, an iSCSI or NVMe export. Locks of programs
-//! in other PID namespaces. A partition that is missing on another path cannot be claimed there.
+//! without image locking, a database on the raw device, an iSCSI or NVMe export. A partition that
+//! is missing on another path cannot be claimed there.
 //! Data without a signature (a raw recording) is protected by rule 2 alone.
 
 use std::fs::File;
@@ -66,6 +68,11 @@ pub enum PermitError {
          path was replaced meanwhile: run again"
     )]
     OtherDrive(String),
+    #[error("{drive} has come into use since it was checked; nothing more was written: {reason}")]
+    InUse {
+        drive: String,
+        reason: RefusalReason,
+    },
     #[error("{permitted}: cannot check whether the opened file is the permitted one: {source}")]
     Io {
         permitted: String,
@@ -85,10 +92,18 @@ impl WritePermit {
             permitted: self.drive.clone(),
             source: std::io::Error::from(e),
         })?;
-        match self.subject == exclusive_open::subject_of(&stat) {
-            true => Ok(()),
-            false => Err(PermitError::OtherDrive(self.drive.clone())),
+        if self.subject != exclusive_open::subject_of(&stat) {
+            return Err(PermitError::OtherDrive(self.drive.clone()));
         }
+        if let Subject::File { .. } = self.subject {
+            let root = &SystemRoot::host();
+            let found = usage::examine(root, &self.subject, &self.drive, &mut Vec::new());
+            if let Some(reason) = found.into_iter().next() {
+                let drive = self.drive.clone();
+                return Err(PermitError::InUse { drive, reason });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -154,6 +169,9 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
         "checked: write protection, exclusive claim, use, signatures"
     );
     reasons.extend(confirmation::missing(info, &signatures, destroy));
+    if reasons.is_empty() {
+        reasons.extend(locks::take(root, &claim, &drive));
+    }
     if !reasons.is_empty() {
         return Err(Refusal::new(info, reasons));
     }

@@ -11,9 +11,11 @@ use std::os::unix::fs::FileExt;
 use serde::Serialize;
 
 mod magic;
+mod partitions;
 mod probes;
 mod wipefs;
 
+pub use partitions::partitions;
 pub use wipefs::wipefs;
 
 /// Read at each end. The farthest primary signature (btrfs, 64 KiB) and all ZFS labels lie inside.
@@ -86,12 +88,32 @@ impl Window {
         self.array(offset_bytes).map(u16::from_le_bytes)
     }
 
+    fn u64_le(&self, offset_bytes: u64) -> Option<u64> {
+        self.array(offset_bytes).map(u64::from_le_bytes)
+    }
+
     fn u32_le(&self, offset_bytes: u64) -> Option<u32> {
         self.array(offset_bytes).map(u32::from_le_bytes)
     }
 
     fn has(&self, offset_bytes: u64, bytes: &[u8]) -> bool {
         self.get(offset_bytes, bytes.len()) == Some(bytes)
+    }
+}
+
+/// False for the two bytes of HFS and HFS+ in random data, of which util-linux examines no more:
+/// TN1150, HFSPlusVolumeHeader: `version` 4, of HFSX 5; Inside Macintosh: Files, 2-60:
+/// `drAlBlkSiz`, a multiple of 512 bytes.
+pub fn is_plausible(window: &Window, signature: &FoundSignature) -> bool {
+    let at = signature.offset_bytes;
+    let number = |offset: u64| window.array(at + offset).map(u16::from_be_bytes);
+    match signature.word.as_str() {
+        "hfsplus" => matches!(number(2), None | Some(4 | 5)),
+        "hfs" => {
+            let bytes = window.array(at + 20).map(u32::from_be_bytes);
+            bytes.is_none_or(|bytes| bytes > 0 && bytes % 512 == 0)
+        }
+        _ => true,
     }
 }
 

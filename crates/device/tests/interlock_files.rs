@@ -18,7 +18,7 @@ use assay_device::signature;
 use crate::interlock_fixture;
 
 use interlock_fixture::{
-    InterlockFixture, allowed, destroy, info, name, refused, refused_for_good, run,
+    InterlockFixture, allowed, destroy, info, name, refused, refused_for_good, run, try_run,
 };
 
 #[test]
@@ -182,6 +182,60 @@ fn a_file_locked_as_a_whole_by_another_program_is_never_written() {
     let own = File::open(&image).unwrap();
     own.lock().unwrap();
     allowed(&image, &["db.img"]);
+}
+
+#[test]
+fn a_permit_locks_its_file_and_is_checked_at_every_opening() {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 8);
+    let locked = || try_run(&["flock", "-n", image.to_str().unwrap(), "true"]).is_err();
+    let permit = authorise(&info(&image), &destroy(&["disk.img"])).unwrap();
+    assert!(locked());
+    permit.check(File::open(&image).unwrap()).unwrap();
+    // The kernel attaches a loop device to a locked file.
+    if fixture.attach(&image, &[]).is_some() {
+        let error = permit.check(File::open(&image).unwrap()).unwrap_err();
+        assert!(matches!(error, PermitError::InUse { .. }), "{error}");
+    }
+    drop(permit);
+    assert!(!locked());
+}
+
+#[test]
+fn what_is_in_the_partitions_of_an_image_must_be_named() {
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    for (table, words) in [("gpt", ["gpt", "ext4"]), ("msdos", ["dos", "ext4"])] {
+        let image = fixture.image("disk.img", 32);
+        let path = image.to_str().unwrap();
+        run(&[
+            "parted", "-s", path, "mklabel", table, "mkpart", "primary", "1MiB", "24MiB",
+        ]);
+        run(&["mkfs.ext4", "-q", "-F", "-E", "offset=1048576", path, "16M"]);
+        assert_eq!(refused(&image, &["disk.img"]).missing_words(), words);
+        allowed(&image, &["disk.img", words[0], words[1]]);
+    }
+}
+
+#[test]
+fn a_recording_must_be_named() {
+    let Some(fixture) = InterlockFixture::new() else {
+        return;
+    };
+    let image = fixture.image("disk.img", 2);
+    File::options()
+        .write(true)
+        .open(&image)
+        .unwrap()
+        .write_all_at(b"ASSAYREC", 0)
+        .unwrap();
+    assert_eq!(
+        refused(&image, &["disk.img"]).missing_words(),
+        ["assay-recording"]
+    );
 }
 
 #[test]

@@ -20,8 +20,8 @@
 //! # Key constants
 //! [`VERSION`] (1), [`SLACK_BYTES`] (1 MiB).
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_device::host::wall_clock;
@@ -533,16 +533,7 @@ fn store(path: &Path, record: StateRecord) -> io::Result<()> {
     };
     let mut text = serde_json::to_vec_pretty(&envelope)?;
     text.push(b'\n');
-    let beside = path.with_extension(format!("json.{}", std::process::id()));
-    let written = File::create(&beside)
-        .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path))
-        .and_then(|()| File::open(dir)?.sync_all());
-    if written.is_err() {
-        // The partial file is useless; the old one stays.
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    assay_output::replace(path, &text)
 }
 
 /// Delete the record of a drive whose writes cannot be traced.

@@ -95,10 +95,8 @@ fn read_claim(
 
 fn write_claim(claim: &Claim, folder: &Path) -> Result<(), ShipError> {
     let path = folder.join(CLAIM_FILE);
-    let new = folder.join(format!("{CLAIM_FILE}.new"));
     let text = serde_json::to_vec_pretty(claim).map_err(io::Error::from);
-    text.and_then(|text| fs::write(&new, text))
-        .and_then(|()| fs::rename(&new, &path))
+    text.and_then(|text| assay_output::replace(&path, &text))
         .map_err(ShipError::file("write", &path))
 }
 

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::claim::Base;
 use crate::shared_store::{Condition, PutOutcome, SharedStore, SharedStoreError};
 use crate::{PlanId, Serial};
+use assay_output::create_new;
 use assay_store::journal::JOURNAL_FILE;
 use assay_store::run::{CHECKSUM_FILE, MANIFEST_FILE};
 
@@ -268,7 +269,7 @@ pub(crate) fn crc_of(path: &Path, bytes: u64) -> Result<(u32, u64), ShipError> {
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ShipError> {
-    let written = File::create(path).and_then(|mut file| {
+    let written = create_new(path).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });

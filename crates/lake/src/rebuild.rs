@@ -278,7 +278,8 @@ impl After {
     fn begin(&mut self) -> Result<TableWriter<BufWriter<File>>, LakeError> {
         let name = file_name(self.table, self.names.len());
         let path = self.folder.join(&name);
-        let file = File::create(&path).map_err(|e| LakeError::io("create", &path, e))?;
+        let file =
+            assay_output::create_new(&path).map_err(|e| LakeError::io("create", &path, e))?;
         self.names.push(name);
         let out = BufWriter::with_capacity(1 << 20, file);
         let metadata = [("assay.table", self.table.to_owned())];

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_output::UnsafeFile;
 use assay_units::{Classified, ErrorClass};
 
 use crate::model::SCHEMA;
@@ -11,7 +12,7 @@ use crate::model::SCHEMA;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// I/O error.
-    #[error("cannot {action} {path}: {source}; {advice}", path = .path.display(), advice = advice(.source))]
+    #[error("cannot {action} {path}: {source}; {advice}", path = .path.display(), advice = advice(.action, .source))]
     Io {
         /// The action, as a verb (`append to`).
         action: &'static str,
@@ -123,8 +124,16 @@ impl StoreError {
     }
 }
 
-fn advice(error: &io::Error) -> &'static str {
+/// Name of the action of [`crate::journal`]: what was measured before it can be continued.
+pub(crate) const APPEND: &str = "append to";
+
+fn advice(action: &str, error: &io::Error) -> &'static str {
     match error.kind() {
+        _ if UnsafeFile::is_cause_of(error) => "nothing was written; name another file or folder",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded if action != APPEND => {
+            "that disk is full: free some space and give the same command again; an earlier file \
+             of this name is unchanged"
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk that holds the run folder is full: free some space and continue with \
              --resume; everything written before is kept"
@@ -159,6 +168,7 @@ impl Classified for StoreError {
             | StoreError::UnknownFormat(_)
             | StoreError::BadPlan(_) => ErrorClass::Usage,
             StoreError::Busy(_) => ErrorClass::InUse,
+            StoreError::Io { source, .. } if UnsafeFile::is_cause_of(source) => ErrorClass::Refused,
             StoreError::Io { .. }
             | StoreError::Manifest { .. }
             | StoreError::Parquet { .. }

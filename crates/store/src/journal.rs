@@ -4,18 +4,18 @@
 //! each, so a process that dies tears at most the line being written; a machine that dies loses at
 //! most what was appended since the last [`JournalWriter::sync`].
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use assay_output::{create_new, open_to_append, open_to_read};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::Serialize;
 
-use crate::error::StoreError;
+use crate::error::{APPEND, StoreError};
 use crate::model::Entry;
-use crate::owner::chown_to_sudo_user;
 
 /// The journal's name in a run folder.
 pub const JOURNAL_FILE: &str = "journal.log";
@@ -39,28 +39,24 @@ pub struct JournalWriter {
 impl JournalWriter {
     /// Begins a new journal. Fails when the file exists.
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
-        let journal = JournalWriter::locked(path, "create", OpenOptions::new().create_new(true))?;
-        chown_to_sudo_user(path);
-        Ok(journal)
+        JournalWriter::locked(
+            path,
+            create_new(path).map_err(StoreError::io("create", path))?,
+        )
     }
 
     /// Continues a journal. A torn last line is cut off; a last line that lacks only its line end,
     /// by its checksum, is completed. Fails with [`StoreError::Busy`] when another writer holds it.
     pub fn open(path: &Path) -> Result<JournalWriter, StoreError> {
-        let mut writer = JournalWriter::locked(path, "open", &mut OpenOptions::new())?;
+        let file = open_to_append(path).map_err(StoreError::io("open", path))?;
+        let mut writer = JournalWriter::locked(path, file)?;
         let metadata = writer.file.metadata();
         writer.len = metadata.map_err(StoreError::io("examine", path))?.len();
         writer.repair_tail()?;
         Ok(writer)
     }
 
-    fn locked(
-        path: &Path,
-        action: &'static str,
-        options: &mut OpenOptions,
-    ) -> Result<JournalWriter, StoreError> {
-        let file = options.append(true).read(true).open(path);
-        let file = file.map_err(StoreError::io(action, path))?;
+    fn locked(path: &Path, file: File) -> Result<JournalWriter, StoreError> {
         // flock(2): released by the kernel when the process ends.
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(JournalWriter {
@@ -129,7 +125,7 @@ impl JournalWriter {
             // Truncating works on a full disk. Should it fail, the next append or `open` tries
             // again, and readers recognise the torn line by its checksum.
             let _ = self.cut_torn_tail();
-            return Err(StoreError::io("append to", &self.path)(error));
+            return Err(StoreError::io(APPEND, &self.path)(error));
         }
         self.len += self.buffer.len() as u64;
         Ok(())
@@ -282,7 +278,7 @@ pub struct JournalReader<R> {
 impl JournalReader<io::BufReader<File>> {
     /// Opens a journal. Needs no lock: a line being written right now reads as torn.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        let file = open_to_read(path).map_err(StoreError::io("open", path))?;
         let input = io::BufReader::with_capacity(256 << 10, file);
         Ok(JournalReader::new(input))
     }

@@ -29,7 +29,6 @@ pub mod export;
 mod fold;
 pub mod journal;
 pub mod model;
-pub mod owner;
 pub mod progress;
 pub mod read;
 pub mod run;

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use assay_output::open_to_read;
+use assay_output::owner::{create_folders, chown_to_sudo_user};
 use assay_stats::Interval;
 use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
@@ -12,11 +14,12 @@ use crate::error::StoreError;
 use crate::export::replace_content;
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{BorrowedIntervalEntry, Entry, Manifest, RunEnd, SCHEMA};
-use crate::owner::{chown_to_sudo_user, create_folders};
 use crate::read::Run;
 
 /// The manifest's name in a run folder.
 pub const MANIFEST_FILE: &str = "manifest.json";
+/// A longer manifest is an error; that of 10,000 cells on 256 drives is below 16 MiB.
+const MANIFEST_BYTES: u64 = 64 << 20;
 /// The checksum file's name in a finished run folder, in the format of sha256sum(1).
 pub const CHECKSUM_FILE: &str = "SHA256SUMS";
 
@@ -223,12 +226,13 @@ impl Manifest {
             schema: u64,
         }
         let path = folder.join(MANIFEST_FILE);
-        let text = fs::read(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                StoreError::NotARun(folder.to_owned())
-            }
-            _ => StoreError::io("read", &path)(error),
-        })?;
+        let text =
+            assay_output::read(&path, MANIFEST_BYTES).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                    StoreError::NotARun(folder.to_owned())
+                }
+                _ => StoreError::io("read", &path)(error),
+            })?;
         let damaged = |reason: String| StoreError::Manifest {
             path: path.clone(),
             reason,
@@ -334,7 +338,7 @@ fn write_checksums(folder: &Path) -> Result<(), StoreError> {
 }
 
 pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
-    let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+    let mut file = open_to_read(path).map_err(StoreError::io("open", path))?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
     loop {

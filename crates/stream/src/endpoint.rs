@@ -97,12 +97,13 @@ impl Endpoint {
             return Err(EndpointError::Terminal);
         }
         self.open(true, |path| {
-            // Existing pipes and devices are opened; existing files are refused.
-            let special = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
-            OpenOptions::new()
-                .write(true)
-                .create_new(!special)
-                .open(path)
+            // Existing pipes and terminals are opened; existing files are refused. A block device
+            // is not a stream: what is on it is under the interlock's protection.
+            let there = std::fs::metadata(path).map(|m| m.file_type());
+            match there.is_ok_and(|t| t.is_fifo() || t.is_char_device()) {
+                true => OpenOptions::new().write(true).open(path),
+                false => assay_output::create_new(path),
+            }
         })
     }
 

@@ -126,7 +126,8 @@ fn write(pages: &[(String, String)], folder: &Path) -> anyhow::Result<Vec<PathBu
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let page = |(name, text): &(String, String)| {
         let file = folder.join(format!("{name}.1"));
-        std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        assay_output::replace(&file, text.as_bytes())
+            .with_context(|| format!("cannot write {}", file.display()))?;
         Ok(file)
     };
     pages.iter().map(page).collect()

@@ -29,7 +29,6 @@ pub mod verify;
 pub mod version;
 
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,9 +45,9 @@ use assay_execute::manifest::manifest;
 use assay_execute::run::{Resume, RunSummary, Runner};
 use assay_io::Nanos;
 use assay_io::clock::Clock;
+use assay_output::Replacement;
 use assay_store::export::replace_content;
 use assay_store::model::BuildRecord;
-use assay_store::owner::chown_to_sudo_user;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::expand::RunPlan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -244,8 +243,7 @@ pub fn open_drives(
     for name in names {
         let spec = DriveSpec::parse(name).map_err(assay_device::session::SessionError::from)?;
         let drive = retry_while_in_use(|| Ok(DriveSession::open(&spec, options)?))?;
-        let path = &drive.info().path;
-        let is_same = |other: &&DriveSession| path.is_some() && other.info().path == *path;
+        let is_same = |other: &&DriveSession| other.info().is_same_storage(drive.info());
         if let Some(same) = drives.iter().find(is_same) {
             bail_usage!(
                 "{name} and {} are the same drive; name it once",
@@ -440,16 +438,10 @@ fn cannot_write(path: &Path) -> String {
 /// Nothing is flushed, so that the storage under test is not made to, and a loss of power can leave
 /// the file empty or torn.
 pub fn write_unflushed(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let write = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        file.write_all(text.as_bytes())?;
-        // Readable by all, unlike a temporary file.
-        file.as_file()
-            .set_permissions(PermissionsExt::from_mode(0o644))?;
-        chown_to_sudo_user(file.path());
-        file.persist(path)?;
-        Ok(())
+        let mut new = Replacement::begin(path)?;
+        new.file.write_all(text.as_bytes())?;
+        new.commit_unflushed()
     };
     write().with_context(|| cannot_write(path))
 }

@@ -1,7 +1,6 @@
 //! Open Compute's output of a run: `assay run --ocp FILE`, with the figures of the verdict rules.
 
 use std::cell::OnceCell;
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_output::{create_new, open_to_rewrite};
 use assay_store::export::ocp::{Follower, HEAD, LimitedFigure};
 use assay_store::model::Manifest;
 use assay_store::{Run, StoreError};
@@ -73,14 +73,15 @@ impl OcpOutput {
         super::check_replaceable(file, HEAD)?;
         if !file.exists() {
             // An error here, not after hours.
-            let made = File::create(file).and_then(|_| std::fs::remove_file(file));
+            let made = create_new(file).and_then(|_| std::fs::remove_file(file));
             made.with_context(|| format!("cannot write {}", file.display()))?;
         }
         Ok(())
     }
 
     pub fn start(file: &Path, folder: &Path) -> anyhow::Result<OcpOutput> {
-        let out = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+        let out =
+            open_to_rewrite(file).with_context(|| format!("cannot write {}", file.display()))?;
         let close = Arc::new(AtomicBool::new(false));
         let (closed, folder) = (Arc::clone(&close), folder.to_owned());
         let builder = thread::Builder::new().name("ocp".to_owned());

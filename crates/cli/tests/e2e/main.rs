@@ -42,6 +42,7 @@ mod notation;
 mod outputs;
 mod pacing;
 mod pages;
+mod planted;
 mod power_loss;
 mod power_loss_outputs;
 mod repeat;

@@ -105,6 +105,14 @@ impl PowerFailFs {
         Some((node.bytes.clone(), node.durable.clone()))
     }
 
+    /// True with a file in the root whose name begins and ends so.
+    pub fn has(&self, begin: &str, end: &str) -> bool {
+        let state = self.state.lock().unwrap();
+        let names = state.nodes[&FUSE_ROOT_ID].names.iter().flatten();
+        let mut names = names.map(|(name, _)| name);
+        names.any(|name| name.starts_with(begin) && name.ends_with(end))
+    }
+
     /// The file system after power returns; `seed` decides what of the changes that were not
     /// durable is there.
     pub fn after_power_returns(&self, seed: u64) -> PowerFailFs {

@@ -74,11 +74,8 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
             // The command that is given again sees no more than this of the loss: one fit for all
             // that are alike.
             let left = [PROFILE, RESIDUALS, STATE].map(|name| {
-                let temporary = files.contents(&format!(".{name}.tmp"));
-                (
-                    files.contents(name).map(|(bytes, _)| bytes),
-                    temporary.is_some(),
-                )
+                let temporary = files.has(&format!(".{name}."), ".tmp");
+                (files.contents(name).map(|(bytes, _)| bytes), temporary)
             });
             if !tried.insert(left) {
                 continue;

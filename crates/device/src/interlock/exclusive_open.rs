@@ -131,6 +131,14 @@ pub(super) fn signatures(
             }
         }
     }
+    if let Subject::File { .. } = claim.subject
+        && let Ok(whole) = signature::Window::read(&claim.file, 0, info.capacity_bytes)
+    {
+        for (n, (start_bytes, size_bytes)) in (1..).zip(signature::partitions(&whole)) {
+            let name = PathBuf::from(format!("partition {n} of {}", info.spec));
+            regions.push((name, start_bytes, size_bytes));
+        }
+    }
     let mut found = Vec::new();
     for (path, start_bytes, size_bytes) in regions {
         let device = if start_bytes == 0 && path == claim.path {
@@ -152,7 +160,9 @@ pub(super) fn signatures(
         // Without udev a partition may have no device file; then only the built-in detection is
         // used.
         if std::fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device() || m.is_file()) {
-            all = signature::union(all, signature::wipefs(&path));
+            let mut by_wipefs = signature::wipefs(&path);
+            by_wipefs.retain(|found| signature::is_plausible(&window, found));
+            all = signature::union(all, by_wipefs);
         }
         found.extend(all.into_iter().map(|signature| OnDevice {
             device: device.clone(),

@@ -13,6 +13,8 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::identity::{DeviceNumber, FileLock, SystemRoot, parse_locks};
 
+use super::{Claim, RefusalReason, Subject};
+
 /// More ancestors are not followed.
 const MAX_ANCESTORS: usize = 64;
 
@@ -24,19 +26,38 @@ pub(super) fn holders(
     path: &Path,
 ) -> Vec<Option<u32>> {
     let own = std::process::id();
-    let mut suspects = locks
-        .iter()
-        .filter(|lock| lock.inode == inode)
-        .filter(|lock| lock.device == device || (lock.device.major == 0 && device.major == 0))
-        .filter(|lock| lock.is_whole_file || lock.pid != Some(own))
-        .peekable();
-    if suspects.peek().is_none() {
-        return Vec::new();
-    }
     let of_callers = locks_of_callers(root, own);
-    let foreign = suspects.filter(|lock| !of_callers.contains(lock));
-    let held = foreign.filter(|lock| lock.device == device || is_locked(path, inode));
-    held.map(|lock| lock.pid).collect()
+    let is_suspect = |lock: &&FileLock| {
+        lock.inode == inode
+            && (lock.device == device || (lock.device.major == 0 && device.major == 0))
+            && (lock.is_whole_file || lock.pid != Some(own))
+            && !of_callers.contains(lock)
+    };
+    let held = locks.iter().filter(is_suspect);
+    let held = held.filter(|lock| lock.device == device || is_locked(path, inode));
+    let mut held: Vec<Option<u32>> = held.map(|lock| lock.pid).collect();
+    // /proc/locks does not show the locks of other PID namespaces; the file does.
+    let is_callers = of_callers.iter().any(|lock| lock.inode == inode);
+    if held.is_empty() && !is_callers && is_locked(path, inode) {
+        held.push(None);
+    }
+    held
+}
+
+/// An exclusive flock(2) on the claimed file, for as long as the claim is held. A lock of a caller
+/// (`flock FILE assay ...`) stands for it, and so does a file system without locks.
+pub(super) fn take(root: &SystemRoot, claim: &Claim, drive: &str) -> Option<RefusalReason> {
+    let Subject::File { inode, .. } = claim.subject else {
+        return None;
+    };
+    let taken = flock(&claim.file, FlockOperation::NonBlockingLockExclusive);
+    let of_callers = || locks_of_callers(root, std::process::id());
+    let is_foreign =
+        taken == Err(Errno::WOULDBLOCK) && !of_callers().iter().any(|lock| lock.inode == inode);
+    is_foreign.then(|| RefusalReason::Locked {
+        device: drive.to_owned(),
+        pid: None,
+    })
 }
 
 fn locks_of_callers(root: &SystemRoot, own: u32) -> Vec<FileLock> {

@@ -302,8 +302,17 @@ impl Examination<'_> {
 
     fn examine_file(&mut self, device: DeviceNumber, inode: u64, label: &str, via: Option<&str>) {
         let subject = Subject::File { device, inode };
-        let is_it = |swap: &PathBuf| subject_at(swap).as_ref() == Some(&subject);
-        if self.tables.swaps.iter().any(is_it) {
+        let is_it = |named: &Path| subject_at(named).as_ref() == Some(&subject);
+        // EROFS (Linux 6.12) is mounted from a file without a loop device.
+        let sources = self.tables.mounts.iter();
+        let mounted = sources.filter(|m| m.source.starts_with('/') && is_it(Path::new(&m.source)));
+        self.reasons
+            .extend(mounted.map(|mount| RefusalReason::Mounted {
+                device: label.to_owned(),
+                mount_point: mount.mount_point.clone(),
+                fs_type: mount.fs_type.clone(),
+            }));
+        if self.tables.swaps.iter().any(|swap| is_it(swap)) {
             self.reasons.push(RefusalReason::Swap {
                 device: label.to_owned(),
             });

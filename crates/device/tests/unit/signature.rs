@@ -280,3 +280,57 @@ proptest! {
         prop_assert_eq!(detect(&window_of(&image)), vec![]);
     }
 }
+
+#[test]
+fn two_bytes_of_hfs_plus_are_a_file_system_with_a_version_only() {
+    let plausible = |version: u16| {
+        let volume = [b"H+", &version.to_be_bytes()[..]].concat();
+        let window = window_of(&image(IMAGE_BYTES, &[(1024, &volume)]));
+        is_plausible(&window, &FoundSignature::new("hfsplus", "", 1024))
+    };
+    assert!(plausible(4) && plausible(5));
+    assert!(!plausible(0) && !plausible(0x9f31));
+}
+
+#[test]
+fn partitions_of_a_gpt_and_of_an_mbr() {
+    let (first, last) = (2048u64.to_le_bytes(), 4095u64.to_le_bytes());
+    let gpt: &[(usize, &[u8])] = &[
+        (512, b"EFI PART"),
+        (512 + 72, &2u64.to_le_bytes()),
+        (512 + 80, &128u32.to_le_bytes()),
+        (512 + 84, &128u32.to_le_bytes()),
+        (1024 + 128, &[7; 16]),
+        (1024 + 128 + 32, &first),
+        (1024 + 128 + 40, &last),
+    ];
+    let found = partitions(&window_of(&image(IMAGE_BYTES, gpt)));
+    assert_eq!(found, [(1 << 20, 1 << 20)]);
+    let mbr: &[(usize, &[u8])] = &[
+        (510, &[0x55, 0xAA]),
+        (0x1BE + 4, &[0x83]),
+        (0x1BE + 8, &2048u32.to_le_bytes()),
+        (0x1BE + 12, &u32::MAX.to_le_bytes()),
+    ];
+    // No longer than the image.
+    let found = partitions(&window_of(&image(IMAGE_BYTES, mbr)));
+    assert_eq!(found, [(1 << 20, IMAGE_BYTES as u64 - (1 << 20))]);
+}
+
+proptest! {
+    #[test]
+    fn partitions_of_any_table_lie_within_the_image(
+        fields in proptest::collection::vec(any::<u64>(), 24),
+        at in 0usize..2,
+    ) {
+        let bytes: Vec<u8> = fields.iter().flat_map(|f| f.to_le_bytes()).collect();
+        let start = [512 + 8, 0x1BE][at];
+        let mut image = image(1 << 16, &[(510, &[0x55, 0xAA]), (start, &bytes[..192 - 128 * at])]);
+        if at == 0 {
+            image[512..520].copy_from_slice(b"EFI PART");
+        }
+        for (from, length) in partitions(&window_of(&image)) {
+            prop_assert!(from > 0 && length > 0 && from + length <= 1 << 16);
+        }
+    }
+}

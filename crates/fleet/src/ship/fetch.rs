@@ -2,6 +2,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use assay_output::create_new;
 use assay_store::journal::JOURNAL_FILE;
 use assay_store::run::{CHECKSUM_FILE, MANIFEST_FILE};
 
@@ -68,7 +69,7 @@ fn fetch_journal(
     chain: &Chain,
     path: &Path,
 ) -> Result<String, ShipError> {
-    let mut file = File::create(path).map_err(ShipError::file("create", path))?;
+    let mut file = create_new(path).map_err(ShipError::file("create", path))?;
     let mut hasher = Sha256::new();
     let mut crc = 0;
     for piece in &chain.pieces {

@@ -1,7 +1,8 @@
 //! The child process `assay run`: start, signals, end, and the watch over a journal that stands
 //! still.
 
-use std::fs::{File, OpenOptions};
+use assay_output::{open_log, open_to_rewrite};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -84,15 +85,12 @@ pub fn launch(mut launch: Launch, events: Sender<Event>) -> std::io::Result<Runn
         launch.folder.with_file_name(name)
     };
     let messages = beside(".messages");
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(beside(".log"))?;
+    let log = open_log(&beside(".log"))?;
     launch
         .command
         .stdin(Stdio::null())
         .stdout(log)
-        .stderr(File::create(&messages)?);
+        .stderr(open_to_rewrite(&messages)?);
     let child = spawn_on(launch.command, launch.cpus)?;
     let process = Arc::new(pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?);
     let running = Running {

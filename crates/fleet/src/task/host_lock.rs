@@ -3,7 +3,7 @@
 //! tasks would disturb each other's figures; so a task takes this lock first. The kernel releases
 //! it when the process ends, by whatever cause.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -30,10 +30,7 @@ impl HostLock {
         wanted.extend(serial.map(|serial| (format!("{host}.{}.lock", serial.key()), true)));
         let mut files = Vec::new();
         for (name, is_exclusive) in wanted {
-            let file = OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(work.join(name))?;
+            let file = assay_output::open_log(&work.join(name))?;
             let operation = match is_exclusive {
                 true => FlockOperation::NonBlockingLockExclusive,
                 false => FlockOperation::NonBlockingLockShared,

@@ -3,18 +3,18 @@
 //! module `table`, and JSON has the conclusions in those of its tables. Every format marks
 //! simulated drives.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use assay_output::Replacement;
+use assay_output::owner::create_folders;
 use serde::Serialize;
 
 use self::table::{Conclusions, Table};
 use crate::error::StoreError;
-use crate::owner::{chown_to_sudo_user, create_folders};
 use crate::read::Run;
-use crate::run::sync_folder;
 
 pub mod bench_fio;
 pub mod csv;
@@ -148,35 +148,13 @@ fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(),
     out.write_all(b"\n").map_err(output_error)
 }
 
-/// Replaces a file so that it is the one before or the new one, whole, even after a loss of power:
-/// written as `.NAME.tmp` beside it, flushed, renamed; then the folder is flushed. A killed process
-/// leaves the temporary file, which the next writer replaces; there must be one writer at a time.
-/// [`output_error`]s of the closure are reported for `path`.
+/// [`Replacement`] of a file. [`output_error`]s of the closure are reported for `path`.
 pub fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let Some(name) = path.file_name() else {
-        let error = io::ErrorKind::IsADirectory.into();
-        return Err(StoreError::io(WRITING, path)(error));
-    };
-    let mut temporary_name = std::ffi::OsString::from(".");
-    temporary_name.push(name);
-    temporary_name.push(".tmp");
-    let temporary = path.with_file_name(temporary_name);
-    let file = File::create(&temporary).map_err(StoreError::io("create", path))?;
-    chown_to_sudo_user(&temporary);
-    let mut file = BufWriter::with_capacity(1 << 20, file);
-    let written = write(&mut file).and_then(|()| {
-        file.flush()
-            .and_then(|()| file.get_ref().sync_all())
-            .and_then(|()| fs::rename(&temporary, path))
-            .map_err(output_error)?;
-        sync_folder(path.parent().unwrap_or(Path::new("")))
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
+    let mut new = Replacement::begin(path).map_err(StoreError::io("create", path))?;
+    let written = write(&mut new.file).and_then(|()| new.commit().map_err(output_error));
     written.map_err(|error| match error {
         StoreError::Io { action, source, .. } if action == WRITING => {
             StoreError::io(WRITING, path)(source)

@@ -24,7 +24,7 @@ impl TableReader {
     /// Opens a table for the values of these columns; one that the file lacks is absent in every
     /// row. Fails when the file is no Parquet file, or a column has another type.
     pub fn open(path: &Path, wanted: &[Column]) -> Result<TableReader, StoreError> {
-        let opened = File::open(path).map_err(StoreError::io("open", path))?;
+        let opened = assay_output::open_to_read(path).map_err(StoreError::io("open", path))?;
         let file = SerializedFileReader::new(opened).map_err(|e| read_error(path, &e))?;
         let known = file.metadata().file_metadata().schema_descr();
         let place = |(name, kind): &Column| {

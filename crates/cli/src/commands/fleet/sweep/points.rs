@@ -1,7 +1,6 @@
 //! Section `[sweep]`: each point is a profile file and a child `assay run` per suite.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -117,7 +116,8 @@ impl Task {
         }
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
         let profile = folder.path().join("profile.toml");
-        fs::write(&profile, text).with_context(|| format!("cannot write {}", profile.display()))?;
+        assay_output::replace(&profile, text.as_bytes())
+            .with_context(|| format!("cannot write {}", profile.display()))?;
         let mut drive = format!("sim:{},seed={}", profile.display(), point.seed);
         if let Some(lot) = self.sweep.sweep.lot {
             drive += &format!(",lot={lot}");

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Gid, Uid, chownat};
+use rustix::fs::{AtFlags, CWD, Gid, Uid, chownat, fchown};
 
 /// The user and group that sudo(8) names (SUDO_UID, SUDO_GID), if this process is root's through
 /// it.
@@ -18,7 +19,15 @@ fn caller() -> Option<(Uid, Gid)> {
     (is_root && is_id && user != 0).then(|| (Uid::from_raw(user), Gid::from_raw(group)))
 }
 
-/// Gives what this process has just made to the caller of sudo(8), where the file system permits.
+/// Gives a file that this process has just made to the caller of sudo(8), where the file system
+/// permits.
+pub fn chown_file_to_sudo_user(file: impl AsFd) {
+    if let Some((user, group)) = caller() {
+        let _ = fchown(file, Some(user), Some(group));
+    }
+}
+
+/// The same of a folder or a temporary file by its path.
 pub fn chown_to_sudo_user(path: &Path) {
     if let Some((user, group)) = caller() {
         let _ = chownat(
