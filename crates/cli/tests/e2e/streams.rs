@@ -123,7 +123,10 @@ fn streams_go_through_files_and_sockets() {
         .refuses(2, &["copy exists", "not written over"]);
     // The recorder waits for its source, and the source for its reader.
     let mut recorder = fixture
-        .command("record disk --destroy disk --index --from unix-listen:sock --json")
+        .command(
+            "record disk --destroy disk --destroy assay-recording --index --from unix-listen:sock \
+             --json",
+        )
         .spawn()
         .unwrap();
     wait_until("the socket is there", || fixture.path("sock").exists());
@@ -419,8 +422,8 @@ fn fifty_kills_lose_no_durable_data() {
             ""
         };
         let words = format!(
-            "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index \
-             --durable-every 512k --watch{ring}"
+            "record disk --destroy disk --destroy assay-recording --pattern {seed} --length 32m \
+             --rate 400MB/s --index --durable-every 512k --watch{ring}"
         );
         let mut recorder = fixture.command(&words).spawn().unwrap();
         let mut stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());

@@ -69,6 +69,12 @@ fn where_device_numbers_differ_the_file_is_asked() {
     assert_eq!(held(), [], "a lock on another file with this inode");
     file.as_file().lock().unwrap();
     assert_eq!(held(), [Some(50)]);
+    // A lock of another PID namespace is in no table.
     let on_a_disk = (FILE.0, inode);
+    assert_eq!(
+        holders(&tree.root(), &locks, on_a_disk, file.path()),
+        [None]
+    );
+    file.as_file().unlock().unwrap();
     assert_eq!(holders(&tree.root(), &locks, on_a_disk, file.path()), []);
 }
