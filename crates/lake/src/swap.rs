@@ -17,7 +17,7 @@ const LOCK: &str = ".lock";
 /// Holds the lock until the file is closed.
 pub(crate) fn lock(root: &Path) -> Result<File, LakeError> {
     let path = root.join(LOCK);
-    let file = File::options().create(true).append(true).open(&path);
+    let file = assay_output::open_log(&path);
     let file = file.map_err(|e| LakeError::io("open", &path, e))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
