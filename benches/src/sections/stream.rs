@@ -130,7 +130,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         let bytes = DEVICE_BYTES - (64 << 20);
         let serial = path.rsplit('/').next().unwrap_or_default();
         let record = |extra: &str| {
-            format!("record {path} --destroy {serial} --destroy assay-recording --pattern 1 --length {bytes} {extra}")
+            format!(
+                "record {path} --destroy {serial} --destroy assay-recording --pattern 1 --length {bytes} {extra}"
+            )
         };
         let fio =
             |label: &str, options: &str| fio(label, &format!("--filename={path} {options}"), bytes);

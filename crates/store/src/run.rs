@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use assay_output::open_to_read;
-use assay_output::owner::{create_folders, chown_to_sudo_user};
+use assay_output::owner::{chown_to_sudo_user, create_folders};
 use assay_stats::Interval;
 use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};

@@ -13,7 +13,7 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::identity::{DeviceNumber, FileLock, SystemRoot, parse_locks};
 
-use super::{Claim, RefusalReason, Subject};
+use super::{ExclusiveOpen, RefusalReason, Subject};
 
 /// More ancestors are not followed.
 const MAX_ANCESTORS: usize = 64;
@@ -46,7 +46,7 @@ pub(super) fn holders(
 
 /// An exclusive flock(2) on the claimed file, for as long as the claim is held. A lock of a caller
 /// (`flock FILE assay ...`) stands for it, and so does a file system without locks.
-pub(super) fn take(root: &SystemRoot, claim: &Claim, drive: &str) -> Option<RefusalReason> {
+pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Option<RefusalReason> {
     let Subject::File { inode, .. } = claim.subject else {
         return None;
     };
