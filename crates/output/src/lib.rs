@@ -122,9 +122,11 @@ fn open_own(path: &Path, flags: OFlags) -> io::Result<File> {
         file => File::from(file?),
     };
     check_regular(file_type(&file)?)?;
-    match fstat(&file)?.st_nlink {
+    // Its type differs between architectures.
+    #[allow(clippy::useless_conversion)]
+    match u64::from(fstat(&file)?.st_nlink) {
         0 | 1 => Ok(file),
-        names => Err(UnsafeFile::SeveralNames(names as u64).into()),
+        names => Err(UnsafeFile::SeveralNames(names).into()),
     }
 }
 
