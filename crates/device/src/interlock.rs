@@ -71,7 +71,7 @@ pub enum PermitError {
     #[error("{drive} has come into use since it was checked; nothing more was written: {reason}")]
     InUse {
         drive: String,
-        reason: RefusalReason,
+        reason: Box<RefusalReason>,
     },
     #[error("{permitted}: cannot check whether the opened file is the permitted one: {source}")]
     Io {
@@ -100,6 +100,7 @@ impl WritePermit {
             let found = usage::examine(root, &self.subject, &self.drive, &mut Vec::new());
             if let Some(reason) = found.into_iter().next() {
                 let drive = self.drive.clone();
+                let reason = Box::new(reason);
                 return Err(PermitError::InUse { drive, reason });
             }
         }
