@@ -151,7 +151,7 @@ fn foreign_writes_are_detected_at_every_lookup() {
     let fixture = fixture();
     fixture.condition("twice", 0, 8 * MIB);
     let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
-    File::options()
+    fs::File::options()
         .write(true)
         .open(&fixture.file)
         .unwrap()
