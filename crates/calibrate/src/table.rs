@@ -14,8 +14,6 @@ use crate::measurement::{
 };
 use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};
 
-/// More than a hundred thousand measurements.
-const MAX_BYTES: u64 = 16 << 20;
 const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, \
                        metric, value, tolerance, role, source";
 
@@ -238,11 +236,7 @@ pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
 
 pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
     let file = CalibrateError::file(path);
-    if std::fs::metadata(path).map_err(&file)?.len() > MAX_BYTES {
-        let what = "larger than 16 MiB, so it is not a table of measurements";
-        return Err(file(std::io::Error::other(what)));
-    }
-    let text = std::fs::read_to_string(path).map_err(file)?;
+    let text = assay_output::read_text(path).map_err(file)?;
     let name = path.file_name().unwrap_or(path.as_os_str());
     measurements(&name.to_string_lossy(), &text)
 }

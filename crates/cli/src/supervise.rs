@@ -31,7 +31,7 @@ use assay_io::realtime_signal;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::commands::ending_signals;
@@ -72,6 +72,9 @@ pub struct Supervised {
 /// Prepares this process if it is the child of a supervisor. Called once, before any thread is
 /// started. Fails when the kernel refuses a signal handler.
 pub fn begin() -> anyhow::Result<()> {
+    // A file of the largest permitted size (setrlimit(2)) is an error of its write, and no death.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .context("cannot turn the limit of file sizes into an error")?;
     let supervisor = std::env::var(SUPERVISOR).ok();
     let supervisor = supervisor.and_then(|text| text.parse::<i32>().ok());
     let is_child = || getppid().map(|parent| parent.as_raw_nonzero().get()) == supervisor;

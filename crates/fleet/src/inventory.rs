@@ -230,7 +230,7 @@ fn further(host: &HostName, lists: Option<&Path>) -> Result<Vec<String>, FleetEr
     let Some(path) = lists.map(|lists| lists.join(host.as_str())) else {
         return Ok(Vec::new());
     };
-    let text = match std::fs::read_to_string(&path) {
+    let text = match assay_output::read_text(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         read => read.map_err(|source| FleetError::DriveList {
             path: path.display().to_string(),

@@ -143,13 +143,13 @@ impl Plan {
     /// Paths of the list of serials and of suite files are relative to the plan's folder.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| PlanError::File {
+        let text = assay_output::read_text(path).map_err(|source| PlanError::File {
             path: name.clone(),
             source,
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Plan::parse(&name, &text, &|file| {
-            std::fs::read_to_string(folder.join(file))
+            assay_output::read_text(&folder.join(file))
         })
     }
 

@@ -7,7 +7,8 @@
 //! - [`Replacement`]: a new file of a random name beside the old one, which takes its place whole;
 //! - [`create_new`]: a file that did not exist;
 //! - [`open_to_append`], [`open_to_rewrite`]: a regular file with this one name;
-//! - [`open_to_read`]: a regular file, so that no FIFO holds up the reader;
+//! - [`open_to_read`]: a regular file, so that no FIFO holds up the reader; [`read_text`] has a
+//!   limit;
 //! - [`owner`]: what root makes through sudo(8) belongs to the user who called it.
 //!
 //! # Non-goals
@@ -15,14 +16,14 @@
 //! Protection of folders above the one that is written: the caller named them.
 //!
 //! # Key constants
-//! Permissions of new files are 0666 and the umask's.
+//! [`TEXT_BYTES`] (16 MiB). Permissions of new files are 0666 and the umask's.
 #![forbid(unsafe_code)]
 
 pub mod owner;
 mod replacement;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, ftruncate, open};
@@ -95,14 +96,28 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Longest text file that a command reads as a whole: a policy, a plan, a job file, a suite.
+pub const TEXT_BYTES: u64 = 16 << 20;
+
+/// The text of a file that the user named, which may be a FIFO.
+///
+/// # Errors
+/// Also for one of more than [`TEXT_BYTES`].
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = read_all(File::open(path)?, TEXT_BYTES)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// The content of a regular file of at most `most_bytes`.
 ///
 /// # Errors
 /// Also for a longer file.
 pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
-    use std::io::Read;
+    read_all(open_to_read(path)?, most_bytes)
+}
+
+fn read_all(file: File, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    let file = open_to_read(path)?;
     file.take(most_bytes.saturating_add(1))
         .read_to_end(&mut content)?;
     if content.len() as u64 > most_bytes {

@@ -62,7 +62,7 @@ pub fn load(name: &str) -> Result<Suite, SuiteError> {
         let known = names().join(", ");
         return Err(SuiteError::Unknown { name, known });
     }
-    match std::fs::read_to_string(path) {
+    match assay_output::read_text(path) {
         Ok(text) => Suite::parse(&name, &text),
         Err(source) => Err(SuiteError::File { path: name, source }),
     }

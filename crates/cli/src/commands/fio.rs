@@ -212,7 +212,7 @@ fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
         memory_mib: host.memory_bytes.unwrap_or(0) >> 20,
         cpus: u64::from(host.logical_cpus),
     };
-    let mut read = |path: &Path| std::fs::read(path);
+    let mut read = |path: &Path| assay_output::read_text(path).map(String::into_bytes);
     let file =
         JobFile::read(file, &with, &mut read).map_err(|error| UsageError(error.to_string()))?;
     Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)

@@ -86,7 +86,7 @@ fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
 
 fn read(what: &str, path: &Path) -> anyhow::Result<String> {
     let name = path.display();
-    match std::fs::read_to_string(path) {
+    match assay_output::read_text(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let without = match what {
                 "policy" => "; leave out --policy for the built-in one",

@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
-use crate::fixture::{Fixture, MIB};
+use crate::fixture::{ASSAY, Done, Fixture, MIB};
 
 /// A run folder `run`, and a file `precious` that no command may change.
 fn fixture() -> Fixture {
@@ -119,4 +120,39 @@ fn a_stream_is_not_replayed_onto_a_block_device() {
         .run(&format!("replay s.img --to {device}"))
         .expect(2);
     assert!(refused.stderr.contains("exists"), "{refused}");
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_with_advice() {
+    let fixture = fixture();
+    let script = format!("ulimit -f 16; exec '{ASSAY}' report run -o report.html");
+    let mut command = Command::new("bash");
+    command.args(["-c", &script]).current_dir(fixture.path("."));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = Done::of("report", command.spawn().unwrap()).expect(4);
+    assert!(done.stderr.contains("report.html"), "{done}");
+    let names = fs::read_dir(fixture.path(".")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = names.filter(|name| name.contains("report")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn endless_and_large_inputs_are_errors() {
+    let fixture = fixture();
+    for name in ["large.toml", "large.fio"] {
+        let file = fs::File::create(fixture.path(name)).unwrap();
+        file.set_len(17 << 20).unwrap();
+    }
+    for words in [
+        "verdict run --policy large.toml",
+        "verdict run --policy /dev/zero",
+        "run large.toml sim:samsung-951",
+        "fleet sweep large.toml",
+        "job large.fio",
+    ] {
+        let done = fixture.run(words);
+        assert!(done.status == 2 || done.status == 4, "{done}");
+        assert!(done.stderr.contains("longer than 16777216 bytes"), "{done}");
+    }
 }

@@ -119,7 +119,12 @@ impl<F: Files> DirectoryStore<F> {
 
     fn exists(&self, key: &str, version: u64) -> io::Result<bool> {
         match fs::symlink_metadata(self.path(key, version)) {
-            Ok(metadata) => Ok(metadata.is_file()),
+            Ok(metadata) if metadata.is_file() => Ok(true),
+            // Its name is taken for ever, so that a writer would try the next one for ever.
+            Ok(_) => Err(io::Error::other(format!(
+                "{} is no file of this store but a folder, link or special file: remove it",
+                self.path(key, version).display()
+            ))),
             Err(error) if is_absence(&error) => Ok(false),
             Err(error) => Err(error),
         }

@@ -157,3 +157,36 @@ fn superseded_versions_take_no_space_and_their_names_stay() {
         0
     );
 }
+
+#[test]
+fn what_is_no_object_is_an_error_and_no_endless_attempt() {
+    let root = tempfile::tempdir().unwrap();
+    let store = DirectoryStore::open(root.path()).unwrap();
+    let path = root.path().join(KEY);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let fails = |what: &str| {
+        for error in [
+            store.put(KEY, b"x", Condition::Absent).err(),
+            store.get(KEY).err(),
+            store.delete(KEY).err(),
+        ] {
+            let error = error.expect(what).to_string();
+            assert!(error.contains("remove it"), "{what}: {error}");
+        }
+    };
+    std::fs::create_dir(&path).unwrap();
+    fails("a folder");
+    std::fs::remove_dir(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    fails("a link");
+    std::fs::remove_file(&path).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &path,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    fails("a FIFO");
+}

@@ -1,5 +1,6 @@
 //! CSV export (RFC 4180): CRLF line ends, a header line, an empty field for an absent value.
-//! Numbers read back to the same bits.
+//! Numbers read back to the same bits. Texts that a spreadsheet would take for a formula begin with an
+//! apostrophe.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,11 +32,20 @@ fn write(table: Table<'_>, out: &mut impl Write) -> Result<(), StoreError> {
             Value::Count(n) => n.to_string(),
             Value::Figure(x) => x.to_string(),
             Value::Flag(flag) => flag.to_string(),
-            Value::Text(text) => text,
+            Value::Text(text) => without_formula(text),
         });
         writer.write_record(fields).map_err(failed)?;
     }
     writer.flush().map_err(output_error)
+}
+
+/// A spreadsheet takes a text that begins so for a formula, which can reach other files and hosts:
+/// as a text it begins with an apostrophe (OWASP, CSV injection).
+fn without_formula(text: String) -> String {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 #[cfg(test)]

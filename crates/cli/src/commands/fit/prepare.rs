@@ -137,7 +137,7 @@ fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> 
             ..FitRecipe::default()
         });
     };
-    let text = std::fs::read_to_string(path)
+    let text = assay_output::read_text(path)
         .with_context(|| format!("cannot read the recipes in {}", path.display()))?;
     let mut all = recipes(&path.display().to_string(), &text)?;
     let Some(recipe) = all.remove(profile) else {

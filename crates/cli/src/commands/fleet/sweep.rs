@@ -78,7 +78,7 @@ pub fn run(arguments: &SweepArguments, output: Output) -> anyhow::Result<Command
 
 fn load(file: &Path) -> anyhow::Result<(Chunks, Box<dyn Units>)> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|source| SweepError::File {
+    let text = assay_output::read_text(file).map_err(|source| SweepError::File {
         path: name.clone(),
         source,
     })?;

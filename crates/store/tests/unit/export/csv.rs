@@ -23,6 +23,25 @@ fn fields_are_quoted_by_rfc_4180() {
 }
 
 #[test]
+fn texts_are_no_formulas() {
+    let fields = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "a=1"];
+    let columns = [("x".to_owned(), ValueType::Text)];
+    for field in fields {
+        let row = vec![Value::Text(field.to_owned())];
+        let expected = if field == "a=1" { "" } else { "'" };
+        assert_eq!(
+            text(columns.to_vec(), row),
+            format!("x\r\n{expected}{field}\r\n")
+        );
+    }
+    let number = [("x".to_owned(), ValueType::Figure)];
+    assert_eq!(
+        text(number.to_vec(), vec![Value::Figure(-1.5)]),
+        "x\r\n-1.5\r\n"
+    );
+}
+
+#[test]
 fn absent_values_are_empty_fields_and_numbers_keep_their_bits() {
     let of = |value: Value| {
         let columns = [("x", ValueType::Figure), ("y", ValueType::Count)];
