@@ -1,8 +1,6 @@
-//! Everything that is concluded from a run, as the rows of its tables
-//! ([`assay_store::export::table::Conclusions`]). Each kind comes from the module that reports and
-//! verdicts use for it, so that tables and reports cannot differ.
+//! Everything that is concluded from a run ([`Conclusions`]). Each kind comes from the module that
+//! reports and verdicts use for it, so that tables and reports cannot differ.
 
-use assay_store::export::table::{CellIntervals, Conclusion, Conclusions, ModeRow, PhaseRow};
 use assay_store::model::{CellKind, CellView};
 use assay_store::read::{CellDrive, CellRecord, Run};
 
@@ -11,6 +9,9 @@ use crate::{estimate, modes, steady_state};
 
 mod cells;
 mod drives;
+mod rows;
+
+pub use rows::{CellIntervals, Conclusion, Conclusions, ModeRow, PhaseRow};
 
 #[derive(Clone, Copy)]
 struct Place<'a> {

@@ -11,11 +11,11 @@ use assay_cosim::host::CoreHostError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
 use assay_execute::ExecuteError;
+use assay_export::ExportError;
 use assay_fleet::FleetError;
 use assay_fleet::chunks::ChunkError;
 use assay_fleet::shared_store::SharedStoreError;
 use assay_fleet::sweep::SweepError;
-use assay_lake::LakeError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_store::StoreError;
@@ -129,7 +129,7 @@ const CLASSIFIED: &[ClassOf] = &[
     class_of::<CoreHostError>,
     class_of::<ListenError>,
     class_of::<FleetError>,
-    class_of::<LakeError>,
+    class_of::<ExportError>,
     class_of::<SweepError>,
     class_of::<ChunkError>,
     class_of::<SharedStoreError>,

@@ -3,15 +3,15 @@
 use assay_analysis::compare::{
     Comparisons, DriveGroup, GroupComparison, Metric, MetricComparison, WorkloadComparison,
 };
-use assay_analysis::conclusions;
+use assay_analysis::conclusions::{self, Conclusions};
 use assay_analysis::estimate::MeanEstimate;
 use assay_analysis::health_trend::{self, HealthPoint, HealthTrend, TrendWarning};
 use assay_analysis::trace_replay;
 use assay_device::identity::DriveInfo;
+use assay_export::table::{Table, conclusion_table, mode_table, phase_table};
 use assay_stats::compare::ComparisonSettings;
 use assay_stats::confidence::NoInterval;
 use assay_store::Run;
-use assay_store::export::table::{Conclusions, Table, conclusion_table, mode_table, phase_table};
 use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
 use assay_store::read::{CellDrive, CellRecord};
 use serde_json::{Map, Value, json};

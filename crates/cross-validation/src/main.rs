@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use assay_cross_validation::units::{Part, Unit};
 use assay_cross_validation::{score, twins};
 use assay_fleet::chunks::{self, Chunks};
-use assay_store::export::replace_content;
+use assay_store::replace::replace_content;
 use assay_units::text::hexadecimal;
 use clap::Parser;
 use sha2::{Digest, Sha256};

@@ -3,8 +3,8 @@
 use crate::common;
 
 use assay_analysis::conclusions;
+use assay_analysis::conclusions::{Conclusion, Conclusions};
 use assay_report::html;
-use assay_store::export::table::{Conclusion, Conclusions};
 use assay_store::read::Run;
 use common::page::{Tables, tables};
 

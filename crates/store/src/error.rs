@@ -8,7 +8,7 @@ use assay_units::{Classified, ErrorClass};
 
 use crate::model::SCHEMA;
 
-/// Failure to make, read, continue or export a run folder.
+/// Failure to make, read or continue a run folder.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// I/O error.
@@ -86,35 +86,11 @@ pub enum StoreError {
         /// Which event, and why.
         reason: String,
     },
-    /// Not an export format.
-    #[error(
-        "{0:?} is not an export format; choose parquet, json, csv, fio-json, bench-fio, fio-logs \
-         or ocp; of many runs, lake"
-    )]
-    UnknownFormat(String),
-    /// Error of the Parquet library.
-    #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]
-    Parquet {
-        /// The file.
-        path: PathBuf,
-        /// The library's reason.
-        reason: String,
-    },
-    /// A table that cannot be read back.
-    #[error(
-        "{path} cannot be read as a table: {reason}; tables are made from run folders: remove it and export again",
-        path = .path.display()
-    )]
-    NotATable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
 }
 
 impl StoreError {
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    /// For `map_err`: an I/O error of this action on this path.
+    pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         let path = path.to_owned();
         move |source| StoreError::Io {
             action,
@@ -165,14 +141,10 @@ impl Classified for StoreError {
             | StoreError::BadRunId(_)
             | StoreError::NewerSchema { .. }
             | StoreError::AlreadyComplete(_)
-            | StoreError::UnknownFormat(_)
             | StoreError::BadPlan(_) => ErrorClass::Usage,
             StoreError::Busy(_) => ErrorClass::InUse,
             StoreError::Io { source, .. } if UnsafeFile::is_cause_of(source) => ErrorClass::Refused,
-            StoreError::Io { .. }
-            | StoreError::Manifest { .. }
-            | StoreError::Parquet { .. }
-            | StoreError::NotATable { .. } => ErrorClass::Io,
+            StoreError::Io { .. } | StoreError::Manifest { .. } => ErrorClass::Io,
             StoreError::Unwritable { .. } => ErrorClass::Internal,
         }
     }

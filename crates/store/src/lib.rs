@@ -1,4 +1,4 @@
-//! Run folders: crash-safe recording of runs, reading and export.
+//! Run folders: crash-safe recording and reading of runs.
 //!
 //! # Architecture
 //! A run folder holds
@@ -9,7 +9,7 @@
 //! - `SHA256SUMS`: written when the run finishes, for `sha256sum -c SHA256SUMS`.
 //!
 //! [`run`] creates, resumes and finishes folders; [`read`] folds a journal into [`Run`], the input
-//! of reports, analysis and [`mod@export`]; [`series`] defines the interval series. A run survives
+//! of analysis, reports and exports; [`series`] defines the interval series. A run survives
 //! a kill, a full disk, an I/O error, flipped bits (the line is left out and reported), a second
 //! writer (refused), and events of a newer version (reported). A result that is not the sum of its
 //! intervals and a changed manifest are reported too.
@@ -25,17 +25,16 @@
 #![warn(missing_docs)]
 
 pub mod error;
-pub mod export;
 mod fold;
 pub mod journal;
 pub mod model;
 pub mod progress;
 pub mod read;
+pub mod replace;
 pub mod run;
 pub mod series;
 mod thin;
 
 pub use error::StoreError;
-pub use export::{ExportFormat, export};
 pub use read::Run;
 pub use run::{Destination, EncodedEntry, RunWriter};

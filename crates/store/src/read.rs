@@ -5,7 +5,7 @@ use assay_units::{Nanos, Op};
 use serde::Serialize;
 
 use crate::error::StoreError;
-use crate::fold::{fold, fold_minutes, fold_segments};
+use crate::fold::{TotalsSink, fold, fold_minutes, fold_segments};
 use crate::model::warning::code;
 use crate::model::{
     CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
@@ -42,6 +42,16 @@ impl Run {
     /// operation, not for histograms. Fails for a newer layout or a damaged manifest.
     pub fn open(path: &std::path::Path) -> Result<Run, StoreError> {
         fold(path, &mut |_, _, _| {})
+    }
+
+    /// As [`Run::open`]; `sink` is called with (cell, drive within the cell, sum of its measured
+    /// intervals) whenever a cell's intervals are complete. When a cell is measured again, only the
+    /// last call counts.
+    pub fn open_with_totals(
+        path: &std::path::Path,
+        sink: TotalsSink<'_>,
+    ) -> Result<Run, StoreError> {
+        fold(path, sink)
     }
 
     /// As [`Run::open`], with the segments of long cells as cells of their own, as in the manifest.

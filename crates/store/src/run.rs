@@ -11,10 +11,10 @@ use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
-use crate::export::replace_content;
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{BorrowedIntervalEntry, Entry, Manifest, RunEnd, SCHEMA};
 use crate::read::Run;
+use crate::replace::replace_content;
 
 /// The manifest's name in a run folder.
 pub const MANIFEST_FILE: &str = "manifest.json";

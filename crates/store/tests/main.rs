@@ -4,8 +4,6 @@
 mod fixtures;
 
 mod damage;
-mod export;
 mod folding;
-mod ocp;
 mod progress;
 mod run_folder;

@@ -1,13 +1,12 @@
 //! Conclusions about a drive in a cell.
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
-use assay_store::export::table::Conclusion;
 use assay_store::model::CellView;
 use assay_store::read::Run;
 use assay_store::series::IntervalSample;
 use assay_units::{Nanos, Op};
 
-use super::{Place, Rows};
+use super::{Conclusion, Place, Rows};
 use crate::attribution::Throttling;
 use crate::endurance::{self, NoAmplification, WriteAmplification};
 use crate::{

@@ -1,12 +1,11 @@
 //! Conclusions about a drive in a step or in the whole run.
 
 use assay_stats::confidence::Estimate;
-use assay_store::export::table::Conclusion;
 use assay_store::model::{CellPlan, ReasonWeight, SteadyRecord, TelemetryRecord, VerdictResult};
 use assay_store::read::Run;
 
-use super::Rows;
 use super::cells::{self, AmplificationNames};
+use super::{Conclusion, Rows};
 use crate::knee::{CurveKnee, SweepKnee};
 use crate::{attribution, endurance, estimate, knee};
 

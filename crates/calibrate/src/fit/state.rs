@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_store::export::replace_content;
+use assay_store::replace::replace_content;
 use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 

@@ -3,15 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use assay_analysis::conclusions;
-use assay_lake::{Joined, Lake, RunFacts, Source};
-use assay_store::Run;
-use assay_store::export::{
-    ExportFormat, export_fio_json, export_json, export_ocp, ocp, replace_file,
-};
+use assay_export::lake::{Joined, Lake, RunFacts, Source};
+use assay_export::{ExportFormat, export, export_document};
 use serde_json::json;
 
-use super::ocp::RuleFigures;
 use crate::args::ExportArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
@@ -35,28 +30,17 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
     }
     let run = super::open_run(path, output)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
-        return to_stdout(&run, format);
+        let mut stdout = std::io::stdout().lock();
+        export_document(&run, format, &mut stdout)?;
+        stdout.flush()?;
+        return Ok(CommandOutcome::Done);
     }
     let default = || PathBuf::from(format.default_name(&run.manifest.run_id));
     let out = arguments.output.clone().unwrap_or_else(default);
-    let head = match format {
-        ExportFormat::Json | ExportFormat::FioJson => Some("{"),
-        ExportFormat::Ocp => Some(ocp::HEAD),
-        _ => None,
-    };
-    if let Some(head) = head {
+    if let Some(head) = format.head() {
         super::check_replaceable(&out, head)?;
     }
-    let files = match format {
-        ExportFormat::Ocp => {
-            let figures = RuleFigures::of(path)?;
-            replace_file(&out, |file| {
-                export_ocp(path, &|drive| figures.of_drive(drive), file)
-            })?;
-            vec![out]
-        }
-        _ => assay_store::export(path, format, &out, &conclusions::conclude_run)?,
-    };
+    let files = export(&run, format, &out)?;
     output.show(
         || {
             files
@@ -66,27 +50,6 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
         },
         || json!({ "format": format.name(), "files": files }),
     )
-}
-
-fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> {
-    let mut stdout = std::io::stdout().lock();
-    match format {
-        ExportFormat::Json => export_json(run, &conclusions::conclude_run(run), &mut stdout)?,
-        ExportFormat::FioJson => export_fio_json(run, &mut stdout)?,
-        ExportFormat::Ocp => {
-            let figures = RuleFigures::of(&run.path)?;
-            export_ocp(&run.path, &|drive| figures.of_drive(drive), &mut stdout)?;
-        }
-        ExportFormat::Csv
-        | ExportFormat::Parquet
-        | ExportFormat::BenchFio
-        | ExportFormat::FioLogs => {
-            let name = format.name();
-            bail_usage!("{name} writes several files, not one for stdout; name a folder with -o");
-        }
-    }
-    stdout.flush()?;
-    Ok(CommandOutcome::Done)
 }
 
 fn join(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOutcome> {

@@ -1,6 +1,5 @@
-//! Open Compute's output of a run: `assay run --ocp FILE`, with the figures of the verdict rules.
+//! Open Compute's output of a run: `assay run --ocp FILE`.
 
-use std::cell::OnceCell;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,62 +8,18 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_export::ExportError;
+use assay_export::ocp::{Follower, HEAD, RuleFigures};
 use assay_output::{create_new, open_to_rewrite};
-use assay_store::export::ocp::{Follower, HEAD, LimitedFigure};
-use assay_store::model::Manifest;
-use assay_store::{Run, StoreError};
-use assay_suite::schema::{Suite, VerdictRules};
-use assay_suite::verdict::{VerdictSubject, figures};
 
 use crate::terminal::Output;
 
 const PERIOD: Duration = Duration::from_millis(100);
 
-pub struct RuleFigures {
-    folder: PathBuf,
-    rules: Option<VerdictRules>,
-    /// Read when the first verdict is written: then every cell has ended.
-    run: OnceCell<Option<Run>>,
-}
-
-impl RuleFigures {
-    pub fn of(folder: &Path) -> Result<RuleFigures, StoreError> {
-        let suite = Manifest::load(folder)?.suite;
-        // A run of a suite that this build cannot read has verdicts, but no figures of its rules.
-        let rules = Suite::parse(&suite.name, &suite.text)
-            .ok()
-            .and_then(|suite| suite.verdict);
-        Ok(RuleFigures {
-            folder: folder.to_owned(),
-            rules,
-            run: OnceCell::new(),
-        })
-    }
-
-    pub fn of_drive(&self, drive: usize) -> Vec<LimitedFigure> {
-        let run = self.run.get_or_init(|| Run::open(&self.folder).ok());
-        let (Some(rules), Some(run)) = (&self.rules, run) else {
-            return Vec::new();
-        };
-        let of_drive = figures(rules, &VerdictSubject::of(run, drive)).into_iter();
-        let limited = of_drive.filter_map(|(rule, value)| {
-            let (_, limit) = rule.limits()?;
-            Some(LimitedFigure {
-                name: rule.about.clone(),
-                value,
-                unit: rule.figure.unit.ascii(),
-                limit,
-                lower_is_better: rule.is_lower_better(),
-            })
-        });
-        limited.collect()
-    }
-}
-
 pub struct OcpOutput {
     file: PathBuf,
     close: Arc<AtomicBool>,
-    thread: JoinHandle<Result<(), StoreError>>,
+    thread: JoinHandle<Result<(), ExportError>>,
 }
 
 impl OcpOutput {

@@ -31,9 +31,8 @@ use sum::{summed, untraced};
 /// Further notes are counted.
 const MAX_NOTES: usize = 200;
 
-/// Called with (cell, drive within the cell, sum of its measured intervals) whenever a cell's
-/// intervals are complete. When a cell is measured again, only the last call counts.
-pub(crate) type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
+/// As in [`Run::open_with_totals`].
+pub type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
 
 /// Segments are joined: cells are counted as in the result.
 pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError> {

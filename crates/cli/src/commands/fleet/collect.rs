@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use assay_export::lake::{Joined, Lake, RunFacts, Source};
 use assay_fleet::collect::{Collected, claim_of, collect};
 use assay_fleet::{Plan, shared_store};
-use assay_lake::{Joined, Lake, RunFacts, Source};
 use serde_json::json;
 
 use super::group_of;
