@@ -4,12 +4,14 @@
 
 use std::error::Error;
 use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
 use assay_cosim::host::CoreHostError;
 use assay_device::interlock::Refusal;
 use assay_device::session::SessionError;
+use assay_device::supervise::{Outcome, SuperviseError};
 use assay_execute::ExecuteError;
 use assay_export::ExportError;
 use assay_fleet::FleetError;
@@ -53,9 +55,11 @@ impl CommandOutcome {
 const DRIVE_FAILED: u8 = CommandOutcome::DriveFailed as u8;
 const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
-pub const IO_ERROR: u8 = 4;
+const IO_ERROR: u8 = 4;
 /// `EX_TEMPFAIL` of sysexits(3): the same command can succeed later.
 const IN_USE: u8 = 75;
+/// Of a process that SIGKILL ended, as shells report it.
+pub const KILLED: u8 = 128 + 9;
 
 /// Print clap's message; returns the status.
 pub fn usage(error: &clap::Error) -> ExitCode {
@@ -74,6 +78,25 @@ pub fn status(outcome: anyhow::Result<CommandOutcome>, output: Output) -> ExitCo
             code_of(&error)
         }
     })
+}
+
+/// The status of a supervised command: the child's. A signal that ended the child ends this process
+/// likewise.
+pub fn supervised(outcome: Result<Outcome, SuperviseError>, output: Output) -> ExitCode {
+    let status = match outcome {
+        Ok(Outcome::Ended(status)) => status,
+        Ok(Outcome::Abandoned(message)) => {
+            return self::status(Err(anyhow::anyhow!(message)), output);
+        }
+        Err(error) => return self::status(Err(error.into()), output),
+    };
+    let signalled = |signal| {
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        128 + signal
+    };
+    let code = status.code().or_else(|| status.signal().map(signalled));
+    let code = code.and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or(IO_ERROR))
 }
 
 /// The reader closed stdout, as `head` does: not an error.

@@ -11,10 +11,11 @@ mod live;
 mod log;
 mod metrics;
 mod progress;
-mod supervise;
 mod terminal;
 
 use std::process::ExitCode;
+
+use assay_device::supervise::{self, Role};
 
 use crate::args::Command;
 
@@ -24,16 +25,15 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     let output = arguments.output;
-    if let Err(error) = supervise::begin() {
-        return exit::status(Err(error), output);
-    }
-    if let Some(command) = arguments
-        .command
-        .supervised()
-        .filter(|_| !supervise::is_supervised())
+    let role = match supervise::begin() {
+        Ok(Role::Orphan) => return ExitCode::from(exit::KILLED),
+        Ok(role) => role,
+        Err(error) => return exit::status(Err(error.into()), output),
+    };
+    if role == Role::Unsupervised
+        && let Some(command) = arguments.command.supervised()
     {
-        return supervise::run(&command, output)
-            .unwrap_or_else(|error| exit::status(Err(error), output));
+        return exit::supervised(supervise::run(&command), output);
     }
     if let Err(error) = arguments.log.begin() {
         return exit::status(Err(error), output);

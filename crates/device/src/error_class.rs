@@ -4,6 +4,7 @@ use crate::identity::IdentityError;
 use crate::interlock::Refusal;
 use crate::open::OpenError;
 use crate::session::SessionError;
+use crate::supervise::SuperviseError;
 
 impl Classified for Refusal {
     fn class(&self) -> ErrorClass {
@@ -60,5 +61,11 @@ impl Classified for SessionError {
             | SessionError::Erase(_)
             | SessionError::Controller { .. } => ErrorClass::Io,
         }
+    }
+}
+
+impl Classified for SuperviseError {
+    fn class(&self) -> ErrorClass {
+        ErrorClass::Io
     }
 }

@@ -8,10 +8,12 @@
 //! - [`nvme`] sends admin commands to real or simulated controllers; [`mod@purge`] discards;
 //!   [`telemetry_monitor`] reads health and power during a run.
 //! - [`host`] describes the measuring machine; [`load`] samples its processors.
+//! - [`supervise`] runs a command that does I/O on real drives in a child process.
 //! - [`session`] holds a real or simulated drive for a run and lends it out per job.
 //!
 //! # Non-goals
-//! No workload, no statistics, no files written, nothing printed.
+//! No workload, no statistics, no files written, nothing printed but what a
+//! supervised child prints.
 //!
 //! # Key constants
 //! [`signature::WINDOW_BYTES`]; the timeouts in `nvme::commands`.
@@ -28,4 +30,5 @@ pub mod purge;
 pub mod session;
 pub mod signature;
 pub mod spec;
+pub mod supervise;
 pub mod telemetry_monitor;

@@ -1,11 +1,11 @@
 //! Commands that do I/O on real drives, in a supervised process.
 
 use assay_device::spec::{DriveSpec, SpecKind};
+use assay_device::supervise::Supervised;
 use assay_io::Nanos;
 use assay_store::model::Manifest;
 
 use super::{Command, PROBE_LIMIT, RunArguments};
-use crate::supervise::Supervised;
 
 impl Command {
     /// `None` for a command that reads or writes no real drive.

@@ -38,6 +38,7 @@ use anyhow::Context;
 use assay_device::host;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
+use assay_device::supervise::{ending_signals, is_another_ending, requested, requests};
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_execute::drive_state_cache::DriveStateCache;
 use assay_execute::live::Live;
@@ -50,7 +51,7 @@ use assay_store::model::BuildRecord;
 use assay_store::replace::replace_content;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::expand::RunPlan;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
 use self::ocp::OcpOutput;
@@ -58,22 +59,7 @@ use crate::exit::{self, CommandOutcome, UsageError, bail_usage};
 use crate::live::{self, LiveArguments, LiveView, Viewed};
 use crate::metrics::{Prepared, RunIdentity};
 use crate::progress::RunProgress;
-use crate::supervise::{is_another_ending, is_in_mask, requested, requests};
 use crate::terminal::Output;
-
-/// SIGHUP (closed terminal) too, so that drives are restored to their power state; it stays ignored
-/// if the parent ignored it, as nohup does.
-pub fn ending_signals() -> Vec<i32> {
-    let mut signals = vec![SIGINT, SIGTERM];
-    if !hangup_is_ignored() {
-        signals.push(SIGHUP);
-    }
-    signals
-}
-
-fn hangup_is_ignored() -> bool {
-    is_in_mask(Path::new("/proc/self"), "SigIgn:", SIGHUP)
-}
 
 /// Calls `work` in a thread with each signal, and whether it asks to end at once.
 pub fn on_signals(

@@ -17,14 +17,13 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use anyhow::Context;
 use assay_io::Nanos;
 use assay_io::clock::Clock;
 use assay_io::realtime_signal;
@@ -33,10 +32,6 @@ use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_dea
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
-
-use crate::commands::ending_signals;
-use crate::exit;
-use crate::terminal::Output;
 
 /// Process number of the supervisor. A process with another parent is not supervised.
 const SUPERVISOR: &str = "ASSAY_SUPERVISOR";
@@ -55,7 +50,7 @@ const END_AFTER: Nanos = Nanos::from_secs(10);
 /// Time between two looks at a child.
 const LOOK: Duration = Duration::from_millis(100);
 
-const NO_THREAD: &str = "cannot start a thread that watches the process for the I/O";
+const NO_THREAD: &str = "start a thread that watches the process for the I/O";
 
 static IS_SUPERVISED: OnceLock<bool> = OnceLock::new();
 
@@ -69,35 +64,80 @@ pub struct Supervised {
     pub streams_out: bool,
 }
 
+/// How a supervised command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With this status; of a child that a request ended, that of the signal behind it.
+    Ended(ExitStatus),
+    /// It is left behind: what happened, to which drives, what is kept, and what to do.
+    Abandoned(String),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action}")]
+pub struct SuperviseError {
+    action: &'static str,
+    source: std::io::Error,
+}
+
+impl SuperviseError {
+    fn of<E: Into<std::io::Error>>(action: &'static str) -> impl FnOnce(E) -> SuperviseError {
+        move |source| SuperviseError {
+            action,
+            source: source.into(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Unsupervised,
+    Child,
+    /// The child of a supervisor that has ended: it must end too.
+    Orphan,
+}
+
 /// Prepares this process if it is the child of a supervisor. Called once, before any thread is
 /// started. Fails when the kernel refuses a signal handler.
-pub fn begin() -> anyhow::Result<()> {
+pub fn begin() -> Result<Role, SuperviseError> {
     // A file of the largest permitted size (setrlimit(2)) is an error of its write, and no death.
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
-        .context("cannot turn the limit of file sizes into an error")?;
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(
+        SuperviseError::of("turn the limit of file sizes into an error"),
+    )?;
     let supervisor = std::env::var(SUPERVISOR).ok();
     let supervisor = supervisor.and_then(|text| text.parse::<i32>().ok());
     let is_child = || getppid().map(|parent| parent.as_raw_nonzero().get()) == supervisor;
     let supervised = supervisor.is_some() && is_child();
-    if supervised {
-        set_parent_process_death_signal(Some(Signal::KILL))
-            .context("cannot follow the supervisor")?;
-        if !is_child() {
-            // The supervisor ended before the request was made.
-            std::process::exit(128 + SIGKILL);
-        }
-        // The supervisor passes signals on. A handler, unlike an ignored signal, is not inherited
-        // by programs that this process starts.
-        for signal in ending_signals().into_iter().chain([SIGUSR1]) {
-            signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
-                .context("cannot leave signals to the supervisor")?;
-        }
-    }
     let _ = IS_SUPERVISED.set(supervised);
-    Ok(())
+    if !supervised {
+        return Ok(Role::Unsupervised);
+    }
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(SuperviseError::of("follow the supervisor"))?;
+    if !is_child() {
+        // The supervisor ended before the request was made.
+        return Ok(Role::Orphan);
+    }
+    // The supervisor passes signals on. A handler, unlike an ignored signal, is not inherited by
+    // programs that this process starts.
+    for signal in ending_signals().into_iter().chain([SIGUSR1]) {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+            .map_err(SuperviseError::of("leave signals to the supervisor"))?;
+    }
+    Ok(Role::Child)
 }
 
-pub fn is_supervised() -> bool {
+/// SIGHUP (closed terminal) too, so that drives are restored to their power state; it stays ignored
+/// if the parent ignored it, as nohup does.
+pub fn ending_signals() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    if !is_in_mask(Path::new("/proc/self"), "SigIgn:", SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+fn is_supervised() -> bool {
     IS_SUPERVISED.get().copied().unwrap_or_default()
 }
 
@@ -126,33 +166,32 @@ fn of_request(received: i32) -> (i32, bool) {
     }
 }
 
-/// Runs this command line again in a child, and ends as it ends.
-pub fn run(command: &Supervised, output: Output) -> anyhow::Result<ExitCode> {
+/// Runs this command line again in a child, until it has ended or is left behind.
+pub fn run(command: &Supervised) -> Result<Outcome, SuperviseError> {
     let terminal = tcgetattr(std::io::stdin()).ok();
     let signals = Signals::new(ending_signals().into_iter().chain([SIGUSR1]))
-        .context("cannot listen for signals")?;
+        .map_err(SuperviseError::of("listen for signals"))?;
     let mut child = start(command.streams_out)?;
     let pid = Pid::from_child(&child);
     let relays = relay(&mut child)?;
     let events = listen(child, signals)?;
-    let end = watch(pid, &events, command.limit);
-    match end {
+    match watch(pid, &events, command.limit) {
         End::Ended(status) => {
             for relay in relays {
                 // The relay ends with the child, which held the other end.
                 let _ = relay.join();
             }
-            Ok(status_of(status))
+            let status = status.map_err(SuperviseError::of("learn how the process ended"))?;
+            Ok(Outcome::Ended(of_signal(status)))
         }
         End::Abandoned(reason) => {
             restore(terminal);
-            output.error(&anyhow::anyhow!(message(command, pid, reason)));
-            Ok(ExitCode::from(exit::IO_ERROR))
+            Ok(Outcome::Abandoned(message(command, pid, reason)))
         }
     }
 }
 
-fn start(streams_out: bool) -> anyhow::Result<Child> {
+fn start(streams_out: bool) -> Result<Child, SuperviseError> {
     let program = std::env::current_exe().ok().filter(|path| path.exists());
     // The file may have been replaced since the start.
     let program = program.unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
@@ -169,7 +208,7 @@ fn start(streams_out: bool) -> anyhow::Result<Child> {
     }
     command
         .spawn()
-        .context("cannot start a process for the I/O")
+        .map_err(SuperviseError::of("start a process for the I/O"))
 }
 
 fn is_pipe(output: impl AsFd) -> bool {
@@ -178,7 +217,7 @@ fn is_pipe(output: impl AsFd) -> bool {
 }
 
 /// The child prints into pipes.
-fn relay(child: &mut Child) -> anyhow::Result<Vec<JoinHandle<()>>> {
+fn relay(child: &mut Child) -> Result<Vec<JoinHandle<()>>, SuperviseError> {
     let thread = |name: &str| Builder::new().name(name.to_owned());
     let mut threads = Vec::new();
     // A reader that has closed its end closes the child's.
@@ -187,13 +226,21 @@ fn relay(child: &mut Child) -> anyhow::Result<Vec<JoinHandle<()>>> {
             let _ = std::io::copy(&mut printed, &mut std::io::stdout().lock());
             let _ = std::io::stdout().flush();
         };
-        threads.push(thread("stdout").spawn(copy).context(NO_THREAD)?);
+        threads.push(
+            thread("stdout")
+                .spawn(copy)
+                .map_err(SuperviseError::of(NO_THREAD))?,
+        );
     }
     if let Some(mut printed) = child.stderr.take() {
         let copy = move || {
             let _ = std::io::copy(&mut printed, &mut std::io::stderr());
         };
-        threads.push(thread("stderr").spawn(copy).context(NO_THREAD)?);
+        threads.push(
+            thread("stderr")
+                .spawn(copy)
+                .map_err(SuperviseError::of(NO_THREAD))?,
+        );
     }
     Ok(threads)
 }
@@ -203,7 +250,7 @@ enum Event {
     Ended(std::io::Result<ExitStatus>),
 }
 
-fn listen(mut child: Child, mut signals: Signals) -> anyhow::Result<Receiver<Event>> {
+fn listen(mut child: Child, mut signals: Signals) -> Result<Receiver<Event>, SuperviseError> {
     let (ended, events) = channel();
     let received = ended.clone();
     let thread = |name: &str| Builder::new().name(name.to_owned());
@@ -213,12 +260,12 @@ fn listen(mut child: Child, mut signals: Signals) -> anyhow::Result<Receiver<Eve
                 let _ = received.send(Event::Signal(signal));
             }
         })
-        .context(NO_THREAD)?;
+        .map_err(SuperviseError::of(NO_THREAD))?;
     thread("child")
         .spawn(move || {
             let _ = ended.send(Event::Ended(child.wait()));
         })
-        .context(NO_THREAD)?;
+        .map_err(SuperviseError::of(NO_THREAD))?;
     Ok(events)
 }
 
@@ -333,7 +380,7 @@ fn is_killed(path: &Path) -> bool {
 
 /// `path` is the directory in /proc, `mask` a name as `SigIgn:`. Signal 1 is the lowest bit
 /// (proc(5)).
-pub fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
+fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
     let status = std::fs::read_to_string(path.join("status")).unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix(mask));
     let bits = bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
@@ -396,25 +443,12 @@ fn restore(terminal: Option<Termios>) {
     }
 }
 
-/// A signal that ended the child ends this process likewise.
-fn status_of(status: std::io::Result<ExitStatus>) -> ExitCode {
-    let Ok(status) = status else {
-        return ExitCode::from(exit::IO_ERROR);
-    };
-    let code = match (status.code(), status.signal()) {
-        (Some(code), _) => code,
-        (None, Some(signal)) => {
-            // A request ends a command that does not listen, as the signal would.
-            let signal = match signal > REQUEST_OFFSET {
-                true => of_request(signal).0,
-                false => signal,
-            };
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
-            128 + signal
-        }
-        (None, None) => exit::IO_ERROR.into(),
-    };
-    ExitCode::from(u8::try_from(code).unwrap_or(exit::IO_ERROR))
+/// A request ends a command that does not listen, as the signal would.
+fn of_signal(status: ExitStatus) -> ExitStatus {
+    match status.signal() {
+        Some(signal) if signal > REQUEST_OFFSET => ExitStatus::from_raw(of_request(signal).0),
+        _ => status,
+    }
 }
 
 #[cfg(test)]
