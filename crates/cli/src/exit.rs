@@ -18,6 +18,7 @@ use assay_fleet::FleetError;
 use assay_fleet::chunks::ChunkError;
 use assay_fleet::shared_store::SharedStoreError;
 use assay_fleet::sweep::SweepError;
+use assay_metrics::MetricsError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
 use assay_store::StoreError;
@@ -153,6 +154,7 @@ const CLASSIFIED: &[ClassOf] = &[
     class_of::<ListenError>,
     class_of::<FleetError>,
     class_of::<ExportError>,
+    class_of::<MetricsError>,
     class_of::<SweepError>,
     class_of::<ChunkError>,
     class_of::<SharedStoreError>,

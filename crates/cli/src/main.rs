@@ -9,7 +9,6 @@ mod exit;
 mod json;
 mod live;
 mod log;
-mod metrics;
 mod progress;
 mod terminal;
 

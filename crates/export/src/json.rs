@@ -13,7 +13,7 @@ use assay_store::series::OpSample;
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
-use super::table::{conclusion_table, mode_table, phase_table, state_text, used};
+use super::table::{conclusion_table, mode_table, phase_table, used};
 use super::write_document;
 use crate::ExportError;
 

@@ -86,6 +86,27 @@ pub enum StoreError {
         /// Which event, and why.
         reason: String,
     },
+    /// No regular file, where an output is to be.
+    #[error("{path} is not a regular file and is left alone; name a file", path = .0.display())]
+    NotAFile(PathBuf),
+    /// Another file, where an output is to be.
+    #[error(
+        "{path} exists and is no earlier output of this command; remove it first or name another \
+         file",
+        path = .0.display()
+    )]
+    NotAnOutput(PathBuf),
+    /// An output that cannot be written.
+    #[error(
+        "cannot write {path}: check that the folder exists, is writable and has free space",
+        path = .path.display()
+    )]
+    Unwritten {
+        /// The output.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
 }
 
 impl StoreError {
@@ -141,10 +162,18 @@ impl Classified for StoreError {
             | StoreError::BadRunId(_)
             | StoreError::NewerSchema { .. }
             | StoreError::AlreadyComplete(_)
+            | StoreError::NotAFile(_)
+            | StoreError::NotAnOutput(_)
             | StoreError::BadPlan(_) => ErrorClass::Usage,
             StoreError::Busy(_) => ErrorClass::InUse,
-            StoreError::Io { source, .. } if UnsafeFile::is_cause_of(source) => ErrorClass::Refused,
-            StoreError::Io { .. } | StoreError::Manifest { .. } => ErrorClass::Io,
+            StoreError::Io { source, .. } | StoreError::Unwritten { source, .. }
+                if UnsafeFile::is_cause_of(source) =>
+            {
+                ErrorClass::Refused
+            }
+            StoreError::Io { .. } | StoreError::Manifest { .. } | StoreError::Unwritten { .. } => {
+                ErrorClass::Io
+            }
             StoreError::Unwritable { .. } => ErrorClass::Internal,
         }
     }

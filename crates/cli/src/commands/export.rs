@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_export::lake::{Joined, Lake, RunFacts, Source};
 use assay_export::{ExportFormat, export, export_document};
+use assay_store::replace::check_replaceable;
 use serde_json::json;
 
 use crate::args::ExportArguments;
@@ -38,7 +39,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
     let default = || PathBuf::from(format.default_name(&run.manifest.run_id));
     let out = arguments.output.clone().unwrap_or_else(default);
     if let Some(head) = format.head() {
-        super::check_replaceable(&out, head)?;
+        check_replaceable(&out, head)?;
     }
     let files = export(&run, format, &out)?;
     output.show(

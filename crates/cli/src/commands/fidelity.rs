@@ -13,6 +13,7 @@ use assay_report::fidelity::{
 };
 use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
+use assay_store::replace::check_replaceable;
 use assay_units::Op;
 use serde_json::json;
 
@@ -29,7 +30,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
         let named = arguments.profiles.iter().map(|name| Ok(load(name)?.1));
         named.collect::<anyhow::Result<_>>()?
     };
-    super::check_replaceable(&arguments.output, "<!doctype html")?;
+    check_replaceable(&arguments.output, "<!doctype html")?;
     let threads = super::fit::threads(arguments.threads);
     let all = compare(&profiles, threads, &mut |name| {
         if output.shows_progress() {

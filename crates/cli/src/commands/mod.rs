@@ -28,7 +28,6 @@ pub mod verdict;
 pub mod verify;
 pub mod version;
 
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +45,7 @@ use assay_execute::manifest::manifest;
 use assay_execute::run::{Resume, RunSummary, Runner};
 use assay_io::Nanos;
 use assay_io::clock::Clock;
-use assay_output::Replacement;
+use assay_metrics::{Prepared, RunIdentity};
 use assay_store::model::BuildRecord;
 use assay_store::replace::replace_content;
 use assay_store::{Destination, Run, RunWriter};
@@ -57,7 +56,6 @@ use signal_hook::iterator::Signals;
 use self::ocp::OcpOutput;
 use crate::exit::{self, CommandOutcome, UsageError, bail_usage};
 use crate::live::{self, LiveArguments, LiveView, Viewed};
-use crate::metrics::{Prepared, RunIdentity};
 use crate::progress::RunProgress;
 use crate::terminal::Output;
 
@@ -386,48 +384,12 @@ pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
 }
 
-/// Only a regular file that begins with `head` (in any case), an earlier output, may be replaced.
-/// This protects drive images and device nodes from a mistyped path.
-pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
-    let Ok(there) = std::fs::metadata(path) else {
-        return Ok(());
-    };
-    let name = path.display();
-    if !there.is_file() {
-        bail_usage!("{name} is not a regular file and is left alone; name a file");
-    }
-    let mut start = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(head.len() as u64).read_to_end(&mut start)?;
-    if there.len() > 0 && !start.eq_ignore_ascii_case(head.as_bytes()) {
-        bail_usage!(
-            "{name} exists and is no earlier output of this command; remove it first or name \
-             another file"
-        );
-    }
-    Ok(())
-}
-
 /// The file is the one before or the new one, whole, even after a loss of power.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
-    replace_content(path, text.as_bytes()).with_context(|| cannot_write(path))
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!(
-        "cannot write {}: check that the folder exists, is writable and has free space",
-        path.display()
-    )
-}
-
-/// For a file that is written anew all the time: others read the one before or the new one, whole.
-/// Nothing is flushed, so that the storage under test is not made to, and a loss of power can leave
-/// the file empty or torn.
-pub fn write_unflushed(path: &Path, text: &str) -> anyhow::Result<()> {
-    let write = || -> std::io::Result<()> {
-        let mut new = Replacement::begin(path)?;
-        new.file.write_all(text.as_bytes())?;
-        new.commit_unflushed()
-    };
-    write().with_context(|| cannot_write(path))
+    replace_content(path, text.as_bytes()).with_context(|| {
+        format!(
+            "cannot write {}: check that the folder exists, is writable and has free space",
+            path.display()
+        )
+    })
 }

@@ -13,6 +13,7 @@ use assay_export::ocp::{Follower, HEAD, RuleFigures};
 use assay_output::{create_new, open_to_rewrite};
 
 use crate::terminal::Output;
+use assay_store::replace::check_replaceable;
 
 const PERIOD: Duration = Duration::from_millis(100);
 
@@ -25,7 +26,7 @@ pub struct OcpOutput {
 impl OcpOutput {
     /// Called before anything is measured.
     pub fn check(file: &Path) -> anyhow::Result<()> {
-        super::check_replaceable(file, HEAD)?;
+        check_replaceable(file, HEAD)?;
         if !file.exists() {
             // An error here, not after hours.
             let made = create_new(file).and_then(|_| std::fs::remove_file(file));

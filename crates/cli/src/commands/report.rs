@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use assay_report::{html, summary};
 use assay_store::Run;
+use assay_store::replace::check_replaceable;
 use serde_json::json;
 
 use crate::args::ReportArguments;
@@ -27,7 +28,7 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
         ));
     }
     for (path, _, head) in &files {
-        super::check_replaceable(path, head)?;
+        check_replaceable(path, head)?;
     }
     for (path, text, _) in &files {
         super::write_atomically(path, text)?;

@@ -11,6 +11,7 @@ use assay_execute::run::{Resume, RunSummary};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
+use assay_store::replace::check_replaceable;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::catalogue;
 use assay_suite::expand::{RunSettings, expand, expand_labelled};
@@ -37,7 +38,7 @@ struct Request {
 
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(page) = &arguments.report {
-        super::check_replaceable(page, PAGE_HEAD)?;
+        check_replaceable(page, PAGE_HEAD)?;
     }
     if let Some(file) = &arguments.ocp {
         OcpOutput::check(file)?;

@@ -10,6 +10,7 @@ use assay_stream::streamer::StreamHost;
 
 use crate::args::stream::CoreArguments;
 use crate::exit::{UsageError, bail_usage};
+use assay_store::replace::check_replaceable;
 
 /// Per drive of a software streamer.
 const DEFAULT_DEPTH: u32 = 32;
@@ -102,7 +103,7 @@ fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
         );
     }
     if let Some(wave) = &request.core.wave {
-        super::check_replaceable(wave, FST_HEAD)?;
+        check_replaceable(wave, FST_HEAD)?;
     }
     let keep_data = request.session.keep_data;
     let drives = request.names.iter();

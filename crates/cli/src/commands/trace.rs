@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use assay_store::replace::check_replaceable;
 use assay_trace::fit::FittedWorkload;
 use assay_trace::profile::{HOTTEST_PCT, TraceProfile};
 use assay_trace::survey::OpCount;
@@ -236,7 +237,7 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
     }
     let fitted = FittedWorkload::of(&trace.survey, &trace.profile);
     let suite = fitted.suite(&format!("fitted-{name}"), &trace.source, &trace.survey);
-    super::check_replaceable(&path, SUITE_HEAD)?;
+    check_replaceable(&path, SUITE_HEAD)?;
     super::write_atomically(&path, &suite)?;
     output.show(
         || fitted_text(&fitted, &path),

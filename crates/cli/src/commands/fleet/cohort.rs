@@ -11,6 +11,7 @@ use assay_fleet::collect::{claim_of, collect};
 use assay_fleet::{FleetError, Plan, shared_store};
 use assay_report::cohort as page;
 use assay_store::Run;
+use assay_store::replace::check_replaceable;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -34,7 +35,7 @@ struct Input {
 
 pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(path) = &arguments.output {
-        crate::commands::check_replaceable(path, PAGE_HEAD)?;
+        check_replaceable(path, PAGE_HEAD)?;
     }
     let (plans, folders): (Vec<&PathBuf>, Vec<&PathBuf>) =
         arguments.sources.iter().partition(|path| is_plan(path));

@@ -4,7 +4,6 @@ mod cancel;
 mod cohort;
 mod collect;
 mod inventory;
-mod metrics;
 mod pause;
 mod plan;
 mod status;

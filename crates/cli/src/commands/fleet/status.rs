@@ -5,11 +5,13 @@ use std::fmt::Write;
 use assay_fleet::Plan;
 use assay_fleet::control::ControlState;
 use assay_fleet::status::{DriveStatus, DriveTaskState, PlanStatus, status};
+use assay_metrics::fleet as metrics;
+use assay_store::replace::{check_replaceable, write_unflushed};
 use assay_units::Nanos;
 use serde_json::json;
 
+use super::open_plan;
 use super::plan::{counted, span};
-use super::{metrics, open_plan};
 use crate::args::fleet::StatusArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
@@ -20,8 +22,8 @@ pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<Comman
     let store = opened.store.as_ref();
     let now = status(&opened.plan, &opened.id, store, &inventories)?;
     if let Some(file) = &arguments.openmetrics {
-        crate::commands::check_replaceable(file, metrics::HEAD)?;
-        crate::commands::write_unflushed(file, &metrics::of_plan(&now))?;
+        check_replaceable(file, metrics::HEAD)?;
+        write_unflushed(file, &metrics::of_plan(&now))?;
     }
     show(&now, &opened.plan, output)
 }

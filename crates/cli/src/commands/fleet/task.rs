@@ -18,10 +18,11 @@ use assay_fleet::task::runner::{self, Report, Setup};
 use assay_fleet::task::selection;
 use assay_fleet::task::view::TaskView;
 use assay_fleet::{FleetError, HostName, Plan, PlanId, Serial, queue, stored_plan};
+use assay_metrics::{Exporter, fleet as metrics};
+use assay_store::replace::write_unflushed;
 use serde_json::json;
 use signal_hook::consts::SIGUSR1;
 
-use super::metrics::{TaskIdentity, TaskMetrics};
 use crate::args::fleet::TaskArguments;
 use crate::commands::{ending_signals, on_signals};
 use crate::exit::{CommandOutcome, TaskStatus};
@@ -71,7 +72,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     };
     let suites = suites(&plan, &arguments.plan, &work)?;
     let view = Arc::new(TaskView::default());
-    let metrics = metrics(arguments, &plan, &host, &drives, &view)?;
+    let exporter = exporter(arguments, &plan, &host, &drives, &view)?;
     let tick = poll.unwrap_or(TICK);
     let every = plan.store.every.0 / u64::try_from(tick.as_nanos())?.max(1);
     let setup = Setup {
@@ -99,23 +100,23 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
         view: Arc::clone(&view),
     };
     let report = runner::run(setup, inbox)?;
-    drop(metrics);
+    drop(exporter);
     output.show(|| text(&report), || document(&arguments.plan, &report))?;
     ended(report.status, arguments)
 }
 
-fn metrics(
+fn exporter(
     arguments: &TaskArguments,
     plan: &Plan,
     host: &HostName,
     drives: &[InventoryDrive],
     view: &Arc<TaskView>,
-) -> anyhow::Result<Option<TaskMetrics>> {
+) -> anyhow::Result<Option<Exporter>> {
     let Some(folder) = arguments.metrics.as_ref().or(plan.run.metrics.as_ref()) else {
         return Ok(None);
     };
     let models = drives.iter();
-    let identity = TaskIdentity {
+    let identity = metrics::TaskIdentity {
         plan: arguments.plan.clone(),
         host: host.clone(),
         models: models
@@ -123,7 +124,7 @@ fn metrics(
             .collect(),
     };
     let only = arguments.serial.as_ref();
-    TaskMetrics::start(folder, only, identity, Arc::clone(view)).map(Some)
+    metrics::start(folder, only, identity, Arc::clone(view)).map(Some)
 }
 
 fn work_folder(arguments: &TaskArguments) -> anyhow::Result<PathBuf> {
@@ -217,7 +218,7 @@ fn suites(plan: &Plan, id: &PlanId, work: &Path) -> anyhow::Result<Vec<runner::S
                 std::fs::create_dir_all(&folder)
                     .with_context(|| format!("cannot create {}", folder.display()))?;
                 let path = folder.join(format!("{}.toml", suite.label));
-                crate::commands::write_unflushed(&path, text)?;
+                write_unflushed(&path, text)?;
                 Some(path.display().to_string())
             }
         };

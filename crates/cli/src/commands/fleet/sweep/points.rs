@@ -15,6 +15,7 @@ use assay_fleet::sweep::{Point, PointResult, Sweep, SweepError};
 use assay_sim_host::profile_file;
 use assay_ssd::{Profile, ProfileError};
 use assay_store::Run;
+use assay_store::replace::check_replaceable;
 use serde_json::Value;
 
 use super::Units;
@@ -68,7 +69,7 @@ pub(super) fn load(
 
 impl Units for Task {
     fn check_output(&self, output: &Path) -> anyhow::Result<()> {
-        crate::commands::check_replaceable(output, "point,seed,")
+        check_replaceable(output, "point,seed,")
     }
 
     fn write(&self, text: &str, output: &Path) -> anyhow::Result<(String, Value)> {

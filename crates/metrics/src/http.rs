@@ -77,5 +77,5 @@ fn response(request: &[u8], text: &dyn Fn() -> String) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/metrics/http.rs"]
+#[path = "../tests/unit/http.rs"]
 mod tests;

@@ -3,20 +3,17 @@
 //! measuring does not wait for it; the last figures stay in the file.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::Context;
 use assay_fleet::status::{DriveStatus, DriveTaskState, PlanStatus};
 use assay_fleet::task::view::{DriveView, JournalFollower, RunFigures, TaskState, TaskView};
 use assay_fleet::{HostName, PlanId, Serial};
+use assay_store::replace::check_replaceable;
 
-use crate::commands::{check_replaceable, write_unflushed};
-use crate::exit::bail_usage;
-use crate::metrics::encode::{Encoder, FamilyKind};
+use crate::encode::{Encoder, FamilyKind};
+use crate::{Exporter, MetricsError};
 
 /// Only a file that begins so may be replaced.
 pub const HEAD: &str = "# HELP assay_fleet";
@@ -204,75 +201,38 @@ fn of_task(identity: &TaskIdentity, drives: &[Watched<'_>]) -> String {
     text.finish()
 }
 
-/// The thread of a task's file; its drop writes the last figures and ends it.
-pub struct TaskMetrics {
-    close: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl TaskMetrics {
-    /// `serial` is set where the task is for one drive, beside others of the host.
-    pub fn start(
-        folder: &Path,
-        serial: Option<&Serial>,
-        identity: TaskIdentity,
-        view: Arc<TaskView>,
-    ) -> anyhow::Result<TaskMetrics> {
-        if !folder.is_dir() {
-            bail_usage!(
-                "{}: there is no such folder on this host; create it, or take `metrics` out of \
-                 the plan",
-                folder.display()
-            );
-        }
-        let path = match serial {
-            None => folder.join("assay-fleet.prom"),
-            Some(serial) => folder.join(format!("assay-fleet-{}.prom", serial.key())),
-        };
-        check_replaceable(&path, HEAD)?;
-        let mut writer = Writer {
-            path,
-            identity,
-            view,
-            runs: BTreeMap::new(),
-        };
-        writer.write()?;
-        let close = Arc::new(AtomicBool::new(false));
-        let closed = Arc::clone(&close);
-        let builder = std::thread::Builder::new().name("metrics".to_owned());
-        let thread = builder.spawn(move || {
-            while !closed.load(Ordering::SeqCst) {
-                std::thread::park_timeout(PERIOD);
-                // A full disk does not end the task.
-                let _ = writer.write();
-            }
-        });
-        Ok(TaskMetrics {
-            close,
-            thread: Some(thread.context("cannot start a thread")?),
-        })
+/// Begins to write into a folder; `serial` where the task is for one drive, beside others of the
+/// host.
+pub fn start(
+    folder: &Path,
+    serial: Option<&Serial>,
+    identity: TaskIdentity,
+    view: Arc<TaskView>,
+) -> Result<Exporter, MetricsError> {
+    if !folder.is_dir() {
+        return Err(MetricsError::NoTaskFolder(folder.to_owned()));
     }
-}
-
-impl Drop for TaskMetrics {
-    fn drop(&mut self) {
-        self.close.store(true, Ordering::SeqCst);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
-    }
+    let path = match serial {
+        None => folder.join("assay-fleet.prom"),
+        Some(serial) => folder.join(format!("assay-fleet-{}.prom", serial.key())),
+    };
+    check_replaceable(&path, HEAD)?;
+    let mut writer = Writer {
+        identity,
+        view,
+        runs: BTreeMap::new(),
+    };
+    Exporter::of_file(path, PERIOD, move || writer.text())
 }
 
 struct Writer {
-    path: PathBuf,
     identity: TaskIdentity,
     view: Arc<TaskView>,
     runs: BTreeMap<Serial, JournalFollower>,
 }
 
 impl Writer {
-    fn write(&mut self) -> anyhow::Result<()> {
+    fn text(&mut self) -> String {
         let drives = self.view.snapshot();
         for (serial, view) in &drives {
             let Some(folder) = &view.folder else {
@@ -295,10 +255,10 @@ impl Writer {
             .iter()
             .map(|(serial, view)| (serial, view, *figures.get(serial).unwrap_or(&&none)))
             .collect();
-        write_unflushed(&self.path, &of_task(&self.identity, &watched))
+        of_task(&self.identity, &watched)
     }
 }
 
 #[cfg(test)]
-#[path = "../../../tests/unit/fleet_metrics.rs"]
+#[path = "../tests/unit/fleet.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 
 use assay_execute::live::{CONDITIONS, DriveSnapshot, LiveSnapshot, OpFigures, Phase};
 
-use super::encode::{Encoder, FamilyKind};
+use crate::encode::{Encoder, FamilyKind};
 
 /// What does not change during a run.
 #[derive(Clone, Debug, Default)]
@@ -199,5 +199,5 @@ pub fn text(live: &LiveSnapshot, run: &RunIdentity) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/metrics/families.rs"]
+#[path = "../tests/unit/families.rs"]
 mod tests;

@@ -91,5 +91,5 @@ impl Encoder {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/metrics/encode.rs"]
+#[path = "../tests/unit/encode.rs"]
 mod tests;
