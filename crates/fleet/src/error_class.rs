@@ -85,6 +85,11 @@ impl Classified for SweepError {
         match self {
             SweepError::File { source, .. } => ErrorClass::of_named_file(source),
             SweepError::Invalid { .. } | SweepError::Name(_) => ErrorClass::Usage,
+            SweepError::Profile(error) => error.class(),
+            SweepError::Parameter(error) => error.class(),
+            SweepError::Chunk(error) => error.class(),
+            SweepError::Run(error) => error.class(),
+            SweepError::System { .. } | SweepError::Point { .. } => ErrorClass::Io,
         }
     }
 }

@@ -140,6 +140,14 @@ pub struct SlurmRules {
 }
 
 impl Plan {
+    /// The group of a drive by the list of serials; none without a column of groups.
+    pub fn group_of(&self, serial: &str) -> Option<String> {
+        let column = self.drives.groups.as_ref()?;
+        let list = self.drives.serials.as_ref()?;
+        let own = list.drives.keys().find(|known| known.as_str() == serial)?;
+        list.value(own, column).map(str::to_owned)
+    }
+
     /// Paths of the list of serials and of suite files are relative to the plan's folder.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
         let name = path.display().to_string();

@@ -6,21 +6,26 @@
 //! | `[fit]` | a start of a fit | the profile of the best start |
 //!
 //! What a unit gives follows from its index alone: a [`Point`] of a [`Sweep`] has its seed from it,
-//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins. The command computes the
-//! units: it measures a point by `assay run` and calls `assay_calibrate` for a start.
+//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins. [`Points`] measures points
+//! by `assay run`; the command calls `assay_calibrate` for a start.
 
 mod file;
+mod points;
 
 pub use file::{Fit, FitRun, FitSection, SweepFile};
+pub use points::Points;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use assay_calibrate::CalibrateError;
+use assay_sim_host::profile_file::ProfileFileError;
+use assay_store::StoreError;
 use assay_units::rng::mix;
 use serde::{Deserialize, Serialize};
 
 use crate::PlanId;
-use crate::chunks;
+use crate::chunks::{self, ChunkError};
 use crate::name::NameError;
 
 /// Take about a minute with a shortened suite.
@@ -43,6 +48,33 @@ pub enum SweepError {
         path: String,
         source: std::io::Error,
     },
+    #[error(transparent)]
+    Profile(#[from] ProfileFileError),
+    #[error(transparent)]
+    Parameter(#[from] CalibrateError),
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
+    #[error(transparent)]
+    Run(#[from] StoreError),
+    #[error("cannot {action}")]
+    System {
+        action: &'static str,
+        source: std::io::Error,
+    },
+    #[error("point {index} of the sweep {sweep}: `{command}` ended with {status}: {message}")]
+    Point {
+        index: u64,
+        sweep: String,
+        command: String,
+        status: std::process::ExitStatus,
+        message: String,
+    },
+}
+
+impl SweepError {
+    fn system(action: &'static str) -> impl FnOnce(std::io::Error) -> SweepError {
+        move |source| SweepError::System { action, source }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,8 +7,7 @@
 //! answers, and what is measured does not wait for it; the last figures stay in the file.
 //!
 //! # Non-goals
-//! Metrics of which no other program reads the text; other hosts than this one: for them use a file
-//! and node_exporter, or a proxy.
+//! Results: they are in run folders. Serving other hosts: only a loopback address is bound.
 //!
 //! # Key constants
 //! None that others depend on.

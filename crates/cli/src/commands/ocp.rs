@@ -11,9 +11,9 @@ use anyhow::Context;
 use assay_export::ExportError;
 use assay_export::ocp::{Follower, HEAD, RuleFigures};
 use assay_output::{create_new, open_to_rewrite};
+use assay_store::replace::check_replaceable;
 
 use crate::terminal::Output;
-use assay_store::replace::check_replaceable;
 
 const PERIOD: Duration = Duration::from_millis(100);
 

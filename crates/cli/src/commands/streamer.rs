@@ -4,13 +4,13 @@ use assay_cosim::host::{self, CoreDrive, CoreHost, CoreHostOptions};
 use assay_device::identity::DriveInfo;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::pattern::PatternPages;
+use assay_store::replace::check_replaceable;
 use assay_stream::drives::{IoCalls, QueueOptions, SoftwareHost, media};
 use assay_stream::range::{RangeRequest, StreamRange};
 use assay_stream::streamer::StreamHost;
 
 use crate::args::stream::CoreArguments;
 use crate::exit::{UsageError, bail_usage};
-use assay_store::replace::check_replaceable;
 
 /// Per drive of a software streamer.
 const DEFAULT_DEPTH: u32 = 32;

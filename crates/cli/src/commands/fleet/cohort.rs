@@ -15,7 +15,6 @@ use assay_store::replace::check_replaceable;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::group_of;
 use crate::args::fleet::CohortArguments;
 use crate::commands::report::PAGE_HEAD;
 use crate::exit::{CommandOutcome, bail_usage};
@@ -160,7 +159,7 @@ fn settings(arguments: &CohortArguments, plan: Option<&Plan>) -> CohortSettings 
 fn assign_groups<'o>(described: impl Iterator<Item = &'o mut Observation>, plan: Option<&Plan>) {
     let Some(plan) = plan else { return };
     for o in described.filter(|o| o.group.is_empty()) {
-        o.group = group_of(plan, &o.serial).unwrap_or_default();
+        o.group = plan.group_of(&o.serial).unwrap_or_default();
     }
 }
 

@@ -7,7 +7,6 @@ use assay_fleet::collect::{Collected, claim_of, collect};
 use assay_fleet::{Plan, shared_store};
 use serde_json::json;
 
-use super::group_of;
 use crate::args::fleet::CollectArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
@@ -58,7 +57,7 @@ fn source(folder: &Path, plan: &Plan, id: &str) -> Source {
     let claim = claim_of(folder);
     let group = claim
         .as_ref()
-        .and_then(|c| group_of(plan, c.serial.as_str()));
+        .and_then(|c| plan.group_of(c.serial.as_str()));
     Source {
         folder: folder.to_owned(),
         facts: RunFacts {

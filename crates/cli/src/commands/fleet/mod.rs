@@ -36,14 +36,6 @@ pub fn run(command: &FleetCommand, output: Output) -> anyhow::Result<CommandOutc
     }
 }
 
-/// The list of serials has it; `None` without a column of groups.
-fn group_of(plan: &Plan, serial: &str) -> Option<String> {
-    let column = plan.drives.groups.as_ref()?;
-    let list = plan.drives.serials.as_ref()?;
-    let own = list.drives.keys().find(|known| known.as_str() == serial)?;
-    list.value(own, column).map(str::to_owned)
-}
-
 /// `--host`, else the kernel's host name.
 fn host(given: Option<&HostName>) -> anyhow::Result<HostName> {
     given.map_or_else(|| Ok(HostName::of_this_host()?), |host| Ok(host.clone()))

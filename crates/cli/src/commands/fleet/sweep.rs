@@ -1,13 +1,13 @@
 //! Computes the chunks of a sweep or a fit, and joins them.
 
 mod fit;
-mod points;
 
 use std::ops::Range;
 use std::path::Path;
 
 use assay_fleet::chunks::Chunks;
-use assay_fleet::sweep::{SweepError, SweepFile};
+use assay_fleet::sweep::{Points, SweepError, SweepFile};
+use assay_store::replace::check_replaceable;
 use serde_json::{Value, json};
 
 use crate::args::fleet::SweepArguments;
@@ -24,6 +24,21 @@ trait Units {
 
     /// Takes the texts of all units; returns what is shown, as text and as JSON.
     fn write(&self, text: &str, output: &Path) -> anyhow::Result<(String, Value)>;
+}
+
+impl Units for Points {
+    fn compute(&self, points: Range<u64>, jobs: usize) -> anyhow::Result<String> {
+        Ok(Points::compute(self, points, jobs)?)
+    }
+
+    fn check_output(&self, output: &Path) -> anyhow::Result<()> {
+        Ok(check_replaceable(output, "point,seed,")?)
+    }
+
+    fn write(&self, text: &str, output: &Path) -> anyhow::Result<(String, Value)> {
+        crate::commands::write_atomically(output, &self.table(text))?;
+        Ok((String::new(), Value::Null))
+    }
 }
 
 pub fn run(arguments: &SweepArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -84,7 +99,10 @@ fn load(file: &Path) -> anyhow::Result<(Chunks, Box<dyn Units>)> {
     })?;
     let folder = file.parent().unwrap_or(Path::new(""));
     match SweepFile::parse(&name, &text)? {
-        SweepFile::Sweep(sweep) => points::load(sweep, &name, folder),
+        SweepFile::Sweep(sweep) => {
+            let (chunks, points) = Points::open(sweep, &name, folder)?;
+            Ok((chunks, Box::new(points)))
+        }
         SweepFile::Fit(fit) => fit::load(fit, folder),
     }
 }
