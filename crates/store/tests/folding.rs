@@ -373,8 +373,7 @@ proptest! {
     }
 }
 
-/// The I/Os in flight at the end of a job complete within microseconds: no interval of its own,
-/// neither in the series nor in exports.
+/// The I/Os in flight at the end of a job complete within microseconds: no interval of their own.
 #[test]
 fn the_drain_after_a_job_is_added_to_its_last_interval() {
     let mut bench = Bench::new();
@@ -385,7 +384,7 @@ fn the_drain_after_a_job_is_added_to_its_last_interval() {
     let mut drain = interval(&bench.cell, 4, false, Op::Read, &[900]);
     drain.end = drain.start + Nanos(2_600);
     bench.put(Entry::Interval(drain));
-    let (run, _, drive) = bench.read();
+    let (_, _, drive) = bench.read();
     let ios: Vec<u64> = drive.series.iter().map(|point| point.ios).collect();
     assert_eq!(ios, [50, 50, 51]);
     let last = drive.series.last().unwrap();

@@ -124,7 +124,8 @@ fn exporter(
             .collect(),
     };
     let only = arguments.serial.as_ref();
-    metrics::start(folder, only, identity, Arc::clone(view)).map(Some)
+    let exporter = metrics::start(folder, only, identity, Arc::clone(view))?;
+    Ok(Some(exporter))
 }
 
 fn work_folder(arguments: &TaskArguments) -> anyhow::Result<PathBuf> {
