@@ -14,17 +14,20 @@
 //
 // Interface:
 //   clear_i        controller reset: completion entries that are held back are dropped
-//   s_*            AXI4 slave, one drive: INCR bursts of whole bus words within 4 KiB; the first address may be unaligned; strobes
-//                  select the bytes of writes. All responses are OKAY, in request order per channel
-//   m_*            AXI4 master to the ring memory; answers in request order. `m_r_last_i` is not used: the length is known
+//   dev_*          AXI4 slave, one drive: INCR bursts of whole bus words within 4 KiB; the first
+//                  address may be unaligned; strobes select the bytes of writes. All responses are
+//                  OKAY, in request order per channel
+//   mem_*          AXI4 master to the ring memory; answers in request order. `mem_r_last_i` is not
+//                  used: the length is known
 //   record_*       submission records (nvs_queues), direction 0 record and 1 replay; data one cycle after the index
 //   admin_*        the admin submission entry, the same in every entry of its queue; `admin_prp1_i` without `BusBase`, 0: none
 //   cqe_*, admin_cqe_*  completion entries as the drive wrote them, in order, from flip-flops; nothing waits for their taker
 //   identify_*     Identify data as the drive writes them
 //   protocol_error_o  pulse: an access outside, at most one per burst and channel; both channels at once are one pulse
 //
-// From s_* only `s_r_ready_i` and s_w_* reach outputs in the same cycle: m_r_ready_o and m_w_*. Register slices of nvs_memory end these
-// paths. No output of s_* depends on an input of s_*; `s_w_ready_o` depends on `m_w_ready_i`.
+// From dev_* only `dev_r_ready_i` and dev_w_* reach outputs in the same cycle: mem_r_ready_o and
+// mem_w_*. Register slices of nvs_memory end these paths. No output of dev_* depends on an input of
+// dev_*; `dev_w_ready_o` depends on `mem_w_ready_i`.
 //
 // Invariants: those of nvs_completer_read, nvs_completer_answer, nvs_completer_entry and nvs_completer_write. Proven in
 // formal/nvs_completer.svh: memory is read in the own record half only, and written in the own replay half only.
@@ -48,48 +51,48 @@ module nvs_completer #(
   input  logic                    clear_i,
   input  logic [3:0]              block_shift_i,
 
-  input  logic                    s_ar_valid_i,
-  output logic                    s_ar_ready_o,
-  input  logic [IdWidth-1:0]      s_ar_id_i,
-  input  logic [39:0]             s_ar_addr_i,
-  input  logic [7:0]              s_ar_len_i,
-  output logic                    s_r_valid_o,
-  input  logic                    s_r_ready_i,
-  output logic [IdWidth-1:0]      s_r_id_o,
-  output logic [DataWidth-1:0]    s_r_data_o,
-  output logic                    s_r_last_o,
-  input  logic                    s_aw_valid_i,
-  output logic                    s_aw_ready_o,
-  input  logic [IdWidth-1:0]      s_aw_id_i,
-  input  logic [39:0]             s_aw_addr_i,
-  input  logic [7:0]              s_aw_len_i,
-  input  logic                    s_w_valid_i,
-  output logic                    s_w_ready_o,
-  input  logic [DataWidth-1:0]    s_w_data_i,
-  input  logic [BeatBytes-1:0]    s_w_strb_i,
-  input  logic                    s_w_last_i,
-  output logic                    s_b_valid_o,
-  input  logic                    s_b_ready_i,
-  output logic [IdWidth-1:0]      s_b_id_o,
+  input  logic                    dev_ar_valid_i,
+  output logic                    dev_ar_ready_o,
+  input  logic [IdWidth-1:0]      dev_ar_id_i,
+  input  logic [39:0]             dev_ar_addr_i,
+  input  logic [7:0]              dev_ar_len_i,
+  output logic                    dev_r_valid_o,
+  input  logic                    dev_r_ready_i,
+  output logic [IdWidth-1:0]      dev_r_id_o,
+  output logic [DataWidth-1:0]    dev_r_data_o,
+  output logic                    dev_r_last_o,
+  input  logic                    dev_aw_valid_i,
+  output logic                    dev_aw_ready_o,
+  input  logic [IdWidth-1:0]      dev_aw_id_i,
+  input  logic [39:0]             dev_aw_addr_i,
+  input  logic [7:0]              dev_aw_len_i,
+  input  logic                    dev_w_valid_i,
+  output logic                    dev_w_ready_o,
+  input  logic [DataWidth-1:0]    dev_w_data_i,
+  input  logic [BeatBytes-1:0]    dev_w_strb_i,
+  input  logic                    dev_w_last_i,
+  output logic                    dev_b_valid_o,
+  input  logic                    dev_b_ready_i,
+  output logic [IdWidth-1:0]      dev_b_id_o,
 
-  output logic                    m_ar_valid_o,
-  input  logic                    m_ar_ready_i,
-  output logic [RingWidth-1:0]    m_ar_addr_o,
-  output logic [7:0]              m_ar_len_o,
-  input  logic                    m_r_valid_i,
-  output logic                    m_r_ready_o,
-  input  logic [DataWidth-1:0]    m_r_data_i,
-  input  logic                    m_r_last_i,
-  output logic                    m_aw_valid_o,
-  input  logic                    m_aw_ready_i,
-  output logic [RingWidth-1:0]    m_aw_addr_o,
-  output logic [7:0]              m_aw_len_o,
-  output logic                    m_w_valid_o,
-  input  logic                    m_w_ready_i,
-  output logic [DataWidth-1:0]    m_w_data_o,
-  output logic [BeatBytes-1:0]    m_w_strb_o,
-  output logic                    m_w_last_o,
-  input  logic                    m_b_valid_i,
+  output logic                    mem_ar_valid_o,
+  input  logic                    mem_ar_ready_i,
+  output logic [RingWidth-1:0]    mem_ar_addr_o,
+  output logic [7:0]              mem_ar_len_o,
+  input  logic                    mem_r_valid_i,
+  output logic                    mem_r_ready_o,
+  input  logic [DataWidth-1:0]    mem_r_data_i,
+  input  logic                    mem_r_last_i,
+  output logic                    mem_aw_valid_o,
+  input  logic                    mem_aw_ready_i,
+  output logic [RingWidth-1:0]    mem_aw_addr_o,
+  output logic [7:0]              mem_aw_len_o,
+  output logic                    mem_w_valid_o,
+  input  logic                    mem_w_ready_i,
+  output logic [DataWidth-1:0]    mem_w_data_o,
+  output logic [BeatBytes-1:0]    mem_w_strb_o,
+  output logic                    mem_w_last_o,
+  input  logic                    mem_b_valid_i,
 
   output logic [2*IndexWidth-1:0] record_index_o,
   input  logic [1:0]              record_flush_i,
@@ -132,7 +135,7 @@ module nvs_completer #(
   logic [31:0]           admin_cqe_dw0;
   logic read_error, write_error, unused_last;
   assign protocol_error_o = read_error || write_error;
-  assign unused_last      = m_r_last_i;
+  assign unused_last      = mem_r_last_i;
 
   nvs_completer_read #(
     .DataWidth (DataWidth),
@@ -143,37 +146,7 @@ module nvs_completer #(
     .Drive     (Drive),
     .BusBase   (BusBase)
   ) u_read (
-    .clk_i,
-    .rst_ni,
-    .block_shift_i,
-    .s_ar_valid_i,
-    .s_ar_ready_o,
-    .s_ar_id_i,
-    .s_ar_addr_i,
-    .s_ar_len_i,
-    .s_r_valid_o,
-    .s_r_ready_i,
-    .s_r_id_o,
-    .s_r_data_o,
-    .s_r_last_o,
-    .m_ar_valid_o,
-    .m_ar_ready_i,
-    .m_ar_addr_o,
-    .m_ar_len_o,
-    .m_r_valid_i,
-    .m_r_ready_o,
-    .m_r_data_i,
-    .record_index_o,
-    .record_flush_i,
-    .record_slot_i,
-    .record_lba_i,
-    .record_blocks_i,
-    .admin_opcode_i,
-    .admin_nsid_i,
-    .admin_prp1_i,
-    .admin_cdw10_i,
-    .admin_cdw11_i,
-    .admin_cid_i,
+    .*,  // dev_*, mem_*, record_*, admin_*
     .error_o(read_error)
   );
 
@@ -185,32 +158,7 @@ module nvs_completer #(
     .IdWidth   (IdWidth),
     .Drive     (Drive)
   ) u_write (
-    .clk_i,
-    .rst_ni,
-    .clear_i,
-    .s_aw_valid_i,
-    .s_aw_ready_o,
-    .s_aw_id_i,
-    .s_aw_addr_i,
-    .s_aw_len_i,
-    .s_w_valid_i,
-    .s_w_ready_o,
-    .s_w_data_i,
-    .s_w_strb_i,
-    .s_w_last_i,
-    .s_b_valid_o,
-    .s_b_ready_i,
-    .s_b_id_o,
-    .m_aw_valid_o,
-    .m_aw_ready_i,
-    .m_aw_addr_o,
-    .m_aw_len_o,
-    .m_w_valid_o,
-    .m_w_ready_i,
-    .m_w_data_o,
-    .m_w_strb_o,
-    .m_w_last_o,
-    .m_b_valid_i,
+    .*,  // dev_*, mem_*, identify_*
     .cqe_valid_o       (cqe_valid),
     .cqe_index_o       (cqe_index),
     .cqe_phase_o       (cqe_phase),
@@ -222,10 +170,6 @@ module nvs_completer #(
     .admin_cqe_cid_o   (admin_cqe_cid),
     .admin_cqe_status_o(admin_cqe_status),
     .admin_cqe_dw0_o   (admin_cqe_dw0),
-    .identify_valid_o,
-    .identify_addr_o,
-    .identify_data_o,
-    .identify_strb_o,
     .error_o(write_error)
   );
 

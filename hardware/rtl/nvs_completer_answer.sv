@@ -5,10 +5,10 @@
 //
 // Interface:
 //   head_*     oldest request: kind, identifier, length, and first word in its area; it stays until `head_pop_o`
-//   s_r_*, m_r_*, record_*, admin_*, error_o  as in nvs_completer_read
+//   dev_r_*, mem_r_*, record_*, admin_*, error_o  as in nvs_completer_read
 //
 // Invariants, proven in formal/nvs_completer_answer.svh:
-//   - every request gets its length in words, with its identifier; `s_r_last_o` marks the last one;
+//   - every request gets its length in words, with its identifier; `dev_r_last_o` marks the last one;
 //   - ring words pass unchanged, once; memory words are taken for ring requests only;
 //   - submission entry words are those of the record that was looked up for them; PRP list entry i is the address of page i + 1;
 //   - a word outside is zero, and the end of its request is a pulse of `error_o`.
@@ -44,15 +44,15 @@ module nvs_completer_answer #(
   input  logic [7:0]              head_len_i,
   input  logic [WordWidth-1:0]    head_word_i,
 
-  output logic                    s_r_valid_o,
-  input  logic                    s_r_ready_i,
-  output logic [IdWidth-1:0]      s_r_id_o,
-  output logic [DataWidth-1:0]    s_r_data_o,
-  output logic                    s_r_last_o,
+  output logic                    dev_r_valid_o,
+  input  logic                    dev_r_ready_i,
+  output logic [IdWidth-1:0]      dev_r_id_o,
+  output logic [DataWidth-1:0]    dev_r_data_o,
+  output logic                    dev_r_last_o,
 
-  input  logic                    m_r_valid_i,
-  output logic                    m_r_ready_o,
-  input  logic [DataWidth-1:0]    m_r_data_i,
+  input  logic                    mem_r_valid_i,
+  output logic                    mem_r_ready_o,
+  input  logic [DataWidth-1:0]    mem_r_data_i,
 
   output logic [2*IndexWidth-1:0] record_index_o,
   input  logic [1:0]              record_flush_i,
@@ -165,9 +165,9 @@ module nvs_completer_answer #(
   // Answers. If a word of a request is outside, so is its last one.
   logic ring, advance, move, last, outside;
   assign ring        = head_kind_i == KindRing;
-  assign advance     = !s_r_valid_o || s_r_ready_i;
-  assign m_r_ready_o = head_valid_i && ring && advance;
-  assign move        = head_valid_i && advance && (ring ? m_r_valid_i : made_q);
+  assign advance     = !dev_r_valid_o || dev_r_ready_i;
+  assign mem_r_ready_o = head_valid_i && ring && advance;
+  assign move        = head_valid_i && advance && (ring ? mem_r_valid_i : made_q);
   assign last        = beat_q == head_len_i;
   assign head_pop_o    = move && last;
   assign outside     = !ring && !admin_q && !queue_q && !lists_q;
@@ -178,21 +178,21 @@ module nvs_completer_answer #(
       looked_q    <= 1'b0;
       made_q      <= 1'b0;
       error_o     <= 1'b0;
-      s_r_valid_o <= 1'b0;
+      dev_r_valid_o <= 1'b0;
     end else begin
       looked_q <= head_valid_i && !ring && !move;
       made_q   <= (looked_q || in_lists) && head_valid_i && !ring && !move;
       error_o  <= head_pop_o && outside;
-      if (advance) s_r_valid_o <= move;
+      if (advance) dev_r_valid_o <= move;
       if (move) beat_q <= last ? '0 : beat_q + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (move) begin
-      s_r_id_o   <= head_id_i;
-      s_r_data_o <= ring ? m_r_data_i : made;
-      s_r_last_o <= last;
+      dev_r_id_o   <= head_id_i;
+      dev_r_data_o <= ring ? mem_r_data_i : made;
+      dev_r_last_o <= last;
     end
     admin_q     <= in_admin;
     queue_q     <= in_queue;

@@ -4,8 +4,9 @@
 // nvs_completer_answer.
 //
 // Interface:
-//   s_ar_*, s_r_*  AXI4 read channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be unaligned
-//   m_ar_*, m_r_*  AXI4 read channels of the ring memory; answers in request order
+//   dev_ar_*, dev_r_*  AXI4 read channels of the drive. INCR bursts of whole bus words within
+//                  4 KiB; the first address may be unaligned
+//   mem_ar_*, mem_r_*  AXI4 read channels of the ring memory; answers in request order
 //   record_*       submission records of nvs_queues, direction 0 and 1; data one cycle after the index
 //   admin_*        the admin submission entry that is made at present
 //   error_o        pulse: a read that ran outside of what may be read has been answered
@@ -32,24 +33,24 @@ module nvs_completer_read #(
   input  logic                    rst_ni,
   input  logic [3:0]              block_shift_i,
 
-  input  logic                    s_ar_valid_i,
-  output logic                    s_ar_ready_o,
-  input  logic [IdWidth-1:0]      s_ar_id_i,
-  input  logic [39:0]             s_ar_addr_i,
-  input  logic [7:0]              s_ar_len_i,
-  output logic                    s_r_valid_o,
-  input  logic                    s_r_ready_i,
-  output logic [IdWidth-1:0]      s_r_id_o,
-  output logic [DataWidth-1:0]    s_r_data_o,
-  output logic                    s_r_last_o,
+  input  logic                    dev_ar_valid_i,
+  output logic                    dev_ar_ready_o,
+  input  logic [IdWidth-1:0]      dev_ar_id_i,
+  input  logic [39:0]             dev_ar_addr_i,
+  input  logic [7:0]              dev_ar_len_i,
+  output logic                    dev_r_valid_o,
+  input  logic                    dev_r_ready_i,
+  output logic [IdWidth-1:0]      dev_r_id_o,
+  output logic [DataWidth-1:0]    dev_r_data_o,
+  output logic                    dev_r_last_o,
 
-  output logic                    m_ar_valid_o,
-  input  logic                    m_ar_ready_i,
-  output logic [RingWidth-1:0]    m_ar_addr_o,
-  output logic [7:0]              m_ar_len_o,
-  input  logic                    m_r_valid_i,
-  output logic                    m_r_ready_o,
-  input  logic [DataWidth-1:0]    m_r_data_i,
+  output logic                    mem_ar_valid_o,
+  input  logic                    mem_ar_ready_i,
+  output logic [RingWidth-1:0]    mem_ar_addr_o,
+  output logic [7:0]              mem_ar_len_o,
+  input  logic                    mem_r_valid_i,
+  output logic                    mem_r_ready_o,
+  input  logic [DataWidth-1:0]    mem_r_data_i,
 
   output logic [2*IndexWidth-1:0] record_index_o,
   input  logic [1:0]              record_flush_i,
@@ -88,15 +89,15 @@ module nvs_completer_read #(
   ) u_request (
     .clk_i,
     .rst_ni,
-    .s_valid_i(s_ar_valid_i),
-    .s_ready_o(s_ar_ready_o),
-    .s_id_i   (s_ar_id_i),
-    .s_addr_i (s_ar_addr_i),
-    .s_len_i  (s_ar_len_i),
-    .m_valid_o(m_ar_valid_o),
-    .m_ready_i(m_ar_ready_i),
-    .m_addr_o (m_ar_addr_o),
-    .m_len_o  (m_ar_len_o),
+    .s_valid_i(dev_ar_valid_i),
+    .s_ready_o(dev_ar_ready_o),
+    .s_id_i   (dev_ar_id_i),
+    .s_addr_i (dev_ar_addr_i),
+    .s_len_i  (dev_ar_len_i),
+    .m_valid_o(mem_ar_valid_o),
+    .m_ready_i(mem_ar_ready_i),
+    .m_addr_o (mem_ar_addr_o),
+    .m_len_o  (mem_ar_len_o),
     .next_valid_o (request_valid),
     .next_ready_i (order_ready),
     .next_kind_o  (request_kind),
@@ -150,35 +151,13 @@ module nvs_completer_read #(
     .Drive     (Drive),
     .BusBase   (BusBase)
   ) u_answer (
-    .clk_i,
-    .rst_ni,
-    .block_shift_i,
+    .*,  // dev_*, mem_*, record_*, admin_*
     .head_valid_i(head_valid),
     .head_pop_o  (head_pop),
     .head_kind_i (head_kind),
     .head_id_i   (head_id),
     .head_len_i  (head_len),
-    .head_word_i (head_word),
-    .s_r_valid_o,
-    .s_r_ready_i,
-    .s_r_id_o,
-    .s_r_data_o,
-    .s_r_last_o,
-    .m_r_valid_i,
-    .m_r_ready_o,
-    .m_r_data_i,
-    .record_index_o,
-    .record_flush_i,
-    .record_slot_i,
-    .record_lba_i,
-    .record_blocks_i,
-    .admin_opcode_i,
-    .admin_nsid_i,
-    .admin_prp1_i,
-    .admin_cdw10_i,
-    .admin_cdw11_i,
-    .admin_cid_i,
-    .error_o
+    .head_word_i (head_word)
   );
 
 `ifdef FORMAL

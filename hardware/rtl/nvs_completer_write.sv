@@ -6,9 +6,9 @@
 //
 // Interface:
 //   clear_i        completions that are held back are dropped; the answers to their writes are not
-//   s_aw_*, s_w_*, s_b_*  AXI4 write channels of the drive. INCR bursts of whole bus words within 4 KiB; the first address may be
-//                  unaligned; strobes select the bytes
-//   m_aw_*, m_w_*  AXI4 write channels of the ring memory; `m_b_valid_i`: a burst is acknowledged
+//   dev_aw_*, dev_w_*, dev_b_*  AXI4 write channels of the drive. INCR bursts of whole bus words
+//                  within 4 KiB; the first address may be unaligned; strobes select the bytes
+//   mem_aw_*, mem_w_*  AXI4 write channels of the ring memory; `mem_b_valid_i`: a burst is acknowledged
 //   cqe_*, admin_cqe_*  completion entry, one cycle
 //   identify_*     word of Identify data, one cycle
 //   error_o        pulse: a write that ran outside of what may be written, or a part of a completion entry, was ignored
@@ -38,30 +38,30 @@ module nvs_completer_write #(
   input  logic                  rst_ni,
   input  logic                  clear_i,
 
-  input  logic                  s_aw_valid_i,
-  output logic                  s_aw_ready_o,
-  input  logic [IdWidth-1:0]    s_aw_id_i,
-  input  logic [39:0]           s_aw_addr_i,
-  input  logic [7:0]            s_aw_len_i,
-  input  logic                  s_w_valid_i,
-  output logic                  s_w_ready_o,
-  input  logic [DataWidth-1:0]  s_w_data_i,
-  input  logic [BeatBytes-1:0]  s_w_strb_i,
-  input  logic                  s_w_last_i,
-  output logic                  s_b_valid_o,
-  input  logic                  s_b_ready_i,
-  output logic [IdWidth-1:0]    s_b_id_o,
+  input  logic                  dev_aw_valid_i,
+  output logic                  dev_aw_ready_o,
+  input  logic [IdWidth-1:0]    dev_aw_id_i,
+  input  logic [39:0]           dev_aw_addr_i,
+  input  logic [7:0]            dev_aw_len_i,
+  input  logic                  dev_w_valid_i,
+  output logic                  dev_w_ready_o,
+  input  logic [DataWidth-1:0]  dev_w_data_i,
+  input  logic [BeatBytes-1:0]  dev_w_strb_i,
+  input  logic                  dev_w_last_i,
+  output logic                  dev_b_valid_o,
+  input  logic                  dev_b_ready_i,
+  output logic [IdWidth-1:0]    dev_b_id_o,
 
-  output logic                  m_aw_valid_o,
-  input  logic                  m_aw_ready_i,
-  output logic [RingWidth-1:0]  m_aw_addr_o,
-  output logic [7:0]            m_aw_len_o,
-  output logic                  m_w_valid_o,
-  input  logic                  m_w_ready_i,
-  output logic [DataWidth-1:0]  m_w_data_o,
-  output logic [BeatBytes-1:0]  m_w_strb_o,
-  output logic                  m_w_last_o,
-  input  logic                  m_b_valid_i,
+  output logic                  mem_aw_valid_o,
+  input  logic                  mem_aw_ready_i,
+  output logic [RingWidth-1:0]  mem_aw_addr_o,
+  output logic [7:0]            mem_aw_len_o,
+  output logic                  mem_w_valid_o,
+  input  logic                  mem_w_ready_i,
+  output logic [DataWidth-1:0]  mem_w_data_o,
+  output logic [BeatBytes-1:0]  mem_w_strb_o,
+  output logic                  mem_w_last_o,
+  input  logic                  mem_b_valid_i,
 
   output logic [1:0]            cqe_valid_o,
   output logic [IndexWidth-1:0] cqe_index_o,
@@ -111,15 +111,15 @@ module nvs_completer_write #(
   ) u_request (
     .clk_i,
     .rst_ni,
-    .s_valid_i(s_aw_valid_i),
-    .s_ready_o(s_aw_ready_o),
-    .s_id_i   (s_aw_id_i),
-    .s_addr_i (s_aw_addr_i),
-    .s_len_i  (s_aw_len_i),
-    .m_valid_o(m_aw_valid_o),
-    .m_ready_i(m_aw_ready_i),
-    .m_addr_o (m_aw_addr_o),
-    .m_len_o  (m_aw_len_o),
+    .s_valid_i(dev_aw_valid_i),
+    .s_ready_o(dev_aw_ready_o),
+    .s_id_i   (dev_aw_id_i),
+    .s_addr_i (dev_aw_addr_i),
+    .s_len_i  (dev_aw_len_i),
+    .m_valid_o(mem_aw_valid_o),
+    .m_ready_i(mem_aw_ready_i),
+    .m_addr_o (mem_aw_addr_o),
+    .m_len_o  (mem_aw_len_o),
     .next_valid_o (request_valid),
     .next_ready_i (burst_ready),
     .next_kind_o  (request_kind),
@@ -150,17 +150,17 @@ module nvs_completer_write #(
   // Words: to memory, or into a register to be taken apart. Both need room in the order of the answers, and the register to be empty.
   logic                 word_valid_q, order_ready, take, take_ring, take_word;
   logic [WordWidth-1:0] beat_q, word;
-  assign s_w_ready_o = burst_valid && !word_valid_q && order_ready && (!burst_ring || m_w_ready_i);
-  assign take        = s_w_valid_i && s_w_ready_o;
+  assign dev_w_ready_o = burst_valid && !word_valid_q && order_ready && (!burst_ring || mem_w_ready_i);
+  assign take        = dev_w_valid_i && dev_w_ready_o;
   assign take_ring   = take && burst_ring;
   assign take_word   = take && !burst_ring;
-  assign burst_pop   = take && s_w_last_i;
+  assign burst_pop   = take && dev_w_last_i;
   assign word        = burst_word + beat_q;
 
-  assign m_w_valid_o = s_w_valid_i && burst_valid && burst_ring && !word_valid_q && order_ready;
-  assign m_w_data_o  = s_w_data_i;
-  assign m_w_strb_o  = s_w_strb_i;
-  assign m_w_last_o  = s_w_last_i;
+  assign mem_w_valid_o = dev_w_valid_i && burst_valid && burst_ring && !word_valid_q && order_ready;
+  assign mem_w_data_o  = dev_w_data_i;
+  assign mem_w_strb_o  = dev_w_strb_i;
+  assign mem_w_last_o  = dev_w_last_i;
 
   // Completion entries of the word: whole ones inside the queue count.
   logic [Lanes-1:0] lane_inside, lane_any, lane_all;
@@ -168,8 +168,8 @@ module nvs_completer_write #(
     logic [7:0] place;  // in its page, in entries
     assign place = (8'(word) << LaneShift) | 8'(l);
     assign lane_inside[l] = burst_kind[2] && (burst_kind == KindAdmin ? place[7:1] == '0 : (place >> IndexWidth) == '0);
-    assign lane_any[l]    = |s_w_strb_i[16*l +: 16];
-    assign lane_all[l]    = &s_w_strb_i[16*l +: 16];
+    assign lane_any[l]    = |dev_w_strb_i[16*l +: 16];
+    assign lane_all[l]    = &dev_w_strb_i[16*l +: 16];
   end
 
   logic [2:0]           word_kind_q;
@@ -211,7 +211,7 @@ module nvs_completer_write #(
   logic [IndexWidth-1:0]  head_index;
   logic [CountWidth-1:0]  order_count;
   assign word_done    = word_valid_q && lanes_left == '0 && order_ready;
-  assign token_ring   = take_ring && s_w_last_i;
+  assign token_ring   = take_ring && dev_w_last_i;
   assign token_answer = word_last_q && lanes_left == '0;
   assign token_push   = token_ring || (word_valid_q && (entry_valid || word_last_q));
   nvs_fifo #(
@@ -245,9 +245,9 @@ module nvs_completer_write #(
     .valid_i(head_pop && head_answer),
     .ready_o(answer_ready),
     .data_i (head_id),
-    .valid_o(s_b_valid_o),
-    .ready_i(s_b_ready_i),
-    .data_o (s_b_id_o),
+    .valid_o(dev_b_valid_o),
+    .ready_i(dev_b_ready_i),
+    .data_o (dev_b_id_o),
     .count_o()
   );
   /* verilator lint_on PINCONNECTEMPTY */
@@ -287,21 +287,21 @@ module nvs_completer_write #(
       dropped_any_q  <= 1'b0;
       cleared_q      <= 1'b0;
     end else begin
-      if (take) beat_q <= s_w_last_i ? '0 : beat_q + 1'b1;
+      if (take) beat_q <= dev_w_last_i ? '0 : beat_q + 1'b1;
 
       if (take_word) begin
         word_valid_q <= 1'b1;
         lanes_q      <= clear_i ? '0 : lane_all & lane_inside;
-        outside_q    <= (outside_q || outside) && !s_w_last_i;
+        outside_q    <= (outside_q || outside) && !dev_w_last_i;
       end else if (word_valid_q && order_ready) begin
         word_valid_q <= !word_done;
         lanes_q      <= clear_i ? '0 : lanes_left;
       end else if (clear_i) begin
         lanes_q      <= '0;
       end
-      error_o <= take_word && s_w_last_i && (outside_q || outside);
+      error_o <= take_word && dev_w_last_i && (outside_q || outside);
 
-      acknowledged_q <= acknowledged_q + CountWidth'(m_b_valid_i) - CountWidth'(head_pop && head_ring);
+      acknowledged_q <= acknowledged_q + CountWidth'(mem_b_valid_i) - CountWidth'(head_pop && head_ring);
       // What the order has in the cycle after clear_i came before it, or is the end of a write without an entry.
       cleared_q <= clear_i;
       if (cleared_q) begin
@@ -319,9 +319,9 @@ module nvs_completer_write #(
       word_kind_q <= burst_kind;
       word_id_q   <= burst_id;
       word_q      <= word;
-      word_last_q <= s_w_last_i;
-      word_data_q <= s_w_data_i;
-      word_strb_q <= s_w_strb_i;
+      word_last_q <= dev_w_last_i;
+      word_data_q <= dev_w_data_i;
+      word_strb_q <= dev_w_strb_i;
     end
   end
 

@@ -1,6 +1,9 @@
 // Streaming core: AXI4-Stream to NVMe drives and back, without a processor.
 //
-// Purpose: top level. Connects the sessions, the data path, the queues and the bring-up sequencers of up to four drives.
+// Purpose: top level. Connects the registers, the sessions, the data path and up to four drives.
+//
+// The ports of a bus are single signals, here and below. Bridges and vendor tools need that of a
+// top level. Inside, structs would save no lines: their fields cannot depend on a parameter.
 //
 // Interface (no output depends on an input of the same cycle):
 //   tick_i    pulse, once per microsecond; the only source of time
@@ -138,7 +141,6 @@ module nvs_core #(
   localparam int unsigned SlotWidth  = $clog2(Slots);
   localparam int unsigned PageWidth  = $clog2(ChunkPages);
   localparam int unsigned SizeWidth  = PageWidth + 13;
-  localparam int unsigned Masters    = 1 + Drives;
   localparam int unsigned DriveWidth = Drives > 1 ? $clog2(Drives) : 1;
 
   // Registers. Index 0 is the write bank, 1 the read bank.
@@ -158,25 +160,7 @@ module nvs_core #(
   nvs_registers #(
     .Drives(Drives)
   ) u_registers (
-    .clk_i,
-    .rst_ni,
-    .s_reg_aw_valid_i,
-    .s_reg_aw_ready_o,
-    .s_reg_aw_addr_i,
-    .s_reg_w_valid_i,
-    .s_reg_w_ready_o,
-    .s_reg_w_data_i,
-    .s_reg_w_strb_i,
-    .s_reg_b_valid_o,
-    .s_reg_b_ready_i,
-    .s_reg_b_resp_o,
-    .s_reg_ar_valid_i,
-    .s_reg_ar_ready_o,
-    .s_reg_ar_addr_i,
-    .s_reg_r_valid_o,
-    .s_reg_r_ready_i,
-    .s_reg_r_data_o,
-    .s_reg_r_resp_o,
+    .*,  // s_reg_*
     .write_control_o             (control_write),
     .write_control_valid_o       (control_write_valid),
     .write_status_i              (status[32*0 +: 32]),
@@ -266,17 +250,17 @@ module nvs_core #(
   logic [2*15*Drives-1:0] retire_status;
   logic [2*Drives-1:0] retire_failed;
 
-  logic                 ingress_valid, ingress_ready, ingress_ended, ingress_done, ingress_full, ingress_error;
-  logic [SizeWidth-1:0] ingress_bytes;
-  logic                 [1:0] source_ready;
-  logic [2*32-1:0] source_chunks;
+  logic                 source_valid, source_ended, source_done, source_full, source_error;
+  logic [SizeWidth-1:0] source_bytes;
+  logic [1:0]           source_ready;
+  logic [2*32-1:0]      source_chunks;
 
-  logic                 [1:0] chunk_valid, chunk_last;
+  logic [1:0]           chunk_valid, chunk_last;
   logic [2*SizeWidth-1:0] chunk_bytes;
   logic [2*2-1:0] chunk_drive;
   logic [2*SlotWidth-1:0] chunk_slot;
-  logic                 chunk_ready, delivered, egress_idle, egress_release;
-  logic [1:0]           memory_error;
+  logic                 chunk_ready, delivered, egress_idle;
+  logic [1:0]           memory_error, pattern_q;
 
   for (genvar i = 0; i < 2; i++) begin : gen_session
     nvs_session #(
@@ -316,15 +300,15 @@ module nvs_core #(
       .ready_i         (ready),
       .media_blocks_i  (media_blocks),
       .block_shift_i   (block_shift),
-      .protocol_error_i(protocol_error || memory_error[i] || (i == 0 && ingress_error)),
+      .protocol_error_i(protocol_error || memory_error[i] || (i == 0 && source_error)),
       .restart_o       (restart[Drives*i +: Drives]),
       .source_chunks_o(source_chunks[32*i +: 32]),
-      .source_valid_i (ingress_valid),
+      .source_valid_i (source_valid),
       .source_ready_o (source_ready[i]),
-      .source_bytes_i (ingress_bytes),
-      .source_ended_i (ingress_ended),
-      .source_done_i  (ingress_done),
-      .source_full_i  (ingress_full),
+      .source_bytes_i (source_bytes),
+      .source_ended_i (source_ended),
+      .source_done_i  (source_done),
+      .source_full_i  (source_full),
       .queue_cmd_valid_o    (cmd_valid[Drives*i +: Drives]),
       .queue_cmd_ready_i    (cmd_ready[Drives*i +: Drives]),
       .queue_cmd_flush_o    (cmd_flush[i]),
@@ -346,263 +330,106 @@ module nvs_core #(
       .delivered_i  (delivered),
       .egress_idle_i(egress_idle)
     );
-    assign beats[64*i +: 64]    = (bytes[64*i +: 64] + 64'd15) >> 4;
+    assign beats[64*i +: 64] = (bytes[64*i +: 64] + 64'd15) >> 4;
+
+    // The pattern bit counts with the start.
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) pattern_q[i] <= 1'b0;
+      else if (control_valid[i] && control[32*i+0] && !running[i]) pattern_q[i] <= control[32*i+6];
+    end
   end
 
-  // Slots are released as they retire by a recording, and by a replay when they were read from memory: both in the order of the session.
-  logic [Drives-1:0] record_release_q, replay_release;
+  // Slots are released as they retire by a recording, and by a replay when they were read from
+  // memory: both in the order of the session.
+  logic [Drives-1:0] retired, record_release_q, replay_release;
   logic              release_ingress_q;
-  logic [1:0]        release_drive_q;
+  assign retired = retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives]
+                 & ~retire_flush[Drives*0 +: Drives];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       record_release_q  <= '0;
       release_ingress_q <= 1'b0;
-      release_drive_q   <= '0;
+      irq_o             <= 2'b00;
     end else begin
       // One cycle after the retirement, for which the queue has a slot to release then.
-      record_release_q  <= retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives];
-      release_ingress_q <= (retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives] & ~retire_flush[Drives*0 +: Drives]) != '0
-                        && running[0] && !started[0];
-      if (started[1]) release_drive_q <= '0;
-      else if (egress_release) release_drive_q <= release_drive_q == 2'(Drives - 1) ? 2'd0 : release_drive_q + 2'd1;
+      record_release_q  <= retired;
+      release_ingress_q <= retired != '0 && running[0] && !started[0];
+      irq_o             <= ended;
     end
   end
-  for (genvar d = 0; d < Drives; d++) begin : gen_release
-    assign replay_release[d] = egress_release && release_drive_q == 2'(d);
-  end
 
-  // Stream to record: a slice at the port, the discarder, the pattern generator instead of it, chunks.
-  localparam int unsigned StreamWidth = DataWidth + BeatBytes + 1;
-  logic                 in_valid, in_ready, in_last, kept_valid, kept_ready, kept_last, made_valid, made_last;
-  logic [DataWidth-1:0] in_data, kept_data, made_data;
-  logic [BeatBytes-1:0] in_keep, kept_keep, made_keep;
-  logic                 stream_ready, pattern_q, check_q, ended_q;
-  nvs_skid #(
-    .Width(StreamWidth)
-  ) u_slice_in (
-    .clk_i,
-    .rst_ni,
-    .valid_i(s_valid_i),
-    .ready_o(s_ready_o),
-    .data_i ({s_last_i, s_keep_i, s_data_i}),
-    .valid_o(in_valid),
-    .ready_i(in_ready),
-    .data_o ({in_last, in_keep, in_data})
-  );
-
-  logic [63:0] discarded_beats;
-  logic [SizeWidth-1:0] given_up_bytes;
-  nvs_discard #(
-    .DataWidth(DataWidth)
-  ) u_discard (
-    .clk_i,
-    .rst_ni,
-    .begin_i  (flush_write_valid && flush_write[0]),
-    .end_i    (flush_write_valid && flush_write[1]),
-    .arm_i    (flush_write_valid && flush_write[2]),
-    .start_i  (started[0]),
-    .running_i(running[0]),
-    .ended_i  (ended[0] && !ended_q),
-    .aborted_i(aborted[0] && !pattern_q),
-    .last_i   (ingress_ended && !pattern_q),  // the generator's last beat is not the stream's
-    .s_valid_i(in_valid),
-    .s_ready_o(in_ready),
-    .s_data_i (in_data),
-    .s_keep_i (in_keep),
-    .s_last_i (in_last),
-    .m_valid_o(kept_valid),
-    .m_ready_i(kept_ready),
-    .m_data_o (kept_data),
-    .m_keep_o (kept_keep),
-    .m_last_o (kept_last),
-    .active_o  (discarding),
-    .finished_o(discarded),
-    .beats_o   (discarded_beats)
-  );
-  assign dropped_beats = discarded_beats + 64'(given_up_bytes[SizeWidth-1:4]) + 64'(given_up_bytes[3:0] != '0);
-
-  nvs_generator #(
-    .DataWidth(DataWidth)
-  ) u_generator (
-    .clk_i,
-    .rst_ni,
-    .start_i       (started[0] && pattern_q),
-    .stop_i        (!running[0]),
-    .beat0_i       ({seed_high[64*0 +: 64], seed[64*0 +: 64]}),
-    .packet_beats_i(packet_beats[64*0 +: 64]),
-    .m_valid_o     (made_valid),
-    .m_ready_i     (stream_ready && pattern_q),
-    .m_data_o      (made_data),
-    .m_keep_o      (made_keep),
-    .m_last_o      (made_last)
-  );
-  assign kept_ready = stream_ready && !pattern_q;
-
-  logic [Masters-1:0]           mem_aw_valid, mem_aw_ready, mem_w_valid, mem_w_ready, mem_w_last, mem_b_valid;
-  logic [RingWidth*Masters-1:0] mem_aw_addr, mem_ar_addr;
-  logic [8*Masters-1:0]         mem_aw_len, mem_ar_len;
-  logic [DataWidth*Masters-1:0] mem_w_data;
-  logic [BeatBytes*Masters-1:0] mem_w_strb;
-  logic                         mem_b_error;
-  logic [Masters-1:0]           mem_ar_valid, mem_ar_ready, mem_r_valid, mem_r_ready;
-  logic [DataWidth-1:0]         mem_r_data;
-  logic                         mem_r_last, mem_r_error;
-
-  logic                 page_aw_valid, page_aw_ready, page_w_valid, page_w_ready, page_w_last;
-  logic [RingWidth-1:0] page_aw_addr;
-  logic [DataWidth-1:0] page_w_data;
-
-  nvs_ingress #(
+  // Streams and memory; ring_*: the drives' masters of it.
+  logic [Drives-1:0]           ring_aw_valid, ring_aw_ready, ring_w_valid, ring_w_ready;
+  logic [Drives-1:0]           ring_w_last, ring_b_valid, ring_ar_valid, ring_ar_ready;
+  logic [Drives-1:0]           ring_r_valid, ring_r_ready;
+  logic [RingWidth*Drives-1:0] ring_aw_addr, ring_ar_addr;
+  logic [8*Drives-1:0]         ring_aw_len, ring_ar_len;
+  logic [DataWidth*Drives-1:0] ring_w_data;
+  logic [BeatBytes*Drives-1:0] ring_w_strb;
+  logic [DataWidth-1:0]        ring_r_data;
+  logic                        ring_r_last;
+  nvs_data_path #(
     .DataWidth (DataWidth),
     .ChunkPages(ChunkPages),
     .Slots     (Slots),
     .Drives    (Drives)
-  ) u_ingress (
-    .clk_i,
-    .rst_ni,
-    .start_i (started[0]),
-    .stop_i  (stopping[0]),
-    .chunks_i(source_chunks[32*0 +: 32]),
-    .s_valid_i(pattern_q ? made_valid : kept_valid),
-    .s_ready_o(stream_ready),
-    .s_data_i (pattern_q ? made_data : kept_data),
-    .s_keep_i (pattern_q ? made_keep : kept_keep),
-    .s_last_i (pattern_q ? made_last : kept_last),
-    .aw_valid_o(page_aw_valid),
-    .aw_ready_i(page_aw_ready),
-    .aw_addr_o (page_aw_addr),
-    .w_valid_o (page_w_valid),
-    .w_ready_i (page_w_ready),
-    .w_data_o  (page_w_data),
-    .w_last_o  (page_w_last),
-    .b_valid_i (mem_b_valid[0]),
-    .b_error_i (mem_b_error),
-    .cmd_valid_o(ingress_valid),
-    .cmd_ready_i(ingress_ready),
-    .cmd_bytes_o(ingress_bytes),
-    .release_i  (release_ingress_q),
-    .done_o (ingress_done),
-    .ended_o(ingress_ended),
-    .full_o (ingress_full),
-    .dropped_o(given_up_bytes),
-    .error_o(ingress_error)
+  ) u_data_path (
+    .*,  // s_*, m_*, mem_*
+    .started_i       (started),
+    .running_i       (running[0]),
+    .stopping_i      (stopping[0]),
+    .ended_i         (ended[0]),
+    .aborted_i       (aborted[0]),
+    .abort_i         (stopped[1] && running[1]),
+    .pattern_i       (pattern_q),
+    .seed_i          (seed),
+    .seed_high_i     (seed_high),
+    .packet_beats_i  (packet_beats),
+    .flush_i         (flush_write[2:0] & {3{flush_write_valid}}),
+    .discarding_o    (discarding),
+    .discarded_o     (discarded),
+    .dropped_beats_o (dropped_beats),
+    .pattern_error_o (pattern_error),
+    .length_error_o  (length_error),
+    .error_beat_o    (error_beat),
+    .source_chunks_i (source_chunks[32*0 +: 32]),
+    .source_valid_o  (source_valid),
+    .source_ready_i  (source_ready[0]),
+    .source_bytes_o  (source_bytes),
+    .source_ended_o  (source_ended),
+    .source_done_o   (source_done),
+    .source_full_o   (source_full),
+    .source_error_o  (source_error),
+    .record_release_i(release_ingress_q),
+    .chunk_valid_i   (chunk_valid[1]),
+    .chunk_ready_o   (chunk_ready),
+    .chunk_bytes_i   (chunk_bytes[SizeWidth*1 +: SizeWidth]),
+    .chunk_last_i    (chunk_last[1]),
+    .chunk_drive_i   (chunk_drive[2 +: DriveWidth]),
+    .chunk_slot_i    (chunk_slot[SlotWidth*1 +: SlotWidth]),
+    .delivered_o     (delivered),
+    .egress_idle_o   (egress_idle),
+    .replay_release_o(replay_release),
+    .ring_aw_valid_i (ring_aw_valid),
+    .ring_aw_ready_o (ring_aw_ready),
+    .ring_aw_addr_i  (ring_aw_addr),
+    .ring_aw_len_i   (ring_aw_len),
+    .ring_w_valid_i  (ring_w_valid),
+    .ring_w_ready_o  (ring_w_ready),
+    .ring_w_data_i   (ring_w_data),
+    .ring_w_strb_i   (ring_w_strb),
+    .ring_w_last_i   (ring_w_last),
+    .ring_b_valid_o  (ring_b_valid),
+    .ring_ar_valid_i (ring_ar_valid),
+    .ring_ar_ready_o (ring_ar_ready),
+    .ring_ar_addr_i  (ring_ar_addr),
+    .ring_ar_len_i   (ring_ar_len),
+    .ring_r_valid_o  (ring_r_valid),
+    .ring_r_ready_i  (ring_r_ready),
+    .ring_r_data_o   (ring_r_data),
+    .ring_r_last_o   (ring_r_last),
+    .memory_error_o  (memory_error)
   );
-  assign ingress_ready              = source_ready[0];
-  nvs_page_buffer #(
-    .DataWidth(DataWidth),
-    .AddrWidth(RingWidth),
-    .PageBeats(4096 / BeatBytes)
-  ) u_page_buffer (
-    .clk_i,
-    .rst_ni,
-    .aw_valid_i(page_aw_valid),
-    .aw_ready_o(page_aw_ready),
-    .aw_addr_i (page_aw_addr),
-    .w_valid_i (page_w_valid),
-    .w_ready_o (page_w_ready),
-    .w_data_i  (page_w_data),
-    .w_last_i  (page_w_last),
-    .m_aw_valid_o(mem_aw_valid[0]),
-    .m_aw_ready_i(mem_aw_ready[0]),
-    .m_aw_addr_o (mem_aw_addr[RingWidth-1:0]),
-    .m_w_valid_o (mem_w_valid[0]),
-    .m_w_ready_i (mem_w_ready[0]),
-    .m_w_data_o  (mem_w_data[DataWidth-1:0]),
-    .m_w_last_o  (mem_w_last[0])
-  );
-  assign mem_aw_len[7:0]            = 8'(4096 / BeatBytes - 1);
-  assign mem_w_strb[BeatBytes-1:0]  = '1;
-
-  // Replayed stream: chunks from memory, the port or the pattern checker.
-  logic                 out_valid, out_ready, out_last, check_ready, slice_ready;
-  logic [DataWidth-1:0] out_data;
-  logic [BeatBytes-1:0] out_keep;
-  nvs_egress #(
-    .DataWidth (DataWidth),
-    .ChunkPages(ChunkPages),
-    .Slots     (Slots),
-    .Drives    (Drives),
-    .FifoBeats (512)
-  ) u_egress (
-    .clk_i,
-    .rst_ni,
-    .chunk_valid_i(chunk_valid[1]),
-    .chunk_ready_o(chunk_ready),
-    .chunk_bytes_i(chunk_bytes[SizeWidth*1 +: SizeWidth]),
-    .chunk_last_i (chunk_last[1]),
-    .chunk_drive_i(chunk_drive[2 +: DriveWidth]),
-    .chunk_slot_i (chunk_slot[SlotWidth*1 +: SlotWidth]),
-    .abort_i      (stopped[1] && running[1]),
-    .ar_valid_o(mem_ar_valid[0]),
-    .ar_ready_i(mem_ar_ready[0]),
-    .ar_addr_o (mem_ar_addr[RingWidth-1:0]),
-    .ar_len_o  (mem_ar_len[7:0]),
-    .r_valid_i (mem_r_valid[0]),
-    .r_ready_o (mem_r_ready[0]),
-    .r_data_i  (mem_r_data),
-    .m_valid_o(out_valid),
-    .m_ready_i(out_ready),
-    .m_data_o (out_data),
-    .m_keep_o (out_keep),
-    .m_last_o (out_last),
-    .release_o  (egress_release),
-    .delivered_o(delivered),
-    .idle_o     (egress_idle)
-  );
-  assign out_ready  = check_q ? check_ready : slice_ready;
-  // Error responses of the memory: to a drive's read of what is recorded; to a drive's write of what is replayed and the stream's read of it.
-  // nvs_ingress reports those to the stream's writes.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) memory_error <= '0;
-    else memory_error <= {(mem_b_valid[Masters-1:1] != '0 && mem_b_error) || (mem_r_valid[0] && mem_r_error),
-                          mem_r_valid[Masters-1:1] != '0 && mem_r_error};
-  end
-
-  nvs_checker #(
-    .DataWidth(DataWidth)
-  ) u_checker (
-    .clk_i,
-    .rst_ni,
-    .start_i         (started[1]),
-    .beat0_i         ({seed_high[64*1 +: 64], seed[64*1 +: 64]}),
-    .expected_beats_i(packet_beats[64*1 +: 64]),
-    .s_valid_i(out_valid && check_q),
-    .s_ready_o(check_ready),
-    .s_data_i (out_data),
-    .s_keep_i (out_keep),
-    .s_last_i (out_last),
-    .pattern_error_o(pattern_error),
-    .length_error_o (length_error),
-    .error_beat_o   (error_beat)
-  );
-
-  nvs_skid #(
-    .Width(StreamWidth)
-  ) u_slice_out (
-    .clk_i,
-    .rst_ni,
-    .valid_i(out_valid && !check_q),
-    .ready_o(slice_ready),
-    .data_i ({out_last, out_keep, out_data}),
-    .valid_o(m_valid_o),
-    .ready_i(m_ready_i),
-    .data_o ({m_last_o, m_keep_o, m_data_o})
-  );
-
-  // The pattern bit counts with the start; irq.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      pattern_q <= 1'b0;
-      check_q   <= 1'b0;
-      ended_q   <= 1'b0;
-      irq_o     <= 2'b00;
-    end else begin
-      if (control_valid[0] && control[32*0+0] && !running[0]) pattern_q <= control[32*0+6];
-      if (control_valid[1] && control[32*1+0] && !running[1]) check_q <= control[32*1+6];
-      ended_q <= ended[0];
-      irq_o   <= ended;
-    end
-  end
 
   // Drives.
   logic [Drives-1:0] drive_error;
@@ -693,24 +520,24 @@ module nvs_core #(
       .bar_r_ready_o (bar_r_ready_o[d]),
       .bar_r_data_i  (bar_r_data_i[32*d +: 32]),
       .bar_r_error_i (bar_r_resp_i[2*d +: 2] != 2'b00),
-      .mem_aw_valid_o(mem_aw_valid[1+d]),
-      .mem_aw_ready_i(mem_aw_ready[1+d]),
-      .mem_aw_addr_o (mem_aw_addr[RingWidth*(1+d) +: RingWidth]),
-      .mem_aw_len_o  (mem_aw_len[8*(1+d) +: 8]),
-      .mem_w_valid_o (mem_w_valid[1+d]),
-      .mem_w_ready_i (mem_w_ready[1+d]),
-      .mem_w_data_o  (mem_w_data[DataWidth*(1+d) +: DataWidth]),
-      .mem_w_strb_o  (mem_w_strb[BeatBytes*(1+d) +: BeatBytes]),
-      .mem_w_last_o  (mem_w_last[1+d]),
-      .mem_b_valid_i (mem_b_valid[1+d]),
-      .mem_ar_valid_o(mem_ar_valid[1+d]),
-      .mem_ar_ready_i(mem_ar_ready[1+d]),
-      .mem_ar_addr_o (mem_ar_addr[RingWidth*(1+d) +: RingWidth]),
-      .mem_ar_len_o  (mem_ar_len[8*(1+d) +: 8]),
-      .mem_r_valid_i (mem_r_valid[1+d]),
-      .mem_r_ready_o (mem_r_ready[1+d]),
-      .mem_r_data_i  (mem_r_data),
-      .mem_r_last_i  (mem_r_last)
+      .mem_aw_valid_o(ring_aw_valid[d]),
+      .mem_aw_ready_i(ring_aw_ready[d]),
+      .mem_aw_addr_o (ring_aw_addr[RingWidth*d +: RingWidth]),
+      .mem_aw_len_o  (ring_aw_len[8*d +: 8]),
+      .mem_w_valid_o (ring_w_valid[d]),
+      .mem_w_ready_i (ring_w_ready[d]),
+      .mem_w_data_o  (ring_w_data[DataWidth*d +: DataWidth]),
+      .mem_w_strb_o  (ring_w_strb[BeatBytes*d +: BeatBytes]),
+      .mem_w_last_o  (ring_w_last[d]),
+      .mem_b_valid_i (ring_b_valid[d]),
+      .mem_ar_valid_o(ring_ar_valid[d]),
+      .mem_ar_ready_i(ring_ar_ready[d]),
+      .mem_ar_addr_o (ring_ar_addr[RingWidth*d +: RingWidth]),
+      .mem_ar_len_o  (ring_ar_len[8*d +: 8]),
+      .mem_r_valid_i (ring_r_valid[d]),
+      .mem_r_ready_o (ring_r_ready[d]),
+      .mem_r_data_i  (ring_r_data),
+      .mem_r_last_i  (ring_r_last)
     );
 
     for (genvar i = 0; i < 2; i++) begin : gen_direction
@@ -740,60 +567,6 @@ module nvs_core #(
     assign drive_oldest[32*d +: 32]     = oldest_drive[2*0 +: 2] == 2'(d) && oldest_us[32*0 +: 32] != '0 ? oldest_us[32*0 +: 32]
                                         : oldest_drive[2*1 +: 2] == 2'(d) ? oldest_us[32*1 +: 32] : 32'd0;
   end
-
-  nvs_memory #(
-    .DataWidth(DataWidth),
-    .RingWidth(RingWidth),
-    .Masters  (Masters)
-  ) u_memory (
-    .clk_i,
-    .rst_ni,
-    .aw_valid_i(mem_aw_valid),
-    .aw_ready_o(mem_aw_ready),
-    .aw_addr_i (mem_aw_addr),
-    .aw_len_i  (mem_aw_len),
-    .w_valid_i (mem_w_valid),
-    .w_ready_o (mem_w_ready),
-    .w_data_i  (mem_w_data),
-    .w_strb_i  (mem_w_strb),
-    .w_last_i  (mem_w_last),
-    .b_valid_o (mem_b_valid),
-    .b_error_o (mem_b_error),
-    .ar_valid_i(mem_ar_valid),
-    .ar_ready_o(mem_ar_ready),
-    .ar_addr_i (mem_ar_addr),
-    .ar_len_i  (mem_ar_len),
-    .r_valid_o (mem_r_valid),
-    .r_ready_i (mem_r_ready),
-    .r_data_o  (mem_r_data),
-    .r_last_o  (mem_r_last),
-    .r_error_o (mem_r_error),
-    .mem_aw_valid_o,
-    .mem_aw_ready_i,
-    .mem_aw_id_o,
-    .mem_aw_addr_o,
-    .mem_aw_len_o,
-    .mem_w_valid_o,
-    .mem_w_ready_i,
-    .mem_w_data_o,
-    .mem_w_strb_o,
-    .mem_w_last_o,
-    .mem_b_valid_i,
-    .mem_b_ready_o,
-    .mem_b_id_i,
-    .mem_b_resp_i,
-    .mem_ar_valid_o,
-    .mem_ar_ready_i,
-    .mem_ar_id_o,
-    .mem_ar_addr_o,
-    .mem_ar_len_o,
-    .mem_r_valid_i,
-    .mem_r_ready_o,
-    .mem_r_id_i,
-    .mem_r_data_i,
-    .mem_r_resp_i,
-    .mem_r_last_i
-  );
 
   // Outputs and bits without a reader.
   assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted,

@@ -138,12 +138,8 @@ module nvs_drive #(
     .Entries(Entries),
     .BusBase(BusBase)
   ) u_init (
-    .clk_i,
-    .rst_ni,
-    .tick_i,
-    .link_up_i,
+    .*,  // its state, as the ports of this module
     .restart_i(restart_i || doorbell_error),
-    .shutdown_i,
     .req_valid_o(req_valid),
     .req_ready_i(req_ready),
     .req_write_o(req_write),
@@ -168,23 +164,15 @@ module nvs_drive #(
     .identify_addr_i (identify_addr),
     .identify_data_i (identify_data),
     .identify_strb_i (identify_strb),
-    .ready_o,
     .clear_o(clear),
     .doorbells_enable_o(doorbells_enable),
-    .doorbell_stride_o (doorbell_stride),
-    .block_shift_o,
-    .media_blocks_o,
-    .max_transfer_pages_o,
-    .cap_o,
-    .sequencer_o
+    .doorbell_stride_o (doorbell_stride)
   );
 
   nvs_requester #(
     .Entries(Entries)
   ) u_requester (
-    .clk_i,
-    .rst_ni,
-    .tick_i,
+    .*,  // bar_*
     .req_valid_i(req_valid),
     .req_ready_o(req_ready),
     .req_write_i(req_write),
@@ -201,24 +189,7 @@ module nvs_drive #(
     .cq_db_valid_i(cq_db_valid),
     .cq_db_ready_o(cq_db_ready),
     .cq_db_value_i(cq_db_value),
-    .doorbell_error_o(doorbell_error),
-    .doorbells_o,
-    .bar_aw_valid_o,
-    .bar_aw_ready_i,
-    .bar_aw_addr_o,
-    .bar_w_valid_o,
-    .bar_w_ready_i,
-    .bar_w_data_o,
-    .bar_b_valid_i,
-    .bar_b_ready_o,
-    .bar_b_error_i,
-    .bar_ar_valid_o,
-    .bar_ar_ready_i,
-    .bar_ar_addr_o,
-    .bar_r_valid_i,
-    .bar_r_ready_o,
-    .bar_r_data_i,
-    .bar_r_error_i
+    .doorbell_error_o(doorbell_error)
   );
 
   // What the drive reads and writes.
@@ -243,51 +214,9 @@ module nvs_drive #(
     .Drive(Drive),
     .BusBase(BusBase)
   ) u_completer (
-    .clk_i,
-    .rst_ni,
+    .*,  // dev_*, mem_*
     .clear_i(clear),
     .block_shift_i(block_shift_o),
-    .s_ar_valid_i(dev_ar_valid_i),
-    .s_ar_ready_o(dev_ar_ready_o),
-    .s_ar_id_i   (dev_ar_id_i),
-    .s_ar_addr_i (dev_ar_addr_i),
-    .s_ar_len_i  (dev_ar_len_i),
-    .s_r_valid_o (dev_r_valid_o),
-    .s_r_ready_i (dev_r_ready_i),
-    .s_r_id_o    (dev_r_id_o),
-    .s_r_data_o  (dev_r_data_o),
-    .s_r_last_o  (dev_r_last_o),
-    .s_aw_valid_i(dev_aw_valid_i),
-    .s_aw_ready_o(dev_aw_ready_o),
-    .s_aw_id_i   (dev_aw_id_i),
-    .s_aw_addr_i (dev_aw_addr_i),
-    .s_aw_len_i  (dev_aw_len_i),
-    .s_w_valid_i (dev_w_valid_i),
-    .s_w_ready_o (dev_w_ready_o),
-    .s_w_data_i  (dev_w_data_i),
-    .s_w_strb_i  (dev_w_strb_i),
-    .s_w_last_i  (dev_w_last_i),
-    .s_b_valid_o (dev_b_valid_o),
-    .s_b_ready_i (dev_b_ready_i),
-    .s_b_id_o    (dev_b_id_o),
-    .m_ar_valid_o(mem_ar_valid_o),
-    .m_ar_ready_i(mem_ar_ready_i),
-    .m_ar_addr_o (mem_ar_addr_o),
-    .m_ar_len_o  (mem_ar_len_o),
-    .m_r_valid_i (mem_r_valid_i),
-    .m_r_ready_o (mem_r_ready_o),
-    .m_r_data_i  (mem_r_data_i),
-    .m_r_last_i  (mem_r_last_i),
-    .m_aw_valid_o(mem_aw_valid_o),
-    .m_aw_ready_i(mem_aw_ready_i),
-    .m_aw_addr_o (mem_aw_addr_o),
-    .m_aw_len_o  (mem_aw_len_o),
-    .m_w_valid_o (mem_w_valid_o),
-    .m_w_ready_i (mem_w_ready_i),
-    .m_w_data_o  (mem_w_data_o),
-    .m_w_strb_o  (mem_w_strb_o),
-    .m_w_last_o  (mem_w_last_o),
-    .m_b_valid_i (mem_b_valid_i),
     .record_index_o (record_index),
     .record_flush_i (record_flush),
     .record_slot_i  (record_slot),

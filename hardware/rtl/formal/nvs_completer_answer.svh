@@ -20,10 +20,10 @@ end
 logic                       f_waiting_q = 1'b0;
 logic [DataWidth+IdWidth:0] f_out_q;
 always_ff @(posedge clk_i) begin
-  f_waiting_q <= rst_ni && s_r_valid_o && !s_r_ready_i;
-  f_out_q     <= {s_r_id_o, s_r_last_o, s_r_data_o};
+  f_waiting_q <= rst_ni && dev_r_valid_o && !dev_r_ready_i;
+  f_out_q     <= {dev_r_id_o, dev_r_last_o, dev_r_data_o};
 end
-always_comb if (rst_ni && f_waiting_q) assert (s_r_valid_o && {s_r_id_o, s_r_last_o, s_r_data_o} == f_out_q);
+always_comb if (rst_ni && f_waiting_q) assert (dev_r_valid_o && {dev_r_id_o, dev_r_last_o, dev_r_data_o} == f_out_q);
 
 // The request at the head: every word takes one place at the output, the last one ends the request.
 logic [7:0]             f_beat_q = '0;
@@ -48,9 +48,9 @@ always_ff @(posedge clk_i) if (rst_ni && move) begin
 end
 always_comb if (rst_ni) begin
   assert (head_pop_o == (move && f_beat_q == head_len_i));
-  if (move) assert (head_valid_i && (!s_r_valid_o || s_r_ready_i));
-  if (m_r_valid_i && m_r_ready_o) assert (move && head_kind_i == KindRing);
-  if (move && head_kind_i == KindRing) assert (m_r_valid_i && m_r_ready_o);
+  if (move) assert (head_valid_i && (!dev_r_valid_o || dev_r_ready_i));
+  if (mem_r_valid_i && mem_r_ready_o) assert (move && head_kind_i == KindRing);
+  if (move && head_kind_i == KindRing) assert (mem_r_valid_i && mem_r_ready_o);
 end
 
 // The cycle in which the word was made, seen from the next one.
@@ -75,7 +75,7 @@ always_ff @(posedge clk_i) begin
   f_head_kind_q  <= head_kind_i;
   f_head_id_q    <= head_id_i;
   f_at_q         <= f_at;
-  f_memory_q     <= m_r_data_i;
+  f_memory_q     <= mem_r_data_i;
   f_index_q      <= record_index_o;
   f_index_before_q  <= f_index_q;
   f_made_index_q    <= f_index_before_q;
@@ -103,10 +103,10 @@ assign f_replay   = f_head_kind_q == KindReplay;
 always_comb if (rst_ni) begin
   assert (error_o == f_bad_pop_q);
   if (f_moved_q) begin
-    assert (s_r_valid_o && s_r_id_o == f_head_id_q && s_r_last_o == f_last_q);
-    if (f_head_kind_q == KindRing) assert (s_r_data_o == f_memory_q);
-    if (f_outside_q) assert (s_r_data_o == '0);
-  end else if (!f_waiting_q) assert (!s_r_valid_o);
+    assert (dev_r_valid_o && dev_r_id_o == f_head_id_q && dev_r_last_o == f_last_q);
+    if (f_head_kind_q == KindRing) assert (dev_r_data_o == f_memory_q);
+    if (f_outside_q) assert (dev_r_data_o == '0);
+  end else if (!f_waiting_q) assert (!dev_r_valid_o);
 end
 
 // PRP list entries.
@@ -116,7 +116,7 @@ for (genvar k = 0; k < ListEntries; k++) begin : gen_f_list
   assign f_number = f_at_q[MadeWidth-1:3] + k;
   assign f_page   = f_number + 1'b1;
   always_comb if (rst_ni && f_in_lists) begin
-    assert (s_r_data_o[64*k +: 64] == (&f_number[PageWidth-1:0] ? 64'h0 :
+    assert (dev_r_data_o[64*k +: 64] == (&f_number[PageWidth-1:0] ? 64'h0 :
       BusBase + {f_number[SlotWidth+PageWidth], 2'(Drive), f_page, 12'h000}));
   end
 end
@@ -134,7 +134,7 @@ for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
   logic [1:0]   f_quarter;
   logic [127:0] f_part;
   assign f_quarter = f_at_q[5:4] + 2'(q);
-  assign f_part    = s_r_data_o[128*q +: 128];
+  assign f_part    = dev_r_data_o[128*q +: 128];
   always_comb if (rst_ni) begin
     if (f_in_queue) begin
       case (f_quarter)
@@ -186,7 +186,7 @@ end
 // Progress: with a ready drive, a word is made in the third cycle, a PRP list's in the second.
 logic [1:0] f_idle_q = '0;
 always_ff @(posedge clk_i) begin
-  if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !m_r_valid_i) || !s_r_ready_i) f_idle_q <= '0;
+  if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !mem_r_valid_i) || !dev_r_ready_i) f_idle_q <= '0;
   else f_idle_q <= f_idle_q + 1'b1;
 end
 always_comb if (rst_ni) begin

@@ -8,16 +8,16 @@ always_ff @(posedge clk_i) f_started <= 1'b1;
 always_comb assume (rst_ni == f_started);
 
 // The bursts of the drive stay within a page.
-always_comb assume (32'(s_ar_addr_i[11:BeatShift]) + 32'(s_ar_len_i) < 4096 / BeatBytes);
+always_comb assume (32'(dev_ar_addr_i[11:BeatShift]) + 32'(dev_ar_len_i) < 4096 / BeatBytes);
 
 // A forwarded request is stable until it is taken.
 logic                 f_asking_q = 1'b0;
 logic [RingWidth+7:0] f_asked_q;
 always_ff @(posedge clk_i) begin
-  f_asking_q <= rst_ni && m_ar_valid_o && !m_ar_ready_i;
-  f_asked_q  <= {m_ar_addr_o, m_ar_len_o};
+  f_asking_q <= rst_ni && mem_ar_valid_o && !mem_ar_ready_i;
+  f_asked_q  <= {mem_ar_addr_o, mem_ar_len_o};
 end
-always_comb if (rst_ni && f_asking_q) assert (m_ar_valid_o && {m_ar_addr_o, m_ar_len_o} == f_asked_q);
+always_comb if (rst_ni && f_asking_q) assert (mem_ar_valid_o && {mem_ar_addr_o, mem_ar_len_o} == f_asked_q);
 
 // Meaning of a bus address: ranges of the address map.
 localparam int unsigned OffsetWidth = SlotWidth + PageWidth + 12;  // inside the ring part
@@ -34,35 +34,35 @@ logic [2:0]             f_kind;
 logic [OffsetWidth-1:0] f_offset;
 always_comb begin
   f_kind   = KindNone;
-  f_offset = s_ar_addr_i;
-  if (s_ar_addr_i < FControl) begin
-    if (s_ar_addr_i >= Drive * Slots * ChunkPages * 4096 && s_ar_addr_i < (Drive + 1) * Slots * ChunkPages * 4096) f_kind = KindRing;
+  f_offset = dev_ar_addr_i;
+  if (dev_ar_addr_i < FControl) begin
+    if (dev_ar_addr_i >= Drive * Slots * ChunkPages * 4096 && dev_ar_addr_i < (Drive + 1) * Slots * ChunkPages * 4096) f_kind = KindRing;
   end
-  else if (s_ar_addr_i < FControl + 'h1000) f_kind = KindAdmin;
-  else if (s_ar_addr_i >= FControl + 'h2000 && s_ar_addr_i < FControl + 'h3000) f_kind = KindRecord;
-  else if (s_ar_addr_i >= FControl + 'h4000 && s_ar_addr_i < FControl + 'h5000) f_kind = KindReplay;
-  else if (s_ar_addr_i >= FLists && s_ar_addr_i < FListEnd) begin
+  else if (dev_ar_addr_i < FControl + 'h1000) f_kind = KindAdmin;
+  else if (dev_ar_addr_i >= FControl + 'h2000 && dev_ar_addr_i < FControl + 'h3000) f_kind = KindRecord;
+  else if (dev_ar_addr_i >= FControl + 'h4000 && dev_ar_addr_i < FControl + 'h5000) f_kind = KindReplay;
+  else if (dev_ar_addr_i >= FLists && dev_ar_addr_i < FListEnd) begin
     f_kind   = KindList;
-    f_offset = s_ar_addr_i - FLists;
+    f_offset = dev_ar_addr_i - FLists;
   end
 end
 
 // Counts: accepted requests that have not left the order; ring requests that are not forwarded; words that memory owes.
 logic f_accept, f_accept_ring, f_ask;
-assign f_accept      = s_ar_valid_i && s_ar_ready_o;
+assign f_accept      = dev_ar_valid_i && dev_ar_ready_o;
 assign f_accept_ring = f_accept && f_kind == KindRing;
-assign f_ask         = m_ar_valid_o && m_ar_ready_i;
+assign f_ask         = mem_ar_valid_o && mem_ar_ready_i;
 logic [4:0]  f_requests_q = '0, f_unasked_q = '0;
 logic [11:0] f_owed_q = '0;
 always_ff @(posedge clk_i) if (rst_ni) begin
   f_requests_q <= f_requests_q + 5'(f_accept) - 5'(head_pop);
   f_unasked_q  <= f_unasked_q + 5'(f_accept_ring) - 5'(f_ask);
-  f_owed_q     <= f_owed_q + (f_ask ? 12'(m_ar_len_o) + 12'd1 : 12'd0) - 12'(m_r_valid_i && m_r_ready_o);
+  f_owed_q     <= f_owed_q + (f_ask ? 12'(mem_ar_len_o) + 12'd1 : 12'd0) - 12'(mem_r_valid_i && mem_r_ready_o);
 end
 always_comb if (rst_ni) begin
   if (head_valid) assert (f_requests_q != '0);
-  if (m_ar_valid_o) assert (f_unasked_q != '0);
-  if (m_r_ready_o) assert (f_owed_q != '0);
+  if (mem_ar_valid_o) assert (f_unasked_q != '0);
+  if (mem_r_ready_o) assert (f_owed_q != '0);
 end
 
 // The chosen request.
@@ -90,14 +90,14 @@ always_ff @(posedge clk_i) if (rst_ni) begin
     f_ask_ahead_q <= f_unasked_q - 5'(f_ask);
     f_kind_q      <= f_kind;
     f_offset_q    <= f_offset;
-    f_len_q       <= s_ar_len_i;
-    f_id_q        <= s_ar_id_i;
+    f_len_q       <= dev_ar_len_i;
+    f_id_q        <= dev_ar_id_i;
   end
 end
 always_comb if (rst_ni) begin
   if (f_to_ask_q) assert (f_inside_q);
-  if (f_to_ask_q && f_ask_ahead_q == '0 && m_ar_valid_o) begin
-    assert (m_ar_addr_o == Drive * Slots * ChunkPages * 4096 + f_offset_q && m_ar_len_o == f_len_q);
+  if (f_to_ask_q && f_ask_ahead_q == '0 && mem_ar_valid_o) begin
+    assert (mem_ar_addr_o == Drive * Slots * ChunkPages * 4096 + f_offset_q && mem_ar_len_o == f_len_q);
   end
   if (f_inside_q && f_ahead_q == '0 && head_valid) begin
     assert (head_kind == f_kind_q && head_id == f_id_q && head_len == f_len_q);
@@ -109,7 +109,7 @@ end
 // Progress: with a ready drive and a ready memory, an accepted request is answered word by word.
 logic [2:0] f_idle_q = '0;
 always_ff @(posedge clk_i) begin
-  if (!rst_ni || s_r_valid_o || f_requests_q == '0 || !m_ar_ready_i || !m_r_valid_i || !s_r_ready_i) f_idle_q <= '0;
+  if (!rst_ni || dev_r_valid_o || f_requests_q == '0 || !mem_ar_ready_i || !mem_r_valid_i || !dev_r_ready_i) f_idle_q <= '0;
   else f_idle_q <= f_idle_q + 1'b1;
 end
 always_comb if (rst_ni) assert (f_idle_q < 3'd6);
