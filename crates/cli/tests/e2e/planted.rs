@@ -149,7 +149,7 @@ fn endless_and_large_inputs_are_errors() {
         "verdict run --policy /dev/zero",
         "run large.toml sim:samsung-951",
         "fleet sweep large.toml",
-        "job large.fio",
+        "run large.fio sim:samsung-951",
     ] {
         let done = fixture.run(words);
         assert!(done.status == 2 || done.status == 4, "{done}");
