@@ -43,75 +43,19 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         grid::sections(&set).into_iter().partition(is_skipped);
     let ids = section_ids(&sections);
     let titles = section_titles(&sections);
-    let mut contents = Vec::new();
-    let mut all_charts: Vec<Chart> = Vec::new();
-    let mut body = Vec::new();
+    let mut page = PageParts::default();
     let suites = suites(&set);
     // Steps of several suites are grouped by suite.
-    let grouped = suites.len() > 1;
-    let mut explained = false;
+    page.grouped = suites.len() > 1;
     for (name, title) in &suites {
-        let own: Vec<usize> = (0..sections.len())
-            .filter(|i| sections[*i].suite == *name)
-            .collect();
-        let suite_id = slug(name);
-        if grouped {
-            let id = format!("{suite_id}-suite");
-            body.push(html! { div.suite id=(id) { p.kicker { "Suite" } p.name { (title) } } });
-            contents.push(Entry::new(&id, short_title(title)));
-        }
-        let scores = Scoreboard::of(&set, &sections, name);
-        let id = format!("{suite_id}-scoreboard");
-        if !scores.columns.is_empty() {
-            let title = if scores.rows.len() > 1 {
-                "Scoreboard"
-            } else {
-                "Key figures"
-            };
-            body.push(board::board(&set, &scores, &id, title, &ids));
-            contents.push(Entry {
-                sub: grouped,
-                ..Entry::new(&id, title)
-            });
-        }
-        let mut parts = Vec::new();
-        let mut charts: Vec<Chart> = Vec::new();
-        let linked: Vec<(&str, &str)> = own.iter().map(|&i| (ids[i].as_str(), titles[i])).collect();
-        let id = format!("{suite_id}-standard");
-        let report = standard::reports(&set, name, &id, &linked);
-        if report.is_some() {
-            contents.push(Entry {
-                sub: grouped,
-                ..Entry::new(&id, "Report of the standard")
-            });
-        }
-        parts.extend(report);
-        for i in own {
-            let (section, id) = (&sections[i], &ids[i]);
-            let mut drawn = views::charts(section, id);
-            parts.push(self::section(
-                section,
-                &drawn,
-                id,
-                titles[i],
-                &mut explained,
-            ));
-            contents.push(Entry {
-                sub: grouped,
-                ..Entry::new(id, titles[i])
-            });
-            charts.append(&mut drawn);
-        }
-        let first = first_charts(
-            &charts,
-            &scoreboard::declared(&set, name).first_charts,
-            &suite_id,
-        );
-        body.push(elements::first_charts(&first));
-        body.append(&mut parts);
-        all_charts.extend(first);
-        all_charts.append(&mut charts);
+        page.add_suite(&set, &sections, &ids, &titles, name, title);
     }
+    let PageParts {
+        mut contents,
+        mut body,
+        charts,
+        ..
+    } = page;
     body.push(cards::cards(&set, &sections));
     contents.push(Entry::new("drives", "Drives"));
     let health = appendix::HealthTables::of(&set);
@@ -129,9 +73,83 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         header: &header::header(&set, &title),
         contents: &contents,
         body: &html! { @for part in &body { (part) } },
-        charts: &all_charts,
+        charts: &charts,
     }
     .page()
+}
+
+/// What the suites contribute to a page.
+#[derive(Default)]
+struct PageParts {
+    grouped: bool,
+    /// Percentile curves were explained in an earlier section.
+    explained: bool,
+    contents: Vec<Entry>,
+    body: Vec<Markup>,
+    charts: Vec<Chart>,
+}
+
+impl PageParts {
+    fn list(&mut self, id: &str, title: &str) {
+        self.contents.push(Entry {
+            sub: self.grouped,
+            ..Entry::new(id, title)
+        });
+    }
+
+    /// The scoreboard, the first charts, the report of a standard and the sections of a suite.
+    fn add_suite(
+        &mut self,
+        set: &DriveSet<'_>,
+        sections: &[Section<'_>],
+        ids: &[String],
+        titles: &[&str],
+        name: &str,
+        title: &str,
+    ) {
+        let suite_id = slug(name);
+        if self.grouped {
+            let id = format!("{suite_id}-suite");
+            let heading = html! { div.suite id=(id) { p.kicker { "Suite" } p.name { (title) } } };
+            self.body.push(heading);
+            self.contents.push(Entry::new(&id, short_title(title)));
+        }
+        let scores = Scoreboard::of(set, sections, name);
+        let id = format!("{suite_id}-scoreboard");
+        if !scores.columns.is_empty() {
+            let title = match scores.rows.len() {
+                0 | 1 => "Key figures",
+                _ => "Scoreboard",
+            };
+            let board = board::board(set, &scores, &id, title, ids);
+            self.body.push(board);
+            self.list(&id, title);
+        }
+        let own: Vec<usize> = (0..sections.len())
+            .filter(|i| sections[*i].suite == name)
+            .collect();
+        let linked: Vec<(&str, &str)> = own.iter().map(|&i| (ids[i].as_str(), titles[i])).collect();
+        let id = format!("{suite_id}-standard");
+        let mut parts = Vec::from_iter(standard::reports(set, name, &id, &linked));
+        if !parts.is_empty() {
+            self.list(&id, "Report of the standard");
+        }
+        let mut charts: Vec<Chart> = Vec::new();
+        for i in own {
+            let (section, id) = (&sections[i], &ids[i]);
+            let mut drawn = views::charts(section, id);
+            let explained = &mut self.explained;
+            parts.push(self::section(section, &drawn, id, titles[i], explained));
+            self.list(id, titles[i]);
+            charts.append(&mut drawn);
+        }
+        let declared = scoreboard::declared(set, name).first_charts;
+        let first = first_charts(&charts, &declared, &suite_id);
+        self.body.push(elements::first_charts(&first));
+        self.body.append(&mut parts);
+        self.charts.extend(first);
+        self.charts.append(&mut charts);
+    }
 }
 
 /// True when a suite skipped every cell of the section, or its runs have none.

@@ -86,6 +86,40 @@ impl Column {
     }
 }
 
+/// Columns with the cells below them; a row is about an `R`.
+pub struct Columns<'c, R> {
+    pub headings: Vec<Column>,
+    cells: Vec<CellsOf<'c, R>>,
+}
+
+/// The cells of a row below some columns.
+type CellsOf<'c, R> = Box<dyn Fn(&R) -> Vec<TableCell> + 'c>;
+
+impl<'c, R> Columns<'c, R> {
+    pub fn new() -> Columns<'c, R> {
+        Columns {
+            headings: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Adds columns; of each row, `cells` gives one cell for each.
+    pub fn add<I: IntoIterator<Item = TableCell>>(
+        &mut self,
+        headings: impl IntoIterator<Item = Column>,
+        cells: impl Fn(&R) -> I + 'c,
+    ) {
+        self.headings.extend(headings);
+        let cells = move |row: &R| cells(row).into_iter().collect();
+        self.cells.push(Box::new(cells));
+    }
+
+    /// The cells of a row.
+    pub fn cells(&self, row: &R) -> Vec<TableCell> {
+        self.cells.iter().flat_map(|cells| cells(row)).collect()
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub name: Heading,

@@ -6,6 +6,7 @@ use assay_stats::{HostLoad, LatencySummary};
 use assay_store::read::{CellDrive, Gap};
 use assay_store::series::IntervalSample;
 use assay_units::{Nanos, Op};
+use serde_json::Value;
 
 use crate::chart::{Chart, ChartView, colour, dash};
 use crate::charts::draw::{
@@ -213,32 +214,12 @@ impl Drawing {
             .filter(|i| !traces[*i].is_empty())
             .collect();
         self.most_panels = self.most_panels.max(shown.len());
-        let mut shown_panels: Vec<Panel<'_>> = shown.iter().map(|i| PANELS[*i]).collect();
-        if let Some(at) = shown.iter().position(|i| *i == LATENCY && points.len() > 1) {
-            shown_panels[at].title = "p99, \u{b5}s";
-        }
-        let mut layout = panels("time since the start, s", &shown_panels);
+        let (mut layout, mut data) = drawn_panels(&shown, traces, points.len() > 1);
         if let Some(end_s) = first_end_s(&ends_s) {
             layout["xaxis"]["range"] = vec![0.0, end_s].into();
             self.cut_off = true;
         }
-        let mut data = Vec::new();
-        for (place, panel) in shown.iter().enumerate() {
-            if *panel == TEMPERATURE {
-                layout[axis_name(place).replace('y', "yaxis")]["rangemode"] = "normal".into();
-            }
-            for trace in std::mem::take(&mut traces[*panel]) {
-                let axis = axis_name(place);
-                data.push(Trace { axis, ..trace }.json());
-            }
-        }
-        let ramp = (ramp_end_s > 0.0).then(|| band(0.0, ramp_end_s, "@band"));
-        let long = gaps.iter().filter(|gap| gap.span_ns > Nanos::ZERO);
-        let bands = long.map(|gap| {
-            let from_s = gap.start_ns.as_secs_f64();
-            band(from_s, from_s + gap.span_ns.as_secs_f64(), "@band")
-        });
-        let shapes: Vec<_> = ramp.into_iter().chain(bands).collect();
+        let shapes = bands(ramp_end_s, &gaps);
         if !shapes.is_empty() {
             layout["shapes"] = shapes.into();
         }
@@ -339,6 +320,37 @@ impl Drawing {
             }
         }
     }
+}
+
+/// The layout of the panels shown, and their traces.
+fn drawn_panels(shown: &[usize], mut traces: PanelTraces, several: bool) -> (Value, Vec<Value>) {
+    let mut shown_panels: Vec<Panel<'_>> = shown.iter().map(|i| PANELS[*i]).collect();
+    if let Some(at) = shown.iter().position(|i| *i == LATENCY && several) {
+        shown_panels[at].title = "p99, \u{b5}s";
+    }
+    let mut layout = panels("time since the start, s", &shown_panels);
+    let mut data = Vec::new();
+    for (place, panel) in shown.iter().enumerate() {
+        let axis = axis_name(place);
+        if *panel == TEMPERATURE {
+            layout[axis.replace('y', "yaxis")]["rangemode"] = "normal".into();
+        }
+        for trace in std::mem::take(&mut traces[*panel]) {
+            data.push(Trace { axis, ..trace }.json());
+        }
+    }
+    (layout, data)
+}
+
+/// The ramp, and the time of interruptions.
+fn bands(ramp_end_s: f64, gaps: &[&Gap]) -> Vec<Value> {
+    let ramp = (ramp_end_s > 0.0).then(|| band(0.0, ramp_end_s, "@band"));
+    let long = gaps.iter().filter(|gap| gap.span_ns > Nanos::ZERO);
+    let bands = long.map(|gap| {
+        let from_s = gap.start_ns.as_secs_f64();
+        band(from_s, from_s + gap.span_ns.as_secs_f64(), "@band")
+    });
+    ramp.into_iter().chain(bands).collect()
 }
 
 fn middle_of_gap(gap: &Gap) -> f64 {

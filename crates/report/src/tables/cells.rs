@@ -17,9 +17,9 @@ pub fn axis_columns(section: &Section<'_>) -> Vec<Column> {
 }
 
 /// The rows of every point: its values on the axes that vary, and each of these lists of cells.
-pub fn rows_of_points(
-    section: &Section<'_>,
-    cells: impl Fn(&Point<'_>) -> Vec<Vec<TableCell>>,
+pub fn rows_of_points<'s, 'a>(
+    section: &'s Section<'a>,
+    cells: impl Fn(&'s Point<'a>) -> Vec<Vec<TableCell>>,
 ) -> Vec<Row> {
     let axes = section.varying();
     let mut rows = Vec::new();
@@ -33,7 +33,10 @@ pub fn rows_of_points(
 }
 
 /// One row per point: its values on the axes that vary, and these cells.
-pub fn point_rows(section: &Section<'_>, cells: impl Fn(&Point<'_>) -> Vec<TableCell>) -> Vec<Row> {
+pub fn point_rows<'s, 'a>(
+    section: &'s Section<'a>,
+    cells: impl Fn(&'s Point<'a>) -> Vec<TableCell>,
+) -> Vec<Row> {
     rows_of_points(section, |point| vec![cells(point)])
 }
 

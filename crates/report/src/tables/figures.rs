@@ -9,7 +9,7 @@ use assay_store::model::CellResult;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::metric::{LATENCIES, ResultMetric};
-use crate::table::{Column, Table, TableCell};
+use crate::table::{Column, Columns, Row, Table, TableCell};
 use crate::tables::cells::{
     axis_columns, latency_cells, mark, reason, rows_of_points, section_remarks,
 };
@@ -58,130 +58,179 @@ pub fn host_cells(load: Option<&HostLoad>) -> [TableCell; 5] {
     HOST.map(|(_, of)| TableCell::percent(load.map(of)))
 }
 
+/// One operation of a result.
+struct Operation<'p, 'a> {
+    point: &'p Point<'a>,
+    result: &'p CellResult,
+    name: &'static str,
+    summary: &'p OpSummary,
+}
+
 /// One row per cell, drive and operation. `whole` adds every percentile, the host and further
 /// values.
 pub fn table(section: &Section<'_>, whole: bool) -> Table {
-    let any = |condition: fn(&CellResult) -> bool| section.results().any(condition);
+    let mut columns = Columns::new();
+    add_rates(&mut columns, section);
+    if whole {
+        add_intervals(&mut columns, section);
+    }
+    add_latencies(&mut columns, section, whole);
+    columns.add([Column::of("errors", "")], |o: &Operation<'_, '_>| {
+        [TableCell::fault_count(o.summary.errors)]
+    });
+    if whole {
+        add_host_and_values(&mut columns, section);
+    }
+    let rows = rows_of_points(section, |point| {
+        let Some(result) = point.result() else {
+            return vec![vec![reason(point)]];
+        };
+        let operations = operations(result).into_iter();
+        let row = |(name, summary)| {
+            columns.cells(&Operation {
+                point,
+                result,
+                name,
+                summary,
+            })
+        };
+        operations.map(row).collect()
+    });
+    let notes = notes(section, whole, &rows);
+    let caption = if whole {
+        section.caption("all figures")
+    } else {
+        section.title.to_owned()
+    };
+    let mut headings = axis_columns(section);
+    headings.append(&mut columns.headings);
+    Table::of_drives(caption, headings, rows, notes)
+}
+
+fn any(section: &Section<'_>, condition: fn(&CellResult) -> bool) -> bool {
+    section.results().any(condition)
+}
+
+fn add_rates(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>) {
+    if any(section, |r| {
+        operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0
+    }) {
+        columns.add([Column::of("operation", "")], |o| [TableCell::text(o.name)]);
+    }
+    let rates = [Column::of("bandwidth", "MiB/s"), Column::of("rate", "IOPS")];
+    columns.add(rates, |o| {
+        let bandwidth = TableCell::figure(o.summary.mib_per_s);
+        [
+            bandwidth.with(|n| n.mark = mark(o.point)),
+            TableCell::figure(o.summary.iops),
+        ]
+    });
+}
+
+/// Confidence and predictive intervals.
+fn add_intervals(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>) {
+    if is_estimated(section) {
+        let group = "confidence, \u{b1} % (95 %)";
+        let headings = Column::all_under(group, ["rate", "mean latency"]);
+        columns.add(headings, |o| {
+            // The series of a mixed workload combines both operations.
+            let single = operations(o.result).len() == 1;
+            precision(o.point).map(|pct| match pct {
+                _ if !single => TableCell::Empty,
+                Ok(pct) => TableCell::figure(pct),
+                Err(missing) => TableCell::Missing("none", missing.to_string()),
+            })
+        });
+    }
+    let mut points = section.points.iter();
+    if points.any(|p| predictive::factors_of_point(p)[0].is_some()) {
+        let headings = Column::all_under(PREDICTIVE, PREDICTED.map(|m| m.label));
+        columns.add(headings, |o| {
+            PREDICTED.map(|metric| {
+                let range = predictive::range(o.point, metric).map(predictive::text);
+                range.map_or(TableCell::Empty, TableCell::number)
+            })
+        });
+    }
+}
+
+fn add_latencies(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>, whole: bool) {
     let samples = |r: &CellResult| r.read.latency_ns.samples.max(r.write.latency_ns.samples);
     let most_samples = section.results().map(samples).max().unwrap_or(0);
-    let latencies = LATENCIES.iter().filter(|(label, _, needed)| {
+    let shown = LATENCIES.iter().filter(|(label, _, needed)| {
         (whole || ESSENTIAL.contains(label)) && (*label != RAREST || most_samples >= *needed)
     });
-    let latencies: Vec<&str> = latencies.map(|(label, ..)| *label).collect();
-    let host = whole && any(|r| r.host.is_some());
-    // Power of the host's processors; the drive's power is not derived from it.
-    let power = host && any(|r| r.host.is_some_and(|h| h.package_w.is_some()));
-    let open_loop = any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
-    let mut values = value_keys(section.results());
-    values.retain(|_| whole);
-    let estimated = whole
-        && section
-            .points
-            .iter()
-            .any(|p| precision(p).iter().any(Result::is_ok));
-    let predicted = whole
-        && section
-            .points
-            .iter()
-            .any(|p| predictive::factors_of_point(p)[0].is_some());
-    let mixed = any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
-
-    let mut columns = axis_columns(section);
-    if mixed {
-        columns.push(Column::of("operation", ""));
-    }
-    columns.extend([Column::of("bandwidth", "MiB/s"), Column::of("rate", "IOPS")]);
-    if estimated {
-        let group = "confidence, \u{b1} % (95 %)";
-        columns.extend(Column::all_under(group, ["rate", "mean latency"]));
-    }
-    if predicted {
-        columns.extend(Column::all_under(PREDICTIVE, PREDICTED.map(|m| m.label)));
-    }
+    let shown: Vec<&str> = shown.map(|(label, ..)| *label).collect();
+    let open_loop = any(section, |r| {
+        r.read.service_ns.is_some() || r.write.service_ns.is_some()
+    });
     let group = if open_loop {
         "latency from the intended start, \u{b5}s"
     } else {
         "latency, \u{b5}s"
     };
-    columns.extend(
-        latencies
-            .iter()
-            .map(|label| Column::under(group, label, "")),
-    );
-    if open_loop && whole {
-        columns.extend(Column::all_under(
-            "latency from submission, \u{b5}s",
-            FROM_SUBMISSION,
-        ));
-    }
-    columns.push(Column::of("errors", ""));
-    if host {
-        columns.extend(host_columns());
-    }
-    if power {
-        columns.push(Column::under("host power, W", "processors", ""));
-    }
-    columns.extend(values.iter().map(|v| Column::of(format::humanise(v), "")));
-
-    let figures = |point: &Point<'_>, result: &CellResult, operation: &str, summary: &OpSummary| {
-        let mut cells = Vec::new();
-        if mixed {
-            cells.push(TableCell::text(operation));
-        }
-        cells.push(TableCell::figure(summary.mib_per_s).with(|n| n.mark = mark(point)));
-        cells.push(TableCell::figure(summary.iops));
-        if estimated {
-            // The series of a mixed workload combines both operations.
-            let single = operations(result).len() == 1;
-            cells.extend(precision(point).map(|pct| match pct {
-                _ if !single => TableCell::Empty,
-                Ok(pct) => TableCell::figure(pct),
-                Err(missing) => TableCell::Missing("none", missing.to_string()),
-            }));
-        }
-        if predicted {
-            let range = |metric| predictive::range(point, metric).map(predictive::text);
-            let cell = |text: Option<String>| text.map_or(TableCell::Empty, TableCell::number);
-            cells.extend(PREDICTED.map(|metric| cell(range(metric))));
-        }
-        cells.extend(latency_cells(&summary.latency_ns, &latencies));
-        if open_loop && whole {
-            let of = |s| latency_cells(s, &FROM_SUBMISSION);
-            let none = || vec![TableCell::Empty; FROM_SUBMISSION.len()];
-            cells.extend(summary.service_ns.as_ref().map_or_else(none, of));
-        }
-        cells.push(TableCell::fault_count(summary.errors));
-        if host {
-            cells.extend(host_cells(result.host.as_ref()));
-        }
-        if power {
-            let watts = result.host.and_then(|load| load.package_w);
-            cells.push(watts.map_or(TableCell::Empty, |w| TableCell::number(format!("{w:.1}"))));
-        }
-        cells.extend(value_cells(result, &values));
-        cells
-    };
-    let rows = rows_of_points(section, |point| {
-        let Some(result) = point.result() else {
-            return vec![vec![reason(point)]];
-        };
-        let all = operations(result).into_iter();
-        all.map(|(operation, summary)| figures(point, result, operation, summary))
-            .collect()
+    let headings = shown.iter().map(|label| Column::under(group, label, ""));
+    let headings: Vec<Column> = headings.collect();
+    columns.add(headings, move |o| {
+        latency_cells(&o.summary.latency_ns, &shown)
     });
+    if open_loop && whole {
+        let group = "latency from submission, \u{b5}s";
+        columns.add(Column::all_under(group, FROM_SUBMISSION), |o| {
+            let none = || vec![TableCell::Empty; FROM_SUBMISSION.len()];
+            let cells = |summary| latency_cells(summary, &FROM_SUBMISSION);
+            o.summary.service_ns.as_ref().map_or_else(none, cells)
+        });
+    }
+}
+
+fn add_host_and_values(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>) {
+    if any(section, |r| r.host.is_some()) {
+        columns.add(host_columns(), |o| host_cells(o.result.host.as_ref()));
+    }
+    if has_host_power(section) {
+        let heading = Column::under("host power, W", "processors", "");
+        columns.add([heading], |o| {
+            let watts = o.result.host.and_then(|load| load.package_w);
+            [watts.map_or(TableCell::Empty, |w| TableCell::number(format!("{w:.1}")))]
+        });
+    }
+    let keys: Vec<String> = value_keys(section.results())
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let headings = keys.iter().map(|key| Column::of(format::humanise(key), ""));
+    let headings: Vec<Column> = headings.collect();
+    columns.add(headings, move |o| {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        value_cells(o.result, &keys)
+    });
+}
+
+/// Power of the host's processors; the drive's power is not derived from it.
+fn has_host_power(section: &Section<'_>) -> bool {
+    any(section, |r| r.host.is_some_and(|h| h.package_w.is_some()))
+}
+
+fn is_estimated(section: &Section<'_>) -> bool {
+    let mut points = section.points.iter();
+    points.any(|p| precision(p).iter().any(Result::is_ok))
+}
+
+fn notes(section: &Section<'_>, whole: bool, rows: &[Row]) -> Vec<String> {
     let mut notes = section_remarks(section);
     let mut cells = rows.iter().flat_map(|r| &r.cells);
     if cells.any(|c| matches!(c, TableCell::Missing("\u{2013}", _))) {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
     }
-    if power {
+    if whole && has_host_power(section) {
         notes.push(
             "host power: power of the host's processors by their own counters (RAPL), not of the \
              drive"
                 .to_owned(),
         );
     }
-    if estimated {
+    if whole && is_estimated(section) {
         notes.push(
             "confidence: sampling noise of the run, as half-width of the 95 % confidence interval \
              of the mean, in percent of it, which allows for the correlation of its intervals; it \
@@ -197,12 +246,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
             missing.filter_map(Result::err),
         ));
     }
-    let caption = if whole {
-        section.caption("all figures")
-    } else {
-        section.title.to_owned()
-    };
-    Table::of_drives(caption, columns, rows, notes)
+    notes
 }
 
 /// The keys of all further values, sorted.

@@ -13,7 +13,7 @@ use crate::charts::draw::{Trace, linear, logarithmic, panels};
 use crate::charts::phases;
 use crate::format::{self, distinct, figure, joined};
 use crate::grid::{Point, Section};
-use crate::table::{Column, Table, TableCell};
+use crate::table::{Column, Row, Table, TableCell};
 use crate::tables::cells::{mark, reason, section_remarks};
 use crate::tables::interval::{set_spread, spread_notes};
 use crate::tables::published;
@@ -94,75 +94,54 @@ pub fn modes_text(point: &Point<'_>, scored: &CellScore) -> Option<String> {
     Some(format!("{} modes: {}", texts.len(), texts.join("; ")))
 }
 
-/// One row per drive and variant.
-pub fn table(section: &Section<'_>) -> Table {
-    let several = variants(section).iter().any(|v| !v.is_empty());
-    let mut columns = Column::list([
-        ("variant", ""),
-        ("mean", "IOPS"),
-        ("mean \u{f7} std dev", ""),
-        ("slowest second", "IOPS"),
-        ("fastest second", "IOPS"),
-        ("modes", ""),
-        ("outliers below", "%"),
-        ("outliers above", "%"),
-    ]);
-    columns.extend(saturation::steady_columns());
-    columns.drain(..usize::from(!several));
-    let scores: Vec<(&Point<'_>, Option<CellScore>)> =
-        section.points.iter().map(|p| (p, score(p))).collect();
+/// A row's mean, consistency, extremes, modes and outliers.
+fn figure_cells(
+    point: &Point<'_>,
+    score: &Score,
+    scores: &[(&Point<'_>, Option<CellScore>)],
+) -> Vec<TableCell> {
     // The highest of several drives with the same variant.
     let highest = |variant: &str, of: fn(&Score) -> Option<f64>| {
         let same = scores.iter().filter(|(p, _)| p.variant() == variant);
         let values: Vec<f64> = same.filter_map(|(_, s)| of(&s.as_ref()?.score)).collect();
         (values.len() > 1).then(|| values.into_iter().fold(f64::MIN, f64::max))
     };
-    let figures = |point: &Point<'_>, score: &Score| {
-        let intervals = point.measured_intervals();
-        // The score never has more samples than the point has seconds.
-        let scored = &intervals[intervals.len() - score.samples as usize..];
-        let rates: Vec<f64> = scored.iter().map(IntervalSample::iops).collect();
-        let mean = TableCell::figure(score.mean).with(|n| {
-            set_spread(n, of_series(&rates, step_s(scored)), 1.0);
-            n.best = highest(point.variant(), |s| Some(s.mean)) == Some(score.mean);
-            n.mark = mark(point);
-            let stddev = format::figure(score.stddev);
-            n.details = format!(
-                "{} seconds, standard deviation {stddev} IOPS",
-                score.samples
-            );
-        });
-        // Drives without any variation are the most consistent.
-        let most = highest(point.variant(), |s| s.consistency.or(Some(f64::MAX)));
-        let consistency =
-            TableCell::figure(score.consistency).with(|n| n.best = most == score.consistency);
-        let even = || TableCell::Missing("even", "no variation between seconds".to_owned());
-        vec![
-            mean,
-            consistency.or(even),
-            TableCell::figure(score.min),
-            TableCell::figure(score.max),
-            modes_cell(score),
-            TableCell::percent(score.outliers_below_pct),
-            TableCell::percent(score.outliers_above_pct),
-        ]
-    };
-    let too_short =
-        || TableCell::Missing("too short", "fewer than two seconds to score".to_owned());
-    let rows = scores.iter().map(|(point, scored)| {
-        let variant = several.then(|| TableCell::text(point.variant()));
-        let cells = match scored {
-            Some(scored) => {
-                let mut cells = figures(point, &scored.score);
-                cells.extend(saturation::steady_cells(point));
-                cells
-            }
-            None => vec![reason(point).or(too_short)],
-        };
-        point.table_row(variant.into_iter().chain(cells).collect())
+    let intervals = point.measured_intervals();
+    // The score never has more samples than the point has seconds.
+    let scored = &intervals[intervals.len() - score.samples as usize..];
+    let rates: Vec<f64> = scored.iter().map(IntervalSample::iops).collect();
+    let mean = TableCell::figure(score.mean).with(|n| {
+        set_spread(n, of_series(&rates, step_s(scored)), 1.0);
+        n.best = highest(point.variant(), |s| Some(s.mean)) == Some(score.mean);
+        n.mark = mark(point);
+        let stddev = format::figure(score.stddev);
+        n.details = format!(
+            "{} seconds, standard deviation {stddev} IOPS",
+            score.samples
+        );
     });
-    let rows: Vec<_> = rows.collect();
-    let mut notes = spread_notes(section_remarks(section), &rows);
+    // Drives without any variation are the most consistent.
+    let most = highest(point.variant(), |s| s.consistency.or(Some(f64::MAX)));
+    let consistency =
+        TableCell::figure(score.consistency).with(|n| n.best = most == score.consistency);
+    let even = || TableCell::Missing("even", "no variation between seconds".to_owned());
+    vec![
+        mean,
+        consistency.or(even),
+        TableCell::figure(score.min),
+        TableCell::figure(score.max),
+        modes_cell(score),
+        TableCell::percent(score.outliers_below_pct),
+        TableCell::percent(score.outliers_above_pct),
+    ]
+}
+
+fn notes(
+    section: &Section<'_>,
+    scores: &[(&Point<'_>, Option<CellScore>)],
+    rows: &[Row],
+) -> Vec<String> {
+    let mut notes = spread_notes(section_remarks(section), rows);
     if let Some(span) = scores.iter().find_map(|(_, s)| s.as_ref()) {
         let part = format::duration(((span.to_s - span.from_s) * 1e9).round() as u64);
         let of = if span.shortened {
@@ -198,6 +177,42 @@ pub fn table(section: &Section<'_>) -> Table {
     if section.set.drives.len() > 1 {
         notes.push("bold: the highest of the drives with the same variant".to_owned());
     }
+    notes
+}
+
+/// One row per drive and variant.
+pub fn table(section: &Section<'_>) -> Table {
+    let several = variants(section).iter().any(|v| !v.is_empty());
+    let mut columns = Column::list([
+        ("variant", ""),
+        ("mean", "IOPS"),
+        ("mean \u{f7} std dev", ""),
+        ("slowest second", "IOPS"),
+        ("fastest second", "IOPS"),
+        ("modes", ""),
+        ("outliers below", "%"),
+        ("outliers above", "%"),
+    ]);
+    columns.extend(saturation::steady_columns());
+    columns.drain(..usize::from(!several));
+    let scores: Vec<(&Point<'_>, Option<CellScore>)> =
+        section.points.iter().map(|p| (p, score(p))).collect();
+    let too_short =
+        || TableCell::Missing("too short", "fewer than two seconds to score".to_owned());
+    let rows = scores.iter().map(|(point, scored)| {
+        let variant = several.then(|| TableCell::text(point.variant()));
+        let cells = match scored {
+            Some(scored) => {
+                let mut cells = figure_cells(point, &scored.score, &scores);
+                cells.extend(saturation::steady_cells(point));
+                cells
+            }
+            None => vec![reason(point).or(too_short)],
+        };
+        point.table_row(variant.into_iter().chain(cells).collect())
+    });
+    let rows: Vec<_> = rows.collect();
+    let notes = notes(section, &scores, &rows);
     let table = section.table("score", columns, rows, notes);
     table.without_empty_columns()
 }

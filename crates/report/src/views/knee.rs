@@ -3,6 +3,7 @@
 use assay_analysis::knee::total_depth;
 use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 use maud::Markup;
+use serde_json::Value;
 
 use crate::chart::{Chart, ChartView, dash, symbol};
 use crate::charts;
@@ -192,6 +193,56 @@ pub fn table(section: &Section<'_>) -> Table {
 /// Height of the chart, pixels.
 pub const HEIGHT: u32 = 560;
 
+/// Vertical axis, unit and value.
+type Figure<'f> = (&'f str, &'f str, &'f dyn Fn(&Point<'_>) -> Option<f64>);
+
+/// A figure of a series by depth, with its knee and, on the first axis, the points that the host
+/// limited.
+fn traces(
+    section: &Section<'_>,
+    points: &[&Point<'_>],
+    (axis, unit, figure): Figure<'_>,
+) -> Vec<Value> {
+    let (colour, column) = style(section, points[0], false);
+    let name = series_name(section, points[0], false);
+    let position = |p: &Point<'_>| Some((section.rows[p.row].number?, figure(p)?));
+    let line = Trace {
+        name: name.clone(),
+        points: points.iter().filter_map(|p| position(p)).collect(),
+        mode: "lines+markers",
+        colour: colour.clone(),
+        dash: dash(column),
+        symbol: symbol(column),
+        axis,
+        hover: format!("%{{y:,.4~g}} {unit}"),
+        listed: axis == "y",
+        ..Trace::default()
+    };
+    let mut traces = vec![line.json()];
+    if let Some(at) = index(points).and_then(|knee| position(points[knee])) {
+        let hover = "knee: the lowest depth with 95 % of the best rate";
+        traces.push(ring(&name, at, &colour, axis, hover));
+    }
+    let limited = points.iter().filter(|p| p.is_host_limited());
+    let limited: Vec<(f64, f64)> = limited.filter_map(|p| position(p)).collect();
+    if axis == "y" && !limited.is_empty() {
+        let crosses = Trace {
+            name: format!("{name}, {CPU_LIMITED}"),
+            points: limited,
+            mode: "markers",
+            colour,
+            symbol: "x-thin-open",
+            size: 14.0,
+            axis,
+            hover: "the host's processors, not the drive, set the rate".to_owned(),
+            listed: false,
+            ..Trace::default()
+        };
+        traces.push(crosses.json());
+    }
+    traces
+}
+
 /// Rate and tail latency by depth, every knee marked.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let Some(axis) = section.row_axis else {
@@ -203,56 +254,20 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let latency = p.result()?.latency();
         (latency.samples > 0).then_some(latency.p99_99 as f64 / 1e3)
     };
-    type Figure<'f> = &'f dyn Fn(&Point<'_>) -> Option<f64>;
-    let figures: [(&str, &str, Figure<'_>); 2] = [("y", unit, &rate), ("y2", "\u{b5}s", &tail)];
+    let figures: [Figure<'_>; 2] = [("y", unit, &rate), ("y2", "\u{b5}s", &tail)];
     let mut data = Vec::new();
-    let mut few = false;
-    let mut any_limited = false;
-    for points in section.series() {
-        let (colour, column) = style(section, points[0], false);
-        let name = series_name(section, points[0], false);
-        let knee = index(&points);
-        for (axis, unit, figure) in figures {
-            let position = |p: &Point<'_>| Some((section.rows[p.row].number?, figure(p)?));
-            let line = Trace {
-                name: name.clone(),
-                points: points.iter().filter_map(|p| position(p)).collect(),
-                mode: "lines+markers",
-                colour: colour.clone(),
-                dash: dash(column),
-                symbol: symbol(column),
-                axis,
-                hover: format!("%{{y:,.4~g}} {unit}"),
-                listed: axis == "y",
-                ..Trace::default()
-            };
-            data.push(line.json());
-            if let Some(at) = knee.and_then(|k| position(points[k])) {
-                let hover = "knee: the lowest depth with 95 % of the best rate";
-                data.push(ring(&name, at, &colour, axis, hover));
-            }
-            let limited = points.iter().filter(|p| p.is_host_limited());
-            let limited: Vec<(f64, f64)> = limited.filter_map(|p| position(p)).collect();
-            if axis == "y" && !limited.is_empty() {
-                any_limited = true;
-                let crosses = Trace {
-                    name: format!("{name}, {CPU_LIMITED}"),
-                    points: limited,
-                    mode: "markers",
-                    colour: colour.clone(),
-                    symbol: "x-thin-open",
-                    size: 14.0,
-                    axis,
-                    hover: "the host's processors, not the drive, set the rate".to_owned(),
-                    listed: false,
-                    ..Trace::default()
-                };
-                data.push(crosses.json());
-            }
+    let series = section.series();
+    for points in &series {
+        for figure in figures {
+            data.extend(traces(section, points, figure));
         }
-        let mut results = points.iter().filter_map(|p| p.result());
-        few |= results.any(|r| (1..10_000).contains(&r.latency().samples));
     }
+    let mut points = series.iter().flatten();
+    let few = points.clone().any(|p| {
+        let samples = p.result().map_or(0, |r| r.latency().samples);
+        (1..10_000).contains(&samples)
+    });
+    let any_limited = points.any(|p| p.is_host_limited() && p.result().is_some());
     let operations = unit == "IOPS";
     let rate_panel = Panel {
         share: 1.2,

@@ -121,6 +121,50 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     charts
 }
 
+/// A line by length, and the level of the continuous stream.
+fn traces(
+    streams: &DriveStreams,
+    direction: usize,
+    name: &str,
+    paint: &str,
+    dash: &str,
+    ends: Option<(&u64, &u64)>,
+) -> Vec<Value> {
+    let (op, _) = DIRECTIONS[direction];
+    let mut traces = Vec::new();
+    let own: Vec<_> = streams.short.iter().filter(|s| s.op == op).collect();
+    if !own.is_empty() {
+        let points = own.iter().map(|s| (mib(s.length_bytes), s.mib_per_s));
+        let line = Trace {
+            name: format!("{name}, by length"),
+            points: points.collect(),
+            mode: "lines+markers",
+            colour: paint.to_owned(),
+            dash,
+            symbol: symbol(direction),
+            hover: "%{y:,.4~g} MiB/s at %{text}".to_owned(),
+            texts: own.iter().map(|s| format_size(s.length_bytes)).collect(),
+            ..Trace::default()
+        };
+        traces.push(line.json());
+    }
+    if let (Some(continuous), Some((from, to))) = (streams.continuous(op), ends) {
+        let rate = continuous.mib_per_s;
+        let length = format::capacity(continuous.length_bytes);
+        let level = Trace {
+            name: format!("{name}, continuous"),
+            points: vec![(mib(*from), rate), (mib(*to), rate)],
+            colour: paint.to_owned(),
+            dash: "dot",
+            size: 1.8,
+            hover: format!("%{{y:,.4~g}} MiB/s over {length}"),
+            ..Trace::default()
+        };
+        traces.push(level.json());
+    }
+    traces
+}
+
 fn view(
     section: &Section<'_>,
     all: &[DriveStreams],
@@ -142,37 +186,9 @@ fn view(
                 (true, 1) => drive,
                 _ => format!("{drive}, {noun}"),
             };
-            let own: Vec<_> = streams.short.iter().filter(|s| s.op == op).collect();
-            if !own.is_empty() {
-                let both = several && directions.len() > 1;
-                let points = own.iter().map(|s| (mib(s.length_bytes), s.mib_per_s));
-                let line = Trace {
-                    name: format!("{name}, by length"),
-                    points: points.collect(),
-                    mode: "lines+markers",
-                    colour: paint.clone(),
-                    dash: dash(if both { direction } else { 0 }),
-                    symbol: symbol(direction),
-                    hover: "%{y:,.4~g} MiB/s at %{text}".to_owned(),
-                    texts: own.iter().map(|s| format_size(s.length_bytes)).collect(),
-                    ..Trace::default()
-                };
-                data.push(line.json());
-            }
-            if let (Some(continuous), Some((from, to))) = (streams.continuous(op), ends) {
-                let rate = continuous.mib_per_s;
-                let length = format::capacity(continuous.length_bytes);
-                let level = Trace {
-                    name: format!("{name}, continuous"),
-                    points: vec![(mib(*from), rate), (mib(*to), rate)],
-                    colour: paint.clone(),
-                    dash: "dot",
-                    size: 1.8,
-                    hover: format!("%{{y:,.4~g}} MiB/s over {length}"),
-                    ..Trace::default()
-                };
-                data.push(level.json());
-            }
+            let both = several && directions.len() > 1;
+            let dash = dash(if both { direction } else { 0 });
+            data.extend(traces(streams, direction, &name, &paint, dash, ends));
             for cliff in streams.cliffs(op) {
                 let (from, to) = (mib(cliff.before_bytes), mib(cliff.after_bytes));
                 shapes.push(band(from, to, &format!("{paint}~")));
