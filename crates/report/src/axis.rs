@@ -125,6 +125,7 @@ impl Axis {
 
     /// The value of a planned cell on this axis.
     pub fn value(self, plan: &CellPlan) -> AxisValue {
+        // A table: one entry per axis.
         let w = &plan.workload;
         let number = |n: f64, label: String| AxisValue {
             number: Some(n),

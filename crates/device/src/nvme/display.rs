@@ -46,6 +46,7 @@ fn micros(us: Option<u32>) -> String {
 }
 
 pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) {
+    // A table: one entry per fact.
     let mut facts = Facts {
         group: "controller",
         tell,
@@ -219,6 +220,7 @@ fn namespace_words(n: &Namespace) -> String {
 }
 
 fn health_facts(facts: &mut Facts<'_>, h: &Health) {
+    // A table: one entry per fact.
     facts.group = "health";
     facts.add("critical warnings", listed(&h.critical_warnings));
     let sensor = |(number, c): &(u8, i32)| format!("sensor {number}: {c}");
