@@ -5,7 +5,7 @@
 //! others, who can put a symbolic link, a hard link, a FIFO or a device where a file is expected.
 //! So a name is never followed and never truncated:
 //! - [`Replacement`]: a new file of a random name beside the old one, which takes its place whole;
-//! - [`create_new`]: a file that did not exist;
+//! - [`create_new`], [`create_to_append`]: a file that did not exist;
 //! - [`open_to_append`], [`open_to_rewrite`]: a regular file with this one name;
 //! - [`open_to_read`]: a regular file, so that no FIFO holds up the reader; [`read_text`] has a
 //!   limit;
@@ -64,7 +64,17 @@ impl UnsafeFile {
 
 /// A file that did not exist; the caller of sudo(8) owns it.
 pub fn create_new(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    create_with(path, OFlags::empty())
+}
+
+/// A file that did not exist, for reading and appending.
+pub fn create_to_append(path: &Path) -> io::Result<File> {
+    create_with(path, OFlags::APPEND)
+}
+
+fn create_with(path: &Path, flags: OFlags) -> io::Result<File> {
+    let new = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    let flags = flags | new | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(open(path, flags, NEW_FILE)?);
     owner::chown_file_to_sudo_user(&file);
     Ok(file)

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use assay_output::{create_new, open_to_append, open_to_read};
+use assay_output::{create_to_append, open_to_append, open_to_read};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::Serialize;
@@ -41,7 +41,7 @@ impl JournalWriter {
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
         JournalWriter::locked(
             path,
-            create_new(path).map_err(StoreError::io("create", path))?,
+            create_to_append(path).map_err(StoreError::io("create", path))?,
         )
     }
 
