@@ -10,9 +10,11 @@ use assay_store::model::{
 };
 use assay_store::read::{CellDrive, CellRecord, Gap, Run};
 use assay_store::series::OpSample;
+use assay_units::telemetry::Exported;
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
+use super::table::telemetry::{Reading, exported};
 use super::table::{conclusion_table, mode_table, phase_table, used};
 use super::write_document;
 use crate::ExportError;
@@ -110,32 +112,21 @@ struct SeriesEntry<'a> {
     latency_ns: &'a LatencySummary,
 }
 
-#[derive(Serialize)]
 struct TelemetryEntry<'a> {
-    at_ns: Nanos,
-    temperature_c: Option<f64>,
-    sensors_c: &'a [f64],
-    throttled: Option<bool>,
-    warning_time_s: Option<u64>,
-    power_mw: Option<u64>,
-    power_state: Option<u8>,
-    host_bytes_read: Option<u64>,
-    host_bytes_written: Option<u64>,
-    nand_bytes_written: Option<u64>,
-    percentage_used: Option<u8>,
-    available_spare_pct: Option<u8>,
-    media_errors: Option<u64>,
-    power_on_hours: Option<u64>,
-    erases_least: Option<u64>,
-    erases_most: Option<u64>,
-    erases_mean: Option<u64>,
-    bad_blocks: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_reads: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_read_hits: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_dirty_bytes: Option<u64>,
+    record: &'a TelemetryRecord,
+    readings: &'a [&'static Reading],
+}
+
+impl Serialize for TelemetryEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let readings = self.readings.iter().filter_map(|reading| {
+            let value = (reading.json)(self.record);
+            let is_left_out = matches!(reading.exported, Exported::IfKnown(_)) && value.is_null();
+            (!is_left_out).then_some((reading.name, value))
+        });
+        let at = ("at_ns", self.record.at.0.into());
+        serializer.collect_map(std::iter::once(at).chain(readings))
+    }
 }
 
 #[derive(Serialize)]
@@ -265,27 +256,7 @@ fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S:
 }
 
 fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(records.iter().map(|t| TelemetryEntry {
-        at_ns: t.at,
-        temperature_c: t.temperature_c,
-        sensors_c: &t.sensors_c,
-        throttled: t.throttled,
-        warning_time_s: t.warning_time_s,
-        power_mw: t.power_mw,
-        power_state: t.power_state,
-        host_bytes_read: t.host_bytes_read,
-        host_bytes_written: t.host_bytes_written,
-        nand_bytes_written: t.nand_bytes_written,
-        percentage_used: t.percentage_used,
-        available_spare_pct: t.available_spare_pct,
-        media_errors: t.media_errors,
-        power_on_hours: t.power_on_hours,
-        erases_least: t.erases_least,
-        erases_most: t.erases_most,
-        erases_mean: t.erases_mean,
-        bad_blocks: t.bad_blocks,
-        cache_reads: t.cache_reads,
-        cache_read_hits: t.cache_read_hits,
-        cache_dirty_bytes: t.cache_dirty_bytes,
-    }))
+    let readings = &exported();
+    let entry = |record| TelemetryEntry { record, readings };
+    serializer.collect_seq(records.iter().map(entry))
 }

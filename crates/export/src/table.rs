@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 mod conclusions;
 mod joined;
+pub(super) mod telemetry;
 mod value;
 
 pub use conclusions::{conclusion_table, mode_table, phase_table};
@@ -404,30 +405,10 @@ pub fn telemetry_table(run: &Run) -> Table<'_> {
     let mut c: Columns<'_, (DriveRow<'_>, &TelemetryRecord)> = Columns::new();
     c.keys(|&(row, _)| row);
     c.add("at_ns", |(_, t)| t.at);
-    c.add("temperature_c", |(_, t)| t.temperature_c);
-    c.add("sensors_c_json", |(_, t)| {
-        json_text(&t.sensors_c, t.sensors_c.is_empty())
-    });
-    c.add("throttled", |(_, t)| t.throttled);
-    c.add("warning_time_s", |(_, t)| t.warning_time_s);
-    c.add("power_mw", |(_, t)| t.power_mw);
-    c.add("power_state", |(_, t)| t.power_state.map(u32::from));
-    c.add("host_bytes_read", |(_, t)| t.host_bytes_read);
-    c.add("host_bytes_written", |(_, t)| t.host_bytes_written);
-    c.add("nand_bytes_written", |(_, t)| t.nand_bytes_written);
-    c.add("percentage_used", |(_, t)| t.percentage_used.map(u32::from));
-    c.add("available_spare_pct", |(_, t)| {
-        t.available_spare_pct.map(u32::from)
-    });
-    c.add("media_errors", |(_, t)| t.media_errors);
-    c.add("power_on_hours", |(_, t)| t.power_on_hours);
-    c.add("erases_least", |(_, t)| t.erases_least);
-    c.add("erases_most", |(_, t)| t.erases_most);
-    c.add("erases_mean", |(_, t)| t.erases_mean);
-    c.add("bad_blocks", |(_, t)| t.bad_blocks);
-    c.add("cache_reads", |(_, t)| t.cache_reads);
-    c.add("cache_read_hits", |(_, t)| t.cache_read_hits);
-    c.add("cache_dirty_bytes", |(_, t)| t.cache_dirty_bytes);
+    for reading in telemetry::exported() {
+        c.columns.push((reading.column(), reading.kind));
+        c.getters.push(Box::new(move |(_, t)| (reading.value)(t)));
+    }
     let rows = drive_rows(run).flat_map(|row| row.part.telemetry.iter().map(move |t| (row, t)));
     c.table("telemetry", rows)
 }

@@ -41,6 +41,7 @@ pub mod sync;
 pub mod system_calls;
 pub mod uring;
 
+pub use assay_units::telemetry::Telemetry;
 pub use assay_units::{DataClass, Nanos, Op};
 
 /// Largest single I/O, bytes.
@@ -232,57 +233,3 @@ macro_rules! target_behind {
 
 target_behind!(&mut T);
 target_behind!(Box<T>);
-
-/// Health and power readings of a drive.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Telemetry {
-    /// Composite temperature, degrees Celsius.
-    pub temperature_c: Option<f64>,
-    /// Further temperature sensors, degrees Celsius.
-    pub sensors_c: Vec<f64>,
-    /// Thermally throttled now.
-    pub throttled: Option<bool>,
-    /// Seconds above its warning temperature so far.
-    pub warning_time_s: Option<u64>,
-    /// Seconds above its critical temperature so far.
-    pub critical_time_s: Option<u64>,
-    /// Thermal management transitions, as counted by the drive.
-    pub thermal_transitions: Option<u64>,
-    /// Media and data integrity errors.
-    pub media_errors: Option<u64>,
-    /// Number of error information log entries.
-    pub error_log_entries: Option<u64>,
-    /// Percentage used, the vendor's estimate.
-    pub percentage_used: Option<u8>,
-    /// Available spare, percent.
-    pub available_spare_pct: Option<u8>,
-    /// Names of the critical warnings that are set.
-    pub critical_warnings: Vec<String>,
-    /// Mean power since the last reading, milliwatts.
-    pub power_mw: Option<u64>,
-    /// NVMe power state.
-    pub power_state: Option<u8>,
-    /// Data units read over the lifetime, bytes.
-    pub host_bytes_read: Option<u64>,
-    /// Data units written over the lifetime, bytes, of the part of the drive that
-    /// [`Telemetry::nand_bytes_written`] is about.
-    pub host_bytes_written: Option<u64>,
-    /// Bytes written to NAND over the lifetime.
-    pub nand_bytes_written: Option<u64>,
-    /// Hours with power over the lifetime.
-    pub power_on_hours: Option<u64>,
-    /// Erases of the least erased block of user data.
-    pub erases_least: Option<u64>,
-    /// Erases of the most erased block of user data.
-    pub erases_most: Option<u64>,
-    /// Mean erases of the blocks of user data.
-    pub erases_mean: Option<u64>,
-    /// Bad blocks of user data.
-    pub bad_blocks: Option<u64>,
-    /// Reads that the block cache in front of a device has seen, so far.
-    pub cache_reads: Option<u64>,
-    /// Those of them that it answered.
-    pub cache_read_hits: Option<u64>,
-    /// Bytes in the block cache that its backing device does not have.
-    pub cache_dirty_bytes: Option<u64>,
-}

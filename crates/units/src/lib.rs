@@ -8,6 +8,7 @@
 //!   storing it.
 //! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness
 //!   never shifts another's.
+//! - [`telemetry`]: [`telemetry::Telemetry`], the health and power readings of a drive.
 //! - [`text`]: parsing and formatting of sizes, durations and percentages (`4k`, `16GiB`, `5s`).
 //! - [`median()`]: the median, for reports and benchmarks.
 //! - [`endurance`]: origins and steps of a drive's endurance counters.
@@ -32,6 +33,7 @@ pub mod op;
 pub mod rate;
 pub mod regenerate;
 pub mod rng;
+pub mod telemetry;
 pub mod text;
 pub mod time;
 

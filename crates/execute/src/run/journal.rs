@@ -264,35 +264,8 @@ impl RunObserver for Journal<'_, '_> {
         if minutes.is_some_and(|minutes| !minutes.keeps(drive, at, &telemetry)) {
             return;
         }
-        self.append(&Entry::Telemetry(TelemetryRecord {
-            cell: self.cell.to_owned(),
-            drive,
-            at,
-            temperature_c: telemetry.temperature_c,
-            sensors_c: telemetry.sensors_c,
-            throttled: telemetry.throttled,
-            warning_time_s: telemetry.warning_time_s,
-            critical_time_s: telemetry.critical_time_s,
-            thermal_transitions: telemetry.thermal_transitions,
-            media_errors: telemetry.media_errors,
-            error_log_entries: telemetry.error_log_entries,
-            percentage_used: telemetry.percentage_used,
-            available_spare_pct: telemetry.available_spare_pct,
-            critical_warnings: telemetry.critical_warnings,
-            power_mw: telemetry.power_mw,
-            power_state: telemetry.power_state,
-            host_bytes_read: telemetry.host_bytes_read,
-            host_bytes_written: telemetry.host_bytes_written,
-            nand_bytes_written: telemetry.nand_bytes_written,
-            power_on_hours: telemetry.power_on_hours,
-            erases_least: telemetry.erases_least,
-            erases_most: telemetry.erases_most,
-            erases_mean: telemetry.erases_mean,
-            bad_blocks: telemetry.bad_blocks,
-            cache_reads: telemetry.cache_reads,
-            cache_read_hits: telemetry.cache_read_hits,
-            cache_dirty_bytes: telemetry.cache_dirty_bytes,
-        }));
+        let record = TelemetryRecord::new(self.cell.to_owned(), drive, at, telemetry);
+        self.append(&Entry::Telemetry(record));
         if !raised.is_empty() {
             // Recorded at once: the cell may hang.
             let warning = warn::critical_warning_raised(&raised.join(", "), at);

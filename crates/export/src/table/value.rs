@@ -57,6 +57,8 @@ impl Value {
 /// A Rust type that columns are made of.
 pub(super) trait ColumnValue {
     const TYPE: ValueType;
+    /// Added to the name of a column.
+    const SUFFIX: &'static str = "";
     fn value(self) -> Value;
 }
 
@@ -74,6 +76,7 @@ macro_rules! column_values {
 
 column_values! {
     u64 => Count(n, n);
+    u8 => Count(n, n.into());
     u32 => Count(n, n.into());
     usize => Count(n, n as u64);
     Nanos => Count(span, span.0);
@@ -87,5 +90,15 @@ impl<T: ColumnValue> ColumnValue for Option<T> {
     const TYPE: ValueType = T::TYPE;
     fn value(self) -> Value {
         self.map_or(Value::Absent, T::value)
+    }
+}
+
+/// A list, as JSON.
+impl<T: serde::Serialize> ColumnValue for Vec<T> {
+    const TYPE: ValueType = ValueType::Text;
+    const SUFFIX: &'static str = "_json";
+    fn value(self) -> Value {
+        let text = serde_json::to_string(&self).ok();
+        text.filter(|_| !self.is_empty()).value()
     }
 }
