@@ -39,7 +39,9 @@ fn ended_by_two(child: Child, words: &str, signal: Signal) -> (Done, f64) {
 
 /// Commands that wait for `call` of the file, with what their message has.
 fn commands(disk: &str) -> Vec<(String, Call, &'static str)> {
-    let record = format!("record {disk} --destroy {NAME} --pattern 1 --length 2m --index");
+    let record = format!(
+        "record {disk} --destroy {NAME} --destroy assay-recording --pattern 1 --length 2m --index"
+    );
     vec![
         (record.clone(), Call::Write, "last checkpoint"),
         (record.clone(), Call::Sync, "last checkpoint"),
@@ -55,7 +57,9 @@ fn commands(disk: &str) -> Vec<(String, Call, &'static str)> {
             "is in run",
         ),
         (
-            format!("job {disk} --rw randwrite --runtime 1h --destroy {NAME} --out run"),
+            format!(
+                "job {disk} --rw randwrite --runtime 1h --destroy {NAME} --destroy assay-recording --out run"
+            ),
             Call::Write,
             "is in run",
         ),
@@ -67,7 +71,7 @@ fn commands(disk: &str) -> Vec<(String, Call, &'static str)> {
         (format!("replay {disk} --check 1"), Call::Read, ""),
         (format!("verify {disk}"), Call::Read, ""),
         (
-            format!("testbench {disk} --destroy {NAME} --span 1m"),
+            format!("testbench {disk} --destroy {NAME} --destroy assay-recording --span 1m"),
             Call::Write,
             "",
         ),
@@ -87,12 +91,16 @@ fn every_command_ends_after_two_signals_on_storage_that_never_answers() {
             let _ = std::fs::remove_dir_all(fixture.path("run"));
             if words.starts_with("replay") || words.starts_with("verify") {
                 fixture.ok(&format!(
-                    "record {disk} --destroy {NAME} --pattern 1 --length 1m --index"
+                    "record {disk} --destroy {NAME} --destroy assay-recording --pattern 1 --length 1m --index"
                 ));
             }
             files.plan(call, Fault::Stall, 0);
-            let child = fixture.command(&words).spawn().unwrap();
-            wait_until("a call waits", || files.held() > 0);
+            let mut child = fixture.command(&words).spawn().unwrap();
+            wait_until("a call waits", || {
+                let ended = child.try_wait().unwrap();
+                assert!(ended.is_none(), "{words}: {ended:?}");
+                files.held() > 0
+            });
             let (done, seconds) = ended_by_two(child, &words, signal);
             assert!(
                 seconds < AFTER_SECOND_SIGNAL_S,
@@ -131,7 +139,7 @@ fn a_recording_on_storage_that_stops_answering_says_what_is_durable() {
     };
     let disk = files.path().display().to_string();
     let words = format!(
-        "record {disk} --destroy {NAME} --pattern 1 --length 3m --index --durable-every 256k \
+        "record {disk} --destroy {NAME} --destroy assay-recording --pattern 1 --length 3m --index --durable-every 256k \
          --chunk 64k --iodepth 4"
     );
     // The header, some chunks and a checkpoint go well: with few chunks in flight the checkpoint is
@@ -221,12 +229,15 @@ fn writes_that_are_lost_or_torn_are_found() {
     let disk = files.path().display().to_string();
     for fault in [Fault::Lie, Fault::Tear] {
         files.plan_times(Call::Write, fault, 9, 1);
-        let words = format!("job {disk} --rw write --bs 64k --verify --destroy {NAME}");
+        let words = format!(
+            "job {disk} --rw write --bs 64k --verify --destroy {NAME} --destroy assay-recording"
+        );
         fixture.run(&words).expect(1);
         files.answer_all();
         files.plan_times(Call::Write, fault, 9, 1);
-        let record =
-            format!("record {disk} --destroy {NAME} --pattern 1 --length 2m --index --chunk 64k");
+        let record = format!(
+            "record {disk} --destroy {NAME} --destroy assay-recording --pattern 1 --length 2m --index --chunk 64k"
+        );
         let recorded = fixture.run(&record);
         files.answer_all();
         let verified = fixture.run(&format!("verify {disk}"));

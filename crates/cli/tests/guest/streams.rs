@@ -50,7 +50,8 @@ fn a_stream_is_replayed_and_the_testbench_passes() {
     );
 
     let bench = guest.json(&format!(
-        "testbench {device} --chunk 16k --iodepth 8 --span 1m --last 4080k --destroy GUEST-0001"
+        "testbench {device} --chunk 16k --iodepth 8 --span 1m --last 4080k --destroy GUEST-0001 \
+         --destroy assay-recording"
     ));
     assert_eq!(number(&bench, "/failed"), 0.0, "{bench:#}");
     assert!(number(&bench, "/passed") >= 10.0, "{bench:#}");

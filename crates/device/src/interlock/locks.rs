@@ -33,12 +33,13 @@ pub(super) fn holders(
             && (lock.is_whole_file || lock.pid != Some(own))
             && !of_callers.contains(lock)
     };
+    // Its own lock, or a caller's, says nothing about others.
+    let is_callers = of_callers.iter().any(|lock| lock.inode == inode);
     let held = locks.iter().filter(is_suspect);
-    let held = held.filter(|lock| lock.device == device || is_locked(path, inode));
+    let held = held.filter(|lock| lock.device == device || is_locked(path, inode, is_callers));
     let mut held: Vec<Option<u32>> = held.map(|lock| lock.pid).collect();
     // /proc/locks does not show the locks of other PID namespaces; the file does.
-    let is_callers = of_callers.iter().any(|lock| lock.inode == inode);
-    if held.is_empty() && !is_callers && is_locked(path, inode) {
+    if held.is_empty() && is_locked(path, inode, is_callers) {
         held.push(None);
     }
     held
@@ -87,15 +88,18 @@ fn parent(root: &SystemRoot, process: u32) -> Option<u32> {
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether another open file description holds a lock; takes one for an instant.
-fn is_locked(path: &Path, inode: u64) -> bool {
+/// Whether another open file description holds a lock; takes one for an instant, unless a lock of
+/// this process or of a caller would answer.
+fn is_locked(path: &Path, inode: u64, is_callers: bool) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
     };
     if fstat(&file).map(|stat| stat.st_ino) != Ok(inode) {
         return false;
     }
-    if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+    if !is_callers
+        && flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+    {
         return true;
     }
     let whole = Flock::from(FlockType::WriteLock);
