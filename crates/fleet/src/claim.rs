@@ -9,7 +9,6 @@
 
 use std::sync::Arc;
 
-use assay_units::text::hexadecimal;
 use serde::{Deserialize, Serialize};
 
 use crate::shared_store::{Condition, PutOutcome, SharedStore, SharedStoreError, Version};
@@ -280,7 +279,5 @@ fn encoded(claim: &Claim) -> Vec<u8> {
 
 /// Makes a [`Holder::token`].
 pub fn random_token() -> std::io::Result<String> {
-    let mut random = [0; 8];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    Ok(hexadecimal(&random))
+    assay_output::random_name::<8>()
 }

@@ -29,7 +29,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags, fstat, ftruncate, open};
 use rustix::io::Errno;
 
-pub use replacement::{Replacement, replace};
+pub use replacement::{Replacement, random_name, replace};
 
 /// Permissions of a new file, before the umask.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);

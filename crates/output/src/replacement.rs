@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use assay_units::text::hexadecimal;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, fsync, open, openat, renameat, statat, unlinkat,
 };
@@ -93,15 +94,21 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     new.commit()
 }
 
-/// A name that nobody can foresee, so that nobody can occupy it.
+/// So many random bytes as hexadecimal digits: a name that nobody can foresee, so that nobody can
+/// occupy it. The kernel gives up to 256 bytes at once (getrandom(2)).
+pub fn random_name<const BYTES: usize>() -> io::Result<String> {
+    let mut random = [0; BYTES];
+    let given = getrandom(&mut random, GetRandomFlags::empty())?;
+    assert_eq!(given, BYTES, "getrandom(2) gives up to 256 bytes at once");
+    Ok(hexadecimal(&random))
+}
+
 fn new_beside(folder: &OwnedFd, name: &OsStr) -> io::Result<(OsString, File)> {
     let shown = &name.as_bytes()[..name.len().min(NAME_BYTES)];
     loop {
-        let mut random = [0; 8];
-        getrandom(&mut random, GetRandomFlags::empty())?;
         let mut temporary = OsString::from(".");
         temporary.push(OsStr::from_bytes(shown));
-        temporary.push(format!(".{:016x}.tmp", u64::from_ne_bytes(random)));
+        temporary.push(format!(".{}.tmp", random_name::<8>()?));
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(folder, &temporary, flags, NEW_FILE) {

@@ -34,7 +34,7 @@ pub(super) fn holders(
             && !of_callers.contains(lock)
     };
     // Its own lock, or a caller's, says nothing about others.
-    let is_callers = of_callers.iter().any(|lock| lock.inode == inode);
+    let is_callers = has_inode(&of_callers, inode);
     let held = locks.iter().filter(is_suspect);
     let held = held.filter(|lock| lock.device == device || is_locked(path, inode, is_callers));
     let mut held: Vec<Option<u32>> = held.map(|lock| lock.pid).collect();
@@ -52,13 +52,16 @@ pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Opt
         return None;
     };
     let taken = flock(&claim.file, FlockOperation::NonBlockingLockExclusive);
-    let of_callers = || locks_of_callers(root, std::process::id());
-    let is_foreign =
-        taken == Err(Errno::WOULDBLOCK) && !of_callers().iter().any(|lock| lock.inode == inode);
+    let is_callers = || has_inode(&locks_of_callers(root, std::process::id()), inode);
+    let is_foreign = taken == Err(Errno::WOULDBLOCK) && !is_callers();
     is_foreign.then(|| RefusalReason::Locked {
         device: drive.to_owned(),
         pid: None,
     })
+}
+
+fn has_inode(locks: &[FileLock], inode: u64) -> bool {
+    locks.iter().any(|lock| lock.inode == inode)
 }
 
 fn locks_of_callers(root: &SystemRoot, own: u32) -> Vec<FileLock> {

@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use assay_units::text::hexadecimal;
+use assay_output::random_name;
 
 use super::{Condition, PutOutcome, SharedStore, SharedStoreError, Version, check_key};
 
@@ -169,11 +169,9 @@ impl<F: Files> DirectoryStore<F> {
 
     /// Unique among hosts (random) and never reused.
     fn temporary(&self) -> io::Result<PathBuf> {
-        let mut random = [0; 16];
-        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let folder = self.root.join(TEMPORARY);
         self.ensure_folder(&folder)?;
-        Ok(folder.join(hexadecimal(&random)))
+        Ok(folder.join(random_name::<16>()?))
     }
 
     /// Makes the folder and those above it, durably.
