@@ -270,7 +270,7 @@ impl HeldClaim {
 }
 
 /// A claim holds only strings and integers.
-fn encoded(claim: &Claim) -> Vec<u8> {
+pub(crate) fn encoded(claim: &Claim) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(claim).unwrap_or_default();
     assert!(!text.is_empty(), "a claim is always JSON");
     text.push(b'\n');

@@ -12,6 +12,7 @@ use assay_store::run::{CHECKSUM_FILE, MANIFEST_FILE};
 use serde::Serialize;
 
 use crate::claim::{self, Claim, ClaimError, SuiteClaim};
+use crate::missing::{self, MissingRun};
 use crate::shared_store::{SharedStore, SharedStoreError};
 use crate::ship::{self, Chain, ShipError};
 use crate::{PlanId, Serial};
@@ -22,7 +23,12 @@ pub const CLAIM_FILE: &str = "claim.json";
 
 /// `None` where the folder was not collected, or the file is damaged.
 pub fn claim_of(run_folder: &Path) -> Option<Claim> {
-    let bytes = fs::read(run_folder.parent()?.join(CLAIM_FILE)).ok()?;
+    claim_in(run_folder.parent()?)
+}
+
+/// As [`claim_of`] a run folder in this folder.
+pub fn claim_in(folder: &Path) -> Option<Claim> {
+    let bytes = fs::read(folder.join(CLAIM_FILE)).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -34,6 +40,28 @@ pub struct Collected {
     pub complete: usize,
     /// Folders that could not be fetched, with the reason.
     pub failed: Vec<String>,
+    /// Shipped earlier, and not in the shared store any more.
+    pub missing: Vec<MissingRun>,
+}
+
+/// Folders that were collected with this claim and are not beside it any more.
+pub fn missing_beside(claim: &Claim, folder: &Path) -> Vec<MissingRun> {
+    let complete = claim.suites.iter().filter(|suite| suite.outcome.is_some());
+    let lost = complete.filter_map(|suite| {
+        let path = folder.join(&suite.folder);
+        let shown = path.display().to_string();
+        (!is_whole(&path)).then(|| match path.exists() {
+            true => MissingRun::new(claim, suite, shown, "its collected run folder lacks files"),
+            false => MissingRun::new(claim, suite, shown, "its collected run folder is gone"),
+        })
+    });
+    lost.collect()
+}
+
+fn is_whole(path: &Path) -> bool {
+    [MANIFEST_FILE, JOURNAL_FILE, CHECKSUM_FILE]
+        .iter()
+        .all(|name| path.join(name).exists())
 }
 
 /// Fails when claims cannot be listed.
@@ -54,7 +82,18 @@ pub fn collect(
         };
         let before = collected.folders.len();
         for suite in &claim.suites {
-            match folder(store, &claim, suite, to) {
+            let path = to.join(claim.serial.key()).join(&suite.folder);
+            if !is_whole(&path)
+                && let Some(missing) = missing::of_suite(store, &claim, suite)?
+            {
+                collected.missing.push(missing);
+                // An earlier state of it stays.
+                if path.join(MANIFEST_FILE).exists() {
+                    collected.folders.push(path);
+                }
+                continue;
+            }
+            match folder(store, &claim, suite, path) {
                 Ok(Some((path, is_new))) => {
                     collected.fetched += usize::from(is_new);
                     collected.complete += usize::from(path.join(CHECKSUM_FILE).exists());
@@ -105,11 +144,10 @@ fn folder(
     store: &dyn SharedStore,
     claim: &Claim,
     suite: &SuiteClaim,
-    to: &Path,
+    path: PathBuf,
 ) -> Result<Option<(PathBuf, bool)>, ShipError> {
-    let path = to.join(claim.serial.key()).join(&suite.folder);
     // Complete and checked before.
-    if path.join(CHECKSUM_FILE).exists() {
+    if is_whole(&path) {
         return Ok(Some((path, false)));
     }
     let prefix = ship::prefix(&claim.plan, &claim.serial, &suite.folder);

@@ -62,6 +62,19 @@ pub enum FleetError {
         by: String,
         at: String,
     },
+    /// They were named before.
+    #[error(
+        "run folders of {drives} finished drives are missing; `{command}` ships them again from \
+         the work directory of the host that measured them, or measures again where that has lost \
+         them too"
+    )]
+    Missing { drives: usize, command: String },
+    #[error(
+        "collected run folders are missing: {}; `assay fleet collect PLAN -o DIR` fetches them \
+         again from the shared store",
+        folders.join(", ")
+    )]
+    MissingCollected { folders: Vec<String> },
     /// The task has printed its error.
     #[error("the task of host {host} ended with {status}; its message is above")]
     Task {

@@ -20,7 +20,10 @@ impl Classified for FleetError {
             | FleetError::ChangedPlan { .. }
             | FleetError::NoDrives { .. } => ErrorClass::Usage,
             FleetError::Cancelled { .. } | FleetError::Destroy(_) => ErrorClass::Refused,
-            FleetError::DriveList { .. } | FleetError::Document { .. } => ErrorClass::Io,
+            FleetError::DriveList { .. }
+            | FleetError::Document { .. }
+            | FleetError::Missing { .. }
+            | FleetError::MissingCollected { .. } => ErrorClass::Io,
             FleetError::Json(_) => ErrorClass::Internal,
             // Exit statuses of docs/json.md.
             FleetError::Task { status, .. } => match status.code() {

@@ -34,6 +34,7 @@ pub mod control;
 pub mod error;
 mod error_class;
 pub mod inventory;
+pub mod missing;
 pub mod name;
 pub mod plan;
 pub mod queue;

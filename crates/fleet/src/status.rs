@@ -9,9 +9,10 @@ use assay_units::Nanos;
 use serde::Serialize;
 
 use crate::assignment::{Assignment, WhyLeftOut, assign};
-use crate::claim::{Claim, ClaimState};
+use crate::claim::{Claim, ClaimState, SuiteClaim};
 use crate::control::{self, Control};
 use crate::inventory::HostInventory;
+use crate::missing::{self, MissingRun};
 use crate::plan::Estimate;
 use crate::shared_store::SharedStore;
 use crate::ship::prefix;
@@ -27,6 +28,8 @@ pub enum DriveTaskState {
     Done,
     /// Every suite is complete; the drive or its data failed.
     Failed,
+    /// Every suite is complete, and the shared store has lost a run folder.
+    DataMissing,
     /// An operator must act.
     Refused,
     /// No inventory has the drive.
@@ -35,12 +38,13 @@ pub enum DriveTaskState {
 
 impl DriveTaskState {
     /// All states, in the order of tables.
-    pub const ALL: [DriveTaskState; 7] = [
+    pub const ALL: [DriveTaskState; 8] = [
         DriveTaskState::Running,
         DriveTaskState::Waiting,
         DriveTaskState::Interrupted,
         DriveTaskState::Done,
         DriveTaskState::Failed,
+        DriveTaskState::DataMissing,
         DriveTaskState::Refused,
         DriveTaskState::NotFound,
     ];
@@ -52,6 +56,7 @@ impl DriveTaskState {
             DriveTaskState::Interrupted => "interrupted",
             DriveTaskState::Done => "done",
             DriveTaskState::Failed => "failed",
+            DriveTaskState::DataMissing => "data missing",
             DriveTaskState::Refused => "refused",
             DriveTaskState::NotFound => "not found",
         }
@@ -75,6 +80,8 @@ pub struct DriveStatus {
     /// Planned time of what is left.
     pub left_ns: Option<u64>,
     pub reason: Option<String>,
+    /// Run folders that the shared store has lost.
+    pub missing: Vec<MissingRun>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -131,6 +138,7 @@ pub fn status(
             progress: 0.0,
             left_ns: estimate.map(|estimate| estimate.span.0),
             reason,
+            missing: Vec::new(),
         });
     }
     drives.sort_by(|a, b| a.serial.cmp(&b.serial));
@@ -166,7 +174,9 @@ fn of_claim(
     claim: &Claim,
     place: Option<Found>,
 ) -> Result<DriveStatus, FleetError> {
+    let missing = missing::of_claim(store, claim)?;
     let state = match claim.state {
+        ClaimState::Done | ClaimState::Failed if !missing.is_empty() => DriveTaskState::DataMissing,
         ClaimState::Running => DriveTaskState::Running,
         ClaimState::Done => DriveTaskState::Done,
         ClaimState::Failed => DriveTaskState::Failed,
@@ -174,7 +184,8 @@ fn of_claim(
         ClaimState::Refused => DriveTaskState::Refused,
     };
     let complete = claim.suites.iter().filter(|suite| suite.outcome.is_some());
-    let suites_done = complete.count();
+    let is_there = |suite: &&SuiteClaim| missing.iter().all(|run| run.suite != suite.folder);
+    let suites_done = complete.filter(is_there).count();
     let under_way = match claim.is_finished() {
         true => None,
         false => claim.suites.iter().find(|suite| suite.outcome.is_none()),
@@ -189,8 +200,8 @@ fn of_claim(
     let of_suite = last.as_ref().map_or(0.0, |last| last.share);
     let suites = plan.suites.len().max(1);
     let progress = match claim.is_finished() {
-        true => 1.0,
-        false => (suites_done as f64 + of_suite) / suites as f64,
+        true if missing.is_empty() => 1.0,
+        _ => (suites_done as f64 + of_suite) / suites as f64,
     };
     let estimate = match &place {
         Some(Found::At(_, estimate)) if !claim.is_finished() => Some(estimate.span),
@@ -207,7 +218,17 @@ fn of_claim(
         cell: last.map(|last| last.cell),
         progress,
         left_ns: left,
-        reason: claim.reason.clone(),
+        reason: match missing.is_empty() {
+            true => claim.reason.clone(),
+            false => Some(
+                missing
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            ),
+        },
+        missing,
     })
 }
 

@@ -7,7 +7,7 @@ use crate::inventory::HostInventory;
 use crate::plan::{Place, confirm_destroy};
 use crate::queue::{Completed, JobSpec, Queue, complete};
 use crate::shared_store::{Condition, PutOutcome, SharedStore};
-use crate::{FleetError, HostName, Plan, PlanId, claim, stored_plan};
+use crate::{FleetError, HostName, Plan, PlanId, Serial, claim, missing, stored_plan};
 
 #[derive(Clone, Debug, Default)]
 pub struct SubmitOptions {
@@ -27,6 +27,8 @@ pub struct Submitted {
     pub assignment: Assignment,
     pub jobs: Completed,
     pub finished: usize,
+    /// Drives of which the shared store has lost a run folder.
+    pub reopened: Vec<Serial>,
 }
 
 /// `plans/PLAN/submissions/N.json`.
@@ -76,7 +78,7 @@ pub fn submit(
     stored_plan::write(store, id, plan, found)?;
     control::write(store, id, ControlState::Running, &options.by)?;
     let mut specs = Vec::new();
-    let mut finished = 0;
+    let (mut finished, mut reopened) = (0, Vec::new());
     for (host, drives) in &assignment.hosts {
         if !options.hosts.is_empty() && !options.hosts.contains(host) {
             continue;
@@ -91,6 +93,9 @@ pub fn submit(
         let mut left = Vec::new();
         for assigned in drives {
             let serial = &assigned.drive.serial;
+            if missing::reopen(store, id, serial)? {
+                reopened.push(serial.clone());
+            }
             let claim = claim::read(store, id, serial)?;
             match claim.is_some_and(|(claim, _)| claim.is_finished()) {
                 true => finished += 1,
@@ -108,6 +113,7 @@ pub fn submit(
         assignment,
         jobs,
         finished,
+        reopened,
     };
     record(store, id, options, &submitted)?;
     Ok(submitted)

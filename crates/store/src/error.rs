@@ -27,6 +27,21 @@ pub enum StoreError {
         path = .0.display()
     )]
     NotARun(PathBuf),
+    /// A process was ended while it began this run: see [`crate::Destination::At`].
+    #[error(
+        "the start of the run in {path} was interrupted before anything was measured, so there is \
+         nothing to resume; give the command of the run again, with --out {path}",
+        path = .0.display()
+    )]
+    InterruptedStart(PathBuf),
+    /// The manifest was removed after its run had begun.
+    #[error(
+        "{path} has lost its manifest.json, without which its journal.log cannot be read or \
+         continued; restore the file from a copy, or begin another run in another folder (what \
+         was measured stays in journal.log)",
+        path = .0.display()
+    )]
+    NoManifest(PathBuf),
     /// An explicitly named folder already holds something.
     #[error(
         "{path} already holds files; name a new or empty folder, or continue the run in it with --resume {path}",
@@ -157,6 +172,7 @@ impl Classified for StoreError {
     fn class(&self) -> ErrorClass {
         match self {
             StoreError::NotARun(_)
+            | StoreError::InterruptedStart(_)
             | StoreError::NotEmpty(_)
             | StoreError::Exists(_)
             | StoreError::BadRunId(_)
@@ -171,9 +187,10 @@ impl Classified for StoreError {
             {
                 ErrorClass::Refused
             }
-            StoreError::Io { .. } | StoreError::Manifest { .. } | StoreError::Unwritten { .. } => {
-                ErrorClass::Io
-            }
+            StoreError::Io { .. }
+            | StoreError::Manifest { .. }
+            | StoreError::NoManifest(_)
+            | StoreError::Unwritten { .. } => ErrorClass::Io,
             StoreError::Unwritable { .. } => ErrorClass::Internal,
         }
     }

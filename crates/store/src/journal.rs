@@ -131,6 +131,14 @@ impl JournalWriter {
         Ok(())
     }
 
+    /// Takes all lines out.
+    pub(crate) fn clear(&mut self) -> Result<(), StoreError> {
+        let emptied = self.file.set_len(0);
+        emptied.map_err(StoreError::io("empty", &self.path))?;
+        self.len = 0;
+        Ok(())
+    }
+
     /// Waits until everything appended is on the medium (fdatasync).
     pub fn sync(&mut self) -> Result<(), StoreError> {
         let synced = self.file.sync_data();

@@ -26,6 +26,7 @@
 
 pub mod error;
 mod fold;
+mod interrupted_start;
 pub mod journal;
 pub mod model;
 pub mod progress;

@@ -11,6 +11,7 @@ use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
+use crate::interrupted_start::{no_manifest, or_torn_manifest, take_over};
 use crate::journal::{self, JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
 use crate::model::{BorrowedIntervalEntry, Entry, Manifest, RunEnd, SCHEMA};
 use crate::read::Run;
@@ -19,7 +20,7 @@ use crate::replace::replace_content;
 /// The manifest's name in a run folder.
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// A longer manifest is an error; that of 10,000 cells on 256 drives is below 16 MiB.
-const MANIFEST_BYTES: u64 = 64 << 20;
+pub(crate) const MANIFEST_BYTES: u64 = 64 << 20;
 /// The checksum file's name in a finished run folder, in the format of sha256sum(1).
 pub const CHECKSUM_FILE: &str = "SHA256SUMS";
 
@@ -28,7 +29,8 @@ pub const CHECKSUM_FILE: &str = "SHA256SUMS";
 pub enum Destination {
     /// Into this folder (made when missing), named by [`Manifest::run_id`].
     Under(PathBuf),
-    /// Exactly here; may exist if it is empty.
+    /// Exactly here; may exist if it is empty, or if an earlier start was interrupted before
+    /// anything was measured.
     At(PathBuf),
 }
 
@@ -50,9 +52,8 @@ impl RunWriter {
     pub fn create(destination: &Destination, manifest: &Manifest) -> Result<RunWriter, StoreError> {
         check_plan(manifest).map_err(StoreError::BadPlan)?;
         let text = manifest_text(manifest)?;
-        let path = make_folder(destination, &manifest.run_id)?;
         // The journal first: a folder with a manifest always has its journal too.
-        let mut journal = JournalWriter::create(&path.join(JOURNAL_FILE))?;
+        let (path, mut journal) = make_folder(destination, &manifest.run_id)?;
         journal.append_all(&[Entry::Manifest {
             sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
         }])?;
@@ -228,9 +229,7 @@ impl Manifest {
         let path = folder.join(MANIFEST_FILE);
         let text =
             assay_output::read(&path, MANIFEST_BYTES).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                    StoreError::NotARun(folder.to_owned())
-                }
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => no_manifest(folder),
                 _ => StoreError::io("read", &path)(error),
             })?;
         let damaged = |reason: String| StoreError::Manifest {
@@ -238,7 +237,8 @@ impl Manifest {
             reason,
         };
         // The version first: a newer layout need not look like this one anywhere else.
-        let not_json = |error: serde_json::Error| damaged(error.to_string());
+        let not_json =
+            |error: serde_json::Error| or_torn_manifest(folder, damaged(error.to_string()));
         let version: Version = serde_json::from_slice(&text).map_err(not_json)?;
         if version.schema > u64::from(SCHEMA) {
             return Err(StoreError::NewerSchema {
@@ -284,9 +284,17 @@ fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
     Ok(text)
 }
 
-fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, StoreError> {
+/// With its journal.
+fn make_folder(
+    destination: &Destination,
+    run_id: &str,
+) -> Result<(PathBuf, JournalWriter), StoreError> {
     let create =
         |path: &Path| create_folders(path).map_err(StoreError::io("create the folder", path));
+    let with_journal = |path: PathBuf| {
+        let journal = JournalWriter::create(&path.join(JOURNAL_FILE))?;
+        Ok((path, journal))
+    };
     match destination {
         Destination::Under(parent) => {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -301,7 +309,7 @@ fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, Store
             match fs::create_dir(&path) {
                 Ok(()) => {
                     chown_to_sudo_user(&path);
-                    Ok(path)
+                    with_journal(path)
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(StoreError::Exists(path)),
                 Err(e) => Err(StoreError::io("create the folder", &path)(e)),
@@ -312,8 +320,8 @@ fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, Store
             let mut entries =
                 fs::read_dir(path).map_err(StoreError::io("look into the folder", path))?;
             match entries.next() {
-                Some(_) => Err(StoreError::NotEmpty(path.clone())),
-                None => Ok(path.clone()),
+                Some(_) => Ok((path.clone(), take_over(path)?)),
+                None => with_journal(path.clone()),
             }
         }
     }

@@ -5,5 +5,6 @@ mod fixtures;
 
 mod damage;
 mod folding;
+mod interrupted_start;
 mod progress;
 mod run_folder;

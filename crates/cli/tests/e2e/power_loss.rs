@@ -87,6 +87,15 @@ fn resume(fixture: &Fixture, files: &PowerFailFs, case: &str, all: &BTreeSet<Str
     !was_complete
 }
 
+/// Gives the command of a run again whose start was interrupted before it had a manifest.
+#[track_caller]
+fn begin_again(fixture: &Fixture, files: &PowerFailFs, case: &str, all: &BTreeSet<String>) {
+    let again = fixture.run(&run_words(files));
+    assert_eq!(again.status, 0, "{case}: {again}");
+    let journal = files.contents("run/journal.log").unwrap().0;
+    assert_eq!(finished(&journal), *all, "{case}");
+}
+
 /// The names of finished cells in the whole lines of a journal.
 fn finished(journal: &[u8]) -> BTreeSet<String> {
     let text = String::from_utf8_lossy(journal);
@@ -108,7 +117,7 @@ fn a_run_survives_a_loss_of_power_at_every_change() {
     let Some((changes, all)) = undisturbed(&fixture) else {
         return;
     };
-    let (mut resumed, mut cases) = (0, 0);
+    let (mut resumed, mut begun_again, mut cases) = (0, 0, 0);
     for at in 0..changes {
         let files = PowerFailFs::mount(&[], at).unwrap();
         let words = run_words(&files);
@@ -127,6 +136,8 @@ fn a_run_survives_a_loss_of_power_at_every_change() {
                     finished(&seen).is_empty(),
                     "{case}: cells were measured, and there is no manifest"
                 );
+                begin_again(&fixture, &files, &case, &all);
+                begun_again += 1;
                 continue;
             }
             fixture.ok(&format!("report {run} -o page.html"));
@@ -143,7 +154,7 @@ fn a_run_survives_a_loss_of_power_at_every_change() {
             fixture.tool("sh", &["-c", &sums]);
         }
     }
-    println!("{changes} changes, {cases} cases, {resumed} runs resumed");
+    println!("{changes} changes, {cases} cases, {begun_again} begun again, {resumed} resumed");
     assert!(resumed > changes / 2, "{resumed} of {changes}");
 }
 
@@ -183,6 +194,7 @@ fn a_run_folder_that_refuses_changes_ends_the_run_with_a_clear_error_and_loses_n
         files.refuse(None);
         if files.contents("run/manifest.json").is_none() {
             assert!(seen.is_empty(), "{case}");
+            begin_again(&fixture, &files, &case, &all);
             continue;
         }
         assert!(seen.is_subset(&all), "{case}");

@@ -17,6 +17,7 @@ mod cohort;
 mod fixture;
 
 mod here;
+mod missing;
 mod plan;
 mod queue;
 mod soaks;

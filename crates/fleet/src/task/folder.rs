@@ -70,8 +70,12 @@ impl FolderSource {
     /// The local folder is a run, and has all that was shipped.
     fn is_local_current(&self) -> Result<bool, FolderError> {
         match Manifest::load(&self.path) {
-            // The run was killed before its first I/O.
-            Err(StoreError::NotARun(_)) => return Ok(false),
+            // The run was killed before its first I/O, or what it measured cannot be read here.
+            Err(
+                StoreError::NotARun(_)
+                | StoreError::InterruptedStart(_)
+                | StoreError::NoManifest(_),
+            ) => return Ok(false),
             loaded => loaded?,
         };
         if !self.was_begun {
@@ -133,7 +137,9 @@ fn is_in_use(folder: &Path) -> Result<bool, ShipError> {
 /// A folder without a manifest has an open end.
 pub fn journal_end(folder: &Path) -> Result<JournalEnd, StoreError> {
     let run = match Run::open_segments(folder) {
-        Err(StoreError::NotARun(_)) => return Ok(JournalEnd::Open),
+        Err(
+            StoreError::NotARun(_) | StoreError::InterruptedStart(_) | StoreError::NoManifest(_),
+        ) => return Ok(JournalEnd::Open),
         run => run?,
     };
     Ok(match run.outcome {

@@ -21,7 +21,7 @@ fn states_come_from_claims_and_inventories() {
         inventory("h2", &["B1", "TWO"]),
     ];
     let put = |serial: &str, state: &str, first: Value, reason: Value| {
-        let suite = |outcome: Value, folder: &str| json!({ "folder": folder, "outcome": outcome, "io_error_attempts": 0, "bases": [] });
+        let suite = |outcome: Value, folder: &str| json!({ "folder": folder, "outcome": outcome, "io_error_attempts": 0, "bases": [{ "attempt": 1, "bytes": 0, "crc": 0 }] });
         let claim = json!({
             "format": claim::FORMAT, "plan": id, "serial": serial, "attempt": 2, "sequence": 3,
             "holder": { "host": "h9", "boot_id": null, "slot": null, "job": null, "token": "t" },
@@ -34,6 +34,12 @@ fn states_come_from_claims_and_inventories() {
             .unwrap();
     };
     put("A1", "running", json!("passed"), Value::Null);
+    let prefix = format!("runs/{id}/A1/00-quick");
+    let piece = format!("journal/000001-{:015}-3-{:08x}", 0, crc32c::crc32c(b"{}\n"));
+    for name in ["manifest.json", "SHA256SUMS", &piece] {
+        let key = format!("{prefix}/{name}");
+        store.put(&key, b"{}\n", Condition::Any).unwrap();
+    }
     put("B1", "interrupted", Value::Null, json!("drive-lost"));
     let status = status(&plan, &id, store.as_ref(), &inventories).unwrap();
     let rows: Vec<_> = status
@@ -60,6 +66,13 @@ fn states_come_from_claims_and_inventories() {
         status.drives[0].left_ns.map(|left| left * 2),
         status.drives[1].left_ns
     );
+    // A complete suite that the store has lost does not count.
+    assert_eq!(status.drives[0].missing, []);
+    store.delete(&format!("{prefix}/SHA256SUMS")).unwrap();
+    let now = super::status(&plan, &id, store.as_ref(), &inventories).unwrap();
+    let a1 = &now.drives[0];
+    assert_eq!((a1.state, a1.progress), (DriveTaskState::Running, 0.0));
+    assert!(a1.missing[0].what.contains("SHA256SUMS"), "{a1:?}");
     // A damaged claim is named.
     store
         .put(&format!("claims/{id}/A2.json"), b"{", Condition::Any)

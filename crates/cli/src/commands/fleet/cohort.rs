@@ -7,7 +7,8 @@ use assay_analysis::cohort::observe::{Origin, serial_of};
 use assay_analysis::cohort::progress::{self, RunProgress};
 use assay_analysis::cohort::{CohortSettings, Grouping, Observation, Soaks, conclude, soak};
 use assay_export::lake::Lake;
-use assay_fleet::collect::{claim_of, collect};
+use assay_fleet::collect::{claim_in, claim_of, collect, missing_beside};
+use assay_fleet::missing::MissingRun;
 use assay_fleet::{FleetError, Plan, shared_store};
 use assay_report::cohort as page;
 use assay_store::Run;
@@ -30,6 +31,8 @@ struct Input {
     soaks: Soaks,
     runs: Vec<RunProgress>,
     left_out: Vec<String>,
+    /// Run folders that claims name, in the shared store or in a folder of collected runs.
+    missing: Vec<MissingRun>,
 }
 
 pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -56,14 +59,20 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         let why = "drift in soaks: the tables of a lake do not have it; name run folders";
         input.left_out.push(why.to_owned());
     }
-    let mut folders: Vec<PathBuf> = folders.into_iter().cloned().collect();
+    let named = folders;
+    let mut folders: Vec<PathBuf> = named.iter().copied().cloned().collect();
     // Removed at the end: the shared store keeps the runs.
     let temporary;
     if let (Some(plan), true) = (&plan, folders.is_empty() && arguments.lake.is_none()) {
         temporary = collected(plan, &mut input)?;
         folders.push(temporary.path().to_owned());
     }
-    for folder in all_run_folders(&folders)? {
+    let (found, missing) = all_run_folders(&folders, !input.missing.is_empty())?;
+    // Of a plan's runs, the shared store has told what is missing.
+    if !named.is_empty() {
+        input.missing.extend(missing);
+    }
+    for folder in found {
         match Run::open(&folder) {
             Ok(run) => add(&mut input, &run, plan.as_ref(), id.as_deref()),
             Err(error) => input
@@ -76,7 +85,11 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
     let mut cohort = conclude(&input.observations, &input.soaks, &input.settings);
     cohort = cohort.with_audits(&input.runs);
     cohort.left_out.append(&mut input.left_out);
+    cohort
+        .left_out
+        .extend(input.missing.iter().map(ToString::to_string));
     if cohort.drives.is_empty() {
+        check_missing(&plans, &named, &input.missing)?;
         bail_usage!("nothing to conclude from: no run has a finished cell");
     }
     if let Some(path) = &arguments.output {
@@ -92,7 +105,24 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
     output.show(
         text,
         || json!({ "cohort": cohort, "runs": input.runs, "page": arguments.output }),
-    )
+    )?;
+    check_missing(&plans, &named, &input.missing)?;
+    Ok(CommandOutcome::Done)
+}
+
+fn check_missing(
+    plans: &[&PathBuf],
+    named: &[&PathBuf],
+    missing: &[MissingRun],
+) -> anyhow::Result<()> {
+    match (plans, named) {
+        ([file], []) => super::check_missing(&super::open_plan(file)?, file, missing),
+        _ if missing.is_empty() => Ok(()),
+        _ => {
+            let folders = missing.iter().map(|run| run.folder.clone()).collect();
+            Err(FleetError::MissingCollected { folders }.into())
+        }
+    }
 }
 
 /// The runs of a plan, in a temporary folder.
@@ -101,7 +131,8 @@ fn collected(plan: &Plan, input: &mut Input) -> anyhow::Result<TempDir> {
         tempfile::tempdir().context("no temporary directory for the runs of the plan")?;
     let store = shared_store::open(&plan.store.at)?;
     let collected = collect(store.as_ref(), &plan.id()?, temporary.path())?;
-    if collected.folders.is_empty() && collected.failed.is_empty() {
+    let is_empty = collected.folders.is_empty() && collected.failed.is_empty();
+    if is_empty && collected.missing.is_empty() {
         bail_usage!(
             "{}: no run of this plan was shipped to {}; `assay fleet status` shows how far it is",
             plan.name,
@@ -109,20 +140,25 @@ fn collected(plan: &Plan, input: &mut Input) -> anyhow::Result<TempDir> {
         );
     }
     input.left_out.extend(collected.failed);
+    input.missing.extend(collected.missing);
     Ok(temporary)
 }
 
-fn all_run_folders(folders: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+/// With those that are missing beside a claim.
+fn all_run_folders(
+    folders: &[PathBuf],
+    may_be_none: bool,
+) -> anyhow::Result<(Vec<PathBuf>, Vec<MissingRun>)> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     for folder in folders {
         let before = found.len();
-        run_folders(folder, DEEPEST, &mut found)
+        run_folders(folder, DEEPEST, &mut found, &mut missing)
             .with_context(|| format!("{} cannot be searched for run folders", folder.display()))?;
-        if found.len() == before {
+        if found.len() == before && missing.is_empty() && !may_be_none {
             bail_usage!("{} holds no run folder", folder.display());
         }
     }
-    Ok(found)
+    Ok((found, missing))
 }
 
 fn is_plan(path: &Path) -> bool {
@@ -164,7 +200,15 @@ fn assign_groups<'o>(described: impl Iterator<Item = &'o mut Observation>, plan:
 }
 
 /// Finds folders in the order of their names.
-fn run_folders(at: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn run_folders(
+    at: &Path,
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+    missing: &mut Vec<MissingRun>,
+) -> std::io::Result<()> {
+    if let Some(claim) = claim_in(at) {
+        missing.extend(missing_beside(&claim, at));
+    }
     if at.join("manifest.json").is_file() {
         found.push(at.to_owned());
         return Ok(());
@@ -179,7 +223,7 @@ fn run_folders(at: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Re
     below.sort();
     if depth > 0 {
         for folder in below {
-            run_folders(&folder, depth - 1, found)?;
+            run_folders(&folder, depth - 1, found, missing)?;
         }
     }
     Ok(())

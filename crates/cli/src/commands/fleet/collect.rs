@@ -3,27 +3,30 @@
 use std::path::Path;
 
 use assay_export::lake::{Joined, Lake, RunFacts, Source};
+use assay_fleet::Plan;
 use assay_fleet::collect::{Collected, claim_of, collect};
-use assay_fleet::{Plan, shared_store};
 use serde_json::json;
 
+use super::{OpenPlan, open_plan};
 use crate::args::fleet::CollectArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let plan = Plan::load(&arguments.file)?;
-    let store = shared_store::open(&plan.store.at)?;
-    let id = plan.id()?;
-    let collected = collect(store.as_ref(), &id, &arguments.output)?;
+    let opened = open_plan(&arguments.file)?;
+    let OpenPlan { plan, id, store } = &opened;
+    let collected = collect(store.as_ref(), id, &arguments.output)?;
     for failed in &collected.failed {
         output.note(failed);
+    }
+    for missing in &collected.missing {
+        output.note(&missing.to_string());
     }
     let joined = match &arguments.lake {
         None => None,
         Some(lake) => {
             let folders = collected.folders.iter();
-            let sources: Vec<Source> = folders.map(|f| source(f, &plan, id.as_str())).collect();
+            let sources: Vec<Source> = folders.map(|f| source(f, plan, id.as_str())).collect();
             let lake = Lake::new(lake);
             Some(lake.join(&sources, &assay_report::cohort::observations)?)
         }
@@ -43,10 +46,11 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
             });
             json!({
                 "folders": collected.folders, "fetched": collected.fetched, "complete": collected.complete,
-                "failed": collected.failed, "lake": lake,
+                "failed": collected.failed, "missing": collected.missing, "lake": lake,
             })
         },
     )?;
+    super::check_missing(&opened, &arguments.file, &collected.missing)?;
     match collected.failed.len() {
         0 => Ok(CommandOutcome::Done),
         failed => anyhow::bail!("{failed} run folders could not be collected"),

@@ -11,9 +11,11 @@ mod submit;
 mod sweep;
 mod task;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use assay_fleet::inventory::{HostInventory, of_this_host, published};
+use assay_fleet::missing::{MissingRun, submission};
 use assay_fleet::shared_store::{self, SharedStore};
 use assay_fleet::{FleetError, HostName, Plan, PlanId, stored_plan};
 
@@ -84,6 +86,20 @@ fn inventories(
         }
     }
     Ok(all)
+}
+
+/// An error where run folders are missing, with the command that brings them back.
+fn check_missing(opened: &OpenPlan, file: &Path, missing: &[MissingRun]) -> anyhow::Result<()> {
+    let serials: BTreeSet<_> = missing.iter().map(|run| &run.serial).collect();
+    if serials.is_empty() {
+        return Ok(());
+    }
+    let hosts: BTreeSet<_> = missing.iter().map(|run| &run.host).collect();
+    let hosts: Vec<_> = hosts.into_iter().collect();
+    let (store, file) = (opened.store.as_ref(), file.display().to_string());
+    let command = submission(store, &opened.plan, &opened.id, &file, &hosts)?;
+    let drives = serials.len();
+    Err(FleetError::Missing { drives, command }.into())
 }
 
 /// `USER@HOST`.

@@ -1,6 +1,7 @@
 //! `assay fleet status`.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use assay_fleet::Plan;
 use assay_fleet::control::ControlState;
@@ -10,8 +11,8 @@ use assay_store::replace::{check_replaceable, write_unflushed};
 use assay_units::Nanos;
 use serde_json::json;
 
-use super::open_plan;
 use super::plan::{counted, span};
+use super::{OpenPlan, open_plan};
 use crate::args::fleet::StatusArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
@@ -25,12 +26,14 @@ pub fn run(arguments: &StatusArguments, output: Output) -> anyhow::Result<Comman
         check_replaceable(file, metrics::HEAD)?;
         write_unflushed(file, &metrics::of_plan(&now))?;
     }
-    show(&now, &opened.plan, output)
+    show(&now, &opened, &arguments.file, output)
 }
 
+/// An error where run folders of finished drives are missing.
 pub(super) fn show(
     now: &PlanStatus,
-    plan: &Plan,
+    opened: &OpenPlan,
+    file: &Path,
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
     let counts = |state: DriveTaskState| {
@@ -38,7 +41,7 @@ pub(super) fn show(
         (name, now.count(state).into())
     };
     output.show(
-        || text(now, plan),
+        || text(now, &opened.plan),
         || {
             json!({
                 "plan": now.plan,
@@ -47,7 +50,14 @@ pub(super) fn show(
                 "drives": now.drives,
             })
         },
-    )
+    )?;
+    let missing: Vec<_> = now
+        .drives
+        .iter()
+        .flat_map(|drive| drive.missing.clone())
+        .collect();
+    super::check_missing(opened, file, &missing)?;
+    Ok(CommandOutcome::Done)
 }
 
 fn text(now: &PlanStatus, plan: &Plan) -> String {

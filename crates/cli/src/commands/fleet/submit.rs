@@ -9,7 +9,7 @@ use assay_fleet::plan::confirm_destroy;
 use assay_fleet::queue::{HereQueue, Queue, SlurmQueue};
 use assay_fleet::status::{DriveTaskState, status};
 use assay_fleet::submit::{SubmitOptions, Submitted, submit};
-use assay_fleet::{FleetError, Plan, PlanId};
+use assay_fleet::{FleetError, Plan, PlanId, Serial};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use signal_hook::iterator::Signals;
@@ -37,7 +37,14 @@ pub fn run(arguments: &SubmitArguments, output: Output) -> anyhow::Result<Comman
         by: super::operator()?,
     };
     match arguments.here.here {
-        true => here(&opened, &inventories, &options, &program, output),
+        true => here(
+            &opened,
+            &arguments.file,
+            &inventories,
+            &options,
+            &program,
+            output,
+        ),
         false => {
             let store = opened.plan.store.at.clone();
             let mut queue = SlurmQueue::new(opened.plan.slurm.clone(), store, program);
@@ -63,6 +70,7 @@ fn make(
 
 fn here(
     opened: &OpenPlan,
+    file: &Path,
     inventories: &[HostInventory],
     options: &SubmitOptions,
     program: &Path,
@@ -79,6 +87,9 @@ fn here(
     let signals = super::super::ending_signals();
     let mut signals = Signals::new(signals).context("cannot listen for Ctrl-C")?;
     let submitted = make(opened, inventories, &mut queue, options)?;
+    if !submitted.reopened.is_empty() {
+        output.note(&reopened_text(&submitted));
+    }
     let started = submitted.jobs.made.len();
     output.note(&match started {
         0 => "no task was started: nothing is left to do on this host".to_owned(),
@@ -111,7 +122,7 @@ fn here(
         }
     }
     let now = status(plan, id, store.as_ref(), inventories)?;
-    super::status::show(&now, plan, output)?;
+    super::status::show(&now, opened, file, output)?;
     let unfinished =
         [DriveTaskState::Interrupted, DriveTaskState::Running].map(|state| now.count(state));
     let failed = now.count(DriveTaskState::Failed) > 0;
@@ -131,6 +142,9 @@ fn text(opened: &OpenPlan, submitted: &Submitted, file: &Path) -> String {
         submitted.finished,
         counted(submitted.assignment.drives(), "drive"),
     );
+    if !submitted.reopened.is_empty() {
+        let _ = writeln!(text, "  {}", reopened_text(submitted));
+    }
     for (name, job) in &jobs.made {
         let _ = writeln!(text, "  job {job}: {name}");
     }
@@ -139,6 +153,15 @@ fn text(opened: &OpenPlan, submitted: &Submitted, file: &Path) -> String {
     }
     let _ = writeln!(text, "Progress: assay fleet status {}", file.display());
     text
+}
+
+fn reopened_text(submitted: &Submitted) -> String {
+    let serials = submitted.reopened.iter().map(Serial::as_str);
+    let serials: Vec<&str> = serials.collect();
+    format!(
+        "the shared store has lost run folders of {}: they are shipped or measured again",
+        serials.join(", ")
+    )
 }
 
 fn json_of(id: &PlanId, submitted: &Submitted) -> Value {
@@ -152,6 +175,7 @@ fn json_of(id: &PlanId, submitted: &Submitted) -> Value {
         "made": jobs(&submitted.jobs.made),
         "present": jobs(&submitted.jobs.present),
         "finished": submitted.finished,
+        "reopened": submitted.reopened,
         "drives": submitted.assignment.drives(),
         "left_out": super::plan::left_out(&submitted.assignment),
     })
