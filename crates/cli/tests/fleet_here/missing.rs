@@ -12,6 +12,8 @@ const SUBMIT: [&str; 6] = ["fleet", "submit", "plan.toml", "--here", "--host", "
 const COHORT: [&str; 3] = ["fleet", "cohort", "plan.toml"];
 const STATUS: [&str; 3] = ["fleet", "status", "plan.toml"];
 
+type Damage = fn(&Path);
+
 /// Two drives, measured.
 fn measured() -> Fixture {
     let fixture = Fixture::new();
@@ -68,7 +70,7 @@ fn a_lost_run_folder_is_named_and_the_others_are_delivered() {
         assert!(done.unwrap().success());
     };
     copy(&one, &keep);
-    let damages: [(&str, fn(&Path)); 6] = [
+    let damages: [(&str, Damage); 6] = [
         ("gone", |run| fs::remove_dir_all(run).unwrap()),
         ("emptied", |run| {
             fs::remove_dir_all(run).unwrap();

@@ -59,27 +59,13 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         let why = "drift in soaks: the tables of a lake do not have it; name run folders";
         input.left_out.push(why.to_owned());
     }
-    let named = folders;
-    let mut folders: Vec<PathBuf> = named.iter().copied().cloned().collect();
-    // Removed at the end: the shared store keeps the runs.
-    let temporary;
-    if let (Some(plan), true) = (&plan, folders.is_empty() && arguments.lake.is_none()) {
-        temporary = collected(plan, &mut input)?;
-        folders.push(temporary.path().to_owned());
-    }
-    let (found, missing) = all_run_folders(&folders, !input.missing.is_empty())?;
-    // Of a plan's runs, the shared store has told what is missing.
-    if !named.is_empty() {
-        input.missing.extend(missing);
-    }
-    for folder in found {
-        match Run::open(&folder) {
-            Ok(run) => add(&mut input, &run, plan.as_ref(), id.as_deref()),
-            Err(error) => input
-                .left_out
-                .push(format!("{}: {error}", folder.display())),
-        }
-    }
+    read_runs(
+        &mut input,
+        &folders,
+        plan.as_ref(),
+        id.as_deref(),
+        arguments,
+    )?;
     let described = input.observations.iter_mut().chain(input.soaks.about_mut());
     assign_groups(described, plan.as_ref());
     let mut cohort = conclude(&input.observations, &input.soaks, &input.settings);
@@ -89,7 +75,7 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         .left_out
         .extend(input.missing.iter().map(ToString::to_string));
     if cohort.drives.is_empty() {
-        check_missing(&plans, &named, &input.missing)?;
+        check_missing(&plans, &folders, &input.missing)?;
         bail_usage!("nothing to conclude from: no run has a finished cell");
     }
     if let Some(path) = &arguments.output {
@@ -106,8 +92,39 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         text,
         || json!({ "cohort": cohort, "runs": input.runs, "page": arguments.output }),
     )?;
-    check_missing(&plans, &named, &input.missing)?;
+    check_missing(&plans, &folders, &input.missing)?;
     Ok(CommandOutcome::Done)
+}
+
+/// Those of the named folders; without any or a lake, those of the plan in its shared store.
+fn read_runs(
+    input: &mut Input,
+    named: &[&PathBuf],
+    plan: Option<&Plan>,
+    id: Option<&str>,
+    arguments: &CohortArguments,
+) -> anyhow::Result<()> {
+    let mut folders: Vec<PathBuf> = named.iter().copied().cloned().collect();
+    // Removed at the end: the shared store keeps the runs.
+    let temporary;
+    if let (Some(plan), true) = (plan, named.is_empty() && arguments.lake.is_none()) {
+        temporary = collected(plan, input)?;
+        folders.push(temporary.path().to_owned());
+    }
+    let (found, missing) = all_run_folders(&folders, !input.missing.is_empty())?;
+    // Of a plan's runs, the shared store has told what is missing.
+    if !named.is_empty() {
+        input.missing.extend(missing);
+    }
+    for folder in found {
+        match Run::open(&folder) {
+            Ok(run) => add(input, &run, plan, id),
+            Err(error) => input
+                .left_out
+                .push(format!("{}: {error}", folder.display())),
+        }
+    }
+    Ok(())
 }
 
 fn check_missing(
