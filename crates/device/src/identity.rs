@@ -23,7 +23,7 @@ pub(crate) use temperature::power_milliwatts_at;
 pub use temperature::{temperature_celsius, temperature_celsius_at};
 pub use write_trace::{NoWriteTrace, WriteTrace, write_trace_at};
 
-pub(crate) use block::{BlockNode, block_node};
+pub(crate) use block::{BlockNode, block_node, node_of};
 pub(crate) use block_cache::block_cache_at;
 pub(crate) use file::split_device_number;
 pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps};

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod error_class;
+mod files_below;
 pub mod host;
 pub mod identity;
 pub mod interlock;

@@ -9,6 +9,7 @@ use assay_io::drive_handle::{DriveHandle, PassthruNode};
 use assay_io::system_calls;
 use rustix::fs::FallocateFlags;
 
+use crate::files_below::files_below;
 use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, split_device_number};
 use crate::interlock::{PermitError, WritePermit};
 
@@ -67,7 +68,9 @@ pub fn open_drive(
     if let Some(permit) = permit {
         permit.check(&file)?;
     }
-    DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1)).map_err(failed)
+    let handle = DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1));
+    let below = files_below(&SystemRoot::host(), info);
+    Ok(handle.map_err(failed)?.with_files_below(below))
 }
 
 /// Allocates the space of a new file without writing it. Fails when the file exists.

@@ -1,8 +1,9 @@
-use assay_stats::ErrorCauses;
-use assay_store::model::Warning;
+use assay_analysis::verified;
+use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::model::warning::{code, limit};
+use assay_store::model::{VerifySummary, Warning};
 use assay_units::Nanos;
-use assay_units::text::{format_size, whole};
+use assay_units::text::{format_size, group_digits, whole};
 
 use assay_suite::expand::UnsupportedBlockSize;
 
@@ -225,6 +226,56 @@ pub(crate) fn verify_failed(blocks: u64) -> Warning {
         format!("{blocks} blocks did not come back as they were written"),
         "do not store data on this drive; the findings give the kind of each mismatch",
     )
+}
+
+/// The process, or the machine, did not run all of the time.
+pub(crate) fn host_stopped(stopped: Nanos, host: Option<HostLoad>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if stopped > Nanos::ZERO {
+        let seconds = stopped.as_secs_f64();
+        warnings.push(warning(
+            code::HOST_STOPPED,
+            format!("this program did not run for {seconds:.1} s of the measurement"),
+            "it was stopped by a signal, its machine was suspended or paused, or other programs \
+             had all processors; that time is in no latency, rate or duration, but the drive \
+             rested in it",
+        ));
+    }
+    if let Some(steal_pct) = host.map(|h| h.steal_pct)
+        && steal_pct >= limit::STEAL_PCT
+    {
+        warnings.push(warning(
+            code::HOST_STOPPED,
+            format!(
+                "the hypervisor took {steal_pct:.0} % of the time of this machine's processors"
+            ),
+            "latencies contain the waiting for them; measure on a machine whose processors are \
+             its own",
+        ));
+    }
+    warnings
+}
+
+pub(crate) fn verify_not_judged(verify: &VerifySummary) -> Option<Warning> {
+    let (blocks, reasons) = verified::not_judged(verify)?;
+    let has = |key: &str| verify.not_judged.contains_key(key);
+    Some(warning(
+        code::VERIFY_NOT_JUDGED,
+        format!(
+            "{} blocks could not be judged: {reasons}",
+            group_digits(blocks)
+        ),
+        match (has(verified::HOST_MEMORY), verify.blocks_checked) {
+            (true, _) => {
+                "nothing is known of them on the drive: verify with direct I/O (--direct 1)"
+            }
+            (false, 0) => {
+                "nothing was verified: write the area with --verify first, and with nothing else \
+                 after it"
+            }
+            (false, _) => "they are no fault of the drive and no proof of it; write them anew",
+        },
+    ))
 }
 
 pub(crate) fn cache_not_dropped() -> Warning {

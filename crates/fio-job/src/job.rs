@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use assay_workload::options::JobOptions;
 
 use crate::ini::{JobFile, Place, Section};
@@ -59,6 +61,7 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
     let mut stages: Vec<(String, usize)> = Vec::new();
     let mut stage = 0;
     let mut exits = exits::Exits::of(file)?;
+    let mut named = BTreeSet::new();
     for section in &file.sections {
         let given = Given::of(section)?;
         if given.flag("stonewall")? && !stages.is_empty() {
@@ -76,6 +79,7 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         }
         stages.push((section.name.clone(), stage));
         let exit = exits.section(&given, stage)?;
+        named.extend(given.text("filename").map(|(name, _)| name.to_owned()));
         section_jobs(section, &given, drive, stage, exit, &mut conversion)?;
         if conversion.jobs.len() > MAX_JOBS {
             let message = format!("numjobs: more than {MAX_JOBS} jobs");
@@ -83,6 +87,15 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         }
     }
     exits.leave_out(&mut conversion);
+    if let Some(drive) = drive.filter(|_| named.len() > 1) {
+        let named: Vec<String> = named.into_iter().collect();
+        conversion.notes.push(format!(
+            "the file names {} drives or files ({}): all of their jobs run on {drive}, in one area \
+             where they give no offset",
+            named.len(),
+            named.join(", ")
+        ));
+    }
     Ok(conversion)
 }
 

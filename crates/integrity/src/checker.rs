@@ -1,28 +1,11 @@
-use std::sync::{Arc, OnceLock};
-
-use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
+use crate::blocks::{BlockReader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
-use crate::finding::{Expected, VerifyReport};
-
-/// Seed and pattern of the first intact block found; blocks of other seeds are findings.
-#[derive(Clone, Debug, Default)]
-pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
-
-impl LearnedSeed {
-    /// The learned seed, or that of the first intact block in the buffer.
-    fn or_of(&self, buffer: &[u8], interval_bytes: u32) -> Option<(u64, DataPattern)> {
-        if let Some(known) = self.0.get() {
-            return Some(*known);
-        }
-        let mut blocks = buffer.chunks_exact(interval_bytes as usize);
-        let header = blocks.find_map(BlockHeader::decode)?;
-        Some(*self.0.get_or_init(|| (header.seed, header.pattern)))
-    }
-}
+use crate::finding::{Unjudged, VerifyReport};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckerOptions {
-    /// `None`, for a job that only reads: that of the first intact block that is read.
+    /// Of the blocks that it writes. For a job that only reads: of those that it judges, `None` for
+    /// all.
     pub seed: Option<u64>,
     pub pattern: DataPattern,
     pub interval_bytes: u32,
@@ -34,44 +17,62 @@ pub struct CheckerOptions {
 }
 
 #[derive(Debug)]
+enum Checks {
+    /// What this worker wrote.
+    Own {
+        verifier: Verifier,
+        map: GenerationMap,
+    },
+    /// What others wrote.
+    Others(BlockReader),
+}
+
+#[derive(Debug)]
 pub struct JobChecker {
     options: CheckerOptions,
-    /// Until a read-only job has learned its seed, every block is a finding.
-    verifier: Verifier,
-    learned: LearnedSeed,
-    map: Option<GenerationMap>,
+    checks: Checks,
     read_back_at: u64,
     report: VerifyReport,
 }
 
 impl JobChecker {
-    /// For one worker; `learned` is shared by all workers of the job.
-    pub fn new(options: CheckerOptions, learned: &LearnedSeed) -> Result<JobChecker, VerifyError> {
-        let interval_bytes = options.interval_bytes;
-        let map = options
-            .writes
-            .then(|| GenerationMap::new(options.offset_bytes, options.size_bytes, interval_bytes));
+    /// For one worker.
+    pub fn new(options: CheckerOptions) -> Result<JobChecker, VerifyError> {
+        let (seed, interval_bytes) = (options.seed, options.interval_bytes);
+        let mut report = VerifyReport::default();
+        let checks = if options.writes {
+            let seed = seed.unwrap_or(0);
+            report.add_seed(seed);
+            Checks::Own {
+                verifier: Verifier::new(seed, interval_bytes, options.pattern)?,
+                map: GenerationMap::new(options.offset_bytes, options.size_bytes, interval_bytes)?,
+            }
+        } else {
+            Checks::Others(BlockReader::new(seed, interval_bytes))
+        };
         Ok(JobChecker {
-            verifier: Verifier::new(options.seed.unwrap_or(0), interval_bytes, options.pattern)?,
-            learned: learned.clone(),
-            map: map.transpose()?,
+            checks,
             read_back_at: options.offset_bytes,
-            report: VerifyReport {
-                seed: options.seed,
-                ..VerifyReport::default()
-            },
+            report,
             options,
         })
     }
 
+    fn map(&mut self) -> Option<&mut GenerationMap> {
+        match &mut self.checks {
+            Checks::Own { map, .. } => Some(map),
+            Checks::Others(_) => None,
+        }
+    }
+
     pub fn reads_back(&self) -> bool {
-        self.map.is_some() && self.options.reads_back
+        self.options.writes && self.options.reads_back
     }
 
     /// Start an I/O; false while it overlaps one in flight such that its result is undefined.
     #[inline]
     pub fn begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> bool {
-        match &mut self.map {
+        match self.map() {
             None => true,
             Some(map) if write => map.begin_write(offset_bytes, len_bytes),
             Some(map) => map.begin_read(offset_bytes, len_bytes),
@@ -79,51 +80,59 @@ impl JobChecker {
     }
 
     pub fn stamp(&mut self, buffer: &mut [u8], offset_bytes: u64) {
-        if let Some(map) = &self.map {
-            self.verifier.stamp_write(buffer, offset_bytes, map);
+        if let Checks::Own { verifier, map } = &self.checks {
+            verifier.stamp_write(buffer, offset_bytes, map);
         }
     }
 
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
-        if let Some(map) = &mut self.map {
+        if let Some(map) = self.map() {
             map.finish_write(offset_bytes, len_bytes, ok);
         }
     }
 
-    /// A read completed; `None` when it failed.
-    pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32, buffer: Option<&[u8]>) {
+    /// A read completed; `None` when it failed. Without `is_proof` the host's page cache may have
+    /// supplied the bytes: what is intact there says nothing about the drive, what is wrong is
+    /// wrong all the same.
+    pub fn finish_read(
+        &mut self,
+        offset_bytes: u64,
+        len_bytes: u32,
+        buffer: Option<&[u8]>,
+        is_proof: bool,
+    ) {
         match buffer {
-            Some(buffer) => self.check(buffer, offset_bytes),
-            None => self.add_unreadable(len_bytes),
+            Some(buffer) => self.check(buffer, offset_bytes, is_proof),
+            None => {
+                let blocks = u64::from(len_bytes / self.options.interval_bytes);
+                self.report.unreadable_blocks += blocks;
+            }
         }
-        if let Some(map) = &mut self.map {
+        if let Some(map) = self.map() {
             map.finish_read(offset_bytes, len_bytes);
         }
     }
 
-    fn add_unreadable(&mut self, len_bytes: u32) {
-        self.report.unreadable_blocks += u64::from(len_bytes / self.options.interval_bytes);
-    }
-
-    fn check(&mut self, buffer: &[u8], offset_bytes: u64) {
-        if self.report.seed.is_none()
-            && let Some((seed, pattern)) = self.learned.or_of(buffer, self.options.interval_bytes)
-        {
-            self.verifier.learn(seed, pattern);
-            self.report.seed = Some(seed);
+    fn check(&mut self, buffer: &[u8], offset_bytes: u64, is_proof: bool) {
+        let intact_before = self.report.intact_blocks;
+        match &mut self.checks {
+            Checks::Own { verifier, map } => {
+                let expected = |offset| map.expected(offset);
+                verifier.check(buffer, offset_bytes, expected, &mut self.report);
+            }
+            Checks::Others(reader) => reader.check(buffer, offset_bytes, &mut self.report),
         }
-        let map = self.map.as_ref();
-        let expected = |offset| map.map_or(Expected::AnyOfSeed, |map| map.expected(offset));
-        self.verifier
-            .check(buffer, offset_bytes, expected, &mut self.report);
+        if !is_proof {
+            let intact = self.report.intact_blocks - intact_before;
+            self.report.intact_blocks = intact_before;
+            self.report.add_unjudged(Unjudged::HostMemory, intact);
+        }
     }
 
-    /// Blocks whose write never completed have no defined content: they count as unreadable.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
         loop {
-            let map = self.map.as_mut()?;
-            let (start, len_bytes) =
-                map.next_written(self.read_back_at, self.options.max_io_bytes)?;
+            let (from, most) = (self.read_back_at, self.options.max_io_bytes);
+            let (start, len_bytes) = self.map()?.next_written(from, most)?;
             self.read_back_at = start + u64::from(len_bytes);
             if self.begin_read_back(start, len_bytes) {
                 return Some((start, len_bytes));
@@ -131,15 +140,17 @@ impl JobChecker {
         }
     }
 
-    /// False where its write never completed, which counts as unreadable.
+    /// False where a write never completed: its blocks have no defined content.
     pub fn begin_read_back(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
         let is_written = self.begin(false, offset_bytes, len_bytes);
         if !is_written {
-            self.add_unreadable(len_bytes);
+            let blocks = u64::from(len_bytes / self.options.interval_bytes);
+            self.report.add_unjudged(Unjudged::WriteFailed, blocks);
         }
         is_written
     }
 
+    /// With the seed that the caller asked for, or of this worker's blocks.
     pub fn report(&self) -> VerifyReport {
         self.report.clone()
     }

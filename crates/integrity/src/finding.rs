@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::mismatch::MismatchClass;
@@ -8,16 +8,53 @@ use crate::mismatch::MismatchClass;
 pub enum Expected {
     /// This generation: its write was acknowledged and none followed.
     Generation(u64),
-    /// A write of this generation failed: the block may hold it, an older one, a mixture, or its
-    /// content before the job.
+    /// A write of this generation failed: the block may hold anything, and is not judged.
     Uncertain {
         /// The newest generation submitted.
         newest: u64,
     },
-    /// Some generation of this seed: written, with unknown count (verification of an earlier run).
-    AnyOfSeed,
+    /// Some generation of this seed: a block of an earlier job, which identifies itself.
+    AnyGeneration,
     /// Not written by this job: anything but a block of this seed that belongs elsewhere.
     Unwritten,
+}
+
+/// Why a block is neither right nor wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unjudged {
+    /// Read before this job wrote it.
+    NotWritten,
+    WriteFailed,
+    /// Its content is as written, but the host's page cache may have supplied it.
+    HostMemory,
+    Zeroes,
+    /// Bytes without a valid header.
+    OtherData,
+    /// An intact block of another seed than that asked for.
+    OtherJob,
+    /// An intact block of another address, of a job none of whose blocks is at its own address.
+    OtherAddress,
+    /// Whole sectors of the block are those of another write.
+    PartlyOverwritten,
+    /// A block longer than the read.
+    LongerThanRead,
+}
+
+impl Unjudged {
+    /// Key in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unjudged::NotWritten => "not_written",
+            Unjudged::WriteFailed => "write_failed",
+            Unjudged::HostMemory => "host_memory",
+            Unjudged::Zeroes => "zeroes",
+            Unjudged::OtherData => "other_data",
+            Unjudged::OtherJob => "other_job",
+            Unjudged::OtherAddress => "other_address",
+            Unjudged::PartlyOverwritten => "partly_overwritten",
+            Unjudged::LongerThanRead => "longer_than_read",
+        }
+    }
 }
 
 /// Content found in place of a lost write.
@@ -40,7 +77,7 @@ pub enum FoundInstead {
     OtherLayout(u32),
 }
 
-/// Mismatch of a block; decision table in [`crate::blocks`].
+/// Mismatch of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// The block was written by this job and has wrong bytes.
@@ -61,11 +98,7 @@ pub enum FindingKind {
         found_generation: u64,
     },
     /// An intact, older block of this offset.
-    Stale {
-        found_generation: u64,
-        /// Seed found, if not this job's.
-        found_seed: Option<u64>,
-    },
+    Stale { found_generation: u64 },
     /// No trace of this job's writes, but this.
     Lost(FoundInstead),
 }
@@ -130,14 +163,8 @@ impl fmt::Display for Finding {
                 f,
                 "misplaced: holds write {found_generation} of the block at byte {belongs_to_bytes}"
             ),
-            FindingKind::Stale {
-                found_generation,
-                found_seed,
-            } => {
+            FindingKind::Stale { found_generation } => {
                 write!(f, "stale: holds write {found_generation}")?;
-                if let Some(seed) = found_seed {
-                    write!(f, " of an earlier job (seed {seed:#x})")?;
-                }
                 match self.expected {
                     Expected::Generation(g) => write!(f, ", the last one acknowledged was {g}"),
                     _ => Ok(()),
@@ -150,20 +177,34 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Result of verification by one worker or, merged, of a job.
+/// Intact blocks of one seed at addresses that are not theirs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Displaced {
+    blocks: u64,
+    first: Vec<Finding>,
+}
+
+/// Result of verification by one worker or, merged, of a job. A block is intact, a finding, or not
+/// judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
-    pub blocks_checked: u64,
-    pub counts: BTreeMap<MismatchClass, u64>,
-    pub first: Vec<Finding>,
+    /// Blocks as they were written.
+    pub intact_blocks: u64,
     pub unreadable_blocks: u64,
-    /// Seed of the blocks, needed to verify them again later.
-    pub seed: Option<u64>,
+    counts: BTreeMap<MismatchClass, u64>,
+    first: Vec<Finding>,
+    unjudged: BTreeMap<Unjudged, u64>,
+    /// Seeds of jobs of which a block is at its own address, and so all should be.
+    seeds: BTreeSet<u64>,
+    /// By seed; findings where the seed is one of those above.
+    displaced: BTreeMap<u64, Displaced>,
 }
 
 impl VerifyReport {
     /// Number of findings kept.
     pub const KEPT: usize = 100;
+    /// Seeds told apart; an area holds the blocks of a few jobs.
+    const MOST_SEEDS: usize = 4096;
 
     /// Count a finding, and keep it if it is among the first.
     #[cold]
@@ -174,23 +215,107 @@ impl VerifyReport {
         }
     }
 
+    pub fn add_unjudged(&mut self, reason: Unjudged, blocks: u64) {
+        if blocks > 0 {
+            *self.unjudged.entry(reason).or_default() += blocks;
+        }
+    }
+
+    pub(crate) fn add_seed(&mut self, seed: u64) {
+        if self.seeds.len() < VerifyReport::MOST_SEEDS {
+            self.seeds.insert(seed);
+        }
+    }
+
+    /// An intact block of this seed that belongs elsewhere.
+    #[cold]
+    pub(crate) fn push_displaced(&mut self, seed: u64, finding: Finding) {
+        let is_known = self.displaced.contains_key(&seed);
+        if !is_known && self.displaced.len() >= VerifyReport::MOST_SEEDS {
+            self.add_unjudged(Unjudged::OtherAddress, 1);
+            return;
+        }
+        let displaced = self.displaced.entry(seed).or_default();
+        displaced.blocks += 1;
+        if displaced.first.len() < VerifyReport::KEPT {
+            displaced.first.push(finding);
+        }
+    }
+
     pub fn merge(&mut self, other: &VerifyReport) {
-        self.blocks_checked += other.blocks_checked;
+        self.intact_blocks += other.intact_blocks;
+        self.unreadable_blocks += other.unreadable_blocks;
         for (&class, count) in &other.counts {
             *self.counts.entry(class).or_default() += count;
         }
         self.first.extend_from_slice(&other.first);
         self.first.truncate(VerifyReport::KEPT);
-        self.unreadable_blocks += other.unreadable_blocks;
-        self.seed = self.seed.or(other.seed);
+        for (&reason, &blocks) in &other.unjudged {
+            self.add_unjudged(reason, blocks);
+        }
+        for &seed in &other.seeds {
+            self.add_seed(seed);
+        }
+        for (&seed, displaced) in &other.displaced {
+            let own = self.displaced.entry(seed).or_default();
+            own.blocks += displaced.blocks;
+            own.first.extend_from_slice(&displaced.first);
+            own.first.truncate(VerifyReport::KEPT);
+        }
+    }
+
+    /// Findings by class.
+    pub fn found(&self) -> BTreeMap<MismatchClass, u64> {
+        let mut found = self.counts.clone();
+        for displaced in self.displaced_of(true) {
+            *found.entry(MismatchClass::Misplaced).or_default() += displaced.blocks;
+        }
+        found
+    }
+
+    /// The first findings.
+    pub fn first_findings(&self) -> Vec<Finding> {
+        let displaced = self
+            .displaced_of(true)
+            .flat_map(|displaced| &displaced.first);
+        let all = self.first.iter().chain(displaced);
+        all.take(VerifyReport::KEPT).copied().collect()
+    }
+
+    /// Blocks that are neither right nor wrong, by reason.
+    pub fn not_judged(&self) -> BTreeMap<Unjudged, u64> {
+        let mut unjudged = self.unjudged.clone();
+        for displaced in self.displaced_of(false) {
+            *unjudged.entry(Unjudged::OtherAddress).or_default() += displaced.blocks;
+        }
+        unjudged
+    }
+
+    /// Blocks found right or wrong.
+    pub fn judged_blocks(&self) -> u64 {
+        self.intact_blocks + self.findings()
+    }
+
+    fn displaced_of(&self, is_at_home: bool) -> impl Iterator<Item = &Displaced> {
+        let of_seed = move |(seed, _): &(&u64, &Displaced)| self.seeds.contains(seed) == is_at_home;
+        self.displaced
+            .iter()
+            .filter(of_seed)
+            .map(|(_, displaced)| displaced)
+    }
+
+    /// Seed of the blocks, needed to verify them again later; `None` for several.
+    pub fn seed(&self) -> Option<u64> {
+        let only = self.seeds.first().copied();
+        only.filter(|_| self.seeds.len() == 1)
     }
 
     pub fn count(&self, class: MismatchClass) -> u64 {
-        self.counts.get(&class).copied().unwrap_or(0)
+        self.found().get(&class).copied().unwrap_or(0)
     }
 
     pub fn findings(&self) -> u64 {
-        self.counts.values().sum()
+        self.found().values().sum()
     }
 
     /// No finding and no unreadable block.

@@ -6,11 +6,16 @@
 //! measured once per process against the kernel's monotonic clock; every run's audit shows the
 //! drift since ([`Clock::drift_ppm`]).
 
+mod stops;
+
 use std::sync::OnceLock;
 // With `host::wall_clock`, the only reader of a system clock.
 use std::time::{Duration, Instant};
 
 use assay_units::Nanos;
+
+use stops::STOPS;
+pub use stops::{LEAST_STOP, StopWatch};
 
 /// Time to measure the counter's rate, once per process.
 const CALIBRATION: Duration = Duration::from_millis(40);
@@ -114,9 +119,14 @@ impl Clock {
         *CLOCK.get_or_init(calibrate)
     }
 
-    /// Nanoseconds since the process first asked.
+    /// Nanoseconds since the process first asked, without the stops that a [`StopWatch`] found.
     #[inline]
     pub fn now(&self) -> Nanos {
+        STOPS.running(|| self.raw())
+    }
+
+    #[inline]
+    fn raw(&self) -> Nanos {
         match self.tsc {
             Some(tsc) => tsc.since_base(read_tsc()),
             None => self.since_base(kernel_now()),
@@ -169,7 +179,7 @@ impl Clock {
 /// Longer than the kernel's default timer slack (50 us).
 pub(crate) const SPIN: Nanos = Nanos::from_micros(80);
 
-fn sleep(span: Nanos) {
+pub(crate) fn sleep(span: Nanos) {
     let spec = rustix::thread::Timespec {
         tv_sec: (span.0 / 1_000_000_000).min(i64::MAX as u64) as i64,
         tv_nsec: (span.0 % 1_000_000_000) as i64,

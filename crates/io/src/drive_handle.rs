@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use crate::page_cache::{self, FileBelow, ReadSource};
+
 /// A block device or file, open. Clones share the descriptor. The crate `device` opens drives and
 /// checks write permits; `clippy.toml` bans [`DriveHandle::new`] elsewhere.
 #[derive(Clone, Debug)]
@@ -14,6 +16,7 @@ pub struct DriveHandle {
     block_device: bool,
     block_bytes: u32,
     passthru: Option<Arc<io::Result<PassthruNode>>>,
+    below: Arc<[FileBelow]>,
 }
 
 /// The open NVMe generic character device (`/dev/ngXnY`) of the same namespace.
@@ -40,7 +43,15 @@ impl DriveHandle {
             file: Arc::new(file),
             block_bytes,
             passthru: None,
+            below: Arc::default(),
         })
+    }
+
+    /// Adds the files under it whose page cache can answer its reads.
+    #[must_use]
+    pub fn with_files_below(mut self, below: Vec<FileBelow>) -> DriveHandle {
+        self.below = below.into();
+        self
     }
 
     /// Adds the namespace's generic character device, or why it could not be opened.
@@ -76,12 +87,7 @@ impl DriveHandle {
 
     /// A file whose bytes are in memory only (tmpfs, ramfs).
     pub fn is_in_memory(&self) -> bool {
-        // linux/magic.h
-        const TMPFS: u64 = 0x0102_1994;
-        const RAMFS: u64 = 0x8584_58f6;
-        !self.block_device
-            && rustix::fs::fstatfs(&*self.file)
-                .is_ok_and(|fs| matches!(fs.f_type as u64 & 0xffff_ffff, TMPFS | RAMFS))
+        !self.block_device && page_cache::is_in_memory(&self.file)
     }
 
     /// Sets `O_NONBLOCK` on the shared descriptor: io_uring then attempts every I/O inline, even
@@ -91,9 +97,21 @@ impl DriveHandle {
         Ok(rustix::fs::fcntl_setfl(&*self.file, flags)?)
     }
 
-    /// Drops the file's pages from the page cache; `true` when the kernel took the advice.
-    pub fn drop_cached(&self) -> bool {
-        self.file.sync_data().is_ok()
-            && rustix::fs::fadvise(&*self.file, 0, None, rustix::fs::Advice::DontNeed).is_ok()
+    /// Drops a range of the drive from the host's page cache, that of files below it included, and
+    /// returns where later reads of it come from.
+    pub fn drop_cached(&self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
+        let own = page_cache::drop_range(&self.file, offset_bytes, len_bytes);
+        let below = self.below.iter().map(|below| {
+            let Ok(file) = &below.file else {
+                return ReadSource::HostMemory;
+            };
+            match below.drive_at_bytes {
+                Some(at) => {
+                    page_cache::drop_range(file, at.saturating_add(offset_bytes), len_bytes)
+                }
+                None => page_cache::drop_range(file, 0, u64::MAX),
+            }
+        });
+        below.fold(own, ReadSource::max)
     }
 }

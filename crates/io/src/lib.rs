@@ -9,7 +9,7 @@
 //!   commands by io_uring), [`sync::SyncTarget`] (one blocking call at a time),
 //!   [`null::NullTarget`] (completes at once: measures the engine itself).
 //! - [`drive_handle::DriveHandle`] is the open file that real targets share. The crate `device`
-//!   decides whether a drive may be written.
+//!   decides whether a drive may be written. [`page_cache`] drops the host's cache of it.
 //! - [`system_calls`] wraps the system calls that no crate wraps.
 //!
 //! # Non-goals
@@ -31,6 +31,7 @@ pub mod drive_handle;
 mod kernel_command;
 pub mod memory;
 pub mod null;
+pub mod page_cache;
 pub mod passthru;
 pub mod private_socket;
 pub mod realtime_signal;
@@ -43,6 +44,8 @@ pub mod uring;
 
 pub use assay_units::telemetry::Telemetry;
 pub use assay_units::{DataClass, Nanos, Op};
+
+use crate::page_cache::ReadSource;
 
 /// Largest single I/O, bytes.
 pub const MAX_IO_BYTES: u32 = 4 << 20;
@@ -193,6 +196,12 @@ pub trait Target {
     /// most simulations).
     fn buffer(&mut self, slot: u32) -> Option<&mut [u8]>;
 
+    /// Before a range is read to verify it: drops it from the host's page cache, and returns where
+    /// the reads come from.
+    fn drop_cached(&mut self, _offset_bytes: u64, _len_bytes: u64) -> ReadSource {
+        ReadSource::Drive
+    }
+
     /// Current telemetry, where reading it does not disturb the measurement (simulated drives).
     fn telemetry(&mut self) -> Option<Telemetry> {
         None
@@ -222,6 +231,10 @@ macro_rules! target_behind {
 
             fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
                 (**self).buffer(slot)
+            }
+
+            fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
+                (**self).drop_cached(offset_bytes, len_bytes)
             }
 
             fn telemetry(&mut self) -> Option<Telemetry> {

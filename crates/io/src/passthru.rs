@@ -17,6 +17,7 @@ use io_uring::{cqueue, opcode, squeue};
 
 use crate::drive_handle::{DriveHandle, PassthruNode};
 use crate::kernel_command::{KernelCommand, status_of};
+use crate::page_cache::ReadSource;
 use crate::ring::{Encode, Ring, RingTarget, UringOptions};
 use crate::{Completion, Io, TargetError};
 
@@ -136,6 +137,11 @@ unsafe impl Encode for NvmeCommands {
                 errno => errno,
             },
         }
+    }
+
+    /// These commands bypass the page cache.
+    fn drop_cached(&self, _offset_bytes: u64, _len_bytes: u64) -> ReadSource {
+        ReadSource::Drive
     }
 
     /// A drive may read a range until its command completes: freed memory could make it deallocate

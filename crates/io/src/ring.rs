@@ -11,6 +11,7 @@ use io_uring::{IoUring, cqueue, squeue};
 
 use crate::buffers::Buffers;
 use crate::clock::{Clock, SPIN};
+use crate::page_cache::ReadSource;
 use crate::{Completion, Io, MAX_SLOTS, Target, TargetError};
 
 /// Set-up flags of a ring.
@@ -55,6 +56,9 @@ pub unsafe trait Encode {
 
     /// Decodes user data and result.
     fn decode(user_data: u64, result: i32) -> Completion;
+
+    /// [`Target::drop_cached`].
+    fn drop_cached(&self, offset_bytes: u64, len_bytes: u64) -> ReadSource;
 
     /// Called when entries remain in flight for ever: own memory that they refer to must be leaked.
     fn abandon(&mut self) {}
@@ -125,6 +129,10 @@ impl<E: Encode> Target for RingTarget<E> {
 
     fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
         Some(self.ring.buffers.slot(slot))
+    }
+
+    fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
+        self.encoder.drop_cached(offset_bytes, len_bytes)
     }
 }
 

@@ -11,6 +11,7 @@ use rustix::io::ReadWriteFlags;
 use crate::buffers::Buffers;
 use crate::drive_handle::DriveHandle;
 use crate::null::Completed;
+use crate::page_cache::ReadSource;
 use crate::{Completion, Io, Target, TargetError};
 
 /// Runs each I/O inside [`Target::submit`].
@@ -116,5 +117,9 @@ impl Target for SyncTarget {
 
     fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
         Some(self.buffers.slot(slot))
+    }
+
+    fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
+        self.drive.drop_cached(offset_bytes, len_bytes)
     }
 }

@@ -140,6 +140,66 @@ pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Resul
     Ok((targets, found.to_vec()))
 }
 
+/// cachestat(2), Linux 6.5, include/uapi/asm-generic/unistd.h.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// Pages of a range of a file that are in the page cache.
+pub(crate) fn cached_pages(file: &File, offset_bytes: u64, len_bytes: u64) -> io::Result<u64> {
+    // `struct cachestat_range` and `struct cachestat` of include/uapi/linux/mman.h.
+    let range = [offset_bytes, len_bytes];
+    let mut counts = [0_u64; 5];
+    // SAFETY: the call reads one `struct cachestat_range` (two u64) and writes one `struct
+    // cachestat` (five u64); both pointers are valid for that for the length of the call.
+    let result = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            range.as_ptr(),
+            counts.as_mut_ptr(),
+            0,
+        )
+    };
+    match result {
+        0 => Ok(counts[0]),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Pages of a range of a file that mincore(2) has in memory: the same in every version of Linux,
+/// and through file systems that have no pages of their own. All pages, where the caller is
+/// neither the file's owner nor may write it.
+pub(crate) fn resident_pages(file: &File, offset_bytes: u64, len_bytes: u64) -> io::Result<u64> {
+    /// Mapped at a time.
+    const WINDOW_BYTES: u64 = 1 << 30;
+    let page_bytes = rustix::param::page_size() as u64;
+    let file_bytes = io::Seek::seek(&mut &*file, io::SeekFrom::End(0))?;
+    let end = offset_bytes.saturating_add(len_bytes).min(file_bytes);
+    let mut at = offset_bytes - offset_bytes % page_bytes;
+    let mut states = vec![0_u8; WINDOW_BYTES.div_ceil(page_bytes) as usize];
+    let mut resident = 0;
+    while at < end {
+        let bytes = (end - at).min(WINDOW_BYTES) as usize;
+        let pages = bytes.div_ceil(page_bytes as usize);
+        // SAFETY: a new mapping at an address of the kernel's choice, which is never accessed and
+        // is unmapped below; mincore writes one byte for each page, for which `states` has room.
+        let result = unsafe {
+            let none = std::ptr::null_mut();
+            let base = mmap(none, bytes, ProtFlags::READ, MapFlags::SHARED, file, at)?;
+            let result = libc::mincore(base, bytes, states.as_mut_ptr());
+            let error = io::Error::last_os_error();
+            let _ = munmap(base, bytes);
+            if result == 0 { Ok(()) } else { Err(error) }
+        };
+        result?;
+        resident += states[..pages]
+            .iter()
+            .filter(|&&state| state & 1 == 1)
+            .count() as u64;
+        at += bytes as u64;
+    }
+    Ok(resident)
+}
+
 /// All threads of this process (getrusage(2), `RUSAGE_SELF`).
 pub fn process_resource_usage() -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

@@ -13,6 +13,7 @@ use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{cqueue, opcode, squeue};
 
 use crate::drive_handle::DriveHandle;
+use crate::page_cache::ReadSource;
 use crate::ring::{Encode, Ring, RingTarget};
 use crate::sync::fallocate_mode;
 use crate::{Completion, Io, TargetError};
@@ -22,7 +23,7 @@ pub use crate::ring::UringOptions;
 /// Encodes I/Os on one file or block device.
 pub struct FileCalls {
     // Kept open for as long as the ring uses it.
-    _drive: DriveHandle,
+    drive: DriveHandle,
     flush: FsyncFlags,
     fua_flags: i32,
 }
@@ -50,7 +51,7 @@ impl UringTarget {
         let file = drive.file().as_raw_fd();
         let ring = Ring::new(drive.name(), file, slots, slot_bytes, options)?;
         let calls = FileCalls {
-            _drive: drive,
+            drive,
             flush: match options.flush_metadata {
                 true => FsyncFlags::empty(),
                 false => FsyncFlags::DATASYNC,
@@ -116,5 +117,9 @@ unsafe impl Encode for FileCalls {
                 result => result,
             },
         }
+    }
+
+    fn drop_cached(&self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
+        self.drive.drop_cached(offset_bytes, len_bytes)
     }
 }

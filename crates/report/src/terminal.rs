@@ -360,12 +360,7 @@ fn job_figures(page: &mut TextPage, result: &CellResult) {
     }
     if let Some(verify) = &result.verify {
         let alarm = (!verify.found.is_empty()).then_some(Paint::Alarm);
-        let checked = group_digits(verify.blocks_checked);
-        let text = format!(
-            "{checked} blocks, found {}",
-            tables::cells::verification(verify)
-        );
-        page.pair("verified", &text, alarm);
+        page.pair("verified", &tables::cells::verification(verify), alarm);
         for example in &verify.examples {
             page.pair("", example, Some(Paint::Alarm));
         }

@@ -543,10 +543,13 @@ impl CellResult {
 /// Result of verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifySummary {
-    /// Blocks checked.
+    /// Blocks found right or wrong.
     pub blocks_checked: u64,
     /// Findings by kind (`corrupt`, `torn`, `misplaced`, `stale`, `lost`).
     pub found: BTreeMap<String, u64>,
+    /// Blocks that are neither right nor wrong, by reason (`write_failed`, `host_memory`, ...).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub not_judged: BTreeMap<String, u64>,
     /// The first findings, as text.
     pub examples: Vec<String>,
     /// Seed in the blocks, to verify them again (`--verify_seed`).

@@ -6,6 +6,7 @@ use assay_device::identity::{DriveInfo, PcieLink};
 use assay_device::session::{DriveSession, OpenMode, OpenTarget, SessionError};
 use assay_integrity::pattern::PatternPages;
 use assay_io::null::NullTarget;
+use assay_io::page_cache::ReadSource;
 use assay_io::sync::SyncTarget;
 use assay_io::uring::{UringOptions, UringTarget};
 use assay_io::{IO_TIMEOUT, Target};
@@ -70,6 +71,8 @@ pub struct SoftwareHost<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> {
     pages: Option<Arc<PatternPages>>,
     /// Empty while the drives are closed.
     targets: Vec<OpenTarget>,
+    /// Where the bytes come from that the newest queues read.
+    source: ReadSource,
     /// Order of the drives in the recording that was found.
     order: Vec<usize>,
 }
@@ -90,6 +93,7 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
             layer: Box::new(PassThrough),
             pages: None,
             targets: Vec::new(),
+            source: ReadSource::Drive,
         }
     }
 
@@ -133,6 +137,12 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
     pub fn queues(&mut self) -> Result<Vec<StreamQueue<'_>>, SessionError> {
         self.open()?;
         let options = self.options;
+        // Without O_DIRECT, what was written before is to be read from the drive.
+        let sources = self.targets.iter().map(|open| match open {
+            OpenTarget::Real { open, .. } if !options.direct => open.drop_cached(0, u64::MAX),
+            _ => ReadSource::Drive,
+        });
+        self.source = sources.max().unwrap_or(ReadSource::Drive);
         let spare = self.layer.spare_slots();
         let mut queues = Vec::new();
         let open = self.targets.iter_mut().zip(self.sessions.as_ref());
@@ -171,6 +181,10 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> StreamHost for SoftwareHo
         for (session, target) in sessions.zip(self.targets.drain(..)) {
             session.release(target);
         }
+    }
+
+    fn read_source(&self) -> ReadSource {
+        self.source
     }
 
     fn data_path(&self) -> String {

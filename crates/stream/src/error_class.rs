@@ -15,6 +15,7 @@ impl Classified for StreamError {
             StreamError::Target(_)
             | StreamError::Source { .. }
             | StreamError::Sink { .. }
+            | StreamError::HostMemory { .. }
             | StreamError::Core { .. } => ErrorClass::Io,
             StreamError::SmallSlots { .. } => ErrorClass::Internal,
         }

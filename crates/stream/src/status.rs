@@ -171,6 +171,11 @@ pub enum StreamError {
         streamer: String,
         option: crate::streamer::StreamOption,
     },
+    #[error(
+        "{drives}: not verified: the host's page cache holds the data and could not be dropped, so \
+         that reading says nothing about the drive; use direct I/O (--direct true)"
+    )]
+    HostMemory { drives: String },
     #[error(transparent)]
     Session(#[from] assay_device::session::SessionError),
     #[error(transparent)]

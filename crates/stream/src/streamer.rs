@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use assay_device::identity::PcieLink;
 use assay_integrity::pattern::PatternPages;
+use assay_io::page_cache::ReadSource;
 
 use crate::index::Recording;
 use crate::queue::StreamQueue;
@@ -221,6 +222,21 @@ pub trait StreamHost {
 
     /// Close the drives; no effect if they are closed.
     fn close(&mut self);
+
+    /// Where the newest streamer reads what was written before it was made.
+    fn read_source(&self) -> ReadSource {
+        ReadSource::Drive
+    }
+
+    /// Fails where reading does not verify the drive.
+    fn check_reads_drive(&self) -> Result<(), StreamError> {
+        match self.read_source() {
+            ReadSource::Drive => Ok(()),
+            ReadSource::HostMemory => Err(StreamError::HostMemory {
+                drives: self.names(),
+            }),
+        }
+    }
 
     fn data_path(&self) -> String;
 

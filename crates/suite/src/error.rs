@@ -43,6 +43,12 @@ pub enum SuiteError {
         "suite {suite} would make at least {cells} cells, more than {MAX_CELLS}; shorten its lists"
     )]
     TooManyCells { suite: String, cells: u128 },
+    #[error(
+        "{verifying} verifies an area in which {writing} writes at the same time, so that what one \
+         overwrites could not be told from a fault of the drive: give each an area of its own \
+         (offset, size), or run them one after the other"
+    )]
+    Areas { verifying: String, writing: String },
     #[error(transparent)]
     Session(#[from] SessionError),
 }
@@ -67,6 +73,7 @@ impl Classified for SuiteError {
             | SuiteError::Invalid { .. }
             | SuiteError::UnknownParameter { .. }
             | SuiteError::BadScale(_)
+            | SuiteError::Areas { .. }
             | SuiteError::TooManyCells { .. } => ErrorClass::Usage,
         }
     }

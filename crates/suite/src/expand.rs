@@ -15,6 +15,7 @@ use assay_workload::plan::Workload;
 use crate::SuiteError;
 use crate::schema::{Requirement, StepWork, Suite, SuiteStep};
 
+mod areas;
 mod cell;
 mod matrix;
 mod parameters;
@@ -374,6 +375,7 @@ impl RunPlan {
         })?;
         if Some(number + 1) == step.jobs().map(toml::Table::len) {
             skip_together(&mut self.cells[first..]);
+            areas::check(&self.cells[first..])?;
         }
         Ok(())
     }

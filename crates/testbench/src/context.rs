@@ -53,7 +53,9 @@ impl BenchRun<'_> {
         let mut streamer = streamer.map_err(|error| TestError::BenchRun(error.into()))?;
         let result = work(&mut *streamer, &mut self.context);
         drop(streamer);
+        let from_drive = self.host.check_reads_drive();
         self.host.close();
+        from_drive.map_err(|error| TestError::BenchRun(error.into()))?;
         result
     }
 }

@@ -1,6 +1,5 @@
 use std::sync::atomic::AtomicBool;
 
-use assay_integrity::checker::LearnedSeed;
 use assay_io::clock;
 use assay_io::null::NullTarget;
 use assay_io::{Target, TargetError, Telemetry};
@@ -60,8 +59,7 @@ pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
     let workload = Workload::plan(&options, &facts)?;
     let mut target = NullTarget::new(1);
     let start = target.now();
-    let learned = LearnedSeed::default();
-    let mut workers = [Worker::new(&workload, 0, 0, start, &learned)?];
+    let mut workers = [Worker::new(&workload, 0, 0, start)?];
     let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
     let mut sink = AuditSink(JobTotals::default());
     run_io_loop(

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use assay_device::host::ProcessUsage;
 use assay_device::session::OpenTarget;
 use assay_integrity::finding::VerifyReport;
-use assay_io::clock::Clock;
+use assay_io::clock::{Clock, StopWatch};
 use assay_io::{TargetError, Telemetry};
 pub use assay_sim_host::HostProfile;
 use assay_stats::{HostLoad, Interval, JobTotals, ProcessLoad, Recorder};
@@ -58,6 +58,8 @@ pub struct DriveOutcome {
 pub struct RunOutcome {
     pub drives: Vec<DriveOutcome>,
     pub host: ProcessLoad,
+    /// Time for which this process did not run, in which no real drive was measured.
+    pub stopped: Nanos,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -148,8 +150,11 @@ pub fn run_on_host(
             }
         }));
     }
+    let mut stopped = Nanos::ZERO;
     if !threaded.is_empty() {
+        let watch = StopWatch::start();
         run_threads(&mut threaded, stop, observer)?;
+        stopped = watch.stopped();
     }
     if !simulated.is_empty() {
         run_simulated(simulated, host, stop, observer)?;
@@ -158,6 +163,7 @@ pub fn run_on_host(
     let cpu = ProcessUsage::read();
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
     Ok(RunOutcome {
+        stopped,
         drives: outcomes,
         host: ProcessLoad {
             cpu_user_pct: share(cpu.user, cpu_before.user),

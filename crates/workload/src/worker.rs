@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use assay_integrity::blocks::VerifyError;
-use assay_integrity::checker::{CheckerOptions, JobChecker, LearnedSeed};
+use assay_integrity::checker::{CheckerOptions, JobChecker};
 use assay_integrity::data::Filler;
 use assay_integrity::finding::VerifyReport;
+use assay_io::page_cache::ReadSource;
 use assay_io::{Completion, Io, Target};
 use assay_stats::Recorder;
 use assay_units::rng::mix;
@@ -87,6 +88,10 @@ pub struct Worker {
     pending: Vec<Pending>,
     free: Vec<u32>,
     access: AddressGenerator,
+    /// Offset and length of what it works in, bytes.
+    region: (u64, u64),
+    read_source: ReadSource,
+    read_back_source: ReadSource,
     /// The trace that it replays in place of addresses and arrivals.
     trace: Option<TraceReplay>,
     read_percent: u8,
@@ -134,13 +139,11 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
 }
 
 impl Worker {
-    /// All workers of a job share the seed found on the drive.
     pub fn new(
         workload: &Workload,
         index: u32,
         first_slot: u32,
         start: Nanos,
-        learned: &LearnedSeed,
     ) -> Result<Worker, WorkerError> {
         let region = workload.region(index);
         let seed = workload.seed;
@@ -157,7 +160,7 @@ impl Worker {
         };
         let checker = workload
             .verify_bytes
-            .map(|bytes| JobChecker::new(checker_options(workload, region, bytes), learned))
+            .map(|bytes| JobChecker::new(checker_options(workload, region, bytes)))
             .transpose()?;
         let filler = (workload.writes() && !workload.trims && checker.is_none())
             .then(|| Filler::new(workload.data, workload.data_seed, index));
@@ -167,6 +170,9 @@ impl Worker {
             pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
             access: workload.addresses(index)?,
+            region: (region.offset_bytes, region.size_bytes),
+            read_source: ReadSource::Drive,
+            read_back_source: ReadSource::Drive,
             trace: None,
             read_percent: workload.read_percent,
             choice: Rng::stream(mix(seed, u64::from(index)), "read-or-write"),
@@ -201,6 +207,19 @@ impl Worker {
             phase: WorkerPhase::Main,
             reads_back: false,
         })
+    }
+
+    /// Where the reads of the workload itself come from.
+    pub(crate) fn with_read_source(mut self, source: ReadSource) -> Worker {
+        self.read_source = source;
+        self
+    }
+
+    /// What was written is to be read from the drive.
+    fn begin_read_back<T: Target>(&mut self, target: &mut T) {
+        self.begin_backlog();
+        let (offset_bytes, size_bytes) = self.region;
+        self.read_back_source = target.drop_cached(offset_bytes, size_bytes);
     }
 
     pub(crate) fn exit(&mut self) -> Option<&mut ExitShare> {
@@ -285,7 +304,7 @@ impl Worker {
                     if !self.is_idle() {
                         return NextIssue::Completion;
                     }
-                    self.begin_backlog();
+                    self.begin_read_back(target);
                     self.phase = WorkerPhase::ReadBacklog;
                 }
                 WorkerPhase::ReadBacklog => {
@@ -303,8 +322,10 @@ impl Worker {
                         self.push_flush(now, batch);
                         return NextIssue::Completion;
                     }
-                    self.begin_backlog();
                     self.reads_back = self.checker.as_ref().is_some_and(JobChecker::reads_back);
+                    if self.reads_back {
+                        self.begin_read_back(target);
+                    }
                     self.phase = match self.reads_back {
                         true => WorkerPhase::ReadBack,
                         false => WorkerPhase::Done,
@@ -565,7 +586,12 @@ impl Worker {
                     .then(|| target.buffer(completion.slot))
                     .flatten()
                     .map(|buffer| &buffer[..pending.len_bytes as usize]);
-                checker.finish_read(pending.offset_bytes, pending.len_bytes, buffer);
+                let source = match pending.read_back {
+                    true => self.read_back_source,
+                    false => self.read_source,
+                };
+                let is_proof = source == ReadSource::Drive;
+                checker.finish_read(pending.offset_bytes, pending.len_bytes, buffer, is_proof);
             }
         }
         moved

@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use assay_device::session::{TargetKind, TargetProperties};
-use assay_integrity::checker::LearnedSeed;
 use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, JobTotals, Recorder};
 use assay_units::{Nanos, Op};
@@ -104,8 +103,7 @@ fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
         lengths: Vec::with_capacity(4),
     };
     let start = target.now();
-    let learned = LearnedSeed::default();
-    let mut workers = [Worker::new(&workload, 0, 0, start, &learned).unwrap()];
+    let mut workers = [Worker::new(&workload, 0, 0, start).unwrap()];
     let mut recorder = Recorder::new(start, workload.interval, workload.ramp, false);
     recorder.preallocate(&[Op::Read, Op::Write]);
     let mut sink = SlowSink {

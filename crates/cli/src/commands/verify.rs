@@ -20,6 +20,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
     )?;
     let registers = stream::listen()?;
     let mut recording = streamed.host.find_recording(streamed.range.first)?;
+    streamed.host.check_reads_drive()?;
     let mut streamer = streamed.host.streamer()?;
     let options = ReplayOptions {
         keep_going: true,

@@ -318,3 +318,40 @@ fn a_closed_pipe_is_silent_success() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// Time in which the program is stopped is none of the drive's.
+#[test]
+fn a_stopped_program_measures_nothing() {
+    let fixture = Fixture::in_memory();
+    fixture.noise("disk", 4 * MIB);
+    for way in ["--engine sync", "--engine uring --iodepth 4 --numjobs 2"] {
+        let _ = std::fs::remove_dir_all(fixture.path("run"));
+        let words = format!(
+            "job disk --rw randread --bs 4k {way} --runtime 3s --interval 100ms --out run --json"
+        );
+        let child = fixture.command(&words).spawn().unwrap();
+        let journal = fixture.path("run/journal.log");
+        wait_until("the job is under way", || {
+            text_so_far(&journal).contains("\"interval\"")
+        });
+        // The I/O is done by a child process of the command.
+        let pid = child.id();
+        let children = text_so_far(format!("/proc/{pid}/task/{pid}/children").as_ref());
+        let worker = children.split_whitespace().next().expect("a child process");
+        let worker = rustix::process::Pid::from_raw(worker.parse().unwrap()).unwrap();
+        rustix::process::kill_process(worker, Signal::STOP).unwrap();
+        pause(2000);
+        rustix::process::kill_process(worker, Signal::CONT).unwrap();
+        let job = Done::of(&words, child).expect(0).json();
+        let warnings = job["warnings"].to_string();
+        assert!(warnings.contains("host-stopped"), "{way}: {warnings}");
+        let longest_ns = number(&job, "/jobs/0/read/latency_ns/max");
+        assert!(longest_ns < 1e9, "{way}: {longest_ns} ns");
+        // The runtime is that of the program.
+        let elapsed_ns = number(&job, "/jobs/0/elapsed_ns");
+        assert!(
+            (2.9e9..3.5e9).contains(&elapsed_ns),
+            "{way}: {elapsed_ns} ns"
+        );
+    }
+}

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::fault_fs::{Call, Fault, FaultFs, NAME};
 use crate::fixture::{Fixture, MIB, noise, number};
 
 const BLOCK: usize = 4096;
@@ -47,11 +48,7 @@ fn damage(
     hurt(&mut content, &fixture);
     fixture.write("disk", &content);
     let (found, example) = checked(&fixture, "", 1);
-    let expected: Value = expected
-        .iter()
-        .map(|(name, count)| ((*name).to_owned(), Value::from(*count)))
-        .collect();
-    assert_eq!(found, expected, "{what}: {example}");
+    assert_eq!(found, counts(expected), "{what}: {example}");
     for part in message {
         assert!(
             example.contains(part),
@@ -60,6 +57,37 @@ fn damage(
     }
     // Verification changes nothing.
     assert!(fixture.read("disk") == content);
+}
+
+fn counts(expected: &[(&str, u64)]) -> Value {
+    let counts = expected.iter();
+    counts
+        .map(|(name, count)| ((*name).to_owned(), Value::from(*count)))
+        .collect()
+}
+
+/// Change the content as something else than a fault can: nothing is found, and this many blocks
+/// are not judged.
+#[track_caller]
+fn change(what: &str, expected: &[(&str, u64)], make: impl FnOnce(&mut Vec<u8>, &Fixture)) {
+    let fixture = Fixture::in_memory();
+    fixture.write("disk", noise(9, 4 * MIB));
+    let mut content = written(&fixture, "");
+    make(&mut content, &fixture);
+    fixture.write("disk", &content);
+    let job = fixture.json("job disk --rw read --bs 64k --verify");
+    let verify = &job["jobs"][0]["verify"];
+    assert_eq!(verify["found"], counts(&[]), "{what}");
+    let not_judged = match expected {
+        [] => Value::Null,
+        expected => counts(expected),
+    };
+    assert_eq!(verify["not_judged"], not_judged, "{what}");
+    let unjudged: u64 = expected.iter().map(|(_, count)| count).sum();
+    let checked = verify["blocks_checked"].as_u64().unwrap();
+    assert!(checked + unjudged >= 1024, "{what}: {verify}");
+    let warned = job["warnings"].to_string().contains("verify-not-judged");
+    assert_eq!(warned, unjudged > 0, "{what}");
 }
 
 #[test]
@@ -106,60 +134,89 @@ fn a_block_copied_over_another() {
     );
 }
 
+/// What another program, a deallocation, or another job did since is no fault of the drive.
 #[test]
-fn a_zeroed_block_and_foreign_bytes() {
-    damage(
-        "zeroed block",
-        &[("lost", 1)],
-        &["at byte 28672", "zeroes"],
-        |c, _| c[7 * BLOCK..8 * BLOCK].fill(0),
-    );
-    damage(
-        "foreign bytes",
-        &[("lost", 2)],
-        &["at byte 28672", "bytes that assay did not write"],
-        |c, _| {
-            c[7 * BLOCK..9 * BLOCK].copy_from_slice(&noise(5, 2 * BLOCK));
-        },
-    );
-}
-
-#[test]
-fn an_older_version_of_a_block() {
-    damage(
-        "older block",
-        &[("stale", 1)],
-        &["at byte 36864", "of an earlier job"],
+fn what_was_overwritten_since_is_not_judged() {
+    change("nothing", &[], |_, _| {});
+    change("zeroed block", &[("zeroes", 1)], |c, _| {
+        c[7 * BLOCK..8 * BLOCK].fill(0);
+    });
+    change("foreign bytes", &[("other_data", 2)], |c, _| {
+        c[7 * BLOCK..9 * BLOCK].copy_from_slice(&noise(5, 2 * BLOCK));
+    });
+    change("foreign sectors", &[("partly_overwritten", 1)], |c, _| {
+        c[7 * BLOCK + 512..7 * BLOCK + 1536].copy_from_slice(&noise(5, 1024));
+    });
+    change("a block of an earlier job", &[], |c, fixture| {
+        let older = c.clone();
+        *c = written(fixture, "");
+        c[9 * BLOCK..10 * BLOCK].copy_from_slice(&older[9 * BLOCK..10 * BLOCK]);
+    });
+    change(
+        "a part of an earlier job",
+        &[("partly_overwritten", 1)],
         |c, fixture| {
             let older = c.clone();
-            fixture.write("disk", &older);
             *c = written(fixture, "");
-            c[9 * BLOCK..10 * BLOCK].copy_from_slice(&older[9 * BLOCK..10 * BLOCK]);
+            let half = 7 * BLOCK + 2048..8 * BLOCK;
+            c[half.clone()].copy_from_slice(&older[half]);
         },
     );
 }
 
+/// A job of several, on a file of one MiB.
+fn half(rw: &str, offset: &str, size: &str, more: &str) -> String {
+    let verify = format!("--rw {rw} --offset {offset} --size {size} --verify {more}");
+    match rw {
+        "read" => format!("job disk {verify}"),
+        _ => format!("job disk {verify} --destroy disk"),
+    }
+}
+
 #[test]
-fn a_mixed_block_is_torn_or_corrupt() {
-    let fixture = Fixture::in_memory();
-    fixture.write("disk", noise(9, MIB));
-    let older = written(&fixture, "");
-    let mut content = written(&fixture, "");
-    content[7 * BLOCK + 2048..8 * BLOCK].copy_from_slice(&older[7 * BLOCK + 2048..8 * BLOCK]);
-    fixture.write("disk", &content);
-    let (found, example) = checked(&fixture, "", 1);
-    let total: u64 = found
-        .as_object()
-        .unwrap()
-        .values()
-        .map(|count| count.as_u64().unwrap())
-        .sum();
-    assert_eq!(total, 1, "{found} {example}");
-    assert!(
-        found.get("torn").or(found.get("corrupt")).is_some(),
-        "{found} {example}"
+fn areas_of_several_jobs_are_verified_in_one() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    fixture.json(&half("write", "0", "512k", "--bs 4k"));
+    fixture.json(&half("write", "512k", "512k", "--bs 4k"));
+    let check = |more: &str| {
+        let job = fixture.json(&half("read", "0", "1m", more));
+        let verify = &job["jobs"][0]["verify"];
+        assert_eq!(verify["found"], counts(&[]), "{more}");
+        (
+            number(&job, "/jobs/0/verify/blocks_checked"),
+            verify["not_judged"].clone(),
+        )
+    };
+    assert_eq!(check("--bs 64k"), (256.0, Value::Null));
+    // A rewrite of a part, with other blocks; and blocks longer than the reads.
+    fixture.json(&half("write", "256k", "64k", "--bs 512"));
+    assert_eq!(check("--bs 64k"), (240.0 + 128.0, Value::Null));
+    assert_eq!(check("--bs 4k"), (240.0 + 128.0, Value::Null));
+    let (checked, not_judged) = check("--bs 512");
+    assert_eq!(
+        (checked, &not_judged["longer_than_read"]),
+        (128.0, &240.into())
     );
-    assert!(example.contains("at byte 28672"), "{example}");
+}
+
+/// Two jobs of one command on one area, of which one verifies: refused before any I/O.
+#[test]
+fn another_writer_in_a_verified_area_is_refused() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", 2 * MIB);
+    let before = fixture.read("disk");
+    let jobs = |offset: &str| {
+        format!(
+            "job disk --size 1m --name a --rw write --bs 4k --verify --name b --rw randwrite \
+             --bs 4k --offset {offset} --destroy disk"
+        )
+    };
+    let refused = fixture.run(&jobs("512k"));
+    refused.refuses(2, &["disk/a", "disk/b", "at the same time", "offset"]);
+    assert!(fixture.read("disk") == before);
+    let job = fixture.json(&jobs("1m"));
+    assert_eq!(job["jobs"][0]["verify"]["found"], counts(&[]));
 }
 
 #[test]
@@ -188,14 +245,13 @@ fn overwriting_an_earlier_run_raises_no_false_alarm() {
             serde_json::json!({})
         );
     }
-    let (found, _) = checked(&fixture, "--verify_seed 78", 1);
-    let bad: u64 = found
-        .as_object()
-        .unwrap()
-        .values()
-        .map(|count| count.as_u64().unwrap())
-        .sum();
-    assert_eq!(bad, 1024, "no block has seed 78: {found}");
+    let job = fixture.json("job disk --rw read --bs 64k --verify --verify_seed 78");
+    let verify = &job["jobs"][0]["verify"];
+    assert_eq!(verify["not_judged"], counts(&[("other_job", 1024)]));
+    assert_eq!(
+        (&verify["found"], &verify["blocks_checked"]),
+        (&counts(&[]), &0.into())
+    );
 }
 
 #[test]
@@ -242,11 +298,55 @@ fn the_seed_reported_is_the_seed_to_verify_with() {
 }
 
 #[test]
-fn a_file_without_verified_blocks_is_all_lost() {
+fn a_file_without_verified_blocks_is_not_judged() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", MIB);
+    let job = fixture.json("job disk --rw read --bs 64k --verify");
+    let verify = &job["jobs"][0]["verify"];
+    assert_eq!(verify["not_judged"], counts(&[("other_data", 256)]));
     assert_eq!(
-        checked(&fixture, "", 1).0,
-        serde_json::json!({ "lost": 256 })
+        (&verify["found"], &verify["blocks_checked"]),
+        (&counts(&[]), &0.into())
     );
+    let text = fixture.ok("job disk --rw read --bs 64k --verify").stdout;
+    assert!(
+        text.contains("no block; not judged: 256 not written by a verifying job"),
+        "{text}"
+    );
+}
+
+/// Storage that loses a write, and a page cache that has it.
+#[test]
+fn writes_through_the_page_cache_are_read_back_from_storage() {
+    for (fault, found) in [
+        (None, None),
+        (Some(Fault::Lie), Some("lost")),
+        (Some(Fault::Tear), Some("lost")),
+    ] {
+        let Some(storage) = FaultFs::mount(noise(7, 4 * MIB)) else {
+            return;
+        };
+        let fixture = Fixture::in_memory();
+        if let Some(fault) = fault {
+            storage.plan_times(Call::Write, fault, 3, 1);
+        }
+        let path = storage.path().display().to_string();
+        let words = format!("job {path} --rw write --bs 64k --verify --direct 0 --destroy {NAME}");
+        let status = i32::from(found.is_some());
+        let job = fixture.json_status(&words, status);
+        let verify = &job["jobs"][0]["verify"];
+        assert_eq!(verify["not_judged"], Value::Null, "{fault:?}: {verify}");
+        assert_eq!(
+            number(&job, "/jobs/0/verify/blocks_checked"),
+            1024.0,
+            "{fault:?}"
+        );
+        let kinds: Vec<&str> = verify["found"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(kinds, found.into_iter().collect::<Vec<_>>(), "{verify}");
+    }
 }

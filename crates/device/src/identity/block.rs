@@ -21,7 +21,7 @@ pub(crate) fn block_node(root: &SystemRoot, device: DeviceNumber) -> io::Result<
 }
 
 /// The block device of a drive; of a file, the one under it.
-pub(super) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> {
+pub(crate) fn node_of(root: &SystemRoot, info: &DriveInfo) -> Option<BlockNode> {
     match info.kind {
         DriveKind::Block => block_node(root, info.device?).ok(),
         DriveKind::File => {

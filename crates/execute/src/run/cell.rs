@@ -6,6 +6,7 @@ use assay_analysis::endurance::Origins;
 use assay_device::open::open_drive;
 use assay_device::session::{OpenMode, OpenTarget, SessionError};
 use assay_io::Nanos;
+use assay_io::page_cache::ReadSource;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS, POINT_DEPTH, POINT_THREADS};
 use assay_workload::plan::{Pacing, Workload};
@@ -319,6 +320,12 @@ impl Executor<'_, '_> {
                 self.warn_cell(cell, job.drive, warn::power_ended(last, end))?;
             }
             self.warn_about(cell, job, &result, host)?;
+            if !simulated {
+                let warnings = warn::host_stopped(outcome.stopped, host);
+                for warning in warnings {
+                    self.warn_cell(cell, job.drive, warning)?;
+                }
+            }
             done.results.push(result);
         }
         if done.complete {
@@ -358,9 +365,9 @@ impl Executor<'_, '_> {
 
     fn drop_caches(&mut self, cell: &Cell) -> Result<(), ExecuteError> {
         for &drive in &cell.plan.drives {
-            let open =
-                open_drive(self.drives[drive].info(), false, None).map_err(SessionError::from)?;
-            if !open.drop_cached() {
+            let info = self.drives[drive].info();
+            let open = open_drive(info, false, None).map_err(SessionError::from)?;
+            if open.drop_cached(0, info.capacity_bytes) != ReadSource::Drive {
                 self.warn_cell(cell, drive, warn::cache_not_dropped())?;
             }
         }

@@ -71,15 +71,21 @@ pub(super) fn result_of(
         result.values.insert(HOST_BUSY_PCT.to_owned(), busy_pct);
     }
     if let Some(report) = &part.verify {
-        let found = report.counts.iter().map(|(class, &n)| (class.name(), n));
+        let counts = report.found();
+        let found = counts.iter().map(|(class, &n)| (class.name(), n));
         let unreadable = ("unreadable", report.unreadable_blocks);
         let found = found.chain(Some(unreadable).filter(|(_, n)| *n > 0));
-        let examples = report.first.iter().take(EXAMPLES);
+        let not_judged = report.not_judged();
+        let not_judged = not_judged.iter().map(|(reason, &n)| (reason.name(), n));
+        let findings = report.first_findings();
         result.verify = Some(VerifySummary {
-            blocks_checked: report.blocks_checked,
+            blocks_checked: report.judged_blocks(),
             found: found.map(|(k, n)| (k.to_owned(), n)).collect(),
-            examples: examples.map(ToString::to_string).collect(),
-            seed: report.seed,
+            not_judged: not_judged.map(|(k, n)| (k.to_owned(), n)).collect(),
+            examples: (findings.iter().take(EXAMPLES))
+                .map(ToString::to_string)
+                .collect(),
+            seed: report.seed(),
         });
     }
     result

@@ -227,6 +227,7 @@ impl Executor<'_, '_> {
         if blocks > 0 {
             warnings.push(warn::verify_failed(blocks));
         }
+        warnings.extend(result.verify.as_ref().and_then(warn::verify_not_judged));
         for warning in warnings {
             self.warn_cell(cell, job.drive, warning)?;
         }

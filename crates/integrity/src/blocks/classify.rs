@@ -1,9 +1,8 @@
-//! The decision table is in [`crate::blocks`]. Where a block is not intact as a whole, each sector
+//! Where a block is not intact as a whole, each sector
 //! is compared with the content that each candidate write would have left; payloads are keyed by
 //! generation, so one sector identifies its write.
 
 use assay_units::SECTOR_BYTES;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::header::{BlockHeader, HEADER_BYTES, HeaderClaim, differing_bits};
 use super::map::{GENERATION_BITS, earlier_generation, is_older};
@@ -30,9 +29,7 @@ pub(super) fn classify(
     expected: Expected,
 ) -> Option<FindingKind> {
     let header = BlockHeader::decode(block);
-    let intact = header.is_some_and(|h| {
-        h.len_bytes as usize == block.len() && xxh3_64(&block[HEADER_BYTES..]) == h.payload_checksum
-    });
+    let intact = header.is_some_and(|header| header.describes(block));
     let ours = header.filter(|h| h.seed == verifier.seed);
     if let Some(header) = ours {
         if header.len_bytes != verifier.interval_bytes || header.pattern != verifier.payload.pattern
@@ -61,7 +58,7 @@ pub(super) fn classify(
         header_may_be_damaged: header.is_none() || here.is_some(),
     };
     if let Some(explained) = case.by_sectors(here) {
-        return explained;
+        return Some(explained);
     }
     let claims_to_be_here = HeaderClaim::read(block, MAX_COUNTED_FLIPS)
         .is_some_and(|claim| claim.seed == verifier.seed && claim.offset_bytes == offset_bytes);
@@ -73,42 +70,54 @@ pub(super) fn classify(
         });
     }
     match header.filter(|h| h.seed != verifier.seed) {
-        Some(h) if expected == Expected::AnyOfSeed && intact && h.offset_bytes == offset_bytes => {
-            Some(FindingKind::Stale {
-                found_generation: h.generation,
-                found_seed: Some(h.seed),
-            })
-        }
         Some(h) => lost(expected, FoundInstead::OtherSeed(h.seed)),
         None if block.iter().all(|&byte| byte == 0) => lost(expected, FoundInstead::Zeroes),
         None => lost(expected, FoundInstead::ForeignBytes),
     }
 }
 
+/// What became of a block that an earlier job wrote and that is not intact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Damage {
+    Corrupt(FindingKind),
+    /// Whole sectors are those of another write, which may be one that was interrupted, or another
+    /// program's.
+    Overwritten,
+}
+
+/// Of a block of the verifier's seed, pattern and length at this offset; `None` where it has no
+/// trace of such a block.
+#[cold]
+pub(super) fn damage(verifier: &Verifier, block: &[u8], offset_bytes: u64) -> Option<Damage> {
+    let header = BlockHeader::decode(block);
+    let here = header.filter(|h| h.seed == verifier.seed && h.offset_bytes == offset_bytes);
+    let case = SectorComparison {
+        verifier,
+        block,
+        offset_bytes,
+        expected: Expected::AnyGeneration,
+        header_may_be_damaged: header.is_none() || here.is_some(),
+    };
+    case.damage(here)
+}
+
 /// An intact block of this seed and offset.
 fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKind> {
-    let newest = match expected {
-        Expected::AnyOfSeed | Expected::Unwritten => return None,
-        Expected::Generation(newest) | Expected::Uncertain { newest } => newest,
-    };
-    let instead = FoundInstead::FutureGeneration(found_generation);
     match expected {
-        _ if found_generation == newest => None,
-        _ if !is_older(found_generation, newest) => Some(FindingKind::Lost(instead)),
-        Expected::Uncertain { .. } => None,
-        _ => Some(FindingKind::Stale {
-            found_generation,
-            found_seed: None,
-        }),
+        Expected::Generation(newest) if is_older(found_generation, newest) => {
+            Some(FindingKind::Stale { found_generation })
+        }
+        Expected::Generation(newest) if found_generation != newest => {
+            let instead = FoundInstead::FutureGeneration(found_generation);
+            Some(FindingKind::Lost(instead))
+        }
+        _ => None,
     }
 }
 
-/// No trace of this job: a finding unless the write may be missing.
+/// No trace of this job: a finding where it wrote the block.
 fn lost(expected: Expected, instead: FoundInstead) -> Option<FindingKind> {
-    match expected {
-        Expected::Generation(_) | Expected::AnyOfSeed => Some(FindingKind::Lost(instead)),
-        Expected::Uncertain { .. } | Expected::Unwritten => None,
-    }
+    matches!(expected, Expected::Generation(_)).then_some(FindingKind::Lost(instead))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,9 +151,7 @@ impl SectorComparison<'_> {
             (0..=GENERATIONS_AROUND).map_while(move |steps| earlier_generation(newest, steps))
         };
         let mut candidates: Vec<u64> = match (self.expected, header) {
-            (Expected::Generation(newest) | Expected::Uncertain { newest }, _) => {
-                back_from(newest).collect()
-            }
+            (Expected::Generation(newest), _) => back_from(newest).collect(),
             // The generation comes from the medium and may be any number.
             (_, Some(header)) => back_from(header.generation.saturating_add(GENERATIONS_AROUND))
                 .chain(back_from(header.generation).skip(1))
@@ -197,33 +204,37 @@ impl SectorComparison<'_> {
         }
     }
 
-    /// None also where whole sectors of writes that may have reached the medium are accepted.
-    fn by_sectors(&self, header: Option<BlockHeader>) -> Option<Option<FindingKind>> {
+    /// `None` where no sector is similar to one of a candidate write.
+    fn best_matches(&self, header: Option<BlockHeader>) -> Option<Matches> {
         let candidates = self.candidates(header);
         let mut image = vec![0; self.block.len()];
-        let mut matches = self.matches(&candidates, &mut image);
+        let mut sectors = self.matches(&candidates, &mut image);
         if !self.is_keyed() {
             // Zeroes of all writes are equal: the header decides.
-            let (similarity, candidate) = matches[0];
+            let (similarity, candidate) = sectors[0];
             if similarity == Similarity::Foreign {
                 return None;
             }
-            matches.iter_mut().for_each(|best| best.1 = candidate);
+            sectors.iter_mut().for_each(|best| best.1 = candidate);
         }
         // Candidates are in order of age unless only the seed is known.
-        let newer = |a: usize, b: usize| {
-            if is_older(candidates[a], candidates[b]) {
-                b
-            } else {
-                a
-            }
+        let newer = |a: usize, b: usize| match is_older(candidates[a], candidates[b]) {
+            true => b,
+            false => a,
         };
-        let ours = matches.iter().filter(|best| best.0 != Similarity::Foreign);
+        let ours = sectors.iter().filter(|best| best.0 != Similarity::Foreign);
         let newest = ours.map(|best| best.1).reduce(newer)?;
-        let is_near = |best: &SectorMatch| matches!(best.0, Similarity::Near(_));
-        if matches!(self.expected, Expected::Uncertain { .. }) && !matches.iter().any(is_near) {
-            return Some(None);
-        }
+        Some(Matches {
+            candidates,
+            sectors,
+            newest,
+            image,
+        })
+    }
+
+    fn by_sectors(&self, header: Option<BlockHeader>) -> Option<FindingKind> {
+        let mut found = self.best_matches(header)?;
+        let (candidates, newest) = (&found.candidates, found.newest);
         let origin = |&(similarity, candidate): &SectorMatch| match similarity {
             Similarity::Exact if candidate == newest => None,
             Similarity::Exact => Some(OriginClass::Earlier),
@@ -233,33 +244,49 @@ impl SectorComparison<'_> {
             Similarity::Foreign => Some(OriginClass::Foreign),
         };
         let runs: Vec<_> = (0_u64..)
-            .zip(&matches)
+            .zip(&found.sectors)
             .filter_map(|(sector, best)| {
                 let granules = sector..sector + 1;
                 origin(best).map(|origin| MismatchRun { granules, origin })
             })
             .collect();
-        let class = mismatch::classify(&runs, &(0..matches.len() as u64));
-        Some(Some(if class == Some(MismatchClass::Torn) {
-            let sector = runs[0].granules.start;
-            let (similarity, candidate) = matches[sector as usize];
-            FindingKind::Torn {
-                newer: candidates[newest],
-                older: (similarity != Similarity::Foreign).then(|| candidates[candidate]),
-                first_old_sector: sector as u32,
-            }
-        } else {
-            self.corrupt(&candidates, &matches, newest, &mut image)
-        }))
+        let class = mismatch::classify(&runs, &(0..found.sectors.len() as u64));
+        if class != Some(MismatchClass::Torn) {
+            return Some(self.corrupt(&mut found));
+        }
+        let sector = runs[0].granules.start;
+        let (similarity, candidate) = found.sectors[sector as usize];
+        Some(FindingKind::Torn {
+            newer: candidates[newest],
+            older: (similarity != Similarity::Foreign).then(|| candidates[candidate]),
+            first_old_sector: sector as u32,
+        })
     }
 
-    fn corrupt(
-        &self,
-        candidates: &[u64],
-        matches: &[SectorMatch],
-        newest: usize,
-        image: &mut [u8],
-    ) -> FindingKind {
+    fn damage(&self, header: Option<BlockHeader>) -> Option<Damage> {
+        let mut found = self.best_matches(header)?;
+        let written = &mut found.image;
+        let generation = found.candidates[found.newest];
+        self.verifier
+            .stamp_block(written, self.offset_bytes, generation);
+        let sectors = self.block.chunks(SECTOR).zip(written.chunks(SECTOR));
+        let mut matched = found.sectors.iter().zip(sectors);
+        let is_overwritten =
+            matched.any(
+                |(&(similarity, candidate), (found_sector, written))| match similarity {
+                    Similarity::Exact => candidate != found.newest,
+                    Similarity::Near(_) => false,
+                    Similarity::Foreign => !self.is_keyed() || is_replaced(found_sector, written),
+                },
+            );
+        Some(match is_overwritten {
+            true => Damage::Overwritten,
+            false => Damage::Corrupt(self.corrupt(&mut found)),
+        })
+    }
+
+    fn corrupt(&self, found: &mut Matches) -> FindingKind {
+        let matches = &found.sectors;
         let flipped_bits: Option<u32> = matches
             .iter()
             .map(|best| match best.0 {
@@ -271,11 +298,13 @@ impl SectorComparison<'_> {
         let bad = matches.iter().position(|best| best.0 != Similarity::Exact);
         let sector = bad.unwrap_or(0);
         let candidate = match matches[sector] {
-            (Similarity::Foreign, _) => newest,
+            (Similarity::Foreign, _) => found.newest,
             (_, candidate) => candidate,
         };
+        let generation = found.candidates[candidate];
+        let image = &mut found.image;
         self.verifier
-            .stamp_block(image, self.offset_bytes, candidates[candidate]);
+            .stamp_block(image, self.offset_bytes, generation);
         let start = sector * SECTOR;
         let mut pairs = self.block[start..].iter().zip(&image[start..]);
         let within = pairs.position(|(found, written)| found != written);
@@ -284,4 +313,21 @@ impl SectorComparison<'_> {
             flipped_bits: flipped_bits.filter(|&bits| bits <= MAX_COUNTED_FLIPS),
         }
     }
+}
+
+/// Whether a sector was written as a whole by something else: a sector that is damaged in part has
+/// at least a quarter of its bytes left, of unrelated bytes at most 1 of 32 are equal by chance.
+fn is_replaced(found: &[u8], written: &[u8]) -> bool {
+    let equal = found.iter().zip(written).filter(|(a, b)| a == b).count();
+    equal < found.len() / 4
+}
+
+/// The likeliest write of each sector of a block.
+struct Matches {
+    candidates: Vec<u64>,
+    sectors: Vec<SectorMatch>,
+    /// Index of the newest candidate that left a sector.
+    newest: usize,
+    /// Space for the block as a candidate wrote it.
+    image: Vec<u8>,
 }

@@ -86,6 +86,13 @@ impl BlockHeader {
         bytes
     }
 
+    /// Whether a block of the header's length has the payload of its checksum.
+    #[inline]
+    pub fn describes(&self, block: &[u8]) -> bool {
+        self.len_bytes as usize == block.len()
+            && xxh3_64(&block[HEADER_BYTES..]) == self.payload_checksum
+    }
+
     /// Also `None` where another version wrote it.
     #[inline]
     pub fn decode(block: &[u8]) -> Option<BlockHeader> {
@@ -120,6 +127,8 @@ pub(super) struct HeaderClaim {
     pub(super) seed: u64,
     pub(super) offset_bytes: u64,
     pub(super) generation: u64,
+    pub(super) len_bytes: u32,
+    pub(super) pattern: Option<DataPattern>,
 }
 
 impl HeaderClaim {
@@ -130,6 +139,8 @@ impl HeaderClaim {
             seed: u64_at(bytes, 16),
             offset_bytes: u64_at(bytes, 24),
             generation: u64_at(bytes, 32),
+            len_bytes: u32_at(bytes, 40),
+            pattern: pattern_of(u32_at(bytes, 12)),
         })
     }
 }

@@ -2,6 +2,7 @@ mod classify;
 mod header;
 mod map;
 mod pages;
+mod reader;
 #[cfg(test)]
 #[path = "../../tests/unit/blocks.rs"]
 mod tests;
@@ -10,11 +11,12 @@ use assay_units::{SECTOR_BYTES, rng::mix};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::{DataPattern, Noise, NoiseReader, Payload};
-use crate::finding::{Expected, Finding, FindingKind, VerifyReport};
+use crate::finding::{Expected, Finding, FindingKind, Unjudged, VerifyReport};
 
 pub use header::{BlockHeader, FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
 pub use pages::VerifyBlocks;
+pub use reader::BlockReader;
 
 /// Maximum number of wrong bits that a finding counts.
 pub const MAX_COUNTED_FLIPS: u32 = 8;
@@ -108,11 +110,6 @@ impl Verifier {
         })
     }
 
-    /// Check for blocks of this seed and pattern from now on.
-    pub(crate) fn learn(&mut self, seed: u64, pattern: DataPattern) {
-        (self.seed, self.payload) = (seed, Payload::new(pattern));
-    }
-
     /// A partial block at the end is zeroed.
     #[inline]
     pub fn stamp(&self, buffer: &mut [u8], offset_bytes: u64, generation: u64) {
@@ -164,35 +161,35 @@ impl Verifier {
         let interval = self.interval_bytes as usize;
         let offsets = (offset_bytes..).step_by(interval);
         for (block, offset) in buffer.chunks_exact(interval).zip(offsets) {
-            report.blocks_checked += 1;
             let expected = expected(offset);
-            if let Some(kind) = self.check_block(block, offset, expected) {
+            if matches!(expected, Expected::Uncertain { .. }) {
+                report.add_unjudged(Unjudged::WriteFailed, 1);
+            } else if let Some(kind) = self.check_block(block, offset, expected) {
                 report.push(Finding {
                     kind,
                     offset_bytes: offset,
                     len_bytes: self.interval_bytes,
                     expected,
                 });
+            } else if expected == Expected::Unwritten {
+                report.add_unjudged(Unjudged::NotWritten, 1);
+            } else {
+                report.intact_blocks += 1;
             }
         }
     }
 
     fn check_block(&self, block: &[u8], offset: u64, expected: Expected) -> Option<FindingKind> {
-        if let Some(header) = BlockHeader::decode(block) {
-            let wanted = match expected {
-                Expected::Generation(generation) => header.generation == generation,
-                Expected::AnyOfSeed => true,
-                Expected::Uncertain { .. } | Expected::Unwritten => false,
-            };
-            if wanted
-                && header.seed == self.seed
-                && header.offset_bytes == offset
-                && header.len_bytes == self.interval_bytes
-                && header.pattern == self.payload.pattern
-                && xxh3_64(&block[HEADER_BYTES..]) == header.payload_checksum
-            {
-                return None;
-            }
+        if let Expected::Generation(generation) = expected
+            && let Some(header) = BlockHeader::decode(block)
+            && header.generation == generation
+            && header.seed == self.seed
+            && header.offset_bytes == offset
+            && header.len_bytes == self.interval_bytes
+            && header.pattern == self.payload.pattern
+            && header.describes(block)
+        {
+            return None;
         }
         classify::classify(self, block, offset, expected)
     }

@@ -38,16 +38,22 @@ fn written(verifier: &Verifier, offset_bytes: u64, generation: u64) -> Vec<u8> {
     block
 }
 
+/// Every block is right, wrong or not judged.
+fn accounted(report: &VerifyReport) -> u64 {
+    report.judged_blocks() + report.not_judged().values().sum::<u64>()
+}
+
 /// The first finding of a buffer.
 fn check(verifier: &Verifier, buffer: &[u8], offset: u64, expected: Expected) -> Option<Finding> {
     let mut report = VerifyReport::default();
     verifier.check(buffer, offset, |_| expected, &mut report);
     assert_eq!(
-        report.blocks_checked,
+        accounted(&report),
         buffer.len() as u64 / u64::from(verifier.interval_bytes)
     );
-    assert_eq!(report.findings() == 0, report.first.is_empty());
-    report.first.first().copied()
+    let first = report.first_findings();
+    assert_eq!(report.findings() == 0, first.is_empty());
+    first.first().copied()
 }
 
 fn kind(verifier: &Verifier, block: &[u8], expected: Expected) -> Option<FindingKind> {
@@ -78,7 +84,7 @@ proptest! {
         let mut buffer = vec![0xaa; (blocks * u64::from(interval)) as usize];
         verifier.stamp(&mut buffer, offset, generation);
         for expected in [
-            Expected::Generation(generation), Expected::AnyOfSeed, Expected::Unwritten,
+            Expected::Generation(generation), Expected::Unwritten,
             Expected::Uncertain { newest: generation }, Expected::Uncertain { newest: generation % MAX_GENERATION + 1 },
         ] {
             prop_assert_eq!(check(&verifier, &buffer, offset, expected), None);
@@ -89,7 +95,7 @@ proptest! {
     /// named.
     #[test]
     fn flipped_bits_are_found_and_counted(
-        pattern in patterns(), interval in intervals(), generation in 1_u64..20, seed: u64, flips in 1_u32..=8, any_of_seed: bool,
+        pattern in patterns(), interval in intervals(), generation in 1_u64..20, seed: u64, flips in 1_u32..=8,
     ) {
         let verifier = verifier(interval, pattern);
         let mut block = written(&verifier, HERE, generation);
@@ -101,40 +107,9 @@ proptest! {
         for &bit in &bits {
             block[(bit / 8) as usize] ^= 1 << (bit % 8);
         }
-        let in_header = bits.first().is_some_and(|&bit| bit < 64 * 8);
-        let expected = if any_of_seed { Expected::AnyOfSeed } else { Expected::Generation(generation) };
-        let found = kind(&verifier, &block, expected);
-        if any_of_seed && in_header {
-            // Without the generation, a header with several wrong bits may not identify the write;
-            // it is still a finding.
-            prop_assert!(found.is_some());
-        } else {
-            let first_bad_byte = (bits.first().unwrap() / 8) as u32;
-            prop_assert_eq!(found, Some(FindingKind::Corrupt { first_bad_byte, flipped_bits: Some(flips) }));
-        }
-        // A failed write permits old data, not damaged data.
-        if !any_of_seed {
-            let found = kind(&verifier, &block, Expected::Uncertain { newest: generation });
-            prop_assert!(matches!(found, Some(FindingKind::Corrupt { .. })), "{found:?}");
-        }
-    }
-
-    /// A single flipped bit is explained even when only the seed is known.
-    #[test]
-    fn one_flipped_bit_is_explained_without_the_generation(
-        pattern in patterns(), interval in intervals(), generation in 1_u64..1_000_000, bit: u32,
-    ) {
-        let verifier = verifier(interval, pattern);
-        let mut block = written(&verifier, HERE, generation);
-        let bit = bit % (interval * 8);
-        block[(bit / 8) as usize] ^= 1 << (bit % 8);
-        let found = kind(&verifier, &block, Expected::AnyOfSeed);
-        // Bits above the 24 of a generation are not tried.
-        if (32 * 8 + 24..40 * 8).contains(&bit) {
-            prop_assert!(matches!(found, Some(FindingKind::Corrupt { .. })), "{found:?}");
-        } else {
-            prop_assert_eq!(found, Some(FindingKind::Corrupt { first_bad_byte: bit / 8, flipped_bits: Some(1) }));
-        }
+        let found = kind(&verifier, &block, Expected::Generation(generation));
+        let first_bad_byte = (bits.first().unwrap() / 8) as u32;
+        prop_assert_eq!(found, Some(FindingKind::Corrupt { first_bad_byte, flipped_bits: Some(flips) }));
     }
 
     /// Garbage that does not cover the whole block is corruption.
@@ -166,7 +141,7 @@ proptest! {
     /// Sectors of two writes in any arrangement.
     #[test]
     fn torn_writes_are_torn(
-        pattern in keyed_patterns(), interval_bits in 10_u32..14, generation in 2_u64..1000, behind in 1_u64..=8, choice: u32, any_of_seed: bool,
+        pattern in keyed_patterns(), interval_bits in 10_u32..14, generation in 2_u64..1000, behind in 1_u64..=8, choice: u32,
     ) {
         let verifier = verifier(1 << interval_bits, pattern);
         let older = generation.saturating_sub(behind).max(1);
@@ -175,13 +150,12 @@ proptest! {
         let from_old: Vec<bool> = (0..sectors).map(|s| choice >> (s % 32) & 1 == 1).collect();
         prop_assume!(from_old.contains(&true) && from_old.contains(&false));
         let block: Vec<u8> = (0..new.len()).map(|i| if from_old[i / 512] { old[i] } else { new[i] }).collect();
-        let expected = if any_of_seed { Expected::AnyOfSeed } else { Expected::Generation(generation) };
+        let expected = Expected::Generation(generation);
         let first_old_sector = from_old.iter().position(|&o| o).unwrap() as u32;
         prop_assert_eq!(
             kind(&verifier, &block, expected),
             Some(FindingKind::Torn { newer: generation, older: Some(older), first_old_sector })
         );
-        prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
     }
 
     /// An incomplete first write: the remainder is the previous content.
@@ -199,7 +173,6 @@ proptest! {
             kind(&verifier, &block, Expected::Generation(1)),
             Some(FindingKind::Torn { newer: 1, older: None, first_old_sector })
         );
-        prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: 1 }), None);
     }
 
     #[test]
@@ -210,8 +183,7 @@ proptest! {
         let block = written(&verifier, other, generation);
         let misplaced = Some(FindingKind::Misplaced { belongs_to_bytes: other, found_generation: generation });
         for expected in [
-            Expected::Generation(generation), Expected::Generation(5), Expected::AnyOfSeed, Expected::Unwritten,
-            Expected::Uncertain { newest: 7 },
+            Expected::Generation(generation), Expected::Generation(5), Expected::Unwritten,
         ] {
             prop_assert_eq!(kind(&verifier, &block, expected), misplaced);
         }
@@ -224,15 +196,13 @@ proptest! {
         let expected = found + behind;
         prop_assert_eq!(
             kind(&verifier, &block, Expected::Generation(expected)),
-            Some(FindingKind::Stale { found_generation: found, found_seed: None })
+            Some(FindingKind::Stale { found_generation: found })
         );
-        prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: expected }), None);
         // A newer generation than expected is of another run.
         let instead = FoundInstead::FutureGeneration(found);
         if behind < found {
-            for expected in [Expected::Generation(found - behind), Expected::Uncertain { newest: found - behind }] {
-                prop_assert_eq!(kind(&verifier, &block, expected), Some(FindingKind::Lost(instead)));
-            }
+            let expected = Expected::Generation(found - behind);
+            prop_assert_eq!(kind(&verifier, &block, expected), Some(FindingKind::Lost(instead)));
         }
     }
 
@@ -255,16 +225,8 @@ proptest! {
                 kind(&verifier, &block, Expected::Generation(generation)),
                 Some(FindingKind::Lost(instead))
             );
-            prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
-            prop_assert_eq!(kind(&verifier, &block, Expected::Unwritten), None);
+                prop_assert_eq!(kind(&verifier, &block, Expected::Unwritten), None);
         }
-        // If it is unknown whether this seed's writes completed, another seed's block is stale, not
-        // lost.
-        let block = written(&foreign, HERE, generation);
-        prop_assert_eq!(
-            kind(&verifier, &block, Expected::AnyOfSeed),
-            Some(FindingKind::Stale { found_generation: generation, found_seed: Some(seed) })
-        );
     }
 
     /// Arbitrary bytes, with and without a plausible header, are classified without panic and never
@@ -279,8 +241,6 @@ proptest! {
             block[..64].copy_from_slice(&written(&verifier, HERE, seed)[..64]);
         }
         prop_assert!(kind(&verifier, &block, Expected::Generation(expected_generation)).is_some());
-        prop_assert!(kind(&verifier, &block, Expected::AnyOfSeed).is_some());
-        let _ = kind(&verifier, &block, Expected::Uncertain { newest: expected_generation });
         prop_assert!(with_header || kind(&verifier, &block, Expected::Unwritten).is_none());
     }
 
@@ -327,15 +287,15 @@ proptest! {
                 map.finish_read(offset, bytes);
             }
         }
-        prop_assert!(findings.is_clean(), "{:?}", findings.first);
+        prop_assert!(findings.is_clean(), "{:?}", findings.first_findings());
         let mut from = 4096;
         while let Some((offset, len)) = map.next_written(from, 16 * 1024) {
             from = offset + u64::from(len);
             verifier.check(&medium[offset as usize..][..len as usize], offset, |at| map.expected(at), &mut findings);
         }
         // Exactly the dropped blocks: old, missing, or what a failed write before left.
-        let found: Vec<u64> = findings.first.iter().map(|f| (f.offset_bytes - 4096) / u64::from(INTERVAL)).collect();
-        prop_assert_eq!(found, dropped.into_iter().collect::<Vec<_>>(), "{:?}", findings.first);
+        let found: Vec<u64> = findings.first_findings().iter().map(|f| (f.offset_bytes - 4096) / u64::from(INTERVAL)).collect();
+        prop_assert_eq!(found, dropped.into_iter().collect::<Vec<_>>(), "{:?}", findings.first_findings());
         prop_assert_eq!(findings.count(MismatchClass::Misplaced), 0);
     }
 }
@@ -367,14 +327,12 @@ fn a_wiped_header_is_corruption() {
         let verifier = verifier(interval, DataPattern::Incompressible);
         let mut block = written(&verifier, HERE, 3);
         block[..64].fill(0);
-        for expected in [Expected::Generation(3), Expected::AnyOfSeed] {
-            let found = kind(&verifier, &block, expected);
-            let corrupt = FindingKind::Corrupt {
-                first_bad_byte: 0,
-                flipped_bits: None,
-            };
-            assert_eq!(found, Some(corrupt), "{interval} {expected:?}");
-        }
+        let found = kind(&verifier, &block, Expected::Generation(3));
+        let corrupt = FindingKind::Corrupt {
+            first_bad_byte: 0,
+            flipped_bits: None,
+        };
+        assert_eq!(found, Some(corrupt), "{interval}");
     }
 }
 
@@ -405,16 +363,13 @@ fn every_block_of_a_buffer_is_checked() {
     assert_eq!(
         (
             findings.findings(),
-            findings.blocks_checked,
+            findings.judged_blocks(),
             findings.count(MismatchClass::Corrupt)
         ),
         (2, 8, 2)
     );
-    let found: Vec<_> = findings
-        .first
-        .iter()
-        .map(|f| (f.offset_bytes, f.kind))
-        .collect();
+    let first = findings.first_findings();
+    let found: Vec<_> = first.iter().map(|f| (f.offset_bytes, f.kind)).collect();
     let flip = |first_bad_byte| FindingKind::Corrupt {
         first_bad_byte,
         flipped_bits: Some(1),
@@ -423,7 +378,7 @@ fn every_block_of_a_buffer_is_checked() {
         found,
         [(HERE + 512 * 3, flip(100)), (HERE + 512 * 7, flip(511))]
     );
-    let first = findings.first[0].to_string();
+    let first = first[0].to_string();
     assert!(first.contains("1 bit flipped"), "{first}");
 }
 
@@ -444,11 +399,11 @@ fn findings_are_counted_beyond_the_limit() {
         (
             first.count(MismatchClass::Lost),
             first.findings(),
-            first.first.len()
+            first.first_findings().len()
         ),
         (210, 210, VerifyReport::KEPT)
     );
-    assert_eq!(second.first.len(), VerifyReport::KEPT);
+    assert_eq!(second.first_findings().len(), VerifyReport::KEPT);
     assert!(!first.is_clean() && VerifyReport::default().is_clean());
 }
 

@@ -2,11 +2,8 @@ use super::*;
 
 const BLOCK: u32 = 4096;
 
-/// A write that never completed: its blocks are not read, and are reported, and the blocks after
-/// them are read back.
-#[test]
-fn the_read_back_continues_after_a_write_that_never_completed() {
-    let options = CheckerOptions {
+fn writer() -> JobChecker {
+    JobChecker::new(CheckerOptions {
         seed: Some(7),
         pattern: DataPattern::Incompressible,
         interval_bytes: BLOCK,
@@ -15,9 +12,19 @@ fn the_read_back_continues_after_a_write_that_never_completed() {
         writes: true,
         reads_back: true,
         max_io_bytes: 4 * BLOCK,
-    };
-    let mut checker = JobChecker::new(options, &LearnedSeed::default()).unwrap();
-    let at = |block: u64| block * u64::from(BLOCK);
+    })
+    .unwrap()
+}
+
+fn at(block: u64) -> u64 {
+    block * u64::from(BLOCK)
+}
+
+/// Blocks whose write never completed are not read, are not judged, and the blocks after them are
+/// read back.
+#[test]
+fn the_read_back_continues_after_a_write_that_never_completed() {
+    let mut checker = writer();
     for (block, blocks, completes) in [(0, 2, true), (2, 2, false), (4, 1, true), (6, 2, true)] {
         assert!(checker.begin(true, at(block), blocks * BLOCK));
         if completes {
@@ -29,6 +36,45 @@ fn the_read_back_continues_after_a_write_that_never_completed() {
         read,
         [(at(0), 2 * BLOCK), (at(4), BLOCK), (at(6), 2 * BLOCK)]
     );
-    assert_eq!(checker.report().unreadable_blocks, 2);
-    assert!(!checker.report().is_clean());
+    let report = checker.report();
+    assert_eq!(report.not_judged()[&Unjudged::WriteFailed], 2);
+    assert!(report.is_clean() && report.judged_blocks() == 0);
+}
+
+/// Whatever a failed write left is neither right nor wrong, and a later write that succeeds is.
+#[test]
+fn blocks_of_failed_writes_are_not_judged() {
+    let mut checker = writer();
+    let mut buffer = vec![0; BLOCK as usize];
+    for fails in [true, false] {
+        assert!(checker.begin(true, at(3), BLOCK));
+        checker.stamp(&mut buffer, at(3));
+        checker.finish_write(at(3), BLOCK, !fails);
+        for content in [vec![0xff; BLOCK as usize], buffer.clone()] {
+            assert!(checker.begin(false, at(3), BLOCK));
+            checker.finish_read(at(3), BLOCK, Some(&content), true);
+        }
+        let report = checker.report();
+        assert_eq!(report.not_judged()[&Unjudged::WriteFailed], 2);
+        assert_eq!(report.judged_blocks(), if fails { 0 } else { 2 });
+        assert_eq!(report.is_clean(), fails);
+    }
+}
+
+/// Memory of the host proves nothing right, and what is wrong there is wrong.
+#[test]
+fn what_memory_supplies_is_no_proof() {
+    let mut checker = writer();
+    let mut buffer = vec![0; BLOCK as usize];
+    assert!(checker.begin(true, at(0), BLOCK));
+    checker.stamp(&mut buffer, at(0));
+    checker.finish_write(at(0), BLOCK, true);
+    assert!(checker.begin(false, at(0), BLOCK));
+    checker.finish_read(at(0), BLOCK, Some(&buffer), false);
+    let report = checker.report();
+    assert_eq!((report.judged_blocks(), report.is_clean()), (0, true));
+    assert_eq!(report.not_judged()[&Unjudged::HostMemory], 1);
+    assert!(checker.begin(false, at(0), BLOCK));
+    checker.finish_read(at(0), BLOCK, Some(&vec![0; BLOCK as usize]), false);
+    assert_eq!(checker.report().findings(), 1);
 }

@@ -19,6 +19,59 @@ fn the_clock_agrees_with_the_kernel_and_is_monotonic() {
     );
 }
 
+/// A process that is stopped by a signal for a second: its clock stands still, whichever thread
+/// reads it first. The child is this program, which runs this test alone.
+#[test]
+fn the_clock_stands_still_while_the_process_is_stopped() {
+    const IS_CHILD: &str = "ASSAY_TEST_STOPPED_CHILD";
+    const STOP: Nanos = Nanos::from_secs(1);
+    let name = std::thread::current()
+        .name()
+        .expect("the test's name")
+        .to_owned();
+    if std::env::var_os(IS_CHILD).is_none() {
+        let program = std::env::current_exe().unwrap();
+        let mut command = std::process::Command::new(program);
+        let mut child = (command
+            .args(["--exact", &name, "--nocapture"])
+            .env(IS_CHILD, "1"))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+        let mut line = String::new();
+        let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+        while !line.contains("begins") {
+            line.clear();
+            assert!(std::io::BufRead::read_line(&mut output, &mut line).unwrap() > 0);
+        }
+        let pid = rustix::process::Pid::from_child(&child);
+        let send = |signal| rustix::process::kill_process(pid, signal).unwrap();
+        send(rustix::process::Signal::STOP);
+        sleep(STOP);
+        send(rustix::process::Signal::CONT);
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut output, &mut rest).unwrap();
+        assert!(child.wait().unwrap().success(), "{rest}");
+        return;
+    }
+    let clock = Clock::monotonic();
+    let watch = StopWatch::start();
+    println!("begins");
+    let (mut last, mut longest) = (clock.now(), Nanos::ZERO);
+    let raw_begun = clock.raw();
+    while clock.raw() - raw_begun < STOP + Nanos::from_millis(1500) {
+        let now = clock.now();
+        assert!(now >= last, "{now:?} after {last:?}");
+        longest = longest.max(now - last);
+        last = now;
+    }
+    let stopped = watch.stopped();
+    assert!(stopped + LEAST_STOP >= STOP, "{stopped:?}");
+    assert!(longest < LEAST_STOP, "{longest:?}");
+    let now = clock.now();
+    assert!(clock.raw() >= now + stopped);
+}
+
 #[test]
 fn waiting_never_returns_early() {
     let clock = Clock::monotonic();

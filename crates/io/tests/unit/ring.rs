@@ -34,6 +34,10 @@ unsafe impl Encode for Reads {
         }
     }
 
+    fn drop_cached(&self, _offset_bytes: u64, _len_bytes: u64) -> ReadSource {
+        ReadSource::Drive
+    }
+
     fn abandon(&mut self) {
         self.abandoned.set(true);
     }

@@ -1,6 +1,6 @@
 //! Capacity verification: bytes written and read back, and the faults found.
 
-use assay_analysis::verified::{WorstPass, bad_blocks, worst_pass};
+use assay_analysis::verified::{WorstPass, bad_blocks, not_judged, worst_pass};
 use assay_store::model::{CellResult, VerifySummary};
 use assay_units::text::group_digits;
 
@@ -24,6 +24,18 @@ const KINDS: [(&str, &str, bool); 5] = [
     ("torn", "half old, half new", false),
     ("corrupt", "damaged", true),
 ];
+
+/// Result of a drive of which some blocks could not be judged.
+const NOT_VERIFIED: &str = "not verified";
+
+/// One pass in two words.
+pub fn outcome(verify: &VerifySummary) -> &'static str {
+    match (bad_blocks(verify), not_judged(verify)) {
+        (0, None) => VERIFIED,
+        (0, Some(_)) => NOT_VERIFIED,
+        _ => MISCOMPARE,
+    }
+}
 
 /// Mismatched blocks of a point.
 pub fn bad_blocks_of(point: &Point<'_>) -> u64 {
@@ -139,8 +151,13 @@ fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> V
         (_, 1.., _, _) => alarm(MISCOMPARE),
         (_, 0, 1.., _) => alarm("ERRORS"),
         (Some((short, full)), ..) => TableCell::Missing(short, full),
-        (None, 0, 0, 0) => TableCell::Missing("not verified", "nothing was read back".to_owned()),
-        (None, 0, 0, 1..) => TableCell::number(VERIFIED),
+        (None, 0, 0, checked) => match findings.worst.and_then(|w| not_judged(w.summary)) {
+            Some((_, reasons)) => TableCell::Missing(NOT_VERIFIED, reasons),
+            None if checked == 0 => {
+                TableCell::Missing(NOT_VERIFIED, "nothing was read back".to_owned())
+            }
+            None => TableCell::number(VERIFIED),
+        },
     };
     let reported = format::capacity(section.set.drives[drive].info.capacity_bytes);
     let mut cells = vec![verdict, TableCell::number(reported)];

@@ -1,5 +1,6 @@
 //! Columns, rows and cells that tables of sections share, and the remarks below them.
 
+use assay_analysis::verified;
 use assay_stats::LatencySummary;
 use assay_store::model::{CellResult, VerifySummary};
 use assay_units::text::group_digits;
@@ -100,10 +101,22 @@ pub fn summary(point: &Point<'_>, result: &CellResult) -> String {
     )
 }
 
-/// What verification found: `1 torn, 2 lost`; `no fault` when every block matched.
+/// What verification found: `1,000 blocks, found 1 torn, 2 lost`; `no fault` when every block
+/// matched; which blocks are not judged, and why.
 pub fn verification(verify: &VerifySummary) -> String {
     let found = verify.found.iter().map(|(kind, n)| format!("{n} {kind}"));
-    format::text_or(&joined(found, ", "), "no fault").to_owned()
+    let found = joined(found, ", ");
+    let text = match (verify.blocks_checked, found.is_empty()) {
+        (0, true) => "no block".to_owned(),
+        (checked, _) => {
+            let found = format::text_or(&found, "no fault");
+            format!("{} blocks, found {found}", group_digits(checked))
+        }
+    };
+    match verified::not_judged(verify) {
+        Some((_, reasons)) => format!("{text}; not judged: {reasons}"),
+        None => text,
+    }
 }
 
 /// Why results are missing or incomplete, each reason once, and further remarks on results.
@@ -150,11 +163,7 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
             });
         }
         if let Some(verify) = &result.verify {
-            let checked = group_digits(verify.blocks_checked);
-            notes.push(format!(
-                "{subject}: {checked} blocks verified, found {}",
-                verification(verify)
-            ));
+            notes.push(format!("{subject}: verified {}", verification(verify)));
             notes.extend(verify.examples.iter().map(|e| format!("{subject}: {e}")));
         }
     }

@@ -1,10 +1,8 @@
 //! Capacity verification: the whole drive written and read back.
 
-use assay_units::text::group_digits;
-
 use crate::charts::timeline;
 use crate::grid::{Point, Section};
-use crate::tables::capacity;
+use crate::tables::{capacity, cells};
 use crate::views::descriptor::{KeyFigure, SectionView};
 
 /// Every block written with its own address, and verified.
@@ -24,16 +22,12 @@ pub const VIEW: SectionView = SectionView {
 
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let key = |point: &Point<'_>| {
-        let checked = group_digits(point.result()?.verify.as_ref()?.blocks_checked);
-        let (value, bad) = match capacity::bad_blocks_of(point) {
-            0 => (capacity::VERIFIED, 0),
-            bad => (capacity::MISCOMPARE, bad),
-        };
+        let verify = point.result()?.verify.as_ref()?;
         Some(KeyFigure {
             label: section.title.to_owned(),
-            value: value.to_owned(),
+            value: capacity::outcome(verify).to_owned(),
             unit: "",
-            details: format!("{} of {checked} blocks mismatched", group_digits(bad)),
+            details: cells::verification(verify),
         })
     };
     section.measured(drive).filter_map(key).collect()

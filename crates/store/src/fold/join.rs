@@ -333,6 +333,13 @@ fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
     joined.collect()
 }
 
+fn add_counts(sum: &mut BTreeMap<String, u64>, part: &BTreeMap<String, u64>) {
+    for (key, n) in part {
+        let count = sum.entry(key.clone()).or_default();
+        *count = count.saturating_add(*n);
+    }
+}
+
 /// The first examples stay.
 fn verified(segments: &[&CellResult]) -> Option<VerifySummary> {
     let mut parts = segments.iter().filter_map(|r| r.verify.as_ref());
@@ -340,10 +347,8 @@ fn verified(segments: &[&CellResult]) -> Option<VerifySummary> {
     let kept = sum.examples.len().max(1);
     for part in parts {
         sum.blocks_checked = sum.blocks_checked.saturating_add(part.blocks_checked);
-        for (class, n) in &part.found {
-            let count = sum.found.entry(class.clone()).or_default();
-            *count = count.saturating_add(*n);
-        }
+        add_counts(&mut sum.found, &part.found);
+        add_counts(&mut sum.not_judged, &part.not_judged);
         sum.examples.extend(part.examples.iter().cloned());
         sum.examples.truncate(kept);
         // Each segment has a seed of its own.

@@ -32,7 +32,9 @@ assay_units::constants! {
         POWER_ENDED = "power-ended", "Power readings ended before the cell.";
         DATA_COMPRESSIBLE = "data-compressible", "The data on the medium are compressible.";
         SCALED = "scaled", "Durations were scaled.";
+        HOST_STOPPED = "host-stopped", "The program did not run for a time, or had too little of it.";
         VERIFY_FAILED = "verify-failed", "Verification found mismatched blocks.";
+        VERIFY_NOT_JUDGED = "verify-not-judged", "Verification could not judge some blocks.";
         LINK_BELOW_CAPABILITY = "link-below-capability", "PCIe link below its capability.";
         HOT_BEFORE_START = "hot-before-start", "The drive was hot before the measurement.";
         IO_SCHEDULER = "io-scheduler", "A solid-state drive has an I/O scheduler.";
@@ -63,6 +65,8 @@ assay_units::constants! {
 pub mod limit {
     /// Processor time of one thread from which on it, not the drive, sets the rate, percent.
     pub const BUSY_THREAD_PCT: f64 = 95.0;
+    /// Processor time that the hypervisor took from which on it is part of latencies, percent.
+    pub const STEAL_PCT: f64 = 5.0;
     /// Idle time of the whole host below which threads wait for a processor, percent.
     pub const IDLE_HOST_PCT: f64 = 5.0;
     /// Share of the engine's own ceiling above which the engine is part of the result, percent.

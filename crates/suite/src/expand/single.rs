@@ -9,7 +9,7 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::{DEFAULT_SEED, Workload};
 
 use super::cell::trace_view;
-use super::{Cell, RunPlan, describe, initial_contents, labels};
+use super::{Cell, RunPlan, areas, describe, initial_contents, labels};
 use crate::SuiteError;
 use crate::schema::{StepWork, Suite, SuiteStep};
 
@@ -170,6 +170,7 @@ fn plan(
         });
         suite.steps.push(step);
     }
+    areas::check(&cells)?;
     Ok(RunPlan {
         suite,
         parameters: BTreeMap::new(),

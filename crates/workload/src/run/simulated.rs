@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 
-use assay_integrity::checker::LearnedSeed;
 use assay_integrity::finding::VerifyReport;
 use assay_io::{Target, Telemetry};
 use assay_sim_host::{HostProfile, SharedHost, SimTarget};
@@ -256,10 +255,9 @@ fn run_drive(
     let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w)).collect();
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
-        let learned = LearnedSeed::default();
         for index in 0..workload.numjobs {
             let first_slot = workers.len() as u32 * depth;
-            let worker = Worker::new(workload, index, first_slot, start, &learned)?;
+            let worker = Worker::new(workload, index, first_slot, start)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());
             let worker = worker.with_trace(trace_feed(workload)?, workload.start_delay);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use assay_device::load::{self, HostSampler};
 use assay_device::telemetry_monitor::TelemetryMonitor;
-use assay_integrity::checker::LearnedSeed;
 use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::null::NullTarget;
+use assay_io::page_cache::ReadSource;
 use assay_io::passthru::PassthruTarget;
 use assay_io::sync::SyncTarget;
 use assay_io::uring::{UringOptions, UringTarget};
@@ -169,8 +169,7 @@ pub(super) fn run_threads(
     run_with(jobs, stop, observer, &run_worker)
 }
 
-type WorkerBody =
-    dyn Fn(&Workload, LearnedSeed, Option<DriveHandle>, &mut ThreadSink<'_>) -> ThreadEnd + Sync;
+type WorkerBody = dyn Fn(&Workload, Option<DriveHandle>, &mut ThreadSink<'_>) -> ThreadEnd + Sync;
 
 fn run_with(
     jobs: &mut [ThreadedJob<'_>],
@@ -246,7 +245,6 @@ fn spawn_workers<'scope>(
     let mut handles = Vec::new();
     let mut recyclers = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
-        let learned = LearnedSeed::default();
         for index in 0..job.workload.numjobs {
             let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
             let mut sink = ThreadSink {
@@ -262,13 +260,13 @@ fn spawn_workers<'scope>(
                 coverage: coverage[number].clone(),
                 is_ready: false,
             };
-            let (workload, learned) = (job.workload, learned.clone());
+            let workload = job.workload;
             let open = job.handle.as_ref().map(|(open, _)| open.clone());
             let builder = thread::Builder::new()
                 .name(format!("worker-{index}"))
                 .stack_size(512 << 10);
             let spawned = builder.spawn_scoped(scope, move || {
-                let end = body(workload, learned, open, &mut sink);
+                let end = body(workload, open, &mut sink);
                 sink.done(end);
             });
             match spawned {
@@ -301,7 +299,6 @@ fn readings_at_rest(jobs: &[ThreadedJob<'_>]) -> Vec<(usize, Telemetry)> {
 
 fn run_worker(
     workload: &Workload,
-    learned: LearnedSeed,
     open: Option<DriveHandle>,
     sink: &mut ThreadSink<'_>,
 ) -> ThreadEnd {
@@ -327,38 +324,59 @@ fn run_worker(
         (Engine::Sync, Some(open)) => {
             let target = SyncTarget::new(open, slots, slot_bytes)
                 .map(|target| target.with_metadata(metadata, fua_metadata));
-            run_worker_on(target, workload, &learned, sink)
+            run_worker_on(target, workload, sink)
         }
         (Engine::Passthru, Some(open)) => {
             let target = PassthruTarget::new(&open, slots, slot_bytes, options);
-            run_worker_on(target, workload, &learned, sink)
+            run_worker_on(target, workload, sink)
         }
         (_, Some(open)) => {
             let target = UringTarget::new(open, slots, slot_bytes, options);
-            run_worker_on(target, workload, &learned, sink)
+            run_worker_on(target, workload, sink)
         }
-        (_, None) => run_worker_on(Ok(NullTarget::new(slots)), workload, &learned, sink),
+        (_, None) => run_worker_on(Ok(NullTarget::new(slots)), workload, sink),
     }
+}
+
+/// Where the reads of a verifying workload itself come from. Before one that only reads, its region
+/// is dropped from the page cache, and what the cache then holds was read from the drive.
+fn read_source<T: Target>(target: &mut T, workload: &Workload, index: u32) -> ReadSource {
+    if workload.verify_bytes.is_none() {
+        return ReadSource::Drive;
+    }
+    if workload.writes() {
+        return match workload.direct || workload.engine == Engine::Passthru {
+            true => ReadSource::Drive,
+            false => ReadSource::HostMemory,
+        };
+    }
+    let region = workload.region(index);
+    target.drop_cached(region.offset_bytes, region.size_bytes)
 }
 
 fn run_worker_on<T: Target>(
     target: Result<T, TargetError>,
     workload: &Workload,
-    learned: &LearnedSeed,
     sink: &mut ThreadSink<'_>,
 ) -> ThreadEnd {
     let shared = sink.shared;
     let target = target.map_err(|error| shared.fail(error.into()));
     let trace = trace_feed(workload).map_err(|error| shared.fail(error.into()));
+    let mut target = target;
+    let source = match &mut target {
+        Ok(target) => read_source(target, workload, sink.id.index),
+        Err(_) => ReadSource::Drive,
+    };
     sink.ready();
     let (Some(start), Ok(mut target), Ok(trace)) = (shared.barrier.wait(), target, trace) else {
         return ThreadEnd::default();
     };
-    let mut worker = match Worker::new(workload, sink.id.index, 0, start, learned) {
+    let mut worker = match Worker::new(workload, sink.id.index, 0, start) {
         Ok(worker) => {
             let worker = worker.with_flow(shared.flows.share(workload));
             let worker = worker.with_coverage(sink.coverage.clone());
             let worker = worker.with_trace(trace, workload.start_delay);
+            let worker = worker.with_read_source(source);
             [worker.with_exit(shared.exits.share(workload))]
         }
         Err(error) => {

@@ -11,7 +11,6 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::session::{TargetKind, TargetProperties};
-use assay_integrity::checker::LearnedSeed;
 use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, JobTotals, OpSummary, Recorder};
 use assay_units::{Nanos, Op};
@@ -154,9 +153,8 @@ pub fn run_for(
     };
     let workload = Workload::plan(options, &facts).unwrap();
     let start = target.now;
-    let learned = LearnedSeed::default();
     let mut workers: Vec<Worker> = (0..workload.numjobs)
-        .map(|i| Worker::new(&workload, i, i * workload.iodepth, start, &learned).unwrap())
+        .map(|i| Worker::new(&workload, i, i * workload.iodepth, start).unwrap())
         .collect();
     let open = matches!(workload.pacing, Pacing::Open { .. });
     let mut recorder = Recorder::new(start, workload.interval, workload.ramp, open);

@@ -17,7 +17,9 @@ proptest! {
     #[test]
     fn round_trips(header in header()) {
         prop_assert_eq!(BlockHeader::decode(&header.encode()), Some(header));
-        let claim = HeaderClaim { seed: header.seed, offset_bytes: header.offset_bytes, generation: header.generation };
+        let pattern = Some(header.pattern);
+        let BlockHeader { seed, offset_bytes, generation, len_bytes, .. } = header;
+        let claim = HeaderClaim { seed, offset_bytes, generation, len_bytes, pattern };
         prop_assert_eq!(HeaderClaim::read(&header.encode(), 0), Some(claim));
     }
 

@@ -262,6 +262,7 @@ pub fn capacity(drives: usize) -> Run {
                 let blocks = bytes / MIB;
                 cell.drives[0].result.as_mut().unwrap().verify = Some(VerifySummary {
                     blocks_checked: blocks,
+                    not_judged: BTreeMap::new(),
                     found: if d == 1 {
                         BTreeMap::from([("misplaced".to_owned(), blocks / 2)])
                     } else {

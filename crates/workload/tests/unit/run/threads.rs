@@ -50,18 +50,18 @@ fn run(body: &'static WorkerBody) -> Result<(), RunError> {
 
 #[test]
 fn a_thread_that_panics_before_it_is_ready_ends_the_run() {
-    let ended = run(&|workload, learned, open, sink| {
+    let ended = run(&|workload, open, sink| {
         assert!(sink.id.index != 1, "on purpose");
-        run_worker(workload, learned, open, sink)
+        run_worker(workload, open, sink)
     });
     assert!(matches!(ended, Err(RunError::Panicked { index: 1 })));
 }
 
 #[test]
 fn a_thread_that_panics_later_ends_the_run_too() {
-    let ended = run(&|workload, learned, open, sink| {
+    let ended = run(&|workload, open, sink| {
         let index = sink.id.index;
-        let end = run_worker(workload, learned, open, sink);
+        let end = run_worker(workload, open, sink);
         assert!(index != 2, "on purpose");
         end
     });
