@@ -26,7 +26,9 @@ pub use write_trace::{NoWriteTrace, WriteTrace, write_trace_at};
 pub(crate) use block::{BlockNode, block_node, node_of};
 pub(crate) use block_cache::block_cache_at;
 pub(crate) use file::split_device_number;
-pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps};
+pub(crate) use mounts::{
+    FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps, unescape,
+};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -155,11 +157,18 @@ fn path_as_text<S: serde::Serializer>(
 }
 
 impl DriveInfo {
-    /// True for two names of one device or file: paths, hard links, bind mounts.
+    /// True for two names of one device or file: paths, hard links, bind mounts, the path in an
+    /// overlay and that in its layer.
     pub fn is_same_storage(&self, other: &DriveInfo) -> bool {
         let node = |info: &DriveInfo| Some((info.kind, info.device?, info.inode));
-        self.path.is_some()
-            && (self.path == other.path || node(self).is_some_and(|n| node(other) == Some(n)))
+        let (Some(path), Some(other_path)) = (&self.path, &other.path) else {
+            return false;
+        };
+        path == other_path
+            || node(self).is_some_and(|n| node(other) == Some(n))
+            || self.kind == DriveKind::File
+                && other.kind == DriveKind::File
+                && crate::interlock::is_same_in_overlay(path, other_path)
     }
 
     /// The name is also the serial; blocks are 512 bytes.

@@ -5,8 +5,8 @@
 //! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition
 //!    is mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot
 //!    be claimed exclusively; also by another path to it (a block device with an equal `wwid`; for
-//!    a partition, its partitions that overlap); a file likewise (loop, swap, locked). The file or
-//!    device under a loop device too.
+//!    a partition, its partitions that overlap); a file likewise (loop, swap, locked), also by its
+//!    path in a layer of an overlay. The file or device under a loop device too.
 //! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside
 //!    its partitions, must be named as well: `--destroy ext4`. A word counts once: a file called
 //!    `ext4` that holds an ext4 filesystem needs it twice.
@@ -27,14 +27,15 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot};
+use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, parse_mountinfo};
 
 mod confirmation;
 mod exclusive_open;
 mod locks;
 mod loops;
+mod overlay;
 mod refusal;
 mod usage;
 
@@ -182,6 +183,17 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
         subject: claim.subject,
         _claims: claims,
     })
+}
+
+/// Whether one of two files is the other in a layer of an overlay.
+pub(crate) fn is_same_in_overlay(path: &Path, other: &Path) -> bool {
+    let Ok(table) = std::fs::read(SystemRoot::host().proc("self/mountinfo")) else {
+        return false;
+    };
+    let mounts = parse_mountinfo(&String::from_utf8_lossy(&table));
+    let overlays: Vec<_> = mounts.iter().filter_map(overlay::Overlay::of).collect();
+    let other = other.canonicalize().ok();
+    other.is_some_and(|other| overlay::other_paths(&overlays, path).contains(&other))
 }
 
 struct ExclusiveOpen {

@@ -443,3 +443,61 @@ fn any_file_name_can_be_stored() {
     );
     allowed(&path, &["odd\u{FFFD}.img"]);
 }
+
+/// The path in an overlay and that in its layer are one file: what uses one of them uses both.
+#[test]
+fn a_file_in_use_by_its_path_in_an_overlay_is_in_use() {
+    let Some(mut fixture) = InterlockFixture::new() else {
+        return;
+    };
+    for folder in ["lower", "upper", "work", "merged"] {
+        fs::create_dir(fixture.path(folder)).unwrap();
+    }
+    fixture.image("upper/disk.img", 16);
+    let at = |folder: &str| fixture.path(folder).display().to_string();
+    let layers = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        at("lower"),
+        at("upper"),
+        at("work")
+    );
+    let merged = at("merged");
+    let mount = ["mount", "-t", "overlay", "overlay", "-o", &layers, &merged];
+    if let Err(error) = try_run(&mount) {
+        println!("skipped: no overlays here: {error}");
+        return;
+    }
+    fixture.undo_with(&["umount", &merged]);
+    let [upper, merged] = ["upper/disk.img", "merged/disk.img"].map(|name| fixture.path(name));
+    assert!(info(&upper).is_same_storage(&info(&merged)));
+    for (path, user) in [(&upper, &merged), (&merged, &upper)] {
+        allowed(path, &["disk.img"]);
+        if fixture.attach(user, &[]).is_none() {
+            return;
+        }
+        let backs = |r: &RefusalReason| matches!(r, RefusalReason::BacksLoop { .. });
+        let refusal = refused(path, &["disk.img"]);
+        assert!(refusal.reasons.iter().any(backs), "{refusal}");
+        fixture.undo_last();
+        let mut holder = std::process::Command::new("flock")
+            .arg(user)
+            .args(["sh", "-c", "echo locked; read line"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = std::io::BufReader::new(holder.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+        let locked = |r: &RefusalReason| matches!(r, RefusalReason::Locked { .. });
+        let refusal = refused(path, &["disk.img"]);
+        assert!(refusal.reasons.iter().any(locked), "{refusal}");
+        drop(holder.stdin.take());
+        holder.wait().unwrap();
+        // While a permit is held, the other path is locked too.
+        let permit = authorise(&info(path), &destroy(&["disk.img"])).unwrap();
+        let taken = try_run(&["flock", "-n", user.to_str().unwrap(), "true"]);
+        assert!(taken.is_err(), "{user:?} is free");
+        drop(permit);
+    }
+}

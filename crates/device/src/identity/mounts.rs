@@ -9,9 +9,13 @@ pub(crate) struct Mount {
     pub id: u64,
     /// Major 0 for btrfs, tmpfs, overlay and others.
     pub device: DeviceNumber,
+    /// The folder of the file system that shows at the mount point.
+    pub root: String,
     pub mount_point: String,
     pub fs_type: String,
     pub source: String,
+    /// Of the superblock, separated by commas, as the kernel writes them.
+    pub options: String,
 }
 
 /// Fields of `/proc/self/mountinfo` (proc_pid_mountinfo(5)): id, parent, major:minor, root, mount
@@ -23,16 +27,19 @@ pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
             let mut fields = line.split(' ');
             let id = fields.next()?.parse().ok()?;
             let device = parse_device_number(fields.nth(1)?)?;
-            let mount_point = unescape(fields.nth(1)?);
+            let root = unescape(fields.next()?);
+            let mount_point = unescape(fields.next()?);
             fields.find(|field| *field == "-")?;
             let fs_type = fields.next()?.to_owned();
             let source = unescape(fields.next()?);
             Some(Mount {
                 id,
                 device,
+                root,
                 mount_point,
                 fs_type,
                 source,
+                options: fields.next().unwrap_or_default().to_owned(),
             })
         })
         .collect()

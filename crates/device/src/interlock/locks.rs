@@ -5,6 +5,7 @@
 //! equal inode is only a suspicion, and flock(2) and fcntl(2) `F_GETLK` on the file decide.
 
 use std::fs::{self, File};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock, fstat};
@@ -58,6 +59,14 @@ pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Opt
         device: drive.to_owned(),
         pid: None,
     })
+}
+
+/// An exclusive flock(2) on another path to the claimed file; `None` where it cannot be had, which
+/// [`holders`] reports.
+pub(super) fn claim(path: &Path) -> Option<OwnedFd> {
+    let file = File::open(path).ok()?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some(file.into())
 }
 
 fn has_inode(locks: &[FileLock], inode: u64) -> bool {

@@ -9,6 +9,7 @@ use crate::identity::{
 
 use super::exclusive_open::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
+use super::overlay::{Overlay, other_paths};
 use super::{RefusalReason, Subject, locks};
 
 /// Loop devices on loop devices below this depth are not followed; the drive then counts as
@@ -22,6 +23,7 @@ struct Tables<'a> {
     root: &'a SystemRoot,
     open: Open<'a>,
     mounts: Vec<Mount>,
+    overlays: Vec<Overlay>,
     /// Source, mount point, type.
     mount_sources: Vec<(String, String, String)>,
     swaps: Vec<PathBuf>,
@@ -93,6 +95,7 @@ impl<'a> Tables<'a> {
             }
         };
         let mounts = parse_mountinfo(&table("self/mountinfo", false));
+        let overlays = mounts.iter().filter_map(Overlay::of).collect();
         let mount_sources = parse_mounts(&table("mounts", false));
         let swaps = parse_swaps(&table("swaps", true));
         let locks = parse_locks(&table("locks", true));
@@ -104,6 +107,7 @@ impl<'a> Tables<'a> {
             root,
             open,
             mounts,
+            overlays,
             mount_sources,
             swaps,
             locks,
@@ -201,7 +205,16 @@ impl Examination<'_> {
         }
         match subject {
             Subject::Nothing => {}
-            Subject::File { device, inode } => self.examine_file(*device, *inode, label, via),
+            Subject::File { device, inode } => {
+                self.examine_file(*device, *inode, label, via);
+                for path in other_paths(&self.tables.overlays, Path::new(label)) {
+                    if let Some(Subject::File { device, inode }) = subject_at(&path) {
+                        let label = path.display().to_string();
+                        self.examine_file(device, inode, &label, via);
+                        self.claims.extend(locks::claim(&path));
+                    }
+                }
+            }
             Subject::Block(device) => match self.tables.family(*device) {
                 Ok(family) => self.examine_family(&family, label, via, layer),
                 Err(e) => self.reasons.push(users_unchecked(label, e)),

@@ -125,7 +125,7 @@ impl InterlockFixture {
         run(&command.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
-    fn undo_with(&mut self, command: &[&str]) {
+    pub fn undo_with(&mut self, command: &[&str]) {
         self.undo
             .push(command.iter().map(|word| (*word).to_owned()).collect());
     }
