@@ -41,6 +41,9 @@ pub enum BenchFault {
     MisdirectedWrite(i64),
     /// The write continues past its end with this many of the stream's next bytes, at most a chunk.
     Overrun(u32),
+    /// The write is stored, and so is the inverse of what is in the block this many bytes from its
+    /// start: damage to a neighbour.
+    DamagedBlock(i64),
     /// The write is acknowledged at once and executed this many I/Os later.
     EarlyWrite(u64),
     /// The read returns each block's data before its last write.
@@ -232,6 +235,7 @@ impl Faults {
                 }
                 self.write(offset_bytes + u64::from(len_bytes), &beyond, media)?;
             }
+            Some(BenchFault::DamagedBlock(by)) => self.invert(offset_bytes, by, media)?,
             Some(BenchFault::EarlyWrite(late_ios)) => {
                 let bytes = data_of(media, len_bytes);
                 self.state().late.push(DelayedWrite {
@@ -277,6 +281,16 @@ impl Faults {
             self.state().save_old_data(offset_bytes, &bytes);
         }
         Ok(())
+    }
+
+    /// Inverts the bits of the block at this distance; nothing is before the first one.
+    fn invert<M: FaultMedia>(&self, from: u64, by: i64, media: &mut M) -> Result<(), M::Error> {
+        let Some(at) = from.checked_add_signed(by) else {
+            return Ok(());
+        };
+        let mut bytes = [0; BLOCK_BYTES as usize];
+        media.read(at, &mut bytes)?;
+        self.write(at, &bytes.map(|byte| !byte), media)
     }
 
     /// A write of the fault itself.

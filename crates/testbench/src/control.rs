@@ -1,8 +1,7 @@
-//! Tests 01 to 07: interrupted, adjacent and flushed streams.
+//! Tests 01 to 06: interrupted and flushed streams.
 
 use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
 use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern};
-use assay_stream::range::StreamRange;
 use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
 use assay_stream::status::StreamStatus;
 use assay_stream::streamer::Streamer;
@@ -413,40 +412,5 @@ pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         }
         checked(streamer, context, &cut)?;
         Ok(cut_text(context, &cut))
-    })
-}
-
-/// 07: four adjacent sessions, written third, first, fourth, second.
-pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
-    const ORDER: [u64; 4] = [2, 0, 3, 1];
-    bench.open(|streamer, context| {
-        let window = context.window;
-        let each = window.chunks_per_drive() / 4;
-        let sessions: Vec<(StreamRange, u64)> = (0..4)
-            .map(|n| (context.part(n * each, each), context.seed()))
-            .collect();
-        for n in ORDER {
-            let (range, seed) = &sessions[n as usize];
-            let name = format!("session {n}");
-            let status = context.write(
-                streamer,
-                range,
-                (*seed, &name),
-                range.bytes(),
-                WriteMode::default(),
-            )?;
-            context.ended(&status, range.bytes(), range.last)?;
-        }
-        let layout = sessions
-            .iter()
-            .fold(ExpectedLayout::default(), |layout, (range, seed)| {
-                layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
-            });
-        context.compare(streamer, &window, &layout, "adjacent sessions")?;
-        Ok(format!(
-            "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was \
-             overwritten",
-            each * u64::from(window.drives)
-        ))
     })
 }

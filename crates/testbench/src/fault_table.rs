@@ -128,6 +128,43 @@ pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
                 "chunk 32: the chunk holds chunk 15 of what session 1",
             ],
         ),
+        // Writes of single chunks follow the 64 of the sessions: each half of the chunks twice.
+        row(
+            "damage to the first block of the next chunk",
+            "07",
+            BenchFault::DamagedBlock(i64::from(CHUNK_BYTES)),
+            64 + 20,
+            &["after writes of single chunks", "32 beats are wrong in all"],
+        ),
+        row(
+            "damage to the last block of the next chunk",
+            "07",
+            BenchFault::DamagedBlock(2 * i64::from(CHUNK_BYTES) - 512),
+            64 + 50,
+            &["after writes of single chunks", "32 beats are wrong in all"],
+        ),
+        row(
+            "damage to the first block of the chunk before",
+            "07",
+            BenchFault::DamagedBlock(-i64::from(CHUNK_BYTES)),
+            64 + 90,
+            &["after writes of single chunks", "32 beats are wrong in all"],
+        ),
+        row(
+            "damage to the last block of the chunk before",
+            "07",
+            BenchFault::DamagedBlock(-512),
+            64 + 120,
+            &["after writes of single chunks", "32 beats are wrong in all"],
+        ),
+        // The last write of a half: all others of it came before.
+        row(
+            "damage to the next stripe",
+            "07",
+            BenchFault::DamagedBlock(8 * i64::from(CHUNK_BYTES)),
+            64 + 64,
+            &["after writes of single chunks", "32 beats are wrong in all"],
+        ),
         row(
             "stale read",
             "08",

@@ -7,7 +7,7 @@ use assay_stream::range::StreamRange;
 use assay_stream::streamer::Streamer;
 
 /// Approximate number of passes of the short tests over the window.
-const WINDOW_PASSES: u64 = 30;
+const WINDOW_PASSES: u64 = 36;
 
 fn longest(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
     let chunks = span_bytes.map_or(range.chunks(), |span| span / u64::from(range.chunk_bytes));

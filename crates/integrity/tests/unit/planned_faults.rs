@@ -101,6 +101,24 @@ fn blocks(value: u8, count: usize) -> Vec<u8> {
 }
 
 #[test]
+fn damage_is_to_one_block_at_a_distance() {
+    for (distance, block) in [(-2, 6), (1, 9), (5, 13)] {
+        let mut drive = Drive::of(BenchFault::DamagedBlock(distance * BLOCK as i64), 1);
+        drive.write(8, &blocks(1, 1));
+        let mut expected = [0; 16];
+        (expected[8], expected[block]) = (1, 255);
+        assert_eq!(drive.heads(), expected);
+        drive.write(8, &blocks(2, 1));
+        expected[8] = 2;
+        assert_eq!(drive.heads(), expected, "once");
+    }
+    // There is nothing before the first block.
+    let mut drive = Drive::of(BenchFault::DamagedBlock(-512), 1);
+    drive.write(0, &blocks(1, 1));
+    assert_eq!(drive.heads()[1..], [0; 15]);
+}
+
+#[test]
 fn commands_without_a_fault_are_executed_as_submitted_and_counted() {
     let mut drive = Drive::of(BenchFault::DroppedWrite, 3);
     drive.write(0, &blocks(1, 2));

@@ -133,6 +133,22 @@ fn repeated_faults_are_detected_by_many_tests() {
             "every write runs on for 512 bytes",
             each(BenchFault::Overrun(512), 1),
         ),
+        (
+            "every write damages the next chunk's first block",
+            each(BenchFault::DamagedBlock(16 << 10), 1),
+        ),
+        (
+            "every 9th write damages the next chunk's first block",
+            each(BenchFault::DamagedBlock(16 << 10), 9),
+        ),
+        (
+            "every 9th write damages the last block before it",
+            each(BenchFault::DamagedBlock(-512), 9),
+        ),
+        (
+            "every 9th write damages a block 8 chunks on",
+            each(BenchFault::DamagedBlock(8 * (16 << 10)), 9),
+        ),
         ("every 50th read stale", each(BenchFault::StaleRead, 50)),
         (
             "every 50th read moves nothing",
@@ -161,6 +177,10 @@ nFFFFFFFFFFn every 7th write torn
 nFFFFFFFFFFn a bit of every 7th write flipped
 nFPFFFFFFFFn every 64th write a chunk too far
 nPPPFFFFPPPn every write runs on for 512 bytes
+nPPPFFFFPPPn every write damages the next chunk's first block
+nPPPPPPFPPPn every 9th write damages the next chunk's first block
+nFFFFFFFFFFn every 9th write damages the last block before it
+nPPPFFFFPFPn every 9th write damages a block 8 chunks on
 nFFFFFFFFFFn every 50th read stale
 nFFFFFFFFFFn every 50th read moves nothing
 nPPFPFPPPPPn no flush is done
