@@ -7,7 +7,7 @@ use assay_io::{Nanos, Op};
 
 use crate::index::{BlockWrite, ChunkEntry, IndexError, IndexWriter};
 use crate::queue::{EndedIo, StreamQueue, busy_queue};
-use crate::status::StreamError;
+use crate::status::{DeviceFailure, StreamError};
 
 /// State of the checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,10 +120,11 @@ impl Checkpoints {
         self.in_flight = left.expect("every I/O of a checkpoint completes once");
     }
 
-    /// An I/O failed; `is_chunk`: of the stream, not of the checkpoint.
-    pub fn failed(&mut self, is_chunk: bool) {
+    /// An I/O failed; `is_chunk`: of the stream, not of the checkpoint. Full storage has kept what
+    /// was written before, so a flush still makes that durable.
+    pub fn failed(&mut self, is_chunk: bool, failure: &DeviceFailure) {
         if is_chunk {
-            self.durability_unknown = true;
+            self.durability_unknown |= !failure.is_out_of_space();
         } else {
             self.broken = true;
             self.ended();

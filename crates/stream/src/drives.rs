@@ -13,7 +13,7 @@ use assay_io::{IO_TIMEOUT, Target};
 
 use crate::index::{Recording, find};
 use crate::queue::StreamQueue;
-use crate::range::DriveExtent;
+use crate::range::{DriveExtent, StreamRange};
 use crate::status::StreamError;
 use crate::streamer::{SoftwareStreamer, StreamDrive, StreamHost, Streamer};
 
@@ -210,13 +210,13 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> StreamHost for SoftwareHo
         format!("{calls}, {cache}")
     }
 
-    fn find_recording(&mut self, first: u64) -> Result<Recording, StreamError> {
+    fn find_recording(&mut self, range: &StreamRange) -> Result<Recording, StreamError> {
         self.order = (0..self.drives.len()).collect();
         let capacity = |drive: &StreamDrive| drive.extent.capacity_bytes;
         let capacities: Vec<u64> = self.drives.iter().map(capacity).collect();
         let mut found = Vec::new();
         for (queue, capacity) in self.queues()?.iter_mut().zip(capacities) {
-            let part = find(queue, first, capacity)?;
+            let part = find(queue, range, capacity)?;
             found.push((queue.name().to_owned(), part));
         }
         let (recording, order) = Recording::assemble(found)?;

@@ -354,8 +354,8 @@ impl<'a, 't> Recorder<'a, 't> {
         let mut chunks = 0;
         for ended in self.ended.drain(..) {
             if let Some(failure) = ended.failure {
+                self.checkpoints.failed(ended.chunk.is_some(), &failure);
                 self.failure.get_or_insert(failure);
-                self.checkpoints.failed(ended.chunk.is_some());
                 continue;
             }
             let Some(chunk) = ended.chunk else {

@@ -47,11 +47,14 @@ pub struct ReplayOutcome {
     pub not_durable_chunks: u64,
     /// Chunks at the old end of a ring that were being overwritten.
     pub partially_overwritten_chunks: u64,
+    /// The replay of a recording ended by itself without a chunk checked, and no header says that
+    /// the recording has none.
+    pub nothing_checked: bool,
 }
 
 impl ReplayOutcome {
     pub fn is_right(&self) -> bool {
-        self.bad_chunks == 0 && self.missing_chunks == 0
+        self.bad_chunks == 0 && self.missing_chunks == 0 && !self.nothing_checked
     }
 }
 
@@ -196,7 +199,15 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         Ok(self.finished())
     }
 
-    fn finished(&self) -> StatusBits {
+    /// How a stream ended that was not stopped: finished only if all of a recording was checked.
+    fn finished(&mut self) -> StatusBits {
+        if let ReplaySource::Recording(recording) = &self.what {
+            self.out.nothing_checked = self.out.checked_chunks == 0 && !recording.is_whole();
+        }
+        let skipped = self.out.bad_chunks > 0 && !self.options.keep_going;
+        if skipped || self.out.missing_chunks > 0 || self.out.nothing_checked {
+            return StatusBits::default();
+        }
         let early = !self.bytes.is_multiple_of(self.chunk_bytes);
         StatusBits::FINISHED.with_if(early, StatusBits::EARLY_LAST)
     }
@@ -326,7 +337,6 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             } else {
                 good = false;
             }
-            self.out.checked_chunks += 1;
             self.process_completions();
         }
         if !good && !durable && !unreadable {
@@ -334,6 +344,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             self.queues[queue].give_slot(slot);
             return Ok(Some(self.finished()));
         }
+        self.out.checked_chunks += u64::from(matches!(self.what, ReplaySource::Recording(_)));
         if !good {
             self.out.bad_chunks += 1;
             let bad = BadChunk {

@@ -1,3 +1,4 @@
+use assay_io::Op;
 use serde::Serialize;
 
 use crate::registers::StatusBits;
@@ -11,6 +12,18 @@ pub struct DeviceFailure {
     pub address: u64,
     /// A negated `errno`, or the bytes moved if fewer than requested.
     pub result: i32,
+}
+
+impl DeviceFailure {
+    /// The storage has no room for new blocks: a file system, quota or thin volume. A write that
+    /// begins before that and ends after it is short. The storage still answers, and what was
+    /// written before is as it was.
+    pub fn is_out_of_space(&self) -> bool {
+        use rustix::io::Errno;
+        let full = [Errno::NOSPC, Errno::DQUOT, Errno::FBIG].map(Errno::raw_os_error);
+        self.op == Op::Write.name()
+            && (self.result >= 0 || full.contains(&self.result.wrapping_neg()))
+    }
 }
 
 fn describe(result: i32) -> String {

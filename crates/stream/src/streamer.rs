@@ -240,8 +240,9 @@ pub trait StreamHost {
 
     fn data_path(&self) -> String;
 
-    /// The next [`StreamHost::streamer`] is made for its chunk size and its order of drives.
-    fn find_recording(&mut self, _first: u64) -> Result<Recording, StreamError> {
+    /// The recording from the start of this range on. The next [`StreamHost::streamer`] is made for
+    /// its chunk size and its order of drives.
+    fn find_recording(&mut self, _range: &StreamRange) -> Result<Recording, StreamError> {
         Err(StreamError::Unsupported {
             streamer: self.names(),
             option: StreamOption::Index,

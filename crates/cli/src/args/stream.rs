@@ -132,8 +132,8 @@ Examples:
   assay replay /dev/nvme0n1 --check 1 --length 4g
 
 A recording with an index is found and replayed up to its last whole chunk, each chunk checked \
-                        before it is delivered. Without one, or with
---raw, the bytes of the range are replayed as they are.")]
+                        before it is delivered. Without one only
+--raw replays the bytes of the range, as they are and unchecked.")]
 pub struct ReplayArguments {
     /// Where and how.
     #[command(flatten)]
@@ -150,10 +150,10 @@ pub struct ReplayArguments {
     /// Check against the pattern of this seed instead of writing it out
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "Stream")]
     pub check: Option<u64>,
-    /// Bytes to replay of a raw range [default: all of it]
+    /// Bytes to replay of a raw range (with --raw or --check) [default: all of it]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Stream")]
     pub length: Option<u64>,
-    /// Do not look for an index
+    /// Do not look for an index: the bytes as they are, unchecked
     #[arg(long, help_heading = "Stream")]
     pub raw: bool,
     /// Only with rtl:.

@@ -61,6 +61,13 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
         || document(&arguments, &streamed, &options, &recorded),
     )?;
     let status = &recorded.status;
+    if let Some(failure) = status.failure.as_ref().filter(|f| f.is_out_of_space()) {
+        let [bytes, durable] = [status.bytes, status.durable_bytes].map(group_digits);
+        output.error(&anyhow::anyhow!(
+            "{failure}: no space left after {bytes} bytes of the stream, of which {durable} are \
+             durable: give the file its whole size (fallocate), or free space"
+        ));
+    }
     if status.source_had_more == Some(true) && arguments.stream.last.is_none() && !arguments.plan {
         let what = "the stream is longer than the drive: the part that fits is recorded, the rest \
                     was not taken; record on a larger drive, on several, or with --ring";
@@ -215,7 +222,7 @@ fn text(
         false => "Recorded",
     };
     let mut lines = Lines::of(verb, status, &drives);
-    stream::add_status_lines(&mut lines, status);
+    stream::add_status_lines(&mut lines, &stream::ending(status), status);
     if !arguments.plan {
         let [durable, bytes] = [status.durable_bytes, status.bytes].map(format_size);
         lines.line("durable", format!("{durable} of {bytes}"));

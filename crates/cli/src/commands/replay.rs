@@ -4,8 +4,9 @@ use anyhow::Context;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, StreamFindings};
 use assay_stream::endpoint::Endpoint;
-use assay_stream::index::{IndexError, Recording};
+use assay_stream::index::{HeaderCopy, IndexError, Recording};
 use assay_stream::pattern_stream::PatternSink;
+use assay_stream::range::StreamRange;
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplayOutcome};
 use assay_stream::source::{Descriptor, StreamSink};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::stream::{self, Lines};
 use crate::args::stream::ReplayArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::terminal::Output;
 
 pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -32,11 +33,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
         keep_going: false,
         min_io_bytes: streamed.min_io_bytes,
     };
-    // --length applies to a raw range.
-    let mut recording = match arguments.raw || arguments.length.is_some() {
-        true => None,
-        false => find_recording(streamed.host.as_mut(), range.first)?,
-    };
+    let mut recording = find_recording(streamed.host.as_mut(), &range, arguments)?;
     let mut streamer = streamed.host.streamer()?;
     // For the diagnosis of mismatches.
     let layout = recording
@@ -88,13 +85,31 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     Ok(stream::outcome(&replayed.status))
 }
 
-/// `None` where there is no index, or the streamer knows none: a raw range.
-fn find_recording(host: &mut dyn StreamHost, first: u64) -> Result<Option<Recording>, StreamError> {
+/// `None`: a raw range. No byte is delivered unchecked but with `--raw`, and `--check` compares
+/// with its pattern what has no index.
+fn find_recording(
+    host: &mut dyn StreamHost,
+    range: &StreamRange,
+    arguments: &ReplayArguments,
+) -> anyhow::Result<Option<Recording>> {
     use StreamError::{Index, Unsupported};
-    match host.find_recording(first) {
+    let check = arguments.check;
+    match arguments.length {
+        Some(0) => bail_usage!("--length 0 leaves nothing to replay"),
+        Some(_) if !arguments.raw && check.is_none() => {
+            bail_usage!("--length is for raw bytes (--raw) and for a pattern (--check)")
+        }
+        length if arguments.raw || length.is_some() => return Ok(None),
+        _ => {}
+    }
+    match host.find_recording(range) {
         Ok(recording) => Ok(Some(recording)),
-        Err(Index(IndexError::None { .. }) | Unsupported { .. }) => Ok(None),
-        Err(error) => Err(error),
+        Err(Index(IndexError::None { .. }) | Unsupported { .. }) if check.is_some() => Ok(None),
+        Err(error @ (Index(IndexError::None { .. }) | Unsupported { .. })) => {
+            let hint = "nothing to check the bytes by; --raw replays them unchecked";
+            Err(anyhow::Error::from(error).context(hint))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -123,6 +138,13 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
         "interrupted: not ended by its recorder"
     };
     let mut details = ending.to_owned();
+    for (drive, copy) in lost_headers(recording) {
+        let what = match copy {
+            HeaderCopy::Start => "the header at its start is LOST, the copy at the end was used",
+            HeaderCopy::End => "the copy of the header at its end is LOST",
+        };
+        details += &format!("; drive {}: {what}", drive + 1);
+    }
     if recording.from > 0 {
         details += &format!("; begins with chunk {}", group_digits(recording.from));
     }
@@ -138,22 +160,7 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
         }
     }
     lines.line("", details);
-    let checked = group_digits(replayed.checked_chunks);
-    let checked = match replayed.first_bad {
-        None if replayed.checked_chunks == 0 && replayed.missing_chunks > 0 => {
-            "nothing: none of its chunks is in the index".to_owned()
-        }
-        None => format!("{checked} chunks checked, all match"),
-        Some(bad) => {
-            let numbers = [replayed.bad_chunks, bad.chunk, bad.address];
-            let ([count, chunk, address], drive) = (numbers.map(group_digits), bad.drive + 1);
-            format!(
-                "{count} of {checked} chunks do NOT match, the first is chunk {chunk} at address \
-                 {address} of drive {drive}"
-            )
-        }
-    };
-    lines.line("checked", checked);
+    lines.line("checked", checked_text(recording, replayed));
     if replayed.missing_chunks > 0 {
         let missing = group_digits(replayed.missing_chunks);
         lines.line(
@@ -163,12 +170,40 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
     }
 }
 
+fn checked_text(recording: &Recording, replayed: &ReplayOutcome) -> String {
+    let checked = group_digits(replayed.checked_chunks);
+    match replayed.first_bad {
+        None if replayed.nothing_checked => {
+            "NOTHING: none of its chunks is in the index and whole".to_owned()
+        }
+        None if recording.from == recording.to => "nothing: it has no bytes".to_owned(),
+        None => format!("{checked} chunks checked, all match"),
+        Some(bad) => {
+            let numbers = [replayed.bad_chunks, bad.chunk, bad.address];
+            let ([count, chunk, address], drive) = (numbers.map(group_digits), bad.drive + 1);
+            format!(
+                "{count} of {checked} chunks do NOT match, the first is chunk {chunk} at address \
+                 {address} of drive {drive}"
+            )
+        }
+    }
+}
+
+/// Drive, from 0, and the copy of its header that is gone.
+fn lost_headers(recording: &Recording) -> impl Iterator<Item = (u32, HeaderCopy)> {
+    let parts = recording.parts.iter();
+    parts.filter_map(|part| Some((part.header.drive, part.lost_header?)))
+}
+
 pub fn recording_document(recording: Option<&Recording>, replayed: &ReplayOutcome) -> Value {
     let Some(recording) = recording else {
         return Value::Null;
     };
     json!({
         "header": recording.header(),
+        "lost_headers": lost_headers(recording)
+            .map(|(lane, copy)| json!({ "lane": lane, "copy": copy }))
+            .collect::<Vec<_>>(),
         "whole": recording.is_whole(),
         "first_chunk": recording.from,
         "end_chunk": recording.to,
@@ -190,7 +225,16 @@ fn text(
 ) -> String {
     let status = &replayed.status;
     let mut lines = Lines::of("Replayed", status, &format!("of {names}"));
-    stream::add_status_lines(&mut lines, status);
+    let ending = match (recording, finding) {
+        (None, None) => {
+            let bits = status.status.names().into_iter();
+            let bits = bits.filter(|name| *name != "finished");
+            let words = ["raw bytes, nothing checked"].into_iter().chain(bits);
+            words.collect::<Vec<_>>().join(", ")
+        }
+        _ => stream::ending(status),
+    };
+    stream::add_status_lines(&mut lines, &ending, status);
     if let Some(recording) = recording {
         add_recording_lines(&mut lines, recording, replayed);
     }
@@ -228,6 +272,11 @@ fn document(
     });
     json!({
         "status": replayed.status,
+        "checked_by": match (recording, finding) {
+            (_, Some(_)) => "pattern",
+            (Some(_), _) => "checksums",
+            _ => "nothing",
+        },
         "bytes_per_s": replayed.status.rate_bytes_per_s(),
         "recording": recording_document(recording, replayed),
         "pattern": checked,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use assay_device::identity::DriveInfo;
 use assay_device::session::SessionOptions;
 use assay_stream::range::{RangeRequest, StreamRange};
-use assay_stream::registers::{ControlBits, Registers};
+use assay_stream::registers::{ControlBits, Registers, StatusBits};
 use assay_stream::status::StreamStatus;
 use assay_stream::streamer::StreamHost;
 use assay_units::text::{format_size, group_digits};
@@ -139,8 +139,24 @@ impl Lines {
     }
 }
 
-pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
-    lines.line("status", status.status.names().join(", "));
+/// How a stream ended, in words.
+pub fn ending(status: &StreamStatus) -> String {
+    let bits = status.status.names().join(", ");
+    let ended = [
+        StatusBits::FINISHED,
+        StatusBits::STOPPED,
+        StatusBits::ABORTED,
+        StatusBits::DEVICE_ERROR,
+    ];
+    match ended.into_iter().any(|bit| status.status.has(bit)) {
+        true => bits,
+        false if bits.is_empty() => "NOT finished".to_owned(),
+        false => format!("NOT finished, {bits}"),
+    }
+}
+
+pub fn add_status_lines(lines: &mut Lines, ending: &str, status: &StreamStatus) {
+    lines.line("status", ending);
     let [first, last] = [status.first_address, status.last_address].map(group_digits);
     let chunk = format_size(u64::from(status.chunk_bytes));
     let completed = status.last_address_written.map(group_digits);
@@ -173,7 +189,6 @@ pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
 }
 
 pub fn outcome(status: &StreamStatus) -> CommandOutcome {
-    use assay_stream::registers::StatusBits;
     let has = |bit| status.status.has(bit);
     let interrupted = has(StatusBits::ABORTED) || has(StatusBits::STOPPED);
     CommandOutcome::of(!status.is_clean(), interrupted)

@@ -19,7 +19,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
         &SessionOptions::default(),
     )?;
     let registers = stream::listen()?;
-    let mut recording = streamed.host.find_recording(streamed.range.first)?;
+    let mut recording = streamed.host.find_recording(&streamed.range)?;
     streamed.host.check_reads_drive()?;
     let mut streamer = streamed.host.streamer()?;
     let options = ReplayOptions {
@@ -33,7 +33,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
         || {
             let mut lines = Lines::of("Verified", status, &format!("on {}", streamed.names));
             add_recording_lines(&mut lines, &recording, &replayed);
-            stream::add_status_lines(&mut lines, status);
+            stream::add_status_lines(&mut lines, &stream::ending(status), status);
             lines.0
         },
         || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),

@@ -58,7 +58,7 @@ fn an_unwritten_drive_replays_as_without_the_core() {
         return;
     }
     let replay = |drive: &str| {
-        let words = format!("replay {drive} --chunk 16k --last 48k --to {{}} --json");
+        let words = format!("replay {drive} --raw --chunk 16k --last 48k --to {{}} --json");
         let to = drive.replace(':', "-");
         let done = fixture.ok(&words.replace("{}", &to));
         (fixture.read(&to), done.json())

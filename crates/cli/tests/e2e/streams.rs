@@ -97,7 +97,10 @@ fn without_an_index_the_range_is_the_stream() {
     );
     assert_eq!(status["simulated"], false);
     assert_eq!(
-        replayed(&fixture, "disk --chunk 64k --first 1m --length 300000"),
+        replayed(
+            &fixture,
+            "disk --raw --chunk 64k --first 1m --length 300000"
+        ),
         stream
     );
     let after = fixture.read("disk");
@@ -262,7 +265,17 @@ fn invalid_input_is_refused_and_loses_no_data() {
             2,
             &["no recording begins at address 0", "--index"],
         ),
-        ("replay disk --to unix:absent", 4, &["cannot connect"]),
+        (
+            "replay disk --to copy",
+            2,
+            &["no recording begins at address 0", "--raw"],
+        ),
+        (
+            "replay disk --length 1m --to copy",
+            2,
+            &["--raw", "--check"],
+        ),
+        ("replay disk --raw --to unix:absent", 4, &["cannot connect"]),
         ("replay disk --check many", 2, &["is no seed"]),
     ] {
         fixture.run(words).refuses(status, stderr);

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::block_devices::BlockDevices;
 use crate::fixture::{Done, Fixture, KIB, MIB, is_heard, noise, number, pause, send, wait_until};
 
 /// A recording of 20 MiB in chunks of this size, of the pattern of seed 5.
@@ -52,6 +53,145 @@ fn a_damaged_index_is_reported_when_no_copy_is_valid() {
         );
         assert!(!message.contains("did not end it"), "{message}");
     }
+}
+
+/// What an erased start, or a flush that was only acknowledged, leaves: no header at the start.
+#[test]
+fn a_recording_is_found_by_the_copy_of_its_header_at_the_end() {
+    for (chunk, reader) in [
+        ("64k", ""),
+        ("64k", " --chunk 128k"),
+        ("4m --iodepth 2", " --iodepth 2"),
+        ("36k", " --chunk 4k"),
+    ] {
+        let fixture = Fixture::on_disk();
+        recorded(&fixture, chunk);
+        let whole = fixture.read("disk");
+        let mut bytes = whole.clone();
+        bytes[..8 * KIB].fill(0);
+        fixture.write("disk", bytes);
+        let verified = fixture.json(&format!("verify disk{reader}"));
+        assert_eq!(verified["recording"]["whole"], true);
+        assert_eq!(verified["recording"]["lost_headers"][0]["copy"], "start");
+        let done = fixture.ok(&format!("replay disk{reader} --check 5"));
+        assert!(
+            done.stdout
+                .contains("drive 1: the header at its start is LOST"),
+            "{done}"
+        );
+        // The other copy.
+        let mut bytes = whole;
+        let end = number(&verified, "/recording/header/layout/tail") as usize;
+        bytes[end..].fill(0);
+        fixture.write("disk", bytes.clone());
+        let verified = fixture.json("verify disk");
+        assert_eq!(verified["recording"]["whole"], true);
+        assert_eq!(verified["recording"]["lost_headers"][0]["copy"], "end");
+        // Both: nothing vouches for the bytes.
+        bytes[..8 * KIB].fill(0);
+        fixture.write("disk", bytes);
+        fixture
+            .run("replay disk --to out")
+            .refuses(2, &["no recording begins at address 0", "--raw"]);
+        assert!(!fixture.path("out").exists());
+        let done = fixture.ok("replay disk --raw --to out");
+        assert!(done.stdout.contains("raw bytes, nothing checked"), "{done}");
+        assert!(!done.stdout.contains("finished"), "{done}");
+        assert!(fixture.read("out").len() >= 28 * MIB);
+    }
+}
+
+#[test]
+fn a_part_of_a_drive_is_found_by_its_end() {
+    let fixture = Fixture::on_disk();
+    for name in ["one", "two"] {
+        fixture.write(name, noise(99, 16 * MIB));
+    }
+    fixture.ok(
+        "record one two --destroy one --destroy two --index --pattern 5 --length 4m --first 1m \
+         --last 7m",
+    );
+    for name in ["one", "two"] {
+        let mut bytes = fixture.read(name);
+        bytes[MIB..MIB + 8 * KIB].fill(0);
+        fixture.write(name, bytes);
+    }
+    fixture
+        .run("verify one two --first 1m")
+        .refuses(2, &["no recording begins at address 1048576", "--last"]);
+    let verified = fixture.json("verify two one --first 1m --last 7m");
+    assert_eq!(verified["recording"]["whole"], true);
+    assert_eq!(number(&verified, "/recording/checked_chunks"), 32.0);
+}
+
+#[test]
+fn a_replay_that_checked_nothing_has_not_finished() {
+    let fixture = Fixture::on_disk();
+    fixture.write("disk", noise(99, 8 * MIB));
+    let mut recorder = fixture
+        .command("record disk --destroy disk --index")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The header is there, and no byte comes.
+    wait_until("the recording has begun", || {
+        fixture.read("disk").starts_with(b"ASSAYREC")
+    });
+    send(&recorder, Signal::KILL);
+    recorder.wait().unwrap();
+    for command in [
+        "verify disk",
+        "replay disk --to out",
+        "replay disk --check 5",
+    ] {
+        let done = fixture.run(command).expect(1);
+        for part in ["NOT finished", "NOTHING: none of its chunks"] {
+            assert!(done.stdout.contains(part), "{part}: {done}");
+        }
+    }
+}
+
+/// Everything up to the end of the space is recovered, and reported so.
+fn full(fixture: &Fixture, disk: &str) {
+    std::fs::File::create(disk)
+        .unwrap()
+        .set_len(64 << 20)
+        .unwrap();
+    let words = format!(
+        "record {disk} --destroy {} --index --pattern 5 --length 40m --json",
+        disk.rsplit('/').next().unwrap()
+    );
+    let done = fixture.run(&words).expect(1);
+    let status = &done.json()["status"];
+    // ENOSPC, or a write that begins before the end of the space and ends after it.
+    let result = number(status, "/failure/result");
+    assert!(result == -28.0 || result >= 0.0, "{done}");
+    let bytes = number(status, "/bytes");
+    assert!(bytes > (10 * MIB) as f64, "{done}");
+    assert_eq!(status["durable_bytes"], status["bytes"], "{done}");
+    let durable = assay_units::text::group_digits(bytes as u64);
+    let message = format!("no space left after {durable} bytes of the stream, of which {durable}");
+    assert!(done.stderr.contains(&message), "{done}");
+    let found = fixture.json(&format!("replay {disk} --check 5"));
+    assert_eq!(found["status"]["bytes"], status["bytes"], "{found}");
+    assert_eq!(found["pattern"]["wrong_beats"], 0);
+    assert_eq!(found["recording"]["whole"], true);
+}
+
+#[test]
+fn what_was_written_before_the_space_ended_is_recovered() {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    let point = devices.mount("tmpfs", &["-t", "tmpfs", "-o", "size=20m"]);
+    full(&devices.fixture, point.join("disk").to_str().unwrap());
+    devices.fixture.write("image", vec![0; 24 * MIB]);
+    let Some(device) = devices.attach("image", &[]) else {
+        return;
+    };
+    devices.fixture.tool("mkfs.ext4", &["-q", &device]);
+    let point = devices.mount(&device, &[]);
+    full(&devices.fixture, point.join("disk").to_str().unwrap());
 }
 
 #[test]

@@ -8,9 +8,14 @@ use super::{BLOCK_BYTES, IndexLayout, index_blocks};
 const BLOCK: usize = BLOCK_BYTES as usize;
 const HEADER_MAGIC: &[u8; 8] = b"ASSAYREC";
 const INDEX_MAGIC: &[u8; 8] = b"ASSAYIDX";
-/// Version of this layout; version of a ring header with a spare index block.
+/// Version of index blocks.
 const VERSION: u32 = 1;
-const RING_VERSION: u32 = 2;
+/// Versions of headers: without and with a spare index block; with the second copy at the end of
+/// the range, likewise.
+const PLAIN: [u32; 2] = [1, 2];
+const TAILED: [u32; 2] = [3, 4];
+/// Offset of the second copy's address in a header, behind the longest label.
+const TAIL_AT: usize = 512;
 /// Bytes of an index block before its entries.
 const HEAD: usize = 64;
 const ENTRY: usize = 8;
@@ -180,7 +185,10 @@ impl RecordingHeader {
 
     pub fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
-        let spare = self.layout.has_spare();
+        let versions = match self.layout.tail {
+            Some(_) => TAILED,
+            None => PLAIN,
+        };
         let mut label_len = self.label.len().min(LABEL_BYTES);
         while !self.label.is_char_boundary(label_len) {
             label_len -= 1;
@@ -188,7 +196,7 @@ impl RecordingHeader {
         let label = &self.label[..label_len];
         Put(&mut block, 0)
             .bytes(HEADER_MAGIC)
-            .u32(if spare { RING_VERSION } else { VERSION })
+            .u32(versions[usize::from(self.layout.has_spare())])
             .u32(0)
             .bytes(&self.stream.0)
             .u32(self.drive)
@@ -205,17 +213,19 @@ impl RecordingHeader {
             .u64(self.began_unix_s)
             .u32(label.len() as u32)
             .bytes(label.as_bytes());
+        Put(&mut block, TAIL_AT).u64(self.layout.tail.unwrap_or(0));
         seal(&mut block);
         block
     }
 
     /// Decode a block, if it is a valid header.
     pub fn decode(block: &[u8; BLOCK]) -> Option<RecordingHeader> {
-        let spare = match version(block, HEADER_MAGIC)? {
-            VERSION => false,
-            RING_VERSION => true,
-            _ => return None,
-        };
+        let version = version(block, HEADER_MAGIC)?;
+        let is_tailed = TAILED.contains(&version);
+        if !is_tailed && !PLAIN.contains(&version) {
+            return None;
+        }
+        let spare = version == PLAIN[1] || version == TAILED[1];
         let mut get = Get(block, 16);
         let stream = StreamId(get.array());
         let (drive, drives) = (get.u32(), get.u32());
@@ -232,15 +242,20 @@ impl RecordingHeader {
             data_first,
             chunk_bytes,
             index_blocks: index_blocks(chunks, spare),
+            tail: is_tailed.then(|| Get(block, TAIL_AT).u64()),
         };
         // The checksum does not exclude values written by a faulty program.
         let span = chunks.checked_mul(u64::from(chunk_bytes));
+        let data_end = span.and_then(|span| data_first.checked_add(span));
         let index_end = super::index_bytes(layout.index_blocks).checked_add(first);
         let sound = (1..=super::MAX_DRIVES).contains(&drives)
             && drive < drives
             && (1..=assay_io::MAX_IO_BYTES).contains(&chunk_bytes)
             && chunks > 0
-            && span.is_some_and(|span| data_first.checked_add(span).is_some())
+            && data_end.is_some_and(|end| layout.tail.is_none_or(|tail| end <= tail))
+            && layout
+                .tail
+                .is_none_or(|tail| tail <= u64::MAX - super::BLOCK_BYTES)
             && index_end.is_some_and(|end| end <= data_first);
         sound.then_some(RecordingHeader {
             stream,

@@ -7,20 +7,29 @@
 //!
 //! | location | content |
 //! |---|---|
-//! | block 0 and 1 | the header, two copies written alternately |
+//! | block 0 | the header, first copy |
+//! | block 1 | zeroes; second copy of the header in layout versions 1 and 2 |
 //! | blocks 2 to 2 + 2n | `n` index blocks, two adjacent copies each; a ring has one spare block |
 //! | from the next chunk boundary | chunks of the stream |
+//! | the last chunk of the range | in its last block the header, second copy |
+//!
+//! The copies of the header are written alternately. They are far from each other, so that what
+//! destroys the start of a range (another program, a flush that was only acknowledged) leaves one.
 //!
 //! An index block holds length and CRC-32C of up to [`ENTRIES`] consecutive chunks of this drive. A
 //! header holds the identity of the recording, the layout, how much was durable when it was
 //! written, and whether the recorder ended the recording.
 //!
 //! # Write order
-//! 1. Chunks are written.
-//! 2. At a checkpoint, the entries of the contiguous run of completed chunks are written, and a
+//! 1. Before the first chunk both copies of the header are written, and zeroes to the index blocks
+//!    that the first checkpoint may need; the drive is flushed. Each checkpoint does the same for
+//!    the next one. So the index of what was written fits on storage that allocates its blocks as
+//!    they are written (sparse files, thin volumes) and has no more.
+//! 2. Chunks are written.
+//! 3. At a checkpoint, the entries of the contiguous run of completed chunks are written, and a
 //!    header with the durable count *before*.
-//! 3. The drive is flushed.
-//! 4. When the flush has completed, the run is reported durable.
+//! 4. The drive is flushed.
+//! 5. When the flush has completed, the run is reported durable.
 //!
 //! A block without new entries at a checkpoint is written a second time, over its older copy, once
 //! the newer one is durable. A recording ends with the second copy of the last block and a header
@@ -36,7 +45,8 @@
 //!
 //! # Recovery
 //! Both copies of every block are read; the newest valid one is used, and an unreadable one is
-//! treated as absent. Chunks are recovered from the first as far as entries continue without a gap
+//! treated as absent. Without a header at the start, one is searched at the end of the range, in
+//! any block that a chunk of any size could end with. Chunks are recovered from the first as far as entries continue without a gap
 //! and, beyond the durable count, as far as checksums match. In a ring the newest run is recovered,
 //! without chunks at its old end that were being overwritten or cannot be read.
 //!
@@ -48,8 +58,12 @@
 //! Index blocks are reused in turn, each for [`ENTRIES`] consecutive chunks counted through all
 //! wraps. The spare block keeps the oldest chunks indexed until they are overwritten, so a ring
 //! that ended is replayed completely. The recorder is never further ahead of the durable run than
-//! half the ring, so at least half survives a power loss. A ring of version 1 had no spare block;
-//! it is read and no longer written.
+//! half the ring, so at least half survives a power loss.
+//!
+//! # Versions
+//! A header of version 1 or 2 has both copies at the start, one of version 1 or 3 has no spare
+//! index block. Recordings have version 3, rings version 4. Versions 1 and 2 (rings of version 1
+//! have no spare block) are read and no longer written.
 //!
 //! # Non-goals
 //! No file system: one recording per range. No encryption. The checksum detects accidents, not
@@ -61,7 +75,7 @@ mod recording;
 mod writer;
 
 pub use format::{ChunkEntry, ENTRIES, IndexBlock, RecordingHeader, StreamId};
-pub use reader::{IndexError, RecordingPart, find};
+pub use reader::{HeaderCopy, IndexError, RecordingPart, find};
 pub use recording::Recording;
 pub(crate) use writer::BlockWrite;
 pub use writer::{IndexOptions, IndexWriter};
@@ -84,6 +98,9 @@ pub struct IndexLayout {
     pub data_first: u64,
     pub chunk_bytes: u32,
     pub index_blocks: u64,
+    /// Address of the header's second copy, the last block of the range; `None` in versions 1 and
+    /// 2: it is next to the first.
+    pub tail: Option<u64>,
 }
 
 impl IndexLayout {
@@ -91,6 +108,8 @@ impl IndexLayout {
     pub fn new(first: u64, range_chunks: u64, chunk_bytes: u32, ring: bool) -> Option<IndexLayout> {
         let chunk = u64::from(chunk_bytes.max(1));
         let reserved = |chunks: u64| index_bytes(index_blocks(chunks, ring)).div_ceil(chunk);
+        // The last chunk of the range is for the header's second copy.
+        let range_chunks = range_chunks.saturating_sub(1);
         // Bisection: chunks and index grow together.
         let (mut chunks, mut too_many) = (0, range_chunks);
         while too_many - chunks > 1 {
@@ -107,6 +126,7 @@ impl IndexLayout {
             data_first: first + reserved(chunks) * chunk,
             chunk_bytes,
             index_blocks: index_blocks(chunks, ring),
+            tail: Some(first + (range_chunks + 1) * chunk - BLOCK_BYTES),
         })
     }
 
@@ -142,7 +162,10 @@ impl IndexLayout {
     }
 
     pub fn header_address(&self, copy: u64) -> u64 {
-        self.first + copy * BLOCK_BYTES
+        match self.tail {
+            Some(tail) if copy > 0 => tail,
+            _ => self.first + copy * BLOCK_BYTES,
+        }
     }
 
     pub fn block_address(&self, block: u64, copy: u64) -> u64 {

@@ -7,16 +7,19 @@ use assay_io::{Nanos, Op, TargetError};
 use super::format::IndexBlock;
 use super::{BLOCK_BYTES, ChunkEntry, IndexLayout, RecordingHeader, StreamId};
 use crate::queue::{EndedIo, StreamQueue};
+use crate::range::StreamRange;
 use crate::status::DeviceFailure;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
+/// Unit of the search for a header at the end of a range: any drive's chunks are multiples of it.
+const SECTOR: usize = 512;
 
 /// Why a recording cannot be read or placed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     #[error(
-        "{drive}: no recording begins at address {first}; record with --index, and give its first \
-         address with --first"
+        "{drive}: no recording begins at address {first}, and no copy of a header is at the end of \
+         the range; record with --index, and give --first and --last as for the recording"
     )]
     None {
         drive: String,
@@ -79,10 +82,20 @@ impl IndexSpan {
     }
 }
 
+/// A copy of a recording's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeaderCopy {
+    Start,
+    End,
+}
+
 /// One drive's part of a recording.
 #[derive(Debug)]
 pub struct RecordingPart {
     pub header: RecordingHeader,
+    /// The copy that is gone, or of another recording.
+    pub lost_header: Option<HeaderCopy>,
     /// First chunk of the indexed run, counted on this drive through all wraps of a ring.
     pub from: u64,
     /// End of that run.
@@ -157,13 +170,14 @@ impl StreamQueue<'_> {
     }
 }
 
-/// Find one drive's part of a recording at this address. An unreadable copy of a header or index
-/// block is treated as absent.
+/// Find one drive's part of a recording at the start of this range. An unreadable copy of a header
+/// or index block is treated as absent.
 pub fn find(
     queue: &mut StreamQueue<'_>,
-    first: u64,
+    range: &StreamRange,
     capacity_bytes: u64,
 ) -> Result<RecordingPart, IndexError> {
+    let first = range.first;
     let none = |drive: &str| IndexError::None {
         drive: drive.to_owned(),
         first,
@@ -171,20 +185,16 @@ pub fn find(
     let enough = first
         .checked_add(2 * BLOCK_BYTES)
         .is_some_and(|end| end <= capacity_bytes);
-    if !queue.moves_bytes() || !enough || !first.is_multiple_of(512) {
+    if !queue.moves_bytes() || !enough || !first.is_multiple_of(SECTOR as u64) {
         return Err(none(queue.name()));
     }
-    let mut both = vec![0; 2 * BLOCK];
-    let failed = queue.read_blocks(first, &mut both)?;
-    let header = both
-        .chunks_exact(BLOCK)
-        .filter_map(|block| RecordingHeader::decode(block.first_chunk()?))
-        .filter(|header| header.layout.first == first)
-        .max_by_key(|header| header.generation)
-        .ok_or_else(|| match failed {
-            Some(failure) => failure.into(),
-            None => none(queue.name()),
-        })?;
+    let (header, lost_header) = match read_headers(queue, first, 2 * BLOCK, first)? {
+        (Some(header), _) => with_tail(queue, header, capacity_bytes)?,
+        (None, failed) => match search_tail(queue, range, capacity_bytes)? {
+            Some(header) => (header, Some(HeaderCopy::Start)),
+            None => return Err(failed.map_or_else(|| none(queue.name()), IndexError::from)),
+        },
+    };
     let layout = header.layout;
     let end = layout.data_first + layout.chunks * u64::from(layout.chunk_bytes);
     if end > capacity_bytes {
@@ -199,11 +209,78 @@ pub fn find(
     Ok(RecordingPart {
         begins: oldest(&header, from, to),
         header,
+        lost_header,
         from,
         to,
         spans,
         loaded: None,
     })
+}
+
+/// The newest header of a recording from `first` on among the blocks at each sector of this area.
+fn read_headers(
+    queue: &mut StreamQueue<'_>,
+    address: u64,
+    len: usize,
+    first: u64,
+) -> Result<(Option<RecordingHeader>, Option<DeviceFailure>), TargetError> {
+    let mut bytes = vec![0; len];
+    let failed = queue.read_blocks(address, &mut bytes)?;
+    let at = |at: usize| {
+        let header = RecordingHeader::decode(bytes[at..].first_chunk()?)?;
+        let own = match header.layout.tail {
+            // A header at another place is part of a stream, such as the image of a drive.
+            Some(tail) => [first, tail].contains(&(address + at as u64)),
+            None => address == first && at.is_multiple_of(BLOCK),
+        };
+        (own && header.layout.first == first).then_some(header)
+    };
+    let newest = (0..len).step_by(SECTOR).filter_map(at).max_by_key(age);
+    Ok((newest, failed))
+}
+
+/// Of two headers for the same place, the greater is the newer one.
+fn age(header: &RecordingHeader) -> (u64, u64) {
+    (header.began_unix_s, header.generation)
+}
+
+/// The newer copy of a header found at the start, and which one is gone.
+fn with_tail(
+    queue: &mut StreamQueue<'_>,
+    header: RecordingHeader,
+    capacity_bytes: u64,
+) -> Result<(RecordingHeader, Option<HeaderCopy>), TargetError> {
+    let Some(tail) = header.layout.tail else {
+        return Ok((header, None));
+    };
+    // It may be beyond the end of a copy of the drive.
+    let other = match tail + BLOCK_BYTES <= capacity_bytes {
+        true => read_headers(queue, tail, BLOCK, header.layout.first)?.0,
+        false => None,
+    };
+    Ok(match other {
+        Some(other) if other.stream == header.stream => {
+            let newer = std::cmp::max_by_key(header, other, age);
+            (newer, None)
+        }
+        // One of the two was not written, or written over by another recording.
+        Some(other) if age(&other) > age(&header) => (other, Some(HeaderCopy::Start)),
+        _ => (header, Some(HeaderCopy::End)),
+    })
+}
+
+/// A header at the end of this range, in any block that a chunk of any size could end with.
+fn search_tail(
+    queue: &mut StreamQueue<'_>,
+    range: &StreamRange,
+    capacity_bytes: u64,
+) -> Result<Option<RecordingHeader>, TargetError> {
+    let longest = u64::from(assay_io::MAX_IO_BYTES);
+    let last = range.last.saturating_sub(longest);
+    let from = (last / BLOCK_BYTES * BLOCK_BYTES).max(range.first);
+    let to = range.last.saturating_add(2 * longest).min(capacity_bytes);
+    let len = to.saturating_sub(from) as usize / SECTOR * SECTOR;
+    Ok(read_headers(queue, from, len, range.first)?.0)
 }
 
 /// The indexed chunks, from the newer copy of each block.

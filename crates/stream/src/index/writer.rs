@@ -30,6 +30,8 @@ pub struct IndexWriter {
     /// Blocks written by the latest checkpoint, and durable blocks whose other copy may be written.
     fresh: Vec<(u64, BlockWrite)>,
     once: Vec<(u64, BlockWrite)>,
+    /// Index blocks below this have their space on the drive.
+    reserved: u64,
 }
 
 impl IndexWriter {
@@ -58,11 +60,26 @@ impl IndexWriter {
         }
     }
 
-    /// Writes before the first chunk: the header, and the erasure of another recording's.
+    /// Writes before the first chunk: both copies of the header, the erasure of an older version's
+    /// second one, and the space of the first index blocks.
     pub(crate) fn begin(&mut self) -> Vec<BlockWrite> {
+        let mut writes = vec![blank(self.header.layout.first + BLOCK_BYTES)];
+        writes.extend([self.header_write(), self.header_write()]);
+        self.reserve(0, &mut writes);
+        writes
+    }
+
+    /// Zeroes to the index blocks that the checkpoint after one of `finished` chunks may need, so
+    /// that storage that allocates its space as it is written has room for them.
+    fn reserve(&mut self, finished: u64, writes: &mut Vec<BlockWrite>) {
         let layout = self.header.layout;
-        let blank = Box::new([0; BLOCK_BYTES as usize]);
-        vec![(layout.header_address(1), blank), self.header_write()]
+        let used = finished.div_ceil(ENTRIES);
+        let end = (finished + self.header.window_chunks).div_ceil(ENTRIES);
+        let end = end.min(layout.index_blocks);
+        for block in self.reserved.max(used)..end {
+            writes.extend([0, 1].map(|copy| blank(layout.block_address(block, copy))));
+        }
+        self.reserved = self.reserved.max(end);
     }
 
     /// The next chunk of this drive was submitted.
@@ -104,6 +121,7 @@ impl IndexWriter {
         }
         writes.extend(self.once.drain(..).map(|(_, write)| write));
         self.fresh = fresh;
+        self.reserve(finished, &mut writes);
         if let Some(stream_bytes) = ended {
             (self.header.ended, self.header.stream_bytes) = (true, stream_bytes);
         }
@@ -125,6 +143,10 @@ impl IndexWriter {
             Box::new(self.header.encode()),
         )
     }
+}
+
+fn blank(address: u64) -> BlockWrite {
+    (address, Box::new([0; BLOCK_BYTES as usize]))
 }
 
 #[cfg(test)]

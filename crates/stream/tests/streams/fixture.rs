@@ -123,10 +123,22 @@ pub(crate) fn get(
     (replayed.unwrap(), out)
 }
 
+fn whole_range() -> RangeRequest {
+    RangeRequest {
+        first: None,
+        last: None,
+        chunk_bytes: CHUNK,
+    }
+}
+
 /// Find and replay.
 pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (ReplayOutcome, Vec<u8>, bool) {
     let mut host = SoftwareHost::new(drives, queues(false));
-    let mut recording = host.find_recording(first).unwrap();
+    let searched = StreamRange {
+        first,
+        ..StreamRange::new(&whole_range(), &host.extents()).unwrap()
+    };
+    let mut recording = host.find_recording(&searched).unwrap();
     let whole = recording.is_whole();
     let mut streamer = host.streamer().unwrap();
     let mut out = Vec::new();

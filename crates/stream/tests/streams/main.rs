@@ -348,6 +348,7 @@ fn durable_chunks_survive_a_power_loss() {
     let fixture = Fixture::new();
     let mut rng = Rng::new(15);
     let mut lost = 0;
+    let mut unseen = 0;
     for round in 0..40 {
         let at = 1 + rng.below(200);
         let spec = format!("sim:samsung-951,seed={round},fault=power-loss@{at}");
@@ -366,6 +367,11 @@ fn durable_chunks_survive_a_power_loss() {
             record(&mut queues, &part, &mut &stream[..], &options, &registers)
         };
         let (durable, acknowledged) = match recorded {
+            // The power failed and returned while nothing was in flight: no command tells it.
+            Ok(recorded) if recorded.status.failure.is_none() && at <= 150 => {
+                unseen += 1;
+                continue;
+            }
             Ok(recorded) => (recorded.status.durable_bytes, recorded.status.bytes),
             // Before the header was written.
             Err(_) => continue,
@@ -385,7 +391,8 @@ fn durable_chunks_survive_a_power_loss() {
         assert_eq!(replayed.bad_chunks, 0, "round {round}: {replayed:?}");
         lost += u32::from((out.len() as u64) < acknowledged);
     }
-    assert!(lost > 5, "the loss of power lost nothing: {lost}");
+    println!("{lost} losses of power lost acknowledged bytes, {unseen} were not seen");
+    assert!(lost > 25 && unseen < 5, "{lost} {unseen}");
 }
 
 #[test]

@@ -7,14 +7,15 @@ proptest! {
         let first = first * u64::from(chunk);
         let reserved = |chunks| index_bytes(index_blocks(chunks, ring)).div_ceil(u64::from(chunk));
         match IndexLayout::new(first, range_chunks, chunk, ring) {
-            None => prop_assert!(range_chunks <= reserved(1)),
+            None => prop_assert!(range_chunks <= 1 + reserved(1)),
             Some(layout) => {
                 let end = layout.chunk_address(layout.chunks - 1) + u64::from(chunk);
-                prop_assert!(end <= first + range_chunks * u64::from(chunk));
+                let tail = layout.tail.unwrap();
+                prop_assert!(end <= tail && tail + BLOCK_BYTES == first + range_chunks * u64::from(chunk));
                 prop_assert!(layout.block_address(layout.index_blocks - 1, 1) + BLOCK_BYTES <= layout.data_first);
                 prop_assert!(layout.data_first.is_multiple_of(u64::from(chunk)));
                 // One chunk more would not fit.
-                prop_assert!(layout.chunks + 1 + reserved(layout.chunks + 1) > range_chunks);
+                prop_assert!(layout.chunks + 1 + reserved(layout.chunks + 1) + 1 > range_chunks);
             }
         }
     }

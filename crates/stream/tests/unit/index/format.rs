@@ -30,19 +30,27 @@ fn headers_round_trip() {
 }
 
 #[test]
-fn version_1_rings_have_no_spare_block() {
-    let header = |spare| RecordingHeader {
-        layout: IndexLayout::new(0, 1000, 4096, spare).unwrap(),
-        ..header()
+fn versions_tell_spare_blocks_and_the_place_of_the_second_copy() {
+    let header = |spare, tail: bool| {
+        let mut layout = IndexLayout::new(0, 1000, 4096, spare).unwrap();
+        layout.tail = layout.tail.filter(|_| tail);
+        RecordingHeader { layout, ..header() }
     };
-    for (spare, version, blocks) in [(false, VERSION, 2), (true, RING_VERSION, 3)] {
-        let block = header(spare).encode();
+    for (spare, tail, version, blocks) in [
+        (false, false, 1, 2),
+        (true, false, 2, 3),
+        (false, true, 3, 2),
+        (true, true, 4, 3),
+    ] {
+        let block = header(spare, tail).encode();
         assert_eq!(super::version(&block, HEADER_MAGIC), Some(version));
         let read = RecordingHeader::decode(&block).unwrap();
         assert_eq!((read.layout.index_blocks, read.ring), (blocks, true));
+        let second = if tail { 999 * 4096 } else { 4096 };
+        assert_eq!(read.layout.header_address(1), second);
     }
-    let mut later = header(true).encode();
-    later[8] = 3;
+    let mut later = header(true, true).encode();
+    later[8] = 5;
     seal(&mut later);
     assert_eq!(RecordingHeader::decode(&later), None);
 }
@@ -71,6 +79,13 @@ fn inconsistent_headers_are_rejected() {
         RecordingHeader {
             layout: IndexLayout {
                 data_first: 0,
+                ..header().layout
+            },
+            ..header()
+        },
+        RecordingHeader {
+            layout: IndexLayout {
+                tail: Some(header().layout.data_first),
                 ..header().layout
             },
             ..header()

@@ -58,10 +58,11 @@ pub(in crate::index) fn part(
     let layout = IndexLayout::new(0, 1000, 4096, true).unwrap();
     let mut writer = IndexWriter::new(&options, layout, (drive, drives), true, 10);
     writer.durable(durable);
-    let header = RecordingHeader::decode(&writer.checkpoint(0, None)[0].1).unwrap();
+    let header = RecordingHeader::decode(&writer.checkpoint(0, None).last().unwrap().1).unwrap();
     let found = RecordingPart {
         begins: run.0,
         header,
+        lost_header: None,
         from: run.0,
         to: run.1,
         spans: Vec::new(),

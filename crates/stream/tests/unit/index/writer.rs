@@ -12,6 +12,7 @@ fn writer(chunks: u64) -> IndexWriter {
         data_first: 1 << 30,
         chunk_bytes: 4096,
         index_blocks: super::super::index_blocks(chunks, true),
+        tail: Some((1 << 30) + chunks * 4096),
     };
     IndexWriter::new(&options, layout, (0, 1), true, 10)
 }
@@ -110,7 +111,9 @@ fn rings_reuse_index_blocks_and_have_a_spare() {
     for finished in (0..5 * chunks).step_by(7) {
         (0..7).for_each(|_| index.add_entry(ChunkEntry::default()));
         let writes = index.checkpoint(finished + 7, None);
-        for write in &writes[..writes.len() - 1] {
+        let blocks = writes[..writes.len() - 1].iter();
+        // The others are zeroes, for the space of blocks to come.
+        for write in blocks.filter(|(_, bytes)| bytes[0] != 0) {
             let block = block(write);
             let span = (block.first_local, block.entries.len() as u64);
             assert_eq!(span.0 % ENTRIES, 0);
@@ -126,12 +129,43 @@ fn rings_reuse_index_blocks_and_have_a_spare() {
     assert_eq!(reports.len(), 3);
 }
 
+/// On storage that allocates as it is written, a checkpoint needs no new space.
+#[test]
+fn blocks_have_their_space_before_they_are_needed() {
+    for chunks in [40, ENTRIES - 1, 5 * ENTRIES] {
+        let mut index = writer(chunks);
+        let spaces = |writes: Vec<BlockWrite>| writes.into_iter().map(|(address, _)| address);
+        let mut allocated: std::collections::BTreeSet<u64> = spaces(index.begin()).collect();
+        let blocks = index.header.layout.index_blocks;
+        for finished in (7..(blocks + 1) * ENTRIES).step_by(7) {
+            (0..7).for_each(|_| index.add_entry(ChunkEntry::default()));
+            let writes = index.checkpoint(finished, None);
+            let of_index = |(_, bytes): &&BlockWrite| bytes[0] != 0;
+            for (address, _) in writes.iter().filter(of_index) {
+                assert!(allocated.contains(address), "{finished} of {chunks}");
+            }
+            index.durable(finished);
+            allocated.extend(spaces(writes));
+        }
+        let tail = index.header.layout.tail.unwrap();
+        assert!(allocated.remove(&tail));
+        assert_eq!(allocated.len() as u64, 2 + 2 * blocks);
+    }
+}
+
 #[test]
 fn the_next_header_holds_the_durable_count() {
     let mut index = writer(100);
     let before = index.begin();
     assert_eq!(before[0].0, BLOCK_BYTES);
     assert!(before[0].1.iter().all(|&b| b == 0));
+    // Both copies of the header: at the start, and at the end of the range.
+    assert_eq!([before[1].0, before[2].0], [0, (1 << 30) + 100 * 4096]);
+    assert!(
+        before[1..3]
+            .iter()
+            .all(|(_, bytes)| RecordingHeader::decode(bytes).is_some())
+    );
     index.add_entry(ChunkEntry::default());
     index.checkpoint(1, None);
     index.durable(1);
