@@ -105,6 +105,8 @@ pub struct IndexBlock {
     pub first_local: u64,
     /// Write count of this block: the copy with the higher one is newer.
     pub generation: u64,
+    /// Address of the header's second copy; 0 in layout versions 1 and 2.
+    pub tail: u64,
     pub entries: Vec<ChunkEntry>,
 }
 
@@ -285,13 +287,19 @@ impl IndexBlock {
             .bytes(&self.stream.0)
             .u64(self.first_local)
             .u64(self.generation)
-            .u32(entries.len() as u32);
+            .u32(entries.len() as u32)
+            .u64(self.tail);
         let mut put = Put(&mut block, HEAD);
         for entry in entries {
             put.u32(entry.crc32c).u32(entry.len_bytes);
         }
         seal(&mut block);
         block
+    }
+
+    /// Decode a block, if it is a valid index block of any stream.
+    pub(super) fn decode_any(block: &[u8; BLOCK]) -> Option<IndexBlock> {
+        IndexBlock::decode(block, StreamId(Get(block, 16).array()))
     }
 
     /// Decode a block, if it is a valid index block of this stream.
@@ -305,6 +313,7 @@ impl IndexBlock {
         }
         let (first_local, generation) = (get.u64(), get.u64());
         let count = u64::from(get.u32());
+        let tail = get.u64();
         // The second condition: beyond any possible number of chunks.
         if count > ENTRIES || first_local >> 48 > 0 {
             return None;
@@ -320,6 +329,7 @@ impl IndexBlock {
             stream,
             first_local,
             generation,
+            tail,
             entries,
         })
     }

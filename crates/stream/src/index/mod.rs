@@ -45,8 +45,9 @@
 //!
 //! # Recovery
 //! Both copies of every block are read; the newest valid one is used, and an unreadable one is
-//! treated as absent. Without a header at the start, one is searched at the end of the range, in
-//! any block that a chunk of any size could end with. Chunks are recovered from the first as far as entries continue without a gap
+//! treated as absent. Without a header at the start, one is searched where the first index blocks
+//! say that its second copy is, and at the end of the range, in any block that a chunk of any size
+//! could end with. Chunks are recovered from the first as far as entries continue without a gap
 //! and, beyond the durable count, as far as checksums match. In a ring the newest run is recovered,
 //! without chunks at its old end that were being overwritten or cannot be read.
 //!

@@ -1,6 +1,7 @@
 //! Recovery of a recording from its index.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use assay_io::{Nanos, Op, TargetError};
 
@@ -13,6 +14,8 @@ use crate::status::DeviceFailure;
 const BLOCK: usize = BLOCK_BYTES as usize;
 /// Unit of the search for a header at the end of a range: any drive's chunks are multiples of it.
 const SECTOR: usize = 512;
+/// Index blocks that are searched for the address of the second copy of a header.
+const MAX_SEARCHED_BLOCKS: u64 = 64;
 
 /// Why a recording cannot be read or placed.
 #[derive(Debug, thiserror::Error)]
@@ -269,18 +272,44 @@ fn with_tail(
     })
 }
 
-/// A header at the end of this range, in any block that a chunk of any size could end with.
+/// The newest second copy of a header: where index blocks say that it is, or at the end of this
+/// range, in any block that a chunk of any size could end with.
 fn search_tail(
     queue: &mut StreamQueue<'_>,
     range: &StreamRange,
     capacity_bytes: u64,
 ) -> Result<Option<RecordingHeader>, TargetError> {
+    let first = range.first;
     let longest = u64::from(assay_io::MAX_IO_BYTES);
     let last = range.last.saturating_sub(longest);
-    let from = (last / BLOCK_BYTES * BLOCK_BYTES).max(range.first);
+    let from = (last / BLOCK_BYTES * BLOCK_BYTES).max(first);
     let to = range.last.saturating_add(2 * longest).min(capacity_bytes);
     let len = to.saturating_sub(from) as usize / SECTOR * SECTOR;
-    Ok(read_headers(queue, from, len, range.first)?.0)
+    let mut newest = read_headers(queue, from, len, first)?.0;
+    for tail in named_tails(queue, first, capacity_bytes)? {
+        let header = read_headers(queue, tail, BLOCK, first)?.0;
+        newest = newest.into_iter().chain(header).max_by_key(age);
+    }
+    Ok(newest)
+}
+
+/// Addresses of second copies in the first index blocks.
+fn named_tails(
+    queue: &mut StreamQueue<'_>,
+    first: u64,
+    capacity_bytes: u64,
+) -> Result<BTreeSet<u64>, TargetError> {
+    let from = first + 2 * BLOCK_BYTES;
+    let blocks = (capacity_bytes.saturating_sub(from) / BLOCK_BYTES).min(MAX_SEARCHED_BLOCKS);
+    let mut bytes = vec![0; blocks as usize * BLOCK];
+    queue.read_blocks(from, &mut bytes)?;
+    let index = |block: &[u8]| IndexBlock::decode_any(block.first_chunk()?);
+    let tails = bytes.chunks_exact(BLOCK).filter_map(index);
+    let within = |tail: &u64| {
+        let end = tail.checked_add(BLOCK_BYTES);
+        end.is_some_and(|end| end <= capacity_bytes) && tail.is_multiple_of(SECTOR as u64)
+    };
+    Ok(tails.map(|index| index.tail).filter(within).collect())
 }
 
 /// The indexed chunks, from the newer copy of each block.

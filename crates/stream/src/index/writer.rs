@@ -107,6 +107,7 @@ impl IndexWriter {
                 stream: self.header.stream,
                 first_local: self.base,
                 generation: self.generation,
+                tail: layout.tail.unwrap_or(0),
                 entries: self.entries.iter().take(count as usize).copied().collect(),
             };
             let bytes = Box::new(index.encode());

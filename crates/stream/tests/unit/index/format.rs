@@ -97,11 +97,12 @@ fn inconsistent_headers_are_rejected() {
 
 proptest! {
     #[test]
-    fn blocks_round_trip(entries in prop::collection::vec(any::<(u32, u32)>(), 0..=ENTRIES as usize), first in 0_u64..1 << 48, generation in any::<u64>()) {
+    fn blocks_round_trip(entries in prop::collection::vec(any::<(u32, u32)>(), 0..=ENTRIES as usize), first in 0_u64..1 << 48, generation in any::<u64>(), tail in any::<u64>()) {
         let block = IndexBlock {
             stream: StreamId([3; 16]),
             first_local: first,
             generation,
+            tail,
             entries: entries.into_iter().map(|(crc32c, len_bytes)| ChunkEntry { crc32c, len_bytes }).collect(),
         };
         prop_assert_eq!(IndexBlock::decode(&block.encode(), StreamId([3; 16])), Some(block.clone()));
@@ -114,7 +115,7 @@ proptest! {
         let mut block = header().encode();
         block[bit / 8] ^= 1 << (bit % 8);
         prop_assert_eq!(RecordingHeader::decode(&block), None);
-        let index = IndexBlock { stream: StreamId([3; 16]), first_local: 0, generation: 1, entries: vec![ChunkEntry::default(); 5] };
+        let index = IndexBlock { stream: StreamId([3; 16]), first_local: 0, generation: 1, tail: 0, entries: vec![ChunkEntry::default(); 5] };
         let mut block = index.encode();
         block[bit / 8] ^= 1 << (bit % 8);
         prop_assert_eq!(IndexBlock::decode(&block, StreamId([3; 16])), None);
