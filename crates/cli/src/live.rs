@@ -48,6 +48,15 @@ pub struct LiveArguments {
     /// them on a loopback address (127.0.0.1:9100).
     #[arg(long, value_name = "FILE|ADDRESS", help_heading = "Safety and output")]
     pub metrics: Option<String>,
+    /// Also answer clients of --metrics that ask for this name (a proxy's, say), besides addresses
+    /// and localhost; may be repeated.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "metrics",
+        help_heading = "Safety and output"
+    )]
+    pub metrics_host: Vec<String>,
 }
 
 /// When the view opens.

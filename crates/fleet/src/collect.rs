@@ -38,10 +38,33 @@ pub struct Collected {
     pub folders: Vec<PathBuf>,
     pub fetched: usize,
     pub complete: usize,
-    /// Folders that could not be fetched, with the reason.
+    /// Folders that could not be fetched, with the reason; the first of those without space.
     pub failed: Vec<String>,
+    /// All for which there was no space.
+    pub without_space: Vec<String>,
     /// Shipped earlier, and not in the shared store any more.
     pub missing: Vec<MissingRun>,
+}
+
+impl Collected {
+    /// One cause that many folders have is described once.
+    fn fail(&mut self, claim: &Claim, suite: Option<&SuiteClaim>, error: &ShipError) {
+        let name = match suite {
+            Some(suite) => format!("{}, {}", claim.serial, suite.folder),
+            None => format!("{}, {CLAIM_FILE}", claim.serial),
+        };
+        if self.without_space.is_empty() || !error.is_full() {
+            self.failed.push(format!("{name}: {error}"));
+        }
+        if error.is_full() {
+            self.without_space.push(name);
+        }
+    }
+
+    /// Folders that could not be fetched.
+    pub fn failures(&self) -> usize {
+        self.failed.len() + self.without_space.len().saturating_sub(1)
+    }
 }
 
 /// Folders that were collected with this claim and are not beside it any more.
@@ -100,13 +123,13 @@ pub fn collect(
                     collected.folders.push(path);
                 }
                 Ok(None) => {}
-                Err(error) => collected.failed.push(format!("{}: {error}", claim.serial)),
+                Err(error) => collected.fail(&claim, Some(suite), &error),
             }
         }
         if collected.folders.len() > before
             && let Err(error) = write_claim(&claim, &to.join(claim.serial.key()))
         {
-            collected.failed.push(format!("{}: {error}", claim.serial));
+            collected.fail(&claim, None, &error);
         }
     }
     Ok(collected)

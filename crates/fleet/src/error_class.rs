@@ -77,7 +77,7 @@ impl Classified for SharedStoreError {
     fn class(&self) -> ErrorClass {
         match self {
             SharedStoreError::Location { .. } => ErrorClass::Usage,
-            SharedStoreError::Io { .. } => ErrorClass::Io,
+            SharedStoreError::Io { .. } | SharedStoreError::Full { .. } => ErrorClass::Io,
             SharedStoreError::Key { .. } | SharedStoreError::Empty(_) => ErrorClass::Internal,
         }
     }

@@ -40,6 +40,7 @@ pub mod plan;
 pub mod queue;
 pub mod shared_store;
 pub mod ship;
+mod space;
 pub mod status;
 pub mod stored_plan;
 pub mod submit;

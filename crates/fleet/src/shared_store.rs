@@ -73,6 +73,40 @@ pub enum SharedStoreError {
         key: String,
         why: String,
     },
+    /// The file system or the quota of the store is full.
+    #[error(
+        "shared store {at}: cannot {action} {key}: {why}; {space}; nothing that was measured is \
+         lost: free some space there or raise the quota, then `assay fleet submit` goes on"
+    )]
+    Full {
+        at: String,
+        /// What was tried.
+        action: &'static str,
+        key: String,
+        why: String,
+        /// How much is free.
+        space: String,
+    },
+}
+
+impl SharedStoreError {
+    /// The same for all keys that fail for one reason.
+    pub fn cause(&self) -> String {
+        match self {
+            SharedStoreError::Io { at, why, .. } | SharedStoreError::Full { at, why, .. } => {
+                format!("shared store {at}: {why}")
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// Another try can succeed.
+    pub fn is_temporary(&self) -> bool {
+        matches!(
+            self,
+            SharedStoreError::Io { .. } | SharedStoreError::Full { .. }
+        )
+    }
 }
 
 /// Writes of one key are linearizable.

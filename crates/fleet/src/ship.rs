@@ -33,7 +33,7 @@ pub const DRIVE_STATE_FILE: &str = "drive-state.json";
 pub enum ShipError {
     #[error(transparent)]
     Store(#[from] SharedStoreError),
-    #[error("cannot {action} {path}: {source}")]
+    #[error("cannot {action} {path}: {source}{advice}", advice = crate::space::advice(source, path))]
     File {
         action: &'static str,
         path: PathBuf,
@@ -60,6 +60,11 @@ pub enum ShipError {
 }
 
 impl ShipError {
+    /// A file could not be written for want of space.
+    pub fn is_full(&self) -> bool {
+        matches!(self, ShipError::File { source, .. } if crate::space::is_full(source))
+    }
+
     pub(crate) fn file(
         action: &'static str,
         path: &Path,

@@ -12,6 +12,7 @@ pub mod folder;
 pub mod host_lock;
 pub mod machine;
 mod new_lines;
+pub mod outages;
 mod processors;
 pub mod runner;
 pub mod selection;

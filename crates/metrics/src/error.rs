@@ -19,6 +19,8 @@ pub enum MetricsError {
          a file of that name"
     )]
     NoAddress(String),
+    #[error("--metrics-host is for --metrics with an address: a file has no clients")]
+    HostOfFile,
     #[error("--metrics {0}: there is no such folder")]
     NoFolder(String),
     #[error(
@@ -42,6 +44,7 @@ impl Classified for MetricsError {
     fn class(&self) -> ErrorClass {
         match self {
             MetricsError::NoDestination
+            | MetricsError::HostOfFile
             | MetricsError::NotLoopback(_)
             | MetricsError::NoAddress(_)
             | MetricsError::NoFolder(_)

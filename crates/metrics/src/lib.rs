@@ -109,12 +109,14 @@ enum Destination {
 /// Checked and, if it is an address, bound before anything is measured.
 pub enum Prepared {
     File(PathBuf),
-    Http(TcpListener),
+    /// With names of this server besides addresses and `localhost`.
+    Http(TcpListener, Vec<String>),
 }
 
 impl Prepared {
-    pub fn new(text: &str) -> Result<Prepared, MetricsError> {
+    pub fn new(text: &str, hosts: &[String]) -> Result<Prepared, MetricsError> {
         match destination(text)? {
+            Destination::File(_) if !hosts.is_empty() => Err(MetricsError::HostOfFile),
             Destination::File(path) => {
                 check_replaceable(&path, HEAD)?;
                 let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
@@ -126,7 +128,7 @@ impl Prepared {
             Destination::Http(address) => {
                 let listener = TcpListener::bind(address);
                 let failed = |source| MetricsError::Bind { address, source };
-                Ok(Prepared::Http(listener.map_err(failed)?))
+                Ok(Prepared::Http(listener.map_err(failed)?, hosts.to_vec()))
             }
         }
     }
@@ -135,9 +137,14 @@ impl Prepared {
         let text = move || families::text(&live.snapshot(), &run);
         match self {
             Prepared::File(path) => Exporter::of_file(path, PERIOD, text),
-            Prepared::Http(listener) => {
-                Exporter::start(move |close| http::serve(&listener, close, &text))
-            }
+            Prepared::Http(listener, hosts) => Exporter::start(move |close| {
+                let page = http::Page {
+                    text: &text,
+                    hosts: &hosts,
+                };
+                // Its socket was made by this process: it can be made non-blocking.
+                let _ = http::serve(&listener, close, &page);
+            }),
         }
     }
 }

@@ -170,7 +170,8 @@ impl FromStr for Date {
 impl Watch {
     /// Called before anything is measured.
     pub fn new(arguments: &LiveArguments) -> anyhow::Result<Watch> {
-        let metrics = arguments.metrics.as_deref().map(Prepared::new);
+        let metrics = arguments.metrics.as_deref();
+        let metrics = metrics.map(|to| Prepared::new(to, &arguments.metrics_host));
         Ok(Watch {
             metrics: metrics.transpose()?,
             arguments: arguments.clone(),

@@ -29,6 +29,7 @@ mod devices;
 mod fio;
 mod fio_tools;
 mod fit;
+mod fleet_full;
 mod fleet_task;
 mod fuzz;
 mod golden;

@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 use assay_output::random_name;
 
+use crate::space;
+
 use super::{Condition, PutOutcome, SharedStore, SharedStoreError, Version, check_key};
 
 /// Folder of temporary files in the store's directory.
@@ -101,11 +103,24 @@ impl<F: Files> DirectoryStore<F> {
         action: &'static str,
         key: &'a str,
     ) -> impl Fn(io::Error) -> SharedStoreError + 'a {
-        move |error| SharedStoreError::Io {
-            at: self.root.display().to_string(),
-            action,
-            key: key.to_owned(),
-            why: error.to_string(),
+        move |error| {
+            let at = self.root.display().to_string();
+            let (key, why) = (key.to_owned(), error.to_string());
+            match space::is_full(&error) {
+                true => SharedStoreError::Full {
+                    at,
+                    action,
+                    key,
+                    why,
+                    space: space::at(&self.root),
+                },
+                false => SharedStoreError::Io {
+                    at,
+                    action,
+                    key,
+                    why,
+                },
+            }
         }
     }
 
@@ -199,32 +214,45 @@ impl<F: Files> DirectoryStore<F> {
         let folder = path.parent().unwrap_or(&self.root);
         self.ensure_folder(folder)?;
         let temporary = self.temporary()?;
-        self.files.create(&temporary, bytes)?;
-        let linked = match self.files.link(&temporary, &path) {
-            Ok(()) => true,
-            // The link may be this writer's own, made by a call whose answer was lost.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let (own, there) = (fs::metadata(&temporary)?, fs::symlink_metadata(&path)?);
-                own.nlink() == 2 && (own.dev(), own.ino()) == (there.dev(), there.ino())
-            }
-            Err(error) => return Err(error),
+        let created = self.files.create(&temporary, bytes);
+        let linked = created.and_then(|()| self.link(&temporary, &path));
+        // The result stands; a leftover does no harm, but takes space where there may be none.
+        let flushed = match linked {
+            Ok(true) => self.files.sync_folder(folder),
+            _ => Ok(()),
         };
-        if linked {
-            self.files.sync_folder(folder)?;
-        }
-        // The result stands; a leftover does no harm.
         let _ = self.files.unlink(&temporary);
+        let linked = linked?;
+        flushed?;
         if linked && version > 1 {
             let _ = self.empty(key, version - 1);
         }
         Ok(linked)
     }
 
+    /// False where another writer has made the file.
+    fn link(&self, temporary: &Path, path: &Path) -> io::Result<bool> {
+        match self.files.link(temporary, path) {
+            Ok(()) => Ok(true),
+            // The link may be this writer's own, made by a call whose answer was lost.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let (own, there) = (fs::metadata(temporary)?, fs::symlink_metadata(path)?);
+                Ok(own.nlink() == 2 && (own.dev(), own.ino()) == (there.dev(), there.ino()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The name of the superseded version stays.
     fn empty(&self, key: &str, version: u64) -> io::Result<()> {
         let temporary = self.temporary()?;
-        self.files.create(&temporary, b"")?;
-        self.files.rename(&temporary, &self.path(key, version))
+        let created = self.files.create(&temporary, b"");
+        let renamed =
+            created.and_then(|()| self.files.rename(&temporary, &self.path(key, version)));
+        if renamed.is_err() {
+            let _ = self.files.unlink(&temporary);
+        }
+        renamed
     }
 
     fn put_if(&self, key: &str, bytes: &[u8], condition: &Condition) -> io::Result<PutOutcome> {

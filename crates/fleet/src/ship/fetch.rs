@@ -26,6 +26,10 @@ pub fn fetch(
         return Ok(false);
     };
     let parent = to.parent().unwrap_or(Path::new("."));
+    let sync = |path: &Path| {
+        let synced = File::open(path).and_then(|folder| folder.sync_all());
+        synced.map_err(ShipError::file("flush", path))
+    };
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(".fetching");
     let beside = parent.join(name);
@@ -36,11 +40,29 @@ pub fn fetch(
         }
         _ => fs::create_dir(&beside).map_err(ShipError::file("create", &beside))?,
     }
-    write_new(&beside.join(MANIFEST_FILE), &manifest)?;
+    let filled = fill(store, prefix, chain, &manifest, &beside);
+    if let Err(error) = filled.and_then(|()| sync(&beside)) {
+        // A part of a folder is of no use, and takes space where there may be none.
+        let _ = fs::remove_dir_all(&beside);
+        return Err(error);
+    }
+    fs::rename(&beside, to).map_err(ShipError::file("rename", &beside))?;
+    sync(parent)?;
+    Ok(true)
+}
+
+fn fill(
+    store: &dyn SharedStore,
+    prefix: &str,
+    chain: &Chain,
+    manifest: &[u8],
+    beside: &Path,
+) -> Result<(), ShipError> {
+    write_new(&beside.join(MANIFEST_FILE), manifest)?;
     let journal = fetch_journal(store, prefix, chain, &beside.join(JOURNAL_FILE))?;
     let key = format!("{prefix}/{CHECKSUM_FILE}");
     let sums = store.get(&key)?.map(|(sums, _)| sums);
-    let manifest = hexadecimal(&Sha256::digest(&manifest));
+    let manifest = hexadecimal(&Sha256::digest(manifest));
     let expected = format!("{journal}  {JOURNAL_FILE}\n{manifest}  {MANIFEST_FILE}\n");
     if sums
         .as_ref()
@@ -52,14 +74,7 @@ pub fn fetch(
     if sums.is_some() {
         write_new(&beside.join(CHECKSUM_FILE), expected.as_bytes())?;
     }
-    let sync = |path: &Path| {
-        let synced = File::open(path).and_then(|folder| folder.sync_all());
-        synced.map_err(ShipError::file("flush", path))
-    };
-    sync(&beside)?;
-    fs::rename(&beside, to).map_err(ShipError::file("rename", &beside))?;
-    sync(parent)?;
-    Ok(true)
+    Ok(())
 }
 
 /// Returns the SHA-256. One piece is in memory at a time.

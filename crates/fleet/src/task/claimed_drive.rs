@@ -39,6 +39,15 @@ impl TakeError {
             TakeError::Claim(ClaimError::Store(_)) | TakeError::Ship(ShipError::Store(_))
         )
     }
+
+    /// The same for all drives of a shared store that is away or full.
+    pub fn cause(&self) -> String {
+        match self {
+            TakeError::Claim(ClaimError::Store(error))
+            | TakeError::Ship(ShipError::Store(error)) => error.cause(),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl From<SharedStoreError> for TakeError {

@@ -143,6 +143,9 @@ impl Machine {
                     _ => self.set(&serial, Phase::Ended(end)),
                 }
             }
+            Event::NotShipped { serial, why } => {
+                self.set(&serial, Phase::Ended(DriveEnd::NotShipped { why }));
+            }
             Event::TimerFired { serial, timer } => self.timer_fired(serial, timer),
             Event::Looked { serial, is_there } => self.looked(serial, is_there),
         }

@@ -18,6 +18,7 @@ use super::folder::FolderSource;
 use super::machine::{
     Action, ChildEnd, Control, DriveEnd, Event, JournalEnd, Limits, Machine, SuiteProgress,
 };
+use super::outages::{Note, Outages};
 use super::processors;
 use super::shipping::{Order, Pace, Shipping};
 use super::view::TaskView;
@@ -65,7 +66,7 @@ pub struct Setup {
     pub drive_state: Arc<ReadState>,
     pub install_state: Arc<InstallState>,
     /// Messages for a person.
-    pub note: Arc<dyn Fn(String) + Send + Sync>,
+    pub note: Note,
     pub view: Arc<TaskView>,
 }
 
@@ -79,6 +80,7 @@ struct Runner {
     setup: Setup,
     holder: Holder,
     events: Sender<Event>,
+    outages: Arc<Outages>,
     ending: Arc<AtomicBool>,
     drives: BTreeMap<Serial, InventoryDrive>,
     children: BTreeMap<Serial, Running>,
@@ -115,6 +117,7 @@ pub fn run(
     let mut runner = Runner {
         holder,
         events,
+        outages: Arc::new(Outages::new(Arc::clone(&setup.note))),
         ending: Arc::new(AtomicBool::new(false)),
         drives: by_serial.collect(),
         children: BTreeMap::new(),
@@ -138,6 +141,7 @@ pub fn run(
         for action in actions {
             action.log();
             if let Action::Finish { status } = action {
+                runner.outages.conclude();
                 let drives = machine.ends();
                 let drives = drives.filter_map(|(s, end)| Some((s.clone(), end?.clone())));
                 let drives = drives.collect();
@@ -273,9 +277,11 @@ impl Runner {
             },
         };
         let (events, taken) = (self.events.clone(), self.taken.0.clone());
+        let outages = Arc::clone(&self.outages);
         std::thread::spawn(move || {
             let event = match ClaimedDrive::take(assignment) {
                 Ok(claimed_drive) => {
+                    outages.over();
                     let suites = claimed_drive.progress();
                     let _ = taken.send(Box::new(claimed_drive));
                     Event::Claimed { serial, suites }
@@ -283,6 +289,9 @@ impl Runner {
                 Err(TakeError::Finished(serial, state)) => Event::AlreadyFinished { serial, state },
                 Err(error) => {
                     let why = error.to_string();
+                    if error.is_temporary() {
+                        outages.failed(&serial, &error, 0);
+                    }
                     match error.is_temporary() {
                         true => Event::ClaimFailed { serial, why },
                         false => Event::Refused { serial, why },
@@ -305,7 +314,7 @@ impl Runner {
         let (orders, received) = channel();
         let sources = (0..self.setup.suites.len()).map(|suite| claimed_drive.source(suite));
         self.sources.insert(serial.clone(), sources.collect());
-        let (drive_state, note) = (Arc::clone(&self.setup.drive_state), self.note());
+        let drive_state = Arc::clone(&self.setup.drive_state);
         let shipping = Shipping {
             claimed_drive,
             serial: serial.clone(),
@@ -315,14 +324,10 @@ impl Runner {
             pace: self.setup.pace,
             view: Arc::clone(&self.setup.view),
             drive_state: Box::new(move || drive_state(&drive)),
-            note: Box::new(move |text| note(text)),
+            outages: Arc::clone(&self.outages),
         };
         self.orders.insert(serial, orders);
         std::thread::spawn(move || shipping.run());
-    }
-
-    fn note(&self) -> Arc<dyn Fn(String) + Send + Sync> {
-        Arc::clone(&self.setup.note)
     }
 
     fn prepare(&mut self, serial: Serial, suite: usize) {

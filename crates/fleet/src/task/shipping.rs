@@ -13,6 +13,7 @@ use assay_device::host::{parse_date, wall_clock};
 use super::claimed_drive::{ClaimedDrive, TakeError};
 use super::machine::Event;
 use super::new_lines::NewLines;
+use super::outages::Outages;
 use super::view::TaskView;
 use crate::Serial;
 use crate::claim::{ClaimError, ClaimState, SuiteOutcome};
@@ -51,12 +52,13 @@ pub struct Shipping {
     pub view: Arc<TaskView>,
     /// Reads the state for another host; empty for simulated drives.
     pub drive_state: Box<dyn Fn() -> Vec<u8> + Send>,
-    /// Messages for a person.
-    pub note: Box<dyn Fn(String) + Send>,
+    pub outages: Arc<Outages>,
 }
 
 enum Course {
     GoesOn,
+    /// The task ends before the shared store could be written, with the last error.
+    GivesUp(String),
     Ends,
 }
 
@@ -105,10 +107,13 @@ impl Shipping {
                     claimed_drive.ship(drive_state)?;
                     claimed_drive.release(state, reason.as_deref())
                 });
-                if let Course::GoesOn = done {
-                    let serial = self.serial.clone();
-                    let _ = self.events.send(Event::Released { serial });
-                }
+                let serial = self.serial.clone();
+                let event = match done {
+                    Course::GoesOn => Some(Event::Released { serial }),
+                    Course::GivesUp(why) => Some(Event::NotShipped { serial, why }),
+                    Course::Ends => None,
+                };
+                let _ = event.map(|event| self.events.send(event));
                 Course::Ends
             }
         }
@@ -122,11 +127,8 @@ impl Shipping {
         match shipped {
             Ok(()) => Course::GoesOn,
             Err(error) if error.is_temporary() => {
-                (self.note)(format!(
-                    "{}: {error}; measuring goes on, {} bytes wait to be shipped",
-                    self.serial,
-                    self.claimed_drive.waiting_bytes()
-                ));
+                let waiting_bytes = self.claimed_drive.waiting_bytes();
+                self.outages.failed(&self.serial, &error, waiting_bytes);
                 Course::GoesOn
             }
             Err(error) => self.fatal(&error),
@@ -149,25 +151,21 @@ impl Shipping {
                 Err(error) => return self.fatal(&error),
             };
             tries += 1;
-            let waiting = self.claimed_drive.waiting_bytes();
-            let serial = &self.serial;
+            let waiting_bytes = self.claimed_drive.waiting_bytes();
             if self.ending.load(Ordering::SeqCst) && tries >= TRIES_AT_THE_END {
-                (self.note)(format!(
-                    "{serial}: {error}; {waiting} bytes are not shipped: the next task on this \
-                     host ships them"
-                ));
-                return Course::GoesOn;
+                self.outages.gave_up(&self.serial, &error, waiting_bytes);
+                return Course::GivesUp(error.to_string());
             }
-            (self.note)(format!(
-                "{serial}: {error}; {waiting} bytes wait to be shipped, trying again in {} s",
-                pause.as_secs_f64()
-            ));
+            self.outages.failed(&self.serial, &error, waiting_bytes);
             wait(pause, &self.ending);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
     fn show(&self, is_shipped: bool) {
+        if is_shipped {
+            self.outages.over();
+        }
         let waiting_bytes = self.claimed_drive.waiting_bytes();
         self.view.update(&self.serial, |drive| {
             drive.waiting_bytes = waiting_bytes;

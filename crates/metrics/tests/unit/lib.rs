@@ -47,11 +47,14 @@ fn a_file_that_is_no_earlier_output_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("image");
     std::fs::write(&path, "something else").unwrap();
-    let error = Prepared::new(path.to_str().unwrap()).err().unwrap();
+    let error = Prepared::new(path.to_str().unwrap(), &[]).err().unwrap();
     assert!(error.to_string().contains("no earlier output"), "{error}");
     std::fs::write(&path, "# HELP assay_x y\n").unwrap();
-    assert!(Prepared::new(path.to_str().unwrap()).is_ok());
+    assert!(Prepared::new(path.to_str().unwrap(), &[]).is_ok());
+    let hosts = ["bench".to_owned()];
+    let error = Prepared::new(path.to_str().unwrap(), &hosts).err().unwrap();
+    assert!(matches!(error, MetricsError::HostOfFile), "{error}");
     let missing = folder.path().join("no/where");
-    let error = Prepared::new(missing.to_str().unwrap()).err().unwrap();
+    let error = Prepared::new(missing.to_str().unwrap(), &[]).err().unwrap();
     assert!(error.to_string().contains("no such folder"), "{error}");
 }

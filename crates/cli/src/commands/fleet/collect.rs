@@ -19,6 +19,12 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
     for failed in &collected.failed {
         output.note(failed);
     }
+    if let [_, further @ ..] = &collected.without_space[..]
+        && !further.is_empty()
+    {
+        let (count, names) = (further.len(), further.join("; "));
+        output.note(&format!("nor was there space for {count} further: {names}"));
+    }
     for missing in &collected.missing {
         output.note(&missing.to_string());
     }
@@ -46,12 +52,12 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
             });
             json!({
                 "folders": collected.folders, "fetched": collected.fetched, "complete": collected.complete,
-                "failed": collected.failed, "missing": collected.missing, "lake": lake,
+                "failed": collected.failed, "without_space": collected.without_space, "missing": collected.missing, "lake": lake,
             })
         },
     )?;
     super::check_missing(&opened, &arguments.file, &collected.missing)?;
-    match collected.failed.len() {
+    match collected.failures() {
         0 => Ok(CommandOutcome::Done),
         failed => anyhow::bail!("{failed} run folders could not be collected"),
     }

@@ -10,7 +10,7 @@ use assay_device::identity::identify;
 use assay_execute::drive_state_cache::DriveStateCache;
 use assay_fleet::assignment::order;
 use assay_fleet::inventory::{InventoryDrive, of_this_host, publish};
-use assay_fleet::shared_store::{self, SharedStore, SharedStoreError};
+use assay_fleet::shared_store::{self, SharedStore};
 use assay_fleet::task::Pace;
 use assay_fleet::task::host_lock::HostLock;
 use assay_fleet::task::machine::{DriveEnd, Event, Limits};
@@ -194,12 +194,16 @@ fn reached<T>(
     pause: Duration,
     output: Output,
 ) -> Result<T, FleetError> {
-    let is_away =
-        |error: &FleetError| matches!(error, FleetError::SharedStore(SharedStoreError::Io { .. }));
+    let mut last = None;
     for _ in 1..BEGIN_TRIES {
         match begin() {
-            Err(error) if is_away(&error) => {
-                output.note(&format!("{error}; trying again"));
+            Err(FleetError::SharedStore(error)) if error.is_temporary() => {
+                // Each cause once.
+                let cause = Some(error.cause());
+                if cause != last {
+                    output.note(&format!("{error}; trying again"));
+                    last = cause;
+                }
                 std::thread::park_timeout(pause);
             }
             reached => return reached,
@@ -266,6 +270,7 @@ fn in_words(end: &DriveEnd) -> (&'static str, &str) {
         DriveEnd::IoError { why } => ("i/o error", why),
         DriveEnd::InUse { why } => ("in use", why),
         DriveEnd::Unavailable { why } => ("shared store away", why),
+        DriveEnd::NotShipped { why } => ("not shipped", why),
         DriveEnd::Interrupted { why, .. } => ("interrupted", why),
         DriveEnd::Lost => ("lost", "the drive disappeared while it was measured"),
         DriveEnd::Fenced { why } => ("taken over", why),

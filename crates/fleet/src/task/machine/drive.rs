@@ -24,6 +24,8 @@ pub enum DriveEnd {
     },
     /// The shared store is away.
     Unavailable { why: String },
+    /// Ended by a signal before the shared store could be written.
+    NotShipped { why: String },
     /// Ended early; can be resumed.
     Interrupted {
         why: String,
@@ -49,6 +51,7 @@ impl DriveEnd {
             DriveEnd::IoError { why }
             | DriveEnd::InUse { why }
             | DriveEnd::Unavailable { why }
+            | DriveEnd::NotShipped { why }
             | DriveEnd::Fenced { why }
             | DriveEnd::Interrupted { why, .. } => (ClaimState::Interrupted, because(why)),
             DriveEnd::Lost => (ClaimState::Interrupted, because("drive-lost")),
@@ -61,7 +64,7 @@ impl DriveEnd {
             DriveEnd::Done { failed: false } => 0,
             DriveEnd::Done { failed: true } | DriveEnd::Lost => 1,
             DriveEnd::Refused { status, .. } => *status,
-            DriveEnd::IoError { .. } => 4,
+            DriveEnd::IoError { .. } | DriveEnd::NotShipped { .. } => 4,
             DriveEnd::InUse { .. }
             | DriveEnd::Unavailable { .. }
             | DriveEnd::Interrupted { requeue: true, .. } => 75,
@@ -70,12 +73,14 @@ impl DriveEnd {
     }
 }
 
-/// 130 after a signal; else 75 where queueing the job again helps a drive; else what needs a person
+/// After a signal 4 if not everything was shipped, else 130; else 75 where queueing the job again helps a drive; else what needs a person
 /// most.
 pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
     const ORDER: [u8; 7] = [75, 3, 2, 4, 130, 1, 0];
     let statuses: Vec<u8> = ends.iter().map(|end| end.status()).collect();
+    let is_left = |end: &&DriveEnd| matches!(end, DriveEnd::NotShipped { .. });
     match end_signal {
+        true if ends.iter().any(is_left) => 4,
         true => 130,
         false => ORDER
             .into_iter()

@@ -115,6 +115,11 @@ pub enum Event {
         serial: Serial,
         why: String,
     },
+    /// After a signal: what was measured stays on this host.
+    NotShipped {
+        serial: Serial,
+        why: String,
+    },
     TimerFired {
         serial: Serial,
         timer: u64,
