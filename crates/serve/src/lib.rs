@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod connection;
+mod crowd;
 pub mod executor;
 pub mod listen;
 pub mod nbd;
@@ -34,6 +35,7 @@ pub mod round_trip;
 pub mod server;
 pub mod vfio;
 
+pub use crowd::Crowd;
 pub use listen::{Address, ListenError, Listener};
 pub use pacer::{Lateness, Pace, Pacer};
 pub use server::{NbdServer, ServeError, ServeSummary};

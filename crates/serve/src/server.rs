@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
 use crate::connection::{Connection, ReadOutcome};
+use crate::crowd::Crowd;
 use crate::executor::{ActiveRequest, CommandExecutor, ConnectionId, Reply};
 use crate::listen::Listener;
 use crate::nbd::{Decoded, Export, NbdCommand, Request};
@@ -87,6 +88,8 @@ pub struct NbdServer {
     handshakes_until: Option<Nanos>,
     events: Vec<epoll::Event>,
     summary: ServeSummary,
+    /// Says that clients are refused.
+    pub crowd: Crowd,
 }
 
 impl NbdServer {
@@ -121,6 +124,7 @@ impl NbdServer {
             handshakes_until: None,
             events: Vec::with_capacity(MAX_CONNECTIONS + 2),
             summary: ServeSummary::default(),
+            crowd: Crowd::default(),
         })
     }
 
@@ -257,7 +261,7 @@ impl NbdServer {
             Some(Ok(stream)) if self.connected() < MAX_CONNECTIONS => self.add_connection(stream),
             Some(Ok(_)) => {
                 let now = self.clock.now();
-                limited_event!(now, WARN, MAX_CONNECTIONS, "connection refused: too many");
+                self.crowd.refused(now, MAX_CONNECTIONS, "are connected");
                 Ok(())
             }
             // The client has disconnected already.

@@ -16,7 +16,7 @@ use assay_integrity::blocks::VerifyBlocks;
 use assay_io::TargetError;
 use assay_serve::round_trip::{self, RoundTripOverhead};
 use assay_serve::vfio::{self, PciFunction};
-use assay_serve::{Address, Lateness, Listener, NbdServer, Pace, ServeSummary};
+use assay_serve::{Address, Crowd, Lateness, Listener, NbdServer, Pace, ServeSummary};
 use assay_sim_host::profile_file;
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use serde_json::{Value, json};
@@ -70,6 +70,7 @@ fn serve_nbd(
         pace,
         round_trip,
     };
+    server.crowd = Crowd::new(|message| eprintln!("{message}"));
     server.listen(listener)?;
     let drive = server.drive();
     output.show(|| listening.text(drive), || listening.json(drive))?;

@@ -345,3 +345,17 @@ fn a_thousand_bad_requests_are_some_lines_of_events() {
     assert_eq!(lines("connection accepted connection=2"), 1, "{stderr}");
     assert_eq!(lines("connection closed connection=2"), 1, "{stderr}");
 }
+
+#[test]
+fn the_operator_reads_that_clients_are_refused() {
+    let fixture = Fixture::in_memory();
+    let serving = ServeProcess::start(&fixture, "sim:samsung-951 --nbd unix:drive.sock");
+    let mut clients: Vec<_> = (0..MOST_CONNECTIONS + 3)
+        .map(|_| connect(&serving))
+        .collect();
+    let greeted = clients.iter_mut().map(|client| is_greeted(client.as_mut()));
+    assert_eq!(greeted.filter(|greeted| *greeted).count(), MOST_CONNECTIONS);
+    let stderr = serving.ended(Signal::TERM).stderr;
+    let text = "64 clients are connected, which is the most; another one was refused";
+    assert_eq!(stderr.matches(text).count(), 1, "{stderr}");
+}

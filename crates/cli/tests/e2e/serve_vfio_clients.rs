@@ -3,11 +3,10 @@
 //! server are what they were.
 
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::process::Signal;
 
 use crate::fixture::{Fixture, MIB, pause, wait_until};
 use crate::serving::{ServeProcess, Usage};
@@ -86,19 +85,12 @@ fn is_served(path: &Path) {
     }
 }
 
-/// A connection, unless as many wait as the kernel lets wait.
-fn try_connect(path: &Path) -> Option<OwnedFd> {
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
-    connect(&socket, &SocketAddrUnix::new(path).unwrap()).ok()?;
-    Some(socket)
-}
-
 #[test]
 fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     let fixture = Fixture::in_memory();
     let arguments = "sim:intel-optane-memory-32gb,state=fresh --vfio-user s --pace free";
-    let serving = &ServeProcess::start(&fixture, arguments);
+    let server = ServeProcess::start(&fixture, arguments);
+    let serving = &server;
     let path = &fixture.path("s");
     let start = Usage::after(serving, || is_served(path));
     let is_as_before = |clients: &str, peak: Usage| {
@@ -128,13 +120,18 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     for client in &mut silent {
         assert_eq!(client.read(&mut [0]).unwrap(), 0);
     }
-    let connected: Vec<_> = (0..CLIENTS).filter_map(|_| try_connect(path)).collect();
-    // Those that were accepted, and those that wait to be.
-    assert!(
-        connected.len() > 128 && connected.len() <= 64 + 129,
-        "{}",
-        connected.len()
-    );
+    let connect = |_| UnixStream::connect(path).unwrap();
+    let connected: Vec<_> = (0..CLIENTS).map(connect).collect();
+    // 64 wait, and the others were disconnected: none is left without an answer in the kernel.
+    let is_open = |mut client: &UnixStream| {
+        client.set_nonblocking(true).unwrap();
+        client
+            .read(&mut [0])
+            .is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
+    };
+    wait_until("all but 64 are disconnected", || {
+        connected.iter().filter(|client| is_open(client)).count() == 64
+    });
     let peak = Usage::of(serving);
     drop(connected);
     is_as_before("1,000 at once, silent", peak);
@@ -212,4 +209,25 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     }
     let clients = format!("{} that vanish, each one byte later", conversation.len());
     is_as_before(&clients, Usage::of(serving));
+
+    // A second virtual machine waits, and is told of on stderr; it is served after the first.
+    let mut first = connect(0);
+    first.write_all(&version()).unwrap();
+    assert!(reply(&mut first).is_some());
+    let mut second = connect(0);
+    second.write_all(&version()).unwrap();
+    let more: Vec<_> = (0..80).map(connect).collect();
+    wait_until("those beyond 64 are disconnected", || {
+        more.iter().filter(|client| is_open(client)).count() == 63
+    });
+    drop((first, more));
+    assert!(reply(&mut second).is_some());
+    drop(second);
+    let done = server.ended(Signal::TERM);
+    for words in [
+        "64 clients wait for the drive, which is the most; another one was refused",
+        "another client waits: a virtual machine has the drive",
+    ] {
+        assert!(done.stderr.contains(words), "{words}: {done}");
+    }
 }

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use assay_io::clock::Clock;
@@ -31,9 +32,10 @@ use super::protocol::{
     Device, HEADER_BYTES, Header, InterruptChange, MAX_DESCRIPTORS, Mapping, Part, ProtocolError,
     VfioSession,
 };
+use crate::crowd::Crowd;
 use crate::server::HANDSHAKE_TIMEOUT;
 
-/// While none is served; further clients wait in the kernel.
+/// Further clients are disconnected.
 pub const MAX_WAITING: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -62,17 +64,24 @@ pub fn serve(
     function: &Arc<PciFunction>,
     socket: OwnedFd,
     stopping: &AtomicBool,
-    log: impl Fn(&str),
+    log: impl Fn(&str) + Clone + Send + 'static,
 ) -> Result<(), ServeFunctionError> {
     let listener = UnixListener::from(socket);
     let clock = Clock::monotonic();
     let mut device = FunctionDevice {
         function: Arc::clone(function),
     };
-    let mut waiting = Vec::new();
-    while let Some(client) = next_client(&listener, &mut waiting, &clock, stopping)? {
+    let mut queue = Queue {
+        listener,
+        waiting: Vec::new(),
+        clock,
+        crowd: Crowd::new(log.clone()),
+        log: log.clone(),
+    };
+    while let Some(client) = queue.next_client(stopping)? {
         limited_event!(clock.now(), INFO, "vfio-user client accepted");
-        match serve_client(&mut device, client, &clock) {
+        let served = queue.accept_while(|| serve_client(&mut device, client, &clock))?;
+        match served {
             Ok(true) => {
                 limited_event!(clock.now(), INFO, "vfio-user client disconnected");
                 log("the virtual machine disconnected; another one may connect");
@@ -99,21 +108,48 @@ pub fn serve(
     Ok(())
 }
 
-/// Waits for a client that sends something; `None` when the server stops.
-fn next_client(
-    listener: &UnixListener,
-    waiting: &mut Vec<WaitingClient>,
-    clock: &Clock,
-    stopping: &AtomicBool,
-) -> io::Result<Option<WaitingClient>> {
-    loop {
-        if stopping.load(Ordering::Acquire) {
-            return Ok(None);
+struct Queue<L> {
+    listener: UnixListener,
+    waiting: Vec<WaitingClient>,
+    clock: Clock,
+    crowd: Crowd,
+    log: L,
+}
+
+impl<L: Fn(&str) + Send> Queue<L> {
+    /// Waits for a client that sends something; `None` when the server stops.
+    fn next_client(&mut self, stopping: &AtomicBool) -> io::Result<Option<WaitingClient>> {
+        loop {
+            if stopping.load(Ordering::Acquire) {
+                return Ok(None);
+            }
+            self.close_overdue();
+            let now = self.clock.now();
+            let left = self.waiting.iter().map(|client| client.until - now).min();
+            let left = left.map(|left| Timespec {
+                tv_sec: (left.0 / 1_000_000_000) as i64,
+                tv_nsec: (left.0 % 1_000_000_000) as i64,
+            });
+            let sockets = self.waiting.iter().map(|client| client.stream.as_fd());
+            let sockets = sockets.chain([self.listener.as_fd()]);
+            let mut polled: Vec<PollFd<'_>> = sockets
+                .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
+                .collect();
+            wait(&mut polled, left.as_ref())?;
+            let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
+            match polled.iter().position(is_ready) {
+                None => {}
+                Some(at) if at < self.waiting.len() => return Ok(Some(self.waiting.remove(at))),
+                Some(_) => self.accept()?,
+            }
         }
-        let now = clock.now();
-        let before = waiting.len();
-        waiting.retain(|client| client.until > now);
-        let overdue = before - waiting.len();
+    }
+
+    fn close_overdue(&mut self) {
+        let now = self.clock.now();
+        let before = self.waiting.len();
+        self.waiting.retain(|client| client.until > now);
+        let overdue = before - self.waiting.len();
         if overdue > 0 {
             limited_event!(
                 now,
@@ -122,33 +158,69 @@ fn next_client(
                 "vfio-user clients sent no version in time"
             );
         }
-        let left = waiting.iter().map(|client| client.until - now).min();
-        let left = left.map(|left| Timespec {
-            tv_sec: (left.0 / 1_000_000_000) as i64,
-            tv_nsec: (left.0 % 1_000_000_000) as i64,
-        });
-        let sockets = waiting.iter().map(|client| client.stream.as_fd());
-        let may_accept = waiting.len() < MAX_WAITING;
-        let sockets = sockets.chain(may_accept.then(|| listener.as_fd()));
-        let mut polled: Vec<PollFd<'_>> = sockets
-            .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
-            .collect();
-        match poll(&mut polled, left.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        let (stream, _) = self.listener.accept()?;
+        let now = self.clock.now();
+        if self.waiting.len() >= MAX_WAITING {
+            self.crowd.refused(now, MAX_WAITING, "wait for the drive");
+            return Ok(());
         }
-        let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
-        match polled.iter().position(is_ready) {
-            None => {}
-            Some(at) if at < waiting.len() => return Ok(Some(waiting.remove(at))),
-            Some(_) => {
-                let (stream, _) = listener.accept()?;
-                waiting.push(WaitingClient {
-                    stream,
-                    until: clock.now() + HANDSHAKE_TIMEOUT,
-                });
+        let until = now + HANDSHAKE_TIMEOUT;
+        self.waiting.push(WaitingClient { stream, until });
+        Ok(())
+    }
+
+    /// Does the work, while further clients are taken into the queue or refused. The time of those
+    /// that wait for the handshake begins when the work is done.
+    fn accept_while<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
+        let (end, ended) = UnixStream::pair()?;
+        let result = thread::scope(|scope| {
+            let accepting = scope.spawn(|| self.accept_until(&ended));
+            let result = work();
+            // Its end is what the thread waits for.
+            drop(end);
+            match accepting.join() {
+                Ok(accepted) => accepted.map(|()| result),
+                Err(_) => Err(io::Error::other("the thread that accepts clients panicked")),
+            }
+        });
+        let until = self.clock.now() + HANDSHAKE_TIMEOUT;
+        for client in &mut self.waiting {
+            client.until = until;
+        }
+        result
+    }
+
+    fn accept_until(&mut self, ended: &UnixStream) -> io::Result<()> {
+        let mut has_said = false;
+        loop {
+            let mut polled = [
+                PollFd::new(ended, PollFlags::IN),
+                PollFd::new(&self.listener, PollFlags::IN),
+            ];
+            wait(&mut polled, None)?;
+            if !polled[0].revents().is_empty() {
+                return Ok(());
+            }
+            if !polled[1].revents().is_empty() {
+                self.accept()?;
+                if !std::mem::replace(&mut has_said, true) {
+                    (self.log)(
+                        "another client waits: a virtual machine has the drive, and the next one \
+                         gets it when that has disconnected",
+                    );
+                }
             }
         }
+    }
+}
+
+fn wait(polled: &mut [PollFd<'_>], at_most: Option<&Timespec>) -> io::Result<()> {
+    match poll(polled, at_most) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
