@@ -9,14 +9,17 @@ use std::path::{Path, PathBuf};
 use assay_units::text::did_you_mean;
 use serde::{Deserialize, Serialize};
 
+mod allocation;
 mod block;
 mod block_cache;
 mod file;
+mod layers;
 mod mounts;
 pub(crate) mod root;
 mod temperature;
 mod write_trace;
 
+pub use allocation::{Allocation, allocation};
 pub use file::{identify_at, list_drives_at};
 pub use root::SystemRoot;
 pub(crate) use temperature::power_milliwatts_at;
@@ -132,6 +135,9 @@ pub struct DriveInfo {
     pub pcie: Option<PcieLink>,
     pub partition_of: Option<String>,
     pub filesystem: Option<Filesystem>,
+    /// What lies between it and a drive, in words; none for a drive itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<String>,
     pub device: Option<DeviceNumber>,
     pub inode: Option<u64>,
     /// Every result on such a drive must carry the word "simulated".
@@ -221,7 +227,7 @@ fn simulated_name(path: &Path) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     #[error(
-        "{path}: no such file or device{similar}; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)",
+        "{path}: no such file or device{similar}; `assay list` shows the drives here, and a file must exist, with data in it, before it is measured (e.g. `head -c 1G /dev/urandom > FILE`)",
         path = .0.display(),
         similar = simulated_name(.0)
     )]

@@ -222,6 +222,10 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
             "path",
             info.path.as_ref().map(|path| path.display().to_string()),
         ),
+        (
+            model::LAYERS,
+            Some(info.layers.join(", on ")).filter(|text| !text.is_empty()),
+        ),
         ("transport", info.transport.clone()),
         ("physical block", bytes(info.physical_block_bytes)),
         ("smallest direct I/O", bytes(info.min_io_bytes)),

@@ -1,4 +1,5 @@
 use assay_analysis::verified;
+use assay_device::identity::Allocation;
 use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::model::warning::{code, limit};
 use assay_store::model::{VerifySummary, Warning};
@@ -293,6 +294,38 @@ pub(crate) fn buffered() -> Warning {
         "much of this rate is memory bandwidth; use a file on another file system, or the block \
          device",
     )
+}
+
+/// Shares of the area of a job on a file that no drive answers, or that it holds in another form.
+pub(crate) fn not_from_drive(allocation: &Allocation) -> Vec<Warning> {
+    let percent = |bytes: u64| bytes as f64 / allocation.len_bytes.max(1) as f64 * 100.0;
+    let mut warnings = Vec::new();
+    let unwritten_pct = percent(allocation.unwritten_bytes);
+    if unwritten_pct >= limit::UNWRITTEN_PCT {
+        warnings.push(warning(
+            code::NOT_FROM_DRIVE,
+            format!(
+                "{unwritten_pct:.0} % of the area was never written (holes, or space that \
+                 fallocate gave): the file system answers such reads with zeroes, and no drive is \
+                 asked"
+            ),
+            "write the whole file with random data first: assay job FILE --rw write --bs 1m \
+             --destroy NAME",
+        ));
+    }
+    let encoded_pct = percent(allocation.encoded_bytes);
+    if encoded_pct >= limit::UNWRITTEN_PCT {
+        warnings.push(warning(
+            code::NOT_FROM_DRIVE,
+            format!(
+                "the file system compresses or encrypts {encoded_pct:.0} % of the area: the drive \
+                 moves other bytes than these"
+            ),
+            "use a file without compression (chattr +m, before data is written), or the block \
+             device",
+        ));
+    }
+    warnings
 }
 
 pub(crate) fn clock_drift(ppm: f64) -> Warning {

@@ -200,6 +200,66 @@ pub(crate) fn resident_pages(file: &File, offset_bytes: u64, len_bytes: u64) -> 
     Ok(resident)
 }
 
+/// `_IOWR('f', 11, struct fiemap)`, include/uapi/linux/fs.h.
+const FS_IOC_FIEMAP: libc::c_ulong = 0xc020_660b;
+/// `struct fiemap` and `struct fiemap_extent` of include/uapi/linux/fiemap.h.
+const FIEMAP_BYTES: usize = 32;
+const FIEMAP_EXTENT_BYTES: usize = 56;
+const FIEMAP_EXTENTS: usize = 512;
+
+/// A part of a file that its file system has a place for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileExtent {
+    /// In the file, bytes.
+    pub offset_bytes: u64,
+    /// Length, bytes.
+    pub len_bytes: u64,
+    /// `FIEMAP_EXTENT_*`.
+    pub flags: u32,
+}
+
+impl FileExtent {
+    /// Allocated and never written: reads are zeroes of the file system.
+    pub const UNWRITTEN: u32 = 0x800;
+    /// Compressed or encrypted.
+    pub const ENCODED: u32 = 0x8;
+    const LAST: u32 = 0x1;
+}
+
+/// Extents from an offset on, at most 512; none after the last. Fails where the file system does
+/// not list them.
+pub fn file_extents(file: &File, from_bytes: u64, len_bytes: u64) -> io::Result<Vec<FileExtent>> {
+    let mut buffer = vec![0_u8; FIEMAP_BYTES + FIEMAP_EXTENTS * FIEMAP_EXTENT_BYTES];
+    buffer[0..8].copy_from_slice(&from_bytes.to_ne_bytes());
+    buffer[8..16].copy_from_slice(&len_bytes.to_ne_bytes());
+    buffer[24..28].copy_from_slice(&(FIEMAP_EXTENTS as u32).to_ne_bytes());
+    // SAFETY: the request reads `struct fiemap` and writes it and at most `fm_extent_count` extents
+    // after it, for which `buffer` has room; any bytes are valid for both.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, buffer.as_mut_ptr()) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let word = |at: usize| u32::from_ne_bytes(*buffer[at..].first_chunk().expect("in the buffer"));
+    let long = |at: usize| u64::from_ne_bytes(*buffer[at..].first_chunk().expect("in the buffer"));
+    let count = (word(20) as usize).min(FIEMAP_EXTENTS);
+    let extent = |number: usize| {
+        let at = FIEMAP_BYTES + number * FIEMAP_EXTENT_BYTES;
+        FileExtent {
+            offset_bytes: long(at),
+            len_bytes: long(at + 16),
+            flags: word(at + 40),
+        }
+    };
+    Ok((0..count).map(extent).collect())
+}
+
+impl FileExtent {
+    /// No extent follows it.
+    pub fn is_last(&self) -> bool {
+        self.flags & FileExtent::LAST != 0
+    }
+}
+
 /// All threads of this process (getrusage(2), `RUSAGE_SELF`).
 pub fn process_resource_usage() -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

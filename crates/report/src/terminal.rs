@@ -5,7 +5,8 @@
 
 use assay_analysis::compare::Comparisons;
 use assay_stats::LatencySummary;
-use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, RunEnd};
+use assay_store::model::warning::code;
+use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, LAYERS, RunEnd, Warning};
 use assay_store::read::Run;
 use assay_units::text::group_digits;
 use text::{Paint, TextPage};
@@ -220,9 +221,31 @@ fn head(page: &mut TextPage, set: &DriveSet<'_>) {
         let serial = serial.map(|s| format!("serial {s}")).unwrap_or_default();
         let parts = [info.model.clone(), capacity(info.capacity_bytes), serial];
         page.line(&format!("{}: {}", drive.heading, joined(parts, ", ")), None);
+        if let Some(layers) = info.details.get(LAYERS) {
+            let text = format!("not a drive: {layers}");
+            page.item("  ", &text, Some(Paint::Caution));
+        }
+    }
+    for text in not_from_drive(set) {
+        page.item("!! ", &text, Some(Paint::Alarm));
     }
     limitations(page, set);
     page.blank();
+}
+
+/// Warnings that figures are not those of a drive, each once.
+fn not_from_drive(set: &DriveSet<'_>) -> Vec<String> {
+    let warnings = set.runs.iter().flat_map(|run| &run.warnings);
+    let not_a_drives = |warning: &&Warning| {
+        [code::NOT_FROM_DRIVE, code::BUFFERED].contains(&warning.code.as_str())
+    };
+    let mut texts: Vec<String> = Vec::new();
+    for warning in warnings.filter(not_a_drives) {
+        if !texts.contains(&warning.message) {
+            texts.push(warning.message.clone());
+        }
+    }
+    texts
 }
 
 /// What preconditioning has written, where the run measured it.

@@ -158,6 +158,9 @@ pub struct DriveRecord {
     pub predictive: Vec<PredictiveFactors>,
 }
 
+/// Key of [`DriveRecord::details`]: what lies between the target and a drive.
+pub const LAYERS: &str = "layers";
+
 impl DriveRecord {
     /// Whether this is the same drive; options of a simulated drive are part of its specification.
     pub fn is_same(&self, other: &DriveRecord) -> bool {

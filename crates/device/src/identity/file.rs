@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::block::{BlockNode, block_node, describe_block};
+use super::layers::layers;
 use super::mounts::{Mount, parse_mountinfo};
 use super::root::entries;
 use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
@@ -106,6 +107,7 @@ fn identify_block(
         });
     }
     apply_direct_io(&mut info, path);
+    info.layers = layers(&info, None);
     Ok(info)
 }
 
@@ -125,7 +127,7 @@ fn identify_file(
     metadata: &std::fs::Metadata,
 ) -> Result<DriveInfo, IdentityError> {
     if metadata.len() == 0 {
-        let advice = "give it a size first (`fallocate -l 1G FILE`)";
+        let advice = "write data to it first (`head -c 1G /dev/urandom > FILE`)";
         return Err(IdentityError::ZeroSize {
             path: given.to_path_buf(),
             advice,
@@ -170,8 +172,9 @@ fn identify_file(
         fs_type: mount.fs_type.clone(),
         mount_point: mount.mount_point.clone(),
         backing: backing.as_ref().map(BlockNode::dev_name),
-        backing_model: backing_info.and_then(|i| i.model),
+        backing_model: backing_info.as_ref().and_then(|i| i.model.clone()),
     });
+    info.layers = layers(&info, backing_info.as_ref());
     Ok(info)
 }
 

@@ -1,6 +1,6 @@
 //! Drive cards: identity, verdict with its reasons, key figures.
 
-use assay_store::model::Verdict;
+use assay_store::model::{LAYERS, Verdict};
 use maud::{Markup, html};
 
 use crate::drive_set::{DriveSet, ReportDrive};
@@ -87,6 +87,7 @@ fn identity(drive: &ReportDrive<'_>) -> [String; 2] {
         "" | "0" => String::new(),
         _ => format!("{label}{value}{unit}"),
     };
+    let layers = d.details.get(LAYERS);
     let parts = [
         d.model.clone(),
         capacity(d.capacity_bytes),
@@ -94,6 +95,7 @@ fn identity(drive: &ReportDrive<'_>) -> [String; 2] {
         labelled("firmware ", &d.firmware, ""),
         labelled("", &d.logical_block_bytes.to_string(), " B blocks"),
         kind,
+        labelled("not a drive: ", layers.map_or("", String::as_str), ""),
         d.spec.clone(),
     ];
     [

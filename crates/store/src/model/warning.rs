@@ -44,6 +44,7 @@ assay_units::constants! {
         CRITICAL_WARNING_RAISED = "critical-warning-raised", "Critical warnings raised during a cell.";
         CACHE_NOT_DROPPED = "cache-not-dropped", "The page cache could not be dropped.";
         BUFFERED = "buffered", "I/O through the page cache.";
+        NOT_FROM_DRIVE = "not-from-drive", "Reads that no drive answered: holes, unwritten extents.";
         CLOCK_DRIFT = "clock-drift", "The fast clock drifts from the kernel's.";
         LATENCY_OVERFLOW = "latency-overflow", "Latencies beyond the histogram's range.";
         RATE_NOT_REACHED = "rate-not-reached", "An open loop did not reach its offered rate.";
@@ -65,6 +66,8 @@ assay_units::constants! {
 pub mod limit {
     /// Processor time of one thread from which on it, not the drive, sets the rate, percent.
     pub const BUSY_THREAD_PCT: f64 = 95.0;
+    /// Share of an area that no drive answers from which on a rate is not the drive's, percent.
+    pub const UNWRITTEN_PCT: f64 = 1.0;
     /// Processor time that the hypervisor took from which on it is part of latencies, percent.
     pub const STEAL_PCT: f64 = 5.0;
     /// Idle time of the whole host below which threads wait for a processor, percent.
