@@ -48,6 +48,7 @@ impl Classified for SessionError {
             SessionError::Open(error) => error.class(),
             SessionError::Identity(error) => error.class(),
             SessionError::Profile { source, .. } => source.class(),
+            SessionError::BeingWritten { .. } => ErrorClass::InUse,
             SessionError::NoPermit { .. } | SessionError::ErasesMore { .. } => ErrorClass::Refused,
             SessionError::Spec(_)
             | SessionError::Option { .. }

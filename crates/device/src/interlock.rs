@@ -185,6 +185,16 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
     })
 }
 
+/// A shared flock(2), held until it is dropped: several may read a drive, none while one writes.
+/// `None` where locks are not possible, or a caller holds one (`flock FILE assay ...`). Fails with
+/// the process that has it, where that is known.
+pub(crate) fn lock_for_reading(info: &DriveInfo) -> Result<Option<OwnedFd>, Option<u32>> {
+    let Some(path) = &info.path else {
+        return Ok(None);
+    };
+    locks::share(&SystemRoot::host(), path)
+}
+
 /// Whether one of two files is the other in a layer of an overlay.
 pub(crate) fn is_same_in_overlay(path: &Path, other: &Path) -> bool {
     let Ok(table) = std::fs::read(SystemRoot::host().proc("self/mountinfo")) else {

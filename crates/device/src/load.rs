@@ -1,9 +1,15 @@
+mod others;
+mod programs;
+
 use assay_stats::HostLoad;
 use assay_units::Nanos;
 use rustix::thread::ClockId;
 
 use crate::host::{CpuTimes, PackageEnergy, ProcessUsage};
 use assay_io::clock::Clock;
+
+pub use others::{OthersIo, OthersWatch};
+pub use programs::ProgramTimes;
 
 pub fn thread_cpu_time() -> Nanos {
     let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);

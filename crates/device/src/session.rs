@@ -76,6 +76,16 @@ pub enum SessionError {
         drive: String,
         serial: String,
     },
+    #[error(
+        "{drive}: {} writes to it; nothing was written or measured, because figures of both would \
+         be taken for its own; run this again when that has ended",
+        pid.map_or("another program".to_owned(), |pid| format!("process {pid}"))
+    )]
+    BeingWritten {
+        /// As named.
+        drive: String,
+        pid: Option<u32>,
+    },
     #[error(transparent)]
     Purge(#[from] PurgeError),
     /// The states are missing, or cannot be read.
@@ -177,6 +187,8 @@ pub struct SessionOptions {
     /// Regenerates the pages that will be written, so that a simulated drive need not keep them
     /// whole.
     pub generator: Option<Arc<dyn Generator>>,
+    /// It measures nothing: others may write to the drive meanwhile.
+    pub only_looks: bool,
 }
 
 impl DriveSession {
@@ -199,7 +211,7 @@ impl DriveSession {
                 let mut info = identity::identify(beside.as_deref().unwrap_or(path))?;
                 info.spec = spec.text().to_owned();
                 let mut drive = Box::<RealDrive>::default();
-                drive.permit = write_permit(&info, options)?;
+                drive.authorise(&info, options)?;
                 drive.destroy.clone_from(&options.destroy);
                 drive.meter.clone_from(&options.power_meter);
                 (info, Kind::Real(drive))
@@ -217,7 +229,7 @@ impl DriveSession {
     /// Applies `options` to a drive opened without write permission.
     pub fn authorise(&mut self, options: &SessionOptions) -> Result<(), SessionError> {
         if let Kind::Real(drive) = &mut self.kind {
-            drive.permit = write_permit(&self.info, options)?;
+            drive.authorise(&self.info, options)?;
             drive.destroy.clone_from(&options.destroy);
         }
         Ok(())

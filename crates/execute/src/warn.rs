@@ -1,5 +1,6 @@
 use assay_analysis::verified;
 use assay_device::identity::Allocation;
+use assay_device::load::OthersIo;
 use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::model::warning::{code, limit};
 use assay_store::model::{VerifySummary, Warning};
@@ -31,11 +32,54 @@ pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) 
 
 /// `rate_reached`: the workload asked for a rate and got it, so that the host can have delayed I/Os
 /// but not limited them.
+/// What ran beside a measurement.
+pub(crate) struct OtherPrograms<'a> {
+    /// Mean use, percent of one processor, the busiest first.
+    pub programs: &'a [(String, f64)],
+    /// Of this program, percent of one processor.
+    pub own_pct: f64,
+}
+
+impl OtherPrograms<'_> {
+    /// More than this program.
+    fn used_most(&self) -> bool {
+        let sum: f64 = self.programs.iter().map(|(_, pct)| pct).sum();
+        sum > self.own_pct
+    }
+
+    /// `fio 150 %, cc1 90 % of one processor; assay 30 %`.
+    fn text(&self) -> String {
+        const NAMED: usize = 3;
+        let named = self.programs.iter().take(NAMED);
+        let named: Vec<String> = named
+            .map(|(name, pct)| format!("{name} {pct:.0} %"))
+            .collect();
+        let own = self.own_pct;
+        format!(
+            "{} of one processor, this program {own:.0} %",
+            named.join(", ")
+        )
+    }
+}
+
 pub(crate) fn host_limited(
     busiest_thread_pct: f64,
     idle_pct: Option<f64>,
     rate_reached: bool,
+    others: &OtherPrograms<'_>,
 ) -> Warning {
+    let is_busy = idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT);
+    if is_busy && busiest_thread_pct < limit::BUSY_THREAD_PCT && others.used_most() {
+        return warning(
+            code::HOST_LIMITED,
+            format!(
+                "other programs used the host's processors: {}",
+                others.text()
+            ),
+            "the rate is a lower bound for the drive, and latencies include waits for a \
+             processor; stop these programs and measure again",
+        );
+    }
     let evidence = match idle_pct {
         Some(idle) if idle < limit::IDLE_HOST_PCT => {
             format!("the host's processors were {idle:.0} % idle")
@@ -226,6 +270,21 @@ pub(crate) fn verify_failed(blocks: u64) -> Warning {
         code::VERIFY_FAILED,
         format!("{blocks} blocks did not come back as they were written"),
         "do not store data on this drive; the findings give the kind of each mismatch",
+    )
+}
+
+pub(crate) fn other_users(others: &OthersIo) -> Warning {
+    let mib = |bytes: u64| whole(bytes as f64 / f64::from(1 << 20));
+    let (read, written) = (mib(others.read_bytes), mib(others.written_bytes));
+    warning(
+        code::OTHER_USERS,
+        format!(
+            "other programs read {read} MiB and wrote {written} MiB on this drive meanwhile, {} % of what \
+             it moved",
+            others.share_pct
+        ),
+        "the figures are those of both loads; stop the other users (iostat, iotop and lsof show \
+         them) and measure again",
     )
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use assay_device::host::ProcessUsage;
+use assay_device::identity::SystemRoot;
+use assay_device::load::{OthersIo, OthersWatch, ProgramTimes};
 use assay_device::session::OpenTarget;
 use assay_integrity::finding::VerifyReport;
 use assay_io::clock::{Clock, StopWatch};
@@ -16,7 +18,7 @@ use assay_trace::replay::{ReplayFeed, ReplayPlan};
 use assay_units::{Classified, ErrorClass, Nanos, Op};
 
 use crate::io_loop::LoopEnd;
-use crate::plan::Workload;
+use crate::plan::{Engine, Workload};
 use crate::worker::{TraceOutcome, WorkerError};
 use simulated::{SimulatedJob, run_simulated};
 use threads::{ThreadedJob, run_threads};
@@ -60,6 +62,11 @@ pub struct RunOutcome {
     pub host: ProcessLoad,
     /// Time for which this process did not run, in which no real drive was measured.
     pub stopped: Nanos,
+    /// What other programs moved on the real drives meanwhile, where that is known.
+    pub others: Option<OthersIo>,
+    /// Programs that used the processors beside a real drive's measurement: mean use, percent of
+    /// one processor, the busiest first.
+    pub other_programs: Vec<(String, f64)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -151,10 +158,18 @@ pub fn run_on_host(
         }));
     }
     let mut stopped = Nanos::ZERO;
+    let mut others = None;
+    let mut other_programs = Vec::new();
     if !threaded.is_empty() {
         let watch = StopWatch::start();
+        let root = SystemRoot::host();
+        let others_watch = others_watch(&threaded);
+        let (programs, began) = (ProgramTimes::read(&root), clock.now());
         run_threads(&mut threaded, stop, observer)?;
         stopped = watch.stopped();
+        others = others_watch.and_then(|watch| watch.end(&root));
+        let seconds = (clock.now() - began).as_secs_f64();
+        other_programs = ProgramTimes::read(&root).others_since(&programs, seconds);
     }
     if !simulated.is_empty() {
         run_simulated(simulated, host, stop, observer)?;
@@ -164,12 +179,26 @@ pub fn run_on_host(
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
     Ok(RunOutcome {
         stopped,
+        others,
+        other_programs,
         drives: outcomes,
         host: ProcessLoad {
             cpu_user_pct: share(cpu.user, cpu_before.user),
             cpu_system_pct: share(cpu.system, cpu_before.system),
         },
     })
+}
+
+/// Only of direct I/O through the block layer, whose bytes the kernel counts as this process's.
+fn others_watch(jobs: &[ThreadedJob<'_>]) -> Option<OthersWatch> {
+    let is_counted = |job: &ThreadedJob<'_>| {
+        job.workload.direct && job.workload.engine != Engine::Passthru && job.handle.is_some()
+    };
+    if !jobs.iter().all(is_counted) {
+        return None;
+    }
+    let handles = jobs.iter().filter_map(|job| job.handle.as_ref());
+    OthersWatch::start(&SystemRoot::host(), handles.map(|(open, _)| open.file()))
 }
 
 /// Made before the start of the job, which must not wait for a file.

@@ -67,6 +67,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
+        only_looks: false,
     };
     // Read-only first: an invalid option is reported before a safety refusal.
     let read_only = SessionOptions {

@@ -61,6 +61,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         keep_data: suite.steps.iter().any(|s| s.job.contains_key("verify")),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
+        only_looks: false,
     };
     let mut drives = super::open_drives(&names, &options)?;
     let plan = match labels {

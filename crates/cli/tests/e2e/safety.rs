@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::fixture::{Done, Fixture, MIB, changed_blocks, noise, text_so_far, wait_until};
+use crate::block_devices::BlockDevices;
+use crate::fixture::{Done, Fixture, MIB, changed_blocks, noise, send, text_so_far, wait_until};
 
 /// A small suite that writes and reads an area.
 const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set \
@@ -332,4 +334,115 @@ fn an_output_replaces_no_drive_and_no_foreign_file() {
             "the device node is gone"
         );
     }
+}
+
+/// Several may read a drive, and none while one writes: figures of both would be those of neither.
+#[test]
+fn a_drive_is_read_by_many_or_written_by_one() {
+    let mut devices = BlockDevices::new();
+    let on_disk = Fixture::on_disk();
+    let fixture = devices
+        .as_ref()
+        .map_or(&on_disk, |devices| &devices.fixture);
+    fixture.noise("disk", 4 * MIB);
+    let mut drives = vec!["disk".to_owned()];
+    if let Some(devices) = &mut devices {
+        devices.fixture.noise("image", 4 * MIB);
+        drives.extend(devices.attach("image", &[]));
+    }
+    let fixture = devices
+        .as_ref()
+        .map_or(&on_disk, |devices| &devices.fixture);
+    for drive in drives {
+        let serial = drive.rsplit('/').next().unwrap();
+        let write = format!("job {drive} --rw randwrite --bs 4k --destroy {serial}");
+        let read = format!("job {drive} --rw randread --bs 4k");
+        for (first, second, status) in [
+            (&write, &write, 75),
+            (&write, &read, 75),
+            (&read, &write, 75),
+            (&read, &read, 0),
+        ] {
+            let _ = std::fs::remove_dir_all(fixture.path("run"));
+            let first = format!("{first} --runtime 1h --interval 100ms --out run");
+            let child = fixture.command(&first).spawn().unwrap();
+            wait_until("the first job is under way", || {
+                text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
+            });
+            let done = fixture.run(&format!("{second} --runtime 100ms"));
+            if status == 0 {
+                done.expect(0);
+            } else {
+                done.refuses(status, &[&drive]);
+            }
+            // Looking is no measurement.
+            fixture.ok(&format!("probe {drive}"));
+            send(&child, Signal::TERM);
+            Done::of(&first, child).expect(130);
+        }
+        // A lock of the caller is its own.
+        let path = fixture.path(&drive);
+        let program = env!("CARGO_BIN_EXE_assay");
+        for job in [&read, &write] {
+            let mut words = vec![path.to_str().unwrap(), program];
+            let job = format!("{job} --runtime 100ms");
+            words.extend(job.split(' '));
+            fixture.tool("flock", &words);
+        }
+    }
+}
+
+/// Space that was never written, and what no drive is under, is named first.
+#[test]
+fn what_no_drive_answers_is_named_first() {
+    let fixture = Fixture::on_disk();
+    let file = std::fs::File::create(fixture.path("empty")).unwrap();
+    file.set_len(4 * MIB as u64).unwrap();
+    let allocated = rustix::fs::fallocate(
+        &file,
+        rustix::fs::FallocateFlags::empty(),
+        0,
+        4 * MIB as u64,
+    );
+    fixture.noise("full", 4 * MIB);
+    let first_lines = |words: &str| {
+        let text = fixture.ok(words).stdout;
+        text.lines().take(6).collect::<Vec<_>>().join("\n")
+    };
+    if allocated.is_ok() {
+        for words in [
+            "job empty --rw randread --bs 4k --runtime 200ms",
+            "run quick empty --scale 0.01",
+        ] {
+            let text = first_lines(words);
+            assert!(
+                text.contains("100 % of the area was never written"),
+                "{words}: {text}"
+            );
+        }
+        let job = fixture.json("job empty --rw randread --bs 4k --runtime 200ms");
+        assert!(
+            job["warnings"].to_string().contains("not-from-drive"),
+            "{job}"
+        );
+    }
+    let text = first_lines("job full --rw randread --bs 4k --runtime 200ms");
+    assert!(text.contains("not a drive: a file ("), "{text}");
+    assert!(!text.contains("never written"), "{text}");
+    let memory = Fixture::in_memory();
+    memory.noise("disk", MIB);
+    let text = memory
+        .ok("job disk --rw randread --bs 4k --runtime 200ms")
+        .stdout;
+    assert!(
+        text.contains("not a drive: a file in this host's memory (tmpfs)"),
+        "{text}"
+    );
+    let manifest = memory.json("run quick disk --scale 0.01 --out run");
+    assert!(manifest["outcome"] == "complete", "{manifest}");
+    assert!(
+        memory
+            .text("run/manifest.json")
+            .contains("in this host's memory")
+    );
 }

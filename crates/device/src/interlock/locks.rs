@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::identity::{DeviceNumber, FileLock, SystemRoot, parse_locks};
+use crate::open::open_file;
 
 use super::{ExclusiveOpen, RefusalReason, Subject};
 
@@ -46,11 +47,36 @@ pub(super) fn holders(
     held
 }
 
-/// An exclusive flock(2) on the claimed file, for as long as the claim is held. A lock of a caller
+/// A shared lock; see [`super::lock_for_reading`].
+pub(super) fn share(root: &SystemRoot, path: &Path) -> Result<Option<OwnedFd>, Option<u32>> {
+    let Ok(file) = open_file(path, false, libc::O_NONBLOCK) else {
+        return Ok(None);
+    };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(Some(file.into())),
+        Err(Errno::WOULDBLOCK) => {
+            let inode = fstat(&file).map_or(0, |stat| stat.st_ino);
+            if has_inode(&locks_of_callers(root, std::process::id()), inode) {
+                return Ok(None);
+            }
+            let table = fs::read_to_string(root.proc("locks")).unwrap_or_default();
+            let own = std::process::id();
+            let holder = parse_locks(&table)
+                .into_iter()
+                .find(|lock| lock.is_whole_file && lock.inode == inode && lock.pid != Some(own));
+            Err(holder.and_then(|lock| lock.pid))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// An exclusive flock(2) on the claimed file or device, for as long as the claim is held. A lock of a caller
 /// (`flock FILE assay ...`) stands for it, and so does a file system without locks.
 pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Option<RefusalReason> {
-    let Subject::File { inode, .. } = claim.subject else {
-        return None;
+    let inode = match claim.subject {
+        Subject::File { inode, .. } => inode,
+        Subject::Block(_) => fstat(&claim.file).map_or(0, |stat| stat.st_ino),
+        Subject::Nothing => return None,
     };
     let taken = flock(&claim.file, FlockOperation::NonBlockingLockExclusive);
     let is_callers = || has_inode(&locks_of_callers(root, std::process::id()), inode);

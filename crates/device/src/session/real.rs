@@ -1,4 +1,5 @@
 use std::cell::OnceCell;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::identity::{self, DriveInfo, DriveKind};
@@ -15,7 +16,7 @@ use crate::telemetry_monitor::power_meter::PowerMeter;
 use super::condition::{NO_POWER_STATES, no_power_control};
 use super::erase::{EraseContext, erase};
 use super::power::Chosen;
-use super::{OpenMode, OpenTarget, Purged, SessionError};
+use super::{OpenMode, OpenTarget, Purged, SessionError, SessionOptions, write_permit};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PurgeHow {
@@ -30,6 +31,8 @@ pub enum PurgeHow {
 
 #[derive(Debug, Default)]
 pub(super) struct RealDrive {
+    /// Shared, of a drive that is not written; keeps writers away.
+    reader_lock: Option<OwnedFd>,
     pub permit: Option<WritePermit>,
     pub meter: Option<Arc<PowerMeter>>,
     pub destroy: Vec<String>,
@@ -40,6 +43,25 @@ pub(super) struct RealDrive {
 }
 
 impl RealDrive {
+    /// Takes the lock of a reader, or a permit, which has that of a writer.
+    pub(super) fn authorise(
+        &mut self,
+        info: &DriveInfo,
+        options: &SessionOptions,
+    ) -> Result<(), SessionError> {
+        // A lock of its own would keep the permit away.
+        self.reader_lock = None;
+        self.permit = write_permit(info, options)?;
+        if self.permit.is_none() && !options.only_looks {
+            let locked = interlock::lock_for_reading(info);
+            self.reader_lock = locked.map_err(|pid| SessionError::BeingWritten {
+                drive: info.spec.clone(),
+                pid,
+            })?;
+        }
+        Ok(())
+    }
+
     /// Read once; `None` for drives that are not NVMe.
     pub(super) fn probe(&self, info: &DriveInfo) -> Option<Result<&Probe, &SessionError>> {
         let ask = || {

@@ -320,9 +320,10 @@ impl Executor<'_, '_> {
             if let Some((last, end)) = telemetry.power_ended(job.drive) {
                 self.warn_cell(cell, job.drive, warn::power_ended(last, end))?;
             }
-            self.warn_about(cell, job, &result, host)?;
+            self.warn_about(cell, (outcome, job), &result, host)?;
             if !simulated {
                 let mut warnings = warn::host_stopped(outcome.stopped, host);
+                warnings.extend(outcome.others.as_ref().map(warn::other_users));
                 let workload = workloads.get(done.results.len());
                 let info = self.drives[job.drive].info();
                 let allocation = workload.and_then(|workload| read_allocation(info, workload));

@@ -13,7 +13,7 @@ use assay_store::model::{
 };
 use assay_units::Nanos;
 use assay_workload::access::AddressPattern;
-use assay_workload::run::DriveOutcome;
+use assay_workload::run::{DriveOutcome, RunOutcome};
 
 use super::Executor;
 use super::cell::Finished;
@@ -21,7 +21,7 @@ use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
 use super::run_log::RunLog;
 use crate::events::Events;
-use crate::warn;
+use crate::warn::{self, OtherPrograms};
 use assay_suite::expand::{Cell, UnsupportedBlockSize};
 
 pub(super) fn record_warning(
@@ -135,7 +135,7 @@ impl Executor<'_, '_> {
     fn about_host(
         &self,
         cell: &Cell,
-        job: &DriveOutcome,
+        (outcome, job): (&RunOutcome, &DriveOutcome),
         result: &CellResult,
         host: Option<HostLoad>,
         rate_reached: bool,
@@ -154,7 +154,13 @@ impl Executor<'_, '_> {
         let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
         let busy = busiest_pct >= limit::BUSY_THREAD_PCT;
         if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
-            warnings.push(warn::host_limited(busiest_pct, idle_pct, rate_reached));
+            let process = result.process.as_ref();
+            let others = OtherPrograms {
+                programs: &outcome.other_programs,
+                own_pct: process.map_or(0.0, |p| p.cpu_user_pct + p.cpu_system_pct),
+            };
+            let limited = warn::host_limited(busiest_pct, idle_pct, rate_reached, &others);
+            warnings.push(limited);
         }
         let ceiling = self.audit.null_iops_per_thread * f64::from(workload.numjobs);
         let share_pct = result.iops() / ceiling * 100.0;
@@ -167,7 +173,7 @@ impl Executor<'_, '_> {
     pub(super) fn warn_about(
         &mut self,
         cell: &Cell,
-        job: &DriveOutcome,
+        (outcome, job): (&RunOutcome, &DriveOutcome),
         result: &CellResult,
         host: Option<HostLoad>,
     ) -> Result<(), StoreError> {
@@ -192,7 +198,7 @@ impl Executor<'_, '_> {
         let least_iops = offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance);
         let rate_reached = offered_iops > 0.0 && result.iops() >= least_iops;
         if cell.plan.kind != CellKind::Prepare {
-            warnings.extend(self.about_host(cell, job, result, host, rate_reached));
+            warnings.extend(self.about_host(cell, (outcome, job), result, host, rate_reached));
         }
         // A step that needs a state changes the one that an earlier step left.
         let written_pct = result.values.get(AREA_WRITTEN_PCT);
