@@ -77,8 +77,8 @@ pub enum SessionError {
         serial: String,
     },
     #[error(
-        "{drive}: {} writes to it; nothing was written or measured, because figures of both would \
-         be taken for its own; run this again when that has ended",
+        "{drive}: {} writes to it, and figures of both would be taken for its own; try again when \
+         that has ended",
         pid.map_or("another program".to_owned(), |pid| format!("process {pid}"))
     )]
     BeingWritten {

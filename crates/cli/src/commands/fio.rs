@@ -97,7 +97,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
         power_meter: super::power_meter(request.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
-        only_looks: false,
+        only_looks: true,
     };
     // Read-only first: an invalid option is reported before a safety refusal.
     let mut drives = super::open_drives(&names, &options)?;
@@ -168,6 +168,7 @@ fn authorise(
         let permitted = SessionOptions {
             destroy: destroy.to_vec(),
             will_write: needed.writes || needed.created,
+            only_looks: false,
             ..options.clone()
         };
         drive.authorise(&permitted)?;

@@ -73,6 +73,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     let read_only = SessionOptions {
         will_write: false,
         destroy: Vec::new(),
+        only_looks: true,
         ..session_options.clone()
     };
     let mut drives = super::open_drives(&[drive], &read_only)?;

@@ -138,6 +138,7 @@ fn software(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     let read_only = SessionOptions {
         will_write: false,
         destroy: Vec::new(),
+        only_looks: writes,
         ..request.session.clone()
     };
     let mut sessions = super::open_drives(request.names, &read_only)?;
