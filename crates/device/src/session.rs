@@ -191,6 +191,16 @@ pub struct SessionOptions {
     pub only_looks: bool,
 }
 
+impl SessionOptions {
+    /// Of a command that measures nothing.
+    pub fn looking() -> SessionOptions {
+        SessionOptions {
+            only_looks: true,
+            ..SessionOptions::default()
+        }
+    }
+}
+
 impl DriveSession {
     /// A real drive gets its permit here if `--destroy` names it, so that refusals precede any
     /// measurement.

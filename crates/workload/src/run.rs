@@ -56,17 +56,24 @@ pub struct DriveOutcome {
     pub busiest_thread_pct: f64,
 }
 
+/// What went on beside a measurement of real drives.
 #[derive(Clone, Debug, Default)]
-pub struct RunOutcome {
-    pub drives: Vec<DriveOutcome>,
-    pub host: ProcessLoad,
-    /// Time for which this process did not run, in which no real drive was measured.
+pub struct Beside {
+    /// Time for which this process did not run, in which nothing was measured.
     pub stopped: Nanos,
     /// What other programs moved on the real drives meanwhile, where that is known.
     pub others: Option<OthersIo>,
     /// Programs that used the processors beside a real drive's measurement: mean use, percent of
     /// one processor, the busiest first.
     pub other_programs: Vec<(String, f64)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct RunOutcome {
+    pub drives: Vec<DriveOutcome>,
+    pub host: ProcessLoad,
+    /// Of real drives.
+    pub beside: Beside,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -157,20 +164,10 @@ pub fn run_on_host(
             }
         }));
     }
-    let mut stopped = Nanos::ZERO;
-    let mut others = None;
-    let mut other_programs = Vec::new();
-    if !threaded.is_empty() {
-        let watch = StopWatch::start();
-        let root = SystemRoot::host();
-        let others_watch = others_watch(&threaded);
-        let (programs, began) = (ProgramTimes::read(&root), clock.now());
-        run_threads(&mut threaded, stop, observer)?;
-        stopped = watch.stopped();
-        others = others_watch.and_then(|watch| watch.end(&root));
-        let seconds = (clock.now() - began).as_secs_f64();
-        other_programs = ProgramTimes::read(&root).others_since(&programs, seconds);
-    }
+    let beside = match threaded.is_empty() {
+        true => Beside::default(),
+        false => run_beside_others(&mut threaded, stop, observer)?,
+    };
     if !simulated.is_empty() {
         run_simulated(simulated, host, stop, observer)?;
     }
@@ -178,14 +175,30 @@ pub fn run_on_host(
     let cpu = ProcessUsage::read();
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
     Ok(RunOutcome {
-        stopped,
-        others,
-        other_programs,
+        beside,
         drives: outcomes,
         host: ProcessLoad {
             cpu_user_pct: share(cpu.user, cpu_before.user),
             cpu_system_pct: share(cpu.system, cpu_before.system),
         },
+    })
+}
+
+fn run_beside_others(
+    jobs: &mut [ThreadedJob<'_>],
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) -> Result<Beside, RunError> {
+    let (root, clock) = (SystemRoot::host(), Clock::monotonic());
+    let stops = StopWatch::start();
+    let others = others_watch(jobs);
+    let (programs, began) = (ProgramTimes::read(&root), clock.now());
+    run_threads(jobs, stop, observer)?;
+    let seconds = (clock.now() - began).as_secs_f64();
+    Ok(Beside {
+        stopped: stops.stopped(),
+        others: others.and_then(|watch| watch.end(&root)),
+        other_programs: ProgramTimes::read(&root).others_since(&programs, seconds),
     })
 }
 

@@ -141,6 +141,7 @@ fn stopped_reads() -> Option<u64> {
         will_write: true,
         keep_data: true,
         generator: Some(pages.clone()),
+        only_looks: false,
     };
     let spec = DriveSpec::parse("sim:samsung-951").expect("a name");
     let session = DriveSession::open(&spec, &session).expect("a drive");

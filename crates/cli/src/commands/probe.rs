@@ -50,13 +50,7 @@ fn controller_text(probe: Result<&Probe, &SessionError>) -> String {
 
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let names = std::slice::from_ref(&arguments.drive);
-    let mut sessions = super::open_drives(
-        names,
-        &SessionOptions {
-            only_looks: true,
-            ..SessionOptions::default()
-        },
-    )?;
+    let mut sessions = super::open_drives(names, &SessionOptions::looking())?;
     let session = &mut sessions[0];
     let telemetry = session.telemetry();
     let info = session.info();

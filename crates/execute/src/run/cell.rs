@@ -3,7 +3,6 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_analysis::endurance::Origins;
-use assay_device::identity::{Allocation, DriveInfo, DriveKind, allocation};
 use assay_device::open::open_drive;
 use assay_device::session::{OpenMode, OpenTarget, SessionError};
 use assay_io::Nanos;
@@ -322,15 +321,8 @@ impl Executor<'_, '_> {
             }
             self.warn_about(cell, (outcome, job), &result, host)?;
             if !simulated {
-                let mut warnings = warn::host_stopped(outcome.stopped, host);
-                warnings.extend(outcome.others.as_ref().map(warn::other_users));
                 let workload = workloads.get(done.results.len());
-                let info = self.drives[job.drive].info();
-                let allocation = workload.and_then(|workload| read_allocation(info, workload));
-                warnings.extend(allocation.iter().flat_map(warn::not_from_drive));
-                for warning in warnings {
-                    self.warn_cell(cell, job.drive, warning)?;
-                }
+                self.warn_about_real(cell, (outcome, job), workload, host)?;
             }
             done.results.push(result);
         }
@@ -379,19 +371,6 @@ impl Executor<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// What of the area of a workload that reads a file is on its drive; `None` for other workloads,
-/// and where the file system does not tell.
-fn read_allocation(info: &DriveInfo, workload: &Workload) -> Option<Allocation> {
-    let path = info
-        .path
-        .as_ref()
-        .filter(|_| info.kind == DriveKind::File)?;
-    if workload.read_percent == 0 {
-        return None;
-    }
-    allocation(path, workload.area.offset_bytes, workload.area.size_bytes).ok()
 }
 
 fn empty_result(drive: usize) -> CellResult {

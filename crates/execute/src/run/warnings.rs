@@ -1,7 +1,7 @@
 //! Warnings about a run and its cells.
 
 use assay_analysis::steady_state;
-use assay_device::identity::{DriveInfo, PcieLink, gt_per_s};
+use assay_device::identity::{Allocation, DriveInfo, DriveKind, PcieLink, allocation, gt_per_s};
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
 use assay_stats::knee::chance_share;
@@ -13,6 +13,7 @@ use assay_store::model::{
 };
 use assay_units::Nanos;
 use assay_workload::access::AddressPattern;
+use assay_workload::plan::Workload;
 use assay_workload::run::{DriveOutcome, RunOutcome};
 
 use super::Executor;
@@ -156,7 +157,7 @@ impl Executor<'_, '_> {
         if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
             let process = result.process.as_ref();
             let others = OtherPrograms {
-                programs: &outcome.other_programs,
+                programs: &outcome.beside.other_programs,
                 own_pct: process.map_or(0.0, |p| p.cpu_user_pct + p.cpu_system_pct),
             };
             let limited = warn::host_limited(busiest_pct, idle_pct, rate_reached, &others);
@@ -168,6 +169,25 @@ impl Executor<'_, '_> {
             warnings.push(warn::engine_limited(share_pct));
         }
         warnings
+    }
+
+    /// What kept figures from being those of the drive alone.
+    pub(super) fn warn_about_real(
+        &mut self,
+        cell: &Cell,
+        (outcome, job): (&RunOutcome, &DriveOutcome),
+        workload: Option<&Workload>,
+        host: Option<HostLoad>,
+    ) -> Result<(), StoreError> {
+        let mut warnings = warn::host_stopped(outcome.beside.stopped, host);
+        warnings.extend(outcome.beside.others.as_ref().map(warn::other_users));
+        let info = self.drives[job.drive].info();
+        let allocation = workload.and_then(|workload| read_allocation(info, workload));
+        warnings.extend(allocation.iter().flat_map(warn::not_from_drive));
+        for warning in warnings {
+            self.warn_cell(cell, job.drive, warning)?;
+        }
+        Ok(())
     }
 
     pub(super) fn warn_about(
@@ -239,6 +259,19 @@ impl Executor<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// What of the area of a workload that reads a file is on its drive; `None` for other workloads,
+/// and where the file system does not tell.
+fn read_allocation(info: &DriveInfo, workload: &Workload) -> Option<Allocation> {
+    let path = info
+        .path
+        .as_ref()
+        .filter(|_| info.kind == DriveKind::File)?;
+    if workload.read_percent == 0 {
+        return None;
+    }
+    allocation(path, workload.area.offset_bytes, workload.area.size_bytes).ok()
 }
 
 pub(super) fn not_steady(

@@ -43,7 +43,11 @@ fn a_raised_critical_warning_states_time_and_advice() {
 
 #[test]
 fn a_busy_host_sets_a_rate_only_where_none_was_reached() {
-    let closed = host_limited(10.0, Some(0.4), false);
+    let none = OtherPrograms {
+        programs: &[],
+        own_pct: 150.0,
+    };
+    let closed = host_limited(10.0, Some(0.4), false, &none);
     assert!(
         closed
             .message
@@ -54,7 +58,7 @@ fn a_busy_host_sets_a_rate_only_where_none_was_reached() {
             .message
             .ends_with("the host, not the drive, set this rate")
     );
-    let open = host_limited(99.0, Some(50.0), true);
+    let open = host_limited(99.0, Some(50.0), true, &none);
     assert_eq!(
         open.message,
         "a worker thread used 99 % of a processor: latencies include waits for a processor"
@@ -62,5 +66,17 @@ fn a_busy_host_sets_a_rate_only_where_none_was_reached() {
     assert_eq!(
         (closed.code.as_str(), open.code),
         ("host-limited", closed.code.clone())
+    );
+    // Processors that others used are those of others.
+    let programs = [("cc1".to_owned(), 130.0), ("fio".to_owned(), 60.4)];
+    let some = OtherPrograms {
+        programs: &programs,
+        own_pct: 10.0,
+    };
+    let beside = host_limited(10.0, Some(0.4), false, &some);
+    assert_eq!(
+        beside.message,
+        "other programs used the host's processors: cc1 130 %, fio 60 % of one processor, this \
+         program 10 %"
     );
 }

@@ -50,6 +50,7 @@ pub(crate) fn open_for(
         will_write: true,
         keep_data: true,
         generator: Some(pages.clone()),
+        only_looks: false,
     };
     let open =
         |spec: &&str| DriveSession::open(&DriveSpec::parse(spec).unwrap(), &session).unwrap();
