@@ -50,8 +50,8 @@ pub fn html(cohort: &Cohort, runs: &[RunProgress]) -> Result<String, ReportError
         title: &title,
         header: &header(cohort, runs, &title),
         contents: &contents.collect::<Vec<Entry>>(),
-        body: &body,
-        charts: &[],
+        body: vec![body],
+        charts: Vec::new(),
     }
     .page()
 }

@@ -60,8 +60,8 @@ pub fn html(page: &FidelityPage) -> Result<String, ReportError> {
         title,
         header: &header,
         contents: &contents,
-        body: &body,
-        charts: &charts,
+        body: vec![body],
+        charts,
     }
     .page()
 }
