@@ -154,7 +154,14 @@ pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
             "damage to the last block of the chunk before",
             "07",
             BenchFault::DamagedBlock(-512),
-            64 + 120,
+            64 + 110,
+            &["after writes of single chunks", "32 beats are wrong in all"],
+        ),
+        row(
+            "overrun of a single chunk",
+            "07",
+            BenchFault::Overrun(512),
+            64 + 33,
             &["after writes of single chunks", "32 beats are wrong in all"],
         ),
         // The last write of a half: all others of it came before.

@@ -36,6 +36,17 @@ impl ExpectedLayout {
         ExpectedLayout::default().then(bytes, ExpectedData::Stream(Pattern::new(seed), 0))
     }
 
+    /// This layout with other data from this byte on, as long as theirs; within it.
+    #[must_use]
+    pub fn overwritten(&self, from: u64, by: ExpectedLayout) -> ExpectedLayout {
+        let end = from + by.bytes();
+        let rest = self.part(end, self.bytes() - end);
+        let mut out = self.part(0, from);
+        out.extents.extend(by.extents);
+        out.extents.extend(rest.extents);
+        out
+    }
+
     pub fn bytes(&self) -> u64 {
         self.extents.iter().map(|(bytes, _)| bytes).sum()
     }

@@ -57,3 +57,18 @@ fn extents_are_compared_and_mismatches_diagnosed() {
     let anything = ExpectedLayout::default().then(bytes.len() as u64, ExpectedData::Anything);
     assert!(compare(&anything, &bytes).chunks.is_empty());
 }
+
+#[test]
+fn an_overwritten_layout_keeps_what_is_around() {
+    let stream = |seed, beat| ExpectedData::Stream(Pattern::new(seed), beat);
+    let layout = ExpectedLayout::stream(1, 4096).overwritten(1024, ExpectedLayout::stream(2, 512));
+    let expected = [
+        (1024, stream(1, 0)),
+        (512, stream(2, 0)),
+        (2560, stream(1, 96)),
+    ];
+    assert_eq!(layout.extents, expected);
+    let start = layout.overwritten(0, ExpectedLayout::stream(3, 1024));
+    assert_eq!(start.extents[0], (1024, stream(3, 0)));
+    assert_eq!((start.extents.len(), start.bytes()), (3, 4096));
+}
