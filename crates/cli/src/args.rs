@@ -253,6 +253,10 @@ pub struct RunArguments {
     /// Set a parameter of the suite.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Engine of the suite's asynchronous workloads: uring, threads (where io_uring is refused) or
+    /// passthru.
+    #[arg(long, value_name = "ENGINE", value_parser = ["auto", "uring", "threads", "passthru"])]
+    pub engine: Option<String>,
     /// Multiply every duration; reports mark the run.
     #[arg(
         long,
@@ -280,7 +284,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub live: LiveArguments,
     /// Continue an interrupted run at its first unfinished cell.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "engine", "scale", "seed"])]
     pub resume: Option<PathBuf>,
     /// With --resume: where a drive of the run is now, if it was moved or has another name; once
     /// per drive, in the order of the run. It must be the same drive, by model, serial and size.

@@ -7,6 +7,7 @@
 //!   simulated one advances to its next event.
 //! - Implementations: [`uring::UringTarget`] (io_uring), [`passthru::PassthruTarget`] (NVMe
 //!   commands by io_uring), [`sync::SyncTarget`] (one blocking call at a time),
+//!   [`threads::ThreadsTarget`] (a blocking call per thread, where io_uring is refused),
 //!   [`null::NullTarget`] (completes at once: measures the engine itself).
 //! - [`drive_handle::DriveHandle`] is the open file that real targets share. The crate `device`
 //!   decides whether a drive may be written. [`page_cache`] drops the host's cache of it.
@@ -17,7 +18,8 @@
 //!
 //! # Unsafe
 //! This is the one crate that may use `unsafe` (`stream` has one hot kernel): for memory that the
-//! kernel or another process writes ([`buffers`], [`uring`], [`passthru`], [`shared_memory`]), for
+//! kernel, a thread of a pool or another process writes ([`buffers`], [`uring`], [`passthru`],
+//! [`mod@threads`], [`shared_memory`]), for
 //! the time-stamp counter ([`clock`]), for `madvise` ([`memory`]), and for ioctls and register
 //! mappings ([`system_calls`]). Each use states why it is sound.
 //!
@@ -40,6 +42,7 @@ pub mod shared_memory;
 pub mod stall;
 pub mod sync;
 pub mod system_calls;
+pub mod threads;
 pub mod uring;
 
 pub use assay_units::telemetry::Telemetry;

@@ -1,6 +1,7 @@
 //! One `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech PBlaze5 tests
 //! does.
 
+use std::fs::File;
 use std::io::IoSlice;
 use std::os::unix::fs::FileExt;
 
@@ -14,55 +15,45 @@ use crate::null::Completed;
 use crate::page_cache::ReadSource;
 use crate::{Completion, Io, Target, TargetError};
 
-/// Runs each I/O inside [`Target::submit`].
-#[derive(Debug)]
-pub struct SyncTarget {
-    drive: DriveHandle,
-    buffers: Buffers,
-    completed: Completed,
+/// How blocking calls flush.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockingCalls {
     flush_metadata: bool,
     fua_flags: ReadWriteFlags,
 }
 
-impl SyncTarget {
-    /// A target with `slots` buffers of `slot_bytes`; I/Os of a batch run one after the other.
-    pub fn new(drive: DriveHandle, slots: u32, slot_bytes: u32) -> Result<SyncTarget, TargetError> {
-        Ok(SyncTarget {
-            buffers: Buffers::new(slots, slot_bytes)?,
-            drive,
-            completed: Completed::new(slots),
-            flush_metadata: false,
-            fua_flags: ReadWriteFlags::DSYNC,
-        })
+impl Default for BlockingCalls {
+    fn default() -> BlockingCalls {
+        BlockingCalls::new(false, false)
     }
+}
 
+impl BlockingCalls {
     /// Selects fsync(2) over fdatasync(2) for flushes, and RWF_SYNC over RWF_DSYNC for FUA.
-    #[must_use]
-    pub fn with_metadata(self, flush_metadata: bool, fua_metadata: bool) -> SyncTarget {
-        SyncTarget {
+    pub fn new(flush_metadata: bool, fua_metadata: bool) -> BlockingCalls {
+        BlockingCalls {
             flush_metadata,
             fua_flags: match fua_metadata {
                 true => ReadWriteFlags::SYNC,
                 false => ReadWriteFlags::DSYNC,
             },
-            ..self
         }
     }
 
-    fn run(&mut self, io: &Io) -> i32 {
-        let file = self.drive.file();
+    /// Does an I/O with the buffer of its slot; bytes moved, or a negated `errno`.
+    pub(crate) fn run(self, file: &File, io: &Io, buffer: &mut [u8]) -> i32 {
         let length = io.len_bytes as usize;
-        if matches!(io.op, Op::Read | Op::Write) && length > self.buffers.slot_bytes() {
+        if matches!(io.op, Op::Read | Op::Write) && length > buffer.len() {
             return -libc::EINVAL;
         }
         let result = match io.op {
-            Op::Read => file.read_at(&mut self.buffers.slot(io.slot)[..length], io.offset_bytes),
+            Op::Read => file.read_at(&mut buffer[..length], io.offset_bytes),
             Op::Write if io.fua => {
-                let buffer = IoSlice::new(&self.buffers.slot(io.slot)[..length]);
+                let buffer = IoSlice::new(&buffer[..length]);
                 rustix::io::pwritev2(file, &[buffer], io.offset_bytes, self.fua_flags)
                     .map_err(Into::into)
             }
-            Op::Write => file.write_at(&self.buffers.slot(io.slot)[..length], io.offset_bytes),
+            Op::Write => file.write_at(&buffer[..length], io.offset_bytes),
             Op::Flush if self.flush_metadata => file.sync_all().map(|()| length),
             Op::Flush => file.sync_data().map(|()| length),
             Op::Discard | Op::WriteZeroes => {
@@ -75,6 +66,33 @@ impl SyncTarget {
             Ok(bytes) => bytes as i32,
             Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
         }
+    }
+}
+
+/// Runs each I/O inside [`Target::submit`].
+#[derive(Debug)]
+pub struct SyncTarget {
+    drive: DriveHandle,
+    buffers: Buffers,
+    completed: Completed,
+    calls: BlockingCalls,
+}
+
+impl SyncTarget {
+    /// A target with `slots` buffers of `slot_bytes`; I/Os of a batch run one after the other.
+    pub fn new(drive: DriveHandle, slots: u32, slot_bytes: u32) -> Result<SyncTarget, TargetError> {
+        Ok(SyncTarget {
+            buffers: Buffers::new(slots, slot_bytes)?,
+            drive,
+            completed: Completed::new(slots),
+            calls: BlockingCalls::default(),
+        })
+    }
+
+    /// Flushes as these calls do.
+    #[must_use]
+    pub fn with_calls(self, calls: BlockingCalls) -> SyncTarget {
+        SyncTarget { calls, ..self }
     }
 }
 
@@ -95,7 +113,8 @@ impl Target for SyncTarget {
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
-            let result = self.run(io);
+            let buffer = self.buffers.slot(io.slot);
+            let result = self.calls.run(self.drive.file(), io, buffer);
             self.completed.done.push(Completion {
                 slot: io.slot,
                 result,

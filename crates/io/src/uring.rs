@@ -7,6 +7,7 @@
 //! `SQPOLL` on request.
 
 use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
 
 use assay_units::Op;
 use io_uring::types::{Fixed, FsyncFlags};
@@ -30,6 +31,17 @@ pub struct FileCalls {
 
 /// The io_uring of one worker.
 pub type UringTarget = RingTarget<FileCalls>;
+
+/// Why the kernel refuses io_uring to this process, asked once; `None` where it does not.
+pub fn refusal() -> Option<&'static str> {
+    static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
+    let ask = || {
+        io_uring::IoUring::new(1)
+            .err()
+            .map(|error| error.to_string())
+    };
+    REFUSAL.get_or_init(ask).as_deref()
+}
 
 impl UringTarget {
     /// A ring for `slots` I/Os in flight with a buffer of `slot_bytes` each.

@@ -8,7 +8,7 @@ use assay_integrity::pattern::PatternPages;
 use assay_io::null::NullTarget;
 use assay_io::page_cache::ReadSource;
 use assay_io::sync::SyncTarget;
-use assay_io::uring::{UringOptions, UringTarget};
+use assay_io::uring::{self, UringOptions, UringTarget};
 use assay_io::{IO_TIMEOUT, Target};
 
 use crate::index::{Recording, find};
@@ -32,7 +32,7 @@ pub struct QueueOptions {
 /// System calls for I/O on real drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoCalls {
-    /// Blocking calls on RAM-backed drives, io_uring on all others. zram and RAM disks do not
+    /// Blocking calls on RAM-backed drives and where io_uring is refused, io_uring on all others. zram and RAM disks do not
     /// support `RWF_NOWAIT`, so io_uring would pass each I/O to a kernel thread; one chunk at a
     /// time also stays in the processor cache.
     #[default]
@@ -46,7 +46,10 @@ impl IoCalls {
     /// Whether this drive gets blocking calls.
     pub fn block_on(self, info: &DriveInfo) -> bool {
         match self {
-            IoCalls::Auto => matches!(info.transport.as_deref(), Some("zram" | "ram")),
+            IoCalls::Auto => {
+                matches!(info.transport.as_deref(), Some("zram" | "ram"))
+                    || uring::refusal().is_some()
+            }
             IoCalls::Ring => false,
             IoCalls::Blocking => true,
         }

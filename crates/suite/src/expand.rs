@@ -25,7 +25,7 @@ mod single;
 
 use cell::describe;
 use matrix::{Combination, StepOnDrive};
-use parameters::parameters;
+pub use parameters::ENGINE;
 pub use rounds::RoundCriterion;
 pub use segments::SEGMENT;
 pub use single::{PlannedJob, job_file, jobs_at_once, single_job};
@@ -181,7 +181,7 @@ pub fn expand_labelled(
     if !(0.001..=100.0).contains(&settings.scale) {
         return Err(SuiteError::BadScale(settings.scale));
     }
-    let parameters = parameters(suite, &settings.set)?;
+    let parameters = parameters::parameters(suite, &settings.set)?;
     let mut plan = RunPlan {
         suite: suite.clone(),
         parameters,

@@ -229,9 +229,10 @@ job_options! {
     Timing exitall: Text(String), "WHICH", "each job ends by itself", ["\"group\""];
     /// number of the job's group for `exitall`
     Timing exit_group: Number(u32), "N", "0", ["1"];
-    /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see
-    /// [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1, `uring` above); a simulated
-    /// drive is its own engine
+    /// `sync`, `uring`, `threads` (a blocking call per thread, as many as I/Os in flight; also in
+    /// place of `uring` where the kernel refuses io_uring), `passthru` (NVMe commands through
+    /// io_uring, see [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1, `uring` above);
+    /// a simulated drive is its own engine
     Engine engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
     /// O_DIRECT (`true`) or through the page cache (`false`)
     Engine direct: Bool(bool), "BOOL", "`true`", ["false"];

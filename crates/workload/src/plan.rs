@@ -41,6 +41,8 @@ pub const DEFAULT_SEED: u64 = 1;
 pub enum Engine {
     Sync,
     Uring,
+    /// A blocking call per thread, as many as I/Os in flight.
+    Threads,
     Passthru,
     Null,
     Sim,
@@ -51,6 +53,7 @@ impl Engine {
         match self {
             Engine::Sync => "sync",
             Engine::Uring => "uring",
+            Engine::Threads => "threads",
             Engine::Passthru => "passthru",
             Engine::Null => "null",
             Engine::Sim => "sim",
@@ -151,6 +154,8 @@ pub struct Workload {
     pub counts_coverage: bool,
     pub interval: Nanos,
     pub engine: Engine,
+    /// io_uring was asked for, and the kernel refuses it.
+    pub replaces_uring: bool,
     pub direct: bool,
     pub sqpoll: bool,
     pub sqpoll_cpu: Option<u32>,
@@ -215,6 +220,7 @@ impl Workload {
             data_seed: seed,
             counts_coverage: false,
             interval,
+            replaces_uring: replaces_uring(options, engine),
             engine,
             direct,
             sqpoll: options.sqpoll.unwrap_or(false),

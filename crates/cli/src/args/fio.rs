@@ -72,11 +72,12 @@ fn engine(name: &str) -> Result<&'static str, String> {
         "sync" | "psync" | "pvsync" | "pvsync2" => Ok("sync"),
         "io_uring" | "uring" => Ok("uring"),
         "io_uring_cmd" => Ok("passthru"),
-        "libaio" | "posixaio" => {
-            Err("there is no such engine here; the asynchronous one is: --engine uring".to_owned())
-        }
+        "libaio" | "posixaio" => Err(
+            "there is no such engine here; the asynchronous ones are: --engine uring or threads"
+                .to_owned(),
+        ),
         "null" => Err("name the null target as the drive: null:".to_owned()),
-        _ => Err("write --engine sync, uring, passthru or auto".to_owned()),
+        _ => Err("write --engine sync, uring, threads, passthru or auto".to_owned()),
     }
 }
 

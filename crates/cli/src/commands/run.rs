@@ -14,7 +14,7 @@ use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::replace::check_replaceable;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::catalogue;
-use assay_suite::expand::{RunSettings, expand, expand_labelled};
+use assay_suite::expand::{ENGINE, RunSettings, expand, expand_labelled};
 use assay_suite::schema::Suite;
 use assay_workload::plan::DEFAULT_SEED;
 
@@ -119,10 +119,11 @@ fn job_file(
             file.display()
         );
     }
-    if !arguments.set.is_empty() || arguments.scale != 1.0 || arguments.seed != DEFAULT_SEED {
+    let is_set = !arguments.set.is_empty() || arguments.engine.is_some();
+    if is_set || arguments.scale != 1.0 || arguments.seed != DEFAULT_SEED {
         bail_usage!(
-            "{}: a job file has no parameters: --set, --scale and --seed are of suites; write \
-             runtime= and randseed= into it",
+            "{}: a job file has no parameters: --set, --engine, --scale and --seed are of suites; \
+             write runtime=, ioengine= and randseed= into it",
             file.display()
         );
     }
@@ -167,6 +168,8 @@ fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
         };
         set.push((key.trim().to_owned(), value.trim().to_owned()));
     }
+    let engine = arguments.engine.clone();
+    set.extend(engine.map(|engine| (ENGINE.to_owned(), engine)));
     let settings = RunSettings {
         set,
         scale: arguments.scale,

@@ -16,6 +16,7 @@
 )]
 
 mod block_devices;
+mod engines;
 mod fault_fs;
 mod fixture;
 mod fuse;

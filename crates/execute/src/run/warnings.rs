@@ -4,6 +4,7 @@ use assay_analysis::steady_state;
 use assay_device::identity::{Allocation, DriveInfo, DriveKind, PcieLink, allocation, gt_per_s};
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
+use assay_io::uring;
 use assay_stats::knee::chance_share;
 use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::StoreError;
@@ -181,6 +182,11 @@ impl Executor<'_, '_> {
     ) -> Result<(), StoreError> {
         let mut warnings = warn::host_stopped(outcome.beside.stopped, host);
         warnings.extend(outcome.beside.others.as_ref().map(warn::other_users));
+        if let Some(workload) = workload.filter(|workload| workload.replaces_uring)
+            && let Some(why) = uring::refusal()
+        {
+            warnings.push(warn::engine_replaced(workload.engine.name(), why));
+        }
         let info = self.drives[job.drive].info();
         let allocation = workload.and_then(|workload| read_allocation(info, workload));
         warnings.extend(allocation.iter().flat_map(warn::not_from_drive));

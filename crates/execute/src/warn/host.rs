@@ -92,6 +92,20 @@ pub(crate) fn simulated_host_limited(busy_pct: f64) -> Warning {
     )
 }
 
+/// `why`: the error of the kernel.
+pub(crate) fn engine_replaced(engine: &str, why: &str) -> Warning {
+    warning(
+        code::ENGINE_REPLACED,
+        format!(
+            "the kernel refuses io_uring here ({why}); engine {engine}, which makes blocking calls, \
+             measured in its place"
+        ),
+        "latencies contain the switches between its threads, and rates are lower where the host \
+         sets them; allow io_uring (a seccomp profile of the container, kernel.io_uring_disabled), \
+         or compare only with results of this engine",
+    )
+}
+
 pub(crate) fn other_users(others: &OthersIo) -> Warning {
     let mib = |bytes: u64| whole(bytes as f64 / f64::from(1 << 20));
     let (read, written) = (mib(others.read_bytes), mib(others.written_bytes));

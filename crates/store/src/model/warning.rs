@@ -44,6 +44,7 @@ assay_units::constants! {
         CRITICAL_WARNING = "critical-warning", "Critical warnings in the health log before the run.";
         CRITICAL_WARNING_RAISED = "critical-warning-raised", "Critical warnings raised during a cell.";
         CACHE_NOT_DROPPED = "cache-not-dropped", "The page cache could not be dropped.";
+        ENGINE_REPLACED = "engine-replaced", "Another engine measured than was asked for.";
         BUFFERED = "buffered", "I/O through the page cache.";
         NOT_FROM_DRIVE = "not-from-drive", "Reads that no drive answered: holes, unwritten extents.";
         CLOCK_DRIFT = "clock-drift", "The fast clock drifts from the kernel's.";

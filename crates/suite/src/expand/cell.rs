@@ -7,6 +7,7 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
 use super::matrix::{Combination, StepOnDrive};
+use super::parameters::ENGINE;
 use super::{Cell, PointRule, RoundCriterion, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
 use crate::schema::{EndRule, NO_UPLINK, SoakEnd, StepWork, SuiteStep};
@@ -130,6 +131,13 @@ impl RunPlan {
             skip,
             ..Planned::default()
         };
+        let mut options = options.clone();
+        if let Some(engine) = self.parameters.get(ENGINE)
+            && options.engine.as_deref() != Some("sync")
+        {
+            options.engine = Some(engine.clone());
+        }
+        let options = &options;
         for &drive in on {
             let skip = &mut planned.skip;
             match Workload::plan(options, &drives[drive].target_properties()) {

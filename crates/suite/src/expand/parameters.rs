@@ -8,6 +8,9 @@ use assay_workload::options::{JobOption, OptionKind, parse_bool};
 use crate::SuiteError;
 use crate::schema::{ParameterKind, Suite};
 
+/// Parameter of every suite: the engine of its asynchronous workloads.
+pub const ENGINE: &str = "engine";
+
 pub(super) fn parameters(
     suite: &Suite,
     set: &[(String, String)],
@@ -16,7 +19,12 @@ pub(super) fn parameters(
     let mut values: BTreeMap<String, String> = defaults
         .map(|(key, parameter)| (key.clone(), parameter.default.clone()))
         .collect();
+    let mut engine = None;
     for (key, value) in set {
+        if key == ENGINE && !values.contains_key(key) {
+            engine = Some(value.clone());
+            continue;
+        }
         let Some(slot) = values.get_mut(key) else {
             let known: Vec<&str> = suite.parameters.keys().map(String::as_str).collect();
             return Err(SuiteError::UnknownParameter {
@@ -43,6 +51,7 @@ pub(super) fn parameters(
             return Err(SuiteError::invalid("suite", &suite.name, message));
         }
     }
+    values.extend(engine.map(|engine| (ENGINE.to_owned(), engine)));
     Ok(values)
 }
 

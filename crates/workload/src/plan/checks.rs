@@ -3,6 +3,7 @@ use std::num::NonZeroU64;
 
 use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
+use assay_io::uring;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::accesses::Direction;
@@ -373,9 +374,12 @@ fn named_engine(
         }
         // A suite with synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
         ("sync" | "psync", Some(own)) if iodepth == 1 => own,
-        ("auto" | "uring" | "io_uring", Some(own)) => own,
+        ("auto" | "uring" | "io_uring" | "threads", Some(own)) => own,
         ("auto", None) if iodepth == 1 => Engine::Sync,
-        ("auto" | "uring" | "io_uring", None) => Engine::Uring,
+        ("auto" | "uring" | "io_uring", None) if uring::refusal().is_none() => Engine::Uring,
+        // The nearest that the kernel allows; a warning says so.
+        ("uring" | "io_uring", None) if iodepth == 1 => Engine::Sync,
+        ("auto" | "uring" | "io_uring" | "threads", None) => Engine::Threads,
         ("sync" | "psync", None) if iodepth == 1 => Engine::Sync,
         ("sync" | "psync", _) => {
             return Err(invalid(format!(
@@ -391,10 +395,18 @@ fn named_engine(
             )));
         }
         _ => {
-            let choices = "auto, sync, uring, passthru";
+            let choices = "auto, sync, uring, threads, passthru";
             return Err(not_a_choice("engine", wanted, choices));
         }
     })
+}
+
+pub(super) fn replaces_uring(options: &JobOptions, engine: Engine) -> bool {
+    match options.engine.as_deref() {
+        Some("threads") => false,
+        Some("uring" | "io_uring") => matches!(engine, Engine::Threads | Engine::Sync),
+        _ => engine == Engine::Threads,
+    }
 }
 
 /// The engine, and whether completions are polled.

@@ -13,7 +13,8 @@ use assay_io::drive_handle::DriveHandle;
 use assay_io::null::NullTarget;
 use assay_io::page_cache::ReadSource;
 use assay_io::passthru::PassthruTarget;
-use assay_io::sync::SyncTarget;
+use assay_io::sync::{BlockingCalls, SyncTarget};
+use assay_io::threads::ThreadsTarget;
 use assay_io::uring::{UringOptions, UringTarget};
 use assay_io::{Target, TargetError, Telemetry};
 use assay_stats::Interval;
@@ -313,6 +314,7 @@ fn run_worker(
     // A flush at the end is an fsync(2), as fio's.
     let metadata = workload.flush_every.is_none_or(|flush| flush.metadata);
     let fua_metadata = (workload.synchronous_writes).is_some_and(|writes| writes.metadata);
+    let calls = BlockingCalls::new(metadata, fua_metadata);
     let options = UringOptions {
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
@@ -322,8 +324,12 @@ fn run_worker(
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
-            let target = SyncTarget::new(open, slots, slot_bytes)
-                .map(|target| target.with_metadata(metadata, fua_metadata));
+            let target = SyncTarget::new(open, slots, slot_bytes);
+            let target = target.map(|target| target.with_calls(calls));
+            run_worker_on(target, workload, sink)
+        }
+        (Engine::Threads, Some(open)) => {
+            let target = ThreadsTarget::new(open, slots, slot_bytes, calls);
             run_worker_on(target, workload, sink)
         }
         (Engine::Passthru, Some(open)) => {
