@@ -25,9 +25,10 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 	@scripts/ensure-packages
 	@scripts/test
 
-test-long: ## what make test samples, complete: random sequences of the core, power losses of a fleet task, memory of large run folders
+test-long: ## what make test samples, complete: random sequences of the core, power losses of a fleet task, memory of large run folders, waits of hosts
 	@scripts/ensure-packages
 	@ASSAY_TESTS_LONG=1 cargo test -p assay-cosim --test tests -- sequences::
+	@ASSAY_TESTS_LONG=1 cargo test -p assay-execute --test tests -- host_waits::
 	@cargo test -p assay-cli --features s3 --test e2e -- --ignored
 
 fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per target, TARGETS="journal suite" selects

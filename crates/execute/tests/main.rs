@@ -12,6 +12,7 @@ mod drain_deadlines;
 mod drive_state_cache_real;
 mod drive_threads;
 mod fill;
+mod host_waits;
 mod indirection;
 mod jobs;
 mod live;

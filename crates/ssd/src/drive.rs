@@ -2,7 +2,7 @@
 
 use assay_units::{Nanos, Op};
 
-use crate::coalescing::{Coalescer, CoalescingSetting};
+use crate::coalescing::Coalescer;
 use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
 use crate::faults::FaultPlan;
@@ -11,7 +11,7 @@ use crate::link::Link;
 use crate::map_cache::MapCache;
 use crate::map_unit::MapUnit;
 use crate::medium::Medium;
-use crate::options::{Age, DriveOptions, InitialState};
+use crate::options::{Age, DriveOptions};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::Profile;
@@ -22,6 +22,7 @@ use crate::thermal::Thermal;
 use crate::volatile::UndoJournal;
 
 mod ahead;
+mod build;
 mod completions;
 mod controller;
 mod costs;
@@ -101,122 +102,38 @@ pub struct Drive {
 impl Drive {
     /// Power a drive on at time 0; an error if flash, map or power state do not suit the options.
     pub fn new(mut profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
-        if options.external_link_bytes_per_second.is_some() {
-            profile.link.fetch_ns.value = 0;
-            profile.link.completion_ns.value = 0;
-        }
-        if let Some(mounted) = options.heat_sink {
-            let Some(sink) = &mut profile.thermal.heat_sink else {
-                let profile = profile.name;
-                return Err(DriveError::NoHeatSink { profile });
-            };
-            sink.mounted.value = mounted;
-        }
-        if profile.in_place.is_some() && options.age != Age::default() {
-            let profile = profile.name;
-            return Err(DriveError::NoAgeing { profile });
-        }
-        let id = &profile.identity;
-        let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
-        let capacity_bytes = match keep {
-            100 => id.capacity_bytes.value,
-            // Whole MiB, as is usual for namespaces.
-            _ => (id.capacity_bytes.value / 100 * keep) & !((1 << 20) - 1),
-        };
-        let unit = profile.nand.map_unit();
-        let user_units = unit.from(capacity_bytes);
-        let filled = options.state == InitialState::Filled;
-        let medium = Medium::new(&profile, user_units, filled, options.age, options.seed).map_err(
-            |reason| DriveError::Flash {
-                profile: profile.name.clone(),
-                reason,
-            },
-        )?;
-        let host_memory_bytes = options.host_memory_bytes.or_else(|| {
-            let cache = (profile.map_cache.as_ref()).filter(|cache| cache.is_in_host_memory())?;
-            Some(
-                options
-                    .map_cache_bytes
-                    .unwrap_or(cache.capacity_bytes.value),
-            )
-        });
-        let map_cache = map_access::cache_of(
-            &profile,
-            options.map_cache_bytes,
-            options.host_memory_bytes,
-            user_units,
-            filled,
-        )?;
-        let sata = profile.link.sata.as_ref();
-        let reported = |celsius: u16| (celsius > 0).then_some(celsius);
+        build::adapt(&mut profile, &options)?;
+        let capacity_bytes = build::capacity_bytes(&profile, &options);
+        let medium = build::medium(&profile, &options, capacity_bytes)?;
+        let map_cache = build::map_cache(&profile, &options, capacity_bytes)?;
         let power = PowerStates::new(&profile, options.autonomous_power);
-        let chosen = profile.coalescing.as_ref().map(CoalescingSetting::from);
-        let coalescing = options.coalescing.or(chosen).filter(|set| set.is_on());
-        let identity = Identity {
-            model: format!("{} (simulated)", id.model),
-            serial: match options.lot {
-                None => format!("SIM-{}-{}", profile.name.to_uppercase(), options.seed),
-                Some(lot) => {
-                    let name = profile.name.to_uppercase();
-                    format!("SIM-{name}-L{lot}-{}", options.seed)
-                }
-            },
-            firmware: env!("CARGO_PKG_VERSION").to_owned(),
-            nvme_version: id.nvme_version.clone(),
-            capacity_bytes,
-            logical_block_bytes: id.logical_block_bytes.value,
-            namespaces: 1,
-            queue_pairs: id.queue_pairs.value,
-            max_queue_entries: id.max_queue_entries.value,
-            max_transfer_bytes: id.max_transfer_bytes.value,
-            warning_celsius: reported(id.warning_celsius.value),
-            critical_celsius: reported(id.critical_celsius.value),
-            power_states: power.states.to_vec(),
-            coalescing,
-        };
-        let faults = FaultPlan::new(options.faults, options.seed);
+        let identity = build::identity(&profile, &options, capacity_bytes, &power);
+        let faults = FaultPlan::new(options.faults.clone(), options.seed);
+        let queue_pairs = identity.queue_pairs;
+        let sata = profile.link.sata.as_ref();
         let costs = costs::Costs::new(&profile);
-        let (ahead, heat) = (&profile.prefetch, &profile.thermal);
         let mut drive = Drive {
+            coalescer: (identity.coalescing).map(|set| Coalescer::new(set, queue_pairs)),
             identity,
-            unit,
+            unit: profile.nand.map_unit(),
             handles: 0,
             handle: 0,
             power,
-            coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
             in_flight: InFlightTable::default(),
-            front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
-            link: Link::new(
-                &profile.link,
-                &profile.data_path,
-                options.external_link_bytes_per_second,
-            ),
+            front: Frontend::new(queue_pairs, profile.firmware.cores.value),
+            link: build::link(&profile, &options),
             background_after_ns: medium.background_after_ns(),
             medium,
             map_cache: map_cache.map(Box::new),
-            host_memory_bytes,
+            host_memory_bytes: build::host_memory_bytes(&profile, &options),
             read_cache: profile.data_path.read_cache.as_ref().map(ReadCache::new),
             read_slots: (profile.firmware.read_slots.as_ref())
                 .map(|slots| CommandSlots::new(slots.value)),
             slot_wait_ns: 0,
             slots: sata.map(|sata| CommandSlots::new(sata.queue_depth.value)),
-            prefetch: Prefetcher::new(
-                ahead.window_bytes.value,
-                ahead.streams.value,
-                ahead.trigger_commands.value,
-            ),
-            thermal: Thermal::new(heat, &profile.power, id, options.ambient_celsius),
-            data: options
-                .keep_data
-                .then(|| DataStore::new(options.seed, options.state, faults.has_stale()))
-                .map(|data| match options.regenerate_data {
-                    true => data.regenerate(),
-                    false => data,
-                })
-                .map(|data| match faults.true_bytes() {
-                    Some(bytes) if bytes < capacity_bytes => data.wrap(bytes),
-                    _ => data,
-                }),
+            prefetch: build::prefetcher(&profile),
+            thermal: build::thermal(&profile, &options),
+            data: build::data(&options, &faults, capacity_bytes),
             faults,
             age: options.age,
             journal: (options.keep_data && !options.no_power_loss).then(UndoJournal::new),

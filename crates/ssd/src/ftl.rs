@@ -26,12 +26,11 @@
 use std::collections::VecDeque;
 
 use crate::buffer::WriteBuffer;
-use crate::map::{PageMap, UNMAPPED};
+use crate::map::PageMap;
 use crate::map_unit::MapUnit;
-use crate::nand::{Nand, Sense, address_shift, geometries};
+use crate::nand::{Nand, Sense, address_shift};
 use crate::options::Age;
 use crate::profile::{BufferProfile, NandProfile, Profile};
-use crate::sourced::value_or;
 use crate::thermal::Energy;
 
 mod background;
@@ -39,6 +38,7 @@ mod blocks;
 mod energy;
 mod gc;
 mod host_writes;
+mod layout;
 mod map_pages;
 mod patrol;
 mod pending_updates;
@@ -51,6 +51,7 @@ use background::BackgroundState;
 use blocks::Superblocks;
 use energy::FlashEnergy;
 use gc::GarbageCollector;
+use layout::Layout;
 use map_pages::MapPages;
 use patrol::Patrol;
 use pending_updates::UnitFilter;
@@ -171,44 +172,18 @@ impl Ftl {
         seed: u64,
     ) -> Result<Ftl, FlashError> {
         let nand = &profile.nand;
-        let (multi_geometry, slc_geometry) = geometries(nand);
         let unit = nand.map_unit();
+        let Layout {
+            multi_geometry,
+            slc_geometry,
+            multi,
+            total,
+            need,
+        } = Layout::new(profile, user_units)?;
         let superblock_units = multi_geometry.superblock_units;
-        if slc_geometry.superblock_units == 0 {
-            return Err(FlashError::NoSlcPage);
-        }
-        let (own, borrowing) = profile.slc.as_ref().map_or((0, 0), |slc| {
-            let bytes = unit.start(slc_geometry.superblock_units);
-            let own = match slc.bytes.value {
-                0 => 0,
-                own_bytes => own_bytes.div_ceil(bytes).max(3),
-            };
-            let borrowed = value_or(&slc.borrowed_bytes, 0).div_ceil(bytes);
-            (own as u32, borrowed as u32)
-        });
-        let physical = nand.blocks_per_plane.value;
-        // None are left where the SLC cache takes all, which is [`FlashError::TooSmall`].
-        let multi = physical.saturating_sub(own);
         let filled_superblocks = user_units.div_ceil(superblock_units);
+        let (physical, shift) = (nand.blocks_per_plane.value, address_shift(nand));
         let low = profile.ftl.gc_low_superblocks.value;
-        let need = filled_superblocks + low + 4;
-        let shift = address_shift(nand);
-        let superblock_mib = unit.start(superblock_units) >> 20;
-        let superblocks = u64::from(physical) + u64::from(borrowing.min(multi));
-        if superblocks << shift >= u64::from(UNMAPPED) {
-            return Err(FlashError::TooLarge {
-                superblocks,
-                superblock_mib,
-            });
-        }
-        let total = superblocks as u32;
-        if multi < need {
-            return Err(FlashError::TooSmall {
-                have: multi,
-                need,
-                superblock_mib,
-            });
-        }
         let filled_units = if filled { user_units } else { 0 };
         let blocks = Superblocks::new(total, multi, shift, superblock_units, filled_units);
         let first_free = if filled { filled_superblocks } else { 0 };

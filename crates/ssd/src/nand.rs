@@ -199,6 +199,11 @@ impl Nand {
         self.geometry(physical).sense_units.divisor
     }
 
+    /// Units that one program of every die writes to multi-bit flash.
+    pub fn row_units(&self) -> u32 {
+        self.multi.row_units.divisor
+    }
+
     #[inline]
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
         self.units_within(physical, limit, self.plane_units.or(self.stripe_units))

@@ -149,10 +149,9 @@ impl Drive {
                 let pages = self.pages_of(physical, count, sectors);
                 busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
                 let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
+                let extent = (count, sectors);
                 let end_ns = if pages > 0 {
-                    let ready_ns = self
-                        .medium
-                        .read(now_ns, issue_ns, physical, (count, sectors));
+                    let ready_ns = self.medium.read(now_ns, issue_ns, physical, extent);
                     let data_path_bytes = bytes * costs.data_path_percent / 100;
                     let path = (data_path_bytes, std::mem::take(&mut setup_ns));
                     if VERIFY {

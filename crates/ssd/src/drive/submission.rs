@@ -112,6 +112,12 @@ impl Drive {
             self.finish(number, &sub, now_ns + self.link.fetch_ns, Status::Removed);
             return (false, planned.write);
         }
+        self.admit(now_ns, sub);
+        (status.is_ok(), planned.write)
+    }
+
+    /// Wake the drive for the command, and split it where it is too long for one.
+    fn admit(&mut self, now_ns: u64, sub: SubCommand) {
         let ready_ns = if self.power.may_delay() {
             self.wake(now_ns)
         } else {
@@ -119,14 +125,13 @@ impl Drive {
         };
         let arrival_ns = ready_ns + self.link.fetch_ns;
         let limit = self.identity.max_transfer_bytes as u32;
-        let moves_data = matches!(command.op, Op::Read | Op::Write);
-        if command.len_bytes > limit && moves_data && status.is_ok() {
+        let moves_data = matches!(sub.op, Op::Read | Op::Write);
+        if sub.len_bytes > limit && moves_data && sub.status.is_ok() {
             self.enqueue_split(arrival_ns, sub, limit);
             self.start_waiting(arrival_ns);
         } else {
             self.arrive(arrival_ns, sub);
         }
-        (status.is_ok(), planned.write)
     }
 
     #[inline]

@@ -1,8 +1,21 @@
 //! Background work of an idle drive: SLC folding, garbage collection, refresh and patrol. Each task
 //! starts at an instant that follows from drive state alone, so polling does not affect the result.
+//!
+//! # Bound
+//! The command that ends an idle period waits for what the dies were given before it. So a task is
+//! a part of a superblock ([`QUANTUM_ROWS`]), and none is begun while the flash is further behind
+//! than [`MOST_BACKLOG_NS`]: folding has engines of its own, but each folded group makes garbage
+//! collection move several groups on the dies, which a full drive cannot do at the engines' pace.
 
 use super::patrol::IDLE_AFTER_NS;
 use super::{FOLD, Ftl, SlcCache};
+
+/// Collection and refresh of an idle drive move the data of so many rows, a program per die each,
+/// and look for commands between: enough that the read at the begin costs little.
+const QUANTUM_ROWS: u32 = 4;
+/// How far the dies may be behind when another group is folded: enough that none of them waits for
+/// work, as a group occupies one die for some milliseconds.
+const MOST_BACKLOG_NS: u64 = 20_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BackgroundState {
@@ -83,7 +96,10 @@ impl Ftl {
         match &self.slc {
             Some(slc) if !slc.is_empty() && !self.background.stuck => {
                 let quiet_ns = self.background.quiet_since_ns;
-                slc.idle_fold_ns(quiet_ns).max(self.background.begun_ns)
+                let flash_ns = self.nand.idle_ns().saturating_sub(MOST_BACKLOG_NS);
+                slc.idle_fold_ns(quiet_ns)
+                    .max(flash_ns)
+                    .max(self.background.begun_ns)
             }
             _ => u64::MAX,
         }
@@ -94,6 +110,10 @@ impl Ftl {
             return u64::MAX;
         }
         self.background.gc_ns.max(self.background.begun_ns)
+    }
+
+    fn quantum_units(&self) -> u32 {
+        self.nand.row_units() * QUANTUM_ROWS
     }
 
     fn next_refresh_ns(&self) -> u64 {
@@ -121,7 +141,7 @@ impl Ftl {
         }
         self.background.begun_ns = begin_ns;
         self.apply_map_updates();
-        if !self.refresh_in_step(self.superblock_units, begin_ns, begin_ns) {
+        if !self.refresh_in_step(self.quantum_units(), begin_ns, begin_ns) {
             self.background.refresh_ns = u64::MAX;
             return Some(None);
         }
@@ -155,7 +175,7 @@ impl Ftl {
         }
         self.background.begun_ns = begin_ns;
         self.apply_map_updates();
-        if !self.scan(self.superblock_units, begin_ns, begin_ns) {
+        if !self.scan(self.quantum_units(), begin_ns, begin_ns) {
             self.background.gc_ns = u64::MAX;
             return Some(None);
         }
@@ -166,3 +186,7 @@ impl Ftl {
         Some(Some((known_ns, end_ns.max(known_ns))))
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/ftl/background.rs"]
+mod tests;

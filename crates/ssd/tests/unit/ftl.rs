@@ -4,6 +4,8 @@ use assay_units::Rng;
 
 use super::blocks::SuperblockState;
 use super::*;
+use crate::map::UNMAPPED;
+use crate::nand::geometries;
 use crate::profile::SlcOverflow;
 use crate::sourced::{Provenance, Sourced};
 
@@ -170,7 +172,7 @@ fn an_idle_drive_folds_its_cache() {
     check(&mut ftl);
 }
 
-fn assumed<T>(value: T) -> Sourced<T> {
+pub(super) fn assumed<T>(value: T) -> Sourced<T> {
     Sourced {
         value,
         provenance: Provenance::Assumed,

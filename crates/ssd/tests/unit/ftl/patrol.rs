@@ -1,8 +1,9 @@
 use assay_units::Rng;
 use proptest::prelude::*;
 
+use crate::ftl::Ftl;
 use crate::ftl::tests::{check, small};
-use crate::ftl::{Ftl, geometries};
+use crate::nand::geometries;
 use crate::options::Age;
 
 /// A filled drive of 80 superblocks, of which 11 are spare.
