@@ -8,7 +8,7 @@
 //! the use.
 
 use assay_stats::compare::{
-    Better, Comparison, ComparisonSettings, Difference, Quantity, RunValue, compare,
+    Basis, Better, Comparison, ComparisonSettings, Difference, Quantity, RunValue, compare,
 };
 use assay_stats::mean;
 use assay_store::model::CellPlan;
@@ -16,10 +16,13 @@ use assay_store::read::Run;
 
 use crate::figure::{self, Figure};
 
+mod gate;
+pub mod repeatability;
 mod sides;
 mod values;
 mod workload;
 
+pub use gate::{GateOutcome, SlowerBy};
 pub use sides::{SidesError, before_after};
 use sides::{groups, is_same_simulation};
 use values::{Side, most_frequent};
@@ -195,6 +198,31 @@ impl GroupComparison {
         }
     }
 
+    /// Geometric mean of a metric's ratios over some workloads; `None` without any.
+    pub fn typical_ratio(&self, metric: Metric, of: fn(&CellPlan) -> bool) -> Option<f64> {
+        let workloads = self.workloads.iter().filter(|w| of(&w.plan));
+        let compared = workloads
+            .flat_map(|w| &w.metrics)
+            .filter(|c| c.metric == metric);
+        let ratios = compared.filter_map(|c| c.comparison.ratio);
+        let logs: Vec<f64> = ratios
+            .filter(|r| r.is_finite() && *r > 0.0)
+            .map(f64::ln)
+            .collect();
+        (!logs.is_empty()).then(|| mean(&logs).exp())
+    }
+
+    /// Answers of a metric that rest on this error.
+    pub fn decided_by(&self, metric: Metric, basis: Basis) -> usize {
+        let compared = self.workloads.iter().flat_map(|w| &w.metrics);
+        let decided = compared.filter(|c| {
+            c.metric == metric
+                && c.comparison.basis == Some(basis)
+                && c.comparison.answer != Difference::CannotTell
+        });
+        decided.count()
+    }
+
     /// IOPS only where block sizes are mixed, else they are proportional to bandwidth.
     pub fn distinct_metrics(&self) -> Vec<Metric> {
         let redundant = |m: Metric| m == Metric::Iops && self.iops_follow_bandwidth();
@@ -249,6 +277,12 @@ pub struct Comparisons {
     pub pairs: Vec<GroupComparison>,
 }
 
+/// One random read in flight: its latency is that of the drive, not of a queue or a cache.
+pub fn is_at_depth_one(plan: &CellPlan) -> bool {
+    let w = &plan.workload;
+    w.rw == "randread" && w.iodepth == 1 && w.numjobs == 1
+}
+
 /// No pairs when there is only one drive in one run.
 pub fn compare_runs(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     let (groups, by) = groups(runs);
@@ -274,7 +308,13 @@ fn pair(
     let (keys_of_a, keys_of_b) = (a.keys(), b.keys());
     let mut workloads = Vec::new();
     for (key, plan) in keys_of_a.iter().filter(|(key, _)| b.has(key)) {
-        let compared = |metric| compared(metric, key, &a, &b, terms);
+        let compared = |metric: Metric| {
+            let terms = ComparisonSettings {
+                repeatability: repeatability::known(plan, metric.quantity()),
+                ..terms
+            };
+            compared(metric, key, &a, &b, terms)
+        };
         workloads.push(WorkloadComparison {
             plan: (*plan).clone(),
             label: String::new(),
@@ -313,7 +353,8 @@ fn compared(
         a.missing(metric, op, key)
             .or_else(|| b.missing(metric, op, key))
     };
-    if comparison.interval.is_none()
+    if comparison.answer == Difference::CannotTell
+        && comparison.interval.is_none()
         && comparison.ratio.is_some()
         && let Some(missing) = missing()
     {
@@ -346,8 +387,9 @@ fn notes(
             }
         };
         notes.push(format!(
-            "one run on each side: it says whether these runs differ, not which side is faster; \
-             {unknown}: repeat runs, at least three on each side"
+            "one run on each side: unless the ratio is larger than repetition gives, it says whether \
+             these runs differ, not which side is faster; {unknown}: repeat runs, at least three on \
+             each side"
         ));
     }
     let repeats = [a, b].into_iter().any(|side| {

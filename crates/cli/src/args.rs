@@ -13,6 +13,7 @@ pub mod trace;
 
 use std::path::{Path, PathBuf};
 
+use assay_analysis::compare::SlowerBy;
 use assay_device::session::PurgeHow;
 use assay_io::Nanos;
 use clap::builder::styling::{AnsiColor, Styles};
@@ -371,12 +372,13 @@ Examples:
   assay compare drive-a drive-b drive-c --json
   assay compare before after --details       the answer for every workload
   assay compare --before run-1 run-2 run-3 --after run-4 run-5 run-6
+  assay compare baseline today --fail-if slower=5%     a gate for scripts
 
 Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are \
                         compared with each other, or those --before a
 change with those --after it. Only workloads that both have are compared; each metric is reported \
                         as faster, slower, same or can't tell, with
-its confidence interval; of one run on each side, whether these runs differ (docs/statistics.md).")]
+its confidence interval; of one run on each side, whether these runs differ, or by more than repetition is known to give (docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
     #[arg(
@@ -394,6 +396,10 @@ pub struct CompareArguments {
     /// Show every workload that the drives have in common, not only the summary of each pair.
     #[arg(long)]
     pub details: bool,
+    /// End with status 1 where a workload is slower than on the baseline, by more than a share:
+    /// slower, or slower=5%. What cannot be told does not count; a comparison of nothing fails.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Option<SlowerBy>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,8 @@
 //! JSON documents of `assay job`, `assay run` and `assay compare` (contract: `docs/json.md`).
 
 use assay_analysis::compare::{
-    Comparisons, DriveGroup, GroupComparison, Metric, MetricComparison, WorkloadComparison,
+    Comparisons, DriveGroup, GateOutcome, GroupComparison, Metric, MetricComparison,
+    WorkloadComparison, is_at_depth_one,
 };
 use assay_analysis::conclusions::{self, Conclusions};
 use assay_analysis::estimate::MeanEstimate;
@@ -299,7 +300,12 @@ fn interval(estimate: MeanEstimate) -> Value {
 
 /// The runs, and the comparison of each other side with the first, or of the two sides of each
 /// drive.
-pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Value {
+pub fn compare(
+    runs: &[Run],
+    all: &Comparisons,
+    terms: ComparisonSettings,
+    gate: Option<&GateOutcome>,
+) -> Value {
     let group = |group: &DriveGroup| {
         let member =
             |&(run, drive): &(usize, usize)| json!({ "run": runs[run].path, "drive": drive });
@@ -314,6 +320,11 @@ pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Va
             "baseline": baseline.name,
             "other": other.name,
             "simulated": baseline.simulated || other.simulated,
+            "typical": {
+                "bandwidth_ratio": pair.typical_ratio(Metric::MibPerS, |_| true),
+                "latency_ratio_at_depth_1":
+                    pair.typical_ratio(Metric::LatencyMean, is_at_depth_one),
+            },
             "answers": Map::from_iter(answers),
             "by_chance": pair.by_chance(),
             "notes": pair.notes,
@@ -326,6 +337,11 @@ pub fn compare(runs: &[Run], all: &Comparisons, terms: ComparisonSettings) -> Va
         "by": all.by,
         "level": terms.level,
         "minimum_effect": terms.minimum_effect,
+        "gate": gate.map(|gate| json!({
+            "failed": gate.has_failed(),
+            "slower": gate.slower,
+            "workloads": gate.workloads,
+        })),
         "comparisons": all.pairs.iter().map(pair).collect::<Vec<_>>(),
         "health": health_trend::health_trends(runs).iter().map(health).collect::<Vec<_>>(),
     })

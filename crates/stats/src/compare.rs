@@ -12,7 +12,8 @@
 //!   wrong.
 //!
 //! One run on each side says nothing of the spread between runs, so it only tells that these runs
-//! differ or agree. A tail percentile ([`Quantity::TailPercentile`]) has no error within a run,
+//! differ or agree, unless the ratio is larger than repetition is known to give
+//! ([`ComparisonSettings::repeatability`]). A tail percentile ([`Quantity::TailPercentile`]) has no error within a run,
 //! because it depends on the few slowest operations, which come in groups; runs are its unit, from
 //! [`FEWEST_TAIL_RUNS`] on each side on.
 
@@ -94,6 +95,8 @@ pub enum Better {
 pub enum Basis {
     WithinRuns,
     BetweenRuns,
+    /// None of this comparison's own: the ratio is beyond what repetition is known to give.
+    Repeatability,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +120,10 @@ pub struct ComparisonSettings {
     pub level: f64,
     /// As a share of 1.
     pub minimum_effect: f64,
+    /// The largest ratio that repetition of such a workload is known to give without a difference
+    /// of the sides; a larger one is an answer from single runs too. `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeatability: Option<f64>,
 }
 
 impl Default for ComparisonSettings {
@@ -124,6 +131,7 @@ impl Default for ComparisonSettings {
         ComparisonSettings {
             level: LEVEL,
             minimum_effect: MINIMUM_EFFECT,
+            repeatability: None,
         }
     }
 }
@@ -285,6 +293,21 @@ impl Comparison {
     }
 }
 
+impl Comparison {
+    fn answer_by_size(&mut self, log_ratio: f64, better: Better) {
+        let is_better = match better {
+            Better::More => log_ratio > 0.0,
+            Better::Less => log_ratio < 0.0,
+        };
+        self.answer = match is_better {
+            true => Difference::Faster,
+            false => Difference::Slower,
+        };
+        self.basis = Some(Basis::Repeatability);
+        self.why = None;
+    }
+}
+
 /// Of a tail percentile only the values count, not their intervals.
 pub fn compare(
     baseline: &[RunValue],
@@ -314,7 +337,12 @@ pub fn compare(
     let spread = ((a.spread + b.spread) / 2.0 + pooled(&a, &b).unwrap_or(0.0)).sqrt();
     comparison.effect_size = (spread > 1e-12).then(|| log_ratio / spread);
     let fewest = baseline.len().min(other.len());
+    let beyond = || is_beyond_repetition(&a, &b, settings);
     if quantity == Quantity::TailPercentile && fewest < FEWEST_TAIL_RUNS {
+        if beyond() {
+            comparison.answer_by_size(log_ratio, better);
+            return comparison;
+        }
         comparison.why = Some(format!(
             "a tail percentile is compared between runs: at least {FEWEST_TAIL_RUNS} runs on each \
              side"
@@ -322,6 +350,10 @@ pub fn compare(
         return comparison;
     }
     let Some((half, basis)) = widest(&a, &b, settings.level) else {
+        if beyond() {
+            comparison.answer_by_size(log_ratio, better);
+            return comparison;
+        }
         let why =
             "a single run per side, and no interval within one of them: run longer, or repeat";
         comparison.why = Some(why.to_owned());
@@ -332,7 +364,26 @@ pub fn compare(
     comparison.basis = Some(basis);
     let single = a.runs + b.runs == 2.0;
     comparison.answer(log_ratio, half, single, better, settings);
+    let is_open = matches!(
+        comparison.answer,
+        Difference::CannotTell | Difference::RunsDiffer
+    );
+    if is_open && beyond() {
+        comparison.answer_by_size(log_ratio, better);
+    }
     comparison
+}
+
+/// Whether the ratio of the sides is larger than repetition gives. Runs of this comparison that are
+/// spread as widely as that say that it gives more here.
+fn is_beyond_repetition(a: &Side, b: &Side, settings: ComparisonSettings) -> bool {
+    let Some(repeatability) = settings.repeatability else {
+        return false;
+    };
+    let most = repeatability.ln();
+    // A spread of which the known extreme is twice the standard deviation.
+    let own = pooled(a, b).map_or(0.0, f64::sqrt);
+    (b.mean - a.mean).abs() > most && 2.0 * own < most
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `assay compare RUN...`.
 
-use assay_analysis::compare;
+use assay_analysis::compare::{self, GateOutcome};
 use assay_stats::compare::ComparisonSettings;
 
 use crate::args::CompareArguments;
@@ -17,16 +17,38 @@ pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Comma
         0 => compare::compare_runs(&runs, terms),
         before => compare::before_after(&runs, before, terms)?,
     };
-    output.show(
-        || {
-            assay_report::terminal::compare(
-                &runs,
-                &compared,
-                output.columns(),
-                output.style(),
-                arguments.details,
-            )
-        },
-        || json::compare(&runs, &compared, terms),
-    )
+    let gate = arguments
+        .fail_if
+        .map(|condition| condition.check(&compared));
+    let text = || {
+        let (columns, style) = (output.columns(), output.style());
+        let details = arguments.details;
+        let text = assay_report::terminal::compare(&runs, &compared, columns, style, details);
+        match &gate {
+            Some(gate) => text + &gate_text(gate),
+            None => text,
+        }
+    };
+    let shown = output.show(text, || {
+        json::compare(&runs, &compared, terms, gate.as_ref())
+    })?;
+    Ok(match gate.is_some_and(|gate| gate.has_failed()) {
+        true => CommandOutcome::DriveFailed,
+        false => shown,
+    })
+}
+
+fn gate_text(gate: &GateOutcome) -> String {
+    const SHOWN: usize = 10;
+    match (gate.workloads, gate.slower.as_slice()) {
+        (0, _) => "failed: no workload was compared\n".to_owned(),
+        (_, []) => "passed: none is slower\n".to_owned(),
+        (_, slower) => {
+            let mut text = format!("failed: slower in {} answers\n", slower.len());
+            for line in slower.iter().take(SHOWN) {
+                text.push_str(&format!("  {line}\n"));
+            }
+            text
+        }
+    }
 }

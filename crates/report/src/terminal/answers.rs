@@ -1,7 +1,7 @@
 //! Statistical comparison of drives: faster, slower, same or can't tell.
 
-use assay_analysis::compare::{Comparisons, GroupComparison, Metric};
-use assay_stats::compare::{Comparison, Difference, FEWEST_TAIL_RUNS};
+use assay_analysis::compare::{Comparisons, GroupComparison, Metric, is_at_depth_one};
+use assay_stats::compare::{Basis, Comparison, Difference, FEWEST_TAIL_RUNS};
 use assay_stats::confidence::FEWEST_EFFECTIVE;
 use assay_store::read::Run;
 
@@ -22,6 +22,10 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
                     parameters, on both";
         page.item("  ", text, Some(Paint::Caution));
     }
+    if let Some(text) = headline(all, pair) {
+        page.line(&text, Some(Paint::Strong));
+        page.item("  ", &how_sure(all, pair), Some(Paint::Soft));
+    }
     for metric in pair.distinct_metrics() {
         page.item("  ", &metric_summary(pair, metric), None);
     }
@@ -32,6 +36,50 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
         page.item("  ", note, Some(Paint::Caution));
     }
     page.blank();
+}
+
+/// `b: 0.34 times the bandwidth of a, 3.20 times its latency of random reads at depth 1`; `None` without a ratio.
+fn headline(all: &Comparisons, pair: &GroupComparison) -> Option<String> {
+    let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
+    let bandwidth = pair.typical_ratio(Metric::MibPerS, |_| true)?;
+    let mut text = format!(
+        "{}: {} times the bandwidth of {}",
+        b.full_name(),
+        ratio(bandwidth),
+        a.full_name()
+    );
+    if let Some(latency) = pair.typical_ratio(Metric::LatencyMean, is_at_depth_one) {
+        text += &format!(", {} times its latency of random reads at depth 1", ratio(latency));
+    }
+    Some(text)
+}
+
+/// What the answers on the first metric rest on.
+fn how_sure(all: &Comparisons, pair: &GroupComparison) -> String {
+    let metric = Metric::MibPerS;
+    let [baseline, other] = [pair.baseline, pair.other].map(|at| all.groups[at].members.len());
+    let tally = pair.tally(metric);
+    let decided = |basis| pair.decided_by(metric, basis);
+    let parts = [
+        (decided(Basis::BetweenRuns), "between runs"),
+        (
+            decided(Basis::WithinRuns),
+            "within the runs that are compared",
+        ),
+        (
+            decided(Basis::Repeatability),
+            "larger than repetition gives",
+        ),
+        (tally.cannot_tell, "not known"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts = parts.map(|(count, what)| format!("{count} {what}"));
+    format!(
+        "how sure, of {}: {} ({other} against {baseline} {})",
+        plural(tally.total(), "workload"),
+        joined(parts, ", "),
+        if baseline + other == 2 { "run" } else { "runs" }
+    )
 }
 
 /// The answer for every workload of a pair.
@@ -95,8 +143,7 @@ fn metric_summary(pair: &GroupComparison, metric: Metric) -> String {
     let times = match extremes {
         None => String::new(),
         Some((low, high)) if ratios.len() > 1 => {
-            let logs: f64 = ratios.iter().map(|r| r.ln()).sum();
-            let typical = (logs / ratios.len() as f64).exp();
+            let typical = pair.typical_ratio(metric, |_| true).unwrap_or(low);
             let [typical, low, high] = [typical, low, high].map(ratio);
             format!("{typical} times (geometric mean; {low} to {high}), ")
         }

@@ -91,8 +91,14 @@ impl Sides {
         let mut rng = Rng::stream(21, &self.label());
         let mut answers = Answers::default();
         let each = 100.0 / f64::from(comparisons);
+        // As `assay_analysis::compare::repeatability` has them for reads.
+        let repeatability = match self.quantity {
+            Quantity::Mean => 1.5,
+            Quantity::TailPercentile => 3.0,
+        };
         let settings = ComparisonSettings {
             minimum_effect: self.minimum_effect,
+            repeatability: Some(repeatability),
             ..ComparisonSettings::default()
         };
         for _ in 0..comparisons {
@@ -146,6 +152,10 @@ pub fn without_difference() -> Vec<Sides> {
             between: 0.02,
             ..one((Autoregressive(0.0), 60))
         },
+        Sides {
+            between: 0.10,
+            ..one((Autoregressive(0.0), 60))
+        },
         several((3, 3), 0.02),
         several((3, 3), 0.0),
         several((2, 2), 0.02),
@@ -171,7 +181,9 @@ pub fn with_difference() -> Vec<(Sides, f64)> {
     };
     vec![
         (of((1, 1), 0.0, 1.05), 80.0),
+        (of((1, 1), 0.02, 1.70), 95.0),
         (of((3, 3), 0.02, 1.08), 80.0),
+        (of((3, 3), 0.02, 1.10), 90.0),
         (of((5, 5), 0.02, 1.05), 80.0),
         (of((2, 2), 0.02, 1.20), 85.0),
         (

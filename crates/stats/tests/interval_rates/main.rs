@@ -83,7 +83,8 @@ fn false_answers_are_rare() {
         let error = 200.0 * (0.05 * 0.95 / f64::from(comparisons)).sqrt();
         assert!(between <= 5.0 + error, "{}: {found:?}", sides.label());
         if sides.runs == (1, 1) {
-            assert_eq!(between, 0.0, "{}: one run of each drive", sides.label());
+            // Only beyond what repetition is known to give.
+            assert!(between <= 1.0, "{}: one run of each drive", sides.label());
         }
         if sides.between == 0.0 {
             assert!(
