@@ -277,10 +277,10 @@ pub struct Comparisons {
     pub pairs: Vec<GroupComparison>,
 }
 
-/// One random read in flight: its latency is that of the drive, not of a queue or a cache.
+/// One read in flight: its latency is that of the drive, not of a queue or a cache.
 pub fn is_at_depth_one(plan: &CellPlan) -> bool {
     let w = &plan.workload;
-    w.rw == "randread" && w.iodepth == 1 && w.numjobs == 1
+    w.rw.ends_with("read") && w.direct && w.iodepth == 1 && w.numjobs == 1
 }
 
 /// No pairs when there is only one drive in one run.

@@ -38,7 +38,7 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
     page.blank();
 }
 
-/// `b: 0.34 times the bandwidth of a, 3.20 times its latency of random reads at depth 1`; `None` without a ratio.
+/// `b: 0.34 times the bandwidth of a, 3.20 times its latency of reads at depth 1`; `None` without a ratio.
 fn headline(all: &Comparisons, pair: &GroupComparison) -> Option<String> {
     let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
     let bandwidth = pair.typical_ratio(Metric::MibPerS, |_| true)?;
@@ -49,7 +49,10 @@ fn headline(all: &Comparisons, pair: &GroupComparison) -> Option<String> {
         a.full_name()
     );
     if let Some(latency) = pair.typical_ratio(Metric::LatencyMean, is_at_depth_one) {
-        text += &format!(", {} times its latency of random reads at depth 1", ratio(latency));
+        text += &format!(
+            ", {} times its latency of random reads at depth 1",
+            ratio(latency)
+        );
     }
     Some(text)
 }
