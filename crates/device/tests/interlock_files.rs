@@ -225,17 +225,21 @@ fn a_recording_must_be_named() {
     let Some(fixture) = InterlockFixture::new() else {
         return;
     };
-    let image = fixture.image("disk.img", 2);
-    File::options()
-        .write(true)
-        .open(&image)
-        .unwrap()
-        .write_all_at(b"ASSAYREC", 0)
-        .unwrap();
-    assert_eq!(
-        refused(&image, &["disk.img"]).missing_words(),
-        ["assay-recording"]
-    );
+    // Any part of it tells: headers at both ends, index blocks behind the first.
+    for (magic, at) in [
+        (b"ASSAYREC", 0),
+        (b"ASSAYREC", 4096),
+        (b"ASSAYIDX", 8192),
+        (b"ASSAYIDX", 12_288),
+        (b"ASSAYREC", (3 << 20) - 4096),
+        (b"ASSAYREC", (3 << 20) - (128 << 10) - 4096),
+    ] {
+        let image = fixture.image("disk.img", 3);
+        let file = File::options().write(true).open(&image).unwrap();
+        file.write_all_at(magic, at).unwrap();
+        let missing = refused(&image, &["disk.img"]).missing_words();
+        assert_eq!(missing, ["assay-recording"], "at {at}");
+    }
 }
 
 #[test]

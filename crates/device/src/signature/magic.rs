@@ -78,8 +78,6 @@ const MAGICS: &[Magic] = &[
             0xF7, 0xEF,
         ],
     ),
-    // A recording of this program (`assay_stream::index`), whose index is at the start.
-    ("assay-recording", "a recording of assay", 0, b"ASSAYREC"),
     // Ceph, src/os/bluestore/bluestore_types.h: label at the start of the device.
     (
         "ceph_bluestore",

@@ -1,4 +1,4 @@
-use super::{FoundSignature, Window};
+use super::{FoundSignature, WINDOW_BYTES, Window};
 
 pub(super) fn all(window: &Window) -> Vec<FoundSignature> {
     let mut found = Vec::new();
@@ -20,7 +20,37 @@ pub(super) fn all(window: &Window) -> Vec<FoundSignature> {
     found.extend(linux_raid(window));
     found.extend(luks(window));
     found.extend(zfs(window));
+    found.extend(recording(window));
     found
+}
+
+/// `assay_stream::index`: headers in the first and second block and in the last one of the range,
+/// index blocks from the third on. Each tells of a recording of which the others are lost.
+fn recording(window: &Window) -> Option<FoundSignature> {
+    const BLOCK: u64 = 4096;
+    const HEADER: &[u8] = b"ASSAYREC";
+    const INDEX: &[u8] = b"ASSAYIDX";
+    let at_start = [
+        (0, HEADER),
+        (BLOCK, HEADER),
+        (2 * BLOCK, INDEX),
+        (3 * BLOCK, INDEX),
+    ];
+    let mut at_start = at_start.into_iter();
+    let found = at_start.find(|(offset, magic)| window.has(*offset, magic));
+    let found = found.map(|(offset, _)| offset).or_else(|| {
+        // The range ends with a whole chunk, before the end of the drive.
+        let last = window.size_bytes() / BLOCK * BLOCK;
+        let blocks = (1..=WINDOW_BYTES / BLOCK).map_while(|back| last.checked_sub(back * BLOCK));
+        blocks
+            .into_iter()
+            .find(|offset| window.has(*offset, HEADER))
+    })?;
+    Some(FoundSignature::new(
+        "assay-recording",
+        "a recording of assay",
+        found,
+    ))
 }
 
 /// fs/ext4/ext4.h, struct ext4_super_block at byte 1024: `s_magic` 0xEF53 at 0x38, feature sets
