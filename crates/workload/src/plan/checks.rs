@@ -102,15 +102,22 @@ fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU
 /// `--rate 100m` is 100 MiB/s there and would offer 104,857,600 I/Os per second here. `k` is
 /// accepted: rates in thousands of I/Os per second are usual, in millions per thread they are not.
 fn not_bytes(option: &'static str, text: &str) -> Result<(), PlanError> {
-    let unit = text
-        .trim()
-        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let text = text.trim();
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &text[..text.len() - unit.len()];
+    let unit = unit.trim();
     if unit.is_empty() || unit.eq_ignore_ascii_case("k") {
         return Ok(());
     }
+    // The value as --rate_bw takes it: `100MB/s` is no size.
+    let prefix = unit.chars().next().map(|c| c.to_ascii_lowercase());
+    let bytes = match prefix.filter(|c| "kmgtp".contains(*c)) {
+        Some(prefix) if !number.is_empty() => format!("{number}{prefix}"),
+        _ => "100m, say".to_owned(),
+    };
     Err(PlanError::Invalid(format!(
         "--{option} {text}: {unit:?} suggests bytes per second, and --{option} counts I/Os per \
-         second; for bytes write --rate_bw {text} (fio's --rate), for I/Os a plain number or k \
+         second; for bytes write --rate_bw {bytes} (fio's --rate), for I/Os a plain number or k \
          (1024)"
     )))
 }
