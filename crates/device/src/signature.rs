@@ -10,11 +10,13 @@ use std::os::unix::fs::FileExt;
 
 use serde::Serialize;
 
+mod kinds;
 mod magic;
 mod partitions;
 mod probes;
 mod wipefs;
 
+pub use kinds::{KINDS, is_kind};
 pub use partitions::partitions;
 pub use wipefs::wipefs;
 

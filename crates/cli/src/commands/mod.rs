@@ -36,6 +36,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context;
 use assay_device::host;
 use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::signature::{KINDS, is_kind};
 use assay_device::spec::DriveSpec;
 use assay_device::supervise::{ending_signals, is_another_ending, requested, requests};
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
@@ -50,6 +51,7 @@ use assay_store::model::BuildRecord;
 use assay_store::replace::replace_content;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::expand::RunPlan;
+use assay_units::text::did_you_mean;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
@@ -245,15 +247,21 @@ pub fn serials_of(drives: &[DriveSession]) -> Vec<&str> {
     drives.iter().map(|d| d.info().serial.as_str()).collect()
 }
 
-/// Fails for a value that names none of the drives. Signatures, which `--destroy` names too, start
-/// with a lower-case letter.
-pub fn check_destroy_serials(known: &[&str], destroy: &[String]) -> anyhow::Result<()> {
-    let is_signature = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
+/// Fails for a value that names none of the drives, no kind of signature, and no NVMe namespace:
+/// a purge that erases several asks for their kernel names. A kind of signature need not be on a
+/// drive, so that a command can be repeated after the first run has overwritten it.
+pub fn check_destroy_serials(serials: &[&str], destroy: &[String]) -> anyhow::Result<()> {
+    let is_namespace = |name: &str| {
+        let numbers = name.strip_prefix("nvme").and_then(|n| n.split_once('n'));
+        numbers.is_some_and(|(a, b)| a.parse::<u32>().is_ok() && b.parse::<u32>().is_ok())
+    };
     for name in destroy {
-        if !known.contains(&name.as_str()) && !is_signature(name) {
-            let known = known.join(", ");
+        if !serials.contains(&name.as_str()) && !is_kind(name) && !is_namespace(name) {
+            let serials = serials.join(", ");
+            let similar = did_you_mean(name, &format!("{serials}, {KINDS}"));
             bail_usage!(
-                "--destroy {name} names none of the drives given; their serials are: {known}"
+                "--destroy {name} names none of the drives given, and no kind of signature{similar} \
+                 (serials of the drives: {serials})"
             );
         }
     }

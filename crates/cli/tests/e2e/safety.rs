@@ -61,7 +61,15 @@ fn a_destroy_of_an_absent_drive_is_rejected() {
     fixture
         .run("run quick disk --destroy OTHER --scale 0.001 --out run")
         .refuses(2, &["OTHER", "disk"]);
+    for (wrong, meant) in [("dsik", "disk"), ("ext5", "ext4"), ("nvme0", "disk")] {
+        fixture
+            .run(&format!(
+                "run quick disk --destroy {wrong} --scale 0.001 --out run"
+            ))
+            .refuses(2, &[wrong, meant]);
+    }
     assert!(!fixture.path("run").exists());
+    fixture.ok("job disk --rw read --size 4k --destroy ext4 --destroy LVM2_member");
     assert!(fixture.read("disk") == before);
 }
 

@@ -25,6 +25,7 @@ fn window_of(image: &[u8]) -> Window {
 fn words(pieces: &[(usize, &[u8])]) -> Vec<String> {
     detect(&window_of(&image(IMAGE_BYTES, pieces)))
         .into_iter()
+        .inspect(|found| assert!(is_kind(&found.word), "{}", found.word))
         .map(|f| f.word)
         .collect()
 }
@@ -332,5 +333,22 @@ proptest! {
         for (from, length) in partitions(&window_of(&image)) {
             prop_assert!(from > 0 && length > 0 && from + length <= 1 << 16);
         }
+    }
+}
+
+#[test]
+fn kinds_are_compared_whole_and_without_case() {
+    for kind in [
+        "ext4",
+        "EXT4",
+        "LVM2_member",
+        "lvm2_member",
+        "crypto_LUKS",
+        "PMBR",
+    ] {
+        assert!(is_kind(kind), "{kind}");
+    }
+    for other in ["", "ext", "ext5", "ext4, f2fs", " ext4"] {
+        assert!(!is_kind(other), "{other:?}");
     }
 }
