@@ -10,7 +10,7 @@ build: ## release build; prints the path of the binary
 	@. scripts/lib.sh && echo "$$(target_directory)/release/assay"
 
 dist: ## packages with a static, optimised binary: tarball, Debian package, Python wheel; installs and runs each; minutes
-	@scripts/ensure-packages
+	@scripts/ensure-packages dist
 	@scripts/dist
 	@. scripts/lib.sh && scripts/test-packages "$$(target_directory)/dist-packages"
 
