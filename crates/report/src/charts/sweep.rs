@@ -105,11 +105,7 @@ fn lines(section: &Section<'_>, metric: ResultMetric, column: Option<usize>) -> 
     let labels: Vec<String> = section.rows.iter().map(|r| r.label.clone()).collect();
     let mut layout = panels(section.row_title(), &[linear(metric.title)]);
     set_ticks(&mut layout, &numbers, &labels);
-    ChartView {
-        label: metric.label.to_owned(),
-        data,
-        layout,
-    }
+    ChartView::with(metric.label.to_owned(), &data, layout)
 }
 
 fn bars(section: &Section<'_>, metric: ResultMetric) -> ChartView {
@@ -153,9 +149,5 @@ fn bars(section: &Section<'_>, metric: ResultMetric) -> ChartView {
         // Each bar is labelled with its drive.
         layout["showlegend"] = false.into();
     }
-    ChartView {
-        label: metric.label.to_owned(),
-        data,
-        layout,
-    }
+    ChartView::with(metric.label.to_owned(), &data, layout)
 }

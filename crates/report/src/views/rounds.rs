@@ -429,9 +429,5 @@ fn window(
     };
     let name = section.set.chart_name(drive.drive);
     let label = [&series.title, &name, &drive.location_of(steady, section)];
-    ChartView {
-        label: format!("{}: {state}", joined(label, ", ")),
-        data,
-        layout,
-    }
+    ChartView::with(format!("{}: {state}", joined(label, ", ")), &data, layout)
 }

@@ -209,11 +209,7 @@ fn view(
     set_ticks(&mut layout, &values, &labels);
     layout["shapes"] = Value::Array(shapes);
     layout["annotations"] = Value::Array(annotations);
-    ChartView {
-        label: label.to_owned(),
-        data,
-        layout,
-    }
+    ChartView::with(label.to_owned(), &data, layout)
 }
 
 /// The text of a cliff at the upper end of its band. On a logarithmic axis plotly takes positions
