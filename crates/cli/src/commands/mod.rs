@@ -211,13 +211,19 @@ const ATTEMPT_INTERVAL: Nanos = Nanos::from_millis(50);
 pub fn retry_while_in_use<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let clock = Clock::monotonic();
     let until = clock.now() + RELEASE;
+    let mut may_have_ended = true;
     loop {
         let result = attempt();
         let in_use = result.as_ref().is_err_and(exit::is_in_use);
-        if !in_use || clock.now() >= until || !is_another_ending() {
+        if !in_use || clock.now() >= until {
             return result;
         }
-        clock.wait_until(clock.now() + ATTEMPT_INTERVAL);
+        if is_another_ending() {
+            clock.wait_until(clock.now() + ATTEMPT_INTERVAL);
+        } else if !std::mem::take(&mut may_have_ended) {
+            return result;
+        }
+        // Otherwise it may have ended between the attempt and this look: once more.
     }
 }
 

@@ -47,7 +47,7 @@ fn invalid_drives() {
                 2,
                 &["character device"],
             ),
-            ("job empty", 2, &["empty", "zero size", "fallocate"]),
+            ("job empty", 2, &["empty", "zero size", "urandom"]),
             ("job tiny", 2, &["tiny"]),
             ("job empty/x", 2, &["empty/x"]),
             ("job /dev/ng0n1", 2, &["/dev/ng0n1", "no such file"]),

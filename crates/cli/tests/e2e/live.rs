@@ -89,7 +89,9 @@ impl Terminal {
     #[track_caller]
     fn wait_for_end(&self, status: i32) -> String {
         let screen = self.wait_for("speed 38400");
-        let all = self.tmux(&["capture-pane", "-p", "-S", "-200"]);
+        let all = || self.tmux(&["capture-pane", "-p", "-J", "-S", "-200"]);
+        wait_until("stty has named its last mode", || all().contains("extproc"));
+        let all = all();
         assert!(!self.is_full_screen(), "{screen}");
         assert!(all.contains(&format!("exit status {status}")), "{all}");
         for mode in ["icanon", " echo ", "isig", "susp = ^Z", "quit = ^\\"] {
