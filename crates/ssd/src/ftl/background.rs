@@ -11,8 +11,9 @@ use super::patrol::IDLE_AFTER_NS;
 use super::{FOLD, Ftl, SlcCache};
 
 /// Collection and refresh of an idle drive move the data of so many rows, a program per die each,
-/// and look for commands between: enough that the read at the begin costs little.
-const QUANTUM_ROWS: u32 = 4;
+/// and look for commands between: a fraction of a second. With four, the wait at each begin took
+/// a third of what idle time gives a drive back (PTS, host idle recovery).
+const QUANTUM_ROWS: u32 = 64;
 /// How far the dies may be behind when another group is folded: enough that none of them waits for
 /// work, as a group occupies one die for some milliseconds.
 const MOST_BACKLOG_NS: u64 = 20_000_000;
