@@ -142,7 +142,7 @@ fn errors_name_a_valid_value() {
         ("iodepth=99999", "from 1 to"),
         ("numjobs=4096 iodepth=32768", "lower one of them"),
         ("iodepth=8 engine=sync", "--engine uring"),
-        ("engine=libaio", "auto, sync, uring, passthru"),
+        ("engine=libaio", "auto, sync, uring, threads, passthru"),
         ("engine=passthru", "uring"),
         ("hipri=true iodepth=4", "polling queues"),
         ("sqpoll=true", "--engine uring"),
