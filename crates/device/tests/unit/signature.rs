@@ -345,6 +345,7 @@ fn kinds_are_compared_whole_and_without_case() {
         "lvm2_member",
         "crypto_LUKS",
         "PMBR",
+        "assay-recording",
     ] {
         assert!(is_kind(kind), "{kind}");
     }
