@@ -387,9 +387,9 @@ fn notes(
             }
         };
         notes.push(format!(
-            "one run on each side: unless the ratio is larger than repetition gives, it says whether \
-             these runs differ, not which side is faster; {unknown}: repeat runs, at least three on \
-             each side"
+            "one run on each side: it says whether these runs differ, not which side is faster, \
+             unless the ratio is larger than repetition gives; {unknown}: repeat runs, at least \
+             three on each side"
         ));
     }
     let repeats = [a, b].into_iter().any(|side| {

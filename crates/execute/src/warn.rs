@@ -1,5 +1,6 @@
 use assay_analysis::verified;
 use assay_device::identity::Allocation;
+use assay_integrity::finding::Unjudged;
 use assay_stats::ErrorCauses;
 use assay_store::model::warning::{code, limit};
 use assay_store::model::{VerifySummary, Warning};
@@ -32,8 +33,6 @@ pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) 
     }
 }
 
-/// `rate_reached`: the workload asked for a rate and got it, so that the host can have delayed I/Os
-/// but not limited them.
 pub(crate) fn paused(span: Nanos) -> Warning {
     warning(
         code::PAUSED,
@@ -201,7 +200,7 @@ pub(crate) fn verify_not_judged(verify: &VerifySummary) -> Option<Warning> {
             "{} blocks could not be judged: {reasons}",
             group_digits(blocks)
         ),
-        match (has(verified::HOST_MEMORY), verify.blocks_checked) {
+        match (has(Unjudged::HostMemory.name()), verify.blocks_checked) {
             (true, _) => {
                 "nothing is known of them on the drive: verify with direct I/O (--direct 1)"
             }

@@ -41,6 +41,44 @@ pub enum Unjudged {
 }
 
 impl Unjudged {
+    pub const ALL: [Unjudged; 9] = [
+        Unjudged::NotWritten,
+        Unjudged::WriteFailed,
+        Unjudged::HostMemory,
+        Unjudged::Zeroes,
+        Unjudged::OtherData,
+        Unjudged::OtherJob,
+        Unjudged::OtherAddress,
+        Unjudged::PartlyOverwritten,
+        Unjudged::LongerThanRead,
+    ];
+
+    /// Of a key in JSON.
+    pub fn of_name(name: &str) -> Option<Unjudged> {
+        Unjudged::ALL
+            .into_iter()
+            .find(|reason| reason.name() == name)
+    }
+
+    /// In words, after the number of blocks.
+    pub fn text(self) -> &'static str {
+        match self {
+            Unjudged::NotWritten => "read before the job wrote them",
+            Unjudged::WriteFailed => "their write failed",
+            Unjudged::HostMemory => "read from the host's memory, not from the drive",
+            Unjudged::Zeroes => "zeroes: never written, deallocated, or lost",
+            Unjudged::OtherData => "not written by a verifying job, or overwritten since",
+            Unjudged::OtherJob => "written by a job with another seed",
+            Unjudged::OtherAddress => {
+                "of a job that addressed them differently: a copy, or another partition"
+            }
+            Unjudged::PartlyOverwritten => {
+                "overwritten in part since, or their last write was interrupted"
+            }
+            Unjudged::LongerThanRead => "longer than one read: use a larger --bs",
+        }
+    }
+
     /// Key in JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
 //! Blocking calls of a pool of threads, one for each I/O in flight: asynchronous I/O where the
 //! kernel refuses io_uring (seccomp filters of containers, `kernel.io_uring_disabled`, Linux before
 //! 5.11). An I/O costs two switches of context more than with io_uring, which is part of its
-//! latency: a file on a virtual disk, read at depth 16 on two processors, gave 0.67 times the rate of
-//! io_uring (medians of three interleaved pairs).
+//! latency: a file on a virtual disk, read at depth 16 on two processors, gave 0.67 times the rate
+//! of io_uring (medians of three interleaved pairs).
 
 use std::collections::VecDeque;
 use std::io;
@@ -98,7 +98,7 @@ impl ThreadsTarget {
                 .stack_size(STACK_BYTES)
                 .spawn(move || serve(&drive, &queue, &sender, calls));
             thread.map_err(|source| TargetError::Io {
-                drive: drive_name(&target),
+                drive: target.drive.name().to_owned(),
                 what: "starting a thread for each I/O in flight",
                 source,
             })?;
@@ -111,10 +111,6 @@ impl ThreadsTarget {
         self.in_flight -= 1;
         out.push(completion);
     }
-}
-
-fn drive_name(target: &ThreadsTarget) -> String {
-    target.drive.name().to_owned()
 }
 
 fn serve(drive: &DriveHandle, queue: &Queue, sender: &Sender<Completion>, calls: BlockingCalls) {

@@ -32,9 +32,9 @@ pub struct QueueOptions {
 /// System calls for I/O on real drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoCalls {
-    /// Blocking calls on RAM-backed drives and where io_uring is refused, io_uring on all others. zram and RAM disks do not
-    /// support `RWF_NOWAIT`, so io_uring would pass each I/O to a kernel thread; one chunk at a
-    /// time also stays in the processor cache.
+    /// Blocking calls on RAM-backed drives and where io_uring is refused, io_uring on all others.
+    /// zram and RAM disks do not support `RWF_NOWAIT`, so io_uring would pass each I/O to a kernel
+    /// thread; one chunk at a time also stays in the processor cache.
     #[default]
     Auto,
     /// io_uring with registered buffers.

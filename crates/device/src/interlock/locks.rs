@@ -70,8 +70,8 @@ pub(super) fn share(root: &SystemRoot, path: &Path) -> Result<Option<OwnedFd>, O
     }
 }
 
-/// An exclusive flock(2) on the claimed file or device, for as long as the claim is held. A lock of a caller
-/// (`flock FILE assay ...`) stands for it, and so does a file system without locks.
+/// An exclusive flock(2) on the claimed file or device, for as long as the claim is held. A lock of
+/// a caller (`flock FILE assay ...`) stands for it, and so does a file system without locks.
 pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Option<RefusalReason> {
     let inode = match claim.subject {
         Subject::File { inode, .. } => inode,

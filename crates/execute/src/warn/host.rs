@@ -24,7 +24,7 @@ impl OtherPrograms<'_> {
         sum > self.own_pct
     }
 
-    /// `fio 150 %, cc1 90 % of one processor; assay 30 %`.
+    /// `fio 150 %, cc1 90 % of one processor, this program 30 %`.
     fn text(&self) -> String {
         const NAMED: usize = 3;
         let named = self.programs.iter().take(NAMED);
@@ -39,6 +39,8 @@ impl OtherPrograms<'_> {
     }
 }
 
+/// `rate_reached`: the workload asked for a rate and got it, so that the host can have delayed I/Os
+/// but not limited them.
 pub(crate) fn host_limited(
     busiest_thread_pct: f64,
     idle_pct: Option<f64>,

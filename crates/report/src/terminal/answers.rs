@@ -38,7 +38,8 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
     page.blank();
 }
 
-/// `b: 0.34 times the bandwidth of a, 3.20 times its latency of reads at depth 1`; `None` without a ratio.
+/// `b: 0.34 times the bandwidth of a, 3.20 times its latency of reads at depth 1`; `None` without a
+/// ratio.
 fn headline(all: &Comparisons, pair: &GroupComparison) -> Option<String> {
     let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
     let bandwidth = pair.typical_ratio(Metric::MibPerS, |_| true)?;
