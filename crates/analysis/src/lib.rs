@@ -7,6 +7,7 @@
 //! - Whole runs: [`conclusions`], everything concluded as rows of tables; [`figure`], the registry
 //!   of figures; [`standard`], conditions of a standard's test; [`verified`], passes over the same
 //!   blocks.
+//! - One drive: [`check`], whether it is as fast as expected.
 //! - Several runs: [`compare`], drives or runs against each other; [`cohort`], many drives of a
 //!   fleet; [`health_trend`], health of a drive over its runs.
 //! - Figures of cells: [`estimate`], confidence intervals; [`deadlines`], [`drain`], [`fill`],
@@ -28,6 +29,7 @@
 
 pub mod attribution;
 pub mod block_cache;
+pub mod check;
 pub mod cohort;
 pub mod compare;
 pub mod conclusions;

@@ -5,6 +5,7 @@ mod fio;
 pub mod fleet;
 mod job;
 mod jobs;
+mod judge;
 pub mod serve;
 pub mod stream;
 mod supervised;
@@ -13,7 +14,6 @@ pub mod trace;
 
 use std::path::{Path, PathBuf};
 
-use assay_analysis::compare::SlowerBy;
 use assay_device::session::PurgeHow;
 use assay_io::Nanos;
 use clap::builder::styling::{AnsiColor, Styles};
@@ -27,6 +27,7 @@ use crate::terminal::Output;
 use fio::FioArguments;
 use job::WorkloadArguments;
 pub use jobs::{NamedJob, parse};
+pub use judge::{CheckArguments, CompareArguments, VerdictArguments};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
@@ -41,6 +42,7 @@ sim:./my-drive.toml), or null: (measures assay's own overhead).
 
 First steps:
   assay list                                  drives of this host, and simulated drives
+  assay check /dev/nvme0n1                    is this drive OK: an answer in a minute, read-only
   assay run quick sim:samsung-951             a short read-only test, under a minute
   assay run bandwidth /dev/nvme0n1            the full procedure, read-only unless --destroy names \
                      the drive
@@ -50,6 +52,13 @@ First steps:
                      it back
   assay fit samsung-951 --to RUN --name mine  fit a simulated drive to a measured one
   assay serve sim:samsung-951 --nbd unix:PATH a simulated drive for other programs
+
+My SSD gets slow, which test answers what (docs/slow.md):
+  assay check DRIVE                           now, against data sheet and class (1 minute)
+  assay run consistency DRIVE                 random writes of an hour on a full drive (destroys \
+                     data)
+  assay run thermal DRIVE                     does it throttle when warm
+  assay run fill DRIVE                        what a full drive costs (destroys data)
 
 A drive is written only if --destroy names it, and never while it is in use.
 Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, \
@@ -108,6 +117,9 @@ Examples:
     /// Show identity, geometry, link, queues, scheduler and temperature of a drive, and whether it
     /// may be written.
     Probe(ProbeArguments),
+    /// Is this drive OK: reads for a minute, and compares link, health, settings and rates with the
+    /// data sheet and with public figures of its class.
+    Check(CheckArguments),
     /// List the suites: procedure, source, duration, and whether they destroy data.
     #[command(after_help = "\
 Examples:
@@ -254,6 +266,9 @@ pub struct RunArguments {
     /// Set a parameter of the suite.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// End with status 1 if nothing was measured, for scripts and CI.
+    #[arg(long)]
+    pub gate: bool,
     /// Engine of the suite's asynchronous workloads: uring, threads (where io_uring is refused) or
     /// passthru.
     #[arg(long, value_name = "ENGINE", value_parser = ["auto", "uring", "threads", "passthru"])]
@@ -363,72 +378,6 @@ pub struct ReportArguments {
     /// beside the page.
     #[arg(long)]
     pub summary: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  assay compare before after
-  assay compare drive-a drive-b drive-c --json
-  assay compare before after --details       the answer for every workload
-  assay compare --before run-1 run-2 run-3 --after run-4 run-5 run-6
-  assay compare baseline today --fail-if slower=5%     a gate for scripts
-
-Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are \
-                        compared with each other, or those --before a
-change with those --after it. Only workloads that both have are compared; each metric is reported \
-                        as faster, slower, same or can't tell, with
-its confidence interval; of one run on each side, whether these runs differ, or by more than repetition is known to give (docs/statistics.md).")]
-pub struct CompareArguments {
-    /// Run folders.
-    #[arg(
-        required_unless_present_any = ["before", "after"],
-        conflicts_with_all = ["before", "after"],
-        value_name = "RUN"
-    )]
-    pub runs: Vec<PathBuf>,
-    /// Runs before a change, of the drives of those after it: one side, repeated.
-    #[arg(long, value_name = "RUN", num_args = 1.., requires = "after")]
-    pub before: Vec<PathBuf>,
-    /// Runs after the change.
-    #[arg(long, value_name = "RUN", num_args = 1.., requires = "before")]
-    pub after: Vec<PathBuf>,
-    /// Show every workload that the drives have in common, not only the summary of each pair.
-    #[arg(long)]
-    pub details: bool,
-    /// End with status 1 where a workload is slower than on the baseline, by more than a share:
-    /// slower, or slower=5%. What cannot be told does not count; a comparison of nothing fails.
-    #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Option<SlowerBy>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  assay verdict bandwidth-run consistency-run
-  assay verdict bandwidth-run --policy mine.toml
-  assay verdict run-of-seven-drives --against drives         each drive against the best of them
-  assay verdict quick-run --against datasheet                a simulated drive against its model's \
-                        data sheet
-  assay verdict quick-run --against datasheet --datasheet mine.toml
-
-The limits of a policy are opinions about the drives of one year; --against compares with other \
-                        drives or with the data sheet instead.")]
-pub struct VerdictArguments {
-    /// Run folders.
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
-    /// Verdict rules, a TOML file like policies/client.toml [default: that file].
-    #[arg(long, value_name = "FILE")]
-    pub policy: Option<PathBuf>,
-    /// What rates and latencies are compared with: the policy's limits, the best of the drives
-    /// given, or each drive's data sheet.
-    #[arg(long, value_name = "REFERENCE", default_value = "limits", value_parser = ["limits", "drives", "datasheet"])]
-    pub against: String,
-    /// Data sheets of drives: a TOML file of [[facts]] as in policies/client.toml, with
-    /// `rated = { random_read_iops = 300000 }`.
-    #[arg(long, value_name = "FILE")]
-    pub datasheet: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -51,6 +51,14 @@ impl CommandOutcome {
             (false, false) => CommandOutcome::Done,
         }
     }
+
+    /// A gate turns success into a failure, and nothing else.
+    pub fn unless(self, failed: bool) -> CommandOutcome {
+        match self {
+            CommandOutcome::Done if failed => CommandOutcome::DriveFailed,
+            outcome => outcome,
+        }
+    }
 }
 
 const DRIVE_FAILED: u8 = CommandOutcome::DriveFailed as u8;

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::List => commands::list::run(output),
         Command::Probe(probe) => commands::probe::run(&probe, output),
+        Command::Check(check) => commands::check::run(&check, output),
         Command::Suites => commands::suites::run(output),
         Command::Run(run) => commands::run::run(run, output),
         Command::Job(job) => commands::job::run(*job, output),

@@ -213,6 +213,12 @@ impl DriveInfo {
     }
 }
 
+/// Of a partition: its offset on the drive.
+pub fn partition_start_bytes(info: &DriveInfo) -> Option<u64> {
+    info.partition_of.as_ref()?;
+    Some(block::node_of(&SystemRoot::host(), info)?.start_bytes())
+}
+
 fn simulated_name(path: &Path) -> String {
     let drives = assay_ssd::Profile::names().into_iter();
     let drives: Vec<String> = drives.map(|name| format!("sim:{name}")).collect();

@@ -55,6 +55,11 @@ impl Command {
                 let kept = "how much was erased is not known: purge it again";
                 on(one(&purge.drive), Some(kept.to_owned()), None)
             }
+            Command::Check(check) => {
+                let kept = check.out.as_ref();
+                let kept = kept.map(|out| format!("what was measured is in {}", out.display()));
+                on(one(&check.drive), kept, None)
+            }
             Command::Probe(probe) => on(one(&probe.drive), None, Some(PROBE_LIMIT)),
             _ => None,
         }

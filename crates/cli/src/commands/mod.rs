@@ -1,5 +1,6 @@
 //! One module per command: converts the arguments into a plan, executes it, and shows the result.
 
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod export;
@@ -390,6 +391,13 @@ pub fn run_plan(
     let (run, summary) = execute(plan, drives, writer, &resume, watch, output)?;
     show(&run, &summary)?;
     Ok(summary)
+}
+
+/// No workload of the run completed an I/O.
+pub fn measured_nothing(run: &Run) -> bool {
+    let parts = run.cells.iter().flat_map(|cell| &cell.drives);
+    let mut results = parts.filter_map(|part| part.result.as_ref());
+    !results.any(|result| result.ios() > 0)
 }
 
 pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {

@@ -103,7 +103,8 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         text
     };
     output.show(text, || json::suite(&run))?;
-    Ok(super::outcome_of(&summary))
+    let failed = arguments.gate && super::measured_nothing(&run);
+    Ok(super::outcome_of(&summary).unless(failed))
 }
 
 fn job_file(
@@ -124,6 +125,12 @@ fn job_file(
         bail_usage!(
             "{}: a job file has no parameters: --set, --engine, --scale and --seed are of suites; \
              write runtime=, ioengine= and randseed= into it",
+            file.display()
+        );
+    }
+    if arguments.gate {
+        bail_usage!(
+            "{}: --gate is of suites; a job file whose I/O fails ends with status 1 without it",
             file.display()
         );
     }

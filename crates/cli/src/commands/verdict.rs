@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use assay_store::model::Verdict;
+use assay_store::model::{Verdict, VerdictResult};
 use assay_suite::catalogue;
 use assay_suite::schema::VerdictRules;
 use assay_suite::verdict::{Basis, VerdictSubject, evaluate_by};
@@ -12,13 +12,7 @@ use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::{Output, simulated_mark};
 
 pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let (name, mut rules) = policy(arguments.policy.as_deref())?;
-    if let Some(path) = &arguments.datasheet {
-        let sheet = path.display().to_string();
-        let own = VerdictRules::parse_facts(&sheet, &read("data sheet", path)?)?;
-        // The first match counts.
-        rules.facts.splice(0..0, own);
-    }
+    let (name, rules) = rules(arguments.policy.as_deref(), arguments.datasheet.as_deref())?;
     let runs = super::open_runs(&arguments.runs, output)?;
     let subjects = VerdictSubject::all(&runs);
     let (basis, by) = match arguments.against.as_str() {
@@ -71,7 +65,26 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
             "damaged_lines": damaged,
         })
     };
-    output.show(text, json)
+    output.show(text, json)?;
+    let rejected =
+        |(_, _, verdict): &(String, bool, Verdict)| verdict.result == VerdictResult::NotRecommended;
+    let failed = arguments.gate && evaluated.iter().any(rejected);
+    Ok(CommandOutcome::Done.unless(failed))
+}
+
+/// A policy with its name, and with the figures of a data sheet in front of its own.
+pub fn rules(
+    path: Option<&Path>,
+    datasheet: Option<&Path>,
+) -> anyhow::Result<(String, VerdictRules)> {
+    let (name, mut rules) = policy(path)?;
+    if let Some(path) = datasheet {
+        let sheet = path.display().to_string();
+        let own = VerdictRules::parse_facts(&sheet, &read("data sheet", path)?)?;
+        // The first match counts.
+        rules.facts.splice(0..0, own);
+    }
+    Ok((name, rules))
 }
 
 fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {

@@ -128,10 +128,14 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
     let fixture = Fixture::on_disk();
     fixture.ok("run quick sim:intel-600p --scale 0.001 --out run");
     fixture.ok("job sim:intel-600p --size 1m --out job");
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("list", &["drives", "simulated"]),
         ("probe sim:samsung-951", &["drive", "simulated"]),
         ("probe null:", &["drive", "simulated"]),
+        (
+            "check sim:samsung-951",
+            &["drive", "simulated", "rating", "findings"],
+        ),
         ("suites", &["suites"]),
         (
             "job null: --size 1m",

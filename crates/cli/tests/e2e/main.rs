@@ -24,6 +24,7 @@ mod power_fail_fs;
 
 mod bad_input;
 mod bad_suites;
+mod check;
 mod conclusions;
 mod contracts;
 mod devices;
