@@ -95,6 +95,11 @@ pub fn compare(
 ) -> String {
     let set = DriveSet::new(runs);
     let mut page = TextPage::new(width.max(MIN_WIDTH), style);
+    let workloads: usize = compared.pairs.iter().map(|p| p.workloads.len()).sum();
+    let details = details || workloads <= FEW_WORKLOADS;
+    for pair in &compared.pairs {
+        answers::summary(&mut page, runs, compared, pair);
+    }
     for (i, run) in runs.iter().enumerate() {
         let m = &run.manifest;
         let (suite, created) = (&m.suite.name, stamp(&m.created));
@@ -103,11 +108,6 @@ pub fn compare(
     }
     limitations(&mut page, &set);
     page.blank();
-    let workloads: usize = compared.pairs.iter().map(|p| p.workloads.len()).sum();
-    let details = details || workloads <= FEW_WORKLOADS;
-    for pair in &compared.pairs {
-        answers::summary(&mut page, runs, compared, pair);
-    }
     for trend in tables::trend::tables(&set) {
         page.table(&trend);
     }

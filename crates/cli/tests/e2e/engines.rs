@@ -11,7 +11,7 @@ const IO_URING: std::ops::RangeInclusive<i64> = 425..=427;
 
 /// Runs a command that io_uring is refused to, with EPERM.
 #[track_caller]
-fn without_io_uring(fixture: &Fixture, words: &str) -> Done {
+pub fn without_io_uring(fixture: &Fixture, words: &str) -> Done {
     let rules = IO_URING.map(|call| (call, Vec::new())).collect();
     let refuse = SeccompAction::Errno(1);
     let architecture = std::env::consts::ARCH.try_into().unwrap();

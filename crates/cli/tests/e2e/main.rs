@@ -35,6 +35,7 @@ mod fleet_full;
 mod fleet_task;
 mod fuzz;
 mod golden;
+mod half_hour;
 mod judging;
 mod kill;
 mod kill_points;

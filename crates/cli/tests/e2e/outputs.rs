@@ -111,18 +111,9 @@ fn runs_are_compared() {
     }
     let brief = fixture.ok("compare samsung-951 intel-600p").stdout;
     assert!(brief.lines().count() < 30, "{brief}");
-    assert!(
-        brief.contains(
-            "intel-600p (simulated) against samsung-951 (simulated): 11 workloads in common"
-        ),
-        "{brief}"
-    );
+    assert!(brief.contains("of 11 workloads in common"), "{brief}");
     // The answer first, and what it rests on.
-    let lines: Vec<&str> = brief.lines().collect();
-    let title = lines
-        .iter()
-        .position(|line| line.contains("11 workloads in common"));
-    let answer = lines[title.unwrap() + 1..].join(" ");
+    let answer = brief.lines().collect::<Vec<_>>().join(" ");
     assert!(answer.starts_with("intel-600p (simulated): 0."), "{brief}");
     for part in [
         "times the bandwidth of samsung-951",
@@ -302,7 +293,8 @@ fn another_seed_is_not_another_drive() {
         .ok("compare --before r1 r2 r3 --after r4 r5 r6")
         .stdout;
     assert!(
-        text.contains("samsung-951, after (simulated) against samsung-951, before"),
+        text.starts_with("samsung-951, after (simulated): ")
+            && text.contains(" times the bandwidth of samsung-951, before"),
         "{text}"
     );
 

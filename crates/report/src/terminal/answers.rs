@@ -16,14 +16,17 @@ const LEAST_SECONDS: f64 = FEWEST_EFFECTIVE + 0.5;
 /// A pair in a few lines: what both have in common, per metric the ratio and the answers, and why
 /// some cannot be told.
 pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &GroupComparison) {
-    title(page, all, pair);
+    let headline = headline(all, pair);
+    match &headline {
+        Some(text) => page.line(text, Some(Paint::Strong)),
+        None => title(page, all, pair),
+    }
     if pair.workloads.is_empty() {
         let text = "no workload was measured on both: run the same suite, with the same \
                     parameters, on both";
         page.item("  ", text, Some(Paint::Caution));
     }
-    if let Some(text) = headline(all, pair) {
-        page.line(&text, Some(Paint::Strong));
+    if headline.is_some() {
         page.item("  ", &how_sure(all, pair), Some(Paint::Soft));
     }
     for metric in pair.distinct_metrics() {
@@ -79,7 +82,7 @@ fn how_sure(all: &Comparisons, pair: &GroupComparison) -> String {
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts = parts.map(|(count, what)| format!("{count} {what}"));
     format!(
-        "how sure, of {}: {} ({other} against {baseline} {})",
+        "how sure, of {} in common: {} ({other} against {baseline} {})",
         plural(tally.total(), "workload"),
         joined(parts, ", "),
         if baseline + other == 2 { "run" } else { "runs" }
@@ -92,6 +95,7 @@ pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     if metrics.is_empty() {
         return;
     }
+    page.blank();
     title(page, all, pair);
     if metrics.contains(&Metric::P99) {
         let note = format!(
@@ -108,14 +112,13 @@ pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
 
 fn title(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
-    page.blank();
     let common = plural(pair.workloads.len(), "workload");
     let title = format!(
         "{} against {}: {common} in common",
         b.full_name(),
         a.full_name()
     );
-    page.line(&title, Some(Paint::Strong));
+    page.line(&title, None);
 }
 
 /// `by chance alone, at most 1.2 of these 24 answers would be a difference`; `None` without an
