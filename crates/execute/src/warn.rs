@@ -154,6 +154,16 @@ pub(crate) fn trace_changed(changes: &str) -> Warning {
     )
 }
 
+/// `devices`: how many requests of which.
+pub(crate) fn trace_devices(devices: String) -> Warning {
+    warning(
+        code::TRACE_DEVICES,
+        devices,
+        "replay one with --trace_device NAME (assay trace info lists them), or each on a drive of \
+         its own: hot spots and runs across devices are no property of any of them",
+    )
+}
+
 /// `ratio`: of zstd. `zero_share_pct`: of all-zero samples.
 pub(crate) fn data_compressible(ratio: f64, zero_share_pct: f64) -> Warning {
     let message = if zero_share_pct >= 1.0 {

@@ -1,13 +1,13 @@
 //! # Mechanism
 //!
-//! A source that cannot wait delivers `rate * t` bytes by the time `t`. The buffer it needs is the
-//! maximum backlog:
+//! A source that cannot wait has delivered `d(t) = min(rate * t, length)` bytes by the time `t`.
+//! The buffer it needs is the maximum backlog:
 //!
 //! ```text
-//! need(rate) = max over s <= t of  rate * (t - s) - taken(s, t)
+//! need(rate) = max over s <= t of  d(t) - d(s) - taken(s, t)
 //! ```
 //!
-//! computed by the recursion of a queue (Lindley 1952), `held = max(0, held + rate * dt - taken)`,
+//! computed by the recursion of a queue (Lindley 1952), `held = max(0, held + delivered - taken)`,
 //! for a fixed grid of rates, so memory does not grow with the stream. The table is valid for all
 //! rates if the drive was written without a rate limit, else up to the offered rate.
 
@@ -29,11 +29,21 @@ pub struct BufferTable {
     last: Nanos,
     taken_bytes: u64,
     began: Nanos,
+    /// Of the stream, bytes; infinite where it is not known.
+    length: f64,
 }
 
 impl BufferTable {
     pub fn new(start: Nanos) -> BufferTable {
         BufferTable::up_to(start, FASTEST)
+    }
+
+    /// Of a stream that ends after so many bytes.
+    pub fn of_length(self, length_bytes: Option<u64>) -> BufferTable {
+        BufferTable {
+            length: length_bytes.map_or(f64::INFINITY, |bytes| bytes as f64),
+            ..self
+        }
     }
 
     /// For rates up to the first of the grid that is not below this one.
@@ -52,6 +62,7 @@ impl BufferTable {
             last: start,
             taken_bytes: 0,
             began: start,
+            length: f64::INFINITY,
         }
     }
 
@@ -69,9 +80,12 @@ impl BufferTable {
             let idle = &self.rates[..self.idle];
             idle.partition_point(|rate| rate * seconds <= bytes_taken)
         };
+        let since_s = self.last.0.saturating_sub(self.began.0) as f64 / 1e9;
+        let length = self.length;
         let held = self.held[begin..].iter_mut().zip(&mut self.most[begin..]);
         for (rate, (held, most)) in self.rates[begin..].iter().zip(held) {
-            let before = *held + rate * seconds;
+            let left = (length - rate * since_s).max(0.0);
+            let before = *held + (rate * seconds).min(left);
             *most = most.max(before);
             *held = (before - bytes_taken).max(0.0);
         }

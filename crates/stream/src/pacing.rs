@@ -33,11 +33,19 @@ pub(crate) struct StallAccounting {
     open: Option<Stall>,
     taken_at: Nanos,
     high_water_bytes: u64,
+    /// Of the whole stream; the greatest number where it is not known.
+    length_bytes: u64,
 }
 
 impl StallAccounting {
-    pub fn new(source_rate: Option<SourceRate>, began: Nanos, chunk_bytes: u64) -> StallAccounting {
+    pub fn new(
+        source_rate: Option<SourceRate>,
+        began: Nanos,
+        chunk_bytes: u64,
+        length_bytes: Option<u64>,
+    ) -> StallAccounting {
         StallAccounting {
+            length_bytes: length_bytes.unwrap_or(u64::MAX),
             source_rate,
             began,
             chunk_bytes,
@@ -102,7 +110,8 @@ impl StallAccounting {
             let bytes = elapsed * u128::from(source_rate.rate_bytes_per_s) / 1_000_000_000;
             let delivered = u64::try_from(bytes).expect("a stream of less than 16 EiB");
             // A chunk may complete before the rounded delivery count includes it.
-            let held = delivered.saturating_sub(done * self.chunk_bytes);
+            let held = delivered.min(self.length_bytes);
+            let held = held.saturating_sub(done * self.chunk_bytes);
             self.high_water_bytes = self.high_water_bytes.max(held);
         }
     }
@@ -120,10 +129,11 @@ impl StallAccounting {
         registers.stalled(stall.duration_ns);
     }
 
-    /// Backlog of a source that cannot wait, with a ring of this size.
+    /// Backlog of a source that cannot wait, with a ring of this size, of a stream of `sent_bytes`.
     pub fn backlog(
         &self,
         buffer_bytes: u64,
+        sent_bytes: u64,
         buffer_table: Option<&BufferTable>,
     ) -> Option<Backlog> {
         let source_rate = self.source_rate?;
@@ -131,7 +141,8 @@ impl StallAccounting {
         Some(Backlog {
             rate_bytes_per_s: source_rate.rate_bytes_per_s,
             buffer_bytes,
-            high_water_bytes: self.high_water_bytes,
+            // A source ends when it has delivered its stream.
+            high_water_bytes: self.high_water_bytes.min(sent_bytes),
             sustainable_bytes_per_s: sustained.min(source_rate.rate_bytes_per_s),
         })
     }

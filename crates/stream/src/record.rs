@@ -56,7 +56,8 @@ pub fn record(
     options: &RecordOptions,
     registers: &Registers,
 ) -> Result<RecordOutcome, StreamError> {
-    Recorder::new(queues, range, options, registers)?.run(source)
+    let length_bytes = source.length_bytes();
+    Recorder::new(queues, range, options, registers, length_bytes)?.run(source)
 }
 
 struct Recorder<'a, 't> {
@@ -89,6 +90,7 @@ impl<'a, 't> Recorder<'a, 't> {
         range: &StreamRange,
         options: &'a RecordOptions,
         registers: &'a Registers,
+        length_bytes: Option<u64>,
     ) -> Result<Recorder<'a, 't>, StreamError> {
         check_queues(queues, range.drives as usize, range.chunk_bytes)?;
         let chunk_bytes = u64::from(range.chunk_bytes);
@@ -128,6 +130,7 @@ impl<'a, 't> Recorder<'a, 't> {
             Some(rate) => Some(BufferTable::up_to(began, rate.rate_bytes_per_s as f64)),
             None => None,
         };
+        let buffer_table = buffer_table.map(|table| table.of_length(length_bytes));
         Ok(Recorder {
             queues,
             range: *range,
@@ -143,7 +146,7 @@ impl<'a, 't> Recorder<'a, 't> {
             last_bytes: None,
             checkpoints,
             ended: Vec::new(),
-            pacing: StallAccounting::new(options.source_rate, began, chunk_bytes),
+            pacing: StallAccounting::new(options.source_rate, began, chunk_bytes, length_bytes),
             buffer_table,
             failure: None,
         })

@@ -21,6 +21,11 @@ pub struct FillResult {
 pub trait StreamSource {
     fn name(&self) -> String;
 
+    /// Of the whole stream, where it is known beforehand.
+    fn length_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Fill this part of a chunk: completely, to the end of the stream, or with the bytes that
     /// arrived within a poll interval. After a partial fill that is not the last, it is called
     /// again.
@@ -277,6 +282,10 @@ impl StreamSource for SizedSource {
             Some(register) => format!("the pattern of seed {:#x}", register.pattern().seed()),
             None => "nowhere".to_owned(),
         }
+    }
+
+    fn length_bytes(&self) -> Option<u64> {
+        Some(self.left_bytes)
     }
 
     fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {

@@ -8,7 +8,7 @@ use assay_units::text::{compact_size, printable};
 use assay_units::{MIB, SECTOR_BYTES};
 
 use crate::profile::TraceProfile;
-use crate::{TraceSource, TraceSurvey};
+use crate::{TraceFormat, TraceSource, TraceSurvey};
 
 const MOST_BLOCK_BYTES: u64 = 4 << 20;
 /// Sizes of a mix that are kept; the others count as the nearest of them.
@@ -292,7 +292,12 @@ help = "measured time of the synthetic workload"
         let path = path.unwrap_or_else(|_| source.path.clone());
         lines([
             ("trace", Some(quoted(&path.display().to_string()))),
-            ("trace_format", Some(quoted(survey.format.name()))),
+            match survey.format {
+                TraceFormat::Columns(columns) => {
+                    ("trace_columns", Some(quoted(&columns.to_string())))
+                }
+                format => ("trace_format", Some(quoted(format.name()))),
+            },
             ("iodepth", Some(self.iodepth.to_string())),
             ("size", Some(quoted("{area}"))),
             ("trace_device", source.device.as_deref().map(quoted)),

@@ -1,5 +1,8 @@
+mod binary;
+mod biosnoop;
 mod blkparse;
-mod csv;
+mod columns;
+mod ftrace;
 mod iolog;
 
 use std::str::FromStr;
@@ -8,92 +11,184 @@ use assay_units::Op;
 use assay_units::text::did_you_mean;
 
 use crate::TraceError;
+pub(crate) use binary::{BinaryTrace, Bytes, RecordError};
+use biosnoop::Biosnoop;
 use blkparse::Blkparse;
-use csv::CsvTrace;
+pub use columns::Columns;
+use ftrace::Ftrace;
 use iolog::Iolog;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TraceFormat {
     /// Requests queued (Q), or issued to the driver (D) where none is queued.
     Blkparse,
+    Blktrace,
+    Ftrace,
+    Biosnoop,
     /// fio's iolog, version 2 or 3 by its first line.
     Iolog,
     Msr,
     Systor,
     Alibaba,
+    Tencent,
+    Spc,
+    Fiu,
+    Mqsim,
+    Disksim,
+    LibCacheSim,
+    Vscsi,
+    OracleGeneral,
+    /// Columns that the user named.
+    Columns(Columns),
 }
 
+/// Every format but columns: its name and what it is.
+const NAMED: [(TraceFormat, &str, &str); 16] = [
+    (TraceFormat::Blkparse, "blkparse", "text of blkparse"),
+    (TraceFormat::Blktrace, "blktrace", "binary file of blktrace"),
+    (TraceFormat::Ftrace, "ftrace", "block events of ftrace"),
+    (TraceFormat::Biosnoop, "biosnoop", "text of biosnoop"),
+    (TraceFormat::Iolog, "iolog", "fio iolog"),
+    (TraceFormat::Msr, "msr", "MSR Cambridge CSV"),
+    (TraceFormat::Systor, "systor", "SYSTOR '17 CSV"),
+    (TraceFormat::Alibaba, "alibaba", "Alibaba CSV"),
+    (TraceFormat::Tencent, "tencent", "Tencent CBS CSV"),
+    (TraceFormat::Spc, "spc", "SPC (UMass) CSV"),
+    (TraceFormat::Fiu, "fiu", "FIU text"),
+    (TraceFormat::Mqsim, "mqsim", "MQSim text"),
+    (TraceFormat::Disksim, "disksim", "DiskSim text"),
+    (
+        TraceFormat::LibCacheSim,
+        "libcachesim",
+        "libCacheSim CSV of SCSI commands",
+    ),
+    (TraceFormat::Vscsi, "vscsi", "vscsi records"),
+    (
+        TraceFormat::OracleGeneral,
+        "oracle_general",
+        "libCacheSim oracleGeneral records",
+    ),
+];
+
 impl TraceFormat {
-    pub const ALL: [TraceFormat; 5] = [
-        TraceFormat::Blkparse,
-        TraceFormat::Iolog,
-        TraceFormat::Msr,
-        TraceFormat::Systor,
-        TraceFormat::Alibaba,
-    ];
-    pub const NAMES: &'static str = "auto, blkparse, iolog, msr, systor, alibaba";
+    pub const NAMES: &'static str = "auto, blkparse, blktrace, ftrace, biosnoop, iolog, msr, \
+        systor, alibaba, tencent, spc, fiu, mqsim, disksim, libcachesim, vscsi, oracle_general";
+
+    /// All but columns.
+    pub fn all() -> impl Iterator<Item = TraceFormat> {
+        NAMED.iter().map(|(format, ..)| *format)
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
+        let named = NAMED.iter().find(|(format, ..)| *format == self);
+        named.map_or(
+            ("columns", "lines with these columns"),
+            |(_, name, what)| (name, what),
+        )
+    }
 
     pub fn name(self) -> &'static str {
-        match self {
-            TraceFormat::Blkparse => "blkparse",
-            TraceFormat::Iolog => "iolog",
-            TraceFormat::Msr => "msr",
-            TraceFormat::Systor => "systor",
-            TraceFormat::Alibaba => "alibaba",
-        }
+        self.names().0
     }
 
     pub fn description(self) -> &'static str {
-        match self {
-            TraceFormat::Blkparse => "text of blkparse",
-            TraceFormat::Iolog => "fio iolog",
-            TraceFormat::Msr => "MSR Cambridge CSV",
-            TraceFormat::Systor => "SYSTOR '17 CSV",
-            TraceFormat::Alibaba => "Alibaba CSV",
-        }
+        self.names().1
     }
 
-    /// `auto` is none.
-    pub fn parse(text: &str) -> Result<Option<TraceFormat>, TraceError> {
-        match text {
-            "auto" => Ok(None),
-            _ => text.parse().map(Some),
+    pub fn is_binary(self) -> bool {
+        matches!(
+            self,
+            TraceFormat::Blktrace | TraceFormat::Vscsi | TraceFormat::OracleGeneral
+        )
+    }
+
+    /// It says when a request of one device becomes a request of a device below.
+    pub(crate) fn has_remaps(self) -> bool {
+        matches!(
+            self,
+            TraceFormat::Blkparse | TraceFormat::Blktrace | TraceFormat::Ftrace
+        )
+    }
+
+    /// Of the options `trace_format`, where `auto` is none, and `trace_columns`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name; columns beside a format that has its own.
+    pub fn parse(
+        format: Option<&str>,
+        columns: Option<&str>,
+    ) -> Result<Option<TraceFormat>, TraceError> {
+        let format = format.filter(|name| *name != "auto");
+        match (format, columns) {
+            (None, None) => Ok(None),
+            (None, Some(columns)) => Columns::parse(columns).map(TraceFormat::Columns).map(Some),
+            (Some(format), None) => format.parse().map(Some),
+            (Some(format), Some(_)) => Err(TraceError::Option {
+                option: "trace_format",
+                given: format.to_owned(),
+                expected: "with --trace_columns, the columns are the format".to_owned(),
+            }),
         }
     }
 
     /// `None` where no line of it is like one of a known format.
-    pub fn detect(head: &str) -> Option<TraceFormat> {
-        head.lines().take(DETECTION_LINES).find_map(detect_line)
+    pub fn detect(head: &[u8]) -> Option<TraceFormat> {
+        binary::detect(head).or_else(|| {
+            let head = String::from_utf8_lossy(head);
+            let lines = head
+                .lines()
+                .map(|line| line.trim_start_matches(BYTE_ORDER_MARK));
+            lines.take(DETECTION_LINES).find_map(detect_line)
+        })
     }
 }
 
 /// Lines of a file that are looked at for its format: blkparse may begin with messages.
 const DETECTION_LINES: usize = 50;
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// No format has a request that begins so.
+pub(crate) fn is_comment(line: &str) -> bool {
+    line.starts_with('#') || line.trim().is_empty()
+}
+
 fn detect_line(line: &str) -> Option<TraceFormat> {
+    if is_comment(line) {
+        return None;
+    }
     if line.starts_with("fio version ") {
         return Some(TraceFormat::Iolog);
     }
     if blkparse::is_event(line) {
         return Some(TraceFormat::Blkparse);
     }
-    csv::detect(line)
+    if ftrace::is_event(line) {
+        return Some(TraceFormat::Ftrace);
+    }
+    if biosnoop::is_header(line) || biosnoop::is_request(line) {
+        return Some(TraceFormat::Biosnoop);
+    }
+    columns::detect(line)
 }
 
 impl FromStr for TraceFormat {
     type Err = TraceError;
 
     fn from_str(text: &str) -> Result<TraceFormat, TraceError> {
-        let found = TraceFormat::ALL.into_iter().find(|f| f.name() == text);
-        found.ok_or_else(|| TraceError::Option {
-            option: "trace_format",
-            given: text.to_owned(),
-            expected: format!(
-                "not one of: {}{}",
-                TraceFormat::NAMES,
-                did_you_mean(text, TraceFormat::NAMES)
-            ),
-        })
+        let found = NAMED.iter().find(|(_, name, _)| *name == text);
+        found
+            .map(|(format, ..)| *format)
+            .ok_or_else(|| TraceError::Option {
+                option: "trace_format",
+                given: text.to_owned(),
+                expected: format!(
+                    "not one of: {}{}",
+                    TraceFormat::NAMES,
+                    did_you_mean(text, TraceFormat::NAMES)
+                ),
+            })
     }
 }
 
@@ -127,6 +222,8 @@ pub(crate) struct Parsed<'a> {
     pub(crate) records: [Option<RawRecord>; 2],
     /// A request of no known kind, which is left out.
     pub(crate) is_unknown: bool,
+    /// The device whose request became one of a device below.
+    pub(crate) remapped_from: Option<&'a str>,
 }
 
 impl<'a> Parsed<'a> {
@@ -134,13 +231,21 @@ impl<'a> Parsed<'a> {
         device: "",
         records: [None; 2],
         is_unknown: false,
+        remapped_from: None,
     };
+
+    pub(crate) fn remap(from: Option<&'a str>) -> Parsed<'a> {
+        Parsed {
+            remapped_from: from,
+            ..Parsed::NOTHING
+        }
+    }
 
     pub(crate) fn one(device: &'a str, record: RawRecord) -> Parsed<'a> {
         Parsed {
             device,
             records: [Some(record), None],
-            is_unknown: false,
+            ..Parsed::NOTHING
         }
     }
 
@@ -156,27 +261,43 @@ impl<'a> Parsed<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum LineParser {
     Blkparse(Blkparse),
+    Ftrace(Ftrace),
+    Biosnoop(Biosnoop),
     Iolog(Iolog),
-    Csv(CsvTrace),
+    Columns(Columns, TraceFormat),
 }
 
 impl LineParser {
-    pub(crate) fn new(format: TraceFormat, head: &str) -> LineParser {
-        match format {
+    /// `None` for a binary format.
+    pub(crate) fn new(format: TraceFormat, head: &str) -> Option<LineParser> {
+        Some(match format {
             TraceFormat::Blkparse => LineParser::Blkparse(Blkparse::new(head)),
+            TraceFormat::Ftrace => LineParser::Ftrace(Ftrace::new(head)),
+            TraceFormat::Biosnoop => LineParser::Biosnoop(Biosnoop::new(head)),
             TraceFormat::Iolog => LineParser::Iolog(Iolog::default()),
-            TraceFormat::Msr | TraceFormat::Systor | TraceFormat::Alibaba => {
-                LineParser::Csv(CsvTrace::new(format))
-            }
-        }
+            TraceFormat::Columns(columns) => LineParser::Columns(columns.between(head), format),
+            _ => LineParser::Columns(format.columns()?, format),
+        })
     }
 
     pub(crate) fn line<'a>(&mut self, line: &'a str, number: u64) -> Result<Parsed<'a>, String> {
         let line = line.trim_end_matches(['\r', '\n']);
+        let line = match number {
+            1 => line.trim_start_matches(BYTE_ORDER_MARK),
+            _ => line,
+        };
+        if is_comment(line) {
+            return Ok(Parsed::NOTHING);
+        }
         match self {
             LineParser::Blkparse(parser) => parser.line(line),
+            LineParser::Ftrace(parser) => parser.line(line),
+            LineParser::Biosnoop(parser) => parser.line(line),
             LineParser::Iolog(parser) => parser.line(line, number),
-            LineParser::Csv(parser) => parser.line(line, number),
+            LineParser::Columns(..) if number == 1 && columns::is_header(line) => {
+                Ok(Parsed::NOTHING)
+            }
+            LineParser::Columns(columns, format) => columns.line(line, *format),
         }
     }
 }
@@ -186,19 +307,23 @@ pub(crate) fn whole(field: &str, text: &str) -> Result<u64, String> {
         .map_err(|_| format!("the {field} {text:?} is not a whole number below 2^64"))
 }
 
-/// Decimal seconds as nanoseconds, exactly; digits below a nanosecond are cut.
-pub(crate) fn seconds_ns(text: &str) -> Option<u64> {
+/// A decimal number of `unit_ns` as nanoseconds; what is below a nanosecond is cut.
+pub(crate) fn decimal_ns(text: &str, unit_ns: u64) -> Option<u64> {
+    /// Further digits of a fraction change nothing.
+    const DIGITS: usize = 18;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    let mut nanos = 0;
-    for digit in fraction.bytes().chain(std::iter::repeat(b'0')).take(9) {
-        nanos = nanos * 10 + u64::from(digit - b'0');
+    let (mut part, mut of) = (0_u128, 1_u128);
+    for digit in fraction.bytes().take(DIGITS) {
+        part = part * 10 + u128::from(digit - b'0');
+        of *= 10;
     }
-    let seconds: u64 = whole.parse().ok()?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
+    let part = part * u128::from(unit_ns) / of;
+    let units: u64 = whole.parse().ok()?;
+    units.checked_mul(unit_ns)?.checked_add(part as u64)
 }
 
 #[cfg(test)]

@@ -12,22 +12,23 @@
 //! [`profile::TraceProfile`] is a second pass that measures what a synthetic workload needs, and
 //! [`fit::FittedWorkload`] is that workload.
 //!
-//! Memory is bounded whatever the length of a trace: a line, and a few batches of requests.
+//! Memory is bounded whatever the length of a trace: a line, the requests that wait to be put in
+//! order, and a few batches.
 //!
 //! # Formats
-//! Text of blkparse, fio's iolog versions 2 and 3, and the CSV files of MSR Cambridge, SYSTOR '17
-//! and Alibaba ([`TraceFormat`]); as they are or compressed with zstd. docs/traces.md describes
-//! them, docs/sources.md has the sources.
+//! What tools of Linux record (blktrace, blkparse, ftrace, biosnoop, fio), what is published as
+//! text or records, and any lines with columns ([`TraceFormat`]); as they are, or compressed with
+//! gzip or zstd. docs/traces.md describes them, docs/sources.md has the sources.
 //!
 //! # Non-goals
-//! No drive is opened and no time is measured: [`assay_units::Nanos`] of a trace are its own. No
-//! binary blktrace, no gzip.
+//! No drive is opened and no time is measured: [`assay_units::Nanos`] of a trace are its own.
 //!
 //! # Key constants
 //! [`MAX_LINE_BYTES`], [`replay::MAX_PHASES`], [`profile::MOST_BLOCKS`].
 #![forbid(unsafe_code)]
 
 pub mod error;
+mod files;
 pub mod fit;
 pub mod format;
 pub mod profile;
@@ -47,6 +48,8 @@ pub struct TraceRecord {
     /// Since the first request of the trace, never less than that of the request before.
     pub time: Nanos,
     pub op: Op,
+    /// Tells the devices of a trace apart.
+    pub device: u64,
     /// Offset on the traced device, bytes; 0 of a flush.
     pub offset_bytes: u64,
     /// Length, bytes; 0 of a flush only.

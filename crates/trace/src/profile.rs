@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use assay_units::{Nanos, Op};
 
-use crate::{TraceError, TraceReader, TraceSource, TraceSurvey};
+use crate::{TraceError, TraceReader, TraceRecord, TraceSource, TraceSurvey};
 
 /// Most blocks whose begins of runs are counted, some hundred MiB. In a trace that touches more,
 /// the blocks are a sample by a hash of their numbers (C. Waldspurger et al., Efficient MRC
@@ -39,7 +39,7 @@ pub struct TraceProfile {
     pub begin_blocks: u64,
     /// Blocks were sampled: every so many counts for one.
     pub sampled: u64,
-    /// Blocks of the area from the lowest to the highest address.
+    /// Blocks of the area from the lowest to the highest address, of every device.
     pub area_blocks: u64,
     /// Exponent of the Zipf law with the same concentration; 0 is uniform.
     pub theta: f64,
@@ -74,13 +74,15 @@ impl TraceProfile {
             };
             *sizes.entry(size).or_default() += 1;
             pass.requests += 1;
-            if !pass.continues(record.offset_bytes, record.len_bytes) {
+            if !pass.continues(&record) {
                 pass.runs += 1;
-                pass.blocks
-                    .add(record.offset_bytes / survey.alignment_bytes);
+                let block = record.offset_bytes / survey.alignment_bytes;
+                // The same address of two devices is two blocks.
+                pass.blocks.add(block.wrapping_add(hash(record.device)));
             }
         }
-        Ok(pass.profile(survey))
+        let devices = survey.mixed_devices(source).len().max(1) as u64;
+        Ok(pass.profile(survey, devices))
     }
 }
 
@@ -90,7 +92,7 @@ struct Pass {
     write_sizes: BTreeMap<u64, u64>,
     requests: u64,
     runs: u64,
-    ends: VecDeque<u64>,
+    ends: VecDeque<(u64, u64)>,
     blocks: BlockCounts,
     arrivals: ArrivalMoments,
     response_ns: u128,
@@ -98,21 +100,26 @@ struct Pass {
 }
 
 impl Pass {
-    fn continues(&mut self, offset_bytes: u64, len_bytes: u64) -> bool {
-        let found = self.ends.iter().position(|&end| end == offset_bytes);
+    fn continues(&mut self, record: &TraceRecord) -> bool {
+        let begin = (record.device, record.offset_bytes);
+        let found = self.ends.iter().position(|&end| end == begin);
         if let Some(at) = found {
             self.ends.remove(at);
         }
-        self.ends.push_back(offset_bytes + len_bytes);
+        self.ends
+            .push_back((record.device, record.offset_bytes + record.len_bytes));
         if self.ends.len() > STREAMS {
             self.ends.pop_front();
         }
         found.is_some()
     }
 
-    fn profile(self, survey: &TraceSurvey) -> TraceProfile {
+    fn profile(self, survey: &TraceSurvey, devices: u64) -> TraceProfile {
         let area = survey.high_bytes - survey.low_bytes;
-        let area_blocks = area.div_ceil(survey.alignment_bytes).max(1);
+        let area_blocks = area
+            .div_ceil(survey.alignment_bytes)
+            .max(1)
+            .saturating_mul(devices);
         let span_s = survey.span.as_secs_f64();
         TraceProfile {
             theta: theta(

@@ -1,26 +1,26 @@
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
 use assay_units::Nanos;
 use assay_units::text::printable;
 
-use crate::format::{LineParser, RawRecord};
+use crate::files::{files, open_file};
+use crate::format::{BinaryTrace, Bytes, LineParser, Parsed, RawRecord, RecordError};
 use crate::{TraceError, TraceFormat, TraceRecord};
 
 /// Longest line of a trace, bytes: names of processes and files have limits far below.
 pub const MAX_LINE_BYTES: usize = 4096;
-/// Buffer of a file; its first filling is what a format is detected by.
-const BUFFER_BYTES: usize = 256 << 10;
 /// Most of a line that an error quotes, characters.
 const QUOTED_CHARS: usize = 80;
 /// End of the addresses that a request may have: that of a Linux device.
 const END_BYTES: u64 = 1 << 63;
 
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// Of a binary file of blktrace: `BLK_IO_TRACE_MAGIC` (linux/blktrace_api.h), in either byte order.
-const BLKTRACE: u32 = 0x6561_7400;
+/// Requests that are kept back to be put in order of their times, some 5 MiB: programs that record
+/// on several processors, or at completion, write them out of order by much less.
+const REORDERED: usize = 1 << 16;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TraceSource {
@@ -41,88 +41,129 @@ impl TraceSource {
 pub struct ReadCounts {
     /// Requests without length, or of no known kind.
     pub unusable: u64,
-    /// Requests with a time before that of one that is earlier in the file; they have its time.
+    /// Requests that stand behind a later one in the file; they are put in order.
     pub reordered: u64,
     /// Requests of other devices than the one asked for.
     pub other_devices: u64,
+    /// Requests of devices above another one of the trace, by its remappings: each is there again
+    /// as a request of the device below.
+    pub upper_devices: u64,
+}
+
+impl ReadCounts {
+    pub fn add(&mut self, other: ReadCounts) {
+        self.unusable += other.unusable;
+        self.reordered += other.reordered;
+        self.other_devices += other.other_devices;
+        self.upper_devices += other.upper_devices;
+    }
+}
+
+/// A request with its place in the file, in order of time.
+#[derive(PartialEq, Eq)]
+struct Queued {
+    number: u64,
+    device: u64,
+    record: RawRecord,
+}
+
+impl Queued {
+    fn key(&self) -> (u64, u64) {
+        (self.record.time_ns, self.number)
+    }
+}
+
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Queued) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Queued {
+    fn cmp(&self, other: &Queued) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+enum Input {
+    Lines {
+        bytes: Bytes,
+        parser: Box<LineParser>,
+        line: Vec<u8>,
+    },
+    Records(Box<BinaryTrace>),
 }
 
 pub struct TraceReader {
     name: String,
-    input: Box<dyn BufRead + Send>,
+    input: Input,
     format: TraceFormat,
-    parser: LineParser,
     device: Option<String>,
-    line: Vec<u8>,
+    /// Devices above others, whose requests are left out.
+    upper: BTreeSet<String>,
+    /// Lines or records read.
     number: u64,
+    latest_ns: u64,
+    has_ended: bool,
+    /// Why it ended; what was read before comes first.
+    failed: Option<TraceError>,
+    queue: BinaryHeap<Reverse<Queued>>,
+    queued: u64,
     first_ns: Option<u64>,
-    last: Nanos,
-    /// The request behind a flush of the same line.
-    next: Option<RawRecord>,
+    last_ns: u64,
     counts: ReadCounts,
 }
 
 impl TraceReader {
+    /// Reads a trace whose format names remappings once, to leave out what is above another device,
+    /// unless a device is asked for.
     pub fn open(source: &TraceSource) -> Result<TraceReader, TraceError> {
-        let name = source.name();
-        let unreadable = |error: io::Error| TraceError::Unreadable {
-            file: name.clone(),
-            why: error.to_string(),
-        };
-        let unsuitable = |what: &str, advice: String| TraceError::Unsuitable {
-            file: name.clone(),
-            what: what.to_owned(),
-            advice,
-        };
-        let file = File::open(&source.path).map_err(unreadable)?;
-        if !file.metadata().map_err(unreadable)?.is_file() {
-            return Err(unsuitable(
-                "is no regular file",
-                "a trace is read more than once: save it into a file first".to_owned(),
-            ));
+        let mut reader = TraceReader::open_all(source)?;
+        if reader.format.has_remaps() && source.device.is_none() {
+            reader.upper = TraceReader::open_all(source)?.remapped()?;
         }
-        let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
-        let head = input.fill_buf().map_err(unreadable)?;
-        let magic = head.first_chunk().copied().map(u32::from_ne_bytes);
-        let is_blktrace = |magic: u32| {
-            [magic, magic.swap_bytes()]
-                .iter()
-                .any(|magic| magic & 0xffff_ff00 == BLKTRACE)
+        Ok(reader)
+    }
+
+    fn open_all(source: &TraceSource) -> Result<TraceReader, TraceError> {
+        let inputs = files(&source.path)
+            .iter()
+            .map(|path| open_file(source, path))
+            .collect::<Result<Vec<Bytes>, TraceError>>()?;
+        // Nothing in such a file says what it is.
+        let by_name = || {
+            let name = source
+                .path
+                .file_name()?
+                .to_string_lossy()
+                .to_ascii_lowercase();
+            name.contains("oraclegeneral")
+                .then_some(TraceFormat::OracleGeneral)
         };
-        if head.starts_with(GZIP) {
-            return Err(unsuitable(
-                "is compressed with gzip, which is not read here",
-                format!("unpack it with: gzip -dk {name}"),
-            ));
-        }
-        if magic.is_some_and(is_blktrace) {
-            return Err(unsuitable(
-                "is a binary file of blktrace",
-                "make text of it with: blkparse -i FILE -o FILE.txt".to_owned(),
-            ));
-        }
-        let input: Box<dyn BufRead + Send> = match head.starts_with(ZSTD) {
-            true => {
-                let decoder =
-                    zstd::stream::read::Decoder::with_buffer(input).map_err(unreadable)?;
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
-            }
-            false => Box::new(input),
-        };
-        TraceReader::new(name, input, source.format, source.device.clone())
+        let format = source.format.or_else(by_name);
+        TraceReader::of(source.name(), inputs, format, source.device.clone())
     }
 
     pub fn new(
         name: String,
-        mut input: Box<dyn BufRead + Send>,
+        input: Bytes,
         format: Option<TraceFormat>,
         device: Option<String>,
     ) -> Result<TraceReader, TraceError> {
-        let head = input.fill_buf().map_err(|error| TraceError::Unreadable {
+        TraceReader::of(name, vec![input], format, device)
+    }
+
+    fn of(
+        name: String,
+        mut inputs: Vec<Bytes>,
+        format: Option<TraceFormat>,
+        device: Option<String>,
+    ) -> Result<TraceReader, TraceError> {
+        let unreadable = |error: io::Error| TraceError::Unreadable {
             file: name.clone(),
             why: error.to_string(),
-        })?;
-        let head = String::from_utf8_lossy(head).into_owned();
+        };
+        let head = inputs[0].fill_buf().map_err(unreadable)?.to_vec();
         let detected = format.or_else(|| TraceFormat::detect(&head));
         let format = detected.ok_or_else(|| TraceError::Unsuitable {
             file: name.clone(),
@@ -131,27 +172,48 @@ impl TraceReader {
                 false => "is in no known format".to_owned(),
             },
             advice: format!(
-                "--trace_format takes {} (docs/traces.md shows a line of each)",
+                "--trace_format takes {}, and --trace_columns says which column is what, e.g. \
+                 time=5:us,op=2,offset=3:512,size=4,device=1 (docs/traces.md)",
                 TraceFormat::NAMES
             ),
         })?;
+        let input = match LineParser::new(format, &String::from_utf8_lossy(&head)) {
+            Some(parser) => Input::Lines {
+                bytes: inputs.swap_remove(0),
+                parser: Box::new(parser),
+                line: Vec::new(),
+            },
+            None => {
+                let trace = BinaryTrace::new(format, inputs);
+                Input::Records(Box::new(
+                    trace.map_err(|e| record_error(&name, 1, format, e))?,
+                ))
+            }
+        };
         Ok(TraceReader {
             name,
             input,
             format,
-            parser: LineParser::new(format, &head),
             device,
-            line: Vec::new(),
+            upper: BTreeSet::new(),
             number: 0,
+            latest_ns: 0,
+            has_ended: false,
+            failed: None,
+            queue: BinaryHeap::new(),
+            queued: 0,
             first_ns: None,
-            last: Nanos::ZERO,
-            next: None,
+            last_ns: 0,
             counts: ReadCounts::default(),
         })
     }
 
     pub fn format(&self) -> TraceFormat {
         self.format
+    }
+
+    pub fn upper_devices(&self) -> Vec<String> {
+        self.upper.iter().cloned().collect()
     }
 
     pub fn counts(&self) -> ReadCounts {
@@ -163,37 +225,14 @@ impl TraceReader {
         &mut self,
         seen: &mut dyn FnMut(&str),
     ) -> Result<Option<TraceRecord>, TraceError> {
-        loop {
-            if let Some(raw) = self.next.take() {
-                return self.record(raw).map(Some);
+        while !self.has_ended && self.queue.len() < REORDERED {
+            if let Err(error) = self.read_more(seen) {
+                (self.has_ended, self.failed) = (true, Some(error));
             }
-            if !self.read_line()? {
-                return Ok(None);
-            }
-            let line = String::from_utf8_lossy(&self.line);
-            let parsed = match self.parser.line(&line, self.number) {
-                Ok(parsed) => parsed,
-                Err(what) => return Err(self.wrong(&what)),
-            };
-            if parsed.is_unknown {
-                self.counts.unusable += 1;
-            }
-            let [Some(first), second] = parsed.records else {
-                continue;
-            };
-            seen(parsed.device);
-            if let Some(wanted) = &self.device
-                && wanted != parsed.device
-            {
-                self.counts.other_devices += 1;
-                continue;
-            }
-            if first.len_bytes == 0 && first.op != assay_units::Op::Flush {
-                self.counts.unusable += 1;
-                continue;
-            }
-            self.next = second;
-            return self.record(first).map(Some);
+        }
+        match self.queue.pop() {
+            Some(Reverse(queued)) => Ok(Some(self.record(&queued))),
+            None => self.failed.clone().map_or(Ok(None), Err),
         }
     }
 
@@ -202,60 +241,201 @@ impl TraceReader {
         self.next_seeing(&mut |_| {})
     }
 
-    fn record(&mut self, raw: RawRecord) -> Result<TraceRecord, TraceError> {
-        let end = raw.offset_bytes.checked_add(raw.len_bytes);
+    /// Devices whose requests became requests of another device of the trace.
+    fn remapped(mut self) -> Result<BTreeSet<String>, TraceError> {
+        let mut found = BTreeSet::new();
+        while let Some(parsed) = self.parse()? {
+            if let Some(device) = parsed.remapped_from
+                && !found.contains(device)
+            {
+                found.insert(device.to_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    /// The next line or record; `None` at the end.
+    fn parse(&mut self) -> Result<Option<Parsed<'_>>, TraceError> {
+        self.number += 1;
+        let (name, number, format) = (&self.name, self.number, self.format);
+        match &mut self.input {
+            Input::Records(trace) => trace
+                .next()
+                .map_err(|error| record_error(name, number, format, error)),
+            Input::Lines {
+                bytes,
+                parser,
+                line,
+            } => {
+                if !read_line(bytes, line, name, number)? {
+                    return Ok(None);
+                }
+                // Bytes that are no text are in names of processes and files only.
+                if std::str::from_utf8(line).is_err() {
+                    *line = String::from_utf8_lossy(line).into_owned().into_bytes();
+                }
+                let text = std::str::from_utf8(line).unwrap_or_default();
+                let parsed = parser.line(text, number);
+                parsed
+                    .map(Some)
+                    .map_err(|what| line_error(name, number, format, &what, text))
+            }
+        }
+    }
+
+    fn read_more(&mut self, seen: &mut dyn FnMut(&str)) -> Result<(), TraceError> {
+        let (device_asked, upper) = (self.device.take(), std::mem::take(&mut self.upper));
+        let read = self.parse().map(|parsed| {
+            parsed.map(|parsed| {
+                let [first, _] = parsed.records;
+                let takes = first.is_some();
+                if takes {
+                    seen(parsed.device);
+                }
+                let is_other = device_asked.as_ref().is_some_and(|d| d != parsed.device);
+                let is_upper = upper.contains(parsed.device);
+                let mut hasher = DefaultHasher::new();
+                parsed.device.hash(&mut hasher);
+                (
+                    parsed.records,
+                    parsed.is_unknown,
+                    takes && is_other,
+                    takes && is_upper,
+                    hasher.finish(),
+                )
+            })
+        });
+        (self.device, self.upper) = (device_asked, upper);
+        let Some((records, is_unknown, is_other, is_upper, device)) = read? else {
+            self.has_ended = true;
+            return Ok(());
+        };
+        self.counts.unusable += u64::from(is_unknown);
+        self.counts.other_devices += u64::from(is_other);
+        self.counts.upper_devices += u64::from(is_upper);
+        if is_other || is_upper {
+            return Ok(());
+        }
+        for record in records.into_iter().flatten() {
+            self.enqueue(record, device)?;
+        }
+        Ok(())
+    }
+
+    fn enqueue(&mut self, record: RawRecord, device: u64) -> Result<(), TraceError> {
+        if record.len_bytes == 0 && record.op != assay_units::Op::Flush {
+            self.counts.unusable += 1;
+            return Ok(());
+        }
+        let end = record.offset_bytes.checked_add(record.len_bytes);
         if end.is_none_or(|end| end > END_BYTES) {
             return Err(self.wrong("the request ends beyond 8 EiB"));
         }
+        if self.first_ns.is_some() && record.time_ns < self.last_ns {
+            let behind = Nanos(self.last_ns - record.time_ns);
+            return Err(self.unordered(behind));
+        }
+        self.counts.reordered += u64::from(record.time_ns < self.latest_ns);
+        self.latest_ns = self.latest_ns.max(record.time_ns);
+        self.queued += 1;
+        self.queue.push(Reverse(Queued {
+            number: self.queued,
+            device,
+            record,
+        }));
+        Ok(())
+    }
+
+    fn record(&mut self, queued: &Queued) -> TraceRecord {
+        let raw = queued.record;
         let first_ns = *self.first_ns.get_or_insert(raw.time_ns);
-        let since = raw.time_ns.checked_sub(first_ns).map(Nanos);
-        let time = match since {
-            Some(since) if since >= self.last => since,
-            _ => {
-                self.counts.reordered += 1;
-                self.last
-            }
-        };
-        self.last = time;
-        Ok(TraceRecord {
-            time,
+        assert!(raw.time_ns >= self.last_ns, "the queue is in order");
+        self.last_ns = raw.time_ns;
+        TraceRecord {
+            time: Nanos(raw.time_ns - first_ns),
             op: raw.op,
+            device: queued.device,
             offset_bytes: raw.offset_bytes,
             len_bytes: raw.len_bytes,
             response: raw.response_ns.map(Nanos),
             fua: raw.fua,
-        })
+        }
     }
 
-    fn read_line(&mut self) -> Result<bool, TraceError> {
-        self.line.clear();
-        self.number += 1;
-        let limit = MAX_LINE_BYTES as u64 + 1;
-        let read = (&mut *self.input)
-            .take(limit)
-            .read_until(b'\n', &mut self.line);
-        let read = read.map_err(|error| TraceError::Unreadable {
+    fn unordered(&self, behind: Nanos) -> TraceError {
+        TraceError::Unsuitable {
             file: self.name.clone(),
-            why: format!("line {}: {error}", self.number),
-        })?;
-        if read > MAX_LINE_BYTES {
-            return Err(self.wrong(&format!("the line is longer than {MAX_LINE_BYTES} bytes")));
+            what: format!(
+                "is not in the order of its times: request {} of it begins {behind} before one \
+                 that stands more than {REORDERED} requests earlier",
+                self.queued + 1
+            ),
+            advice: "files that were joined need to be sorted by their time (sort -n, with -t and \
+                     -k for its column), or replayed one by one"
+                .to_owned(),
         }
-        Ok(read > 0)
     }
 
     fn wrong(&self, what: &str) -> TraceError {
-        let line = String::from_utf8_lossy(&self.line);
-        let quoted: String = line.trim_end().chars().take(QUOTED_CHARS).collect();
-        TraceError::Line {
-            file: self.name.clone(),
-            line: self.number,
-            what: printable(&format!("{what}: {quoted}")),
+        let line = match &self.input {
+            Input::Lines { line, .. } => String::from_utf8_lossy(line),
+            Input::Records(_) => "".into(),
+        };
+        line_error(&self.name, self.number, self.format, what, &line)
+    }
+}
+
+fn read_line(
+    bytes: &mut Bytes,
+    line: &mut Vec<u8>,
+    name: &str,
+    number: u64,
+) -> Result<bool, TraceError> {
+    line.clear();
+    let limit = MAX_LINE_BYTES as u64 + 1;
+    let read = bytes.take(limit).read_until(b'\n', line);
+    let read = read.map_err(|error| TraceError::Unreadable {
+        file: name.to_owned(),
+        why: format!("line {number}: {error}"),
+    })?;
+    if read > MAX_LINE_BYTES {
+        return Err(TraceError::Unsuitable {
+            file: format!("{name}:{number}"),
+            what: format!("the line is longer than {MAX_LINE_BYTES} bytes"),
+            advice: "it is no trace, or a binary one: give its format with --trace_format"
+                .to_owned(),
+        });
+    }
+    Ok(read > 0)
+}
+
+fn line_error(name: &str, number: u64, format: TraceFormat, what: &str, line: &str) -> TraceError {
+    let quoted: String = line.trim_end().chars().take(QUOTED_CHARS).collect();
+    TraceError::Line {
+        file: name.to_owned(),
+        line: number,
+        what: printable(&format!("{what}: {quoted}")),
+        advice: format!(
+            "the file is read as {}: remove the line, or give its format with --trace_format",
+            format.description()
+        ),
+    }
+}
+
+fn record_error(name: &str, number: u64, format: TraceFormat, error: RecordError) -> TraceError {
+    match error {
+        RecordError::Unreadable(error) => TraceError::Unreadable {
+            file: name.to_owned(),
+            why: format!("record {number}: {error}"),
+        },
+        RecordError::Wrong(what) => TraceError::Unsuitable {
+            file: name.to_owned(),
+            what: format!("{what} (record {number})"),
             advice: format!(
-                "the file is read as {}: remove the line, or give its format with --trace_format",
-                self.format.description()
+                "the file is read as {}: record it again, or give its format with --trace_format",
+                format.description()
             ),
-        }
+        },
     }
 }
 

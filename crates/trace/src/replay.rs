@@ -203,6 +203,8 @@ pub struct ReplayOptions {
     pub phases: PhaseRule,
     /// Only where that is more than the drive's logical block.
     pub align_bytes: Option<u64>,
+    /// Replays of the whole trace, one after the other.
+    pub passes: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +239,8 @@ impl ReplayPlan {
         };
         let ops = [Op::Read, Op::Write, Op::Discard, Op::Flush];
         let kept = ops.into_iter().filter(|op| !options.skipped.has(*op));
-        let requests = kept.map(|op| survey.requests_of(op)).sum();
+        let requests: u64 = kept.map(|op| survey.requests_of(op)).sum();
+        let requests = requests.saturating_mul(u64::from(options.passes));
         if requests == 0 {
             return Err(unfit(
                 "nothing is left to replay: --trace_skip leaves all of its requests out".to_owned(),
@@ -288,6 +291,7 @@ impl ReplayPlan {
             phases += u64::from(record.time - last >= gap);
             last = record.time;
         }
+        phases = phases.saturating_mul(u64::from(self.options.passes));
         if phases > u64::from(MAX_PHASES) {
             return Err(TraceError::Option {
                 option: "trace_phases",
@@ -334,7 +338,19 @@ impl ReplayPlan {
             .iter()
             .filter(|(op, _)| !self.options.skipped.has(*op));
         // Saturates: for progress only.
-        kept.fold(0, |sum: u64, (_, count)| sum.saturating_add(count.bytes))
+        let bytes = kept.fold(0, |sum: u64, (_, count)| sum.saturating_add(count.bytes));
+        bytes.saturating_mul(u64::from(self.options.passes))
+    }
+
+    /// What is said where the requests are of several devices.
+    pub fn mixed_devices(&self) -> Option<String> {
+        self.survey.mixed_text(&self.options.source)
+    }
+
+    /// Time between two passes: the mean time between two requests, so that a repeated trace keeps
+    /// its rate.
+    pub fn pause_between_passes(&self) -> Nanos {
+        Nanos(self.survey.span.0 / self.survey.requests().saturating_sub(1).max(1))
     }
 
     /// Without the limit of idle time; `None` in a closed loop.
@@ -343,7 +359,8 @@ impl ReplayPlan {
             Timing::Closed => None,
             Timing::Timed { scale, .. } => {
                 // `as` saturates.
-                Some(Nanos((self.survey.span.0 as f64 * scale) as u64))
+                let span_ns = self.survey.span.0 as f64 * f64::from(self.options.passes);
+                Some(Nanos((span_ns * scale) as u64))
             }
         }
     }
@@ -370,6 +387,21 @@ impl ReplayPlan {
 
     pub fn is_timed(&self) -> bool {
         matches!(self.options.timing, Timing::Timed { .. })
+    }
+}
+
+/// Most replays of one trace.
+const MAX_PASSES: u32 = 1_000_000;
+
+/// Of the option `trace_repeat`.
+pub fn parse_passes(passes: u32) -> Result<u32, TraceError> {
+    match (1..=MAX_PASSES).contains(&passes) {
+        true => Ok(passes),
+        false => Err(TraceError::Option {
+            option: "trace_repeat",
+            given: passes.to_string(),
+            expected: format!("1 to {MAX_PASSES}"),
+        }),
     }
 }
 

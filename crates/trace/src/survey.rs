@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -8,7 +9,8 @@ use assay_units::{Nanos, Op};
 use crate::reader::ReadCounts;
 use crate::{TraceError, TraceFormat, TraceReader, TraceSource};
 
-const MOST_DEVICES: usize = 16;
+/// Devices that are counted one by one.
+const MOST_DEVICES: usize = 4096;
 /// Alignments are not distinguished above this.
 pub const MOST_ALIGNMENT_BYTES: u64 = 1 << 20;
 /// Surveys that are kept within a process: a plan surveys one trace for every cell that replays it.
@@ -36,8 +38,11 @@ pub struct TraceSurvey {
     /// Largest power of two that divides all offsets, bytes, and at most [`MOST_ALIGNMENT_BYTES`].
     pub alignment_bytes: u64,
     pub longest_bytes: u64,
-    pub devices: Vec<String>,
-    pub has_more_devices: bool,
+    /// In the order in which they appear, each with its requests. Further ones, above a limit, are
+    /// counted with the last.
+    pub devices: Vec<(String, u64)>,
+    /// Those above another one, whose requests are left out.
+    pub upper_devices: Vec<String>,
     pub counts: ReadCounts,
 }
 
@@ -84,19 +89,23 @@ impl TraceSurvey {
             longest_bytes: 0,
             alignment_bytes: MOST_ALIGNMENT_BYTES,
             devices: Vec::new(),
-            has_more_devices: false,
+            upper_devices: reader.upper_devices(),
             counts: ReadCounts::default(),
         };
         let mut offset_bits = MOST_ALIGNMENT_BYTES;
-        let (mut devices, mut has_more) = (Vec::<String>::new(), false);
+        let mut devices: Vec<(String, u64)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         let mut seen = |device: &str| {
-            if devices.iter().any(|known| known == device) {
-                return;
-            }
-            match devices.len() < MOST_DEVICES {
-                true => devices.push(device.to_owned()),
-                false => has_more = true,
-            }
+            let place = match places.get(device) {
+                Some(place) => *place,
+                None if devices.len() < MOST_DEVICES => {
+                    places.insert(device.to_owned(), devices.len());
+                    devices.push((device.to_owned(), 0));
+                    devices.len() - 1
+                }
+                None => MOST_DEVICES - 1,
+            };
+            devices[place].1 += 1;
         };
         while let Some(record) = reader.next_seeing(&mut seen)? {
             survey.span = record.time;
@@ -123,7 +132,6 @@ impl TraceSurvey {
         survey.alignment_bytes = 1 << offset_bits.trailing_zeros();
         survey.low_bytes = survey.low_bytes.min(survey.high_bytes);
         survey.devices = devices;
-        survey.has_more_devices = has_more;
         survey.counts = reader.counts();
         match survey.requests() {
             0 => Err(survey.has_none(source)),
@@ -132,7 +140,11 @@ impl TraceSurvey {
     }
 
     fn has_none(&self, source: &TraceSource) -> TraceError {
-        let names: Vec<String> = self.devices.iter().map(|name| printable(name)).collect();
+        let names: Vec<String> = self
+            .devices
+            .iter()
+            .map(|(name, _)| printable(name))
+            .collect();
         TraceError::Unfit {
             file: source.name(),
             what: match (&source.device, names.is_empty()) {
@@ -145,6 +157,45 @@ impl TraceSurvey {
                     .to_owned(),
             },
         }
+    }
+
+    /// Devices that share one address space here: only their names in the trace tell them apart.
+    /// None where the requests are of one device.
+    pub fn mixed_devices(&self, source: &TraceSource) -> Vec<(&str, u64)> {
+        if source.device.is_some() {
+            return Vec::new();
+        }
+        let mixed = self
+            .devices
+            .iter()
+            .filter(|(name, _)| !self.upper_devices.contains(name));
+        let mixed: Vec<(&str, u64)> = mixed.map(|(name, count)| (name.as_str(), *count)).collect();
+        match mixed.len() {
+            1 => Vec::new(),
+            _ => mixed,
+        }
+    }
+
+    /// What is said of a trace whose requests are of several devices; `None` of one device.
+    pub fn mixed_text(&self, source: &TraceSource) -> Option<String> {
+        const SHOWN: usize = 4;
+        let mixed = self.mixed_devices(source);
+        if mixed.is_empty() {
+            return None;
+        }
+        let shown = mixed.iter().take(SHOWN);
+        let mut shown: Vec<String> = shown
+            .map(|(name, count)| format!("{}: {count}", printable(name)))
+            .collect();
+        if mixed.len() > SHOWN {
+            shown.push(format!("{} further ones", mixed.len() - SHOWN));
+        }
+        Some(format!(
+            "the trace has requests of {} devices ({}), whose addresses are of different drives \
+             and coincide by accident only",
+            mixed.len(),
+            shown.join(", ")
+        ))
     }
 
     pub fn requests(&self) -> u64 {

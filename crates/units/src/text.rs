@@ -79,7 +79,8 @@ pub enum ParseError {
 }
 
 const SIZE_FORMS: &str = "a size such as 512, 4k, 128KiB or 16GiB";
-const RATE_FORMS: &str = "such as 800MB/s, 1.5GiB/s or 100k (bytes per second)";
+const RATE_FORMS: &str =
+    "such as 800MB/s, 1.5GiB/s or 100k (bytes per second), or 6.4Gb/s (bits per second)";
 const DURATION_FORMS: &str = "a duration such as 500ms, 5s, 2m or 1h";
 
 /// Split `text` into its leading decimal number and the rest, trimmed.
@@ -139,21 +140,37 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
 
 /// Bytes per second from `800MB/s`, `1.5GiB/s`, `100k`. Decimal prefixes with a `B` are powers of
 /// 1000, as rates are quoted; `KiB`, `MiB`, ... and bare letters, as fio reads them, are powers of
-/// 1024.
+/// 1024. `Gb/s`, `Gbit/s` and `Gbps` are bits, in powers of 1000.
 ///
 /// # Errors
-/// As [`parse_size`].
+/// As [`parse_size`]; `mb/s` could be either.
 pub fn parse_rate(text: &str) -> Result<u64, ParseError> {
     let trimmed = text.trim();
     let size = trimmed.strip_suffix("/s").unwrap_or(trimmed);
     let (number, unit) = number_and_unit(size, RATE_FORMS)?;
-    let decimal = match unit {
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        _ => return parse_size(size),
+    let prefix = |unit: &str| match unit {
+        "" => Some(1),
+        "k" | "K" => Some(1_000),
+        "M" => Some(1_000_000),
+        "G" => Some(1_000_000_000),
+        "T" => Some(1_000_000_000_000),
+        _ => None,
     };
-    scaled(text, number, decimal)
+    let bits = ["bps", "bit", "bits", "b"]
+        .iter()
+        .find_map(|end| unit.strip_suffix(end));
+    if let Some(bits) = bits {
+        let factor = prefix(bits).ok_or_else(|| unknown_unit(text, unit, RATE_FORMS))?;
+        return scaled(text, number / 8.0, factor);
+    }
+    match unit
+        .strip_suffix('B')
+        .filter(|unit| !unit.is_empty())
+        .and_then(prefix)
+    {
+        Some(decimal) => scaled(text, number, decimal),
+        None => parse_size(size),
+    }
 }
 
 /// A duration from `500ms`, `5s`, `5` (seconds), `2m`, `1h`, `10us`.

@@ -261,10 +261,15 @@ job_options! {
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
     /// replay the requests of this block trace ([traces.md](traces.md)) in place of `rw` and `bs`
     Trace trace: Text(String), "FILE", "no replay", ["\"server.csv\""];
-    /// its format: `auto`, `blkparse`, `iolog`, `msr`, `systor`, `alibaba`
+    /// its format ([traces.md](traces.md) lists them); `auto`: by its first lines
     Trace trace_format: Text(String), "FORMAT", "`auto`", ["\"msr\""];
+    /// which column of a line is what, in place of a format: `time`, `op`, `offset`, `size`,
+    /// `device`, `response`, each with its unit
+    Trace trace_columns: Text(String), "COLUMNS", "those of the format", ["\"time=5:us,op=2,offset=3:512,size=4,device=1\""];
     /// only requests of this device, by its name in the trace
     Trace trace_device: Text(String), "NAME", "all", ["\"8,0\""];
+    /// replays of the whole trace, one after the other
+    Trace trace_repeat: Number(u32), "N", "1", ["10"];
     /// operations that are left out: `read`, `write`, `trim`, `sync`, separated by commas
     Trace trace_skip: Text(String), "OPS", "none", ["\"write,trim\""];
     /// `timed`: open loop, each request is due at its time in the trace and its latency counts from

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 Examples:
   assay trace info server.csv
-  assay trace info blkparse.txt --device 8,0 --json
+  assay trace info blkparse.txt --trace_device 8,0 --json
+  assay trace info mine.csv --trace_columns time=1:us,op=2,offset=3:512,size=4
   assay trace fit server.csv -o server.toml
   assay run ./server.toml sim:samsung-951
 
@@ -29,14 +30,22 @@ pub enum TraceCommand {
 /// A trace.
 #[derive(Clone, Debug, Args)]
 pub struct TraceFile {
-    /// The trace: text of blkparse, fio iolog, CSV of MSR Cambridge, SYSTOR '17 or Alibaba; also
-    /// compressed with zstd.
+    /// The trace: of blktrace, blkparse, ftrace, biosnoop, fio, a published one, or lines with
+    /// columns; also compressed with gzip or zstd (docs/traces.md).
     pub trace: PathBuf,
-    /// Its format: auto, blkparse, iolog, msr, systor, alibaba.
-    #[arg(long, default_value = "auto")]
+    /// Its format, as `assay job` takes it; auto: by its first lines.
+    #[arg(
+        long = "trace_format",
+        alias = "format",
+        value_name = "FORMAT",
+        default_value = "auto"
+    )]
     pub format: String,
+    /// Which column of a line is what, in place of a format.
+    #[arg(long = "trace_columns", alias = "columns", value_name = "COLUMNS")]
+    pub columns: Option<String>,
     /// Only requests of this device, by its name in the trace.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "trace_device", alias = "device", value_name = "NAME")]
     pub device: Option<String>,
 }
 

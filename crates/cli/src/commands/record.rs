@@ -294,7 +294,10 @@ fn add_buffer_table(lines: &mut Lines, buffer_table: &BufferTable, arguments: &R
     for (rate, buffer) in needs(arguments, buffer_table) {
         let share = 100.0 * rate as f64 / buffer_table.mean_rate().max(1.0);
         let buffer = match buffer {
-            Some(_) if share > 100.0 => "insufficient at any size".to_owned(),
+            // The source of a stream of known length ends; what it needs is for that length.
+            Some(_) if share > 100.0 && arguments.length.is_none() => {
+                "insufficient at any size".to_owned()
+            }
             Some(bytes) => format_size(bytes),
             None => "beyond the table".to_owned(),
         };

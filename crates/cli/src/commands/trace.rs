@@ -7,7 +7,7 @@ use assay_trace::fit::FittedWorkload;
 use assay_trace::profile::{HOTTEST_PCT, TraceProfile};
 use assay_trace::survey::OpCount;
 use assay_trace::{TraceError, TraceFormat, TraceSource, TraceSurvey};
-use assay_units::text::{compact_size, format_size, group_digits};
+use assay_units::text::{compact_size, format_size, group_digits, printable};
 use serde_json::{Value, json};
 
 use crate::args::trace::{TraceArguments, TraceCommand, TraceFile, TraceFitArguments};
@@ -35,7 +35,7 @@ impl Trace {
         let read = || -> Result<Trace, TraceError> {
             let source = TraceSource {
                 path: file.trace.clone(),
-                format: TraceFormat::parse(&file.format)?,
+                format: TraceFormat::parse(Some(&file.format), file.columns.as_deref())?,
                 device: file.device.clone(),
             };
             let survey = TraceSurvey::clone(&*TraceSurvey::of(&source)?);
@@ -112,11 +112,9 @@ fn text(trace: &Trace) -> String {
     };
     line("trace", trace.source.name());
     line("format", survey.format.description().to_owned());
-    let mut devices = survey.devices.join(" ");
-    if survey.has_more_devices {
-        devices.push_str(" ...");
+    if survey.devices.iter().any(|(name, _)| !name.is_empty()) {
+        line("devices", devices_text(survey));
     }
-    line("devices", devices);
     line("requests", group_digits(survey.requests()));
     line("reads", count(&survey.reads));
     line("writes", count(&survey.writes));
@@ -162,12 +160,40 @@ fn text(trace: &Trace) -> String {
         ("not replayed", counts.unusable),
         ("out of order", counts.reordered),
         ("other devices", counts.other_devices),
+        ("devices above", counts.upper_devices),
     ] {
         if count > 0 {
             line(name, group_digits(count));
         }
     }
+    if let Some(mixed) = mixed(trace) {
+        let _ = writeln!(text, "warning: {mixed}");
+    }
     text
+}
+
+fn mixed(trace: &Trace) -> Option<String> {
+    let text = trace.survey.mixed_text(&trace.source)?;
+    Some(format!("{text}: choose one with --trace_device NAME"))
+}
+
+/// The first devices; those above another one are marked.
+fn devices_text(survey: &TraceSurvey) -> String {
+    const SHOWN: usize = 16;
+    let one = |(name, requests): &(String, u64)| {
+        let above = survey.upper_devices.contains(name);
+        let above = if above {
+            ", left out: above another"
+        } else {
+            ""
+        };
+        format!("{} ({}{above})", printable(name), group_digits(*requests))
+    };
+    let mut shown: Vec<String> = survey.devices.iter().take(SHOWN).map(one).collect();
+    if survey.devices.len() > SHOWN {
+        shown.push(format!("{} further ones", survey.devices.len() - SHOWN));
+    }
+    shown.join(" ")
 }
 
 fn sizes_json(sizes: &BTreeMap<u64, u64>) -> Vec<Value> {
@@ -182,7 +208,10 @@ fn document(trace: &Trace) -> Value {
     json!({
         "file": trace.source.name(),
         "format": survey.format.name(),
-        "devices": survey.devices,
+        "devices": survey.devices.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        "device_requests": survey.devices.iter().map(|(_, requests)| requests).collect::<Vec<_>>(),
+        "upper_devices": survey.upper_devices,
+        "warnings": mixed(trace).into_iter().collect::<Vec<_>>(),
         "read": op(survey.reads.requests, survey.reads.bytes),
         "write": op(survey.writes.requests, survey.writes.bytes),
         "discard": op(survey.discards.requests, survey.discards.bytes),
@@ -196,6 +225,7 @@ fn document(trace: &Trace) -> Value {
         "unusable": survey.counts.unusable,
         "reordered": survey.counts.reordered,
         "other_devices": survey.counts.other_devices,
+        "of_upper_devices": survey.counts.upper_devices,
         "rate_iops": profile.rate,
         "gap_variation": profile.gap_variation,
         "longest_gap_ns": profile.longest_gap.0,
@@ -235,7 +265,8 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
             path.display()
         );
     }
-    let fitted = FittedWorkload::of(&trace.survey, &trace.profile);
+    let mut fitted = FittedWorkload::of(&trace.survey, &trace.profile);
+    fitted.notes.extend(mixed(&trace));
     let suite = fitted.suite(&format!("fitted-{name}"), &trace.source, &trace.survey);
     check_replaceable(&path, SUITE_HEAD)?;
     super::write_atomically(&path, &suite)?;

@@ -253,7 +253,7 @@ impl Executor<'_, '_> {
             warnings.push(warn::overflow(overflow));
         }
         if let Some(trace) = &result.trace {
-            warnings.extend(about_trace(trace));
+            warnings.extend(about_trace(trace, job));
         }
         let blocks = bad_blocks(result);
         if blocks > 0 {
@@ -290,8 +290,10 @@ pub(super) fn not_steady(
     reasons.into_iter().map(about)
 }
 
-fn about_trace(trace: &TraceRecord) -> Vec<Warning> {
-    let mut warnings = Vec::new();
+fn about_trace(trace: &TraceRecord, job: &DriveOutcome) -> Vec<Warning> {
+    let replayed = job.trace.as_ref();
+    let devices = replayed.and_then(|trace| trace.plan.mixed_devices());
+    let mut warnings: Vec<Warning> = devices.map(warn::trace_devices).into_iter().collect();
     let (lag, counts) = (trace.lag, trace.counts);
     if trace.late_pct() >= limit::LATE_IOS_PCT {
         let mean = Nanos(lag.mean_ns.round() as u64);

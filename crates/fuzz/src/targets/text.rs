@@ -41,7 +41,7 @@ pub fn profile(data: &[u8]) {
 
 /// Reads the format that the trace's head suggests, and each of the others.
 pub fn trace(data: &[u8]) {
-    let formats = TraceFormat::ALL.into_iter().map(Some);
+    let formats = TraceFormat::all().map(Some);
     for format in formats.chain([None]) {
         let input = Box::new(Cursor::new(data.to_vec()));
         let Ok(mut reader) = TraceReader::new("trace".to_owned(), input, format, None) else {

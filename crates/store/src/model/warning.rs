@@ -58,6 +58,7 @@ assay_units::constants! {
         START_NOT_REACHED = "start-not-reached", "A cell that did not begin in the state that it asks for.";
         TRACE_LATE = "trace-late", "Requests of a trace were submitted later than they were due.";
         TRACE_CHANGED = "trace-changed", "Requests of a trace were left out or shortened.";
+        TRACE_DEVICES = "trace-devices", "Requests of several devices of a trace.";
         AREA_NOT_COVERED = "area-not-covered", "A preconditioning that left blocks of its area unwritten.";
         WRITES_CUT_UNITS = "writes-cut-units", "Random writes smaller than the drive's units, or across them.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";

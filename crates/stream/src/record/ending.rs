@@ -63,9 +63,9 @@ impl Recorder<'_, '_> {
         let status = status.with_if(last.is_some(), StatusBits::LAST_VALID);
         self.registers.set_status(status);
         let slots: u64 = self.queues.iter().map(|queue| queue.slots() as u64).sum();
-        let backlog = self
-            .pacing
-            .backlog(slots * self.chunk_bytes, self.buffer_table.as_ref());
+        let backlog =
+            self.pacing
+                .backlog(slots * self.chunk_bytes, bytes, self.buffer_table.as_ref());
         let durable = self.checkpoints.durable();
         RecordOutcome {
             status: StreamStatus {

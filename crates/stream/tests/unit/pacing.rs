@@ -14,7 +14,7 @@ fn pacing() -> StallAccounting {
         rate_bytes_per_s: 100_000,
         deadline: Some(Nanos::from_millis(25)),
     };
-    StallAccounting::new(Some(source_rate), Nanos::ZERO, 1000)
+    StallAccounting::new(Some(source_rate), Nanos::ZERO, 1000, None)
 }
 
 #[test]
@@ -42,14 +42,14 @@ fn waits_form_one_stall_until_the_stream_has_caught_up() {
         (1, 33_000_000)
     );
     // 5000 bytes were delivered by 50 ms, 1000 were on the drive.
-    let backlog = pacing.backlog(2000, None).unwrap();
+    let backlog = pacing.backlog(2000, 1 << 40, None).unwrap();
     assert_eq!(backlog.high_water_bytes, 4000);
 }
 
 #[test]
 fn a_source_without_a_rate_has_a_stall_per_wait() {
     let registers = Registers::default();
-    let mut pacing = StallAccounting::new(None, Nanos::ZERO, 1000);
+    let mut pacing = StallAccounting::new(None, Nanos::ZERO, 1000, None);
     for (from, to, waited) in [(1, 3, true), (4, 4, true), (5, 9, false)] {
         let times = ChunkTimes {
             wanted_at: Nanos::from_millis(from),
@@ -62,5 +62,5 @@ fn a_source_without_a_rate_has_a_stall_per_wait() {
         (pacing.stalls.count, pacing.stalls.total_ns),
         (1, 2_000_000)
     );
-    assert_eq!(pacing.backlog(1, None), None);
+    assert_eq!(pacing.backlog(1, 1 << 40, None), None);
 }

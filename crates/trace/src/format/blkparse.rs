@@ -10,7 +10,7 @@
 
 use assay_units::{Op, SECTOR_BYTES};
 
-use super::{Parsed, RawRecord, seconds_ns, whole};
+use super::{Parsed, RawRecord, decimal_ns, whole};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Blkparse {
@@ -55,9 +55,6 @@ impl Blkparse {
     }
 
     pub(super) fn line<'a>(&mut self, line: &'a str) -> Result<Parsed<'a>, String> {
-        if line.trim().is_empty() {
-            return Ok(Parsed::NOTHING);
-        }
         if !is_event(line) {
             self.in_summary |= begins_summary(line);
             return match self.in_summary {
@@ -69,6 +66,9 @@ impl Blkparse {
         let device = fields.next().unwrap_or_default();
         let seconds = fields.nth(2).unwrap_or_default();
         let action = fields.nth(1).ok_or("ends before its action")?;
+        if action == "A" {
+            return Ok(Parsed::remap(remapped_from(line)));
+        }
         if action != self.action {
             return Ok(Parsed::NOTHING);
         }
@@ -76,47 +76,67 @@ impl Blkparse {
         let time_ns =
             seconds_ns(seconds).ok_or_else(|| format!("the time {seconds:?} is not in seconds"))?;
         let (sector, sectors) = match (fields.next(), fields.next(), fields.next()) {
-            (Some(sector), Some("+"), Some(sectors)) => {
-                (whole("sector", sector)?, whole("length", sectors)?)
-            }
-            _ => (0, 0),
+            (Some(sector), Some("+"), Some(sectors)) => (sector, sectors),
+            _ => ("0", "0"),
         };
-        let flush = RawRecord::flush(time_ns);
-        let Some(op) = operation(kinds)? else {
-            return Ok(Parsed::NOTHING);
-        };
-        if op == Op::Flush {
-            return Ok(Parsed::one(device, flush));
-        }
-        let bytes = |sectors: u64, what: &str| {
-            let bytes = sectors.checked_mul(SECTOR_BYTES);
-            bytes.ok_or_else(|| format!("the {what} of {sectors} sectors is beyond 2^64 bytes"))
-        };
-        let preflush = kinds.starts_with('F').then_some(flush);
-        if sectors == 0 {
-            return Ok(Parsed {
-                device,
-                records: [preflush, None],
-                is_unknown: preflush.is_none(),
-            });
-        }
-        let record = RawRecord {
-            time_ns,
-            op,
-            offset_bytes: bytes(sector, "offset")?,
-            len_bytes: bytes(sectors, "length")?,
-            response_ns: None,
-            fua: op == Op::Write && has_fua(kinds),
-        };
-        Ok(Parsed {
-            device,
-            records: match preflush {
-                Some(flush) => [Some(flush), Some(record)],
-                None => [Some(record), None],
-            },
-            is_unknown: false,
-        })
+        request(device, time_ns, kinds, sector, sectors)
     }
+}
+
+fn seconds_ns(text: &str) -> Option<u64> {
+    decimal_ns(text, 1_000_000_000)
+}
+
+/// `253,0` of `... <- (253,0) 8192`.
+pub(super) fn remapped_from(text: &str) -> Option<&str> {
+    Some(text.split_once("<- (")?.1.split_once(')')?.0)
+}
+
+/// A request by its RWBS field and its sectors. A preflush of a write is a flush before it.
+pub(super) fn request<'a>(
+    device: &'a str,
+    time_ns: u64,
+    kinds: &str,
+    sector: &str,
+    sectors: &str,
+) -> Result<Parsed<'a>, String> {
+    let (sector, sectors) = (whole("sector", sector)?, whole("length", sectors)?);
+    let flush = RawRecord::flush(time_ns);
+    let Some(op) = operation(kinds)? else {
+        return Ok(Parsed::NOTHING);
+    };
+    if op == Op::Flush {
+        return Ok(Parsed::one(device, flush));
+    }
+    let bytes = |sectors: u64, what: &str| {
+        let bytes = sectors.checked_mul(SECTOR_BYTES);
+        bytes.ok_or_else(|| format!("the {what} of {sectors} sectors is beyond 2^64 bytes"))
+    };
+    let preflush = kinds.starts_with('F').then_some(flush);
+    if sectors == 0 {
+        return Ok(Parsed {
+            device,
+            records: [preflush, None],
+            is_unknown: preflush.is_none(),
+            ..Parsed::NOTHING
+        });
+    }
+    let record = RawRecord {
+        time_ns,
+        op,
+        offset_bytes: bytes(sector, "offset")?,
+        len_bytes: bytes(sectors, "length")?,
+        response_ns: None,
+        fua: op == Op::Write && has_fua(kinds),
+    };
+    Ok(Parsed {
+        device,
+        records: match preflush {
+            Some(flush) => [Some(flush), Some(record)],
+            None => [Some(record), None],
+        },
+        ..Parsed::NOTHING
+    })
 }
 
 /// One before it is a flush (kernel, kernel/trace/blktrace.c, `blk_fill_rwbs`).

@@ -39,9 +39,6 @@ impl Iolog {
             };
             return Ok(Parsed::NOTHING);
         }
-        if line.trim().is_empty() {
-            return Ok(Parsed::NOTHING);
-        }
         let mut fields = line.split_whitespace();
         let time_ns = match self.has_times {
             true => micros_ns("time", fields.next().unwrap_or_default())?,

@@ -35,8 +35,13 @@ pub struct ReplayCounts {
 
 pub struct ReplayStream {
     reader: TraceReader,
+    /// Replays that begin after this one.
+    passes_left: u32,
+    begins_pass: bool,
     plan: ReplayPlan,
     counts: ReplayCounts,
+    /// Of the passes before this one.
+    read_before: ReadCounts,
     /// Time of the last request in the trace.
     last: Nanos,
     /// Time up to it, without what the limit of idle time cut.
@@ -57,8 +62,11 @@ impl ReplayStream {
     pub fn open(plan: &ReplayPlan) -> Result<ReplayStream, TraceError> {
         Ok(ReplayStream {
             reader: TraceReader::open(&plan.options.source)?,
+            passes_left: plan.options.passes - 1,
+            begins_pass: false,
             plan: plan.clone(),
             counts: ReplayCounts::default(),
+            read_before: ReadCounts::default(),
             last: Nanos::ZERO,
             kept: Nanos::ZERO,
             phase: 0,
@@ -76,7 +84,11 @@ impl ReplayStream {
 
     pub fn counts(&self) -> ReplayCounts {
         ReplayCounts {
-            read: self.reader.counts(),
+            read: {
+                let mut read = self.read_before;
+                read.add(self.reader.counts());
+                read
+            },
             ..self.counts
         }
     }
@@ -87,7 +99,14 @@ impl ReplayStream {
                 return Ok(Some(io));
             }
             let Some(record) = self.reader.next_record()? else {
-                return Ok(None);
+                if self.passes_left == 0 {
+                    return Ok(None);
+                }
+                self.passes_left -= 1;
+                self.begins_pass = true;
+                self.read_before.add(self.reader.counts());
+                self.reader = TraceReader::open(&self.plan.options.source)?;
+                continue;
             };
             if self.plan.options.skipped.has(record.op) {
                 continue;
@@ -122,7 +141,10 @@ impl ReplayStream {
     }
 
     fn begin(&mut self, record: TraceRecord) {
-        let gap = record.time - self.last;
+        let gap = match std::mem::take(&mut self.begins_pass) {
+            true => self.plan.pause_between_passes(),
+            false => record.time - self.last,
+        };
         self.last = record.time;
         let index = self.counts.requests;
         self.counts.requests += 1;

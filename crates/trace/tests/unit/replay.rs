@@ -37,6 +37,7 @@ fn plan(
         map: AddressMap::Auto,
         phases: PhaseRule::Shares(4),
         align_bytes: None,
+        passes: 1,
     };
     change(&mut options);
     ReplayPlan::new(&options, area)
@@ -317,4 +318,30 @@ proptest! {
         prop_assert!(counts.requests - counts.outside <= ios.len() as u64);
         prop_assert!(last.1 < 4);
     }
+}
+
+/// A repeated trace keeps its rate: between two passes lies the mean time between two requests.
+#[test]
+fn a_trace_is_repeated() {
+    let requests = [
+        (0, false, 0, 4096),
+        (100, true, 4096, 4096),
+        (400, false, 8192, 4096),
+    ];
+    let repeated = plan(&requests, AREA, |options| {
+        options.passes = 3;
+        options.timing = Timing::Timed {
+            scale: 1.0,
+            idle_limit: None,
+        };
+    })
+    .unwrap();
+    assert_eq!((repeated.requests, repeated.bytes()), (9, 9 * 4096));
+    let (ios, counts) = ios(&repeated);
+    let due: Vec<u64> = ios.iter().map(|io| io.due.0 / 1_000).collect();
+    assert_eq!(due, [0, 100, 400, 600, 700, 1_000, 1_200, 1_300, 1_600]);
+    let phases: Vec<u32> = ios.iter().map(|io| io.phase).collect();
+    assert_eq!(phases, [0, 0, 0, 1, 1, 2, 2, 3, 3]);
+    assert_eq!(counts.requests, 9);
+    assert!(parse_passes(0).is_err());
 }

@@ -28,7 +28,9 @@ fn a_survey_counts_what_is_there() {
         (survey.low_bytes, survey.high_bytes, survey.longest_bytes),
         (4096, 131_072, 65536)
     );
-    assert_eq!(survey.devices, ["1", "2"]);
+    assert_eq!(survey.devices, [("1".to_owned(), 2), ("2".to_owned(), 1)]);
+    let mixed = survey.mixed_text(&source).unwrap();
+    assert!(mixed.contains("2 devices (1: 2, 2: 1)"), "{mixed}");
     assert_eq!(survey.requests(), 3);
     // Not read a second time, until it changes.
     assert!(Arc::ptr_eq(&survey, &TraceSurvey::of(&source).unwrap()));

@@ -107,3 +107,27 @@ fn bytes_in_hexadecimal() {
     assert_eq!(hexadecimal(&[0, 0x0a, 0xff]), "000aff");
     assert_eq!(hexadecimal(&[]), "");
 }
+
+/// Rates of links and converters are quoted in bits.
+#[test]
+fn rates_in_bytes_and_in_bits() {
+    for (text, bytes) in [
+        ("480MB/s", 480_000_000),
+        ("1.5GiB/s", 3 << 29),
+        ("100k", 102_400),
+        ("3.84Gb/s", 480_000_000),
+        ("3.84Gbit/s", 480_000_000),
+        ("3.84Gbps", 480_000_000),
+        ("100 Mbit/s", 12_500_000),
+        ("8 kb/s", 1_000),
+    ] {
+        assert_eq!(parse_rate(text), Ok(bytes), "{text}");
+    }
+    for text in ["480mb/s", "1gb", "5 xb/s"] {
+        let error = parse_rate(text).unwrap_err().to_string();
+        assert!(
+            error.contains("800MB/s") && error.contains("6.4Gb/s"),
+            "{error}"
+        );
+    }
+}

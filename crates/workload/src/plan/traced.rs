@@ -5,6 +5,7 @@ use assay_device::session::TargetProperties;
 use assay_io::MAX_IO_BYTES;
 use assay_trace::replay::{
     AddressMap, PhaseRule, ReplayArea, ReplayOptions, ReplayPlan, SkippedOps, Timing, parse_align,
+    parse_passes,
 };
 use assay_trace::{TraceFormat, TraceSource};
 use assay_units::SECTOR_BYTES;
@@ -63,13 +64,16 @@ pub(super) fn none_without_trace(options: &JobOptions) -> Result<(), PlanError> 
 }
 
 fn replay_options(options: &JobOptions) -> Result<ReplayOptions, PlanError> {
-    let format = options.trace_format.as_deref().map(TraceFormat::parse);
+    let format = TraceFormat::parse(
+        options.trace_format.as_deref(),
+        options.trace_columns.as_deref(),
+    )?;
     let skipped = options.trace_skip.as_deref().map(SkippedOps::parse);
     let align = options.trace_align.as_deref().map(parse_align);
     Ok(ReplayOptions {
         source: TraceSource {
             path: PathBuf::from(options.trace.clone().unwrap_or_default()),
-            format: format.transpose()?.flatten(),
+            format,
             device: options.trace_device.clone(),
         },
         skipped: skipped.transpose()?.unwrap_or_default(),
@@ -81,6 +85,7 @@ fn replay_options(options: &JobOptions) -> Result<ReplayOptions, PlanError> {
         map: AddressMap::parse(options.trace_map.as_deref())?,
         phases: PhaseRule::parse(options.trace_phases.as_deref())?,
         align_bytes: align.transpose()?,
+        passes: parse_passes(options.trace_repeat.unwrap_or(1))?,
     })
 }
 
