@@ -23,6 +23,9 @@ const LEAST_FALL: f64 = 0.15;
 /// On a busy host the rate varies by itself: in standard deviations of the rate on either side,
 /// from the median deviation, which alternation between two rates does not raise.
 const LEAST_FALL_DEVIATIONS: f64 = 2.5;
+/// A smaller step, of a rate that is far steadier than it is deep, can be a full cache only.
+const LEAST_CLEAR_STEP: f64 = 0.08;
+const CLEAR_STEP_DEVIATIONS: f64 = 5.0;
 /// Depth of a second fall, behind a full cache, where rates are low already.
 const LEAST_SECOND_FALL: f64 = 0.08;
 /// Least intervals of a second fall; garbage collection can become cheaper afterwards.
@@ -81,6 +84,11 @@ pub(super) fn explain(
     span.written(&segments)
 }
 
+/// Least depth of a fall, as share of the rate before and in standard deviations.
+const FALL: (f64, f64) = (LEAST_FALL, LEAST_FALL_DEVIATIONS);
+const SECOND_FALL: (f64, f64) = (LEAST_SECOND_FALL, LEAST_FALL_DEVIATIONS);
+const CLEAR_STEP: (f64, f64) = (LEAST_CLEAR_STEP, CLEAR_STEP_DEVIATIONS);
+
 #[derive(Clone, Copy, Debug)]
 struct Fall {
     /// First interval of the lower level.
@@ -101,7 +109,10 @@ impl Span<'_> {
         let usual = median(&self.rates[self.from..self.to]);
         let near = |s: &Segment| is_near(s.level, usual);
         if segments.len() == 1 || segments.iter().all(near) {
-            let text = "no change of the rate";
+            let text = match segments.len() {
+                1 => "no change of the rate",
+                _ => "no change of the rate above 15 %",
+            };
             return vec![CauseSpan::new(self.from, self.to, Cause::Steady, text)];
         }
         let label = |s: &Segment| {
@@ -132,7 +143,12 @@ impl Span<'_> {
         (host > 0 && counted.len() * 2 > to - from).then(|| nand as f64 / host as f64)
     }
 
-    fn fall(&self, segments: &[Segment], least: f64, lasting: usize) -> Option<Fall> {
+    fn fall(
+        &self,
+        segments: &[Segment],
+        (least, deviations): (f64, f64),
+        lasting: usize,
+    ) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
             let by_level = |a: &&Segment, b: &&Segment| a.level.total_cmp(&b.level);
             let highest = segments[..at].iter().max_by(by_level)?;
@@ -146,23 +162,20 @@ impl Span<'_> {
             let after = median(rest);
             let noise_before = deviation(&self.rates[highest.from..highest.to], before);
             let noise = deviation(rest, after).max(noise_before);
-            let stands_out = before - after >= LEAST_FALL_DEVIATIONS * noise;
+            let stands_out = before - after >= deviations * noise;
             let fell = after < low && segments[at].level < low && stands_out;
             (fell && back.count() * 10 < rest.len()).then_some(Fall { at: from, before })
         })
     }
 
     fn written(&self, segments: &[Segment]) -> Vec<CauseSpan> {
-        let Some(fall) = self.fall(segments, LEAST_FALL, usize::MAX) else {
-            return self.unchanged(segments);
+        let Some(fall) = self.fall(segments, FALL, usize::MAX) else {
+            let step = self.clear_step(segments);
+            return step.unwrap_or_else(|| self.unchanged(segments));
         };
-        let bytes = self.written_bytes(fall.at);
         let since = |at: usize| &segments[segments.partition_point(|s| s.from < at)..];
         let later = since(fall.at);
-        let fresh = |why: &str| {
-            let text = format!("{} were written before {why}", size_text(bytes));
-            CauseSpan::new(self.from, fall.at, Cause::Fresh, text)
-        };
+        let fresh = |why: &str| self.fresh(fall, why);
         // A drifting rate indicates garbage collection; a level one at a temperature just reached
         // can be throttling.
         let ambiguous = thermal::possible(self.observed, self.rates, fall.at)
@@ -172,7 +185,7 @@ impl Span<'_> {
         }
         // Garbage collection can follow a full cache, as a second fall.
         let second = self
-            .fall(later, LEAST_SECOND_FALL, SECOND_LASTS)
+            .fall(later, SECOND_FALL, SECOND_LASTS)
             .filter(|next| self.is_step(next.at));
         if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
@@ -195,6 +208,27 @@ impl Span<'_> {
             return out;
         }
         self.levels(segments)
+    }
+
+    fn fresh(&self, fall: Fall, why: &str) -> CauseSpan {
+        let bytes = size_text(self.written_bytes(fall.at));
+        let text = format!("{bytes} were written before {why}");
+        CauseSpan::new(self.from, fall.at, Cause::Fresh, text)
+    }
+
+    /// A step that is small, but large against the noise, and a full cache by all other signs: one
+    /// write in flight waits for the interface rather than for the flash behind the cache.
+    fn clear_step(&self, segments: &[Segment]) -> Option<Vec<CauseSpan>> {
+        let fall = self.fall(segments, CLEAR_STEP, usize::MAX)?;
+        if !self.is_step(fall.at) || thermal::possible(self.observed, self.rates, fall.at).is_some()
+        {
+            return None;
+        }
+        let (cause, evidence) = self.cache(fall, self.to)?;
+        Some(vec![
+            self.fresh(fall, "the cache was full"),
+            CauseSpan::new(fall.at, self.to, cause, evidence),
+        ])
     }
 
     /// A full cache and throttling explain the fall equally.

@@ -154,6 +154,24 @@ fn slc_exhaustion_is_a_permanent_step_with_a_size() {
     assert!((20.0..=21.0).contains(&found[1].from_s), "{found:?}");
 }
 
+/// With one write in flight a full cache can cost 13 % only: told from noise, not from any change.
+#[test]
+fn a_small_step_of_a_steady_rate_is_a_full_cache() {
+    let of = |fast: f64, noise: f64| {
+        let wave = |(n, rate): (usize, f64)| rate * (1.0 + noise * [1.0, -1.0, 0.5, -0.5][n % 4]);
+        let rates = levels(&[(fast, 20), (1000.0, 80)]);
+        let rates: Vec<f64> = rates.into_iter().enumerate().map(wave).collect();
+        let found = causes(&observed(&rates, true, false));
+        found
+            .into_iter()
+            .map(|(_, cause)| cause)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(1150.0, 0.002), ["fresh", "SLC cache exhausted"]);
+    assert_eq!(of(1150.0, 0.05), ["no change"]);
+    assert_eq!(of(1060.0, 0.002), ["no change"]);
+}
+
 #[test]
 fn a_write_drop_at_a_new_maximum_temperature_is_ambiguous() {
     let mut seen = observed(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
