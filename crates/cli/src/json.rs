@@ -13,7 +13,7 @@ use assay_export::table::{Table, conclusion_table, mode_table, phase_table};
 use assay_stats::compare::ComparisonSettings;
 use assay_stats::confidence::NoInterval;
 use assay_store::Run;
-use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL};
+use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL, WorkloadRecord};
 use assay_store::read::{CellDrive, CellRecord};
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         let job = |drive: &CellDrive| {
             let result = drive.result.clone().unwrap_or_default();
             let mut job = json!({
-                "workload": cell.plan.workload,
+                "workload": workload(&cell.plan.workload),
                 "elapsed_ns": result.elapsed,
                 "read": result.read,
                 "write": result.write,
@@ -196,7 +196,8 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         "state": state,
         "drives": cell.plan.drives,
         "rw": workload.rw,
-        "bs_bytes": workload.bs_bytes,
+        "bs_bytes": workload.single_bs_bytes(),
+        "block_sizes": workload.block_size_mix(),
         "iodepth": workload.iodepth,
         "numjobs": workload.numjobs,
         "engine": workload.engine,
@@ -240,9 +241,18 @@ fn record(run: &Run, drive: usize) -> Option<&DriveRecord> {
     run.manifest.drives.get(drive)
 }
 
+/// A workload in figures; of a mix of block sizes, the mix instead of one size.
+fn workload(workload: &WorkloadRecord) -> Value {
+    let mut object = json!(workload);
+    object["bs_bytes"] = json!(workload.single_bs_bytes());
+    object["block_sizes"] = json!(workload.block_size_mix());
+    object
+}
+
 /// Null where there is no interval ([`DriveRecord::predictive`]).
 fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult) -> Value {
-    let [rate, percentiles] = record.map_or([None; 2], |record| record.predictive(plan));
+    let [rate, percentiles] =
+        record.map_or([None, None], |record| record.predictive_of(plan, result));
     let Some(rate) = rate else {
         return Value::Null;
     };
@@ -406,7 +416,8 @@ fn matched(matched: &WorkloadComparison) -> Value {
         "step": plan.step,
         "variant": plan.variant,
         "rw": w.rw,
-        "bs_bytes": w.bs_bytes,
+        "bs_bytes": w.single_bs_bytes(),
+        "block_sizes": w.block_size_mix(),
         "iodepth": w.iodepth,
         "numjobs": w.numjobs,
         "data": w.data,

@@ -150,6 +150,9 @@ pub struct DriveInfo {
     /// (`assay_ssd::profile::FitProfile`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fit_spreads: Vec<(String, f64)>,
+    /// Payload that the link of a simulated drive carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bytes_per_second: Option<u64>,
 }
 
 /// Bytes that are not UTF-8 are replaced, because JSON cannot hold them.

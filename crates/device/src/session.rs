@@ -419,6 +419,7 @@ fn simulated(
         false => profile.fit.spreads(),
     };
     let bench = (!is_cached).then(|| profile.bench.clone());
+    let link_bytes_per_second = Some(profile.link_bytes_per_second());
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist
     // twice.
@@ -439,6 +440,7 @@ fn simulated(
     let owned = |(kind, spread): (&str, f64)| (kind.to_owned(), spread);
     let info = DriveInfo {
         fit_spreads: fit_spreads.into_iter().map(owned).collect(),
+        link_bytes_per_second,
         ..simulated_info(spec, &profile_name, target.identity(), target.link())
     };
     let info = match &cache {

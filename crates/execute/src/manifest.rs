@@ -129,6 +129,7 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
         details: details(info),
         published: published(info),
         predictive: predictive(info),
+        link_bytes_per_second: info.link_bytes_per_second,
         ..model::DriveRecord::default()
     }
 }

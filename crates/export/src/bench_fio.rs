@@ -52,7 +52,8 @@ pub(super) fn bench_fio_path(cell: &CellRecord, drive: &DriveRecord) -> (PathBuf
     if let Some(reads) = workload.rwmixread {
         folder.push(format!("{}{reads}", plain(&workload.rw)));
     }
-    folder.push(compact_size(workload.bs_bytes));
+    let mix = workload.block_size_mix().map(plain);
+    folder.push(mix.unwrap_or_else(|| compact_size(workload.bs_bytes)));
     let (rw, iodepth, numjobs) = (plain(&workload.rw), workload.iodepth, workload.numjobs);
     (folder, format!("{rw}-{iodepth}-{numjobs}.json"))
 }

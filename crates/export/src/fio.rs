@@ -408,12 +408,17 @@ fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str, String> {
         "uring" => "io_uring",
         other => other,
     };
+    let sizes = match workload.block_size_mix() {
+        None => ("bs", workload.bs_bytes.to_string()),
+        Some(mix) if mix.contains('/') => ("bssplit", mix.to_owned()),
+        Some(mix) => ("bs", mix.to_owned()),
+    };
     let mut options = vec![
         ("name", cell.plan.id.clone()),
         ("filename", filename.to_owned()),
         ("ioengine", ioengine.to_owned()),
         ("rw", workload.rw.clone()),
-        ("bs", workload.bs_bytes.to_string()),
+        sizes,
         ("iodepth", workload.iodepth.to_string()),
         ("numjobs", workload.numjobs.to_string()),
         ("direct", u8::from(workload.direct).to_string()),

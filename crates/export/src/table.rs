@@ -291,7 +291,8 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("round", |r| Some(r.cell.plan.round.as_ref()?.number));
     c.add("rw", |r| r.workload().rw.as_str());
     c.add("rwmixread", |r| r.workload().rwmixread.map(u32::from));
-    c.add("bs_bytes", |r| r.workload().bs_bytes);
+    c.add("bs_bytes", |r| r.workload().single_bs_bytes());
+    c.add("block_sizes", |r| r.workload().block_size_mix());
     c.add("iodepth", |r| r.workload().iodepth);
     c.add("numjobs", |r| r.workload().numjobs);
     c.add("engine", |r| r.workload().engine.as_str());

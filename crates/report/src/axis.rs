@@ -151,7 +151,7 @@ impl Axis {
             Axis::ReadShare => read_share(w).map_or_else(none, |share| {
                 number(share.into(), format!("{share} % reads"))
             }),
-            Axis::BlockSize => number(w.bs_bytes as f64, format_size(w.bs_bytes)),
+            Axis::BlockSize => number(w.bs_bytes as f64, w.block_size_text()),
             Axis::Threads if plan.point.is_some() => {
                 number(-1.0, "threads of the operating point".to_owned())
             }

@@ -9,6 +9,8 @@
 //! Content-Security-Policy forbids every request, so that it cannot load anything whatever a
 //! drive's name contains.
 
+use assay_analysis::compare;
+use assay_stats::compare::ComparisonSettings;
 use assay_store::read::{CellState, Run};
 use assay_units::text::is_unprintable;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -19,6 +21,7 @@ use crate::drive_set::DriveSet;
 use crate::format::{short_title, slug, text_or};
 use crate::grid::{self, Section};
 use crate::scoreboard::{self, Scoreboard};
+use crate::terminal::answers;
 use crate::views;
 
 mod appendix;
@@ -27,6 +30,7 @@ mod cards;
 pub(crate) mod elements;
 pub(crate) mod header;
 mod library;
+mod repeats;
 mod standard;
 
 /// One self-contained HTML page for one or several runs. It needs no network and no other file.
@@ -56,6 +60,10 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         charts,
         ..
     } = page;
+    if let Some(compared) = compared(runs) {
+        contents.push(Entry::new("compared", "Before and after"));
+        body.push(compared);
+    }
     body.push(cards::cards(&set, &sections));
     contents.push(Entry::new("drives", "Drives"));
     let health = appendix::HealthTables::of(&set);
@@ -76,6 +84,21 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         charts,
     }
     .page()
+}
+
+/// The answers of `assay compare` for two runs with common workloads; nothing of others.
+fn compared(runs: &[Run]) -> Option<Markup> {
+    let [_, _] = runs else { return None };
+    let all = compare::compare_runs(runs, ComparisonSettings::default());
+    let [pair] = all.pairs.as_slice() else {
+        return None;
+    };
+    let (text, tables) = answers::of_page(&all, pair)?;
+    let content = html! {
+        p.how { (text) }
+        @for table in &tables { (elements::table(table)) }
+    };
+    Some(elements::titled("compared", "Before and after", &content))
 }
 
 /// What the suites contribute to a page.

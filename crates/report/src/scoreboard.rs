@@ -14,7 +14,7 @@
 use assay_analysis::figure::headline::{HeadlineMetric, Headlines};
 use assay_analysis::figure::{self, Figure, FigureValue};
 use assay_stats::compare::MINIMUM_EFFECT;
-use assay_store::model::{CellKind, Verdict};
+use assay_store::model::{CellKind, CellPlan, Verdict};
 
 use crate::drive_set::DriveSet;
 use crate::format::short_title;
@@ -57,6 +57,8 @@ pub struct Score {
     pub mark: Option<String>,
     /// The cell's id.
     pub cell: String,
+    /// I/Os in flight there, all threads together; 0 of an open loop, where it is only a limit.
+    pub in_flight: u32,
     /// Against the other drives.
     pub standing: Standing,
 }
@@ -90,8 +92,16 @@ impl Score {
             predictive: found.is_predictive,
             mark: remark.map(|(short, _)| short.to_owned()),
             cell: found.of.map_or(String::new(), |m| m.cell.plan.id.clone()),
+            in_flight: found.of.map_or(0, |m| closed_loop_depth(&m.cell.plan)),
             standing: Standing::default(),
         }
+    }
+}
+
+fn closed_loop_depth(plan: &CellPlan) -> u32 {
+    match plan.load.is_none() && plan.workload.rate_iops == 0.0 {
+        true => plan.workload.in_flight(),
+        false => 0,
     }
 }
 
@@ -243,6 +253,20 @@ impl<'a> Scoreboard<'a> {
         counts.retain(|c| c.1 > 0);
         counts.sort_by_key(|c| std::cmp::Reverse((c.1, c.2)));
         counts
+    }
+
+    /// Queue depth of a column's rates or latencies, where it is the same of all drives and the
+    /// title does not say it.
+    pub fn depth(&self, column: usize) -> Option<String> {
+        let metric = &self.columns[column].0;
+        let named = ["QD", "thread", "in flight"]
+            .iter()
+            .any(|word| metric.title.contains(word));
+        let of_depth = ["IOPS", "MiB/s", "\u{b5}s"].contains(&metric.figure.unit.text());
+        let mut depths = self.rows.iter().filter_map(|r| r.scores[column].as_ref());
+        let first = depths.next()?.in_flight;
+        let same = depths.all(|score| score.in_flight == first);
+        (of_depth && !named && same && first > 0).then(|| format!("QD{first}"))
     }
 
     /// True where a column is not ranked.

@@ -161,8 +161,6 @@ pub struct Number {
     pub mark: Option<String>,
     /// Half-width of its 95 % confidence interval, in its unit.
     pub spread: Option<String>,
-    /// Its 90 % predictive interval, if it is a simulated drive's.
-    pub range: Option<String>,
     /// Why a mean over a series has no spread.
     pub no_spread: Option<Missing>,
     /// Details for a tooltip.

@@ -23,7 +23,7 @@ use crate::views;
 use crate::warnings::by_cells;
 pub use verdicts::verdicts;
 
-mod answers;
+pub(crate) mod answers;
 pub(crate) mod text;
 mod verdicts;
 
@@ -424,7 +424,7 @@ fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {
             let drive = warning.drive.and_then(|d| set.position(i, d));
             let drive = drive.map(|d| set.full_name(d));
             let subject = joined([drive.unwrap_or_default(), same.cells()], ", ");
-            let mut message = warning.message.clone();
+            let mut message = same.message();
             if !subject.is_empty() {
                 message.push_str(&format!(" ({subject})"));
             }

@@ -390,6 +390,11 @@ impl From<toml::de::Error> for ProfileError {
 }
 
 impl Profile {
+    /// Payload that the host link carries.
+    pub fn link_bytes_per_second(&self) -> u64 {
+        crate::link::payload_bytes_per_second(&self.link)
+    }
+
     /// The built-in profile of this name; [`ProfileError::Unknown`] names those that exist.
     pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
         Profile::from_toml(Profile::builtin_text(name)?)

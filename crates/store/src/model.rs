@@ -8,6 +8,7 @@ use assay_units::endurance::EnduranceCounters;
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
+mod block_sizes;
 mod interval;
 mod predictive;
 mod procedure;
@@ -156,6 +157,9 @@ pub struct DriveRecord {
     /// 90 % predictive intervals of a simulated drive's figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub predictive: Vec<PredictiveFactors>,
+    /// Payload that the link of a simulated drive carries, PCIe or SATA.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bytes_per_second: Option<u64>,
 }
 
 /// Key of [`DriveRecord::details`]: what lies between the target and a drive.

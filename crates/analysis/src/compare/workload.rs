@@ -159,7 +159,7 @@ fn labels(plan: &CellPlan) -> Vec<String> {
     vec![
         or_empty(plan.variant.clone()),
         w.rw.clone(),
-        format_size(w.bs_bytes),
+        w.block_size_text(),
         format!("{} {threads}", w.numjobs),
         format!("depth {}", w.iodepth),
         or_empty(w.rwmixread.map(|p| format!("{p} % reads"))),

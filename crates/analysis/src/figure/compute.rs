@@ -68,9 +68,12 @@ impl<'a> Measured<'a> {
     }
 
     /// Factors of the rate and of latency percentiles.
-    fn factors(self) -> [Option<&'a PredictiveFactors>; 2] {
+    fn factors(self) -> [Option<PredictiveFactors>; 2] {
         let drive = self.run.manifest.drives.get(self.drive());
-        drive.map_or([None; 2], |drive| drive.predictive(&self.cell.plan))
+        let measured = drive.zip(self.result());
+        measured.map_or([None, None], |(drive, result)| {
+            drive.predictive_of(&self.cell.plan, result)
+        })
     }
 
     fn rates(self) -> Vec<f64> {
@@ -119,7 +122,7 @@ impl<'a> FigureInput<'a> {
         estimate: impl FnOnce() -> Option<Estimate>,
     ) -> FigureValue<'a> {
         let [rate, _] = of.factors();
-        let interval = match rate {
+        let interval = match &rate {
             Some(factors) => Some(factors.of_rate(value)),
             None if self.with_intervals => estimate().map(|e| [e.low, e.high]),
             None => None,
@@ -152,13 +155,10 @@ fn estimates(of: Measured<'_>) -> Estimates {
 pub(super) fn best_mib_per_s<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
     input.largest(|m| {
         let rate = m.result()?.mib_per_s();
-        let (size, jobs) = (m.cell.plan.workload.bs_bytes, m.cell.plan.workload.numjobs);
+        let workload = &m.cell.plan.workload;
+        let (size, jobs) = (workload.block_size_text(), workload.numjobs);
         let threads = if jobs == 1 { "thread" } else { "threads" };
-        let text = format!(
-            "{} MiB/s ({} blocks, {jobs} {threads})",
-            whole(rate),
-            format_size(size)
-        );
+        let text = format!("{} MiB/s ({size} blocks, {jobs} {threads})", whole(rate));
         let found = input.rated(m, rate, || estimates(m).mib_per_s.ok());
         Some(found.with(text))
     })
@@ -182,7 +182,7 @@ pub(super) fn mean_us<'a>(definition: &Definition, input: &FigureInput<'a>) -> F
     let first = input.first()?;
     let value = definition.of_result(first.result()?)?;
     let [rate, _] = first.factors();
-    let interval = match rate {
+    let interval = match &rate {
         Some(factors) => Some(factors.of_mean_latency(value)),
         None if input.with_intervals => {
             let estimate = estimates(first).latency_mean_ns.ok();
@@ -205,7 +205,7 @@ pub(super) fn percentile<'a>(definition: &Definition, input: &FigureInput<'a>) -
     let share = definition.title.trim_start_matches('p');
     let text = format!("{share} % of I/Os within {} \u{b5}s", whole(value));
     Some(FigureValue {
-        interval: factors.map(|f| f.of_rate(value)),
+        interval: factors.as_ref().map(|f| f.of_rate(value)),
         is_predictive: factors.is_some(),
         ..FigureValue::plain(value).with(text)
     })

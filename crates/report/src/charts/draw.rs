@@ -115,6 +115,7 @@ pub fn ring(name: &str, at: (f64, f64), colour: &str, axis: &str, hover: &str) -
     }
     .json();
     ring["marker"]["line"] = json!({"width": 2.5});
+    ring["key"] = json!({"knee": {"symbol": "circle-open"}});
     ring
 }
 

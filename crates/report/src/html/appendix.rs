@@ -5,7 +5,7 @@ use assay_units::text::format_size;
 use maud::{Markup, html};
 
 use super::Entry;
-use super::elements::{facts, folded, table, titled};
+use super::elements::{facts, folded, further, table, titled};
 use crate::drive_set::DriveSet;
 use crate::format::{distinct, figure, joined, stamp};
 use crate::grid::{Section, preparations};
@@ -47,7 +47,9 @@ impl HealthTables {
             @if self.amplification.is_some() || self.wear.is_some() {
                 (titled("endurance", "Endurance", &html! {
                     p.how { "What the drives write to their media, by their own counters. A write amplification of 2 halves what a host may write over the drive's life." }
-                    @if let Some(amplification) = &self.amplification { (table(amplification)) }
+                    @if let Some(amplification) = &self.amplification {
+                        (further(amplification.rows.len(), "Write amplification", &table(amplification)))
+                    }
                     @if let Some(wear) = &self.wear { (folded("Wear of the media", wear)) }
                 }))
             }
@@ -92,7 +94,7 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
         }
         (health.html())
         (titled("warnings", "Warnings", &html! {
-            @for (i, run) in set.runs.iter().enumerate() { @for w in by_cells(&run.warnings) { (warning(set, i, &w)) } }
+            div.warnings { @for (i, run) in set.runs.iter().enumerate() { @for w in by_cells(&run.warnings) { (warning(set, i, &w)) } } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }
         }))
         (titled("environment", "Environment", &html! {
@@ -126,7 +128,7 @@ fn warning(set: &DriveSet<'_>, run: usize, same: &WarningOfCells<'_>) -> Markup 
     let subject = joined(subject.into_iter().flatten(), " \u{b7} ");
     html! {
         article.warning {
-            p { code { (warning.code) } " " (warning.message) }
+            p { code { (warning.code) } " " (same.message()) }
             @if !subject.is_empty() { p.about { (subject) } }
             p.advice { b { "Advice:" } " " (warning.advice) }
         }

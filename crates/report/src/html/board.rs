@@ -4,7 +4,8 @@ use assay_analysis::figure::headline::HeadlineMetric;
 use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
 use maud::{Markup, html};
 
-use super::elements::{drive_name, titled};
+use super::elements::{drive_name, table as plain_table, titled};
+use super::repeats;
 use crate::drive_set::DriveSet;
 use crate::format::{figure, plural};
 use crate::scoreboard::{Score, ScoreRow, Scoreboard, Standing};
@@ -41,6 +42,7 @@ pub fn board(
     let content = match scores.rows.as_slice() {
         _ if scores.columns.is_empty() => return html! {},
         [only] => strip(scores, only, ids),
+        _ if repeats::are_repeats(set, scores) => table_of_repeats(set, scores),
         _ => table(set, scores, title, ids),
     };
     html! { div.quiet { (titled(id, title, &content)) } }
@@ -53,6 +55,9 @@ pub const NO_TAILS: &str = "tail percentiles of single runs are not ranked";
 
 /// Which drives have the best values, and how often.
 pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
+    if repeats::are_repeats(set, scores) {
+        return format!("{} of one drive.", plural(scores.rows.len(), "run"));
+    }
     let of = scores.columns.len();
     let text = |(n, (drive, best, alone)): (usize, (usize, usize, usize))| {
         let name = &set.drives[drive].heading.text;
@@ -86,7 +91,7 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
                     tr {
                         th scope="col" { "drive" }
                         @for (n, (metric, section)) in scores.columns.iter().enumerate() {
-                            (heading(metric, &ids[*section], n == 0))
+                            (heading(metric, scores.depth(n), &ids[*section], n == 0))
                         }
                     }
                 }
@@ -102,13 +107,16 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
         }
         p.key {
             b { "bold" } " best of these runs \u{b7} \u{2248} within the intervals or 1 % of it"
-            " \u{b7} " (SINGLE_RUNS)
+            " \u{b7} line below a value: its share of the column's largest \u{b7} " (SINGLE_RUNS)
+            @if scores.rows.iter().any(|r| r.verdict.is_some()) {
+                " \u{b7} verdict: \u{2713} recommended, ! conditionally, \u{2717} not recommended, ? undecided"
+            }
             @if scores.has_unranked() { " \u{b7} " (NO_TAILS) }
         }
     }
 }
 
-fn heading(metric: &HeadlineMetric, section: &str, sorted: bool) -> Markup {
+fn heading(metric: &HeadlineMetric, depth: Option<String>, section: &str, sorted: bool) -> Markup {
     let lower = metric.figure.is_lower_better();
     let order = match (sorted, lower) {
         (false, _) => "none",
@@ -118,7 +126,7 @@ fn heading(metric: &HeadlineMetric, section: &str, sorted: bool) -> Markup {
     html! {
         th scope="col" class="num" aria-sort=(order) data-lower[lower] {
             a href={ "#" (section) } title="to the section" { (metric.title) }
-            span.unit { (metric.figure.unit.text()) " "
+            span.unit { (metric.figure.unit.text()) " " @if let Some(depth) = depth { (depth) " " }
                 button type="button" class="sort" aria-label={ "Sort by " (metric.title) } title="sort" { @if lower { "\u{25b4}" } @else { "\u{25be}" } }
             }
         }
@@ -183,6 +191,11 @@ fn cell(scores: &Scoreboard<'_>, column: usize, score: Option<&Score>) -> Markup
     }
 }
 
+/// What the runs of one drive say of it: no run is the best, each is a sample.
+fn table_of_repeats(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> Markup {
+    plain_table(&repeats::table(set, scores))
+}
+
 /// The key figures of the only drive.
 fn strip(scores: &Scoreboard<'_>, row: &ScoreRow<'_>, ids: &[String]) -> Markup {
     html! {
@@ -191,13 +204,13 @@ fn strip(scores: &Scoreboard<'_>, row: &ScoreRow<'_>, ids: &[String]) -> Markup 
                 @let (class, sign, text) = verdict_style(verdict.result);
                 div { dt { "Verdict" } dd { a class={ "verdict " (class) } href={ "#drive-" (row.drive + 1) } { (sign) " " (text) } } }
             }
-            @for ((metric, section), score) in scores.columns.iter().zip(&row.scores) {
+            @for (n, ((metric, section), score)) in scores.columns.iter().zip(&row.scores).enumerate() {
                 @if let Some(score) = score {
                     div title=(details(metric, score)) {
-                        dt { a href={ "#" (ids[*section]) } { (metric.title) } }
+                        dt { a href={ "#" (ids[*section]) } { (metric.title) } @if let Some(depth) = scores.depth(n) { " " (depth) } }
                         dd {
                             b { (figure(score.value)) } " " (metric.figure.unit.text())
-                            @if let Some(ends) = score.interval { small { (predictive::text(ends)) } }
+                            @if let Some(ends) = score.interval.filter(|_| !score.predictive) { small { (predictive::text(ends)) } }
                             @if let Some(mark) = &score.mark { small.mark { (mark) } }
                         }
                     }

@@ -57,6 +57,30 @@ pub fn alarm(text: &Markup) -> Markup {
     html! { p class="banner alarm loud" role="alert" { (text) } }
 }
 
+/// Rows beyond which a table scrolls within a box.
+const LONG_ROWS: usize = 20;
+/// What repeats for every drive is folded on a page of more drives than this.
+const FEW_DRIVES: usize = 4;
+
+/// Further content of a section, folded on a page of many drives.
+pub fn further(drives: usize, summary: &str, content: &Markup) -> Markup {
+    if drives > FEW_DRIVES && !content.0.is_empty() {
+        html! { details { summary { (summary) } (content) } }
+    } else {
+        html! { (content) }
+    }
+}
+
+/// Charts in pairs, of which those after the first `shown` are folded on a page of many drives.
+pub fn pairs(drives: usize, charts: &[&Chart], shown: usize) -> Markup {
+    let (first, more) = charts.split_at(match drives > FEW_DRIVES {
+        true => shown.min(charts.len()),
+        false => charts.len(),
+    });
+    let pair = |charts: &[&Chart]| html! { @if !charts.is_empty() { div.pair { @for c in charts { (chart(c, false)) } } } };
+    html! { (pair(first)) (further(drives, "More charts", &pair(more))) }
+}
+
 /// Characters of a cell's text beyond which it is wrapped.
 const MAX_LINE_CHARS: usize = 40;
 /// Row headings of at most this many characters (sizes, counts) are never wrapped.
@@ -79,7 +103,7 @@ pub fn table(table: &Table) -> Markup {
     let rows = all_simulated(table.rows.iter().map(|r| &r.name));
     let marked = rows || all_simulated(groups);
     html! {
-        div.scroll role="region" tabindex="0" aria-label=(table.caption) {
+        div class=(if table.rows.len() > LONG_ROWS { "scroll long" } else { "scroll" }) role="region" tabindex="0" aria-label=(table.caption) {
             table {
                 caption { span.cap { (shortened(&table.caption)) @if marked { (simulated_mark()) } } }
                 thead { (head(table, marked)) }
@@ -216,7 +240,6 @@ fn cell(cell: &TableCell, first: &str) -> Markup {
             {
                 @if n.best { strong { (n.text) } } @else { (n.text) }
                 @if let Some(spread) = &n.spread { small.pm { "\u{b1} " (spread) } }
-                @if let Some(range) = &n.range { i { (range) } }
                 @if let Some(mark) = &n.mark { small { (mark) } }
             }
         },

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use crate::drive_set::DriveSet;
 use crate::format::{distinct, joined, plural, stamp};
 use crate::resume;
+use crate::warnings::by_cells;
 
 /// A limitation: its short name, and its explanations.
 struct Badge {
@@ -111,7 +112,8 @@ fn badges(set: &DriveSet<'_>) -> Vec<Badge> {
         let which = several.then(|| format!("Run {}: ", i + 1));
         of_run(run, &which.unwrap_or_default(), &mut add);
     }
-    let warnings: usize = set.runs.iter().map(|r| r.warnings.len()).sum();
+    let causes = set.runs.iter().map(|r| by_cells(&r.warnings).len());
+    let warnings: usize = causes.sum();
     if warnings > 0 {
         let details = html! {
             strong { (plural(warnings, "warning")) } " about these results, with advice: "

@@ -55,6 +55,18 @@ const assayLegend = (() => {
     return named;
   };
 
+  // What symbols mean that lines of any name have.
+  const keysOf = (view, paint) => {
+    const keys = new Map();
+    for (const trace of view.data) {
+      for (const [text, style] of Object.entries(trace.key || {})) {
+        const mode = style.dash ? 'lines' : 'markers';
+        keys.set(text, sample({ mode, line: { color: '@soft', dash: style.dash }, marker: { color: '@soft', symbol: style.symbol } }, paint));
+      }
+    }
+    return [...keys].map(([text, picture]) => `<span class="sample">${picture}<span>${text}</span></span>`).join('');
+  };
+
   // Hidden traces are not drawn and do not affect the axes.
   const shown = (chart, data) => chart.hidden && chart.hidden.size
     ? data.map(trace => chart.hidden.has(nameOf(trace)) ? { ...trace, visible: false } : trace) : data;
@@ -89,8 +101,9 @@ const assayLegend = (() => {
       });
       element.after(list);
     }
-    const html = entries.size < 2 ? '' : [...entries].map(([name, picture]) =>
+    const lines = entries.size < 2 ? '' : [...entries].map(([name, picture]) =>
       `<button type="button">${picture}<span>${name}</span></button>`).join('');
+    const html = lines + keysOf(view, paint);
     if (list.dataset.html !== html) {
       list.dataset.html = html;
       list.innerHTML = html;

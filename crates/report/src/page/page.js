@@ -92,8 +92,8 @@
     return widths.get(element.id) || element.clientWidth || 800;
   };
 
-  // Decades spanned by the positive values of an axis.
-  const decades = (view, key) => {
+  // Least and largest positive value of an axis.
+  const ends = (view, key) => {
     const letter = key[0];
     let [low, high] = [Infinity, 0];
     for (const trace of view.data) {
@@ -102,7 +102,27 @@
         if (value > 0) [low, high] = [Math.min(low, value), Math.max(high, value)];
       }
     }
-    return Math.log10(high / low);
+    return [low, high];
+  };
+
+  // At least three ticks of a log axis: powers of ten where they are enough, 2 and 5 between few of them, else round steps.
+  const logTicks = ([low, high], few) => {
+    const within = mantissas => {
+      const ticks = [];
+      for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high) + 1; e += 1) {
+        for (const m of mantissas) if (m * 10 ** e >= low * 0.97 && m * 10 ** e <= high * 1.03) ticks.push(m * 10 ** e);
+      }
+      return ticks;
+    };
+    const powers = within([1]);
+    if (powers.length >= (few ? 3 : 4)) return powers;
+    const halves = within([1, 2, 5]);
+    if (halves.length >= 3) return halves;
+    const rough = (high - low) / 3;
+    const unit = 10 ** Math.floor(Math.log10(rough));
+    const step = unit * [5, 2, 1].find(n => n * unit <= rough);
+    const first = Math.ceil(low / step);
+    return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(6)));
   };
 
   // Labels of a horizontal axis are not rotated: overlapping ones are left out.
@@ -134,7 +154,7 @@
     const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24 + labels, t: 14, b: 48 };
     const room = width - margin.l - margin.r;
     // Smaller on paper.
-    const height = chart.height * (printing ? 0.75 : 1);
+    const height = chart.height * (printing ? 0.7 : chart.of ? 1 : 0.8);
     Object.assign(layout, {
       width, height, margin,
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
@@ -170,10 +190,12 @@
       const value = view.data[0] && view.data[0].orientation === 'h' ? layout.xaxis : layout.yaxis;
       value.type = chart.log ? 'log' : 'linear';
     }
-    // Ticks of a log axis: powers of ten, and 2 and 5 between few of them.
     for (const [key, axis] of Object.entries(layout)) {
       if (!axis || axis.type !== 'log' || axis.tickvals) continue;
-      axis.dtick = decades(view, key) > (printing || narrow ? 1.6 : 2.5) ? 1 : 'D2';
+      const [low, high] = ends(view, key);
+      // One value alone has a range of two decades.
+      if (high > low * 1.001) axis.tickvals = logTicks([low, high], printing || narrow);
+      else axis.dtick = 'D2';
     }
     return layout;
   };
@@ -216,7 +238,14 @@
           assayTitles.put(titles, element, layout);
           if (!printing) assayLabels.put(chart, view, element, paint);
           else assayLabels.hide(element);
-          if (!still) element.once('plotly_relayout', () => assayLabels.hide(element));
+          if (!still) {
+            element.once('plotly_relayout', () => {
+              assayLabels.hide(element);
+              // Enlarged, an axis has the ticks of what is shown.
+              const logs = Object.keys(layout).filter(key => layout[key] && layout[key].type === 'log' && !view.layout[key].tickvals);
+              Plotly.relayout(element, Object.fromEntries(logs.map(key => [key + '.tickmode', 'auto'])));
+            });
+          }
         })
         .catch(error => complain(id + ': ' + error))
         .then(() => fresh && finished());

@@ -144,7 +144,7 @@ fn mean_load(cell: &CellRecord) -> Option<HostLoad> {
     recorded.or_else(|| HostLoad::mean(&loads()))
 }
 
-/// Interval by interval: KB/t, tps and MB/s of each drive, and the host's processors.
+/// Interval by interval: KiB/t, tps and MiB/s of each drive, and the host's processors.
 pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table {
     let intervals = |p: &&Point<'_>| p.data.map(CellDrive::intervals).unwrap_or_default();
     let series: Vec<Vec<IntervalSample>> = cell.iter().map(intervals).collect();
@@ -154,7 +154,7 @@ pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table 
     let mut columns = Vec::new();
     for point in cell {
         let heading = &point.set.drives[point.drive].heading;
-        columns.extend(["KB/t", "tps", "MB/s"].map(|label| Column::of_drive(heading, label)));
+        columns.extend(["KiB/t", "tps", "MiB/s"].map(|label| Column::of_drive(heading, label)));
     }
     let host = &cell[0].cell.host;
     if !host.is_empty() {
@@ -182,10 +182,8 @@ pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table 
         let decimals = usize::from((end_s - end_s.round()).abs() >= 0.05);
         Row::new(Heading::plain(format!("{end_s:.decimals$}")), cells)
     };
-    let mut notes = vec![
-        "as in iostat: KB/t is KiB per transfer, tps transfers per second, MB/s MiB per second"
-            .to_owned(),
-    ];
+    let mut notes =
+        vec!["as in iostat: KiB/t is KiB per transfer, tps transfers per second".to_owned()];
     if per_row > 1 {
         notes.push(format!(
             "each row adds up {per_row} intervals; the run folder contains every one"
@@ -204,7 +202,7 @@ pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table 
     }
 }
 
-/// KB/t, tps, MB/s of some intervals of a drive.
+/// KiB/t, tps, MiB/s of some intervals of a drive.
 fn transfer_cells(intervals: &[IntervalSample]) -> [TableCell; 3] {
     let ios: u64 = intervals.iter().map(IntervalSample::ios).sum();
     let bytes: u64 = intervals.iter().map(IntervalSample::bytes).sum();

@@ -8,22 +8,15 @@ use assay_store::model::CellResult;
 
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::metric::{LATENCIES, ResultMetric};
+use crate::metric::LATENCIES;
 use crate::table::{Column, Columns, Row, Table, TableCell};
 use crate::tables::cells::{
     axis_columns, latency_cells, mark, reason, rows_of_points, section_remarks,
 };
 use crate::tables::interval::no_interval_note;
-use crate::tables::predictive;
 
 /// Shown only where some result has enough samples: most jobs do not.
 pub const RAREST: &str = "p99.999";
-
-/// Heading of [`PREDICTED`].
-const PREDICTIVE: &str = "real drive, 90 % predictive interval";
-
-/// Figures with a column for their predictive interval.
-const PREDICTED: [ResultMetric; 3] = [ResultMetric::IOPS, ResultMetric::MEAN, ResultMetric::P99];
 
 /// Columns of the latency from submission.
 const FROM_SUBMISSION: [&str; 3] = ["mean", "p99", "max"];
@@ -127,7 +120,7 @@ fn add_rates(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>
     });
 }
 
-/// Confidence and predictive intervals.
+/// Confidence intervals.
 fn add_intervals(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>) {
     if is_estimated(section) {
         let group = "confidence, \u{b1} % (95 %)";
@@ -139,16 +132,6 @@ fn add_intervals(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section
                 _ if !single => TableCell::Empty,
                 Ok(pct) => TableCell::figure(pct),
                 Err(missing) => TableCell::Missing("none", missing.to_string()),
-            })
-        });
-    }
-    let mut points = section.points.iter();
-    if points.any(|p| predictive::factors_of_point(p)[0].is_some()) {
-        let headings = Column::all_under(PREDICTIVE, PREDICTED.map(|m| m.label));
-        columns.add(headings, |o| {
-            PREDICTED.map(|metric| {
-                let range = predictive::range(o.point, metric).map(predictive::text);
-                range.map_or(TableCell::Empty, TableCell::number)
             })
         });
     }

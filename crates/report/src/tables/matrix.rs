@@ -91,10 +91,10 @@ fn figure(point: &Point<'_>, metric: ResultMetric, rivals: &[f64], largest: f64)
         _ => (None, 1.0),
     };
     cell_of(point, |r| metric.value(r)).with(|n| {
-        // Of a simulated drive, what matters is how far the real one may be from it, not the run's
-        // sampling noise.
-        n.range = predictive::range(point, metric).map(predictive::text);
-        if let Some(estimate) = estimate.filter(|_| n.range.is_none()) {
+        // Of a simulated drive, what matters is how far the real one may be from it, which the
+        // table's note says, not the run's sampling noise.
+        let [predicted, _] = predictive::factors_of_point(point);
+        if let Some(estimate) = estimate.filter(|_| predicted.is_none()) {
             set_spread(n, estimate, unit);
         }
         n.share = (largest > 0.0).then(|| value / largest);

@@ -31,10 +31,10 @@ pub fn unreported() -> TableCell {
 
 pub fn efficiency_column(section: &Section<'_>) -> Column {
     let small = small_blocks(section);
-    Column::of("efficiency", if small { "kIOPS/W" } else { "MB/s/W" })
+    Column::of("efficiency", if small { "kIOPS/W" } else { "MiB/s/W" })
 }
 
-/// Rate per watt: thousands of operations per second, or MB/s.
+/// Rate per watt: thousands of operations per second, or MiB/s.
 pub fn efficiency(section: &Section<'_>, rate: f64, watts: Option<f64>) -> TableCell {
     let unit = if small_blocks(section) { 1e3 } else { 1.0 };
     TableCell::figure(watts.map(|w| rate / unit / w)).or(unreported)

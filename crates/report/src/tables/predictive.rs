@@ -4,7 +4,6 @@ use assay_store::model::{CellResult, PredictiveFactors};
 
 use crate::format::{distinct, figure};
 use crate::grid::Point;
-use crate::metric::ResultMetric;
 
 /// The intervals of a point's rate and of its latency percentiles, as
 /// [`assay_store::model::DriveRecord::predictive`].
@@ -12,18 +11,20 @@ pub fn factors_of_point<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>
     point.set.drives[point.drive].info.predictive(point.plan())
 }
 
-/// The interval of one of a point's figures, in the units of its table.
-pub fn range(point: &Point<'_>, metric: ResultMetric) -> Option<[f64; 2]> {
-    let value = metric.value(point.result()?)?;
-    let [rate, percentiles] = factors_of_point(point);
-    match (
-        metric.is_latency(),
-        metric.label == ResultMetric::MEAN.label,
-    ) {
-        (false, _) => Some(rate?.of_rate(value)),
-        (true, true) => Some(rate?.of_mean_latency(value)),
-        (true, false) => Some(percentiles?.of_rate(value)),
-    }
+/// What the link of a drive carries, where it is less than the end of a point's interval.
+fn link_limit(points: &[&Point<'_>]) -> Option<String> {
+    let mib_per_s = |p: &&&Point<'_>| {
+        let link = p.set.drives[p.drive].info.link_bytes_per_second?;
+        let link = link as f64 / f64::from(1 << 20);
+        let [rate, _] = factors_of_point(p);
+        let [_, high] = rate?.of_rate(p.result()?.mib_per_s());
+        (high > link).then_some(link)
+    };
+    let link = points.iter().find_map(|p| mib_per_s(&p))?;
+    Some(format!(
+        "; at most the {} MiB/s of its link",
+        figure(to_three_digits(link))
+    ))
 }
 
 /// An interval in the common notation, to three significant digits: its ends are estimates.
@@ -43,17 +44,18 @@ fn to_three_digits(value: f64) -> f64 {
 /// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of
 /// the rate.
 pub fn line(point: &Point<'_>, result: &CellResult) -> Option<String> {
-    let [rate, percentiles] = factors_of_point(point);
+    let info = point.set.drives[point.drive].info;
+    let [rate, percentiles] = info.predictive_of(point.plan(), result);
     let rate = rate?;
     let mut out = format!(
         "{} IOPS, {} MiB/s",
         text(rate.of_rate(result.iops())),
         text(rate.of_rate(result.mib_per_s()))
     );
-    if let Some(factors) = percentiles {
+    if let Some(factors) = &percentiles {
         out.push_str(&format!(", latency percentiles {}", times(factors)));
     }
-    Some(format!("{out} ({})", basis(rate)))
+    Some(format!("{out} ({})", basis(&rate)))
 }
 
 fn times(factors: &PredictiveFactors) -> String {
@@ -108,7 +110,8 @@ pub fn notes(points: &[Point<'_>]) -> Vec<String> {
             (rates, percentiles) => format!("{rates}, of latency percentiles {percentiles}"),
         };
         let name = mine[0].set.full_name(drive);
-        format!("{name}: 90 % predictive interval of the real drive {intervals}")
+        let limit = link_limit(&mine).unwrap_or_default();
+        format!("{name}: 90 % predictive interval of the real drive {intervals}{limit}")
     };
     let drives = distinct(points.iter().map(|p| p.drive));
     drives.into_iter().map(of_drive).collect()

@@ -5,9 +5,6 @@ use assay_store::model::CellResult;
 
 use crate::grid::Section;
 
-/// 10^6 bytes in 2^20: published rates per watt are decimal.
-pub const MB_PER_MIB: f64 = 1.048_576;
-
 /// Rates of blocks up to this size are operations per second; of larger ones, bytes.
 const SMALL_BYTES: u64 = 16 << 10;
 
@@ -22,7 +19,7 @@ pub fn rate_unit(section: &Section<'_>) -> &'static str {
     if small_blocks(section) {
         "IOPS"
     } else {
-        "MB/s"
+        "MiB/s"
     }
 }
 
@@ -31,7 +28,7 @@ pub fn rate_of(section: &Section<'_>, result: &CellResult) -> f64 {
     if small_blocks(section) {
         result.iops()
     } else {
-        result.mib_per_s() * MB_PER_MIB
+        result.mib_per_s()
     }
 }
 
@@ -40,6 +37,6 @@ pub fn rate_estimate(section: &Section<'_>, estimates: &Estimates) -> (MeanEstim
     if small_blocks(section) {
         (estimates.iops, 1.0)
     } else {
-        (estimates.mib_per_s, 1.0 / MB_PER_MIB)
+        (estimates.mib_per_s, 1.0)
     }
 }

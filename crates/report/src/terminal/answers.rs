@@ -89,6 +89,14 @@ fn how_sure(all: &Comparisons, pair: &GroupComparison) -> String {
     )
 }
 
+/// Headline and tables of a pair for the page; `None` without a common workload.
+pub fn of_page(all: &Comparisons, pair: &GroupComparison) -> Option<(String, Vec<Table>)> {
+    let metrics = pair.distinct_metrics();
+    let text = headline(all, pair).filter(|_| !metrics.is_empty())?;
+    let text = format!("{text}; {}", how_sure(all, pair));
+    Some((text, tables(pair, &metrics)))
+}
+
 /// The answer for every workload of a pair.
 pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     let metrics = pair.distinct_metrics();

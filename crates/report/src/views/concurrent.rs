@@ -40,8 +40,11 @@ pub const VIEW: SectionView = SectionView {
 fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], _id: &str) -> Markup {
     html! {
         @for (i, cell) in concurrent::cells(section).iter().enumerate() {
-            (elements::table(&concurrent::comparison(section, cell)))
-            @if let Some(chart) = charts.get(i) { (elements::chart(chart, false)) }
+            @let shown = html! {
+                (elements::table(&concurrent::comparison(section, cell)))
+                @if let Some(chart) = charts.get(i) { (elements::chart(chart, false)) }
+            };
+            @if i == 0 { (shown) } @else { (elements::further(cell.len(), "More cells", &shown)) }
             @let intervals = concurrent::intervals(section, cell);
             @if !intervals.is_empty() {
                 details { summary { "Interval by interval" } div.tall { (elements::table(&intervals)) } }

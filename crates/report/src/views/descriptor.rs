@@ -66,10 +66,10 @@ pub fn default_html(
 ) -> Markup {
     html! {
         (alarms(view, section))
-        @for table in (view.tables)(section) { (elements::table_or_notes(&table)) }
+        div.matrices { @for table in (view.tables)(section) { div { (elements::table_or_notes(&table)) } } }
         @match view.switch_legend {
             Some(legend) => (elements::switched_charts(charts, id, legend)),
-            None => div.pair { (elements::charts(charts)) },
+            None => (elements::pairs(section.drives.len(), &charts.iter().collect::<Vec<_>>(), 2)),
         }
         @for (summary, table) in (view.folded_tables)(section) { (elements::folded(summary, &table)) }
         @if view.lists_figures { (all_figures(section, None)) }

@@ -4,7 +4,6 @@ use assay_analysis::interference::{self, Interference};
 use assay_stats::{LatencySummary, OpSummary};
 use assay_store::model::{CellPlan, CellResult};
 use assay_units::Op;
-use assay_units::text::format_size;
 
 use crate::axis::{jobs_text, rw_text};
 use crate::chart::Chart;
@@ -130,7 +129,7 @@ pub fn workload_text(plan: &CellPlan) -> String {
     let limit = w
         .rate_limit_iops
         .map(|rate| format!("at most {} IOPS", figure(rate)));
-    let (rw, size) = (rw_text(&w.rw).to_owned(), format_size(w.bs_bytes));
+    let (rw, size) = (rw_text(&w.rw).to_owned(), w.block_size_text());
     let optional = [threads, depth, offered, limit].into_iter().flatten();
     joined([rw, mix, size].into_iter().chain(optional), ", ")
 }

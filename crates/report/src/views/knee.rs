@@ -3,7 +3,7 @@
 use assay_analysis::knee::total_depth;
 use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 use maud::Markup;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::chart::{Chart, ChartView, dash, symbol};
 use crate::charts;
@@ -238,7 +238,9 @@ fn traces(
             listed: false,
             ..Trace::default()
         };
-        traces.push(crosses.json());
+        let mut crosses = crosses.json();
+        crosses["key"] = json!({CPU_LIMITED: {"symbol": "x-thin-open"}});
+        traces.push(crosses);
     }
     traces
 }

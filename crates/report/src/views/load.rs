@@ -3,6 +3,7 @@
 use assay_analysis::queueing::{self, LatencyParts, UNLOADED_PCT};
 use assay_stats::LatencySummary;
 use assay_stats::knee::{LATENCY_FACTOR, LoadPoint, load_knee};
+use serde_json::json;
 
 use crate::chart::{Chart, ChartView, dash, symbol};
 use crate::charts::draw::{Trace, logarithmic, panels, ring};
@@ -317,6 +318,9 @@ fn view(
         let sustained = loads.iter().map(|o| o.rates.is_kept_up_with());
         let symbols = sustained.map(|yes| if yes { symbol(column) } else { "x" });
         line["marker"]["symbol"] = symbols.collect();
+        if loads.iter().any(|o| !o.rates.is_kept_up_with()) {
+            line["key"] = json!({"not sustained": {"symbol": "x"}});
+        }
         data.push(line);
         let submitted = loads
             .iter()
@@ -335,7 +339,9 @@ fn view(
                 hover: "%{y:,.4~g} \u{b5}s from submission".to_owned(),
                 ..Trace::default()
             };
-            data.push(trace.json());
+            let mut trace = trace.json();
+            trace["key"] = json!({"from submission": {"dash": "dot"}});
+            data.push(trace);
         }
         if let Some(at) = knee(loads) {
             data.push(ring(&name, position(&loads[at]), &colour, "y", "knee"));

@@ -12,7 +12,7 @@ use crate::grid::{Point, Section};
 use crate::html::elements;
 use crate::metric::ResultMetric;
 use crate::table::Table;
-use crate::tables::{figures, matrix, power, predictive, published};
+use crate::tables::{figures, matrix, power, published};
 use crate::views::descriptor::{KeyFigure, SectionView, all_figures};
 
 /// Cells without a specific view.
@@ -152,7 +152,7 @@ fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> M
                 @for sweep in &sweeps { (elements::chart(sweep, true)) }
             }
         }
-        div.pair { @for chart in others { (elements::chart(chart, false)) } }
+        (elements::pairs(section.drives.len(), &others, 0))
         @for (summary, table) in &published { (elements::folded(summary, table)) }
         @if let Some(power) = power::table(section) {
             details {
@@ -193,13 +193,11 @@ fn best(
     } else {
         variation(point)
     };
-    let [factors, _] = predictive::factors_of_point(point);
-    let real = factors.map(|f| format!("real drive {} (90 %)", predictive::text(f.of_rate(rate))));
     Some(KeyFigure {
         label: format!("{}{}", section.title, if several { ", peak" } else { "" }),
         value: figure(rate),
         unit,
-        details: joined([details, real.unwrap_or_default()], " \u{b7} "),
+        details,
     })
 }
 

@@ -45,8 +45,8 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         ];
         Some(KeyFigure {
             label: section.title.to_owned(),
-            value: figure(total.mb_per_s),
-            unit: "MB/s",
+            value: figure(mib_per_s(total.mb_per_s)),
+            unit: "MiB/s",
             details: joined(details.into_iter().flatten(), ", "),
         })
     });
@@ -57,8 +57,13 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
 const LATENCIES: [&str; 2] = ["mean", "p99"];
 const OPERATIONS: [&str; 3] = ["read", "write", "flush"];
 
+/// Analysis counts 10^6 bytes, as the published figures of traces; a page has one system.
+fn mib_per_s(mb_per_s: f64) -> f64 {
+    mb_per_s * 1e6 / f64::from(1 << 20)
+}
+
 fn columns() -> Vec<Column> {
-    let mut columns = Column::list([("length", ""), ("I/Os", ""), ("data rate", "MB/s")]);
+    let mut columns = Column::list([("length", ""), ("I/Os", ""), ("data rate", "MiB/s")]);
     for operation in OPERATIONS {
         columns.extend(LATENCIES.map(|latency| Column::under(operation, latency, "\u{b5}s")));
     }
@@ -71,7 +76,7 @@ fn cells(phase: &TracePhaseFigures) -> Vec<TableCell> {
     let mut cells = vec![
         TableCell::number(duration(phase.elapsed_ns.0)),
         TableCell::number(group_digits(phase.ios)),
-        TableCell::figure(phase.mb_per_s),
+        TableCell::figure(mib_per_s(phase.mb_per_s)),
     ];
     for summary in [&phase.read, &phase.write, &phase.flush] {
         cells.extend(match summary.ios {

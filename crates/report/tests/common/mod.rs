@@ -242,6 +242,7 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
         critical_c: None,
         published: Vec::new(),
         predictive: predictive(label),
+        link_bytes_per_second: None,
         endurance: None,
     }
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{CellPlan, DriveRecord, WorkloadRecord};
+use super::{CellPlan, CellResult, DriveRecord, WorkloadRecord};
 
 /// Kind of the percentiles of a latency.
 pub const LATENCY_PERCENTILE: &str = "latency_percentile";
@@ -56,6 +56,24 @@ impl DriveRecord {
         [kind, LATENCY_PERCENTILE].map(|figure| self.factors(figure, workload.in_flight()))
     }
 
+    /// [`DriveRecord::predictive`] of a result, its rate at most what the link carries.
+    pub fn predictive_of(
+        &self,
+        plan: &CellPlan,
+        result: &CellResult,
+    ) -> [Option<PredictiveFactors>; 2] {
+        let [rate, percentiles] = self.predictive(plan);
+        let simulated = result.mib_per_s() * f64::from(1 << 20);
+        let most = self.link_bytes_per_second.filter(|_| simulated > 0.0);
+        let most = most.map_or(f64::INFINITY, |link| (link as f64 / simulated).max(1.0));
+        let limited = |f: &PredictiveFactors| PredictiveFactors {
+            high: f.high.min(most),
+            low: f.low.min(most),
+            ..f.clone()
+        };
+        [rate.map(limited), percentiles.cloned()]
+    }
+
     fn factors(&self, figure: &str, in_flight: u32) -> Option<&PredictiveFactors> {
         let of_kind = || self.predictive.iter().filter(|f| f.figure == figure);
         let at_depth = of_kind().find(|f| f.in_flight == Some(in_flight));
@@ -78,11 +96,13 @@ impl WorkloadRecord {
         }
     }
 
-    /// Whether the host limits the rate: an open loop, or a closed one with a highest rate.
+    /// Whether the host limits the rate: an open loop, or a closed one with a highest rate or with
+    /// pauses between its I/Os.
     pub fn is_rate_limited(&self) -> bool {
         const LIMITS: [&str; 3] = ["--rate", "--rate_iops", "--rate_bw"];
         let mut words = self.options.split_whitespace();
-        self.rate_iops > 0.0 || words.any(|word| LIMITS.contains(&word))
+        let pauses = self.bursts.is_some() || self.idle_before_io_ns.is_some_and(|ns| ns > 0);
+        pauses || self.rate_iops > 0.0 || words.any(|word| LIMITS.contains(&word))
     }
 
     /// I/Os in flight, all threads together.

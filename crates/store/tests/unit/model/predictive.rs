@@ -48,7 +48,8 @@ fn only_cells_whose_rate_the_drive_alone_determines_have_intervals() {
     };
     let lows = |plan: &CellPlan| drive.predictive(plan).map(|f| f.map(|f| f.low));
     assert_eq!(lows(&plain), [Some(0.5), Some(0.4)]);
-    let limited: [fn(&mut CellPlan); 5] = [
+    let limited: [fn(&mut CellPlan); 6] = [
+        |plan| plan.workload.idle_before_io_ns = Some(1_000),
         |plan| plan.drives.push(4),
         |plan| plan.workload.rate_iops = 100.0,
         |plan| plan.workload.options.push_str(" --rate_bw 1m"),
@@ -64,6 +65,31 @@ fn only_cells_whose_rate_the_drive_alone_determines_have_intervals() {
         let mut plan = plain.clone();
         change(&mut plan);
         assert_eq!(lows(&plan), [None, None], "{plan:?}");
+    }
+}
+
+#[test]
+fn no_rate_is_expected_above_what_the_link_carries() {
+    let drive = DriveRecord {
+        predictive: vec![factors("sequential_read", None, 0.5, 4.0)],
+        link_bytes_per_second: Some(200 << 20),
+        ..DriveRecord::default()
+    };
+    let plan = CellPlan {
+        drives: vec![0],
+        workload: WorkloadRecord {
+            rw: "read".to_owned(),
+            direct: true,
+            ..WorkloadRecord::default()
+        },
+        ..CellPlan::default()
+    };
+    let mut result = CellResult::default();
+    for (mib_per_s, high) in [(20.0, 80.0), (100.0, 200.0), (210.0, 210.0)] {
+        result.read.mib_per_s = mib_per_s;
+        let [rate, _] = drive.predictive_of(&plan, &result);
+        let ends = rate.map(|f| f.of_rate(mib_per_s));
+        assert_eq!(ends, Some([mib_per_s / 2.0, high]));
     }
 }
 
