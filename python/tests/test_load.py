@@ -126,9 +126,45 @@ def test_the_table_of_histograms_holds_all_that_was_measured(run):
 
 def test_data_frames_keep_the_units(run):
     frames = run.to_pandas()
-    assert set(frames) == {"runs", "cells", "intervals", "telemetry", "host", "conclusions", "phases", "modes", "histograms"}
+    assert set(frames) == {"runs", "cells", "intervals", "telemetry", "host", "conclusions", "phases", "modes"}
     assert len(frames["cells"]) == run.cells.num_rows
     assert frames["cells"].attrs["units"] == assay.units(run.cells)
+    # Integers stay integers where some are missing.
+    types = {column.name: column.type for column in assay.columns(run.cells)}
+    integers = {name for name, type in types.items() if type in ("int64", "uint64", "int32", "uint32")}
+    assert any(run.cells[name].null_count for name in integers)
+    for name in integers:
+        assert frames["cells"][name].dtype.name.lower() == types[name], name
+
+
+def test_columns_have_types_and_units(run):
+    columns = assay.columns(run.cells)
+    assert [column.name for column in columns] == run.cells.column_names
+    assert assay.Column("read_latency_p99_ns", str(run.cells.schema.field("read_latency_p99_ns").type), "ns") in columns
+    assert assay.Column("cell", "string", None) in columns
+
+
+def test_many_runs_have_joined_tables(bandwidth, open_loop):
+    both = assay.load_many([bandwidth, open_loop])
+    parts = [assay.load(bandwidth), assay.load(open_loop)]
+    assert [run.folder for run in both.each] == [bandwidth, open_loop]
+    for name in ("runs", "cells", "intervals", "telemetry", "conclusions", "histograms"):
+        rows = [row for run in parts for row in getattr(run, name).to_pylist()]
+        assert getattr(both, name).to_pylist() == rows, name
+    assert assay.units(both.cells) == assay.units(parts[0].cells)
+    with pytest.raises(ValueError, match="no run folder"):
+        assay.load_many([])
+
+
+def test_histograms_are_read_when_they_are_asked_for(bandwidth, monkeypatch):
+    read = []
+    original = assay._journal.histograms
+    monkeypatch.setattr(assay._journal, "histograms", lambda *arguments: read.append(arguments) or original(*arguments))
+    run = assay.load(bandwidth)
+    run.to_pandas()
+    assert not read
+    assert run.histograms.num_rows and run.histogram(run.histograms["cell"][0].as_py()).count
+    assert len(read) == 1
 
 
 def test_pandas_is_optional(bandwidth):
@@ -152,9 +188,10 @@ def test_a_damaged_line_is_left_out_with_a_warning(open_loop, tmp_path):
     whole = json.loads(lines[at][9:])
     lines[at] = lines[at].replace(b'"ramp":false', b'"ramp":fals3')
     journal.write_bytes(b"".join(lines))
-    with pytest.warns(UserWarning, match="1 damaged line"):
-        damaged = assay.load(tmp_path)
+    damaged = assay.load(tmp_path)
     cell, op = whole["cell"], whole["ops"][0]
+    with pytest.warns(UserWarning, match="1 damaged line"):
+        damaged.histogram(cell)
     lost = assay.load(open_loop).histogram(cell, op=op["op"]).count - damaged.histogram(cell, op=op["op"]).count
     assert lost == op["ios"]
 

@@ -120,14 +120,19 @@ Examples:
     /// Is this drive OK: reads for a minute, and compares link, health, settings and rates with the
     /// data sheet and with public figures of its class.
     Check(CheckArguments),
-    /// List the suites: procedure, source, duration, and whether they destroy data.
+    /// List the suites, or explain one: procedure, source, duration, parameters, and whether it
+    /// destroys data.
     #[command(after_help = "\
 Examples:
   assay suites
+  assay suites quick
   assay suites --json | jq -r .suites[].name
 
 Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites.md).")]
-    Suites,
+    Suites {
+        /// The suite to explain: a name, or the path of a suite file [default: list all]
+        suite: Option<String>,
+    },
     /// Run a suite on one or several drives, into a run folder.
     Run(RunArguments),
     /// Run one workload, with fio's option names.
@@ -243,7 +248,7 @@ Examples:
   assay run --resume my-run
   assay run --resume my-run --until 2027-02-01T06:00:00Z
 
-The parameters of a suite, for --set, are shown by `assay suites`.")]
+`assay suites SUITE` shows the parameters of a suite, for --set.")]
 pub struct RunArguments {
     /// The suite: a name from `assay suites`, the path of a suite file (.toml), or of a fio job
     /// file (.fio).

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::List => commands::list::run(output),
         Command::Probe(probe) => commands::probe::run(&probe, output),
         Command::Check(check) => commands::check::run(&check, output),
-        Command::Suites => commands::suites::run(output),
+        Command::Suites { suite } => commands::suites::run(suite.as_deref(), output),
         Command::Run(run) => commands::run::run(run, output),
         Command::Job(job) => commands::job::run(*job, output),
         Command::Trace(trace) => commands::trace::run(&trace, output),

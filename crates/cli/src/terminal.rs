@@ -18,6 +18,8 @@ pub struct Output {
 
 /// Columns if stdout is no terminal and COLUMNS is not set.
 const DEFAULT_COLUMNS: usize = 100;
+/// Width of paragraphs, on a wider terminal too.
+pub const READABLE_COLUMNS: usize = 80;
 /// Narrower output would break words.
 const LEAST_COLUMNS: usize = 40;
 
@@ -107,6 +109,26 @@ impl Output {
             }
         }
     }
+}
+
+/// The paragraph in lines of at most `columns`, each after this indentation.
+pub fn wrapped(text: &str, columns: usize, indentation: &str) -> String {
+    let mut lines = String::new();
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        let word_width = word.chars().count();
+        if width > 0 && width + 1 + word_width <= columns {
+            lines.push(' ');
+            width += 1;
+        } else {
+            lines.push_str(if width > 0 { "\n" } else { "" });
+            lines.push_str(indentation);
+            width = indentation.chars().count();
+        }
+        lines.push_str(word);
+        width += word_width;
+    }
+    lines + "\n"
 }
 
 /// Mark after the name of a simulated drive.

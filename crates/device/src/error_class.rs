@@ -24,6 +24,7 @@ impl Classified for IdentityError {
             | IdentityError::NotADrive { .. }
             | IdentityError::ZeroSize { .. } => ErrorClass::Usage,
             IdentityError::PermissionDenied(_)
+            | IdentityError::NoNode(_)
             | IdentityError::NotInSysfs { .. }
             | IdentityError::Io { .. } => ErrorClass::Io,
         }

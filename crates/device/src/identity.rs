@@ -222,6 +222,31 @@ pub fn partition_start_bytes(info: &DriveInfo) -> Option<u64> {
     Some(block::node_of(&SystemRoot::host(), info)?.start_bytes())
 }
 
+/// What a container lacks for a drive of its host.
+fn container_advice(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "a container has only the devices that it was started with: start it with `--device \
+         {path}` (docker, podman), or the unit with DeviceAllow={path} (systemd)"
+    )
+}
+
+/// What gives access to a drive that may not be opened.
+pub(crate) fn access_advice(path: &Path) -> String {
+    let is_device = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
+    match (rustix::process::geteuid().is_root(), is_device) {
+        (false, true) => "run as root, or add yourself to the group that owns the device (often \
+                          `disk`)"
+            .to_owned(),
+        (false, false) => "run as root, or grant access to it".to_owned(),
+        // EPERM of the device policy of its control group, or EACCES of a mount without devices.
+        (true, true) => format!("root may not open it here: {}", container_advice(path)),
+        (true, false) => "root may not open it here: a user namespace or a network file system \
+                          denies it"
+            .to_owned(),
+    }
+}
+
 fn simulated_name(path: &Path) -> String {
     let drives = assay_ssd::Profile::names().into_iter();
     let drives: Vec<String> = drives.map(|name| format!("sim:{name}")).collect();
@@ -263,11 +288,13 @@ pub enum IdentityError {
     },
     #[error("{path} has zero size; {advice}")]
     ZeroSize { path: PathBuf, advice: &'static str },
-    #[error(
-        "{0}: permission denied; run as root, or add yourself to the group that owns the device \
-         (often `disk`)"
-    )]
+    #[error("{0}: permission denied; {advice}", advice = access_advice(.0))]
     PermissionDenied(PathBuf),
+    #[error(
+        "{0}: the kernel has this drive, but /dev has no device node of it; {advice}",
+        advice = container_advice(.0)
+    )]
+    NoNode(PathBuf),
     #[error(
         "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted \
          and the device still attached"
@@ -288,6 +315,11 @@ pub enum IdentityError {
 /// Symbolic links such as `/dev/disk/by-id/...` are followed.
 pub fn identify(path: &Path) -> Result<DriveInfo, IdentityError> {
     identify_at(&SystemRoot::host(), path)
+}
+
+/// What sysfs has of a block device that cannot be opened, or of which /dev has no node.
+pub fn identify_unopened(path: &Path) -> Option<DriveInfo> {
+    file::identify_unopened_at(&SystemRoot::host(), path)
 }
 
 /// Whole drives of non-zero size, without RAM disks; drives that cannot be identified are left out.

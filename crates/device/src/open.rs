@@ -10,7 +10,9 @@ use assay_io::system_calls;
 use rustix::fs::FallocateFlags;
 
 use crate::files_below::files_below;
-use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, split_device_number};
+use crate::identity::{
+    DeviceNumber, DriveInfo, DriveKind, SystemRoot, access_advice, split_device_number,
+};
 use crate::interlock::{PermitError, WritePermit};
 
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +22,7 @@ pub enum OpenError {
         drive: String,
         how: &'static str,
         source: io::Error,
-        advice: &'static str,
+        advice: String,
     },
     #[error(transparent)]
     Permit(#[from] PermitError),
@@ -60,7 +62,7 @@ pub fn open_drive(
             (false, true) => "for reading with O_DIRECT",
             (false, false) => "for reading",
         },
-        advice: advice(&source, direct),
+        advice: advice(path, &source, direct),
         source,
     };
     let flags = if direct { libc::O_DIRECT } else { 0 };
@@ -167,9 +169,9 @@ pub(crate) fn open_file(path: &Path, write: bool, flags: i32) -> io::Result<File
     options.open(path)
 }
 
-fn advice(error: &io::Error, direct: bool) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "; run as root, or grant access to it",
+fn advice(path: &Path, error: &io::Error, direct: bool) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::PermissionDenied => return format!("; {}", access_advice(path)),
         io::ErrorKind::NotFound => "; `assay list` shows the drives of this machine",
         io::ErrorKind::ResourceBusy => {
             "; it is in use on this machine: unmount it or stop its user first"
@@ -179,7 +181,8 @@ fn advice(error: &io::Error, direct: bool) -> &'static str {
              result"
         }
         _ => "",
-    }
+    };
+    advice.to_owned()
 }
 
 #[cfg(test)]

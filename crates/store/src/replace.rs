@@ -34,6 +34,15 @@ pub fn check_replaceable(path: &Path, head: &str) -> Result<(), StoreError> {
     }
 }
 
+/// Before a long work of which this file is to be written at the end: [`check_replaceable`], and its
+/// folder takes a new file.
+pub fn check_output(path: &Path, head: &str) -> Result<(), StoreError> {
+    check_replaceable(path, head)?;
+    // Removed again, as it is not committed.
+    let begun = Replacement::begin(path).map(drop);
+    begun.map_err(StoreError::io("create", path))
+}
+
 /// For a file that is written anew all the time: others read the one before or the new one, whole.
 /// Nothing is flushed, so that the storage under test is not made to, and a loss of power can leave
 /// the file empty or torn.

@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable
 
 from . import _journal
 from ._binary import find_binary
@@ -23,15 +24,12 @@ if TYPE_CHECKING:
 TABLES = ("runs", "cells", "intervals", "telemetry", "host", "conclusions", "phases", "modes")
 
 
-@dataclass
-class Run:
-    """A run folder: its manifest, and tables of what was measured (`pyarrow.Table`, units in the metadata of fields)."""
+@dataclass(kw_only=True)
+class Tables:
+    """Tables of what was measured (`pyarrow.Table`, units in the metadata of fields); `run_id` and `drive` join them."""
 
-    folder: Path
-    manifest: dict[str, Any]
-    """The plan: suite, drives, cells, parameters, build; keys in docs/run-folder.md."""
     runs: pyarrow.Table
-    """One row per drive: serial, model, firmware, suite and its hash, build, dates, outcome. `run_id` joins it to the other tables."""
+    """One row per drive: serial, model, firmware, suite and its hash, build, dates, outcome."""
     cells: pyarrow.Table
     """One row per cell and drive: workload, rates with their confidence intervals, latencies."""
     intervals: pyarrow.Table
@@ -46,7 +44,27 @@ class Run:
     """One row per phase of a cell: span, cause, mean rates, evidence."""
     modes: pyarrow.Table
     """One row per level between which the rate of a cell alternates: share and dwell time."""
-    _sums: dict[_journal.Key, Histogram] = field(repr=False)
+
+    def to_pandas(self) -> dict[str, pandas.DataFrame]:
+        """All tables as data frames, with the units in `frame.attrs["units"]`; needs pandas. Raw histograms are left out, as to read
+        them takes longer than all the rest: `assay.to_pandas(run.histograms)`.
+        """
+        return {name: to_pandas(getattr(self, name)) for name in TABLES}
+
+
+@dataclass(kw_only=True)
+class Run(Tables):
+    """A run folder: its manifest, and its tables."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    """The plan: suite, drives, cells, parameters, build; keys in docs/run-folder.md."""
+
+    @cached_property
+    def _sums(self) -> dict[_journal.Key, Histogram]:
+        """Read when a histogram is first asked for: decoding the journal takes seconds."""
+        wholes = {cell["id"]: cell["segment"]["of"] for cell in self.manifest["cells"] if "segment" in cell}
+        return _journal.histograms(self.folder / "journal.log", wholes)
 
     @property
     def simulated(self) -> bool:
@@ -90,16 +108,32 @@ class Run:
             total.merge(histogram)
         return total
 
-    def to_pandas(self) -> dict[str, pandas.DataFrame]:
-        """All tables as data frames, with the units in `frame.attrs["units"]`; needs pandas."""
-        return {name: to_pandas(getattr(self, name)) for name in (*TABLES, "histograms")}
+
+@dataclass(kw_only=True)
+class Runs(Tables):
+    """Several run folders: the tables of all, one below the other."""
+
+    each: list[Run]
+    """The runs, in the order of the folders."""
+
+    @cached_property
+    def histograms(self) -> pyarrow.Table:
+        """As those of each run."""
+        return _joined([run.histograms for run in self.each])
+
+
+def _joined(tables: list[pyarrow.Table]) -> pyarrow.Table:
+    """Versions of assay may have further columns, which are null for runs of others."""
+    import pyarrow as pa
+
+    return pa.concat_tables(tables, promote_options="default")
 
 
 def load(folder: str | os.PathLike[str], *, binary: str | None = None) -> Run:
     """Read a run folder. `binary` is the `assay` command that exports the tables; by default the installed one.
 
     Raises `FileNotFoundError` if the folder is no run folder, `RuntimeError` with assay's message if it cannot be read, and
-    `ModuleNotFoundError` without pyarrow (`pip install assay[data]`).
+    `ModuleNotFoundError` without pyarrow (`pyarrow alone: `pip install pyarrow``).
     """
     import pyarrow.parquet
 
@@ -111,5 +145,13 @@ def load(folder: str | os.PathLike[str], *, binary: str | None = None) -> Run:
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
         tables = {name: with_units(pyarrow.parquet.read_table(Path(scratch) / f"{name}.parquet")) for name in TABLES}
-    wholes = {cell["id"]: cell["segment"]["of"] for cell in manifest["cells"] if "segment" in cell}
-    return Run(folder, manifest, **tables, _sums=_journal.histograms(folder / "journal.log", wholes))
+    return Run(folder=folder, manifest=manifest, **tables)
+
+
+def load_many(folders: Iterable[str | os.PathLike[str]], *, binary: str | None = None) -> Runs:
+    """Read several run folders, as many at once as there are processors; errors as of `load`, and `ValueError` for no folder."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        each = list(pool.map(lambda folder: load(folder, binary=binary), folders))
+    if not each:
+        raise ValueError("no run folder is named")
+    return Runs(each=each, **{name: _joined([getattr(run, name) for run in each]) for name in TABLES})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pandas
@@ -66,8 +66,39 @@ def units(table: pyarrow.Table) -> dict[str, str]:
     return {name: unit.decode() for name, unit in found.items() if unit is not None}
 
 
+class Column(NamedTuple):
+    """A column of a table."""
+
+    name: str
+    type: str
+    """Of Arrow: `uint64`, `double`, `string`, `bool`, ..."""
+    unit: str | None
+    """None where it is no number."""
+
+
+def columns(table: pyarrow.Table) -> list[Column]:
+    """The columns in order, with their types and units."""
+    known = units(table)
+    return [Column(field.name, str(field.type), known.get(field.name)) for field in table.schema]
+
+
 def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
-    """The table as a data frame, with the units in `frame.attrs["units"]`; needs pandas."""
-    frame = table.to_pandas()
+    """The table as a data frame, with the units in `frame.attrs["units"]`; needs pandas.
+
+    Types are those of the table, also where values are missing: integers stay integers (`UInt64`), missing ones are `NA`.
+    """
+    import pandas
+    import pyarrow as pa
+
+    nullable = {
+        pa.int64(): pandas.Int64Dtype(),
+        pa.uint64(): pandas.UInt64Dtype(),
+        pa.int32(): pandas.Int32Dtype(),
+        pa.uint32(): pandas.UInt32Dtype(),
+        pa.float64(): pandas.Float64Dtype(),
+        pa.bool_(): pandas.BooleanDtype(),
+        pa.string(): pandas.StringDtype(),
+    }
+    frame = table.to_pandas(types_mapper=nullable.get)
     frame.attrs["units"] = units(table)
     return frame

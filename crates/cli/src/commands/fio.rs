@@ -14,6 +14,7 @@ use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{Conversion, FioJob, JobFile, convert};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::read::CellRecord;
+use assay_store::replace::check_output;
 use assay_store::{Destination, Run};
 use assay_suite::SuiteError;
 use assay_suite::expand::{PlannedJob, job_file};
@@ -115,6 +116,9 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     }
     authorise(&mut drives, &needed, &options, &destroy)?;
     super::check_destroy_serials(&super::serials_of(&drives), &request.destroy)?;
+    for (.., path) in log_files(&jobs) {
+        check_output(&path, "")?;
+    }
     let watch = super::Watch::new(&request.live)?;
     // From here on the files hold what was measured.
     made.0.clear();
@@ -128,17 +132,21 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         output,
         |run, _| {
             let cells = &run.cells[planned.len() - jobs.len()..];
-            let files = write_logs(run, cells, &jobs)?;
+            // The result is shown first, whatever becomes of logs and page.
+            let logs = write_logs(run, cells, &jobs);
+            let files = logs.as_deref().unwrap_or_default();
             let parts = cells.iter().zip(&jobs);
             let below = parts.filter_map(|(cell, job)| below_least(cell, job));
             let below: Vec<String> = below.collect();
             is_below = !below.is_empty();
-            super::report::write_page_of(run, request.report.as_deref())?;
             let page = request.report.as_deref();
+            let written = super::report::write_page_of(run, page);
+            let page = page.filter(|_| written.is_ok());
             let kept = kept.then(|| super::report::lines(run, page, &stem));
-            let text = || text(run, &below, &files, output) + &kept.unwrap_or_default();
+            let text = || text(run, &below, files, output) + &kept.unwrap_or_default();
             output.show(text, || json::suite(run))?;
-            Ok(())
+            logs?;
+            written
         },
     )?;
     Ok(match (super::outcome_of(&summary), is_below) {
@@ -342,10 +350,10 @@ fn dry_run_json(jobs: &[FioJob]) -> serde_json::Value {
     serde_json::json!({ "jobs": jobs.iter().map(job).collect::<Vec<_>>() })
 }
 
-/// Writes the logs in fio's format; returns the files.
-fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
+/// The logs in fio's format: the number of the job, the kind, and the file.
+fn log_files(jobs: &[FioJob]) -> Vec<(usize, FioLog, PathBuf)> {
     let mut files = Vec::new();
-    for (number, (cell, job)) in cells.iter().zip(jobs).enumerate() {
+    for (number, job) in jobs.iter().enumerate() {
         for request in &job.logs {
             let logs: &[FioLog] = match request.kind {
                 LogKind::Bandwidth => &[FioLog::Bandwidth],
@@ -354,18 +362,22 @@ fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Resul
                 LogKind::Histogram => &[FioLog::Histogram],
             };
             for &log in logs {
-                let path = PathBuf::from(format!(
-                    "{}_{}.{}.log",
-                    request.prefix,
-                    log.suffix(),
-                    number + 1
-                ));
-                write_fio_log(run, &cell.plan.id, log, &path)?;
-                files.push(path);
+                let (prefix, suffix) = (&request.prefix, log.suffix());
+                let name = format!("{prefix}_{suffix}.{}.log", number + 1);
+                files.push((number, log, PathBuf::from(name)));
             }
         }
     }
-    Ok(files)
+    files
+}
+
+/// Returns the files.
+fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
+    let written = log_files(jobs).into_iter().map(|(number, log, path)| {
+        write_fio_log(run, &cells[number].plan.id, log, &path)?;
+        Ok(path)
+    });
+    written.collect()
 }
 
 /// The last interval may be a part of one, and is left out where there are others.

@@ -10,7 +10,7 @@ use assay_units::text::format_size;
 use serde_json::{Value, json};
 
 use crate::exit::CommandOutcome;
-use crate::terminal::Output;
+use crate::terminal::{Output, READABLE_COLUMNS, wrapped};
 
 /// Counts the published, fitted and assumed numbers of each profile.
 fn simulated() -> anyhow::Result<Vec<(Profile, [usize; 3])>> {
@@ -39,7 +39,10 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let drives = list_drives();
     let profiles = simulated()?;
     output.show(
-        || drives_text(&drives) + &profiles_text(&profiles),
+        || {
+            let columns = output.columns().min(READABLE_COLUMNS);
+            drives_text(&drives, output.columns()) + &profiles_text(&profiles, columns)
+        },
         || document(&drives, &profiles),
     )
 }
@@ -61,68 +64,86 @@ fn document(drives: &[DriveInfo], profiles: &Profiles) -> Value {
     })
 }
 
-fn drives_text(drives: &[DriveInfo]) -> String {
+/// Columns as wide as their content; the model is cut to the rest of the line.
+fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
     let mut text = String::from("Drives on this machine\n");
-    let mut row = |[drive, size, transport, model, serial]: [&str; 5]| {
-        let drive = format!("{drive:<18} {size:>9}  {transport:<10} {model:<28}");
-        let _ = writeln!(text, "  {drive} {serial}");
-    };
-    if !drives.is_empty() {
-        let serial = "serial for --destroy";
-        row(["drive", "size", "transport", "model", serial]);
-    }
-    for drive in drives {
-        let size = format_size(drive.capacity_bytes);
-        let or_none = |field: &Option<String>| field.clone().unwrap_or("-".to_owned());
-        let [transport, model] = [&drive.transport, &drive.model].map(or_none);
-        row([&drive.spec, &size, &transport, &model, &drive.serial]);
-    }
     if drives.is_empty() {
         text.push_str("  none found (a file can be measured too)\n");
+        return text;
+    }
+    let head = [
+        "drive",
+        "size",
+        "transport",
+        "serial for --destroy",
+        "model",
+    ];
+    let mut rows = vec![head.map(str::to_owned)];
+    for drive in drives {
+        let or_none = |field: &Option<String>| field.clone().unwrap_or("-".to_owned());
+        let [transport, model] = [&drive.transport, &drive.model].map(or_none);
+        let (spec, serial) = (drive.spec.clone(), drive.serial.clone());
+        let size = format_size(drive.capacity_bytes);
+        rows.push([spec, size, transport, serial, model]);
+    }
+    let width = |column: usize| {
+        let widths = rows.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let [a, b, c, d] = [0, 1, 2, 3].map(width);
+    for [drive, size, transport, serial, model] in &rows {
+        let line = format!("  {drive:<a$} {size:>b$}  {transport:<c$} {serial:<d$} ");
+        let left = columns
+            .saturating_sub(line.chars().count())
+            .max("model".len());
+        let model: String = model.chars().take(left).collect();
+        let _ = writeln!(text, "{line}{model}");
     }
     text
 }
 
-fn profiles_text(profiles: &Profiles) -> String {
+fn profiles_text(profiles: &Profiles, columns: usize) -> String {
     let mut text = String::from(
-        "\nSimulated drives: sim:NAME or sim:FILE.toml, with \
-         [,seed=N][,state=fresh|filled][,op=PERCENT]... (docs/model.md)\n",
+        "\nSimulated drives: sim:NAME or sim:FILE.toml, also with options:\n  \
+         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED... (docs/model.md)\n",
     );
     let _ = writeln!(
         text,
-        "  {:<24} {:>9}  {:<4}  {:<26}  {:>15}  {:>7} {:>6}",
-        "name", "size", "NVMe", "published/fitted/assumed", "figures met", "median", "worst"
+        "  {:<24} {:>8}  {:<4}  {:<11} {:>10} {:>7} {:>6}",
+        "name", "size", "NVMe", "numbers", "met", "median", "worst"
     );
     for (profile, [published, fitted, assumed]) in profiles {
-        let numbers = format!("{published} / {fitted} / {assumed}");
+        let numbers = format!("{published}/{fitted}/{assumed}");
         let size = format_size(profile.identity.capacity_bytes.value);
         let version = nvme_version(profile).unwrap_or("SATA");
         let fidelity = match fidelity(&profile.name) {
             None if Profile::is_from_facts_alone(&profile.name) => {
-                format!("{:>15}", "facts only")
+                format!("{:>10}", "facts only")
             }
-            None => format!("{:>15}", "-"),
+            None => format!("{:>10}", "-"),
             Some(f) => {
                 let met = format!("{} of {}", f.met, f.count);
-                format!("{met:>15}  {:>5.1} % {:>4.0} %", f.median_pct, f.worst_pct)
+                format!("{met:>10} {:>5.1} % {:>4.0} %", f.median_pct, f.worst_pct)
             }
         };
-        let drive = format!("{:<24} {size:>9}  {version:<4}", profile.name);
-        let _ = writeln!(text, "  {drive}  {numbers:<26}  {fidelity}");
+        let drive = format!("{:<24} {size:>8}  {version:<4}", profile.name);
+        let _ = writeln!(text, "  {drive}  {numbers:<11} {fidelity}");
+    }
+    let notes = [
+        "Numbers: published/fitted/assumed. Met, median, worst: published figures met, and errors \
+         against them (docs/fidelity.md lists all figures, and those that were predicted). Facts \
+         only: made of hardware facts, fitted to nothing; its figures are predictions."
+            .to_owned(),
+        format!(
+            "With ,lot=SEED drives differ as those of a lot do ({}).",
+            lot::summary()
+        ),
+    ];
+    for note in notes {
+        text.push_str(&wrapped(&note, columns, "  "));
     }
     text.push_str(
-        "  Errors against published figures; docs/fidelity.md lists all figures, and those \
-         that were predicted.\n  Facts only: made of hardware facts, fitted to nothing; its \
-         figures are predictions.\n",
-    );
-    let _ = writeln!(
-        text,
-        "  With ,lot=SEED drives differ as those of a lot do ({}).",
-        lot::summary()
-    );
-    text.push_str(
-        "\nnull: measures assay's own overhead. `assay probe DRIVE` shows one drive in \
-         detail.\n",
+        "\nnull: measures assay's own overhead. `assay probe DRIVE` shows one in detail.\n",
     );
     text
 }

@@ -1,8 +1,9 @@
 //! `assay probe DRIVE`.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use assay_device::identity::{DriveKind, temperature_celsius};
+use assay_device::identity::{DriveInfo, DriveKind, identify_unopened, temperature_celsius};
 use assay_device::interlock::{self, Refusal};
 use assay_device::nvme::display;
 use assay_device::nvme::probe::Probe;
@@ -48,9 +49,51 @@ fn controller_text(probe: Result<&Probe, &SessionError>) -> String {
     text
 }
 
+/// The drive as identified, without what only its controller says.
+fn identity_text(info: &DriveInfo) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{name:<22} {value}");
+        }
+    };
+    let mark = if info.simulated { "  (simulated)" } else { "" };
+    line("drive", &format!("{}{mark}", info.spec));
+    line("model", info.model.as_deref().unwrap_or(""));
+    line("serial", &info.serial);
+    line("firmware", info.firmware.as_deref().unwrap_or(""));
+    let (size, bytes) = (
+        format_size(info.capacity_bytes),
+        group_digits(info.capacity_bytes),
+    );
+    line("capacity", &format!("{size} ({bytes} bytes)"));
+    line("logical block", &format!("{} B", info.logical_block_bytes));
+    for (name, value) in manifest::details(info) {
+        line(&name, &value);
+    }
+    text
+}
+
+/// Shows what sysfs has of a drive that cannot be opened; the command fails all the same.
+fn unopened(name: &str, error: anyhow::Error, output: Output) -> anyhow::Result<CommandOutcome> {
+    if let Some(info) = identify_unopened(Path::new(name)) {
+        output.show(
+            || {
+                let known = identity_text(&info);
+                format!("{known}\nIt cannot be opened; this is what the kernel says of it.\n")
+            },
+            || json!({ "drive": info, "open_error": error.to_string(), "simulated": false }),
+        )?;
+    }
+    Err(error)
+}
+
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let names = std::slice::from_ref(&arguments.drive);
-    let mut sessions = super::open_drives(names, &SessionOptions::looking())?;
+    let mut sessions = match super::open_drives(names, &SessionOptions::looking()) {
+        Ok(sessions) => sessions,
+        Err(error) => return unopened(&arguments.drive, error, output),
+    };
     let session = &mut sessions[0];
     let telemetry = session.telemetry();
     let info = session.info();
@@ -69,28 +112,11 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
     } else {
         None
     };
-    let details = manifest::details(info);
     let text = || {
-        let mut text = String::new();
+        let mut text = identity_text(info);
         let mut line = |name: &str, value: &str| {
-            if !value.is_empty() {
-                let _ = writeln!(text, "{name:<22} {value}");
-            }
+            let _ = writeln!(text, "{name:<22} {value}");
         };
-        let mark = if info.simulated { "  (simulated)" } else { "" };
-        line("drive", &format!("{}{mark}", info.spec));
-        line("model", info.model.as_deref().unwrap_or(""));
-        line("serial", &info.serial);
-        line("firmware", info.firmware.as_deref().unwrap_or(""));
-        let (size, bytes) = (
-            format_size(info.capacity_bytes),
-            group_digits(info.capacity_bytes),
-        );
-        line("capacity", &format!("{size} ({bytes} bytes)"));
-        line("logical block", &format!("{} B", info.logical_block_bytes));
-        for (name, value) in &details {
-            line(name, value);
-        }
         if let Some(celsius) = temperature_c.filter(|_| probe.is_none()) {
             line("temperature", &format!("{celsius:.0} degrees C"));
         }

@@ -11,7 +11,7 @@ use assay_execute::run::{Resume, RunSummary};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
-use assay_store::replace::check_replaceable;
+use assay_store::replace::check_output;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::catalogue;
 use assay_suite::expand::{ENGINE, RunSettings, expand, expand_labelled};
@@ -38,7 +38,7 @@ struct Request {
 
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     if let Some(page) = &arguments.report {
-        check_replaceable(page, PAGE_HEAD)?;
+        check_output(page, PAGE_HEAD)?;
     }
     if let Some(file) = &arguments.ocp {
         OcpOutput::check(file)?;
@@ -88,21 +88,21 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         }
     };
     let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
-    super::report::write_page_of(&run, arguments.report.as_deref())?;
+    // The result is shown first, whatever becomes of the page.
+    let page = arguments.report.as_deref();
+    let written = super::report::write_page_of(&run, page);
+    let page = page.filter(|_| written.is_ok());
     let text = || {
         let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
         if summary.outcome == RunEnd::Interrupted {
             let until = arguments.until.as_ref().map(|until| until.text.as_str());
             text.push_str(&interruption(&run, &summary, until));
         }
-        text.push_str(&super::report::lines(
-            &run,
-            arguments.report.as_deref(),
-            &plan.suite.name,
-        ));
+        text.push_str(&super::report::lines(&run, page, &plan.suite.name));
         text
     };
     output.show(text, || json::suite(&run))?;
+    written?;
     let failed = arguments.gate && super::measured_nothing(&run);
     Ok(super::outcome_of(&summary).unless(failed))
 }

@@ -1,11 +1,56 @@
 //! Block devices: workloads on loop and zram devices, refusals for drives in use.
 
 use std::fs;
+use std::process::Command;
 
 use rustix::process::Signal;
 
 use crate::block_devices::{BlockDevices, name, run};
-use crate::fixture::{Done, MIB, changed_blocks, noise, number, send, text_so_far, wait_until};
+use crate::fixture::{
+    ASSAY, Done, MIB, changed_blocks, noise, number, send, text_so_far, wait_until,
+};
+
+/// A container without the device: its node cannot be opened, or is missing. sysfs still has it.
+#[test]
+fn a_drive_that_a_container_lacks_is_shown_and_the_missing_option_named() {
+    let Some(mut devices) = BlockDevices::new() else {
+        return;
+    };
+    devices.fixture.noise("image", MIB);
+    let Some(device) = devices.attach("image", &[]) else {
+        return;
+    };
+    fs::create_dir(devices.fixture.path("dev")).unwrap();
+    let numbers = fs::read_to_string(format!("/sys/block/{}/dev", name(&device))).unwrap();
+    let node = numbers.trim().replace(':', " ");
+    let denied =
+        format!("mount -t tmpfs -o nodev none dev && mknod dev/node b {node} && assay=dev/node");
+    let absent = format!("mount -t tmpfs none /dev && assay={device}");
+    for (prepare, why) in [
+        (denied, "root may not open it here"),
+        (absent, "no device node"),
+    ] {
+        let probe = format!("{prepare} && \"$0\" probe $assay \"$@\"");
+        let run = |options: &[&str]| {
+            let output = Command::new("unshare")
+                .args(["-m", "sh", "-c", &probe, ASSAY])
+                .args(options)
+                .current_dir(devices.fixture.path("."))
+                .output()
+                .unwrap();
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+            (text(&output.stdout), text(&output.stderr))
+        };
+        let (shown, error) = run(&[]);
+        assert!(shown.contains("(1,048,576 bytes)"), "{shown}");
+        assert!(error.contains(why) && error.contains("--device"), "{error}");
+        assert!(!error.contains("run as root"), "{error}");
+        let document: serde_json::Value = serde_json::from_str(&run(&["--json"]).0).unwrap();
+        assert_eq!(number(&document, "/drive/capacity_bytes"), MIB as f64);
+        assert!(document["open_error"].as_str().unwrap().contains(why));
+    }
+}
 
 #[test]
 fn workloads_on_a_loop_device_reach_the_file_under_it() {

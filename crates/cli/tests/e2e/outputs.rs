@@ -522,16 +522,137 @@ fn progress_fits_sixty_columns_and_columns_is_respected() {
         has_progress |= line.contains("left") && line.contains("IOPS, ");
     }
     assert!(has_progress, "{drawn:?}");
-    let mut suites = fixture.command("suites");
-    let narrow = suites.env("COLUMNS", "50").output().unwrap();
-    let text = String::from_utf8(narrow.stdout).unwrap();
-    let summary = text
-        .lines()
-        .find(|line| line.starts_with("    ") && line.contains(' '));
-    assert!(
-        summary.is_some_and(|line| line.chars().count() <= 50),
-        "{text}"
+}
+
+/// A terminal of 80 columns: no line is broken, whatever the drives of this host are called.
+#[test]
+fn lists_fit_eighty_columns_and_a_suite_is_explained() {
+    let fixture = Fixture::on_disk();
+    let shown = |words: &str, columns: usize| {
+        let mut command = fixture.command(words);
+        let done = command
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{words}");
+        let text = String::from_utf8(done.stdout).unwrap();
+        for line in text.lines() {
+            assert!(line.chars().count() <= columns, "{words}: {line:?}");
+        }
+        text
+    };
+    assert!(shown("list", 80).contains("samsung-951"));
+    let suites = shown("suites", 80);
+    assert!(suites.lines().count() < 60, "{suites}");
+    assert!(suites.contains("`assay suites SUITE`"), "{suites}");
+    for suite in fixture.json("suites")["suites"].as_array().unwrap() {
+        let name = suite["name"].as_str().unwrap();
+        assert!(
+            suites.contains(&format!("\n{name} ")) || suites.starts_with(name),
+            "{suites}"
+        );
+        let explained = shown(&format!("suites {name}"), 80);
+        let own = fixture.json(&format!("suites {name}"));
+        assert_eq!(own["suites"].as_array().unwrap(), &[suite.clone()]);
+        for parameter in suite["parameters"].as_array().unwrap() {
+            let key = parameter["key"].as_str().unwrap();
+            assert!(explained.contains(&format!("  {key}=")), "{explained}");
+        }
+    }
+    fixture.run("suites bandwith").refuses(2, &["bandwidth"]);
+}
+
+/// What bash offers at the end of a line.
+fn completed(fixture: &Fixture, line: &str) -> Vec<String> {
+    fixture.write("complete.bash", fixture.ok("completions bash").stdout);
+    let program =
+        "source complete.bash; COMP_LINE=$1 COMP_POINT=${#1}; read -ra COMP_WORDS <<<\"$1\"
+         [[ $1 == *' ' ]] && COMP_WORDS+=('')
+         COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+         _assay_with_values assay \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\" 2>&1
+         printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let output = fixture.tool("bash", &["-c", program, "bash", line]);
+    output.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_suites_drives_and_values() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk.img", MIB);
+    for (line, offered) in [
+        ("assay run ban", vec!["bandwidth"]),
+        ("assay suites ban", vec!["bandwidth"]),
+        // The part up to the colon stays on the line.
+        ("assay run quick sim:samsung-95", vec!["samsung-951"]),
+        ("assay probe sim:wd", vec!["wd-black"]),
+        ("assay run quick disk", vec!["disk.img"]),
+        ("assay run quick --set ru", vec!["runtime="]),
+        ("assay run --set ar", vec![""]),
+        (
+            "assay job sim:wd-black --rw rand",
+            vec!["randread", "randwrite", "randrw", "randtrim"],
+        ),
+        (
+            "assay export run --format fio",
+            vec!["fio-json", "fio-logs"],
+        ),
+        ("assay exp", vec!["export"]),
+    ] {
+        assert_eq!(completed(&fixture, line), offered, "{line}");
+    }
+    let listed = fixture.json("list");
+    let drives = completed(&fixture, "assay run quick /dev/");
+    for drive in listed["drives"].as_array().unwrap() {
+        let spec = drive["spec"].as_str().unwrap();
+        let has_node = std::path::Path::new(spec).exists();
+        assert!(
+            !has_node || drives.iter().any(|d| d == spec),
+            "{spec}: {drives:?}"
+        );
+    }
+}
+
+/// A report or log that cannot be written: refused before the run where that can be seen, and
+/// otherwise an error after the result.
+#[test]
+fn no_report_hides_the_result() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("disk", MIB);
+    let quick = "run quick sim:samsung-951 --scale 0.005";
+    let refused = fixture.run(&format!("{quick} --report nowhere/page.html --out early"));
+    refused.refuses(4, &["nowhere/page.html"]);
+    assert!(!fixture.path("early").exists());
+    fixture.write(
+        "logs.fio",
+        "[job]\nfilename=disk\nrw=randread\nsize=64k\nwrite_bw_log=nowhere/log\n",
     );
+    let refused = fixture.run("run logs.fio --out early");
+    refused.refuses(4, &["nowhere/log_bw.1.log"]);
+    assert!(!fixture.path("early").exists());
+
+    // The folder of the page disappears while the run is measured: its power meter removes it.
+    fs::create_dir(fixture.path("pages")).unwrap();
+    let mut late = fixture.command("");
+    let done = late
+        .args(["run", "quick", "disk", "--scale", "0.01", "--out", "late"])
+        .args(["--report", "pages/page.html"])
+        .args([
+            "--power-meter",
+            "rmdir pages; while :; do echo 1; sleep 1; done",
+        ])
+        .output()
+        .unwrap();
+    let (result, error) = (
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr),
+    );
+    assert_eq!(done.status.code(), Some(4), "{error}");
+    assert!(result.contains("Run folder: late"), "{result}");
+    assert!(
+        result.contains("assay report late"),
+        "the command that writes it: {result}"
+    );
+    assert!(error.contains("pages/page.html"), "{error}");
 }
 
 /// What a user of fio types first: accepted, or answered with the equivalent.

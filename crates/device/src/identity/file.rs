@@ -24,7 +24,12 @@ struct DirectIo {
 /// [`super::identify`] with another sysfs and procfs; `path` is resolved on the running system.
 pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, IdentityError> {
     let fail = |doing, source| io_error(given, doing, source);
-    let path = given.canonicalize().map_err(|e| fail("find it", e))?;
+    let path = given.canonicalize().map_err(|e| match fail("find it", e) {
+        IdentityError::Missing(path) if node_of_name(root, given).is_some() => {
+            IdentityError::NoNode(path)
+        }
+        other => other,
+    })?;
     let metadata = std::fs::metadata(&path).map_err(|e| fail("look at it", e))?;
     let file_type = metadata.file_type();
     let not_a_drive = |what| {
@@ -55,6 +60,29 @@ pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, Identit
         true => identify_block(root, given, &path, split_device_number(metadata.rdev())),
         false => identify_file(root, given, &path, &metadata),
     }
+}
+
+/// The block device of which a path in /dev would be the node.
+fn node_of_name(root: &SystemRoot, path: &Path) -> Option<BlockNode> {
+    let name = path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
+    BlockNode::in_dir(&root.sys(format!("class/block/{name}"))).ok()
+}
+
+/// [`super::identify_unopened`] with another sysfs.
+pub(crate) fn identify_unopened_at(root: &SystemRoot, path: &Path) -> Option<DriveInfo> {
+    let node = match std::fs::metadata(path) {
+        Ok(there) if there.file_type().is_block_device() => {
+            block_node(root, split_device_number(there.rdev())).ok()?
+        }
+        Ok(_) => return None,
+        Err(_) => node_of_name(root, path)?,
+    };
+    Some(describe_block(
+        root,
+        &node,
+        &path.display().to_string(),
+        path,
+    ))
 }
 
 fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityError {

@@ -49,7 +49,8 @@ impl AdminPort for ControllerDevice {
                 command,
                 advice: match source.kind() {
                     io::ErrorKind::PermissionDenied => {
-                        "; admin commands need root (CAP_SYS_ADMIN) on most drives"
+                        "; admin commands need CAP_SYS_ADMIN on most drives: root has it, but not \
+                         in most containers (docker, podman: `--cap-add SYS_ADMIN`)"
                     }
                     _ => "",
                 },
