@@ -132,21 +132,13 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         output,
         |run, _| {
             let cells = &run.cells[planned.len() - jobs.len()..];
-            // The result is shown first, whatever becomes of logs and page.
-            let logs = write_logs(run, cells, &jobs);
-            let files = logs.as_deref().unwrap_or_default();
             let parts = cells.iter().zip(&jobs);
             let below = parts.filter_map(|(cell, job)| below_least(cell, job));
             let below: Vec<String> = below.collect();
             is_below = !below.is_empty();
             let page = request.report.as_deref();
-            let written = super::report::write_page_of(run, page);
-            let page = page.filter(|_| written.is_ok());
-            let kept = kept.then(|| super::report::lines(run, page, &stem));
-            let text = || text(run, &below, files, output) + &kept.unwrap_or_default();
-            output.show(text, || json::suite(run))?;
-            logs?;
-            written
+            let name = kept.then_some(stem.as_ref());
+            show(run, (cells, &jobs), &below, page, name, output)
         },
     )?;
     Ok(match (super::outcome_of(&summary), is_below) {
@@ -155,15 +147,32 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     })
 }
 
-fn text(run: &Run, below: &[String], logs: &[PathBuf], output: Output) -> String {
-    let mut text = assay_report::terminal::render(run, output.columns(), output.style());
-    for line in below {
-        let _ = writeln!(text, "\n{line}");
-    }
-    for log in logs {
-        let _ = writeln!(text, "Log:        {}", log.display());
-    }
-    text
+/// The result is shown first, whatever becomes of logs and page. `name`: of a run that is kept.
+fn show(
+    run: &Run,
+    (cells, jobs): (&[CellRecord], &[FioJob]),
+    below: &[String],
+    page: Option<&Path>,
+    name: Option<&str>,
+    output: Output,
+) -> anyhow::Result<()> {
+    let logs = write_logs(run, cells, jobs);
+    let written = super::report::write_page_of(run, page);
+    let page = page.filter(|_| written.is_ok());
+    let text = || {
+        let mut text = assay_report::terminal::render(run, output.columns(), output.style());
+        for line in below {
+            let _ = writeln!(text, "\n{line}");
+        }
+        for log in logs.iter().flatten() {
+            let _ = writeln!(text, "Log:        {}", log.display());
+        }
+        let kept = name.map(|name| super::report::lines(run, page, name));
+        text + &kept.unwrap_or_default()
+    };
+    output.show(text, || json::suite(run))?;
+    logs?;
+    written
 }
 
 fn authorise(

@@ -553,7 +553,7 @@ fn lists_fit_eighty_columns_and_a_suite_is_explained() {
         );
         let explained = shown(&format!("suites {name}"), 80);
         let own = fixture.json(&format!("suites {name}"));
-        assert_eq!(own["suites"].as_array().unwrap(), &[suite.clone()]);
+        assert_eq!(own["suites"], serde_json::json!([suite]));
         for parameter in suite["parameters"].as_array().unwrap() {
             let key = parameter["key"].as_str().unwrap();
             assert!(explained.contains(&format!("  {key}=")), "{explained}");
