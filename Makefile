@@ -25,10 +25,11 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 	@scripts/ensure-packages
 	@scripts/test
 
-test-long: ## what make test samples, complete: random sequences of the core, power losses of a fleet task, memory of large run folders, waits of hosts
+test-long: ## what make test samples, complete: random sequences of the core, power losses of a fleet task, memory of large run folders, waits of hosts, 2,000 job files through fio
 	@scripts/ensure-packages
 	@ASSAY_TESTS_LONG=1 cargo test -p assay-cosim --test tests -- sequences::
 	@ASSAY_TESTS_LONG=1 cargo test -p assay-execute --test tests -- host_waits::
+	@ASSAY_TESTS_LONG=1 cargo test -p assay-fio-job --test differential
 	@cargo test -p assay-cli --features s3 --test e2e -- --ignored
 
 fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per target, TARGETS="journal suite" selects

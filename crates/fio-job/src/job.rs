@@ -11,6 +11,7 @@ mod exits;
 mod given;
 mod limits;
 mod logs;
+mod order;
 mod targets;
 mod trace;
 
@@ -37,6 +38,10 @@ pub struct FioJob {
     pub options: JobOptions,
     /// Drop the file from the page cache first.
     pub drop_cache: bool,
+    /// `filesize`.
+    pub file_bytes: Option<u64>,
+    /// Its number among the clones of its section that have files of their own.
+    pub clone: u32,
     /// The file may be created.
     pub may_create: bool,
     /// Least rate in every interval; a job below it has failed.
@@ -61,6 +66,8 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
     let mut stages: Vec<(String, usize)> = Vec::new();
     let mut stage = 0;
     let mut exits = exits::Exits::of(file)?;
+    // fio counts threads from 1, clones too.
+    let mut thread = 1;
     let mut named = BTreeSet::new();
     for section in &file.sections {
         let given = Given::of(section)?;
@@ -80,7 +87,13 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         stages.push((section.name.clone(), stage));
         let exit = exits.section(&given, stage)?;
         named.extend(given.text("filename").map(|(name, _)| name.to_owned()));
-        section_jobs(section, &given, drive, stage, exit, &mut conversion)?;
+        let place = (stage, thread);
+        section_jobs(section, &given, drive, place, exit, &mut conversion)?;
+        thread = given
+            .number("numjobs")?
+            .unwrap_or(1)
+            .max(1)
+            .saturating_add(thread);
         if conversion.jobs.len() > MAX_JOBS {
             let message = format!("numjobs: more than {MAX_JOBS} jobs");
             return Err(given.error(&section.place, message));
@@ -103,7 +116,7 @@ fn section_jobs(
     section: &Section,
     given: &Given<'_>,
     drive: Option<&str>,
-    stage: usize,
+    (stage, thread): (usize, u32),
     exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
@@ -118,7 +131,6 @@ fn section_jobs(
     access::access(given, &mut options, &mut note)?;
     limits::limits(given, &mut options, &mut note)?;
     targets::engine(given, &targets, &mut options, &mut note)?;
-    trace::trace(given, &mut options, &mut note)?;
     if let Some((what, group)) = exit {
         options.exitall = Some(what.scope().to_owned());
         options.exit_group = Some(group).filter(|&group| group > 0);
@@ -137,7 +149,8 @@ fn section_jobs(
         _ => section.name.as_str(),
     };
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
-    let several = targets.len() > 1;
+    let clones = targets.len();
+    let several = clones > 1;
     if several {
         options.numjobs = None;
     }
@@ -147,6 +160,22 @@ fn section_jobs(
             false => base.to_owned(),
         };
         let mut options = options.clone();
+        let thread = order::Thread {
+            // fio names the clones behind the first backwards.
+            number: match clone {
+                0 => thread,
+                clone => thread.saturating_add((clones - clone) as u32),
+            },
+            clone: clone as u32,
+        };
+        let file = target.name();
+        let mut note = |text: String| {
+            if !conversion.notes.contains(&text) {
+                conversion.notes.push(text);
+            }
+        };
+        order::order(given, &mut options, thread, file, &mut note)?;
+        trace::trace(given, &mut options, &mut note)?;
         if several && let Some(seed) = &mut options.seed {
             *seed = seed.wrapping_add(clone as u64);
         }
@@ -159,6 +188,11 @@ fn section_jobs(
             target,
             options,
             drop_cache,
+            file_bytes: match given.size("filesize")? {
+                Some(number::Size::Bytes(bytes)) if bytes > 0 => Some(bytes),
+                _ => None,
+            },
+            clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
             least_rate,
             logs: logs.clone(),
@@ -198,28 +232,34 @@ impl FioJob {
         }
     }
 
+    /// The length of a file that is made for it.
     pub fn end_bytes(&self) -> Option<u64> {
+        if let Some(bytes) = self.file_bytes {
+            return Some(bytes);
+        }
         let bytes = |text: &Option<String>| match text {
             Some(text) => number::bytes(text, 1024),
             None => Some(0),
         };
         let size = bytes(&self.options.size).filter(|&size| size > 0)?;
-        let last = u64::from(self.options.numjobs.unwrap_or(1).saturating_sub(1));
-        let increment = bytes(&self.options.offset_increment)?.checked_mul(last)?;
+        let increment = bytes(&self.options.offset_increment)?.checked_mul(self.last_clone())?;
         let end = bytes(&self.options.offset)?.checked_add(increment)?;
         end.checked_add(size)
     }
 
-    /// Returns what was limited.
-    pub fn limit_to(&mut self, capacity_bytes: u64) -> Option<String> {
+    fn last_clone(&self) -> u64 {
+        let clones = self.options.numjobs.unwrap_or(1).saturating_sub(1);
+        u64::from(clones) + u64::from(self.clone)
+    }
+
+    /// What the plan limits to the drive.
+    pub fn limit_to(&self, capacity_bytes: u64) -> Option<String> {
         let bytes = |text: &Option<String>| number::bytes(text.as_deref()?, 1024);
         let offset = bytes(&self.options.offset).unwrap_or(0);
         let increment = bytes(&self.options.offset_increment).unwrap_or(0);
-        let last = u64::from(self.options.numjobs.unwrap_or(1).saturating_sub(1));
-        let room =
-            capacity_bytes.saturating_sub(offset.saturating_add(increment.saturating_mul(last)));
+        let last = increment.saturating_mul(self.last_clone());
+        let room = capacity_bytes.saturating_sub(offset.saturating_add(last));
         let size = bytes(&self.options.size).filter(|&size| size > room && room > 0)?;
-        self.options.size = None;
         Some(format!(
             "[{}]: size={size} is limited to the {room} bytes that the drive has there",
             self.name

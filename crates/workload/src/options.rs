@@ -201,6 +201,10 @@ job_options! {
     Area zonerange: Text(String), "SIZE", "`zonesize`", ["\"1m\""];
     /// strided zones: gap between zones
     Area zoneskip: Text(String), "SIZE", "0", ["\"1m\""];
+    /// which I/Os, and in which order: `own`, or `fio`: those of fio 3.33 for options of the same
+    /// names, to which `;NAME=VALUE` adds options of fio that are none here; conversions of job
+    /// files write it ([fio.md](fio.md))
+    Workload order: Text(String), "ORDER", "`own`", ["\"fio\"", "\"fio;loops=2\""];
     /// open loop: this many I/Os per second are due per thread (`20k` is 20480), whether or not
     /// earlier ones have completed; latency counts from the due time
     Timing rate: Text(String), "IOPS", "closed loop", ["\"20000\""];
@@ -350,6 +354,10 @@ impl JobOptions {
                     line.push(format!("--{}", option.name));
                 }
                 (OptionKind::Flag, Some(_)) => {}
+                // A shell ends a command at it.
+                (_, Some(value)) if value.contains(';') => {
+                    line.push(format!("--{} '{value}'", option.name));
+                }
                 (_, Some(value)) => line.push(format!("--{} {value}", option.name)),
             }
         }

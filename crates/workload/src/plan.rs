@@ -7,6 +7,7 @@ use assay_io::cpus::CpuList;
 use assay_trace::replay::ReplayPlan;
 use assay_units::{Nanos, Op, SECTOR_BYTES};
 
+use crate::access::fio::{FioAccess, FioArea};
 use crate::access::{AccessConfig, AccessError, AddressGenerator, Region};
 use crate::arrival::Rate;
 use crate::exit::Exit;
@@ -18,11 +19,12 @@ mod accesses;
 mod checks;
 mod error;
 mod flushes;
+mod ordered;
 mod pauses;
 mod segmented;
 mod traced;
 
-use accesses::{access, direction};
+use accesses::{DIRECTIONS, access, direction};
 use checks::*;
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
@@ -112,6 +114,8 @@ pub struct Workload {
     pub access: AccessConfig,
     /// The trace that it replays, in place of addresses and times of its own.
     pub trace: Option<Arc<ReplayPlan>>,
+    /// The order of fio, in place of addresses, passes and rates of its own.
+    pub fio: Option<(Arc<FioAccess>, FioArea)>,
     pub area: Region,
     pub segments: Option<Segments>,
     /// Thread `i` works `i` times this further on.
@@ -168,8 +172,14 @@ impl Workload {
             return traced::plan(options, target);
         }
         traced::none_without_trace(options)?;
+        if options.order.as_deref().is_some_and(|order| order != "own") {
+            return ordered::plan(options, target);
+        }
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let direction = direction(&rw, options.rwmixread)?;
+        if direction.word.ends_with("trimwrite") {
+            return Err(not_a_choice("rw", &rw, DIRECTIONS));
+        }
         let direct = options.direct.unwrap_or(true);
         let unit = match direct {
             true => target.min_io_bytes,
@@ -191,6 +201,7 @@ impl Workload {
             segments: segments(options, target, places.area, &access, unit)?,
             access,
             trace: None,
+            fio: None,
             area: places.area,
             offset_increment_bytes: places.offset_increment_bytes,
             split: places.split,
@@ -259,6 +270,13 @@ impl Workload {
     }
 
     pub fn region(&self, worker: u32) -> Region {
+        if let Some((_, area)) = &self.fio {
+            // The plan has checked that every thread has one.
+            return area.part(worker).map_or(self.area, |part| Region {
+                offset_bytes: part.offset_bytes,
+                size_bytes: part.area_bytes,
+            });
+        }
         let unit = u64::from(self.access.min_bytes());
         let size_bytes = part_bytes(self.area, self.numjobs, self.split, unit);
         let step_bytes = match self.split {

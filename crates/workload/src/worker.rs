@@ -12,7 +12,8 @@ use assay_stats::Recorder;
 use assay_units::rng::mix;
 use assay_units::{DataClass, Nanos, Op, Rng};
 
-use crate::access::{AccessError, AddressGenerator, Region};
+use crate::access::fio::FioAddresses;
+use crate::access::{AccessError, Region};
 use crate::arrival::{Arrivals, Rate};
 use crate::coverage::CoverageMap;
 use crate::exit::ExitShare;
@@ -21,12 +22,16 @@ use crate::plan::{Pacing, Workload};
 use crate::segments::Segments;
 
 mod backlog;
+mod drawing;
+mod flushes;
 mod read_back;
 mod shares;
 mod thinking;
 mod trace_replay;
 
 use backlog::Backlog;
+use drawing::{Addresses, Draw};
+use flushes::Flushes;
 use thinking::{Pause, Thinking};
 use trace_replay::TraceReplay;
 pub use trace_replay::{TraceOutcome, TracePhase};
@@ -58,6 +63,8 @@ impl Pending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WorkerPhase {
     Main,
+    /// A pass of fio's order is issued; the I/Os in flight complete before the next one.
+    DrainPass,
     /// The backlog of writes is full; the I/Os in flight complete before it is read back.
     DrainBacklog,
     ReadBacklog,
@@ -87,7 +94,7 @@ pub struct Worker {
     first_slot: u32,
     pending: Vec<Pending>,
     free: Vec<u32>,
-    access: AddressGenerator,
+    access: Addresses,
     /// Offset and length of what it works in, bytes.
     region: (u64, u64),
     read_source: ReadSource,
@@ -108,16 +115,17 @@ pub struct Worker {
     exit: Option<ExitShare>,
     /// Blocks that the job has written, of all its workers.
     coverage: Option<Arc<CoverageMap>>,
-    /// Writes from one flush to the next, and those left until it.
-    flush: Option<(u32, u32)>,
+    flush: Option<Flushes>,
     end_flush: bool,
+    /// A flush at the end of the pass is still to be issued.
+    pass_flush: bool,
     fua: bool,
     write_op: Op,
     data: DataClass,
     filler: Option<Filler>,
     checker: Option<JobChecker>,
     /// A drawn I/O that waits for an overlapping one in flight.
-    held: Option<(u64, u32, bool)>,
+    held: Option<(u64, u32, Op)>,
     backlog: Option<Backlog>,
     phase: WorkerPhase,
     reads_back: bool,
@@ -169,7 +177,14 @@ impl Worker {
             first_slot,
             pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
-            access: workload.addresses(index)?,
+            access: match &workload.fio {
+                None => Addresses::Own(workload.addresses(index)?),
+                Some((access, area)) => Addresses::Fio(Box::new(FioAddresses::new(
+                    access,
+                    area.part(index).unwrap_or_default(),
+                    index,
+                ))),
+            },
             region: (region.offset_bytes, region.size_bytes),
             read_source: ReadSource::Drive,
             read_back_source: ReadSource::Drive,
@@ -192,11 +207,10 @@ impl Worker {
             flow: None,
             exit: None,
             coverage: None,
-            flush: workload.flush_every.map(|flush| {
-                let writes = flush.writes.get();
-                (writes, writes)
-            }),
+            flush: (workload.flush_every)
+                .map(|flush| Flushes::new(flush.writes.get(), workload.fio.is_some())),
             end_flush: workload.end_flush,
+            pass_flush: false,
             fua: workload.synchronous_writes.is_some(),
             write_op: workload.write_op(),
             data: workload.data.data_class(),
@@ -218,8 +232,12 @@ impl Worker {
     /// What was written is to be read from the drive.
     fn begin_read_back<T: Target>(&mut self, target: &mut T) {
         self.begin_backlog();
+        self.read_back_source = self.drop_cached(target);
+    }
+
+    fn drop_cached<T: Target>(&self, target: &mut T) -> ReadSource {
         let (offset_bytes, size_bytes) = self.region;
-        self.read_back_source = target.drop_cached(offset_bytes, size_bytes);
+        target.drop_cached(offset_bytes, size_bytes)
     }
 
     pub(crate) fn exit(&mut self) -> Option<&mut ExitShare> {
@@ -231,7 +249,10 @@ impl Worker {
         let is_ended = self.exit.as_ref().is_some_and(ExitShare::is_ended);
         let is_over = !matches!(
             self.phase,
-            WorkerPhase::Main | WorkerPhase::DrainBacklog | WorkerPhase::ReadBacklog
+            WorkerPhase::Main
+                | WorkerPhase::DrainPass
+                | WorkerPhase::DrainBacklog
+                | WorkerPhase::ReadBacklog
         );
         if !is_ended || is_over {
             return false;
@@ -299,6 +320,23 @@ impl Worker {
                     if self.phase == WorkerPhase::Main {
                         return next;
                     }
+                }
+                WorkerPhase::DrainPass => {
+                    if !self.is_idle() {
+                        return NextIssue::Completion;
+                    }
+                    if std::mem::take(&mut self.pass_flush) {
+                        self.push_flush(now, batch);
+                        return NextIssue::Completion;
+                    }
+                    if self.access.drops_cache() {
+                        self.drop_cached(target);
+                    }
+                    if let Some(flush) = &mut self.flush {
+                        flush.begin_pass();
+                    }
+                    self.access.begin_pass();
+                    self.phase = WorkerPhase::Main;
                 }
                 WorkerPhase::DrainBacklog => {
                     if !self.is_idle() {
@@ -393,9 +431,6 @@ impl Worker {
         len_bytes: u32,
     ) -> bool {
         self.fill(target, slot, offset_bytes, len_bytes);
-        if let Some((_, left)) = &mut self.flush {
-            *left -= 1;
-        }
         let backlog = self.backlog.as_mut();
         backlog.is_some_and(|backlog| backlog.wrote(offset_bytes, len_bytes))
     }
@@ -418,8 +453,11 @@ impl Worker {
             return self.issue_trace(now, target, batch);
         }
         while let Some(&slot) = self.free.last() {
-            if let Some((every, 0)) = self.flush {
-                self.flush = Some((every, every));
+            if let Some(flush) = &mut self.flush
+                && flush.is_due()
+                && !self.access.is_between_passes()
+            {
+                flush.flushed();
                 self.push_flush(now, batch);
                 continue;
             }
@@ -427,12 +465,23 @@ impl Worker {
                 Ok(intended) => intended,
                 Err(next) => return next,
             };
-            let held = self.held.take();
-            let (offset_bytes, len_bytes, write) = held.unwrap_or_else(|| self.draw());
+            let (offset_bytes, len_bytes, op) = match self.draw(now, target) {
+                Draw::Io(io) => io,
+                Draw::Due(due) => return self.wait_until(due),
+                Draw::PassEnd => {
+                    (self.phase, self.pass_flush) = (WorkerPhase::DrainPass, self.end_flush);
+                    break;
+                }
+                Draw::End => {
+                    self.end_main();
+                    break;
+                }
+            };
+            let write = op != Op::Read;
             if let Some(checker) = &mut self.checker
                 && !checker.begin(write, offset_bytes, len_bytes)
             {
-                self.held = Some((offset_bytes, len_bytes, write));
+                self.held = Some((offset_bytes, len_bytes, op));
                 return NextIssue::Completion;
             }
             if self.arrivals.is_paced() {
@@ -446,12 +495,16 @@ impl Worker {
                 submitted: now,
                 offset_bytes,
                 len_bytes,
-                op: if write { self.write_op } else { Op::Read },
-                fua: write && self.fua,
+                op,
+                fua: op == Op::Write && self.fua,
                 read_back: false,
             };
             self.push(pending, slot, batch);
-            let is_backlog_full = write && self.wrote(target, slot, offset_bytes, len_bytes);
+            if let Some(flush) = &mut self.flush {
+                flush.issued(op);
+            }
+            let is_backlog_full =
+                op == Op::Write && self.wrote(target, slot, offset_bytes, len_bytes);
             self.ios_left -= 1;
             if let Some(thinking) = &mut self.think {
                 thinking.issued();
@@ -466,17 +519,6 @@ impl Worker {
             }
         }
         NextIssue::Completion
-    }
-
-    #[inline]
-    fn draw(&mut self) -> (u64, u32, bool) {
-        let write = match self.read_percent {
-            100 => false,
-            0 => true,
-            percent => self.choice.below(100) >= u64::from(percent),
-        };
-        let (offset_bytes, len_bytes) = self.access.next(write);
-        (offset_bytes, len_bytes, write)
     }
 
     fn end_main(&mut self) {

@@ -22,7 +22,8 @@ fn argument(option: &'static JobOption, with_hyphens: &'static str) -> Arg {
     let help = option
         .help()
         .replace(", see [real-drives.md](real-drives.md)", "")
-        .replace(" ([traces.md](traces.md))", "");
+        .replace(" ([traces.md](traces.md))", "")
+        .replace(" ([fio.md](fio.md))", "");
     let mut help = help.replace('`', "");
     let argument = Arg::new(option.name)
         .long(option.name)

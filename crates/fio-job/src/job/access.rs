@@ -6,10 +6,9 @@ use crate::JobFileError;
 use crate::number::{self, Size};
 
 const DEFAULT_SIZE: &str = "4k";
+pub(super) const DEFAULT_BYTES: u64 = 4096;
 
-const MAX_SIZES: u64 = 256;
-
-type Note<'a> = dyn FnMut(String) + 'a;
+pub(super) type Note<'a> = dyn FnMut(String) + 'a;
 
 pub(super) fn access(
     given: &Given<'_>,
@@ -18,12 +17,7 @@ pub(super) fn access(
 ) -> Result<(), JobFileError> {
     direction(given, options)?;
     options.bs = block_sizes(given)?;
-    options.blockalign = given
-        .bytes("ba")?
-        .filter(|&bytes| bytes > 0)
-        .map(|bytes| bytes.to_string());
     area(given, options)?;
-    options.random_distribution = distribution(given, options, note)?;
     zones(given, options)?;
     data(given, options, note)?;
     apart(options, note);
@@ -73,7 +67,8 @@ fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileErr
     Ok(())
 }
 
-const DIRECTIONS: &str = "read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim";
+const DIRECTIONS: &str = "read, write, randread, randwrite, rw, readwrite, randrw, trim, randtrim, \
+                          trimwrite, randtrimwrite";
 
 fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     let (text, place) = match given.text("rw") {
@@ -85,10 +80,7 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
         None => (text, None),
     };
     if !DIRECTIONS.split(", ").any(|direction| direction == word) {
-        let message = match word.contains("trim") {
-            true => format!("rw={word}: trims mixed with writes are not supported"),
-            false => format!("rw={word} is none of {DIRECTIONS}"),
-        };
+        let message = format!("rw={word} is none of {DIRECTIONS}");
         return Err(given.wrong("rw", message));
     }
     let suffix = match count.zip(place) {
@@ -183,26 +175,53 @@ fn per_direction(
     }
 }
 
+/// `bssplit` of one direction: bytes and percent. As in fio, sizes without a share have what is
+/// left, evenly.
+pub(super) fn split_of(given: &Given<'_>, text: &str) -> Result<Vec<(u64, u32)>, JobFileError> {
+    let wrong = |why: &str| {
+        let message = format!("bssplit={text} is not SIZE/PERCENT:..., such as 4k/60:64k/40{why}");
+        given.wrong("bssplit", message)
+    };
+    let mut entries = Vec::new();
+    for entry in text.split(':').filter(|entry| !entry.is_empty()) {
+        let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
+        let bytes = number::bytes(bytes, given.kb_base).filter(|&bytes| bytes > 0);
+        let percent: Option<u32> = match percent.trim().trim_end_matches('%') {
+            "" | "0" => None,
+            percent => Some(percent.parse().map_err(|_| wrong(""))?),
+        };
+        entries.push((bytes.ok_or_else(|| wrong(""))?, percent));
+    }
+    let given_percent: u32 = entries.iter().filter_map(|entry| entry.1).sum();
+    let absent = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
+    let left = 100_u32.checked_sub(given_percent);
+    let left = left.ok_or_else(|| wrong(": more than 100 percent"))?;
+    if entries.is_empty() {
+        return Err(wrong(""));
+    }
+    let whole =
+        |(bytes, percent): (u64, Option<u32>)| (bytes, percent.unwrap_or(left / absent.max(1)));
+    Ok(entries.into_iter().map(whole).collect())
+}
+
 fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
     let size = |text: &str| number::bytes(text, given.kb_base).filter(|&bytes| bytes > 0);
     if let Some((text, place)) = given.text("bssplit") {
-        let wrong = || {
-            given.error(
-                place,
-                format!("bssplit={text} is not SIZE/PERCENT:..., such as 4k/60:64k/40"),
-            )
-        };
         let split = |text: &str| {
-            let entries = text.split(':').map(|entry| {
-                let (bytes, percent) = entry.split_once('/').unwrap_or((entry, ""));
-                let bytes = size(bytes).ok_or_else(wrong)?;
-                match percent.trim() {
-                    "" => Ok(compact_size(bytes)),
-                    percent => Ok(format!("{}/{percent}", compact_size(bytes))),
-                }
-            });
-            let entries: Vec<String> = entries.collect::<Result<_, JobFileError>>()?;
-            Ok(entries.join(":"))
+            let entries = split_of(given, text)?;
+            let most = entries.iter().map(|entry| entry.1).sum::<u32>();
+            if most == 0 {
+                let message = format!("bssplit={text}: no size has a share");
+                return Err(given.error(place, message));
+            }
+            let entries = entries
+                .iter()
+                .filter(|entry| entry.1 > 0)
+                .map(|(bytes, percent)| {
+                    let percent = f64::from(*percent) * 100.0 / f64::from(most);
+                    format!("{}/{percent}", compact_size(*bytes))
+                });
+            Ok(entries.collect::<Vec<String>>().join(":"))
         };
         return per_direction(given, text, split).map(Some);
     }
@@ -217,14 +236,9 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
                 return Err(wrong("LOW-HIGH, such as 4k-64k"));
             };
             let (low, high) = (low.min(high), low.max(high));
-            let count = high / low;
-            if !high.is_multiple_of(low) || count > MAX_SIZES {
-                return Err(wrong(
-                    "the larger size must be at most 256 times the smaller one, and a multiple of \
-                     it",
-                ));
-            }
-            let sizes: Vec<String> = (1..=count).map(|n| compact_size(n * low)).collect();
+            // The order has the range; this is for reports.
+            let mut sizes = vec![compact_size(low), compact_size(high)];
+            sizes.dedup();
             Ok(sizes.join(":"))
         };
         return per_direction(given, &whole, sizes).map(Some);
@@ -240,14 +254,11 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
 }
 
 fn area(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
-    let (size, file) = (given.size("size")?, given.size("filesize")?);
-    let size = match (size, file) {
-        (Some(Size::Bytes(size)), Some(Size::Bytes(file))) => Some(Size::Bytes(size.min(file))),
-        (size, file) => size.or(file),
-    };
     options.size = match given.flag("fill_device")? {
         true => None,
-        false => size.filter(|size| *size != Size::Bytes(0)).map(Size::text),
+        false => (given.size("size")?)
+            .filter(|size| *size != Size::Bytes(0))
+            .map(Size::text),
     };
     options.offset = given.size("offset")?.map(Size::text);
     options.offset_increment = given
@@ -256,60 +267,6 @@ fn area(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError>
         .map(Size::text);
     options.numjobs = given.number("numjobs")?;
     Ok(())
-}
-
-fn distribution(
-    given: &Given<'_>,
-    options: &JobOptions,
-    note: &mut Note<'_>,
-) -> Result<Option<String>, JobFileError> {
-    let is_random = options.rw.as_ref().is_some_and(|rw| rw.starts_with("rand"));
-    if !is_random {
-        return Ok(None);
-    }
-    let by_map = !given.flag("norandommap")?;
-    match given.text("random_distribution") {
-        None | Some(("random", _)) if !by_map => Ok(Some("random".to_owned())),
-        None | Some(("random", _)) => {
-            let is_plain = options
-                .bs
-                .as_ref()
-                .is_none_or(|bs| !bs.contains([':', ',']))
-                && options.blockalign.is_none()
-                && options.rw.as_ref().is_some_and(|rw| !rw.contains(':'));
-            if !is_plain {
-                note(
-                    "random offsets repeat: with several block sizes, an alignment or runs of \
-                     blocks there is no random map (norandommap)"
-                        .to_owned(),
-                );
-            }
-            Ok(Some(if is_plain { "cover" } else { "random" }.to_owned()))
-        }
-        Some((text, place)) => {
-            let wrong =
-                |why: &str| Err(given.error(place, format!("random_distribution={text}: {why}")));
-            match text
-                .split_once(':')
-                .map_or((text, ""), |(kind, rest)| (kind, rest))
-            {
-                ("zipf" | "pareto" | "normal", rest) if rest.contains([':', ',']) => {
-                    wrong("a centre, or other values for reads and writes, are not supported")
-                }
-                ("zipf", "") => Ok(Some("zipf:1.1".to_owned())),
-                ("pareto", "") => Ok(Some("pareto:0.2".to_owned())),
-                ("normal", "") => wrong("normal needs its deviation, in percent: normal:10"),
-                ("zipf" | "pareto" | "normal", _) => Ok(Some(text.to_owned())),
-                ("zoned", rest) => match rest.contains(',') {
-                    true => wrong("other zones for reads and writes are not supported"),
-                    false => Ok(Some(text.to_owned())),
-                },
-                _ => wrong(
-                    "random, zipf:THETA, pareto:POWER, normal:PERCENT or zoned:ACCESS/SIZE:...",
-                ),
-            }
-        }
-    }
 }
 
 fn zones(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {

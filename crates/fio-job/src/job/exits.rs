@@ -1,5 +1,7 @@
-use super::Conversion;
+use std::collections::BTreeMap;
+
 use super::given::Given;
+use super::{Conversion, FioJob};
 use crate::JobFileError;
 use crate::ini::JobFile;
 
@@ -27,6 +29,8 @@ pub(super) struct Exits {
     is_first: bool,
     /// The first stage that ends everything, and the section that does.
     last_stage: Option<(usize, String)>,
+    /// Of each group the first stage, and a section of it whose end ends the group.
+    first: BTreeMap<u32, (usize, String)>,
 }
 
 impl Exits {
@@ -40,6 +44,7 @@ impl Exits {
             group: 0,
             is_first: true,
             last_stage: None,
+            first: BTreeMap::new(),
         })
     }
 
@@ -69,23 +74,34 @@ impl Exits {
         if what == ExitWhat::All && self.last_stage.as_ref().is_none_or(is_earlier) {
             self.last_stage = Some((stage, given.section().to_owned()));
         }
+        if what == ExitWhat::Group {
+            let name = given.section().to_owned();
+            self.first.entry(self.group).or_insert((stage, name));
+        }
         Ok(Some((what, self.group)))
     }
 
-    /// A job with `exit_what=all` ends sooner or later, and what would start after it never does.
+    /// Sooner or later a job ends and with it all jobs (`exit_what=all`) or its group. What would
+    /// start after it (by `wait_for`, in a group) never does.
     pub(super) fn leave_out(self, conversion: &mut Conversion) {
-        let Some((last, section)) = self.last_stage else {
-            return;
+        let ended_by = |job: &FioJob| {
+            let all = self.last_stage.as_ref().filter(|last| job.stage > last.0);
+            let group = job.options.exit_group.unwrap_or(0);
+            let first = self.first.get(&group).filter(|first| job.stage > first.0);
+            let all = all.map(|last| (&last.1, "all jobs (exit_what=all)"));
+            all.or(first.map(|first| (&first.1, "its group (exitall)")))
+                .filter(|_| self.exitall)
         };
-        let (kept, never): (Vec<_>, Vec<_>) = std::mem::take(&mut conversion.jobs)
-            .into_iter()
-            .partition(|job| job.stage <= last);
-        conversion.jobs = kept;
-        for job in never {
-            conversion.notes.push(format!(
-                "[{}] never runs: the end of [{section}] ends all jobs (exit_what=all)",
-                job.name
-            ));
+        let mut kept = Vec::new();
+        for job in std::mem::take(&mut conversion.jobs) {
+            match ended_by(&job) {
+                None => kept.push(job),
+                Some((section, what)) => conversion.notes.push(format!(
+                    "[{}] never runs: the end of [{section}] ends {what}",
+                    job.name
+                )),
+            }
         }
+        conversion.jobs = kept;
     }
 }

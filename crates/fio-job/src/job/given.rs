@@ -163,6 +163,24 @@ impl<'a> Given<'a> {
         })
     }
 
+    /// Rates of reads, writes and trims; those without a value have none, trims the writes'.
+    pub(super) fn rates(&self, name: &str) -> Result<Option<[u64; 3]>, JobFileError> {
+        let form = "a number, or one each for reads, writes and trims";
+        self.parsed(name, form, |text| {
+            let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+            let one = |text: &str| match text {
+                "" => Some(0),
+                text => number::bytes(text, self.kb_base),
+            };
+            match parts.as_slice() {
+                [all] => one(all).map(|all| [all; 3]),
+                [reads, writes] => Some([one(reads)?, one(writes)?, one(writes)?]),
+                [reads, writes, trims] => Some([one(reads)?, one(writes)?, one(trims)?]),
+                _ => None,
+            }
+        })
+    }
+
     pub(super) fn micros(&self, name: &str, default_us: f64) -> Result<Option<u64>, JobFileError> {
         self.parsed(name, "a time such as 500ms, 5s or 2m", |text| {
             number::micros(text, default_us)

@@ -52,7 +52,10 @@ pub(super) fn limits(
     if time_based && options.runtime.is_none() {
         note("time_based without a runtime changes nothing, as in fio".to_owned());
     }
-    options.io_size = io_size(given, options, time_based)?;
+    let io_size = given
+        .size("io_size")?
+        .filter(|size| *size != Size::Bytes(0));
+    options.io_size = io_size.map(Size::text);
     options.number_ios = given.bytes("number_ios")?.filter(|&ios| ios > 0);
     pace(given, options, note)?;
     options.thinktime = duration(given, "thinktime", MICROSECONDS)?;
@@ -65,77 +68,22 @@ pub(super) fn limits(
         options.flow_id = number_above_0(given, "flow_id")?;
         options.flow_sleep = duration(given, "flow_sleep", MICROSECONDS)?;
     }
-    options.seed = given.parsed("randseed", "a number", |text| text.parse().ok())?;
+    options.seed = given.parsed("randseed", "a number", |text| {
+        crate::number::bytes(text, 1024)
+    })?;
     cpus(given, options)
 }
 
-fn io_size(
-    given: &Given<'_>,
-    options: &JobOptions,
-    time_based: bool,
-) -> Result<Option<String>, JobFileError> {
-    let loops = u64::from(given.number("loops")?.unwrap_or(1).max(1));
-    let io_size = given.size("io_size")?;
-    Ok(match io_size.filter(|size| *size != Size::Bytes(0)) {
-        _ if time_based && options.runtime.is_some() => None,
-        Some(Size::Bytes(bytes)) => Some(bytes.saturating_mul(loops).to_string()),
-        Some(Size::Percent(percent)) => Some(format!("{}%", percent.saturating_mul(loops))),
-        // One pass ends a job without a runtime by itself.
-        None if options.runtime.is_none() && loops == 1 => None,
-        None => Some(match &options.size {
-            // The area as often as that, in bytes: a percentage has a limit.
-            Some(size) if loops > 1 && !size.ends_with('%') => {
-                let bytes = size.parse::<u64>().unwrap_or(0);
-                bytes.saturating_mul(loops).to_string()
-            }
-            _ => format!("{}%", loops.saturating_mul(100)),
-        }),
-    })
-}
-
-fn values(given: &Given<'_>, name: &str) -> Result<Option<[u64; 3]>, JobFileError> {
-    given.parsed(
-        name,
-        "a number, or one each for reads, writes and trims",
-        |text| {
-            let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-            let one = |text: &str| match text {
-                "" => Some(0),
-                text => crate::number::bytes(text, given.kb_base),
-            };
-            match parts.as_slice() {
-                [all] => one(all).map(|all| [all; 3]),
-                // Trims without a value of their own have the writes', as in fio.
-                [reads, writes] => Some([one(reads)?, one(writes)?, one(writes)?]),
-                [reads, writes, trims] => Some([one(reads)?, one(writes)?, one(trims)?]),
-                _ => None,
-            }
-        },
-    )
-}
-
-/// A rate for the directions of the job. fio limits reads and writes of a mix each for itself, so
-/// that the rates make the mix.
-fn rate(given: &Given<'_>, options: &JobOptions, name: &str) -> Result<Option<u64>, JobFileError> {
-    let Some([reads, writes, trims]) = values(given, name)? else {
+/// A rate for the directions of the job.
+fn rate(given: &Given<'_>, name: &str) -> Result<Option<u64>, JobFileError> {
+    let Some([reads, writes, trims]) = given.rates(name)? else {
         return Ok(None);
     };
     let rate = match only(given) {
         Some(Direction::Reads) => reads,
         Some(Direction::Writes) => writes,
         Some(Direction::Trims) => trims,
-        None => {
-            let mix = u128::from(options.rwmixread.unwrap_or(50));
-            let sum = u128::from(reads) + u128::from(writes);
-            if sum > 0 && u128::from(reads) * 100 != mix * sum {
-                let message = format!(
-                    "{name}: reads and writes of a mix are limited each for itself, and these \
-                     limits ({reads} and {writes}) contradict rwmixread={mix}"
-                );
-                return Err(given.wrong(name, message));
-            }
-            reads.saturating_add(writes)
-        }
+        None => reads.saturating_add(writes),
     };
     Ok(Some(rate).filter(|&rate| rate > 0))
 }
@@ -145,14 +93,6 @@ fn pace(
     options: &mut JobOptions,
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
-    let (bytes, ios) = (
-        rate(given, options, "rate")?,
-        rate(given, options, "rate_iops")?,
-    );
-    if let (Some(_), Some(_), Some(place)) = (bytes, ios, given.place("rate")) {
-        return Err(given.error(place, "rate and rate_iops exclude one another".to_owned()));
-    }
-    options.rate_bw = bytes.map(|rate| rate.to_string());
     let poisson = match given.text("rate_process") {
         None | Some(("linear", _)) => false,
         Some(("poisson", _)) => true,
@@ -160,23 +100,25 @@ fn pace(
             return Err(given.error(place, format!("rate_process={other}: linear or poisson")));
         }
     };
-    match ios {
-        Some(ios) if poisson => {
-            options.rate = Some(ios.to_string());
-            options.arrival = Some("poisson".to_owned());
-            note(
-                "rate_process=poisson: latency counts from the time at which an I/O was due, \
-                 which fio does not do"
-                    .to_owned(),
-            );
-        }
-        ios => options.rate_iops = ios.map(|ios| ios.to_string()),
+    if !poisson {
+        return Ok(());
     }
-    if let (true, Some(_), Some(place)) = (poisson, bytes, given.place("rate_process")) {
+    if given.rates("rate")?.is_some()
+        && let Some(place) = given.place("rate_process")
+    {
         return Err(given.error(
             place,
             "rate_process=poisson needs rate_iops, not rate".to_owned(),
         ));
+    }
+    if let Some(ios) = rate(given, "rate_iops")? {
+        options.rate = Some(ios.to_string());
+        options.arrival = Some("poisson".to_owned());
+        note(
+            "rate_process=poisson: latency counts from the time at which an I/O was due, which \
+             fio does not do"
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -186,7 +128,7 @@ pub(super) fn least_rate(
     given: &Given<'_>,
     options: &mut JobOptions,
 ) -> Result<LeastRate, JobFileError> {
-    let least = |name| rate(given, options, name);
+    let least = |name| rate(given, name);
     let least = LeastRate {
         bytes: least("rate_min")?,
         ios: least("rate_iops_min")?,

@@ -12,7 +12,8 @@ use crate::JobFileError;
 type Note<'a> = dyn FnMut(String) + 'a;
 
 /// Options of a job that a log takes the place of.
-const REPLACED: [&str; 14] = [
+const REPLACED: [&str; 15] = [
+    "order",
     "rw",
     "bs",
     "rwmixread",

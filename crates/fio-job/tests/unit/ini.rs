@@ -119,7 +119,7 @@ proptest! {
             text.push('\n');
         }
         if let Ok(file) = parsed(&[("a.fio", text.as_bytes())]) {
-            for mut job in crate::convert(&file, Some("null:")).map(|c| c.jobs).unwrap_or_default() {
+            for job in crate::convert(&file, Some("null:")).map(|c| c.jobs).unwrap_or_default() {
                 let _ = job.end_bytes();
                 let _ = job.limit_to(1 << 30);
             }

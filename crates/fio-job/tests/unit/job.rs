@@ -22,47 +22,55 @@ fn workloads_become_options_of_a_job() {
         (
             "[a]\nfilename=/dev/x\nrw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1\n\
              time_based\nruntime=10",
-            "--rw randread --bs 4k --iodepth 32 --runtime 10s --random_distribution cover \
-             --engine uring --direct true --seed 1",
+            "--rw randread --bs 4k --iodepth 32 --runtime 10s --order \
+             'fio;ioengine=libaio;time_based=1' --engine uring --direct true --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=randwrite\nnorandommap\nbssplit=4k/60:64k/40\nrate_iops=500\n\
              rate_process=poisson",
-            "--rw randwrite --bs 4k/60:64k/40 --random_distribution random --rate 500 --arrival \
-             poisson --engine sync --direct false --seed 1",
+            "--rw randwrite --bs 4k/60:64k/40 --order \
+             'fio;bssplit=4096/60:65536/40,4096/60:65536/40,4096/60:65536/40;norandommap=1' \
+             --rate 500 --arrival poisson --engine sync --direct false --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=write\nsize=1g\nloops=3\nverify=crc32c\nthinktime=100\n\
              thinktime_iotime=5\nbuffered=0\nrate=10m",
-            "--rw write --size 1073741824 --io_size 3221225472 --rate_bw 10485760 --thinktime \
+            "--rw write --size 1073741824 --order 'fio;loops=3;rate=0,10485760,0' --thinktime \
              100us --thinktime_iotime 5s --engine sync --direct true --verify --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=randrw\nbs=4k,64k\nsize=1m",
-            "--rw randrw --bs 4k,64k --size 1048576 --random_distribution random --engine sync \
-             --direct false --seed 1",
+            "--rw randrw --bs 4k,64k --size 1048576 --order 'fio;bs=4096,65536,65536' --engine \
+             sync --direct false --seed 1",
         ),
         (
-            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,,64k/100\n\
+            "[a]\nfilename=/dev/x\nrw=write\nbssplit=4k/50:8k/50,16k/100\n\
              random_distribution=pareto",
-            "--rw write --bs 4k --engine sync --direct false --seed 1",
+            "--rw write --bs 16k/100 --order \
+             'fio;bssplit=4096/50:8192/50,16384/100,16384/100' --engine sync --direct false \
+             --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=trim\nbs=8k,16k,1m",
-            "--rw trim --bs 1m --engine sync --direct false --seed 1",
+            "--rw trim --bs 1m --order 'fio;bs=8192,16384,1048576' --engine sync --direct false \
+             --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=rw\nbs=,8k",
-            "--rw rw --bs 4k,8k --engine sync --direct false --seed 1",
+            "--rw rw --bs 4k,8k --order 'fio;bs=4096,8192,8192' --engine sync --direct false \
+             --seed 1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=rw\nbsrange=4k-8k,16k-32k",
-            "--rw rw --bs 4k:8k,16k:32k --engine sync --direct false --seed 1",
+            "--rw rw --bs 4k:8k,16k:32k --order \
+             'fio;bsrange=4096-8192,16384-32768,16384-32768' --engine sync --direct false --seed \
+             1",
         ),
         (
             "[a]\nfilename=/dev/x\nrw=rw\nrwmixwrite=30\nrate=7m,3m\nruntime=5\nbsrange=4k-16k",
-            "--rw rw --bs 4k:8k:12k:16k --io_size 100% --runtime 5s --rwmixread 70 --rate_bw \
-             10485760 --engine sync --direct false --seed 1",
+            "--rw rw --bs 4k:16k --runtime 5s --rwmixread 70 --order \
+             'fio;bsrange=4096-16384,4096-16384,4096-16384;rate=7340032,3145728,3145728' --engine \
+             sync --direct false --seed 1",
         ),
     ] {
         assert_eq!(line(text), expected, "{text}");
@@ -105,7 +113,7 @@ fn stages_follow_stonewalls_and_named_jobs() {
 #[test]
 fn what_is_not_supported_is_named() {
     for (text, expected) in [
-        ("[a]\nrw=trimwrite", "a.fio:2: [a]: rw=trimwrite: trims"),
+        ("[a]\nrw=trimread", "a.fio:2: [a]: rw=trimread is none of"),
         ("[a]\nioengine=rbd", "ioengine=rbd is not supported"),
         ("[a]\nsync=some\nrw=write", "sync=some: none, dsync or sync"),
         ("[a]\nreadfua=1", "readfua=1 is not supported"),
@@ -115,7 +123,6 @@ fn what_is_not_supported_is_named() {
         ),
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
         ("[a]\nbs=4k,8q\nrw=rw", "bs=4k,8q is not a size"),
-        ("[a]\nrate=1m,2m\nrw=rw", "contradict rwmixread=50"),
         ("[a]\nzonemode=zbd", "zonemode=zbd is not supported"),
         ("[a]\nfilename=a:b", "several files"),
         ("[a]\nsize=4q", "size=4q is not a size"),
@@ -167,6 +174,37 @@ fn verifying_threads_work_apart() {
     assert!(verifying.notes[0].contains("overwrite one another"));
 }
 
+/// What waits for a job of its group never starts when the end of that job ends the group.
+#[test]
+fn a_group_ends_before_what_waits_in_it() {
+    let text = "[global]\nfilename=/dev/x\nexitall\n[a]\n[b]\nwait_for=a\n[c]\nstonewall";
+    let conversion = converted(text, None).unwrap();
+    let names: Vec<&str> = conversion
+        .jobs
+        .iter()
+        .map(|job| job.name.as_str())
+        .collect();
+    assert_eq!(names, ["a", "c"]);
+    assert!(conversion.notes[0].contains("[b] never runs"));
+}
+
+/// fio counts clones backwards, and random numbers depend on the count.
+#[test]
+fn threads_have_the_numbers_of_fio() {
+    let text = "[a]\nfilename=/dev/x\nnumjobs=2\n[b]\nsize=1m\nnumjobs=3";
+    let orders: Vec<String> = jobs(text)
+        .into_iter()
+        .filter_map(|job| job.options.order)
+        .collect();
+    let expected = [
+        "fio",
+        "fio;thread_number=3",
+        "fio;thread_number=5;subjob_number=1",
+        "fio;thread_number=4;subjob_number=2",
+    ];
+    assert_eq!(orders, expected);
+}
+
 /// Groups begin at `stonewall` and `new_group`; the end of a job with `exit_what=all` is the end of
 /// the file.
 #[test]
@@ -197,12 +235,10 @@ fn ends_of_jobs_have_groups() {
 /// An error of the plan is reported at the option that it is from, else at the section.
 #[test]
 fn errors_of_the_plan_have_a_place() {
-    let job =
-        &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nrandom_distribution=pareto:0.2")[0];
+    let job = &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nzonesize=64k")[0];
     assert_eq!(
-        job.error(&["bs", "random_distribution"], "wrong")
-            .to_string(),
-        "a.fio:5: [a]: random_distribution: wrong"
+        job.error(&["bs", "zonesize"], "wrong").to_string(),
+        "a.fio:5: [a]: zonesize: wrong"
     );
     assert_eq!(
         job.error(&["bs"], "wrong").to_string(),
@@ -223,11 +259,12 @@ fn logs_and_least_rates_are_requests() {
 
 #[test]
 fn an_area_is_limited_to_the_drive() {
-    let mut job = jobs("[a]\nfilename=/dev/x\nsize=100g\noffset=1g")[0].clone();
+    let job = jobs("[a]\nfilename=/dev/x\nsize=100g\noffset=1g")[0].clone();
     assert_eq!(job.end_bytes(), Some(101 << 30));
     assert!(job.limit_to(200 << 30).is_none());
     assert!(job.limit_to(50 << 30).unwrap().contains("limited to"));
-    assert_eq!(job.options.size, None);
+    let file = jobs("[a]\nfilename=x\nsize=1m\nfilesize=4m")[0].clone();
+    assert_eq!(file.end_bytes(), Some(4 << 20));
 }
 
 /// No name twice, and every option that a row names exists here.

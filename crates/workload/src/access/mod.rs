@@ -16,6 +16,7 @@
 
 mod block_sizes;
 mod error;
+pub mod fio;
 mod permutation;
 mod ranks;
 #[cfg(test)]

@@ -47,6 +47,9 @@ pub(super) fn access(
     Ok(access)
 }
 
+/// With `--order fio` also trimwrite and randtrimwrite.
+pub(super) const DIRECTIONS: &str = "read, write, randread, randwrite, rw, randrw, trim, randtrim";
+
 pub(super) struct Direction {
     /// Without the number behind a colon.
     pub(super) word: String,
@@ -106,11 +109,10 @@ fn word_of(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
         "randwrite" => (true, 0),
         "rw" | "readwrite" => (false, mix),
         "randrw" => (true, mix),
-        "trim" => (false, 0),
-        "randtrim" => (true, 0),
+        "trim" | "trimwrite" => (false, 0),
+        "randtrim" | "randtrimwrite" => (true, 0),
         _ => {
-            let choices = "read, write, randread, randwrite, rw, randrw, trim, randtrim";
-            return Err(not_a_choice("rw", rw, choices));
+            return Err(not_a_choice("rw", rw, DIRECTIONS));
         }
     })
 }

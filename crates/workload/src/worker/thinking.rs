@@ -1,4 +1,8 @@
-//! Pauses of a worker between groups of I/Os.
+//! Pauses of a worker between groups of I/Os, as `handle_thinktime` of fio 3.33.
+//!
+//! Completions make a group, so that up to the depth in I/Os more are issued before a pause; those
+//! that complete while it is waited for belong to the next group, which begins with one I/O at
+//! least.
 
 use assay_units::Nanos;
 
@@ -7,7 +11,12 @@ use crate::plan::Think;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thinking {
     think: Think,
-    ios_left: u64,
+    /// I/Os that have completed, and of them those before the last pause was due.
+    completions: u64,
+    counted: u64,
+    has_issued: bool,
+    /// A pause is due, since so many had completed.
+    due_at: Option<u64>,
     /// When the next pause begins at the latest.
     active_until: Option<Nanos>,
     /// End of the pause; unknown while I/Os are in flight.
@@ -21,16 +30,14 @@ pub(super) enum Pause {
     Until(Nanos),
 }
 
-/// I/Os of a group: more than any job issues where only the time limits it.
-fn group_of(think: Think) -> u64 {
-    think.ios.map_or(u64::MAX, |ios| ios.get().into())
-}
-
 impl Thinking {
     pub(super) fn new(think: Think, start: Nanos) -> Thinking {
         Thinking {
             think,
-            ios_left: group_of(think),
+            completions: 0,
+            counted: 0,
+            has_issued: false,
+            due_at: None,
             active_until: think.active.map(|active| start + active),
             until: None,
             completed: start,
@@ -39,18 +46,29 @@ impl Thinking {
 
     #[inline]
     pub(super) fn issued(&mut self) {
-        self.ios_left -= 1;
+        self.has_issued = true;
     }
 
     #[inline]
     pub(super) fn completed(&mut self, now: Nanos) {
+        self.completions += 1;
         self.completed = now;
+    }
+
+    fn is_due(&self, now: Nanos) -> bool {
+        let group = self.think.ios.map(|ios| u64::from(ios.get()));
+        let by_ios = group.is_some_and(|ios| self.completions >= self.counted + ios);
+        let by_time = self.active_until.is_some_and(|end| now >= end);
+        self.has_issued && (by_ios || by_time)
     }
 
     /// What the next I/O waits for because of a pause, if it does.
     pub(super) fn pause(&mut self, now: Nanos, is_idle: bool) -> Option<Pause> {
-        if self.ios_left > 0 && self.active_until.is_none_or(|end| now < end) {
-            return None;
+        if self.due_at.is_none() {
+            if !self.is_due(now) {
+                return None;
+            }
+            self.due_at = Some(self.completions);
         }
         if !is_idle {
             return Some(Pause::Completion);
@@ -60,7 +78,8 @@ impl Thinking {
         if now < until {
             return Some(Pause::Until(until));
         }
-        (self.ios_left, self.until) = (group_of(self.think), None);
+        self.counted = self.due_at.take().unwrap_or(self.completions);
+        (self.has_issued, self.until) = (false, None);
         self.active_until = self.think.active.map(|active| now + active);
         None
     }

@@ -1,0 +1,132 @@
+//! The I/Os of a job file by assay: conversion, plan, workers and the I/O loop, on a target that
+//! records them.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_device::session::{TargetKind, TargetProperties};
+use assay_fio_job::substitute::Substitution;
+use assay_fio_job::{FioJob, JobFile, convert};
+use assay_io::{Completion, Io, Target, TargetError, Telemetry};
+use assay_stats::{Interval, Recorder};
+use assay_units::{Nanos, Op};
+use assay_workload::io_loop::{IntervalSink, IoLoopConfig, run_io_loop};
+use assay_workload::plan::Workload;
+use assay_workload::worker::Worker;
+
+use crate::generator::JobText;
+use crate::{Ios, MOST};
+
+struct Recording<'a> {
+    ios: Ios,
+    done: Vec<Completion>,
+    stop: &'a AtomicBool,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Target for Recording<'_> {
+    fn now(&mut self) -> Nanos {
+        Nanos(1)
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        for io in batch {
+            let letter = match io.op {
+                Op::Read => 'r',
+                Op::Write => 'w',
+                Op::Discard => 't',
+                _ => 'f',
+            };
+            let place = match letter {
+                'f' => (letter, 0, 0),
+                _ => (letter, io.offset_bytes, io.len_bytes.into()),
+            };
+            if self.ios.len() < MOST {
+                self.ios.push(place);
+            } else {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            let (slot, result) = (io.slot, io.len_bytes as i32);
+            self.done.push(Completion { slot, result });
+        }
+        Ok(())
+    }
+
+    fn reap(
+        &mut self,
+        _min: usize,
+        _until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        out.append(&mut self.done);
+        Ok(())
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        self.buffers.get_mut(slot as usize).map(Vec::as_mut_slice)
+    }
+}
+
+struct NoSink;
+
+impl IntervalSink for NoSink {
+    fn interval(&mut self, _: usize, _: Interval, _: Option<Telemetry>) -> Option<Interval> {
+        None
+    }
+}
+
+fn of_job(job: &FioJob, capacity_bytes: u64) -> Result<Ios, String> {
+    let facts = TargetProperties {
+        name: "recorded".to_owned(),
+        capacity_bytes,
+        min_io_bytes: 512,
+        kind: TargetKind::File,
+    };
+    let workload = Workload::plan(&job.options, &facts).map_err(|error| error.to_string())?;
+    let mut all = Ios::new();
+    for index in 0..workload.numjobs {
+        let stop = AtomicBool::new(false);
+        let mut target = Recording {
+            ios: Ios::new(),
+            done: Vec::new(),
+            stop: &stop,
+            buffers: vec![vec![0; 4 << 20]; workload.iodepth as usize],
+        };
+        let mut worker = [Worker::new(&workload, index, 0, Nanos(1)).unwrap()];
+        let mut recorder = [Recorder::new(
+            Nanos(1),
+            workload.interval,
+            workload.ramp,
+            false,
+        )];
+        run_io_loop(
+            &mut target,
+            &mut worker,
+            IoLoopConfig::of(&workload),
+            &mut recorder,
+            &stop,
+            &mut NoSink,
+        )
+        .unwrap();
+        all.append(&mut target.ios);
+    }
+    Ok(all)
+}
+
+/// By section.
+pub fn by_assay(text: &JobText) -> Result<Vec<Ios>, String> {
+    let with = Substitution {
+        variable: &|_| None,
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 2,
+    };
+    let mut read = |_: &Path| Ok(text.plain().into_bytes());
+    let file = JobFile::read(Path::new("job.fio"), &with, &mut read);
+    let jobs = file.and_then(|file| convert(&file, None));
+    let jobs = jobs.map_err(|error| error.to_string())?.jobs;
+    jobs.iter()
+        .zip(text.files())
+        .map(|(job, (_, bytes))| of_job(job, bytes))
+        .collect()
+}

@@ -1,0 +1,723 @@
+//! The I/Os of a job of fio 3.33, in its order: the same offsets, lengths and directions from the
+//! same random numbers.
+//!
+//! # Architecture
+//! [`FioAccess`] is what a job says, [`FioPart`] the area of one of its threads, [`FioAddresses`] the
+//! state of a thread. A pass is one call of fio's `do_io`: [`FioAddresses::next`] follows `io_u.c`
+//! (`fill_io_u`, `get_next_offset`, `get_next_buflen`, `get_rw_ddir`), `passes` follows `thread_main`
+//! and `keep_running` of `backend.c`. What looks arbitrary is fio's, and a job means it.
+//!
+//! # Non-goals
+//! No time but that of a rate; flushes, pauses and the page cache are the worker's.
+
+mod law;
+mod map;
+mod passes;
+mod random;
+mod rates;
+
+use std::sync::Arc;
+
+use assay_units::{Nanos, Op};
+
+pub use law::Law;
+use law::{Hashed, zone_of};
+use map::RandomMap;
+use random::{Seeds, ShiftRegister, Tausworthe};
+use rates::Rates;
+
+use super::StridedZones;
+
+pub const READ: usize = 0;
+pub const WRITE: usize = 1;
+pub const TRIM: usize = 2;
+/// A size that fits is drawn far sooner, unless no size that fits has a share; fio then draws for
+/// ever.
+const MOST_DRAWS: u32 = 100_000;
+/// Of reads, writes and trims.
+pub type PerDirection<T> = [T; 3];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generator {
+    #[default]
+    Tausworthe,
+    Tausworthe64,
+    /// A shift register, which needs no map.
+    Lfsr,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FioSizes {
+    pub least_bytes: u64,
+    pub most_bytes: u64,
+    /// `bssplit`: lengths and their percentages, the smallest percentage first.
+    pub split: Vec<(u64, u32)>,
+}
+
+/// What a job of fio says about its I/Os.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FioAccess {
+    pub reads: bool,
+    pub writes: bool,
+    pub trims: bool,
+    pub random: bool,
+    /// `rw=read:8k`.
+    pub gap_bytes: i64,
+    /// `rw=randread:8`.
+    pub run: u32,
+    pub read_percent: u32,
+    pub sizes: PerDirection<FioSizes>,
+    pub align_bytes: PerDirection<u64>,
+    /// `bs_is_seq_rand`: the sizes of reads for sequential I/Os, those of writes for random ones.
+    pub sizes_by_order: bool,
+    pub unaligned: bool,
+    pub has_map: bool,
+    pub generator: Generator,
+    pub law: Law,
+    /// `percentage_random`.
+    pub random_percent: PerDirection<u32>,
+    /// `rw_sequencer=identical`.
+    pub identical: bool,
+    pub zones: Option<StridedZones>,
+    pub time_based: bool,
+    pub loops: u64,
+    /// `io_size`, 0 without.
+    pub io_bytes: u64,
+    pub ios: Option<u64>,
+    /// Bytes per second, 0 without a limit.
+    pub rates: PerDirection<u64>,
+    /// The engine queues I/Os.
+    pub is_async: bool,
+    pub verifies: bool,
+    pub reads_back_meanwhile: bool,
+    /// Each pass begins with an empty page cache.
+    pub drops_cache: bool,
+    /// Each pass begins with the random numbers of the first.
+    pub repeats: bool,
+    /// `randrepeat`.
+    pub fixed_offsets: bool,
+    pub all_repeat: bool,
+    pub seed: Option<u64>,
+    /// The number of the first thread among all of the job file, from 1.
+    pub thread: u64,
+    /// The file's name, on which the places of hot blocks depend.
+    pub file: String,
+}
+
+impl FioAccess {
+    pub fn least_bytes(&self) -> u64 {
+        self.sizes
+            .iter()
+            .map(|sizes| sizes.least_bytes)
+            .min()
+            .unwrap_or(0)
+    }
+
+    fn most_bytes(&self) -> u64 {
+        self.sizes
+            .iter()
+            .map(|sizes| sizes.most_bytes)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn mixes(&self) -> bool {
+        self.reads && self.writes
+    }
+
+    fn trims_and_writes(&self) -> bool {
+        self.trims && self.writes
+    }
+}
+
+/// The area of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FioPart {
+    pub offset_bytes: u64,
+    /// `io_size` of the file in fio's source.
+    pub area_bytes: u64,
+    /// `size`: a pass ends after so many.
+    pub pass_bytes: u64,
+    /// Length of the file or the drive.
+    pub capacity_bytes: u64,
+}
+
+/// The areas of a job's threads, as `setup_files` of fio 3.33 finds them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FioArea {
+    pub capacity_bytes: u64,
+    pub offset: Extent,
+    pub increment: Extent,
+    /// `None`: to the end.
+    pub size: Option<Extent>,
+    pub file_bytes: Option<u64>,
+    pub io_percent: Option<u64>,
+    /// Percentages of offsets are rounded up to it.
+    pub offset_align_bytes: u64,
+    /// Percentages of sizes are rounded down to it.
+    pub least_bytes: u64,
+    /// The number of the first thread among the clones of its section, and the threads; fio counts
+    /// the clones behind the first backwards.
+    pub first_clone: u64,
+    pub threads: u64,
+    /// Each of so many threads has its own part, where they would overwrite one another.
+    pub split: Option<u64>,
+}
+
+/// A length, or a share of the file or drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Bytes(u64),
+    Percent(u64),
+}
+
+fn percent_of(bytes: u64, percent: u64) -> u64 {
+    u64::try_from(u128::from(bytes) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+}
+
+impl FioArea {
+    /// `get_start_offset`.
+    fn start(&self, clone: u64) -> Option<u64> {
+        let (increment, mut aligns) = match self.increment {
+            Extent::Bytes(bytes) => (bytes, false),
+            Extent::Percent(percent) => (percent_of(self.capacity_bytes, percent), percent > 0),
+        };
+        let first = match self.offset {
+            Extent::Bytes(bytes) => bytes,
+            Extent::Percent(percent) => {
+                aligns |= percent > 0;
+                percent_of(self.capacity_bytes, percent)
+            }
+        };
+        let offset = first.checked_add(clone.checked_mul(increment)?)?;
+        match aligns {
+            true => offset.checked_next_multiple_of(self.offset_align_bytes.max(1)),
+            false => Some(offset),
+        }
+    }
+
+    /// `None`: it begins behind the end.
+    pub fn part(&self, worker: u32) -> Option<FioPart> {
+        let clone = match worker {
+            0 => 0,
+            worker => self.threads.saturating_sub(worker.into()),
+        };
+        let offset_bytes = self.start(self.first_clone + clone)?;
+        let room = self.capacity_bytes.checked_sub(offset_bytes)?;
+        let file = self.file_bytes.unwrap_or(self.capacity_bytes);
+        let mut area_bytes = match (self.file_bytes, self.size) {
+            (Some(file), _) => file.checked_sub(offset_bytes)?,
+            (None, Some(Extent::Bytes(bytes))) => bytes,
+            _ => room,
+        };
+        if let Some(Extent::Percent(percent)) = self.size
+            && percent != 100
+        {
+            let bytes = percent_of(file, percent).min(area_bytes);
+            area_bytes = bytes - bytes % self.least_bytes.max(1);
+        }
+        // A file that exists is not made longer.
+        area_bytes = area_bytes.min(room);
+        let mut part = FioPart {
+            offset_bytes,
+            area_bytes,
+            pass_bytes: match self.size {
+                Some(Extent::Bytes(bytes)) => bytes.min(area_bytes),
+                _ => area_bytes,
+            },
+            capacity_bytes: self.capacity_bytes,
+        };
+        if let Some(percent) = self.io_percent {
+            part.pass_bytes = part.pass_bytes.min(percent_of(area_bytes, percent));
+        }
+        if let Some(parts) = self.split {
+            let own = area_bytes / parts;
+            let own = own - own % self.least_bytes.max(1);
+            part.offset_bytes += u64::from(worker) * own;
+            (part.area_bytes, part.pass_bytes) = (own, part.pass_bytes.min(own));
+        }
+        Some(part)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FioIo {
+    pub op: Op,
+    pub offset_bytes: u64,
+    pub len_bytes: u32,
+    /// The pass has come to the area's end, and goes on with an empty page cache.
+    pub drops_cache: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioStep {
+    Io(FioIo),
+    /// By its rates the next I/O is due so long after the start.
+    Due(Nanos),
+    /// What is in flight completes before the next pass.
+    PassEnd,
+    End,
+}
+
+/// Random numbers that begin anew with a pass.
+#[derive(Clone, Debug)]
+struct Draws {
+    sizes: PerDirection<Tausworthe>,
+    mix: Tausworthe,
+    offsets: Tausworthe,
+    orders: PerDirection<Tausworthe>,
+    zone: Tausworthe,
+}
+
+impl Draws {
+    fn new(access: &FioAccess, seeds: Seeds) -> Draws {
+        let all = seeds.of_thread();
+        let wide = access.generator == Generator::Tausworthe64;
+        let reads = all[0];
+        let writes = if access.verifies { reads } else { all[1] };
+        let trims = if access.trims_and_writes() {
+            writes
+        } else {
+            all[2]
+        };
+        let order = Tausworthe::new(all[10], false);
+        Draws {
+            sizes: [reads, writes, trims].map(|seed| Tausworthe::new(seed, wide)),
+            mix: Tausworthe::new(all[4], false),
+            offsets: Tausworthe::new(seeds.of_offsets(), wide),
+            orders: [order.clone(), order.clone(), order],
+            zone: Tausworthe::new(all[16], false),
+        }
+    }
+}
+
+/// The I/Os of one thread.
+#[derive(Clone, Debug)]
+pub struct FioAddresses {
+    access: Arc<FioAccess>,
+    part: FioPart,
+    seeds: Seeds,
+    draws: Draws,
+    hashed: Option<Hashed>,
+    map: Option<RandomMap>,
+    register: Option<ShiftRegister>,
+    /// Begin of the area, or of the zone.
+    base_bytes: u64,
+    last_end: PerDirection<u64>,
+    last_start: PerDirection<Option<u64>>,
+    zone_bytes: u64,
+    run_left: u32,
+    /// The next I/O is not marked in the map; fio forgets that an attempt for it has failed.
+    is_unmarked: bool,
+    direction: usize,
+    /// I/Os up to which the direction of a mix stays.
+    direction_until: u64,
+    /// Drawn, and waits for its rate.
+    waiting: Option<usize>,
+    rates: Rates,
+    drops_cache: bool,
+    passes: passes::Passes,
+}
+
+impl FioAddresses {
+    pub fn new(access: &Arc<FioAccess>, part: FioPart, worker: u32) -> FioAddresses {
+        let seeds = Seeds {
+            // A clone has its seeds when `randseed` has replaced `randrepeat`.
+            fixed_offsets: access.fixed_offsets && (worker == 0 || access.seed.is_none()),
+            all_repeat: access.all_repeat,
+            seed: access.seed,
+            thread: access.thread + u64::from(worker),
+        };
+        let bytes = part.area_bytes.min(part.capacity_bytes);
+        let of_map = access.zones.map_or(bytes, |zones| zones.range_bytes);
+        let blocks = of_map / access.least_bytes().max(1);
+        let is_lfsr = access.random && access.generator == Generator::Lfsr;
+        let least = access.sizes[READ]
+            .least_bytes
+            .min(access.sizes[WRITE].least_bytes);
+        let seed = match access.repeats {
+            true => random::jenkins_hash(access.file.as_bytes()).wrapping_mul(seeds.thread as u32),
+            false => seeds.of_offsets() as u32,
+        };
+        let mut addresses = FioAddresses {
+            draws: Draws::new(access, seeds),
+            hashed: (access.random)
+                .then(|| Hashed::new(&access.law, bytes.div_ceil(least.max(1)), seed))
+                .flatten(),
+            map: (access.random && access.has_map && !is_lfsr).then(|| RandomMap::new(blocks)),
+            register: is_lfsr.then(|| ShiftRegister::new(blocks, seeds.of_offsets())),
+            base_bytes: part.offset_bytes,
+            last_end: [part.offset_bytes; 3],
+            last_start: [None; 3],
+            zone_bytes: 0,
+            run_left: 1,
+            is_unmarked: false,
+            direction: READ,
+            direction_until: 0,
+            waiting: None,
+            rates: Rates::new(access.rates),
+            drops_cache: false,
+            passes: passes::Passes::new(access),
+            // Threads that share a counter of references slow each other down.
+            access: Arc::new(FioAccess::clone(access)),
+            part,
+            seeds,
+        };
+        addresses.restart();
+        addresses
+    }
+
+    /// `fio_file_reset`.
+    fn restart(&mut self) {
+        self.last_end = [self.base_bytes; 3];
+        self.last_start = [None; 3];
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+        if let Some(register) = &mut self.register {
+            register.reset(self.seeds.of_offsets());
+        }
+    }
+
+    /// Whether each pass begins with an empty page cache.
+    pub fn drops_cache(&self) -> bool {
+        self.access.drops_cache
+    }
+
+    /// No further I/O of the pass is allowed.
+    pub fn is_between_passes(&self) -> bool {
+        !self.passes.is_running() || self.is_pass_over()
+    }
+
+    /// The next I/O of the thread, `since` its start.
+    pub fn next(&mut self, since: Nanos) -> FioStep {
+        if !self.begin_pass() {
+            return FioStep::End;
+        }
+        if self.is_pass_over() {
+            return self.end_pass();
+        }
+        let direction = match self.choose_direction(since) {
+            Ok(direction) => direction,
+            Err(due) => return FioStep::Due(due),
+        };
+        match self.fill(direction) {
+            Some(io) => {
+                self.account(direction, &io);
+                FioStep::Io(io)
+            }
+            None => {
+                self.passes.area_is_done = true;
+                self.end_pass()
+            }
+        }
+    }
+
+    /// `get_rw_ddir` and `rate_ddir`: the direction, or when the next one may be issued.
+    fn choose_direction(&mut self, since: Nanos) -> Result<usize, Nanos> {
+        let drawn = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None => self.draw_direction(),
+        };
+        let access = &self.access;
+        let other = (access.mixes() && drawn != TRIM)
+            .then_some(drawn ^ 1)
+            .filter(|&other| [access.read_percent, 100 - access.read_percent][other] > 0);
+        match self.rates.turn(drawn, other, since) {
+            Ok(direction) => {
+                self.direction = direction;
+                Ok(self.of_trimwrite(direction))
+            }
+            Err(due) => {
+                self.waiting = Some(drawn);
+                Err(due)
+            }
+        }
+    }
+
+    fn draw_direction(&mut self) -> usize {
+        let access = Arc::clone(&self.access);
+        if !access.mixes() {
+            return match (access.reads, access.writes) {
+                (true, _) => READ,
+                (_, true) => WRITE,
+                _ => TRIM,
+            };
+        }
+        let last = self.direction.min(WRITE);
+        if self.passes.issued[last] >= self.direction_until {
+            let drawn = match self.draws.mix.percent() <= access.read_percent {
+                true => READ,
+                false => WRITE,
+            };
+            if drawn != last {
+                let share = [access.read_percent, 100 - access.read_percent][last ^ 1];
+                self.direction_until = self.passes.issued[last] * u64::from(share) / 100;
+            }
+            self.direction = drawn;
+            return drawn;
+        }
+        last
+    }
+
+    /// Each block that was trimmed is written next.
+    fn of_trimwrite(&self, direction: usize) -> usize {
+        match self.access.trims_and_writes() {
+            true if self.last_start[WRITE] == self.last_start[TRIM] => TRIM,
+            true => WRITE,
+            false => direction,
+        }
+    }
+
+    fn fill(&mut self, direction: usize) -> Option<FioIo> {
+        self.enter_zone(direction);
+        let (relative_bytes, random) = self.place(direction)?;
+        if relative_bytes >= self.part.area_bytes {
+            return None;
+        }
+        let offset_bytes = relative_bytes.checked_add(self.base_bytes)?;
+        if offset_bytes >= self.part.capacity_bytes {
+            return None;
+        }
+        if self.access.trims_and_writes()
+            && self.access.random
+            && direction == TRIM
+            && self.last_start[TRIM] == Some(offset_bytes)
+            && let Some(written) = &mut self.last_start[WRITE]
+        {
+            *written = written.wrapping_sub(1);
+        }
+        let mut len_bytes = self.length(direction, offset_bytes, random)?;
+        if offset_bytes.checked_add(len_bytes)? > self.part.capacity_bytes {
+            return None;
+        }
+        if let Some(map) = self.map.as_mut().filter(|_| !self.is_unmarked) {
+            let least = self.access.sizes[direction].least_bytes;
+            let block = (offset_bytes - self.base_bytes) / least;
+            let marked = map.mark(block, len_bytes.div_ceil(least)).max(1);
+            len_bytes = len_bytes.min(marked * least);
+        }
+        Some(FioIo {
+            op: [Op::Read, Op::Write, Op::Discard][direction],
+            offset_bytes,
+            len_bytes: u32::try_from(len_bytes).ok()?,
+            drops_cache: std::mem::take(&mut self.drops_cache),
+        })
+    }
+
+    fn account(&mut self, direction: usize, io: &FioIo) {
+        let bytes = u64::from(io.len_bytes);
+        self.is_unmarked = false;
+        self.zone_bytes += bytes;
+        self.last_start[direction] = Some(io.offset_bytes);
+        self.last_end[direction] = io.offset_bytes + bytes;
+        self.rates.issued(direction, bytes);
+        self.passes.issue(direction, bytes);
+    }
+
+    /// `setup_strided_zone_mode`.
+    fn enter_zone(&mut self, direction: usize) {
+        let Some(zones) = self.access.zones else {
+            return;
+        };
+        if self.zone_bytes >= zones.size_bytes {
+            self.zone_bytes = 0;
+            let stride = zones.range_bytes.saturating_add(zones.skip_bytes);
+            self.base_bytes = self.base_bytes.saturating_add(stride);
+            if self.base_bytes >= self.part.capacity_bytes {
+                self.base_bytes = self.part.offset_bytes;
+            }
+            self.last_end[direction] = self.base_bytes;
+        }
+        if self.last_end[direction] >= self.base_bytes.saturating_add(zones.range_bytes) {
+            self.last_end[direction] = self.base_bytes;
+        }
+        if self.zone_bytes.is_multiple_of(zones.range_bytes) {
+            self.restart();
+        }
+    }
+
+    /// `get_next_block`: the offset in the area, and whether it is random.
+    fn place(&mut self, direction: usize) -> Option<(u64, bool)> {
+        self.run_left = self.run_left.saturating_sub(1);
+        let is_new = self.run_left == 0;
+        if is_new {
+            self.run_left = self.access.run;
+        }
+        let (random, align) = (self.access.random, self.access.align_bytes[direction]);
+        if random && self.access.trims_and_writes() && direction == WRITE {
+            self.is_unmarked = true;
+            // As later versions; 3.33 adds the area's begin once more.
+            let trimmed = self.last_start[TRIM]?.checked_sub(self.base_bytes)?;
+            return Some((trimmed, true));
+        }
+        if is_new && !random {
+            return Some((self.next_in_order(direction)?, false));
+        }
+        let percent = self.access.random_percent[direction];
+        if is_new && (percent == 100 || self.draws.orders[direction].percent() <= percent) {
+            return Some((self.random_block(direction)? * align, true));
+        }
+        self.is_unmarked = true;
+        if !is_new && self.access.identical {
+            let last = self.last_start[direction];
+            let last = last.map_or(0, |last| last.wrapping_sub(self.base_bytes));
+            return Some((last, false));
+        }
+        // A sequential job ends here at the end of its area. One in random order ends there in fio
+        // only if its area is a part of the file; here it never does.
+        let next = self.next_in_order(direction);
+        match next.filter(|&next| next < self.part.area_bytes || !random) {
+            Some(next) => Some((next, false)),
+            None if !random => None,
+            None => Some((self.random_block(direction)? * align, false)),
+        }
+    }
+
+    /// `get_next_rand_block`: a job by time begins its map anew.
+    fn random_block(&mut self, direction: usize) -> Option<u64> {
+        let block = self.draw_block(direction);
+        if block.is_some() || !self.access.time_based {
+            return block;
+        }
+        self.restart();
+        self.drops_cache = self.access.drops_cache;
+        self.draw_block(direction)
+    }
+
+    fn draw_block(&mut self, direction: usize) -> Option<u64> {
+        if let Some(hashed) = &mut self.hashed {
+            return Some(hashed.next());
+        }
+        let blocks = self.blocks(direction);
+        if blocks == 0 {
+            return None;
+        }
+        let access = Arc::clone(&self.access);
+        let align = access.align_bytes[direction];
+        match &access.law {
+            Law::Zoned(zones) if !zones[direction].is_empty() => {
+                let (begin, length) = zone_of(&zones[direction], self.draws.zone.percent())?;
+                let own = blocks * u64::from(length) / 100;
+                Some(self.draw_uniform(own)? + u64::from(begin) * blocks / 100)
+            }
+            Law::ZonedBytes(zones) if !zones[direction].is_empty() => {
+                let (begin, length) = zone_of(&zones[direction], self.draws.zone.percent())?;
+                let (first, end) = (begin / align, begin.saturating_add(length) / align);
+                (end <= blocks).then_some(())?;
+                Some(self.draw_uniform(end - first)? + first)
+            }
+            _ => self.draw_uniform(blocks),
+        }
+    }
+
+    /// `__get_next_rand_offset`.
+    fn draw_uniform(&mut self, blocks: u64) -> Option<u64> {
+        let block = match &mut self.register {
+            Some(register) => register.next()?,
+            None => (blocks as f64 * self.draws.offsets.share()) as u64,
+        };
+        match &self.map {
+            Some(map) if !map.is_free(block) => map.next_free(block),
+            _ => Some(block),
+        }
+    }
+
+    /// `last_block`.
+    fn blocks(&self, direction: usize) -> u64 {
+        let zone = self.access.zones.map(|zones| zones.range_bytes);
+        let bytes = zone.unwrap_or(self.part.area_bytes.min(self.part.capacity_bytes));
+        let align = self.access.align_bytes[direction];
+        let least = self.access.sizes[direction].least_bytes;
+        bytes.saturating_sub(least.saturating_sub(align)) / align.max(1)
+    }
+
+    /// `get_next_seq_offset`.
+    fn next_in_order(&mut self, direction: usize) -> Option<u64> {
+        let (capacity, area) = (self.part.capacity_bytes, self.part.area_bytes);
+        let last = &mut self.last_end[direction];
+        if *last >= area.saturating_add(self.part.offset_bytes) && self.access.time_based {
+            *last = self.base_bytes;
+            self.drops_cache = self.access.drops_cache;
+        }
+        if *last >= capacity {
+            return None;
+        }
+        let gap = self.access.gap_bytes;
+        let end = capacity.min(area);
+        if *last == self.base_bytes && self.base_bytes > 0 && gap < 0 {
+            *last = end;
+        }
+        let mut position = last.wrapping_sub(self.base_bytes);
+        if position > 0 && gap != 0 {
+            position = position.wrapping_add_signed(gap);
+            if position >= capacity {
+                position = match gap > 0 {
+                    true => self.base_bytes,
+                    false => end.wrapping_add_signed(gap),
+                };
+            }
+        }
+        Some(position)
+    }
+
+    fn fits(&self, offset_bytes: u64, len_bytes: u64) -> bool {
+        let end = self.part.area_bytes.saturating_add(self.part.offset_bytes);
+        offset_bytes.saturating_add(len_bytes) <= end
+    }
+
+    /// `get_next_buflen`.
+    fn length(&mut self, direction: usize, offset_bytes: u64, random: bool) -> Option<u64> {
+        let access = Arc::clone(&self.access);
+        if access.random && access.trims_and_writes() && direction == WRITE {
+            return Some(self.last_end[TRIM] - self.last_start[TRIM]?);
+        }
+        let direction = match (access.sizes_by_order, random) {
+            (false, _) => direction,
+            (true, true) => WRITE,
+            (true, false) => READ,
+        };
+        let sizes = &access.sizes[direction];
+        let (least, most) = (sizes.least_bytes, sizes.most_bytes);
+        if least == most {
+            return Some(least);
+        }
+        if !self.fits(offset_bytes, least) {
+            return None;
+        }
+        for _ in 0..MOST_DRAWS {
+            let bytes = self.draw_length(direction, sizes, offset_bytes);
+            let bytes = match access.unaligned {
+                true => bytes,
+                false => bytes - bytes % least,
+            };
+            let bytes = bytes.min(most);
+            if bytes > 0 && self.fits(offset_bytes, bytes) {
+                return Some(bytes);
+            }
+        }
+        None
+    }
+
+    fn draw_length(&mut self, direction: usize, sizes: &FioSizes, offset_bytes: u64) -> u64 {
+        let draws = &mut self.draws.sizes[direction];
+        if sizes.split.is_empty() {
+            return sizes.least_bytes + (sizes.most_bytes as f64 * draws.share()) as u64;
+        }
+        let hundredth = draws.most() / 100;
+        let drawn = draws.next();
+        let (mut bytes, mut percent) = (0, 0);
+        for &(own_bytes, own_percent) in sizes.split.iter().filter(|(_, percent)| *percent > 0) {
+            bytes = own_bytes;
+            percent += u64::from(own_percent);
+            if drawn / percent <= hundredth && self.fits(offset_bytes, bytes) {
+                break;
+            }
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/access/fio.rs"]
+mod tests;

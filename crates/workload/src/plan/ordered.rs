@@ -1,0 +1,418 @@
+//! `--order fio`: the options of a job as fio 3.33 means them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use assay_device::session::TargetProperties;
+
+use super::accesses::direction;
+use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
+use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
+use crate::access::fio::{
+    Extent, FioAccess, FioArea, FioSizes, Generator, Law, PerDirection, READ, TRIM, WRITE,
+};
+use crate::access::{AccessStep, Region, StridedZones};
+use crate::options::JobOptions;
+
+const OPTION: &str = "order";
+/// Options of fio that `order` carries. `thread_number` and `subjob_number` are fio's counts of
+/// threads, from 1 in a job file and from 0 in a section.
+pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, allrandrepeat, \
+                           randseed, random_generator, norandommap, distribution, \
+                           percentage_random, rw_sequencer, bs_is_seq_rand, bs_unaligned, bs, \
+                           bsrange, bssplit, ba, time_based, loops, filesize, offset_align, \
+                           rate, invalidate, ioengine";
+
+/// `fio`, then `NAME=VALUE` after semicolons.
+struct Order<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Order<'a> {
+    fn parse(text: &'a str) -> Result<Order<'a>, PlanError> {
+        let mut parts = text.split(';');
+        if parts.next() != Some("fio") {
+            return Err(not_a_choice(OPTION, text, "own, fio"));
+        }
+        let mut values = BTreeMap::new();
+        for part in parts {
+            let (name, value) = part.split_once('=').unwrap_or((part, "1"));
+            if !CARRIED.split(", ").any(|known| known == name) {
+                return Err(not_a_choice("order fio;", name, CARRIED));
+            }
+            values.insert(name, value);
+        }
+        Ok(Order(values))
+    }
+
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).copied()
+    }
+
+    fn wrong(&self, name: &str) -> PlanError {
+        let value = self.text(name).unwrap_or("");
+        out_of_range(OPTION, format!("fio;{name}={value}"), "not as fio takes it")
+    }
+
+    fn number(&self, name: &str, absent: u64) -> Result<u64, PlanError> {
+        let Some(text) = self.text(name) else {
+            return Ok(absent);
+        };
+        text.parse().map_err(|_| self.wrong(name))
+    }
+
+    fn flag(&self, name: &str, absent: bool) -> Result<bool, PlanError> {
+        Ok(self.number(name, absent.into())? > 0)
+    }
+
+    /// Of reads, writes and trims, separated by commas.
+    fn each<T: Clone>(
+        &self,
+        name: &str,
+        read: impl Fn(&'a str) -> Option<T>,
+    ) -> Result<Option<PerDirection<T>>, PlanError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let parts: Option<Vec<T>> = text.split(',').map(read).collect();
+        match parts.as_deref() {
+            Some([all]) => Ok(Some([all.clone(), all.clone(), all.clone()])),
+            Some([reads, writes, trims]) => {
+                Ok(Some([reads.clone(), writes.clone(), trims.clone()]))
+            }
+            _ => Err(self.wrong(name)),
+        }
+    }
+}
+
+fn extent(option: &'static str, text: &Option<String>) -> Result<Option<Extent>, PlanError> {
+    let Some(text) = text.as_deref() else {
+        return Ok(None);
+    };
+    match text.trim().strip_suffix('%') {
+        None => Ok(Some(Extent::Bytes(size(option, text)?))),
+        Some(percent) => percent
+            .parse()
+            .ok()
+            .filter(|percent| *percent <= 100)
+            .map(|percent| Some(Extent::Percent(percent)))
+            .ok_or_else(|| out_of_range(option, text, "a whole percentage from 0% to 100%")),
+    }
+}
+
+fn pair<T: std::str::FromStr, U: std::str::FromStr>(text: &str, by: char) -> Option<(T, U)> {
+    let (first, second) = text.split_once(by)?;
+    Some((first.parse().ok()?, second.parse().ok()?))
+}
+
+/// `4k`, or `4k/60:64k/40`, as the option `bs` has them, of one direction.
+fn own_sizes(text: &str) -> Result<FioSizes, PlanError> {
+    let bytes = size("bs", text)?;
+    Ok(FioSizes {
+        least_bytes: bytes,
+        most_bytes: bytes,
+        split: Vec::new(),
+    })
+}
+
+fn sizes(order: &Order<'_>, options: &JobOptions) -> Result<PerDirection<FioSizes>, PlanError> {
+    let single = |bytes: u64| FioSizes {
+        least_bytes: bytes,
+        most_bytes: bytes,
+        split: Vec::new(),
+    };
+    let plain = order.each("bs", |text| text.parse().ok().map(single))?;
+    let range = order.each("bsrange", |text| {
+        let (least_bytes, most_bytes) = pair(text, '-')?;
+        Some(FioSizes {
+            least_bytes,
+            most_bytes,
+            split: Vec::new(),
+        })
+    })?;
+    let split = order.each("bssplit", |text| {
+        let entries = text.split(':').map(|entry| pair(entry, '/'));
+        let mut split: Vec<(u64, u32)> = entries.collect::<Option<_>>()?;
+        let bytes = || split.iter().map(|entry| entry.0);
+        let (least_bytes, most_bytes) = (bytes().min()?, bytes().max()?);
+        split.sort_by_key(|entry| entry.1);
+        Some(FioSizes {
+            least_bytes,
+            most_bytes,
+            split,
+        })
+    })?;
+    let sizes = match (split.or(range).or(plain), options.bs.as_deref()) {
+        (Some(sizes), _) => sizes,
+        (None, None) => [(); 3].map(|()| single(DEFAULT_BLOCK_BYTES.into())),
+        (None, Some(text)) => match text.split_once(',') {
+            None => [(); 3].map(|()| own_sizes(text)),
+            Some((reads, writes)) => [own_sizes(reads), own_sizes(writes), own_sizes(writes)],
+        }
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?
+        .try_into()
+        .map_err(|_| invalid("--bs has sizes of reads and writes"))?,
+    };
+    let fits = |sizes: &FioSizes| {
+        (1..=sizes.most_bytes).contains(&sizes.least_bytes)
+            && sizes.most_bytes <= u64::from(assay_io::MAX_IO_BYTES)
+    };
+    match sizes.iter().all(fits) {
+        true => Ok(sizes),
+        false => Err(invalid("--bs: a size is from 1 byte to 4 MiB")),
+    }
+}
+
+fn law(order: &Order<'_>) -> Result<Law, PlanError> {
+    let Some(text) = order.text("distribution") else {
+        return Ok(Law::Uniform);
+    };
+    let wrong = || order.wrong("distribution");
+    let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
+    let numbers = || -> Option<(f64, Option<f64>)> {
+        match rest.split_once(':') {
+            None => Some((rest.parse().ok()?, None)),
+            Some((value, center)) => Some((value.parse().ok()?, Some(center.parse().ok()?))),
+        }
+    };
+    let zones = |text: &str| -> Option<Vec<(u32, u64)>> {
+        text.split(':').map(|zone| pair(zone, '/')).collect()
+    };
+    let each = || -> Option<PerDirection<Vec<(u32, u64)>>> {
+        let parts: Vec<_> = rest.split(',').map(zones).collect::<Option<_>>()?;
+        match parts.as_slice() {
+            [all] => Some([all.clone(), all.clone(), all.clone()]),
+            [reads, writes] => Some([reads.clone(), writes.clone(), writes.clone()]),
+            [reads, writes, trims] => Some([reads.clone(), writes.clone(), trims.clone()]),
+            _ => None,
+        }
+    };
+    let law = match kind {
+        "zipf" => numbers().map(|(theta, center)| Law::Zipf { theta, center }),
+        "pareto" => numbers().map(|(h, center)| Law::Pareto { h, center }),
+        "normal" => numbers().map(|(deviation, center)| Law::Normal { deviation, center }),
+        "zoned" => each().map(|zones| {
+            Law::Zoned(zones.map(|zones| {
+                let narrow = |(share, percent): (u32, u64)| (share, percent.min(100) as u32);
+                zones.into_iter().map(narrow).collect()
+            }))
+        }),
+        "zoned_abs" => each().map(Law::ZonedBytes),
+        _ => None,
+    };
+    let is_valid = |law: &Law| match law {
+        Law::Zipf { theta, .. } => *theta > 0.0 && *theta != 1.0 && *theta < 100.0,
+        Law::Pareto { h, .. } => *h > 0.0 && *h < 1.0,
+        Law::Normal { deviation, .. } => (0.0..100.0).contains(deviation),
+        _ => true,
+    };
+    law.filter(is_valid).ok_or_else(wrong)
+}
+
+fn zones(options: &JobOptions) -> Result<Option<StridedZones>, PlanError> {
+    let length = |option, text: &Option<String>| {
+        let bytes = text.as_deref().map(|text| size(option, text));
+        bytes.transpose()
+    };
+    let Some(size_bytes) = length("zonesize", &options.zonesize)? else {
+        return Ok(None);
+    };
+    let range_bytes = length("zonerange", &options.zonerange)?.unwrap_or(size_bytes);
+    if size_bytes == 0 || range_bytes == 0 {
+        return Err(out_of_range("zonesize", size_bytes, "above nothing"));
+    }
+    Ok(Some(StridedZones {
+        size_bytes,
+        range_bytes,
+        skip_bytes: length("zoneskip", &options.zoneskip)?.unwrap_or(0),
+    }))
+}
+
+fn access(options: &JobOptions, order: &Order<'_>) -> Result<FioAccess, PlanError> {
+    let rw = options.rw.as_deref().unwrap_or("read");
+    let own = direction(rw, options.rwmixread)?;
+    let mixes = own.word.ends_with("rw") || own.word == "readwrite";
+    let word = own.word.trim_start_matches("rand");
+    let sizes = sizes(order, options)?;
+    let align = order.each("ba", |text| text.parse::<u64>().ok())?;
+    let align = align.unwrap_or_default();
+    let least = |place: usize| match align[place] {
+        bytes if bytes > 0 && own.random => bytes,
+        _ => sizes[place].least_bytes,
+    };
+    let align_bytes = [least(READ), least(WRITE), least(TRIM)];
+    let by_size = (0..3).all(|place| align_bytes[place] == sizes[place].least_bytes);
+    let law = law(order)?;
+    let percent = order.each("percentage_random", |text| text.parse::<u32>().ok())?;
+    let seed = order.text("randseed").map(|_| order.number("randseed", 0));
+    let time_based = order.flag("time_based", false)? && options.runtime.is_some();
+    Ok(FioAccess {
+        reads: mixes || word == "read",
+        writes: mixes || word.ends_with("write"),
+        trims: word.starts_with("trim"),
+        random: own.random,
+        gap_bytes: match own.step {
+            AccessStep::Gap(bytes) => bytes,
+            _ => 0,
+        },
+        run: match own.step {
+            AccessStep::Run(ios) => ios,
+            _ => 1,
+        },
+        read_percent: options.rwmixread.unwrap_or(50),
+        align_bytes,
+        sizes,
+        sizes_by_order: order.flag("bs_is_seq_rand", false)?,
+        unaligned: order.flag("bs_unaligned", false)?,
+        has_map: !order.flag("norandommap", false)? && law == Law::Uniform && by_size,
+        generator: match order.text("random_generator") {
+            None | Some("tausworthe") => Generator::Tausworthe,
+            Some("tausworthe64") => Generator::Tausworthe64,
+            Some("lfsr") => Generator::Lfsr,
+            Some(_) => return Err(order.wrong("random_generator")),
+        },
+        law,
+        random_percent: percent.unwrap_or([100; 3]),
+        identical: order.text("rw_sequencer") == Some("identical"),
+        zones: zones(options)?,
+        time_based,
+        loops: order.number("loops", 1)?.max(1),
+        io_bytes: match extent("io_size", &options.io_size)? {
+            Some(Extent::Bytes(bytes)) => bytes,
+            _ => 0,
+        },
+        ios: options.number_ios.filter(|&ios| ios > 0),
+        rates: order
+            .each("rate", |text| text.parse().ok())?
+            .unwrap_or_default(),
+        is_async: order.text("ioengine").is_some(),
+        verifies: options.verify.unwrap_or(false),
+        reads_back_meanwhile: options.verify_backlog.is_some(),
+        drops_cache: options.direct == Some(false) && order.flag("invalidate", true)?,
+        repeats: order.flag("randrepeat", true)? && seed.is_none(),
+        fixed_offsets: order.flag("randrepeat", true)?
+            && (order.number("subjob_number", 0)? == 0 || seed.is_none()),
+        all_repeat: order.flag("allrandrepeat", false)?,
+        seed: seed.transpose()?,
+        thread: order.number("thread_number", 1)?.max(1),
+        file: order.text("filename").unwrap_or_default().to_owned(),
+    })
+}
+
+fn area(
+    options: &JobOptions,
+    order: &Order<'_>,
+    target: &TargetProperties,
+    access: &FioAccess,
+) -> Result<FioArea, PlanError> {
+    let nothing = Extent::Bytes(0);
+    let given = |extent: &Extent| *extent != nothing;
+    let numjobs = options.numjobs.unwrap_or(1);
+    let increment = extent("offset_increment", &options.offset_increment)?.filter(given);
+    let least_bytes = access.least_bytes();
+    Ok(FioArea {
+        capacity_bytes: target.capacity_bytes,
+        offset: extent("offset", &options.offset)?.unwrap_or(nothing),
+        increment: increment.unwrap_or(nothing),
+        size: extent("size", &options.size)?.filter(given),
+        file_bytes: match order.number("filesize", 0)? {
+            0 => None,
+            bytes => Some(bytes.min(target.capacity_bytes)),
+        },
+        io_percent: match extent("io_size", &options.io_size)? {
+            Some(Extent::Percent(percent)) if percent != 100 => Some(percent),
+            _ => None,
+        },
+        offset_align_bytes: order.number("offset_align", least_bytes)?,
+        least_bytes,
+        first_clone: order.number("subjob_number", 0)?,
+        threads: numjobs.into(),
+        // Threads that write verified blocks must not overwrite each other.
+        split: (access.verifies && numjobs > 1 && increment.is_none()).then_some(numjobs.into()),
+    })
+}
+
+/// The other options are checked as those of a job of assay's own order over the same area.
+pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
+    let order = Order::parse(options.order.as_deref().unwrap_or_default())?;
+    let access = access(options, &order)?;
+    let area = area(options, &order, target, &access)?;
+    let numjobs = options.numjobs.unwrap_or(1).max(1);
+    let part = |worker: u32| {
+        let part = area.part(worker).filter(|part| part.area_bytes > 0);
+        part.ok_or_else(|| {
+            invalid(format!(
+                "{}: the area of thread {worker} begins behind the end at {} bytes; lower \
+                 --offset or --offset_increment",
+                target.name, target.capacity_bytes
+            ))
+        })
+    };
+    let (first, last) = (part(0)?, part(1.min(numjobs - 1))?);
+    let direct = options.direct.unwrap_or(true);
+    for part in [first, last] {
+        if direct {
+            aligned(target, "offset", part.offset_bytes, target.min_io_bytes)?;
+        }
+        if part.pass_bytes < access.least_bytes() {
+            return Err(PlanError::BlockTooLarge {
+                drive: target.name.clone(),
+                block_bytes: access.least_bytes() as u32,
+                area: "the area",
+                area_bytes: part.pass_bytes,
+            });
+        }
+    }
+    let mut plain = options.clone();
+    plain.order = None;
+    for name in CHECKED_HERE {
+        plain.clear(name);
+    }
+    let rw = options.rw.as_deref().unwrap_or("read");
+    let rw = rw.split(':').next().unwrap_or(rw);
+    // What its writes need is checked; trims need no more.
+    plain.rw = Some(rw.replace("trimwrite", "write"));
+    plain.bs = options.bs.clone().or(Some(DEFAULT_BLOCK_BYTES.to_string()));
+    let workload = Workload::plan(&plain, target)?;
+    let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
+    if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
+        return Err(invalid(
+            "--verify needs threads that do not overwrite one another: make --offset_increment at \
+             least --size",
+        ));
+    }
+    let limit = match access.io_bytes {
+        0 => first.pass_bytes,
+        bytes => bytes,
+    };
+    let ends = !access.time_based && !access.trims;
+    Ok(Workload {
+        rw: rw.to_owned(),
+        area: Region {
+            offset_bytes: first.offset_bytes,
+            size_bytes: first.area_bytes,
+        },
+        offset_increment_bytes: distance,
+        split: false,
+        io_bytes: ends.then(|| limit.saturating_mul(access.loops)),
+        ios: None,
+        fio: Some((Arc::new(access), area)),
+        ..workload
+    })
+}
+
+/// Options whose meaning is fio's.
+const CHECKED_HERE: [&str; 13] = [
+    "size",
+    "offset",
+    "offset_increment",
+    "split",
+    "segments",
+    "io_size",
+    "number_ios",
+    "zonesize",
+    "zonerange",
+    "zoneskip",
+    "blockalign",
+    "rate_bw",
+    "rate_iops",
+];
