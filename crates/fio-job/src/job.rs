@@ -120,12 +120,7 @@ fn section_jobs(
     exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
-    let notes = &mut conversion.notes;
-    let mut note = |text: String| {
-        if !notes.contains(&text) {
-            notes.push(text);
-        }
-    };
+    let mut note = |text: String| note_once(&mut conversion.notes, text);
     let targets = targets::targets(given, drive)?;
     let mut options = JobOptions::default();
     access::access(given, &mut options, &mut note)?;
@@ -137,17 +132,10 @@ fn section_jobs(
     }
     let logs = logs::logs(given, &section.name, &mut options, &mut note)?;
     let least_rate = limits::least_rate(given, &mut options)?;
-    if let Some(seed) = &mut options.seed {
-        // Sections draw different numbers, as fio's do.
-        *seed = seed.wrapping_add(conversion.jobs.len() as u64);
-    } else {
-        options.seed = Some(1 + conversion.jobs.len() as u64);
-    }
-    let base = match given.text("name") {
-        // `name` in [global] names the run, and all sections with it.
-        Some((name, _)) if !file_wide(given, "name", section) => name,
-        _ => section.name.as_str(),
-    };
+    // Sections have different data, as fio's have.
+    let before = conversion.jobs.len() as u64;
+    options.seed = Some(options.seed.unwrap_or(1).wrapping_add(before));
+    let base = base_name(given, section);
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
     let clones = targets.len();
     let several = clones > 1;
@@ -160,20 +148,9 @@ fn section_jobs(
             false => base.to_owned(),
         };
         let mut options = options.clone();
-        let thread = order::Thread {
-            // fio names the clones behind the first backwards.
-            number: match clone {
-                0 => thread,
-                clone => thread.saturating_add((clones - clone) as u32),
-            },
-            clone: clone as u32,
-        };
+        let thread = order::Thread::of(thread, clone as u32, clones as u32);
         let file = target.name();
-        let mut note = |text: String| {
-            if !conversion.notes.contains(&text) {
-                conversion.notes.push(text);
-            }
-        };
+        let mut note = |text: String| note_once(&mut conversion.notes, text);
         order::order(given, &mut options, thread, file, &mut note)?;
         trace::trace(given, &mut options, &mut note)?;
         if several && let Some(seed) = &mut options.seed {
@@ -188,10 +165,7 @@ fn section_jobs(
             target,
             options,
             drop_cache,
-            file_bytes: match given.size("filesize")? {
-                Some(number::Size::Bytes(bytes)) if bytes > 0 => Some(bytes),
-                _ => None,
-            },
+            file_bytes: given.bytes("filesize")?.filter(|&bytes| bytes > 0),
             clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
             least_rate,
@@ -199,6 +173,20 @@ fn section_jobs(
         });
     }
     Ok(())
+}
+
+fn note_once(notes: &mut Vec<String>, text: String) {
+    if !notes.contains(&text) {
+        notes.push(text);
+    }
+}
+
+/// `name` in a global section names the run, and all sections with it.
+fn base_name<'a>(given: &Given<'a>, section: &'a Section) -> &'a str {
+    match given.text("name") {
+        Some((name, _)) if !file_wide(given, "name", section) => name,
+        _ => section.name.as_str(),
+    }
 }
 
 fn unused_name(mut name: String, base: &str, jobs: &[FioJob]) -> String {

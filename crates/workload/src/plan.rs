@@ -24,7 +24,7 @@ mod pauses;
 mod segmented;
 mod traced;
 
-use accesses::{DIRECTIONS, access, direction};
+use accesses::{access, own_direction};
 use checks::*;
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
@@ -175,11 +175,15 @@ impl Workload {
         if options.order.as_deref().is_some_and(|order| order != "own") {
             return ordered::plan(options, target);
         }
+        Workload::of_own_order(options, target)
+    }
+
+    fn of_own_order(
+        options: &JobOptions,
+        target: &TargetProperties,
+    ) -> Result<Workload, PlanError> {
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
-        let direction = direction(&rw, options.rwmixread)?;
-        if direction.word.ends_with("trimwrite") {
-            return Err(not_a_choice("rw", &rw, DIRECTIONS));
-        }
+        let direction = own_direction(&rw, options.rwmixread)?;
         let direct = options.direct.unwrap_or(true);
         let unit = match direct {
             true => target.min_io_bytes,

@@ -7,12 +7,10 @@ use assay_integrity::checker::{CheckerOptions, JobChecker};
 use assay_integrity::data::Filler;
 use assay_integrity::finding::VerifyReport;
 use assay_io::page_cache::ReadSource;
-use assay_io::{Completion, Io, Target};
-use assay_stats::Recorder;
+use assay_io::{Io, Target};
 use assay_units::rng::mix;
 use assay_units::{DataClass, Nanos, Op, Rng};
 
-use crate::access::fio::FioAddresses;
 use crate::access::{AccessError, Region};
 use crate::arrival::{Arrivals, Rate};
 use crate::coverage::CoverageMap;
@@ -22,6 +20,7 @@ use crate::plan::{Pacing, Workload};
 use crate::segments::Segments;
 
 mod backlog;
+mod completions;
 mod drawing;
 mod flushes;
 mod read_back;
@@ -177,14 +176,7 @@ impl Worker {
             first_slot,
             pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
-            access: match &workload.fio {
-                None => Addresses::Own(workload.addresses(index)?),
-                Some((access, area)) => Addresses::Fio(Box::new(FioAddresses::new(
-                    access,
-                    area.part(index).unwrap_or_default(),
-                    index,
-                ))),
-            },
+            access: Addresses::new(workload, index)?,
             region: (region.offset_bytes, region.size_bytes),
             read_source: ReadSource::Drive,
             read_back_source: ReadSource::Drive,
@@ -325,18 +317,9 @@ impl Worker {
                     if !self.is_idle() {
                         return NextIssue::Completion;
                     }
-                    if std::mem::take(&mut self.pass_flush) {
-                        self.push_flush(now, batch);
+                    if self.ends_pass(now, target, batch) {
                         return NextIssue::Completion;
                     }
-                    if self.access.drops_cache() {
-                        self.drop_cached(target);
-                    }
-                    if let Some(flush) = &mut self.flush {
-                        flush.begin_pass();
-                    }
-                    self.access.begin_pass();
-                    self.phase = WorkerPhase::Main;
                 }
                 WorkerPhase::DrainBacklog => {
                     if !self.is_idle() {
@@ -453,12 +436,7 @@ impl Worker {
             return self.issue_trace(now, target, batch);
         }
         while let Some(&slot) = self.free.last() {
-            if let Some(flush) = &mut self.flush
-                && flush.is_due()
-                && !self.access.is_between_passes()
-            {
-                flush.flushed();
-                self.push_flush(now, batch);
+            if self.flushes(now, batch) {
                 continue;
             }
             let intended = match self.turn(now) {
@@ -467,15 +445,7 @@ impl Worker {
             };
             let (offset_bytes, len_bytes, op) = match self.draw(now, target) {
                 Draw::Io(io) => io,
-                Draw::Due(due) => return self.wait_until(due),
-                Draw::PassEnd => {
-                    (self.phase, self.pass_flush) = (WorkerPhase::DrainPass, self.end_flush);
-                    break;
-                }
-                Draw::End => {
-                    self.end_main();
-                    break;
-                }
+                other => return self.wait_for(other),
             };
             let write = op != Op::Read;
             if let Some(checker) = &mut self.checker
@@ -500,9 +470,7 @@ impl Worker {
                 read_back: false,
             };
             self.push(pending, slot, batch);
-            if let Some(flush) = &mut self.flush {
-                flush.issued(op);
-            }
+            self.flush.iter_mut().for_each(|flush| flush.issued(op));
             let is_backlog_full =
                 op == Op::Write && self.wrote(target, slot, offset_bytes, len_bytes);
             self.ios_left -= 1;
@@ -581,61 +549,5 @@ impl Worker {
             pending.intended = at;
         }
         pending.submitted = at;
-    }
-
-    /// Process a completion seen at `now`; returns whether it moved its bytes.
-    #[inline]
-    pub fn complete<T: Target>(
-        &mut self,
-        completion: Completion,
-        now: Nanos,
-        target: &mut T,
-        recorder: &mut Recorder,
-    ) -> bool {
-        let local = completion.slot - self.first_slot;
-        let pending = self.pending[local as usize];
-        self.free.push(local);
-        if let Some(thinking) = &mut self.think {
-            thinking.completed(now);
-        }
-        let moved = completion.moved(pending.len_bytes);
-        let op = pending.op;
-        if !pending.read_back {
-            if moved {
-                let (latency, service) = (now - pending.intended, now - pending.submitted);
-                recorder.record(op, pending.len_bytes, latency, service);
-                if let Some(trace) = &mut self.trace {
-                    let done = now - self.start;
-                    trace.completed(local, (op, pending.len_bytes), (latency, service), done);
-                }
-                if op == Op::Write
-                    && let Some(coverage) = &self.coverage
-                {
-                    coverage.wrote(pending.offset_bytes, pending.len_bytes);
-                }
-            } else {
-                recorder.record_error(op, completion.result);
-                if let Some(trace) = &mut self.trace {
-                    trace.failed(local, op, completion.result, now - self.start);
-                }
-            }
-        }
-        if let Some(checker) = &mut self.checker {
-            if op == Op::Write {
-                checker.finish_write(pending.offset_bytes, pending.len_bytes, moved);
-            } else if op == Op::Read {
-                let buffer = moved
-                    .then(|| target.buffer(completion.slot))
-                    .flatten()
-                    .map(|buffer| &buffer[..pending.len_bytes as usize]);
-                let source = match pending.read_back {
-                    true => self.read_back_source,
-                    false => self.read_source,
-                };
-                let is_proof = source == ReadSource::Drive;
-                checker.finish_read(pending.offset_bytes, pending.len_bytes, buffer, is_proof);
-            }
-        }
-        moved
     }
 }

@@ -165,16 +165,15 @@ fn files_are_made_and_others_need_destroy() {
 #[test]
 fn what_is_not_supported_is_named() {
     let fixture = Fixture::on_disk();
-    fixture.write("a.fio", "[global]\nbs=4k\n[trims]\nrw=trimwrite\n");
+    fixture.write("a.fio", "[global]\nbs=4k\n[trims]\nrw=trimread\n");
     fixture
         .run(&format!("run a.fio {SIM}"))
-        .refuses(2, &["a.fio:4: [trims]: rw=trimwrite"]);
+        .refuses(2, &["a.fio:4: [trims]: rw=trimread"]);
     // What only the drive shows to be wrong has its place too.
-    fixture.write("b.fio", "[big]\nrw=randread\nrandom_distribution=zipf:77\n");
-    fixture.run(&format!("run b.fio {SIM}")).refuses(
-        2,
-        &["b.fio:3: [big]: random_distribution: zipf exponent 77"],
-    );
+    fixture.write("b.fio", "[odd]\nrw=randread\nbs=1000\n");
+    fixture
+        .run(&format!("run b.fio {SIM}"))
+        .refuses(2, &["b.fio:3: [odd]: bs: block size 1000 bytes"]);
     fixture.run("job --fio gone.fio").refuses(2, &["gone.fio"]);
     fixture
         .run(&format!("job --fio a.fio --rw read {SIM}"))

@@ -6,7 +6,7 @@ use assay_workload::options::JobOptions;
 use super::access::{DEFAULT_BYTES, Direction, Note, only, split_of};
 use super::given::Given;
 use crate::JobFileError;
-use crate::number::{self, Size};
+use crate::number;
 
 /// The thread of fio that a job begins with.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,17 @@ pub(super) struct Thread {
     pub(super) number: u32,
     /// From 0, among the clones of its section.
     pub(super) clone: u32,
+}
+
+impl Thread {
+    /// fio makes the clones behind the first backwards.
+    pub(super) fn of(first: u32, clone: u32, clones: u32) -> Thread {
+        let place = if clone == 0 { 0 } else { clones - clone };
+        Thread {
+            number: first.saturating_add(place),
+            clone,
+        }
+    }
 }
 
 struct Text(String);
@@ -128,8 +139,9 @@ fn passes(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
         text.add("loops", loops);
     }
     let fills = given.flag("fill_device")?;
-    if let Some(Size::Bytes(bytes)) = given.size("filesize")?.filter(|_| !fills)
-        && bytes > 0
+    if let Some(bytes) = given
+        .bytes("filesize")?
+        .filter(|&bytes| bytes > 0 && !fills)
     {
         text.add("filesize", bytes);
     }

@@ -59,6 +59,15 @@ pub(super) struct Direction {
     pub(super) step: AccessStep,
 }
 
+/// Trims that writes follow have an order of fio's only.
+pub(super) fn own_direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, PlanError> {
+    let own = direction(rw, rwmixread)?;
+    match own.word.ends_with("trimwrite") {
+        true => Err(not_a_choice("rw", rw, DIRECTIONS)),
+        false => Ok(own),
+    }
+}
+
 pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, PlanError> {
     let (word, number) = match rw.split_once(':') {
         Some((word, number)) => (word, Some(number)),

@@ -1,11 +1,12 @@
 //! The next I/O of a worker, by assay's own order or by fio's.
 
-use assay_io::Target;
+use assay_io::{Io, Target};
 use assay_units::{Nanos, Op};
 
-use super::Worker;
-use crate::access::AddressGenerator;
+use super::{NextIssue, Worker, WorkerPhase};
 use crate::access::fio::{FioAddresses, FioStep};
+use crate::access::{AccessError, AddressGenerator};
+use crate::plan::Workload;
 
 #[derive(Debug)]
 pub(super) enum Addresses {
@@ -14,6 +15,15 @@ pub(super) enum Addresses {
 }
 
 impl Addresses {
+    pub(super) fn new(workload: &Workload, index: u32) -> Result<Addresses, AccessError> {
+        let Some((access, area)) = &workload.fio else {
+            return Ok(Addresses::Own(workload.addresses(index)?));
+        };
+        let part = area.part(index).unwrap_or_default();
+        let addresses = FioAddresses::new(access, part, index);
+        Ok(Addresses::Fio(Box::new(addresses)))
+    }
+
     pub(super) fn drops_cache(&self) -> bool {
         matches!(self, Addresses::Fio(fio) if fio.drops_cache())
     }
@@ -39,6 +49,55 @@ pub(super) enum Draw {
 }
 
 impl Worker {
+    /// What the next I/O waits for, or the end.
+    #[cold]
+    pub(super) fn wait_for(&mut self, drawn: Draw) -> NextIssue {
+        match drawn {
+            Draw::Due(due) => return self.wait_until(due),
+            Draw::PassEnd => {
+                (self.phase, self.pass_flush) = (WorkerPhase::DrainPass, self.end_flush);
+            }
+            Draw::Io(_) | Draw::End => self.end_main(),
+        }
+        NextIssue::Completion
+    }
+
+    /// Between two passes, when nothing is in flight; returns whether a flush comes first.
+    pub(super) fn ends_pass<T: Target>(
+        &mut self,
+        now: Nanos,
+        target: &mut T,
+        batch: &mut Vec<Io>,
+    ) -> bool {
+        if std::mem::take(&mut self.pass_flush) {
+            self.push_flush(now, batch);
+            return true;
+        }
+        if self.access.drops_cache() {
+            self.drop_cached(target);
+        }
+        if let Some(flush) = &mut self.flush {
+            flush.begin_pass();
+        }
+        self.access.begin_pass();
+        self.phase = WorkerPhase::Main;
+        false
+    }
+
+    /// Flushes where that is due.
+    #[inline]
+    pub(super) fn flushes(&mut self, now: Nanos, batch: &mut Vec<Io>) -> bool {
+        let Some(flush) = &mut self.flush else {
+            return false;
+        };
+        if !flush.is_due() || self.access.is_between_passes() {
+            return false;
+        }
+        flush.flushed();
+        self.push_flush(now, batch);
+        true
+    }
+
     /// The I/O that was held, or the next one.
     #[inline]
     pub(super) fn draw<T: Target>(&mut self, now: Nanos, target: &mut T) -> Draw {
