@@ -52,8 +52,10 @@ options! {
     "filename_format" | "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"]);
     "rw" | "readwrite" => Converted("`--rw`, with `:N` too");
     "rw_sequencer" => Converted("`--order`: sequential or identical");
-    "bs" | "blocksize" => Converted("`--bs`, also with commas between those of reads, writes and trims");
-    "bsrange" | "blocksize_range" => Converted("`--bs` and `--order`: multiples of the smallest size");
+    "bs" | "blocksize" =>
+        Converted("`--bs`, also with commas between those of reads, writes and trims");
+    "bsrange" | "blocksize_range" =>
+        Converted("`--bs` and `--order`: multiples of the smallest size");
     "bssplit" => Converted("`--bs` and `--order`; the random map cuts an I/O that meets an accessed block, as in fio");
     "ba" | "blockalign" => Converted("`--order`; without a random map, as in fio");
     "bs_unaligned" | "blocksize_unaligned" => Converted("`--order`");
@@ -77,7 +79,8 @@ options! {
     "io_submit_mode" => NoEffect("a worker submits an I/O when it is due; none waits for another's completion while there is room in the queue");
     "serialize_overlap" => Unsupported(OFF);
     "runtime" | "timeout" => Converted("`--runtime`");
-    "time_based" => Converted("`--order`: with it only the time ends a job; without it the bytes do too");
+    "time_based" =>
+        Converted("`--order`: with it only the time ends a job; without it the bytes do too");
     "ramp_time" => Converted("`--ramp_time`");
     "startdelay" => Converted("`--startdelay`");
     "numjobs" => Converted("`--numjobs`");
@@ -93,7 +96,8 @@ options! {
     "kb_base" => Converted("units of sizes");
     "direct" => Converted("`--direct`");
     "buffered" => Converted("`--direct`, inverted");
-    "invalidate" => Converted("the page cache of the file is dropped before each pass of a buffered job");
+    "invalidate" =>
+        Converted("the page cache of the file is dropped before each pass of a buffered job");
     "fsync" => Converted("`--fsync`");
     "fdatasync" => Converted("`--fdatasync`");
     "end_fsync" => Converted("`--end_fsync`");
@@ -108,7 +112,8 @@ options! {
     "norandommap" => Converted("`--order`");
     "softrandommap" => NoEffect("memory of a random map that is too large");
     "randseed" => Converted("`--order` and `--seed`");
-    "randrepeat" => Converted("`--order`: 0: each pass has an order of its own, from the default seed");
+    "randrepeat" =>
+        Converted("`--order`: 0: each pass has an order of its own, from the default seed");
     "allrandrepeat" => Converted("`--order`");
     "percentage_random" => Converted("`--order`");
     "rwmixread" => Converted("`--rwmixread`");

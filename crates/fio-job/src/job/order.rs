@@ -69,7 +69,7 @@ pub(super) fn order(
     Ok(())
 }
 
-/// `bs`, `bsrange` or `bssplit` of reads, writes and trims, where the option `bs` does not say them.
+/// `bs`, `bsrange` or `bssplit` of reads, writes and trims, where the option `bs` does not say it.
 fn sizes(given: &Given<'_>, text: &mut Text) -> Result<[u64; 3], JobFileError> {
     let bytes = |text: &str| number::bytes(text, given.kb_base).filter(|&bytes| bytes > 0);
     let ranges = given.parsed("bsrange", "LOW-HIGH, such as 4k-64k", |text| {
