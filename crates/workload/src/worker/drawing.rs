@@ -9,6 +9,10 @@ use crate::access::{AccessError, AddressGenerator};
 use crate::plan::Workload;
 
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one per worker, and its own order is in the hot loop"
+)]
 pub(super) enum Addresses {
     Own(AddressGenerator),
     Fio(Box<FioAddresses>),
