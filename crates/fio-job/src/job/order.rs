@@ -241,7 +241,7 @@ fn zones(given: &Given<'_>, bytes: bool, text: &str) -> Option<String> {
         let given: u64 = column.iter().flatten().sum();
         let absent = column.iter().filter(|share| share.is_none()).count() as u64;
         let left = 100_u64.checked_sub(given)?;
-        let each = if absent > 0 { left / absent } else { 0 };
+        let each = left.checked_div(absent).unwrap_or(0);
         Some(
             column
                 .into_iter()
