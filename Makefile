@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build dist licences demo test test-long fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
+.PHONY: rtl-bench help build dist licences demo test test-long soak fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,12 +25,15 @@ test: ## project rules, all tests, the README's commands; as root installs missi
 	@scripts/ensure-packages
 	@scripts/test
 
-test-long: ## what make test samples, complete: random sequences of the core, power losses of a fleet task, memory of large run folders, waits of hosts, 2,000 job files through fio
+test-long: ## what make test samples, complete: random sequences of the core, 10,000 simulations of the tool with faults, power losses of a fleet task, memory of large run folders, waits of hosts, 2,000 job files through fio
 	@scripts/ensure-packages
 	@ASSAY_TESTS_LONG=1 cargo test -p assay-cosim --test tests -- sequences::
 	@ASSAY_TESTS_LONG=1 cargo test -p assay-execute --test tests -- host_waits::
 	@ASSAY_TESTS_LONG=1 cargo test -p assay-fio-job --test differential
-	@cargo test -p assay-cli --features s3 --test e2e -- --ignored
+	@cargo test -p assay-cli --features s3 --test e2e --test simulation -- --ignored
+
+soak: ## long processes side by side (a served drive, a recorder, a fleet with faults, a job), whose memory must not grow; HOURS=6, a fraction, or minutes (30m)
+	@scripts/soak $(or $(HOURS),6)
 
 fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per target, TARGETS="journal suite" selects
 	@scripts/fuzz $(or $(T),10m) $(TARGETS)

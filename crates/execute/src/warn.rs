@@ -193,11 +193,21 @@ pub(crate) fn scaled(scale: f64) -> Warning {
     )
 }
 
-pub(crate) fn verify_failed(blocks: u64) -> Warning {
+/// Where something lies between the job and the drive, nobody is blamed: a program of FUSE, the
+/// kernel's short I/O to it, a network or a loop device can do the same.
+pub(crate) fn verify_failed(blocks: u64, layers: &[String]) -> Warning {
+    let advice = match layers {
+        [] => "do not store data on this drive".to_owned(),
+        layers => format!(
+            "do not store data here; it is {}, not a drive: the fault may be of that, of the \
+             kernel or of the drive below, and verifying the block device itself tells them apart",
+            layers.join(", on ")
+        ),
+    };
     warning(
         code::VERIFY_FAILED,
         format!("{blocks} blocks did not come back as they were written"),
-        "do not store data on this drive; the findings give the kind of each mismatch",
+        &format!("{advice}; the findings give the kind of each mismatch"),
     )
 }
 

@@ -51,24 +51,53 @@ impl HostLoad {
 
     /// Over equally long spans.
     pub fn mean(loads: &[HostLoad]) -> Option<HostLoad> {
-        if loads.is_empty() {
+        let mut sum = HostLoadSum::default();
+        loads.iter().for_each(|load| sum.add(load));
+        sum.mean()
+    }
+}
+
+/// Of equally long spans, for their mean: a job of weeks keeps no load of each second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostLoadSum {
+    sum: HostLoad,
+    spans: u64,
+}
+
+impl HostLoadSum {
+    pub fn add(&mut self, load: &HostLoad) {
+        let sum = &mut self.sum;
+        sum.user_pct += load.user_pct;
+        sum.system_pct += load.system_pct;
+        sum.irq_pct += load.irq_pct;
+        sum.iowait_pct += load.iowait_pct;
+        sum.idle_pct += load.idle_pct;
+        sum.steal_pct += load.steal_pct;
+        sum.context_switches_per_s += load.context_switches_per_s;
+        let before = if self.spans == 0 {
+            Some(0.0)
+        } else {
+            sum.package_w
+        };
+        sum.package_w = before.zip(load.package_w).map(|(sum, w)| sum + w);
+        self.spans += 1;
+    }
+
+    /// `None` of no span; without a power that was not read in each.
+    pub fn mean(&self) -> Option<HostLoad> {
+        if self.spans == 0 {
             return None;
         }
-        let n = loads.len() as f64;
-        let mean = |of: fn(&HostLoad) -> f64| loads.iter().map(of).sum::<f64>() / n;
+        let (sum, n) = (self.sum, self.spans as f64);
         Some(HostLoad {
-            user_pct: mean(|l| l.user_pct),
-            system_pct: mean(|l| l.system_pct),
-            irq_pct: mean(|l| l.irq_pct),
-            iowait_pct: mean(|l| l.iowait_pct),
-            idle_pct: mean(|l| l.idle_pct),
-            steal_pct: mean(|l| l.steal_pct),
-            context_switches_per_s: mean(|l| l.context_switches_per_s),
-            package_w: loads
-                .iter()
-                .map(|l| l.package_w)
-                .sum::<Option<f64>>()
-                .map(|sum| sum / n),
+            user_pct: sum.user_pct / n,
+            system_pct: sum.system_pct / n,
+            irq_pct: sum.irq_pct / n,
+            iowait_pct: sum.iowait_pct / n,
+            idle_pct: sum.idle_pct / n,
+            steal_pct: sum.steal_pct / n,
+            context_switches_per_s: sum.context_switches_per_s / n,
+            package_w: sum.package_w.map(|sum| sum / n),
         })
     }
 }

@@ -37,7 +37,7 @@ pub mod totals;
 pub use causes::ErrorCauses;
 pub use confidence::Estimate;
 pub use histogram::Histogram;
-pub use host::{HostAudit, HostLoad, ProcessLoad};
+pub use host::{HostAudit, HostLoad, HostLoadSum, ProcessLoad};
 pub use moments::mean;
 pub use quantile::{median, quantile};
 pub use recorder::{Interval, OpInterval, Recorder};

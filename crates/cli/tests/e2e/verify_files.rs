@@ -348,5 +348,30 @@ fn writes_through_the_page_cache_are_read_back_from_storage() {
             .map(String::as_str)
             .collect();
         assert_eq!(kinds, found.into_iter().collect::<Vec<_>>(), "{verify}");
+        if found.is_some() {
+            let advice = advice_of_fault(&job);
+            let layer = advice.contains("it is a file of a program (fuse");
+            assert!(layer && !advice.contains("on this drive"), "{advice}");
+        }
     }
+}
+
+/// What a job that found a fault advises.
+fn advice_of_fault(job: &Value) -> &str {
+    let warnings = job["warnings"].as_array().unwrap();
+    let mut warnings = warnings.iter().filter(|w| w["code"] == "verify-failed");
+    warnings.next().unwrap()["advice"].as_str().unwrap()
+}
+
+/// Nothing lies between it and the job.
+#[test]
+fn a_drive_with_a_fault_is_named_as_such() {
+    let fixture = Fixture::in_memory();
+    let words = "job sim:samsung-951,fault=corrupt-write@5 --rw write --bs 16k --size 1m --verify";
+    let job = fixture.json_status(words, 1);
+    let advice = advice_of_fault(&job);
+    assert!(
+        advice.contains("do not store data on this drive"),
+        "{advice}"
+    );
 }

@@ -260,7 +260,7 @@ impl Executor<'_, '_> {
         workloads: &[Workload],
         earlier: &Finished,
         outcome: &RunOutcome,
-        (telemetry, host): (CellTelemetry, Vec<HostLoad>),
+        (telemetry, host): (CellTelemetry, Option<HostLoad>),
         stop_reason: Option<StopReason>,
     ) -> Result<CellOutcome, ExecuteError> {
         let mut done = CellOutcome {
@@ -268,7 +268,6 @@ impl Executor<'_, '_> {
             written_bytes: telemetry.written_bytes.clone(),
             ..CellOutcome::default()
         };
-        let host = HostLoad::mean(&host);
         for job in &outcome.drives {
             let simulated = self.drives[job.drive].info().simulated;
             let mut result = result_of(job, outcome, host, simulated);

@@ -1,11 +1,11 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_analysis::block_cache;
 use assay_analysis::endurance::{self, CounterSpan, Origins};
 use assay_analysis::power::MeanPower;
 use assay_io::{Nanos, Telemetry};
-use assay_stats::{HostLoad, Interval};
+use assay_stats::{HostLoad, HostLoadSum, Interval};
 use assay_store::model::{CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, TelemetryRecord};
 use assay_store::{EncodedEntry, StoreError};
 use assay_units::MIB;
@@ -135,6 +135,47 @@ impl CriticalWarnings {
     }
 }
 
+/// Intervals of which it may not be known yet whether they are measured: their threads are late.
+const LATE_INTERVALS: usize = 64;
+
+/// Host load of the intervals since the ramp.
+#[derive(Debug, Default)]
+struct MeasuredLoad {
+    /// The latest.
+    late: VecDeque<(u32, HostLoad)>,
+    sum: HostLoadSum,
+    /// The first interval after the ramp.
+    from: Option<u32>,
+}
+
+impl MeasuredLoad {
+    fn measured(&mut self, index: u32) {
+        self.from = Some(self.from.unwrap_or(index).min(index));
+    }
+
+    fn add(&mut self, index: u32, load: HostLoad) {
+        self.late.push_back((index, load));
+        if self.late.len() > LATE_INTERVALS {
+            self.add_oldest();
+        }
+    }
+
+    fn add_oldest(&mut self) {
+        if let Some((index, load)) = self.late.pop_front()
+            && self.from.is_some_and(|from| index >= from)
+        {
+            self.sum.add(&load);
+        }
+    }
+
+    fn mean(mut self) -> Option<HostLoad> {
+        while !self.late.is_empty() {
+            self.add_oldest();
+        }
+        self.sum.mean()
+    }
+}
+
 pub(super) struct Journal<'a, 'e> {
     cell: &'a str,
     drives: &'a [usize],
@@ -145,8 +186,7 @@ pub(super) struct Journal<'a, 'e> {
     flags: &'a CellFlags,
     critical_warnings: &'a mut CriticalWarnings,
     telemetry: CellTelemetry,
-    host: Vec<(u32, HostLoad)>,
-    measured_from: Option<u32>,
+    host: MeasuredLoad,
     /// Where intervals are recorded by the minute.
     minutes: Option<Minutes>,
     failure: Option<StoreError>,
@@ -171,25 +211,21 @@ impl<'a, 'e> Journal<'a, 'e> {
             flags,
             critical_warnings,
             telemetry: CellTelemetry::default(),
-            host: Vec::new(),
-            measured_from: None,
+            host: MeasuredLoad::default(),
             minutes: cell.by_minute.then(Minutes::default),
             failure: None,
         }
     }
 
-    /// The cell's telemetry, and the host load since the ramp.
-    pub(super) fn end(mut self) -> Result<(CellTelemetry, Vec<HostLoad>), StoreError> {
+    /// The cell's telemetry, and the mean host load since the ramp.
+    pub(super) fn end(mut self) -> Result<(CellTelemetry, Option<HostLoad>), StoreError> {
         if let Some(mut minutes) = self.minutes.take() {
             self.record_minutes(minutes.end(), minutes.host_end());
         }
         if let Some(error) = self.failure {
             return Err(error);
         }
-        let is_measured = |index| self.measured_from.is_some_and(|from| index >= from);
-        let host = self.host.into_iter();
-        let measured = host.filter_map(|(index, load)| is_measured(index).then_some(load));
-        Ok((self.telemetry, measured.collect()))
+        Ok((self.telemetry, self.host.mean()))
     }
 
     fn record_minutes(&mut self, sums: Vec<(usize, Interval)>, host: Option<(u32, HostLoad)>) {
@@ -232,8 +268,7 @@ impl RunObserver for Journal<'_, '_> {
         let work = IntervalWork::new(interval);
         *self.telemetry.written_bytes.entry(drive).or_default() += work.written_bytes;
         if !interval.ramp {
-            let first = self.measured_from.unwrap_or(interval.index);
-            self.measured_from = Some(first.min(interval.index));
+            self.host.measured(interval.index);
         }
         self.events.emit(&RunEvent::Interval {
             drive,
@@ -279,7 +314,7 @@ impl RunObserver for Journal<'_, '_> {
         self.flags.forward(self.stop);
         let drives = self.drives;
         self.events.emit(&RunEvent::Host { drives, load });
-        self.host.push((index, load));
+        self.host.add(index, load);
         let recorded = match &mut self.minutes {
             Some(minutes) => minutes.host(load),
             None => Some((index, load)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_io::{Nanos, Telemetry};
-use assay_stats::{HostLoad, Interval};
+use assay_stats::{HostLoad, HostLoadSum, Interval};
 
 const MINUTE: Nanos = Nanos::from_secs(60);
 
@@ -21,7 +21,7 @@ pub(super) struct Minutes {
     open: BTreeMap<(u32, bool, usize), Interval>,
     /// Last recorded minute and condition of each drive.
     readings: BTreeMap<usize, (u32, Condition)>,
-    host: Vec<HostLoad>,
+    host: HostLoadSum,
     host_minute: u32,
     latest: u32,
 }
@@ -80,12 +80,12 @@ impl Minutes {
         let is_over = self.latest != self.host_minute;
         let over = is_over.then(|| self.host_end()).flatten();
         self.host_minute = self.latest;
-        self.host.push(load);
+        self.host.add(&load);
         over
     }
 
     pub(super) fn host_end(&mut self) -> Option<(u32, HostLoad)> {
-        let mean = HostLoad::mean(&std::mem::take(&mut self.host))?;
+        let mean = std::mem::take(&mut self.host).mean()?;
         Some((self.host_minute, mean))
     }
 }

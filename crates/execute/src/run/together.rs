@@ -41,7 +41,7 @@ impl RunObserver for Journals<'_, '_> {
 }
 
 /// Results of a cell: its telemetry and host load, as its journal returns them.
-type Recorded = (CellTelemetry, Vec<HostLoad>);
+type Recorded = (CellTelemetry, Option<HostLoad>);
 
 impl Executor<'_, '_> {
     /// They are skipped, repeated and resumed as one: a figure is that of a load beside these

@@ -257,7 +257,8 @@ impl Executor<'_, '_> {
         }
         let blocks = bad_blocks(result);
         if blocks > 0 {
-            warnings.push(warn::verify_failed(blocks));
+            let layers = &self.drives[job.drive].info().layers;
+            warnings.push(warn::verify_failed(blocks, layers));
         }
         warnings.extend(result.verify.as_ref().and_then(warn::verify_not_judged));
         for warning in warnings {

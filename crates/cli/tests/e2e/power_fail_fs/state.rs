@@ -1,6 +1,8 @@
 //! What a file system holds, what of it is durable, and what is left after a loss of power.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 use assay_units::Rng;
 use fuser::{FUSE_ROOT_ID, FileAttr, FileType};
@@ -89,8 +91,12 @@ pub struct State {
     /// The change at which the power fails.
     pub fails_at: u64,
     pub failed: bool,
-    /// The change from which on all fail, and their error.
-    pub refused: Option<(u64, i32)>,
+    /// The changes that fail, and their error.
+    pub refused: Option<(Range<u64>, i32)>,
+    /// The change that, if it is a write, writes half and says so.
+    pub short_at: Option<u64>,
+    /// Called with the number of each change, before it.
+    pub at_change: Option<Arc<dyn Fn(u64) + Send + Sync>>,
 }
 
 impl State {
@@ -102,16 +108,22 @@ impl State {
             fails_at,
             failed: false,
             refused: None,
+            short_at: None,
+            at_change: None,
         }
     }
 
     /// Counts a change; an error from the one on at which the power fails, or that is refused.
     pub fn change(&mut self) -> Result<(), i32> {
+        if let Some(call) = &self.at_change {
+            call(self.changes);
+        }
         self.failed |= self.changes >= self.fails_at;
-        let refused = self.refused.filter(|(from, _)| self.changes >= *from);
+        let of_change = |(range, _): &&(Range<u64>, i32)| range.contains(&self.changes);
+        let refused = self.refused.as_ref().filter(of_change);
         self.changes += 1;
         match refused {
-            Some((_, errno)) => Err(errno),
+            Some((_, errno)) => Err(*errno),
             None => self.alive(),
         }
     }

@@ -51,3 +51,27 @@ fn a_critical_warning_is_new_once_per_drive() {
         "another drive"
     );
 }
+
+#[test]
+fn the_load_of_a_long_cell_is_its_mean_and_takes_no_memory_by_the_second() {
+    let load = |idle_pct| HostLoad {
+        idle_pct,
+        ..HostLoad::default()
+    };
+    let mut measured = MeasuredLoad::default();
+    let mut loads = Vec::new();
+    for index in 0..100_000 {
+        // Known 20 intervals late, as of a slow thread; the first ten are the ramp.
+        if (10..).contains(&(index as i64 - 20)) {
+            measured.measured(index - 20);
+        }
+        let of_interval = load(f64::from(index % 97));
+        measured.add(index, of_interval);
+        if index >= 10 {
+            loads.push(of_interval);
+        }
+        assert!(measured.late.len() <= LATE_INTERVALS);
+    }
+    assert_eq!(measured.mean(), HostLoad::mean(&loads));
+    assert_eq!(MeasuredLoad::default().mean(), None, "nothing measured");
+}

@@ -4,7 +4,7 @@
 //! medium or not, whole or torn at a sector, in any order; each name may be new or old. Or it
 //! refuses changes from a chosen one on: full, over quota, read-only, failing.
 
-mod state;
+pub mod state;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -81,7 +81,20 @@ impl PowerFailFs {
 
     /// All changes from this one on fail with an error; `None`: they succeed again.
     pub fn refuse(&self, from: Option<(u64, i32)>) {
-        self.state.lock().unwrap().refused = from;
+        let range = from.map(|(from, errno)| (from..u64::MAX, errno));
+        self.state.lock().unwrap().refused = range;
+    }
+
+    /// Sets what goes wrong.
+    pub fn change(&self, set: impl FnOnce(&mut State)) {
+        set(&mut self.state.lock().unwrap());
+    }
+
+    /// All names, of files and folders.
+    pub fn names(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let folders = state.nodes.values().filter_map(|node| node.names.as_ref());
+        folders.flat_map(|names| names.keys().cloned()).collect()
     }
 
     /// Changes so far.
@@ -117,6 +130,15 @@ impl PowerFailFs {
     /// durable is there.
     pub fn after_power_returns(&self, seed: u64) -> PowerFailFs {
         let nodes = self.state.lock().unwrap().survivors(seed);
+        PowerFailFs::with(State::new(nodes, u64::MAX)).expect("it could be mounted before")
+    }
+}
+
+impl PowerFailFs {
+    /// The file system after the process was ended at the change at which the power fails: all that
+    /// it had written is there.
+    pub fn after_a_kill(&self) -> PowerFailFs {
+        let nodes = self.state.lock().unwrap().nodes.clone();
         PowerFailFs::with(State::new(nodes, u64::MAX)).expect("it could be mounted before")
     }
 }
@@ -354,7 +376,9 @@ impl Filesystem for Calls {
         reply: ReplyWrite,
     ) {
         let written = self.with(|state| {
+            let is_short = state.short_at == Some(state.changes);
             state.change()?;
+            let data = &data[..data.len() / if is_short { 2 } else { 1 }];
             let change = Change::Write(offset as usize, data.to_vec());
             state.node(inode)?.edit(change);
             Ok(data.len() as u32)
