@@ -20,6 +20,7 @@ mod engines;
 mod fault_fs;
 mod fixture;
 mod fuse;
+#[allow(dead_code, reason = "shared with the simulation, which uses the rest")]
 mod power_fail_fs;
 
 mod bad_input;
