@@ -46,6 +46,21 @@ fn plan(words: &str) -> Result<Workload, PlanError> {
     )
 }
 
+/// A tenth of 1 MiB is no multiple of 4 KiB: fio begins at the next block.
+#[test]
+fn an_offset_in_percent_begins_at_a_block() {
+    let small = TargetProperties {
+        capacity_bytes: 1 << 20,
+        min_io_bytes: 512,
+        ..facts(TargetKind::File)
+    };
+    for (bs, offset_bytes) in [("4k", 106_496), ("64k", 131_072), ("512", 104_960)] {
+        let words = format!("offset=10% size=50% rw=randread bs={bs}");
+        let planned = Workload::plan(&options(&words), &small).unwrap();
+        assert_eq!(planned.area.offset_bytes, offset_bytes, "{bs}");
+    }
+}
+
 #[test]
 fn defaults_are_fios() {
     let w = plan("").unwrap();

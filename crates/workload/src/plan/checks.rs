@@ -205,10 +205,12 @@ pub(super) fn aligned(
     })
 }
 
+/// An offset in percent is rounded up to `block_bytes`, as fio rounds it to its block: blocks that
+/// straddle those of the drive measure something else.
 pub(super) fn area(
     options: &JobOptions,
     target: &TargetProperties,
-    unit: u32,
+    (unit, block_bytes): (u32, u32),
     numjobs: u32,
     split: bool,
 ) -> Result<(Region, u64), PlanError> {
@@ -218,7 +220,14 @@ pub(super) fn area(
             .map(|text| size_or_share(option, text, target));
         share.transpose()
     };
-    let offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
+    let mut offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
+    if options
+        .offset
+        .as_deref()
+        .is_some_and(|text| percentage(text).is_some())
+    {
+        offset_bytes = offset_bytes.next_multiple_of(u64::from(block_bytes.max(1)));
+    }
     let increment = share("offset_increment", &options.offset_increment)?.unwrap_or(0);
     if split && increment > 0 {
         return Err(invalid(
@@ -280,7 +289,8 @@ pub(super) fn places(
     let split = options.split.unwrap_or(false)
         // Threads that write verified blocks must not overwrite each other.
         || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
-    let (area, offset_increment_bytes) = area(options, target, unit, numjobs, split)?;
+    let (area, offset_increment_bytes) =
+        area(options, target, (unit, access.min_bytes()), numjobs, split)?;
     let least_bytes = u64::from(unit.max(access.min_bytes()));
     let part_bytes = part_bytes(area, numjobs, split, least_bytes);
     if u64::from(access.max_bytes()) > part_bytes {

@@ -110,7 +110,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         true => target.min_io_bytes,
         false => SECTOR_BYTES as u32,
     };
-    let (region, _) = area(options, target, unit, 1, false)?;
+    let (region, _) = area(options, target, (unit, unit), 1, false)?;
     let trace = ReplayPlan::new(
         &replay,
         ReplayArea {
