@@ -59,6 +59,9 @@ pub(super) fn duration(
     parsed.map_err(|source| PlanError::Text { option, source })
 }
 
+/// Shares of a drive of at least so many bytes are whole MiB.
+const ROUNDED_FROM_BYTES: u64 = 100 << 20;
+
 /// A percentage is rounded down to whole MiB (or blocks on a tiny drive).
 fn size_or_share(
     option: &'static str,
@@ -77,7 +80,7 @@ fn size_or_share(
         ));
     }
     let bytes = (capacity_bytes as f64 * share / 100.0) as u64;
-    let unit = match capacity_bytes >= 100 << 20 {
+    let unit = match capacity_bytes >= ROUNDED_FROM_BYTES {
         true => 1 << 20,
         false => u64::from(target.min_io_bytes),
     };
@@ -221,12 +224,12 @@ pub(super) fn area(
         share.transpose()
     };
     let mut offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
-    if options
-        .offset
-        .as_deref()
-        .is_some_and(|text| percentage(text).is_some())
-    {
-        offset_bytes = offset_bytes.next_multiple_of(u64::from(block_bytes.max(1)));
+    if let Some(percent) = options.offset.as_deref().and_then(percentage) {
+        // On large drives it is rounded to MiB already.
+        let exact = (target.capacity_bytes as f64 * percent / 100.0) as u64;
+        let is_large = target.capacity_bytes >= ROUNDED_FROM_BYTES;
+        let begin = if is_large { offset_bytes } else { exact };
+        offset_bytes = begin.next_multiple_of(u64::from(block_bytes.max(unit)));
     }
     let increment = share("offset_increment", &options.offset_increment)?.unwrap_or(0);
     if split && increment > 0 {
