@@ -59,6 +59,13 @@ fn an_offset_in_percent_begins_at_a_block() {
         let planned = Workload::plan(&options(&words), &small).unwrap();
         assert_eq!(planned.area.offset_bytes, offset_bytes, "{bs}");
     }
+    // Rounding leaves less than a block beyond the end.
+    let words = options("offset=70% size=30% rw=randread bs=4k");
+    let area = Workload::plan(&words, &small).unwrap().area;
+    assert_eq!(
+        (area.offset_bytes, area.offset_bytes + area.size_bytes),
+        (737_280, 1 << 20)
+    );
 }
 
 #[test]

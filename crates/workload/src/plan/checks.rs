@@ -208,8 +208,8 @@ pub(super) fn aligned(
     })
 }
 
-/// An offset in percent is rounded up to `block_bytes`, as fio rounds it to its block: blocks that
-/// straddle those of the drive measure something else.
+/// An offset in percent of a small drive is rounded up to `block_bytes`, as fio rounds it to its
+/// block (on a large one shares are whole MiB): blocks that straddle those of the drive measure something else.
 pub(super) fn area(
     options: &JobOptions,
     target: &TargetProperties,
@@ -224,12 +224,10 @@ pub(super) fn area(
         share.transpose()
     };
     let mut offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
-    if let Some(percent) = options.offset.as_deref().and_then(percentage) {
-        // On large drives it is rounded to MiB already.
+    let percent = options.offset.as_deref().and_then(percentage);
+    if let Some(percent) = percent.filter(|_| target.capacity_bytes < ROUNDED_FROM_BYTES) {
         let exact = (target.capacity_bytes as f64 * percent / 100.0) as u64;
-        let is_large = target.capacity_bytes >= ROUNDED_FROM_BYTES;
-        let begin = if is_large { offset_bytes } else { exact };
-        offset_bytes = begin.next_multiple_of(u64::from(block_bytes.max(unit)));
+        offset_bytes = exact.next_multiple_of(u64::from(block_bytes.max(unit)));
     }
     let increment = share("offset_increment", &options.offset_increment)?.unwrap_or(0);
     if split && increment > 0 {
@@ -241,7 +239,14 @@ pub(super) fn area(
     // begin there is empty.
     let last_bytes = offset_bytes.saturating_add(increment.saturating_mul(u64::from(numjobs - 1)));
     let usable = target.capacity_bytes / u64::from(unit) * u64::from(unit);
-    let size_bytes = share("size", &options.size)?.unwrap_or(usable.saturating_sub(last_bytes));
+    let left_bytes = usable.saturating_sub(last_bytes);
+    let mut size_bytes = share("size", &options.size)?.unwrap_or(left_bytes);
+    let size_percent = options.size.as_deref().and_then(percentage);
+    let beyond_bytes = size_bytes.saturating_sub(left_bytes);
+    if percent.and(size_percent).is_some() && beyond_bytes < u64::from(block_bytes) {
+        // The offset may have been rounded up by less than a block.
+        size_bytes -= beyond_bytes;
+    }
     for (option, bytes) in [
         ("offset", offset_bytes),
         ("size", size_bytes),
