@@ -105,7 +105,8 @@ fn a_full_shared_store_is_said_once_with_its_space_and_loses_nothing() {
     assert_eq!(done.status, 4, "{done}");
     let text = &done.stderr;
     let full = format!("shared store {}: cannot write", store.display());
-    assert_eq!(count(text, &full), 1, "{done}");
+    // Once until it is over: a smaller piece may have found space meanwhile.
+    assert_eq!(count(text, &full), 1 + count(text, "over after"), "{done}");
     for words in [
         "No space left on device",
         "are free there",
@@ -161,8 +162,10 @@ fn a_store_that_has_room_again_ends_the_waiting() {
     resized(&store, "64m");
     let done = Done::of(SUBMIT, submit).expect(0);
     let full = format!("shared store {}: cannot write", store.display());
-    assert_eq!(count(&done.stderr, &full), 1, "{done}");
-    assert!(done.stderr.contains("over after "), "{done}");
+    // A smaller piece may have found space before the store had room for all.
+    let over = count(&done.stderr, "over after ");
+    assert!(over >= 1, "{done}");
+    assert_eq!(count(&done.stderr, &full), over, "{done}");
 }
 
 #[test]

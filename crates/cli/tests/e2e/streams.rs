@@ -381,14 +381,13 @@ fn a_flush_can_be_requested_during_a_recording() {
     send(&recorder, Signal::USR1);
     // The recorder polls its registers at the latest with the next source data.
     pipe.write_all(&stream[..300 * KIB]).unwrap();
-    let mut stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
-    let report: Value = serde_json::from_str(&line).unwrap();
-    assert!(
-        report["durable_bytes"].as_u64().unwrap() >= MIB as u64,
-        "{line}"
-    );
+    // A slow host reports earlier, by the time, too.
+    let stderr = std::io::BufReader::new(recorder.stderr.take().unwrap());
+    let mut reports = std::io::BufRead::lines(stderr).map(|line| {
+        let report: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        report["durable_bytes"].as_u64().unwrap()
+    });
+    assert!(reports.any(|durable_bytes| durable_bytes >= MIB as u64));
     drop(pipe);
     let output = recorder.wait_with_output().unwrap();
     let status: Value = serde_json::from_slice(&output.stdout).unwrap();
