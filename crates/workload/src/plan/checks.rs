@@ -209,7 +209,8 @@ pub(super) fn aligned(
 }
 
 /// An offset in percent of a small drive is rounded up to `block_bytes`, as fio rounds it to its
-/// block (on a large one shares are whole MiB): blocks that straddle those of the drive measure something else.
+/// block (on a large one shares are whole MiB): blocks that straddle those of the drive measure
+/// something else.
 pub(super) fn area(
     options: &JobOptions,
     target: &TargetProperties,
