@@ -71,8 +71,11 @@ const NAMED: [(TraceFormat, &str, &str); 16] = [
 ];
 
 impl TraceFormat {
-    pub const NAMES: &'static str = "auto, blkparse, blktrace, ftrace, biosnoop, iolog, msr, \
-        systor, alibaba, tencent, spc, fiu, mqsim, disksim, libcachesim, vscsi, oracle_general";
+    /// What the option `trace_format` takes.
+    pub fn option_values() -> String {
+        let names: Vec<&str> = NAMED.iter().map(|(_, name, _)| *name).collect();
+        format!("auto, {}", names.join(", "))
+    }
 
     /// All but columns.
     pub fn all() -> impl Iterator<Item = TraceFormat> {
@@ -178,17 +181,14 @@ impl FromStr for TraceFormat {
 
     fn from_str(text: &str) -> Result<TraceFormat, TraceError> {
         let found = NAMED.iter().find(|(_, name, _)| *name == text);
-        found
-            .map(|(format, ..)| *format)
-            .ok_or_else(|| TraceError::Option {
+        found.map(|(format, ..)| *format).ok_or_else(|| {
+            let values = TraceFormat::option_values();
+            TraceError::Option {
                 option: "trace_format",
                 given: text.to_owned(),
-                expected: format!(
-                    "not one of: {}{}",
-                    TraceFormat::NAMES,
-                    did_you_mean(text, TraceFormat::NAMES)
-                ),
-            })
+                expected: format!("not one of: {values}{}", did_you_mean(text, &values)),
+            }
+        })
     }
 }
 
@@ -245,6 +245,21 @@ impl<'a> Parsed<'a> {
         Parsed {
             device,
             records: [Some(record), None],
+            ..Parsed::NOTHING
+        }
+    }
+
+    /// A flush before a request, or one of both; without either it is unknown.
+    pub(crate) fn flushed(
+        device: &'a str,
+        flush: Option<RawRecord>,
+        request: Option<RawRecord>,
+    ) -> Parsed<'a> {
+        let first = flush.or(request);
+        Parsed {
+            device,
+            records: [first, flush.and(request)],
+            is_unknown: first.is_none(),
             ..Parsed::NOTHING
         }
     }

@@ -9,7 +9,7 @@ use assay_units::text::printable;
 
 use crate::files::{files, open_file};
 use crate::format::{BinaryTrace, Bytes, LineParser, Parsed, RawRecord, RecordError};
-use crate::{TraceError, TraceFormat, TraceRecord};
+use crate::{TraceError, TraceFormat, TraceRecord, TraceSurvey};
 
 /// Longest line of a trace, bytes: names of processes and files have limits far below.
 pub const MAX_LINE_BYTES: usize = 4096;
@@ -125,6 +125,16 @@ impl TraceReader {
         Ok(reader)
     }
 
+    /// A trace that was surveyed, whose devices above others are known.
+    pub(crate) fn open_surveyed(
+        source: &TraceSource,
+        survey: &TraceSurvey,
+    ) -> Result<TraceReader, TraceError> {
+        let mut reader = TraceReader::open_all(source)?;
+        reader.upper = survey.upper_devices.iter().cloned().collect();
+        Ok(reader)
+    }
+
     fn open_all(source: &TraceSource) -> Result<TraceReader, TraceError> {
         let inputs = files(&source.path)
             .iter()
@@ -174,7 +184,7 @@ impl TraceReader {
             advice: format!(
                 "--trace_format takes {}, and --trace_columns says which column is what, e.g. \
                  time=5:us,op=2,offset=3:512,size=4,device=1 (docs/traces.md)",
-                TraceFormat::NAMES
+                TraceFormat::option_values()
             ),
         })?;
         let input = match LineParser::new(format, &String::from_utf8_lossy(&head)) {

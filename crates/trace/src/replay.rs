@@ -282,7 +282,7 @@ impl ReplayPlan {
         let PhaseRule::Gap(gap) = self.options.phases else {
             return Ok(());
         };
-        let mut reader = TraceReader::open(&self.options.source)?;
+        let mut reader = TraceReader::open_surveyed(&self.options.source, &self.survey)?;
         let (mut phases, mut last) = (1_u64, Nanos::ZERO);
         while let Some(record) = reader.next_record()? {
             if self.options.skipped.has(record.op) {

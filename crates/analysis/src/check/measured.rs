@@ -46,10 +46,11 @@ pub(super) fn figures(
     input: &CheckInput<'_>,
     record: &DriveRecord,
 ) -> (Vec<Finding>, Vec<Unreferenced>) {
-    let layer = no_drive(record);
     let mut findings = Vec::new();
     let mut judged: Vec<&str> = Vec::new();
-    if layer.is_none() {
+    if let Some(layer) = no_drive(record) {
+        findings.push(not_a_drive("rates", &layer));
+    } else {
         for sheet in &input.sheet {
             judged.push(&sheet.step);
             findings.push(of_sheet(input, sheet));
@@ -64,8 +65,6 @@ pub(super) fn figures(
             }
             findings.extend(class);
         }
-    } else if let Some(layer) = &layer {
-        findings.push(not_a_drive("rates", layer));
     }
     (findings, without_reference(input, &judged))
 }

@@ -285,12 +285,7 @@ impl BinaryTrace {
         let len_bytes = u64::from(u32_at(record, 24));
         let flush = (action & category::FLUSH != 0).then(|| RawRecord::flush(time_ns));
         if len_bytes == 0 {
-            return Parsed {
-                device: &self.device,
-                records: [flush, None],
-                is_unknown: flush.is_none(),
-                remapped_from: None,
-            };
+            return Parsed::flushed(&self.device, flush, None);
         }
         let op = match action {
             action if action & category::DISCARD != 0 => Op::Discard,
@@ -306,15 +301,7 @@ impl BinaryTrace {
             response_ns: None,
             fua: op == Op::Write && action & category::FUA != 0,
         };
-        Parsed {
-            device: &self.device,
-            records: match flush {
-                Some(flush) => [Some(flush), Some(request)],
-                None => [Some(request), None],
-            },
-            is_unknown: false,
-            remapped_from: None,
-        }
+        Parsed::flushed(&self.device, flush, Some(request))
     }
 }
 

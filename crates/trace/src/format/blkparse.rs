@@ -114,12 +114,7 @@ pub(super) fn request<'a>(
     };
     let preflush = kinds.starts_with('F').then_some(flush);
     if sectors == 0 {
-        return Ok(Parsed {
-            device,
-            records: [preflush, None],
-            is_unknown: preflush.is_none(),
-            ..Parsed::NOTHING
-        });
+        return Ok(Parsed::flushed(device, preflush, None));
     }
     let record = RawRecord {
         time_ns,
@@ -129,14 +124,7 @@ pub(super) fn request<'a>(
         response_ns: None,
         fua: op == Op::Write && has_fua(kinds),
     };
-    Ok(Parsed {
-        device,
-        records: match preflush {
-            Some(flush) => [Some(flush), Some(record)],
-            None => [Some(record), None],
-        },
-        ..Parsed::NOTHING
-    })
+    Ok(Parsed::flushed(device, preflush, Some(record)))
 }
 
 /// One before it is a flush (kernel, kernel/trace/blktrace.c, `blk_fill_rwbs`).

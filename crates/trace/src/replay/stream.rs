@@ -61,7 +61,7 @@ struct Extent {
 impl ReplayStream {
     pub fn open(plan: &ReplayPlan) -> Result<ReplayStream, TraceError> {
         Ok(ReplayStream {
-            reader: TraceReader::open(&plan.options.source)?,
+            reader: TraceReader::open_surveyed(&plan.options.source, &plan.survey)?,
             passes_left: plan.options.passes - 1,
             begins_pass: false,
             plan: plan.clone(),
@@ -105,7 +105,8 @@ impl ReplayStream {
                 self.passes_left -= 1;
                 self.begins_pass = true;
                 self.read_before.add(self.reader.counts());
-                self.reader = TraceReader::open(&self.plan.options.source)?;
+                self.reader =
+                    TraceReader::open_surveyed(&self.plan.options.source, &self.plan.survey)?;
                 continue;
             };
             if self.plan.options.skipped.has(record.op) {
