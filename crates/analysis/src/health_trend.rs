@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use assay_store::model::TelemetryRecord;
 use assay_store::read::Run;
 
+use crate::endurance::{Growth, Origins, amplification, origins};
+
 /// A projection needs this number of runs.
 pub const MIN_RUNS: usize = 4;
 /// Percentage Used must grow by this for a projection: its error is then at most a fifth.
@@ -75,17 +77,25 @@ pub struct HealthPoint {
     pub last: HealthReading,
     /// Media over host bytes from the last reading of the run before to the last one of this run.
     pub amplification_since: Option<f64>,
+    origins: Option<Origins>,
 }
 
 impl HealthPoint {
     /// Media over host bytes.
     pub fn amplification_of_life(&self) -> Option<f64> {
-        ratio(self.last.media_bytes?, self.last.host_bytes?)
+        self.ratio(self.last.media_bytes?, self.last.host_bytes?)
     }
-}
 
-fn ratio(media_bytes: u64, host_bytes: u64) -> Option<f64> {
-    (host_bytes > 0).then(|| media_bytes as f64 / host_bytes as f64)
+    /// `None` where the steps of the counters leave it open (those of a young drive).
+    fn ratio(&self, media_bytes: u64, host_bytes: u64) -> Option<f64> {
+        let growth = Growth {
+            host_bytes,
+            media_bytes,
+            pairs: 1,
+        };
+        let found = amplification(growth, self.origins.as_ref()?);
+        found.ok().map(|found| found.factor)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -166,6 +176,7 @@ fn point(run: &Run, position: usize, index: usize) -> Option<HealthPoint> {
         first,
         last,
         amplification_since: None,
+        origins: run.manifest.drives.get(index).and_then(origins),
     })
 }
 
@@ -200,7 +211,7 @@ fn trend(model: &str, serial: &str, mut points: Vec<HealthPoint>) -> HealthTrend
             is.checked_sub(was)
         };
         let grown = grown(|r| r.media_bytes).zip(grown(|r| r.host_bytes));
-        after.amplification_since = grown.and_then(|(media, host)| ratio(media, host));
+        after.amplification_since = grown.and_then(|(media, host)| after.ratio(media, host));
     }
     let projection = project(&points[since..]);
     HealthTrend {

@@ -35,6 +35,7 @@ impl Classified for OpenError {
     fn class(&self) -> ErrorClass {
         match self {
             OpenError::System { .. } if self.is_temporary() => ErrorClass::InUse,
+            OpenError::Format { .. } => ErrorClass::Usage,
             OpenError::System { .. } | OpenError::Permit(_) | OpenError::NoFile(_) => {
                 ErrorClass::Io
             }
@@ -56,6 +57,7 @@ impl Classified for SessionError {
             | SessionError::Cache { .. }
             | SessionError::NoPowerControl { .. }
             | SessionError::NoSuchPowerState { .. }
+            | SessionError::OnlyInZones { .. }
             | SessionError::NotErasable { .. } => ErrorClass::Usage,
             SessionError::Target(_)
             | SessionError::Purge(_)

@@ -18,6 +18,7 @@ mod mounts;
 pub(crate) mod root;
 mod temperature;
 mod write_trace;
+mod zones;
 
 pub use allocation::{Allocation, allocation};
 pub use file::{identify_at, list_drives_at};
@@ -25,6 +26,8 @@ pub use root::SystemRoot;
 pub(crate) use temperature::power_milliwatts_at;
 pub use temperature::{temperature_celsius, temperature_celsius_at};
 pub use write_trace::{NoWriteTrace, WriteTrace, write_trace_at};
+
+pub use zones::{Zones, zone_conditions};
 
 pub(crate) use block::{BlockNode, block_node, node_of};
 pub(crate) use block_cache::block_cache_at;
@@ -145,6 +148,11 @@ pub struct DriveInfo {
     #[serde(default)]
     pub nvme: Option<crate::nvme::location::NvmeLocation>,
     pub queue_pairs: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Zones>,
+    /// Why it is listed and cannot be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unusable: Option<String>,
     pub profile: Option<String>,
     /// Of a profile fitted to a run: spread of the fit by kind of figure
     /// (`assay_ssd::profile::FitProfile`).
@@ -287,7 +295,7 @@ pub enum IdentityError {
         what: &'static str,
     },
     #[error("{path} has zero size; {advice}")]
-    ZeroSize { path: PathBuf, advice: &'static str },
+    ZeroSize { path: PathBuf, advice: String },
     #[error("{0}: permission denied; {advice}", advice = access_advice(.0))]
     PermissionDenied(PathBuf),
     #[error(
@@ -322,7 +330,8 @@ pub fn identify_unopened(path: &Path) -> Option<DriveInfo> {
     file::identify_unopened_at(&SystemRoot::host(), path)
 }
 
-/// Whole drives of non-zero size, without RAM disks; drives that cannot be identified are left out.
+/// Whole drives of non-zero size, without RAM disks, and NVMe namespaces whose format the kernel
+/// does not support ([`DriveInfo::unusable`]); drives that cannot be identified are left out.
 pub fn list_drives() -> Vec<DriveInfo> {
     list_drives_at(&SystemRoot::host())
 }

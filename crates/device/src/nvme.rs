@@ -8,6 +8,7 @@ pub mod display;
 pub(crate) mod endurance;
 pub mod health;
 pub mod location;
+pub(crate) mod metadata;
 pub(crate) mod power;
 pub mod probe;
 pub mod purge;

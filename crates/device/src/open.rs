@@ -14,6 +14,9 @@ use crate::identity::{
     DeviceNumber, DriveInfo, DriveKind, SystemRoot, access_advice, split_device_number,
 };
 use crate::interlock::{PermitError, WritePermit};
+use crate::nvme::commands::Commands;
+use crate::nvme::device::ControllerDevice;
+use crate::nvme::metadata::{self, FormatError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -28,6 +31,11 @@ pub enum OpenError {
     Permit(#[from] PermitError),
     #[error("{0} is not a file or block device")]
     NoFile(String),
+    #[error("{drive}: {source}")]
+    Format {
+        drive: String,
+        source: Box<FormatError>,
+    },
 }
 
 impl OpenError {
@@ -90,22 +98,36 @@ pub fn make_file(path: &Path, bytes: u64) -> io::Result<()> {
 
 /// Adds the generic character device of the namespace, with the same rights. A partition is not a
 /// whole namespace, so its addresses would be wrong.
-pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> DriveHandle {
+/// Fails where its format has metadata that the commands would not write.
+pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> Result<DriveHandle, OpenError> {
     let nvme = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
     let Some((nvme, path)) = nvme.and_then(|nvme| Some((nvme, nvme.generic.as_ref()?))) else {
-        return drive;
+        return Ok(drive);
     };
     let open = || {
         let file = open_file(path, drive.is_writable(), 0)?;
         check_same_namespace(&SystemRoot::host(), drive.file(), &file, nvme.nsid)?;
-        Ok(PassthruNode {
+        let mut device = ControllerDevice::over(path, file.try_clone()?);
+        let protection = metadata::protection(&mut Commands::to(&mut device), nvme.nsid);
+        Ok((file, protection))
+    };
+    let node = match open() {
+        Ok((file, Ok(protection))) => Ok(PassthruNode {
             file,
             nsid: nvme.nsid,
             max_command_bytes: nvme.max_command_bytes,
-        })
+            protection,
+        }),
+        Ok((_, Err(FormatError::Command(error)))) => Err(io::Error::other(error)),
+        Ok((_, Err(source))) => {
+            return Err(OpenError::Format {
+                drive: info.spec.clone(),
+                source: Box::new(source),
+            });
+        }
+        Err(error) => Err(error),
     };
-    let node = open();
-    drive.with_passthru(node)
+    Ok(drive.with_passthru(node))
 }
 
 /// Same controller or subsystem in sysfs, same name but for its prefix, same namespace identifier.

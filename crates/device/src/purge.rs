@@ -36,6 +36,20 @@ pub enum PurgeError {
     },
 }
 
+/// All zones of a zoned block device of this length.
+pub fn reset_all_zones(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeError> {
+    let drive = open.name().to_owned();
+    if !open.is_writable() {
+        return Err(PurgeError::ReadOnly(drive));
+    }
+    let reset = system_calls::reset_zones(open.file(), 0, len_bytes);
+    reset.map_err(|errno| PurgeError::Failed {
+        drive,
+        what: "BLKRESETZONE",
+        source: errno.into(),
+    })
+}
+
 /// The first `len_bytes` of a block device, or the whole of a file, which keeps its length. The
 /// descriptor was checked against its permit when it was opened.
 pub fn discard_all(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeError> {

@@ -36,7 +36,7 @@ pub use condition::Purged;
 pub use real::PurgeHow;
 use real::RealDrive;
 pub use simulated::{link_speed, simulated_drive, simulated_info};
-pub use target_properties::{PassthruSupport, TargetKind, TargetProperties};
+pub use target_properties::{PassthruSupport, TargetKind, TargetProperties, WriteZones};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
@@ -122,6 +122,14 @@ pub enum SessionError {
         drive: String,
         why: &'static str,
     },
+    #[error(
+        "{drive}: its zones take writes at their write pointers only (it is host-managed), and \
+         this command writes elsewhere too; `assay job --rw write` writes zone by zone"
+    )]
+    OnlyInZones {
+        /// As named.
+        drive: String,
+    },
     /// More would or may be erased than was named.
     #[error("{drive}: this {what}")]
     ErasesMore {
@@ -157,6 +165,8 @@ pub struct OpenMode {
     pub direct: bool,
     /// NVMe commands through the generic character device.
     pub passthru: bool,
+    /// Each zone of a zoned drive is written from its start on.
+    pub in_zones: bool,
 }
 
 enum Kind {
@@ -274,12 +284,25 @@ impl DriveSession {
                 DriveKind::Block => TargetKind::Block {
                     io_poll: self.info.io_poll.unwrap_or(false),
                     passthru: self.passthru(),
+                    zones: self.write_zones(),
                 },
                 DriveKind::File => TargetKind::File,
                 DriveKind::Null => TargetKind::Null,
                 DriveKind::Simulated => TargetKind::Simulated,
             },
         }
+    }
+
+    fn write_zones(&self) -> Option<WriteZones> {
+        let zones = self.info.zones.filter(|zones| zones.host_managed)?;
+        Some(WriteZones {
+            zone_bytes: zones.zone_bytes,
+            capacity_bytes: zones.capacity_bytes.unwrap_or(zones.zone_bytes),
+            most_at_once: [zones.max_open, zones.max_active]
+                .into_iter()
+                .flatten()
+                .min(),
+        })
     }
 
     fn passthru(&self) -> PassthruSupport {

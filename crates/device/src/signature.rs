@@ -54,10 +54,20 @@ impl Window {
     /// Of the region of `size_bytes` at `start_bytes`. Fails also when the file ends within the
     /// region.
     pub fn read(file: &File, start_bytes: u64, size_bytes: u64) -> io::Result<Self> {
+        let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, at);
+        Self::read_by(&read, start_bytes, size_bytes)
+    }
+
+    /// As [`Window::read`]; `read` fills bytes from an offset on.
+    pub(crate) fn read_by(
+        read: &dyn Fn(&mut [u8], u64) -> io::Result<()>,
+        start_bytes: u64,
+        size_bytes: u64,
+    ) -> io::Result<Self> {
         let length = size_bytes.min(WINDOW_BYTES);
         let part = |offset: u64| -> io::Result<Vec<u8>> {
             let mut bytes = vec![0; length as usize];
-            file.read_exact_at(&mut bytes, start_bytes.saturating_add(offset))?;
+            read(&mut bytes, start_bytes.saturating_add(offset))?;
             Ok(bytes)
         };
         Ok(Self {

@@ -284,6 +284,42 @@ fn sata_and_usb_serials_come_from_vpd_or_udev() {
 }
 
 #[test]
+fn zones_and_formats_that_the_kernel_does_not_support_are_listed() {
+    let tree = Tree::new();
+    nvme_controller(&tree);
+    for (name, number, sectors) in [("nvme0n1", "259:0", 65_536), ("nvme0n2", "259:1", 0)] {
+        let namespace = format!("{CONTROLLER}/{name}");
+        tree.block(&namespace, number, sectors)
+            .link(&format!("{namespace}/device"), CONTROLLER);
+    }
+    let zoned = format!("{CONTROLLER}/nvme0n1/queue");
+    for (name, value) in [
+        ("zoned", "host-managed"),
+        ("chunk_sectors", "4096"),
+        ("nr_zones", "16"),
+        ("max_open_zones", "3"),
+        ("max_active_zones", "0"),
+    ] {
+        tree.file(&format!("{zoned}/{name}"), format!("{value}\n"));
+    }
+    // Of a controller that is gone nothing is known.
+    assert_eq!(tree.only_drive().name, "nvme0n1");
+    tree.file(&format!("{CONTROLLER}/state"), "live\n")
+        .file(&format!("{CONTROLLER}/nvme0n2/metadata_bytes"), "8\n");
+    let [zoned, unusable] = &list_drives_at(&tree.root())[..] else {
+        panic!()
+    };
+    let zones = zoned.zones.unwrap();
+    assert!(zones.host_managed && zoned.unusable.is_none());
+    assert_eq!((zones.count, zones.zone_bytes), (16, 2 << 20));
+    assert_eq!((zones.max_open, zones.max_active), (Some(3), None));
+    let why = unusable.unusable.as_deref().unwrap();
+    for part in ["8 bytes of metadata", "/dev/ng0n2", "nvme format"] {
+        assert!(why.contains(part), "{why}");
+    }
+}
+
+#[test]
 fn devices_without_a_serial_use_their_kernel_name() {
     let tree = Tree::new();
     let virtio = "sys/devices/pci0000:00/0000:00:02.0/virtio1/block/vda";

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use assay_calibrate::predictive::{self, FigureKind, PredictiveInterval};
 use assay_device::host::{HostInfo, random_id, wall_clock};
-use assay_device::identity::{DriveInfo, DriveKind};
+use assay_device::identity::{DriveInfo, DriveKind, Zones};
 use assay_device::nvme::display;
 use assay_device::nvme::probe::Thermal;
 use assay_device::session::DriveSession;
@@ -235,6 +235,7 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ("hardware queues", number(info.hardware_queues)),
         ("requests per queue", number(info.nr_requests)),
         ("queue pairs", number(info.queue_pairs.map(u32::from))),
+        ("zones", info.zones.map(zones)),
         ("polling queues", yes_no(info.io_poll)),
         ("write cache", info.write_cache.clone()),
         ("rotational", yes_no(info.rotational)),
@@ -285,6 +286,28 @@ fn facts_alone(info: &DriveInfo) -> Option<String> {
 fn known<const N: usize>(details: [(&str, Option<String>); N]) -> BTreeMap<String, String> {
     let known = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
     details.into_iter().filter_map(known).collect()
+}
+
+fn zones(zones: Zones) -> String {
+    let kind = match zones.host_managed {
+        true => "host-managed: written at their write pointers only",
+        false => "host-aware",
+    };
+    let written = match zones.capacity_bytes {
+        Some(bytes) if bytes < zones.zone_bytes => {
+            format!(", {} of each can be written", format_size(bytes))
+        }
+        _ => String::new(),
+    };
+    let limits = [("open", zones.max_open), ("active", zones.max_active)];
+    let limits = limits
+        .into_iter()
+        .filter_map(|(name, most)| Some((name, most?)));
+    let limits: String = limits
+        .map(|(name, most)| format!(", at most {most} {name}"))
+        .collect();
+    let size = format_size(zones.zone_bytes);
+    format!("{} of {size}{written}{limits}; {kind}", zones.count)
 }
 
 fn namespace(info: &DriveInfo) -> Option<String> {

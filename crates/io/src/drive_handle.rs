@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use assay_nvme_spec::nvm::prinfo;
+
 use crate::page_cache::{self, FileBelow, ReadSource};
 
 /// A block device or file, open. Clones share the descriptor. The crate `device` opens drives and
@@ -28,6 +30,28 @@ pub struct PassthruNode {
     pub nsid: u32,
     /// Largest transfer of one command, bytes, where the kernel gives it.
     pub max_command_bytes: Option<u64>,
+    /// Protection information of each block, if it is all that its metadata holds.
+    pub protection: Option<Protection>,
+}
+
+/// Protection information that the controller inserts into what is written and strips from what is
+/// read (PRACT), so that only data are transferred (NVM 5.2.2). The tags are those that the
+/// kernel's driver uses for the block device of the namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// The reference tag is the block's address (types 1 and 2).
+    pub has_reference: bool,
+}
+
+impl Protection {
+    /// PRINFO of reads and writes.
+    pub fn prinfo(self) -> u8 {
+        let reference = match self.has_reference {
+            true => prinfo::CHECK_REFERENCE,
+            false => 0,
+        };
+        prinfo::ACTION | prinfo::CHECK_GUARD | reference
+    }
 }
 
 impl DriveHandle {

@@ -2,20 +2,23 @@
 //! layer. Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with
 //! `NVME_URING_CMD_IO`, include/uapi/linux/nvme_ioctl.h; Linux 5.19, registered buffers 6.1).
 //! Commands are not split, merged or scheduled: a transfer larger than the controller's maximum is
-//! rejected. There is one system call per batch (`ring`), with registered file and buffers; polled
-//! where the driver has polling queues.
+//! rejected. Of blocks with protection information the controller inserts and strips it
+//! ([`Protection`](crate::drive_handle::Protection)). There is one system call per batch (`ring`),
+//! with registered file and buffers; polled where the driver has polling queues.
 
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use assay_nvme_spec::StatusCode;
-use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes};
+use assay_nvme_spec::nvm::{
+    DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes, prinfo,
+};
 use assay_units::Op;
 use io_uring::types::Fixed;
 use io_uring::{cqueue, opcode, squeue};
 
-use crate::drive_handle::{DriveHandle, PassthruNode};
+use crate::drive_handle::{DriveHandle, PassthruNode, Protection};
 use crate::kernel_command::{KernelCommand, status_of};
 use crate::page_cache::ReadSource;
 use crate::ring::{Encode, Ring, RingTarget, UringOptions};
@@ -30,6 +33,7 @@ pub struct NvmeCommands {
     _node: Arc<io::Result<PassthruNode>>,
     nsid: u32,
     block_bytes: u32,
+    protection: Option<Protection>,
     /// A range of Dataset Management per slot: the kernel reads it while the command is in flight.
     ranges: Vec<DatasetRange>,
 }
@@ -73,6 +77,7 @@ impl PassthruTarget {
         let ring = Ring::new(name, file, slots, slot_bytes, options)?;
         let commands = NvmeCommands {
             nsid: node.nsid,
+            protection: node.protection,
             _node: Arc::clone(opened),
             block_bytes: drive.block_bytes().max(1),
             ranges: vec![DatasetRange::default(); slots as usize],
@@ -94,15 +99,32 @@ unsafe impl Encode for NvmeCommands {
         let blocks = io.len_bytes / self.block_bytes;
         let (entry, address, data_len) = match io.op {
             Op::Read => {
-                let read = Read::of(self.nsid, slba, blocks);
+                let mut read = Read::of(self.nsid, slba, blocks);
+                if let Some(protection) = self.protection {
+                    read.set_protection(protection.prinfo())
+                        .set_initial_reference(slba as u32);
+                }
                 (read.entry(), buffer as u64, io.len_bytes)
             }
             Op::Write => {
                 let mut write = Write::of(self.nsid, slba, blocks);
                 write.set_fua(io.fua);
+                if let Some(protection) = self.protection {
+                    write
+                        .set_protection(protection.prinfo())
+                        .set_initial_reference(slba as u32);
+                }
                 (write.entry(), buffer as u64, io.len_bytes)
             }
-            Op::WriteZeroes => (WriteZeroes::of(self.nsid, slba, blocks).entry(), 0, 0),
+            Op::WriteZeroes => {
+                let mut zeroes = WriteZeroes::of(self.nsid, slba, blocks);
+                if self.protection.is_some() {
+                    zeroes
+                        .set_protection(prinfo::ACTION)
+                        .set_initial_reference(slba as u32);
+                }
+                (zeroes.entry(), 0, 0)
+            }
             Op::Flush => (Flush::new().set_nsid(self.nsid).entry(), 0, 0),
             Op::Discard => {
                 let range = &mut self.ranges[io.slot as usize];
@@ -161,6 +183,9 @@ fn errno_of(status: StatusCode) -> i32 {
         }
         StatusCode::LBA_OUT_OF_RANGE => libc::EREMOTEIO,
         StatusCode::RESERVATION_CONFLICT => libc::EBADE,
+        StatusCode::GUARD_CHECK_ERROR
+        | StatusCode::APPLICATION_TAG_CHECK_ERROR
+        | StatusCode::REFERENCE_TAG_CHECK_ERROR => libc::EILSEQ,
         // Media and Data Integrity Errors (SCT 2h).
         status if status.sct() == 2 => libc::ENODATA,
         _ => libc::EIO,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use assay_nvme_spec::nvm::{Read, prinfo};
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -11,16 +12,22 @@ use crate::kernel_command::{KernelCommand, status_of};
 
 /// `_IOWR('N', 0x41, struct nvme_admin_cmd)`, include/uapi/linux/nvme_ioctl.h.
 const NVME_IOCTL_ADMIN_CMD: libc::c_ulong = 0xc048_4e41;
+/// `_IOWR('N', 0x43, struct nvme_passthru_cmd)`: a command on an I/O queue.
+const NVME_IOCTL_IO_CMD: libc::c_ulong = 0xc048_4e43;
 /// `_IO('N', 0x40)`.
 const NVME_IOCTL_ID: libc::c_ulong = 0x4e40;
 /// `_IO(0x12, 119)`, include/uapi/linux/fs.h.
 const BLKDISCARD: rustix::ioctl::Opcode = 0x1277;
+/// `_IOWR(0x12, 130, struct blk_zone_report)`, include/uapi/linux/blkzoned.h.
+const BLKREPORTZONE: rustix::ioctl::Opcode = 0xc010_1282;
+/// `_IOW(0x12, 131, struct blk_zone_range)`.
+const BLKRESETZONE: rustix::ioctl::Opcode = 0x4010_1283;
 /// include/uapi/linux/loop.h.
 const LOOP_GET_STATUS64: rustix::ioctl::Opcode = 0x4C05;
 
-/// How an NVMe admin command failed.
+/// How an NVMe command failed.
 #[derive(Debug)]
-pub enum AdminCommandError {
+pub enum NvmeCommandError {
     /// The controller completed it with this status.
     Status(StatusCode),
     /// The kernel did not send it.
@@ -34,23 +41,47 @@ pub fn nvme_admin_command(
     command: &SubmissionEntry,
     data: &mut [u8],
     timeout_ms: u32,
-) -> Result<u32, AdminCommandError> {
+) -> Result<u32, NvmeCommandError> {
+    nvme_command(file, NVME_IOCTL_ADMIN_CMD, command, data, timeout_ms)
+}
+
+/// Reads blocks through the device file of their namespace, without a check of their protection
+/// information.
+pub fn nvme_read_unchecked(
+    file: &File,
+    nsid: u32,
+    first_block: u64,
+    block_bytes: u32,
+    data: &mut [u8],
+) -> Result<(), NvmeCommandError> {
+    let mut read = Read::of(nsid, first_block, data.len() as u32 / block_bytes);
+    read.set_protection(prinfo::ACTION);
+    nvme_command(file, NVME_IOCTL_IO_CMD, &read.entry(), data, 0).map(|_| ())
+}
+
+fn nvme_command(
+    file: &File,
+    request: libc::c_ulong,
+    command: &SubmissionEntry,
+    data: &mut [u8],
+    timeout_ms: u32,
+) -> Result<u32, NvmeCommandError> {
     let data_len = u32::try_from(data.len())
-        .map_err(|_| AdminCommandError::System(io::ErrorKind::InvalidInput.into()))?;
+        .map_err(|_| NvmeCommandError::System(io::ErrorKind::InvalidInput.into()))?;
     let address = match data.is_empty() {
         true => 0,
         false => data.as_mut_ptr() as u64,
     };
     let mut raw = KernelCommand::of(command, address, data_len);
     raw.timeout_ms = timeout_ms;
-    // SAFETY: `raw` is the structure this request is defined with and outlives the call; `address`
+    // SAFETY: `raw` is what both requests are defined with and outlives the call; `address`
     // and `data_len` are those of `data`, which is borrowed exclusively for the call, and the
     // kernel copies no more than that to or from it.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut raw) };
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), request as _, &raw mut raw) };
     match result {
         0 => Ok(raw.result),
-        status if status > 0 => Err(AdminCommandError::Status(status_of(status))),
-        _ => Err(AdminCommandError::System(io::Error::last_os_error())),
+        status if status > 0 => Err(NvmeCommandError::Status(status_of(status))),
+        _ => Err(NvmeCommandError::System(io::Error::last_os_error())),
     }
 }
 
@@ -67,6 +98,93 @@ pub fn block_discard(file: &File, len_bytes: u64) -> rustix::io::Result<()> {
     // process.
     unsafe {
         let range = rustix::ioctl::Setter::<BLKDISCARD, [u64; 2]>::new([0, len_bytes]);
+        rustix::ioctl::ioctl(file, range)
+    }
+}
+
+/// Unit of addresses of zones, whatever the logical block (include/uapi/linux/blkzoned.h).
+const ZONE_SECTOR_BYTES: u64 = 512;
+/// Zones of one report.
+const REPORTED_ZONES: usize = 256;
+
+/// `struct blk_zone` of include/uapi/linux/blkzoned.h; addresses in sectors.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct KernelZone {
+    start: u64,
+    len: u64,
+    write_pointer: u64,
+    kind: u8,
+    condition: u8,
+    _flags: [u8; 6],
+    capacity: u64,
+    _reserved: [u8; 24],
+}
+
+/// `struct blk_zone_report`: in, where to begin and how many zones fit; out, how many there are.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ZoneReport {
+    sector: u64,
+    zones: u32,
+    flags: u32,
+    found: [KernelZone; REPORTED_ZONES],
+}
+
+const _: () = assert!(size_of::<ZoneReport>() == 16 + 64 * REPORTED_ZONES);
+
+/// A zone of a zoned block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// What can be written of it, from its start on.
+    pub capacity_bytes: u64,
+    /// `BLK_ZONE_COND_...`.
+    pub condition: u8,
+}
+
+/// At most `most` zones of a zoned block device, from its start on.
+pub fn report_zones(file: &File, most: usize) -> io::Result<Vec<Zone>> {
+    let mut report = Box::new(ZoneReport {
+        sector: 0,
+        zones: 0,
+        flags: 0,
+        found: [KernelZone::default(); REPORTED_ZONES],
+    });
+    let mut zones = Vec::new();
+    while zones.len() < most {
+        report.zones = REPORTED_ZONES.min(most - zones.len()) as u32;
+        // SAFETY: BLKREPORTZONE fills the header and at most as many zones as the header asks for,
+        // which the structure has room for (size asserted above).
+        unsafe {
+            let updater = rustix::ioctl::Updater::<BLKREPORTZONE, ZoneReport>::new(&mut report);
+            rustix::ioctl::ioctl(file, updater)?;
+        }
+        // The kernel sets it, and a broken one must not make this loop endless.
+        let found = &report.found[..(report.zones as usize).min(REPORTED_ZONES)];
+        let Some(last) = found.last() else { break };
+        report.sector = last.start.saturating_add(last.len.max(1));
+        zones.extend(found.iter().map(|zone| {
+            Zone {
+                // Older kernels report no capacity: it is the length.
+                capacity_bytes: match zone.capacity {
+                    0 => zone.len,
+                    sectors => sectors,
+                }
+                .saturating_mul(ZONE_SECTOR_BYTES),
+                condition: zone.condition,
+            }
+        }));
+    }
+    Ok(zones)
+}
+
+/// Empties all zones that begin in a range, whose ends are those of zones.
+pub fn reset_zones(file: &File, offset_bytes: u64, len_bytes: u64) -> rustix::io::Result<()> {
+    let range = [offset_bytes, len_bytes].map(|bytes| bytes / ZONE_SECTOR_BYTES);
+    // SAFETY: BLKRESETZONE reads exactly two u64, sector and number of sectors, and writes to no
+    // memory of this process.
+    unsafe {
+        let range = rustix::ioctl::Setter::<BLKRESETZONE, [u64; 2]>::new(range);
         rustix::ioctl::ioctl(file, range)
     }
 }

@@ -128,7 +128,9 @@ wire! {
         features / set_features: u8 = 24;
         lba_format_count / set_lba_format_count: u8 = 25, "Number of LBA Formats (NLBAF), less one.";
         formatted / set_formatted: u8 = 26, "Formatted LBA Size (FLBAS), index in bits 3:0 (and 6:5 above).";
-        protection_settings / set_protection_settings: u8 = 29, "End-to-end Data Protection Type Settings (DPS).";
+        /// End-to-end Data Protection Type Settings (DPS): bits 2:0 type, 0 for none; bit 3
+        /// protection information is the first bytes of the metadata.
+        protection_settings / set_protection_settings: u8 = 29;
         /// Deallocate Logical Block Features (DLFEAT): bits 2:0 how deallocated blocks read (1
         /// zeroes), bit 3 DEAC of Write Zeroes.
         deallocate_features / set_deallocate_features: u8 = 33;
@@ -254,6 +256,17 @@ impl LbaFormat {
 }
 
 impl IdentifyNamespace {
+    /// Type of end-to-end protection of its format, 0 for none (DPS bits 2:0).
+    pub fn protection_type(&self) -> u8 {
+        self.protection_settings() & 7
+    }
+
+    /// Metadata follows the data of its block (extended LBA) instead of a buffer of its own (FLBAS
+    /// bit 4).
+    pub fn has_extended_blocks(&self) -> bool {
+        self.formatted() & 1 << 4 != 0
+    }
+
     /// Index of the current LBA format.
     pub fn format_index(&self) -> u8 {
         let formatted = self.formatted();

@@ -2,6 +2,16 @@
 
 use crate::opcode::NvmOpcode;
 use crate::wire::{commands, wire};
+use assay_units::constants;
+
+constants! {
+    /// Bits of PRINFO (NVM 5.2.3).
+    pub mod prinfo: u8 {
+        CHECK_REFERENCE = 1 << 0, "The controller checks the reference tag (PRCHK).";
+        CHECK_GUARD = 1 << 2, "The controller checks the guard (PRCHK).";
+        ACTION = 1 << 3, "The controller inserts it into writes and strips it from reads (PRACT).";
+    }
+}
 
 /// Declares commands on a range of logical blocks, which share these fields.
 macro_rules! range_commands {
@@ -14,6 +24,8 @@ macro_rules! range_commands {
                 deallocate / set_deallocate: bool = 48, u32[25..=25], "Deallocate (DEAC), of Write Zeroes only.";
                 protection / set_protection: u8 = 48, u32[26..=29], "Protection Information Field (PRINFO).";
                 fua / set_fua: bool = 48, u32[30..=30], "Force Unit Access (FUA).";
+                /// Initial Logical Block Reference Tag (ILBRT, of Read EILBRT).
+                initial_reference / set_initial_reference: u32 = 56;
                 directive / set_directive: u8 = 48, u32[20..=23], "Directive Type (DTYPE), of Write only; see [`crate::fdp::DATA_PLACEMENT`].";
                 hints / set_hints: u8 = 52, "Dataset Management hints (DSM).";
                 directive_specific / set_directive_specific: u16 = 54, "Directive Specific (DSPEC), of Write only.";

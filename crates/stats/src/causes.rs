@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Linux error numbers of I/Os (include/uapi/asm-generic/errno-base.h and errno.h; the mapping from
 /// block layer status is in block/blk-core.c, `blk_errors`).
-const KNOWN: [(i32, &str, &str); 21] = [
+const KNOWN: [(i32, &str, &str); 23] = [
     (SHORT, "short", "came back short"),
     (5, "EIO", "I/O error"),
     (6, "ENXIO", "the device is gone"),
@@ -23,8 +23,10 @@ const KNOWN: [(i32, &str, &str); 21] = [
     (61, "ENODATA", "unrecovered medium error"),
     (62, "ETIME", "time-out in the drive"),
     (67, "ENOLINK", "transport error"),
+    (75, "EOVERFLOW", "more active zones than the drive allows"),
     (84, "EILSEQ", "protection error"),
     (95, "EOPNOTSUPP", "not supported"),
+    (109, "ETOOMANYREFS", "more open zones than the drive allows"),
     (110, "ETIMEDOUT", "time-out"),
     (121, "EREMOTEIO", "rejected by the drive"),
     (125, "ECANCELED", "cancelled"),

@@ -122,6 +122,7 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> SoftwareHost<S> {
             writes: self.options.writes,
             direct: self.options.direct,
             passthru: false,
+            in_zones: false,
         };
         for session in self.sessions.as_mut() {
             match session.acquire(mode) {

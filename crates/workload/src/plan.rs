@@ -23,6 +23,7 @@ mod ordered;
 mod pauses;
 mod segmented;
 mod traced;
+mod zones;
 
 use accesses::{access, own_direction};
 use checks::*;
@@ -104,6 +105,13 @@ pub struct SynchronousWrites {
     pub metadata: bool,
 }
 
+/// What only some drives have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriveFeatures {
+    /// Length of the zones that are emptied before the write at their start.
+    pub zone_resets: Option<NonZeroU64>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     pub rw: String,
@@ -138,6 +146,7 @@ pub struct Workload {
     pub flush_every: Option<FlushEvery>,
     pub synchronous_writes: Option<SynchronousWrites>,
     pub end_flush: bool,
+    pub features: DriveFeatures,
     /// Bytes per thread; `None`: until the runtime is over.
     pub io_bytes: Option<u64>,
     /// I/Os per thread; `None`: no limit.
@@ -168,6 +177,7 @@ pub struct Workload {
 
 impl Workload {
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
+        zones::refuse_other_orders(options, target)?;
         if options.trace.is_some() {
             return traced::plan(options, target);
         }
@@ -223,7 +233,8 @@ impl Workload {
             flush_every: flush_every(options, writes)?,
             synchronous_writes: synchronous_writes(options, writes)?,
             end_flush: end_flush(options, writes)?,
-            io_bytes: io_bytes(options, runtime, places.part_bytes)?,
+            io_bytes: io_bytes(options, runtime, zones::writable_bytes(&places, target))?,
+            features: DriveFeatures::default(),
             ios: options.number_ios,
             data: (options.data.as_deref()).map_or(Ok(DataPattern::Incompressible), str::parse)?,
             verify_bytes,
@@ -242,11 +253,22 @@ impl Workload {
             sqpoll_cpu: options.sqpoll_cpu,
             iopoll,
         };
+        workload.on_drive(&places, target)
+    }
+
+    fn on_drive(
+        mut self,
+        places: &Places,
+        target: &TargetProperties,
+    ) -> Result<Workload, PlanError> {
+        self.features = DriveFeatures {
+            zone_resets: zones::resets(&self, places, target)?,
+        };
         // Zones, order and region are checked together by the generator.
-        for worker in [0, numjobs - 1] {
-            workload.addresses(worker)?;
+        for worker in [0, self.numjobs - 1] {
+            self.addresses(worker)?;
         }
-        Ok(workload)
+        Ok(self)
     }
 
     pub fn write_op(&self) -> Op {
@@ -270,6 +292,7 @@ impl Workload {
             writes: self.writes(),
             direct: self.direct,
             passthru: self.engine == Engine::Passthru,
+            in_zones: self.features.zone_resets.is_some(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Options become a workload that fits the drive, or an error that names a valid value.
 
-use assay_device::session::{TargetKind, TargetProperties};
+use assay_device::session::{PassthruSupport, TargetKind, TargetProperties, WriteZones};
 use assay_io::Nanos;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Engine, Pacing, PlanError, Workload};
@@ -41,7 +41,8 @@ fn plan(words: &str) -> Result<Workload, PlanError> {
         &options(words),
         &facts(TargetKind::Block {
             io_poll: false,
-            passthru: assay_device::session::PassthruSupport::No,
+            passthru: PassthruSupport::No,
+            zones: None,
         }),
     )
 }
@@ -145,6 +146,69 @@ fn verifying_threads_have_disjoint_areas() {
     };
     assert!(increment("50m").is_err());
     assert!(increment("100m").is_ok());
+}
+
+/// Zones of 2 MiB, of which the first MiB can be written.
+#[test]
+fn host_managed_zones_are_written_one_after_the_other() {
+    let zoned = facts(TargetKind::Block {
+        io_poll: false,
+        passthru: PassthruSupport::Possible,
+        zones: Some(WriteZones {
+            zone_bytes: 2 << 20,
+            capacity_bytes: 1 << 20,
+            most_at_once: Some(3),
+        }),
+    });
+    let plan = |words: &str| Workload::plan(&options(words), &zoned);
+    let two = plan("rw=write bs=512k size=4m").unwrap();
+    assert_eq!(two.features.zone_resets.map(u64::from), Some(2 << 20));
+    assert_eq!(two.io_bytes, Some(2 << 20), "what can be written of both");
+    let mut addresses = two.addresses(0).unwrap();
+    let places: Vec<u64> = (0..4).map(|_| addresses.next(true).0).collect();
+    assert_eq!(places, [0, 512 << 10, 2 << 20, (2 << 20) + (512 << 10)]);
+    for fits in [
+        "numjobs=3 split=true size=6m",
+        "verify=true size=4m",
+        "bs=1m runtime=1s",
+    ] {
+        plan(&format!("rw=write {fits}")).unwrap();
+    }
+    // Reads do not write.
+    assert_eq!(
+        plan("rw=randread iodepth=8 size=3m")
+            .unwrap()
+            .features
+            .zone_resets,
+        None
+    );
+    for (words, named) in [
+        ("rw=randwrite", "--rw randwrite"),
+        ("rw=rw", "--rw rw"),
+        ("rw=write:4k", "--rw write"),
+        ("rw=trim", "assay purge"),
+        ("rw=write iodepth=2", "--iodepth 1"),
+        ("rw=write engine=passthru", "--engine sync"),
+        ("rw=write bs=96k", "--bs"),
+        ("rw=write zonesize=64k", "--zonesize"),
+        ("rw=write size=3m", "multiples of a zone"),
+        ("rw=write offset=1m", "multiples of a zone"),
+        (
+            "rw=write numjobs=2 split=true size=6m",
+            "multiples of a zone",
+        ),
+        ("rw=write numjobs=2", "--split"),
+        ("rw=write numjobs=4 split=true size=8m", "3 at once"),
+        ("rw=write verify=true io_size=200% size=4m", "second pass"),
+        ("rw=write order=fio", "--order"),
+        ("trace=none.csv", "--trace"),
+    ] {
+        let error = plan(words).unwrap_err().to_string();
+        assert!(
+            error.contains("host-managed") && error.contains(named),
+            "{words}: {error}"
+        );
+    }
 }
 
 #[test]

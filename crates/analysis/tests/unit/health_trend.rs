@@ -1,6 +1,7 @@
 use assay_ssd::{Command, Drive, DriveOptions, Profile, Telemetry};
 use assay_store::model::{CellResult, WorkloadRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState};
+use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters};
 use assay_units::{DataClass, Nanos, Op};
 
 use super::*;
@@ -26,6 +27,16 @@ fn on_day(day: f64, readings: Vec<TelemetryRecord>) -> Run {
     record.simulated = false;
     record.model = "M".to_owned();
     record.serial = "S".to_owned();
+    // Counters of single bytes.
+    let origin = CounterOrigin {
+        source: CounterSource::OcpSmart,
+        unit_bytes: 1,
+    };
+    record.endurance = Some(EnduranceCounters {
+        media: Some(origin),
+        host: origin,
+        rated: None,
+    });
     let mut made = run(vec![record]);
     let at = jiff::Timestamp::from_second(START_S + (day * DAY_S) as i64).unwrap();
     made.manifest.created = at.to_string();
@@ -118,6 +129,22 @@ fn a_counter_that_decreases_is_a_warning_and_growth_is_counted_anew() {
     assert_eq!(since[..4], [None, Some(2.0), None, Some(3.0)]);
     // Four runs since the reset, which grew by too little.
     assert!(trend.projection.unwrap_err().contains("grew by 3 %"));
+}
+
+/// The health log of a drive that has received 600,000 bytes says 2 units, 1,024,000 bytes.
+#[test]
+fn a_young_drive_has_no_write_amplification_below_one() {
+    let of = |host_bytes: u64, media_bytes: u64| {
+        let mut runs = [0.0, 1.0].map(|day| on_day(day, vec![record(0, host_bytes, media_bytes)]));
+        for run in &mut runs {
+            let counters = run.manifest.drives[0].endurance.as_mut().unwrap();
+            counters.host.unit_bytes = 512_000;
+        }
+        health_trends(&runs)[0].points[1].amplification_of_life()
+    };
+    assert_eq!(of(1_024_000, 620_000), None);
+    let known = of(1_024_000_000, 1_100_000_000).unwrap();
+    assert!((1.07..1.08).contains(&known), "{known}");
 }
 
 #[test]

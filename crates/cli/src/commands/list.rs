@@ -81,7 +81,10 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
     let mut rows = vec![head.map(str::to_owned)];
     for drive in drives {
         let or_none = |field: &Option<String>| field.clone().unwrap_or("-".to_owned());
-        let [transport, model] = [&drive.transport, &drive.model].map(or_none);
+        let [mut transport, model] = [&drive.transport, &drive.model].map(or_none);
+        if drive.zones.is_some() {
+            transport.push_str(" zoned");
+        }
         let (spec, serial) = (drive.spec.clone(), drive.serial.clone());
         let size = format_size(drive.capacity_bytes);
         rows.push([spec, size, transport, serial, model]);
@@ -98,6 +101,12 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
             .max("model".len());
         let model: String = model.chars().take(left).collect();
         let _ = writeln!(text, "{line}{model}");
+    }
+    for drive in drives {
+        if let Some(why) = &drive.unusable {
+            let note = format!("{} cannot be measured: {why}.", drive.spec);
+            text.push_str(&wrapped(&note, columns.min(READABLE_COLUMNS), "  "));
+        }
     }
     text
 }

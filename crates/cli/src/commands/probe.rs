@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use assay_device::identity::{DriveInfo, DriveKind, identify_unopened, temperature_celsius};
+use assay_device::identity::{
+    DriveInfo, DriveKind, identify_unopened, temperature_celsius, zone_conditions,
+};
 use assay_device::interlock::{self, Refusal};
 use assay_device::nvme::display;
 use assay_device::nvme::probe::Probe;
@@ -112,6 +114,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
     } else {
         None
     };
+    let conditions = zone_conditions(info);
     let text = || {
         let mut text = identity_text(info);
         let mut line = |name: &str, value: &str| {
@@ -119,6 +122,12 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
         };
         if let Some(celsius) = temperature_c.filter(|_| probe.is_none()) {
             line("temperature", &format!("{celsius:.0} degrees C"));
+        }
+        if let Some(conditions) = &conditions {
+            let counts = conditions
+                .iter()
+                .map(|(name, zones)| format!("{zones} {name}"));
+            line("zone conditions", &counts.collect::<Vec<_>>().join(", "));
         }
         line(
             "may be written",
@@ -136,6 +145,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
         json!({
             "drive": info,
             "temperature_c": temperature_c,
+            "zone_conditions": conditions,
             "refusal": refusal,
             "nvme": probe.and_then(Result::ok),
             "nvme_error": probe.and_then(Result::err).map(ToString::to_string),

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::fixture::{MIB, number};
 use crate::guest::{Guest, Setup};
+use crate::not_plain;
 
 #[test]
 fn list_and_probe_agree_with_nvme_cli() {
     let Some(setup) = Setup::new() else { return };
-    let mut guest = setup
+    let mut guest = not_plain::add(setup)
         .tools(&["nvme"])
         // Registers of a device that has a driver may be read.
         .kernel("iomem=relaxed")
@@ -85,6 +86,8 @@ fn list_and_probe_agree_with_nvme_cli() {
         .assay("probe /dev/nvme7n1")
         .refuses(2, &["/dev/nvme7n1"]);
     guest.assay("probe /dev/null").refuses(2, &["/dev/null"]);
+
+    not_plain::check(&mut guest);
     guest.end();
 }
 

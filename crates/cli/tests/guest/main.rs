@@ -38,6 +38,7 @@ mod faults;
 mod health;
 mod interlock;
 mod namespaces;
+mod not_plain;
 mod over_nbd;
 mod plugged;
 mod streams;

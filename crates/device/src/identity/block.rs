@@ -2,6 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::root::{entries, is_numbered, read_attribute};
+use super::zones::Zones;
 use super::{DeviceNumber, DriveInfo, DriveKind, PcieLink, SystemRoot};
 
 /// Unit of `size` and `start`, whatever the logical block (Documentation/ABI/stable/sysfs-block).
@@ -197,6 +198,8 @@ pub(super) fn describe_block(
         .and_then(|t| t.parse().ok());
     info.pcie = hardware.as_deref().filter(|_| is_nvme).and_then(pcie_link);
     info.nvme = crate::nvme::location::of_block(root, whole, hardware.as_deref());
+    info.zones = Zones::of(whole);
+    info.unusable = unsupported_format(whole);
     info.partition_of = drive.as_ref().map(BlockNode::dev_name);
     info.device = Some(node.device);
     // The count includes the admin queue (drivers/nvme/host/sysfs.c, `queue_count`).
@@ -206,6 +209,27 @@ pub(super) fn describe_block(
         .and_then(|n| n.checked_sub(1));
     info.transport = transport;
     info
+}
+
+/// Why an NVMe namespace of a controller that works has a block device of size 0: the kernel's
+/// driver supports no metadata but protection information, and metadata in a buffer of its own
+/// (Linux, drivers/nvme/host/core.c, `nvme_init_integrity`).
+pub(super) fn unsupported_format(whole: &BlockNode) -> Option<String> {
+    let number = whole.name.strip_prefix("nvme")?;
+    let state = read_attribute(&whole.hardware_dir()?.join("state"));
+    if whole.size_bytes() > 0 || state.as_deref() != Some("live") {
+        return None;
+    }
+    // Since Linux 6.9.
+    let metadata = match whole.number::<u32>("metadata_bytes") {
+        Some(bytes) if bytes > 0 => format!(" (its blocks have {bytes} bytes of metadata)"),
+        _ => String::new(),
+    };
+    Some(format!(
+        "the kernel's driver does not support its format{metadata}, so that only NVMe passthrough \
+         commands reach it (/dev/ng{number}); `nvme format` with an --lbaf without metadata makes \
+         a drive of it, without its data"
+    ))
 }
 
 /// `none [mq-deadline] kyber` gives `mq-deadline`; a list without brackets is returned as it is.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::block::{BlockNode, block_node, describe_block};
+use super::block::{BlockNode, block_node, describe_block, unsupported_format};
 use super::layers::layers;
 use super::mounts::{Mount, parse_mountinfo};
 use super::root::entries;
@@ -119,11 +119,14 @@ fn identify_block(
     })?;
     let mut info = describe_block(root, &node, &given.display().to_string(), path);
     if info.capacity_bytes == 0 {
-        let advice = match info.transport.as_deref() {
-            Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
-            Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
+        let advice = match (&info.unusable, info.transport.as_deref()) {
+            (Some(why), _) => why,
+            (_, Some("loop")) => {
+                "no file is attached to it (`losetup --find --show FILE` attaches one)"
+            }
+            (_, Some("zram")) => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
             // The kernel reports size 0 for a dead controller (nvme_mark_namespaces_dead).
-            Some(nvme) if nvme.starts_with("nvme") => {
+            (_, Some(nvme)) if nvme.starts_with("nvme") => {
                 "its controller no longer responds, for which the kernel reports size 0: see \
                  `dmesg`; a reset or a power cycle is needed"
             }
@@ -131,8 +134,12 @@ fn identify_block(
         };
         return Err(IdentityError::ZeroSize {
             path: given.to_path_buf(),
-            advice,
+            advice: advice.to_owned(),
         });
+    }
+    if let Some(zones) = info.zones {
+        let device = open_file(path, false, libc::O_NONBLOCK);
+        info.zones = Some(device.map_or(zones, |device| zones.with_capacity(&device)));
     }
     apply_direct_io(&mut info, path);
     info.layers = layers(&info, None);
@@ -158,7 +165,7 @@ fn identify_file(
         let advice = "write data to it first (`head -c 1G /dev/urandom > FILE`)";
         return Err(IdentityError::ZeroSize {
             path: given.to_path_buf(),
-            advice,
+            advice: advice.to_owned(),
         });
     }
     let device = split_device_number(metadata.dev());
@@ -280,13 +287,14 @@ fn probe_direct_io(path: &Path) -> DirectIo {
 }
 
 /// In natural order of names, without drives of zero size (unconfigured loop and zram devices,
-/// empty readers), RAM disks and hidden NVMe paths.
+/// empty readers) but those of a format that the kernel does not support, RAM disks and hidden NVMe
+/// paths.
 pub fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
     let nodes = entries(&root.sys("block")).filter_map(|dir| BlockNode::in_dir(&dir).ok());
     let is_listed = |node: &BlockNode| {
         !node.name.starts_with("ram")
             && node.attribute("hidden").as_deref() != Some("1")
-            && node.size_bytes() > 0
+            && (node.size_bytes() > 0 || unsupported_format(node).is_some())
     };
     let describe = |node: BlockNode| {
         let path = PathBuf::from("/dev").join(node.dev_name());

@@ -4,11 +4,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use assay_io::system_calls::nvme_read_unchecked;
 use rustix::fs::{FileType, Stat};
 
 use crate::identity::{
     BlockNode, DriveInfo, DriveKind, SystemRoot, block_node, identify_at, split_device_number,
 };
+use crate::nvme::commands::Commands;
+use crate::nvme::device::ControllerDevice;
+use crate::nvme::metadata;
 use crate::open::open_file;
 use crate::signature;
 
@@ -108,6 +112,33 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<ExclusiveOpen,
     })
 }
 
+/// Blocks that were written without their protection information cannot be read through the block
+/// device until they are written anew or formatted, for which their signatures have to be known:
+/// the drive gives their data without a check of it. `None` of other drives.
+fn read_unprotected(
+    info: &DriveInfo,
+    claim: &ExclusiveOpen,
+    start_bytes: u64,
+    size_bytes: u64,
+) -> Option<signature::Window> {
+    let whole = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
+    let (place, file) = (whole?, &claim.file);
+    let mut device = ControllerDevice::over(&claim.path, file.try_clone().ok()?);
+    metadata::protection(&mut Commands::to(&mut device), place.nsid).ok()??;
+    let block = info.logical_block_bytes.max(1);
+    let most = place.max_command_bytes.unwrap_or(u64::MAX).min(64 << 10) as usize;
+    let step = (most / block as usize).max(1) * block as usize;
+    let read = |bytes: &mut [u8], at: u64| {
+        for (chunk, start) in bytes.chunks_mut(step).zip((at..).step_by(step)) {
+            let first = start / u64::from(block);
+            let read = nvme_read_unchecked(file, place.nsid, first, block, chunk);
+            read.map_err(|_| io::Error::from_raw_os_error(libc::EIO))?;
+        }
+        Ok(())
+    };
+    signature::Window::read_by(&read, start_bytes, size_bytes).ok()
+}
+
 /// Includes those in its partitions. A read error becomes a reason.
 pub(super) fn signatures(
     root: &SystemRoot,
@@ -146,7 +177,10 @@ pub(super) fn signatures(
         } else {
             path.display().to_string()
         };
-        let window = match signature::Window::read(&claim.file, start_bytes, size_bytes) {
+        let window = signature::Window::read(&claim.file, start_bytes, size_bytes);
+        let window = window
+            .or_else(|error| read_unprotected(info, claim, start_bytes, size_bytes).ok_or(error));
+        let window = match window {
             Ok(window) => window,
             Err(e) => {
                 reasons.push(RefusalReason::unchecked(

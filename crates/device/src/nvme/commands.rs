@@ -242,10 +242,9 @@ impl<'p> Commands<'p> {
         let mut command = FormatNvm::new();
         command
             .set_lba_format(namespace.format_index())
-            // FLBAS bit 4: metadata follows the data of its block (extended LBA).
-            .set_extended_metadata(namespace.formatted() & 0x10 != 0)
-            // DPS bits 2:0: protection type; bit 3: first bytes of the metadata.
-            .set_protection(protection & 7)
+            .set_extended_metadata(namespace.has_extended_blocks())
+            .set_protection(namespace.protection_type())
+            // DPS bit 3: first bytes of the metadata.
             .set_protection_first(protection & 8 != 0)
             .set_secure_erase(erase.0)
             .set_nsid(nsid);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use assay_io::system_calls::{AdminCommandError, nvme_admin_command};
+use assay_io::system_calls::{NvmeCommandError, nvme_admin_command};
 use assay_nvme_spec::SubmissionEntry;
 
 use super::{AdminPort, CommandError, command_name};
@@ -18,10 +18,15 @@ pub(crate) struct ControllerDevice {
 
 impl ControllerDevice {
     pub fn open(path: &Path) -> io::Result<ControllerDevice> {
-        Ok(ControllerDevice {
-            file: File::open(path)?,
+        Ok(ControllerDevice::over(path, File::open(path)?))
+    }
+
+    /// `file` is the open device of this path.
+    pub fn over(path: &Path, file: File) -> ControllerDevice {
+        ControllerDevice {
             name: path.display().to_string(),
-        })
+            file,
+        }
     }
 }
 
@@ -39,12 +44,12 @@ impl AdminPort for ControllerDevice {
         let done = nvme_admin_command(&self.file, command, data, timeout_ms);
         let (controller, command) = (self.name.clone(), command_name(command));
         done.map_err(|error| match error {
-            AdminCommandError::Status(status) => CommandError::Status {
+            NvmeCommandError::Status(status) => CommandError::Status {
                 controller,
                 command,
                 status,
             },
-            AdminCommandError::System(source) => CommandError::System {
+            NvmeCommandError::System(source) => CommandError::System {
                 controller,
                 command,
                 advice: match source.kind() {

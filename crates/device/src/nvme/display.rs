@@ -216,7 +216,15 @@ fn namespace_words(n: &Namespace) -> String {
             size(p.optimal_bytes)
         )
     });
-    format!("{size} bytes, {used} in use; formats {formats}{deallocated}{preferred}")
+    let metadata = match (n.protection_type, n.extended_blocks) {
+        (0, false) => String::new(),
+        (0, true) => "; metadata in extended blocks".to_owned(),
+        (kind, extended) => {
+            let place = if extended { " in extended blocks" } else { "" };
+            format!("; protection information of type {kind}{place}")
+        }
+    };
+    format!("{size} bytes, {used} in use; formats {formats}{metadata}{deallocated}{preferred}")
 }
 
 fn health_facts(facts: &mut Facts<'_>, h: &Health) {
@@ -257,8 +265,12 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
             moved.0,
             format!("{} (log {})", moved.1, log.media.source.name()),
         );
-        if let Some(amplification) = h.write_amplification() {
-            let value = format!("{amplification:.2} over its life");
+        if let Some((least, most)) = h.write_amplification() {
+            let (least, most) = (format!("{least:.2}"), format!("{most:.2}"));
+            let value = match least == most {
+                true => format!("{least} over its life"),
+                false => format!("{least} to {most} over its life, by the units of its counters"),
+            };
             facts.add("write amplification", value);
         }
         let bad = log

@@ -116,12 +116,23 @@ impl From<&SmartLog> for Health {
 }
 
 impl Health {
-    /// Media bytes per host byte over the drive's life; `None` where the drive does not tell, or
-    /// before the first write.
-    pub fn write_amplification(&self) -> Option<f64> {
+    /// Media bytes per host byte over the drive's life, least and most: counters are rounded up to
+    /// their units (Base 5.16.1.3 and 5.16.1.10), so that a young drive has received up to a unit
+    /// less than its counter says. `None` where the drive does not tell, or where not even one unit
+    /// was surely written.
+    pub fn write_amplification(&self) -> Option<(f64, f64)> {
         let log = self.endurance?;
-        (log.host_written_bytes > 0)
-            .then(|| log.media_written_bytes as f64 / log.host_written_bytes as f64)
+        let least = |bytes: u64, origin: CounterOrigin| {
+            bytes.saturating_sub(origin.unit_bytes.saturating_sub(1)) as f64
+        };
+        let (media, host) = (log.media_written_bytes, log.host_written_bytes);
+        let least_host = least(host, log.host);
+        (host > log.host.unit_bytes).then(|| {
+            (
+                least(media, log.media) / host as f64,
+                media as f64 / least_host,
+            )
+        })
     }
 
     pub fn counters(&self) -> EnduranceCounters {

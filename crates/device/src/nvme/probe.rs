@@ -129,6 +129,12 @@ pub struct Namespace {
     /// NGUID or EUI64, hexadecimal.
     pub unique_id: Option<String>,
     pub formats: Vec<Format>,
+    /// Type of end-to-end protection information of each block; 0 for none.
+    #[serde(default)]
+    pub protection_type: u8,
+    /// Metadata follows the data of its block instead of a buffer of its own.
+    #[serde(default)]
+    pub extended_blocks: bool,
 }
 
 /// Smaller or misaligned writes cost the namespace a read and a longer write (NVM Command Set
@@ -356,6 +362,8 @@ fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
             optimal_bytes: bytes(u64::from(found.optimal_write_size()) + 1),
         }),
         unique_id,
+        protection_type: found.protection_type(),
+        extended_blocks: found.has_extended_blocks() && found.format().metadata_bytes() > 0,
         formats: (0..)
             .zip(found.formats())
             .filter_map(|(index, format)| {

@@ -137,6 +137,13 @@ pub enum EraseError {
     },
 }
 
+impl EraseError {
+    /// The controller does not support it for this namespace, and erased nothing.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(self, EraseError::Command(error) if is_unknown(error))
+    }
+}
+
 /// `progress` receives the completed share of a sanitize, 0 to 1, and returns whether to continue
 /// waiting. Returns the method used: a controller that does not support the secure erase setting
 /// formats without one.

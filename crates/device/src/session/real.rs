@@ -95,10 +95,14 @@ impl RealDrive {
         if mode.writes && self.permit.is_none() {
             return Err(no_permit(info));
         }
+        if mode.writes && !mode.in_zones && info.zones.is_some_and(|zones| zones.host_managed) {
+            let drive = info.spec.clone();
+            return Err(SessionError::OnlyInZones { drive });
+        }
         let permit = self.permit.as_ref().filter(|_| mode.writes);
         let mut open = open_drive(info, mode.direct, permit)?;
         if mode.passthru {
-            open = with_passthru(info, open);
+            open = with_passthru(info, open)?;
         }
         Ok(OpenTarget::Real {
             open,
@@ -171,9 +175,14 @@ impl RealDrive {
             },
             authorise: &|other| interlock::authorise(other, &self.destroy),
         };
-        match erase(info, &place, &mut device, how, &context, progress)? {
-            Some(purged) => Ok(purged),
-            None => discard(info, permit),
+        match erase(info, &place, &mut device, how, &context, progress) {
+            Ok(Some(purged)) => Ok(purged),
+            Ok(None) => discard(info, permit),
+            // The controller announces a command that it rejects for this namespace.
+            Err(SessionError::Erase(error)) if how == PurgeHow::Best && error.is_unsupported() => {
+                discard(info, permit)
+            }
+            Err(error) => Err(error),
         }
     }
 }
@@ -208,12 +217,20 @@ fn no_permit(info: &DriveInfo) -> SessionError {
 fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionError> {
     tracing::info!(drive = ?info.spec, "purged by discard");
     let open = open_drive(info, false, Some(permit))?;
-    purge::discard_all(&open, info.capacity_bytes)?;
+    if info.zones.is_some() {
+        purge::reset_all_zones(&open, info.capacity_bytes)?;
+    } else {
+        purge::discard_all(&open, info.capacity_bytes)?;
+    }
+    let what = match info.zones {
+        Some(_) => "all zones reset",
+        None => "all blocks discarded",
+    };
     let (how, scope) = match (info.kind, &info.partition_of) {
         (DriveKind::File, _) => ("one hole over its whole length", "file"),
-        (_, Some(_)) => ("all blocks discarded", "this partition only"),
-        (_, None) if info.nvme.is_some() => ("all blocks discarded", "this namespace"),
-        (_, None) => ("all blocks discarded", "whole device"),
+        (_, Some(_)) => (what, "this partition only"),
+        (_, None) if info.nvme.is_some() => (what, "this namespace"),
+        (_, None) => (what, "whole device"),
     };
     Ok(Purged {
         how,

@@ -15,11 +15,23 @@ pub enum TargetKind {
         /// It has polling queues.
         io_poll: bool,
         passthru: PassthruSupport,
+        /// Of a drive whose zones take writes at their write pointers only.
+        zones: Option<WriteZones>,
     },
     /// Engines: sync or uring.
     File,
     Null,
     Simulated,
+}
+
+/// Zones that are written from their start on, and emptied as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteZones {
+    pub zone_bytes: u64,
+    /// What can be written of a zone.
+    pub capacity_bytes: u64,
+    /// Zones that can be written at once; `None`: no limit.
+    pub most_at_once: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

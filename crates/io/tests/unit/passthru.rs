@@ -9,22 +9,58 @@ fn statuses_map_to_block_layer_errors() {
         result(StatusCode::LBA_OUT_OF_RANGE.0 | 0x4000),
         -libc::EREMOTEIO
     );
+    assert_eq!(result(StatusCode::GUARD_CHECK_ERROR.0), -libc::EILSEQ);
     assert_eq!(result(StatusCode::INTERNAL_ERROR.0), -libc::EIO);
     assert_eq!(NvmeCommands::decode(3, -libc::EINVAL).result, -libc::EINVAL);
 }
 
-#[test]
-fn ranges_of_abandoned_commands_are_never_freed() {
-    let mut commands = NvmeCommands {
+fn commands(protection: Option<Protection>) -> NvmeCommands {
+    NvmeCommands {
         _node: Arc::new(Ok(PassthruNode {
             file: std::fs::File::open("/dev/null").unwrap(),
             nsid: 1,
             max_command_bytes: None,
+            protection,
         })),
         nsid: 1,
         block_bytes: 512,
+        protection,
         ranges: vec![DatasetRange::default(); 4],
+    }
+}
+
+#[test]
+fn the_controller_inserts_and_strips_protection_information() {
+    // The submission entry has the command from byte 48 on: dwords 12 and 14.
+    let dwords = |op, protection| {
+        let io = Io {
+            op,
+            data: assay_units::DataClass::Incompressible,
+            slot: 0,
+            len_bytes: 4096,
+            offset_bytes: (1 << 41) + 4096,
+            fua: false,
+        };
+        let built = commands(protection).entry(&io, std::ptr::null_mut(), false);
+        // SAFETY: an entry is 128 bytes of plain numbers.
+        let bytes: [u8; 128] = unsafe { std::mem::transmute(built) };
+        let dword = |at: usize| u32::from_le_bytes(bytes[48 + at..][..4].try_into().unwrap());
+        (dword(48) >> 26 & 15, dword(56))
     };
+    let typed = |has_reference| Some(Protection { has_reference });
+    for op in [Op::Read, Op::Write] {
+        assert_eq!(dwords(op, None), (0, 0));
+        // PRACT, guard and reference; the reference tag is the low half of the address.
+        assert_eq!(dwords(op, typed(true)), (0b1101, 8));
+        assert_eq!(dwords(op, typed(false)), (0b1100, 8));
+    }
+    assert_eq!(dwords(Op::WriteZeroes, typed(true)), (0b1000, 8));
+    assert_eq!(dwords(Op::WriteZeroes, None), (0, 0));
+}
+
+#[test]
+fn ranges_of_abandoned_commands_are_never_freed() {
+    let mut commands = commands(None);
     let discard = Io {
         op: Op::Discard,
         data: assay_units::DataClass::Incompressible,

@@ -158,6 +158,8 @@ impl RunPlan {
                         "the drive is too small for this number of threads or this block size";
                     *skip = Some(why.to_owned());
                 }
+                // What later cells read must have been prepared.
+                Err(PlanError::Zones(why)) if step.kind() != CellKind::Prepare => *skip = Some(why),
                 Err(PlanError::Misaligned {
                     option: "bs",
                     given_bytes: size_bytes,

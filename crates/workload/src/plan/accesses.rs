@@ -2,6 +2,7 @@ use assay_device::session::TargetProperties;
 use assay_io::MAX_IO_BYTES;
 
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size, within};
+use super::zones::strided;
 use super::{DEFAULT_BLOCK_BYTES, PlanError};
 use crate::access::{
     AccessConfig, AccessError, AccessStep, AddressPattern, BlockSizes, RankLaw, StridedZones,
@@ -33,7 +34,7 @@ pub(super) fn access(
             aligned(target, "bs", u64::from(bytes), unit)?;
         }
     }
-    let access = AccessConfig {
+    let mut access = AccessConfig {
         pattern: pattern(options, direction.random)?,
         step: direction.step,
         align_bytes: align(options, target, unit)?,
@@ -44,6 +45,7 @@ pub(super) fn access(
     if access.max_bytes() > MAX_IO_BYTES {
         return Err(AccessError::BadBlockSize(u64::from(access.max_bytes())).into());
     }
+    strided(&mut access, target);
     Ok(access)
 }
 

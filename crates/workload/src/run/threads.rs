@@ -325,7 +325,11 @@ fn run_worker(
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
             let target = SyncTarget::new(open, slots, slot_bytes);
-            let target = target.map(|target| target.with_calls(calls));
+            let target = target.map(|target| {
+                target
+                    .with_calls(calls)
+                    .with_zone_resets(workload.features.zone_resets)
+            });
             run_worker_on(target, workload, sink)
         }
         (Engine::Threads, Some(open)) => {

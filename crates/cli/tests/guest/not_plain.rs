@@ -1,0 +1,166 @@
+//! Namespaces that are not plain: blocks with metadata or protection information, and zones.
+
+use serde_json::{Value, json};
+
+use crate::fixture::{MIB, number};
+use crate::guest::{Guest, Setup};
+
+pub const SERIAL: &str = "GUEST-ODD";
+
+/// A controller with these namespaces.
+pub fn add(setup: Setup) -> Setup {
+    setup
+        .image("separate", 16 * MIB)
+        .image("extended", 16 * MIB)
+        .image("metadata", 16 * MIB)
+        .image("zoned", 32 * MIB)
+        .controller("odd", SERIAL, "")
+        .option("-device nvme-ns,drive=separate,bus=odd,nsid=1,ms=8,mset=0,pi=1")
+        .option("-device nvme-ns,drive=extended,bus=odd,nsid=2,ms=8,mset=1,pi=1")
+        .option("-device nvme-ns,drive=metadata,bus=odd,nsid=3,ms=8,mset=1")
+        .option(
+            "-device nvme-ns,drive=zoned,bus=odd,nsid=4,zoned=true,zoned.zone_size=2M,\
+             zoned.zone_capacity=1M,zoned.max_open=3,zoned.max_active=4",
+        )
+}
+
+#[track_caller]
+pub fn check(guest: &mut Guest) {
+    for nsid in [1, 2] {
+        protection_information(guest, nsid);
+    }
+    metadata(guest);
+    zones(guest);
+}
+
+#[track_caller]
+fn clean(job: &Value, blocks: usize) {
+    assert_eq!(job["jobs"][0]["verify"]["found"], json!({}), "{job:#}");
+    let checked = number(job, "/jobs/0/verify/blocks_checked");
+    assert_eq!(checked, blocks as f64, "{job:#}");
+}
+
+/// Passthrough and the block device read what the other has written, and blocks that another
+/// program has written without protection information do not keep the drive from being purged.
+#[track_caller]
+fn protection_information(guest: &mut Guest, nsid: u32) {
+    let drive = &guest.namespace(SERIAL, nsid);
+    let generic = &drive.replace("nvme", "ng");
+    let probe = guest.json(&format!("probe {drive}"));
+    let own = &probe["nvme"]["namespaces"][nsid as usize - 1];
+    assert_eq!(
+        (&own["nsid"], &own["protection_type"]),
+        (&json!(nsid), &json!(1))
+    );
+    assert_eq!(own["extended_blocks"], json!(nsid == 2));
+
+    let area = "--bs 64k --size 4m --verify";
+    for (writes, reads) in [(generic, drive), (drive, generic)] {
+        let write = format!("job {writes} --rw write {area} --destroy {SERIAL}");
+        clean(&guest.json(&write), 1024);
+        clean(&guest.json(&format!("job {reads} --rw read {area}")), 1024);
+    }
+
+    // Without PRACT the protection information, or all of the block, is not what it should be.
+    let blocks = "-s 0 -c 7 -z 4096 -d /bin/busybox";
+    guest.ok(&format!("nvme write {drive} {blocks} >/dev/null 2>&1"));
+    let unreadable = guest.sh(&format!("dd if={drive} of=/dev/null bs=4k count=1"));
+    assert_ne!(unreadable.status, 0, "{unreadable}");
+    let purged = guest.json(&format!("purge {drive} --destroy {SERIAL}"));
+    assert_eq!(
+        purged["how"], "formatted with user data erase",
+        "{purged:#}"
+    );
+    guest.ok(&format!("dd if={drive} of=/dev/null bs=4k count=1"));
+    let write = format!("job {drive} --rw randwrite --size 1m --verify --destroy {SERIAL}");
+    assert_eq!(guest.json(&write)["jobs"][0]["verify"]["found"], json!({}));
+}
+
+/// The kernel gives such a namespace no size: it is named, with the reason, and left alone.
+#[track_caller]
+fn metadata(guest: &mut Guest) {
+    let drive = guest.namespace(SERIAL, 3);
+    let list = guest.json("list");
+    let drives = list["drives"].as_array().unwrap();
+    let listed = drives.iter().find(|d| d["spec"] == json!(drive)).unwrap();
+    let why = listed["unusable"].as_str().unwrap();
+    assert!(why.contains("8 bytes of metadata"), "{why}");
+    let text = guest.assay("list").expect(0).stdout;
+    assert!(
+        text.contains(&format!("{drive} cannot be measured")),
+        "{text}"
+    );
+    let probe = guest.assay(&format!("probe {drive}")).expect(2);
+    assert!(
+        probe.stderr.contains("does not support its format"),
+        "{probe}"
+    );
+    for words in ["purge", "job --rw write"] {
+        let done = guest.assay(&format!("{words} {drive} --destroy {SERIAL}"));
+        done.refuses(2, &["does not support its format", "nvme format"]);
+    }
+    assert!(guest.content("metadata").iter().all(|&byte| byte == 0));
+}
+
+#[track_caller]
+fn zones(guest: &mut Guest) {
+    let drive = &guest.namespace(SERIAL, 4);
+    let conditions = |guest: &mut Guest| {
+        let probe = guest.json(&format!("probe {drive}"));
+        assert_eq!(
+            probe["drive"]["zones"],
+            json!({
+                "host_managed": true, "count": 16, "zone_bytes": 2 * MIB, "capacity_bytes": MIB,
+                "max_open": 3, "max_active": 4,
+            })
+        );
+        probe["zone_conditions"].clone()
+    };
+    assert_eq!(conditions(guest), json!({ "empty": 16 }));
+    let text = guest.assay(&format!("probe {drive}")).expect(0).stdout;
+    let line = "16 of 2 MiB, 1 MiB of each can be written, at most 3 open, at most 4 active";
+    assert!(text.contains(line), "{text}");
+
+    // Three threads, two zones each, twice: the second pass finds full zones.
+    let write = format!("job {drive} --bs 64k --size 12m --destroy {SERIAL}");
+    for _ in 0..2 {
+        let job = guest.json(&format!("{write} --rw write --numjobs 3 --split --verify"));
+        assert_eq!(
+            number(&job, "/jobs/0/write/bytes"),
+            (6 * MIB) as f64,
+            "{job:#}"
+        );
+        clean(&job, 6 * MIB / 4096);
+        assert_eq!(conditions(guest), json!({ "empty": 10, "full": 6 }));
+    }
+    let read = guest.json(&format!(
+        "job {drive} --rw randread --size 12m --io_size 1m"
+    ));
+    assert_eq!(number(&read, "/jobs/0/read/errors"), 0.0, "{read:#}");
+
+    let before = guest.content("zoned");
+    for (words, named) in [
+        ("randwrite --size 4m", "--rw randwrite"),
+        ("rw --size 4m", "--rw rw"),
+        ("randtrim --size 4m", "assay purge"),
+        ("write --size 4m --iodepth 4", "--iodepth 1"),
+        ("write --size 4m --numjobs 2", "--split"),
+        ("write --size 8m --numjobs 4 --split", "3 at once"),
+        ("write --size 3m", "multiples of a zone"),
+        ("write --size 4m --bs 96k", "--bs"),
+        ("write --size 4m --verify --runtime 1s", "second pass"),
+        ("write --size 4m --engine passthru", "--engine sync"),
+    ] {
+        let done = guest.assay(&format!("job {drive} --destroy {SERIAL} --rw {words}"));
+        done.refuses(2, &["host-managed", named]);
+    }
+    let done = guest.sh(&format!(
+        "head -c 1m /dev/zero | assay record {drive} --destroy {SERIAL}"
+    ));
+    done.refuses(2, &["host-managed"]);
+    assert!(guest.content("zoned") == before, "a refused command wrote");
+
+    let purged = guest.json(&format!("purge {drive} --destroy {SERIAL}"));
+    assert_eq!(purged["how"], "all zones reset", "{purged:#}");
+    assert_eq!(conditions(guest), json!({ "empty": 16 }));
+}

@@ -1,0 +1,135 @@
+//! Writes to host-managed zones: from the start of each zone on, one at a time per zone. A zone is
+//! emptied before the write at its start.
+
+use std::num::NonZeroU64;
+
+use assay_device::session::{TargetKind, TargetProperties, WriteZones};
+
+use super::checks::Places;
+use super::{Engine, PlanError, Workload};
+use crate::access::{AccessConfig, AddressPattern, StridedZones};
+use crate::options::JobOptions;
+
+pub(super) fn write_zones(target: &TargetProperties) -> Option<WriteZones> {
+    match target.kind {
+        TargetKind::Block { zones, .. } => zones,
+        _ => None,
+    }
+}
+
+fn refused(target: &TargetProperties, why: impl std::fmt::Display) -> PlanError {
+    PlanError::Zones(format!(
+        "{}: its zones take writes at their write pointers only (it is host-managed): {why}",
+        target.name
+    ))
+}
+
+/// Orders that are not the own ones write anywhere.
+pub(super) fn refuse_other_orders(
+    options: &JobOptions,
+    target: &TargetProperties,
+) -> Result<(), PlanError> {
+    let other = options.order.as_deref().is_some_and(|order| order != "own");
+    let named = match &options.trace {
+        Some(_) => "--trace",
+        None => "--order",
+    };
+    match write_zones(target).filter(|_| (other || options.trace.is_some()) && options.writes()) {
+        Some(_) => Err(refused(
+            target,
+            format_args!("{named} writes elsewhere too; use --rw write without it"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Strides over what can be written of each zone, of which the rest has no data.
+pub(super) fn strided(access: &mut AccessConfig, target: &TargetProperties) {
+    let Some(zones) = write_zones(target) else {
+        return;
+    };
+    let whole = access.pattern == AddressPattern::Sequential && access.zones.is_none();
+    if whole && zones.capacity_bytes < zones.zone_bytes {
+        access.zones = Some(StridedZones {
+            size_bytes: zones.capacity_bytes,
+            range_bytes: zones.zone_bytes,
+            skip_bytes: 0,
+        });
+    }
+}
+
+/// What can be written of a thread's part.
+pub(super) fn writable_bytes(places: &Places, target: &TargetProperties) -> u64 {
+    match write_zones(target) {
+        Some(zones) => places.part_bytes / zones.zone_bytes * zones.capacity_bytes,
+        None => places.part_bytes,
+    }
+}
+
+/// The length of the zones that it empties.
+pub(super) fn resets(
+    workload: &Workload,
+    places: &Places,
+    target: &TargetProperties,
+) -> Result<Option<NonZeroU64>, PlanError> {
+    let Some(zones) = write_zones(target).filter(|_| workload.writes()) else {
+        return Ok(None);
+    };
+    let zone = zones.zone_bytes;
+    let refuse = |why: String| Err(refused(target, why));
+    if workload.rw != "write" || workload.access.step != Default::default() {
+        return refuse(format!(
+            "--rw {} writes elsewhere too; use --rw write, and `assay purge` to empty them",
+            workload.rw
+        ));
+    }
+    if workload.iodepth > 1 || workload.engine != Engine::Sync {
+        return refuse(
+            "writes in flight together may overtake one another; use --iodepth 1 --engine sync, \
+             and --numjobs with --split for more zones at once"
+                .to_owned(),
+        );
+    }
+    let access = &workload.access;
+    let block = access.min_bytes();
+    let is_whole = access.max_bytes() == block && zones.capacity_bytes.is_multiple_of(block.into());
+    let own = access.zones.is_none_or(|strides| {
+        (strides.size_bytes, strides.range_bytes, strides.skip_bytes)
+            == (zones.capacity_bytes, zone, 0)
+    });
+    if !is_whole || !own {
+        return refuse(format!(
+            "give one --bs that divides the {} bytes that can be written of a zone, and no \
+             --zonesize",
+            zones.capacity_bytes
+        ));
+    }
+    let starts = [
+        places.area.offset_bytes,
+        places.part_bytes,
+        places.offset_increment_bytes,
+    ];
+    if starts.iter().any(|bytes| !bytes.is_multiple_of(zone)) {
+        return refuse(format!(
+            "--offset, --offset_increment, and the part of --size that each thread has must be \
+             multiples of a zone of {zone} bytes"
+        ));
+    }
+    let alone = places.split || places.offset_increment_bytes >= places.area.size_bytes;
+    if workload.numjobs > 1 && !alone {
+        return refuse("threads need zones of their own; add --split".to_owned());
+    }
+    let most = zones.most_at_once.unwrap_or(u32::MAX);
+    if workload.numjobs > most {
+        return refuse(format!("it allows {most} at once; lower --numjobs to that"));
+    }
+    let passes_on = |bytes| bytes > writable_bytes(places, target);
+    if workload.verify_bytes.is_some() && workload.io_bytes.is_none_or(passes_on) {
+        return refuse(
+            "a second pass empties zones that are to be verified; leave out --runtime, and lower \
+             --io_size"
+                .to_owned(),
+        );
+    }
+    Ok(NonZeroU64::new(zone))
+}
