@@ -148,6 +148,9 @@ pub struct DriveInfo {
     #[serde(default)]
     pub nvme: Option<crate::nvme::location::NvmeLocation>,
     pub queue_pairs: Option<u16>,
+    /// Lengths that the kernel writes as a whole or not at all (RWF_ATOMIC), also when power fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_writes: Option<AtomicWrites>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
     /// Why it is listed and cannot be measured.
@@ -161,6 +164,13 @@ pub struct DriveInfo {
     /// Payload that the link of a simulated drive carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_second: Option<u64>,
+}
+
+/// Powers of two from the first to the second, at multiples of themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtomicWrites {
+    pub min_bytes: u32,
+    pub max_bytes: u32,
 }
 
 /// Bytes that are not UTF-8 are replaced, because JSON cannot hold them.

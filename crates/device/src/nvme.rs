@@ -9,6 +9,7 @@ pub(crate) mod endurance;
 pub mod health;
 pub mod location;
 pub(crate) mod metadata;
+pub mod placement;
 pub(crate) mod power;
 pub mod probe;
 pub mod purge;

@@ -8,6 +8,7 @@ use crate::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink};
 use crate::interlock::{self, Refusal, WritePermit};
 use crate::nvme::CommandError;
 use crate::nvme::location;
+use crate::nvme::placement::Placement;
 use crate::nvme::probe::Probe;
 use crate::nvme::purge::EraseError;
 use crate::open::OpenError;
@@ -280,17 +281,29 @@ impl DriveSession {
             name: self.info.spec.clone(),
             capacity_bytes: self.info.capacity_bytes,
             min_io_bytes: self.info.min_io_bytes,
+            placement_handles: self.placement_handles(),
             kind: match self.info.kind {
                 DriveKind::Block => TargetKind::Block {
                     io_poll: self.info.io_poll.unwrap_or(false),
                     passthru: self.passthru(),
                     zones: self.write_zones(),
+                    atomic: self.info.atomic_writes,
                 },
                 DriveKind::File => TargetKind::File,
                 DriveKind::Null => TargetKind::Null,
                 DriveKind::Simulated => TargetKind::Simulated,
             },
         }
+    }
+
+    fn placement_handles(&self) -> u16 {
+        let placement = match &self.kind {
+            Kind::Sim(target, _) => return target.placement_handles(),
+            Kind::Null => return 0,
+            Kind::Real(_) => self.probe(),
+        };
+        let placement = placement.and_then(|probe| probe.ok()?.placement.as_ref());
+        placement.map_or(0, Placement::handles)
     }
 
     fn write_zones(&self) -> Option<WriteZones> {

@@ -236,6 +236,14 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ("requests per queue", number(info.nr_requests)),
         ("queue pairs", number(info.queue_pairs.map(u32::from))),
         ("zones", info.zones.map(zones)),
+        (
+            "atomic writes",
+            info.atomic_writes.map(|limits| {
+                let [least, most] =
+                    [limits.min_bytes, limits.max_bytes].map(|b| format_size(b.into()));
+                format!("of {least} to {most} (--atomic)")
+            }),
+        ),
         ("polling queues", yes_no(info.io_poll)),
         ("write cache", info.write_cache.clone()),
         ("rotational", yes_no(info.rotational)),

@@ -11,6 +11,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::fdp::DATA_PLACEMENT;
 use assay_nvme_spec::nvm::{
     DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes, prinfo,
 };
@@ -34,6 +35,7 @@ pub struct NvmeCommands {
     nsid: u32,
     block_bytes: u32,
     protection: Option<Protection>,
+    placement: Option<u16>,
     /// A range of Dataset Management per slot: the kernel reads it while the command is in flight.
     ranges: Vec<DatasetRange>,
 }
@@ -78,6 +80,7 @@ impl PassthruTarget {
         let commands = NvmeCommands {
             nsid: node.nsid,
             protection: node.protection,
+            placement: options.placement,
             _node: Arc::clone(opened),
             block_bytes: drive.block_bytes().max(1),
             ranges: vec![DatasetRange::default(); slots as usize],
@@ -109,6 +112,11 @@ unsafe impl Encode for NvmeCommands {
             Op::Write => {
                 let mut write = Write::of(self.nsid, slba, blocks);
                 write.set_fua(io.fua);
+                if let Some(id) = self.placement {
+                    write
+                        .set_directive(DATA_PLACEMENT)
+                        .set_directive_specific(id);
+                }
                 if let Some(protection) = self.protection {
                     write
                         .set_protection(protection.prinfo())

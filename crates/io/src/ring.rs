@@ -27,6 +27,10 @@ pub struct UringOptions {
     pub flush_metadata: bool,
     /// A write with FUA writes the metadata of a file too (RWF_SYNC, not RWF_DSYNC).
     pub fua_metadata: bool,
+    /// Writes have RWF_ATOMIC.
+    pub atomic_writes: bool,
+    /// Placement identifier of writes; NVMe commands only.
+    pub placement: Option<u16>,
 }
 
 /// `io_uring_enter(2)`.

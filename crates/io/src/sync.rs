@@ -17,9 +17,14 @@ use crate::page_cache::ReadSource;
 use crate::system_calls::reset_zones;
 use crate::{Completion, Io, Target, TargetError};
 
-/// How blocking calls flush.
+/// `RWF_ATOMIC` of include/uapi/linux/fs.h (Linux 6.11): a write is done as a whole or not at all,
+/// also when power fails.
+pub(crate) const RWF_ATOMIC: u32 = 0x40;
+
+/// How blocking calls write and flush.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockingCalls {
+    write_flags: ReadWriteFlags,
     flush_metadata: bool,
     fua_flags: ReadWriteFlags,
 }
@@ -34,11 +39,22 @@ impl BlockingCalls {
     /// Selects fsync(2) over fdatasync(2) for flushes, and RWF_SYNC over RWF_DSYNC for FUA.
     pub fn new(flush_metadata: bool, fua_metadata: bool) -> BlockingCalls {
         BlockingCalls {
+            write_flags: ReadWriteFlags::empty(),
             flush_metadata,
             fua_flags: match fua_metadata {
                 true => ReadWriteFlags::SYNC,
                 false => ReadWriteFlags::DSYNC,
             },
+        }
+    }
+
+    /// Writes with RWF_ATOMIC.
+    #[must_use]
+    pub fn with_atomic_writes(self, atomic: bool) -> BlockingCalls {
+        let flags = if atomic { RWF_ATOMIC } else { 0 };
+        BlockingCalls {
+            write_flags: ReadWriteFlags::from_bits_retain(flags),
+            ..self
         }
     }
 
@@ -50,10 +66,13 @@ impl BlockingCalls {
         }
         let result = match io.op {
             Op::Read => file.read_at(&mut buffer[..length], io.offset_bytes),
-            Op::Write if io.fua => {
+            Op::Write if io.fua || !self.write_flags.is_empty() => {
                 let buffer = IoSlice::new(&buffer[..length]);
-                rustix::io::pwritev2(file, &[buffer], io.offset_bytes, self.fua_flags)
-                    .map_err(Into::into)
+                let flags = match io.fua {
+                    true => self.write_flags | self.fua_flags,
+                    false => self.write_flags,
+                };
+                rustix::io::pwritev2(file, &[buffer], io.offset_bytes, flags).map_err(Into::into)
             }
             Op::Write => file.write_at(&buffer[..length], io.offset_bytes),
             Op::Flush if self.flush_metadata => file.sync_all().map(|()| length),

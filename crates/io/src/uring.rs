@@ -16,7 +16,7 @@ use io_uring::{cqueue, opcode, squeue};
 use crate::drive_handle::DriveHandle;
 use crate::page_cache::ReadSource;
 use crate::ring::{Encode, Ring, RingTarget};
-use crate::sync::fallocate_mode;
+use crate::sync::{RWF_ATOMIC, fallocate_mode};
 use crate::{Completion, Io, TargetError};
 
 pub use crate::ring::UringOptions;
@@ -27,6 +27,7 @@ pub struct FileCalls {
     drive: DriveHandle,
     flush: FsyncFlags,
     fua_flags: i32,
+    write_flags: i32,
 }
 
 /// The io_uring of one worker.
@@ -72,6 +73,11 @@ impl UringTarget {
                 true => libc::RWF_SYNC,
                 false => libc::RWF_DSYNC,
             },
+            write_flags: if options.atomic_writes {
+                RWF_ATOMIC as i32
+            } else {
+                0
+            },
         };
         Ok(RingTarget::over(ring, calls))
     }
@@ -86,7 +92,9 @@ unsafe impl Encode for FileCalls {
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry {
         const FILE: Fixed = Fixed(0);
         let index = io.slot as u16;
-        let fua_flags = if io.fua { self.fua_flags } else { 0 };
+        let flags = self.write_flags | if io.fua { self.fua_flags } else { 0 };
+        // Atomic writes take no registered buffer (Linux, `generic_atomic_write_valid`).
+        let fixed = fixed && (io.op != Op::Write || self.write_flags == 0);
         // Buffer indices are 16 bits wide; slots are at most 32768.
         let entry = match (io.op, fixed) {
             (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, io.len_bytes, index)
@@ -97,11 +105,11 @@ unsafe impl Encode for FileCalls {
                 .build(),
             (Op::Write, true) => opcode::WriteFixed::new(FILE, buffer, io.len_bytes, index)
                 .offset(io.offset_bytes)
-                .rw_flags(fua_flags)
+                .rw_flags(flags)
                 .build(),
             (Op::Write, false) => opcode::Write::new(FILE, buffer, io.len_bytes)
                 .offset(io.offset_bytes)
-                .rw_flags(fua_flags)
+                .rw_flags(flags)
                 .build(),
             (Op::Flush, _) => opcode::Fsync::new(FILE).flags(self.flush).build(),
             (Op::Discard | Op::WriteZeroes, _) => {

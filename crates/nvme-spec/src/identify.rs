@@ -106,6 +106,9 @@ wire! {
         format_attributes / set_format_attributes: u8 = 524;
         /// Volatile Write Cache (VWC): bit 0 present, bits 2:1 what Flush with all namespaces does.
         volatile_write_cache / set_volatile_write_cache: u8 = 525;
+        atomic_write / set_atomic_write: u16 = 526, "Atomic Write Unit Normal (AWUN), less one.";
+        /// Atomic Write Unit Power Fail (AWUPF) in logical blocks, less one.
+        atomic_power_fail / set_atomic_power_fail: u16 = 528;
         sgls / set_sgls: u32 = 536, "SGL Support (SGLS), see [`sgls`].";
         subsystem_nqn / set_subsystem_nqn: [u8; 256] = 768, "NVM Subsystem NVMe Qualified Name (SUBNQN), zero-terminated UTF-8.";
         descriptors / set_descriptors: [PowerStateDescriptor; 32] = 2048, "Power State Descriptors (PSD0 to PSD31).";
@@ -123,7 +126,8 @@ wire! {
         size_blocks / set_size_blocks: u64 = 0, "Namespace Size (NSZE) in logical blocks.";
         capacity_blocks / set_capacity_blocks: u64 = 8, "Namespace Capacity (NCAP) in logical blocks.";
         used_blocks / set_used_blocks: u64 = 16, "Namespace Utilization (NUSE) in logical blocks.";
-        /// Namespace Features (NSFEAT): bit 0 thin provisioning, bit 2 errors of deallocated
+        /// Namespace Features (NSFEAT): bit 0 thin provisioning, bit 1 atomic units of its own
+        /// (NSABP), bit 2 errors of deallocated
         /// blocks, bit 4 the fields of optimal I/O.
         features / set_features: u8 = 24;
         lba_format_count / set_lba_format_count: u8 = 25, "Number of LBA Formats (NLBAF), less one.";
@@ -134,6 +138,13 @@ wire! {
         /// Deallocate Logical Block Features (DLFEAT): bits 2:0 how deallocated blocks read (1
         /// zeroes), bit 3 DEAC of Write Zeroes.
         deallocate_features / set_deallocate_features: u8 = 33;
+        /// Namespace Atomic Write Unit Normal (NAWUN) in logical blocks, less one.
+        atomic_write / set_atomic_write: u16 = 34;
+        /// Namespace Atomic Write Unit Power Fail (NAWUPF) in logical blocks, less one.
+        atomic_power_fail / set_atomic_power_fail: u16 = 36;
+        /// Namespace Atomic Boundary Size Power Fail (NABSPF) in logical blocks, less one; 0 for
+        /// none.
+        atomic_boundary_power_fail / set_atomic_boundary_power_fail: u16 = 44;
         capacity_bytes / set_capacity_bytes: u128 = 48, "NVM Capacity (NVMCAP) in bytes.";
         write_granularity / set_write_granularity: u16 = 64, "Namespace Preferred Write Granularity (NPWG) in logical blocks, less one.";
         write_alignment / set_write_alignment: u16 = 66, "Namespace Preferred Write Alignment (NPWA) in logical blocks, less one.";

@@ -50,6 +50,8 @@ fn failure(name: &str, message: String) -> TargetError {
 struct Slot {
     thread: u32,
     command: Command,
+    /// Reclaim unit handle of its writes.
+    handle: u16,
 }
 
 impl Slot {
@@ -57,6 +59,7 @@ impl Slot {
         let thread = slot / depth;
         Slot {
             thread,
+            handle: 0,
             command: Command {
                 tag: slot,
                 queue: thread as u16,
@@ -82,6 +85,7 @@ impl Slot {
 
     #[inline]
     fn start(&self, drive: &mut Drive, at: Nanos, buffers: Option<&mut Buffers>) {
+        drive.select_placement(self.handle);
         match buffers {
             Some(buffers) if self.command.op == Op::Write => {
                 let bytes = &buffers.slot(self.command.tag)[..self.command.len_bytes as usize];
@@ -150,7 +154,7 @@ impl SimTarget {
         Ok(self)
     }
 
-    fn drive(&self) -> &Drive {
+    pub fn drive(&self) -> &Drive {
         self.simulation.drive()
     }
 
@@ -233,6 +237,22 @@ impl SimTarget {
         let buffers = self.keeps_data().then(|| Buffers::new(slots, slot_bytes));
         self.buffers = buffers.transpose()?;
         Ok(())
+    }
+
+    /// Reclaim unit handle of the writes of these slots, until the next job.
+    pub fn place_writes(&mut self, slots: std::ops::Range<u32>, handle: u16) {
+        let slots = slots.start as usize..slots.end as usize;
+        for slot in self.slots.get_mut(slots).into_iter().flatten() {
+            slot.handle = handle;
+        }
+    }
+
+    /// Reclaim unit handles that writes can have; 0 of a drive that is the cache of a disk.
+    pub fn placement_handles(&self) -> u16 {
+        match self.cached {
+            None => self.drive().placement_handles(),
+            Some(_) => 0,
+        }
     }
 
     /// Takes effect with the next job.

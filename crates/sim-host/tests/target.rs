@@ -178,3 +178,32 @@ fn power_loss_and_surprise_removal_are_io_errors() {
         "no telemetry of a removed drive"
     );
 }
+
+/// Writes of each worker fill the reclaim unit of its own handle.
+#[test]
+fn slots_write_by_their_reclaim_unit_handle() {
+    let mut options = DriveOptions::default();
+    options.set("fdp", "4").unwrap();
+    let profile = Profile::builtin("samsung-pm9d3a").unwrap();
+    let mut target = SimTarget::new("sim:samsung-pm9d3a", profile, options).unwrap();
+    assert_eq!(target.placement_handles(), 4);
+    target.begin_job(2, 1, 4096).unwrap();
+    target.place_writes(0..1, 1);
+    target.place_writes(1..2, 3);
+    let left = |target: &SimTarget| -> Vec<u64> {
+        let units = target.drive().reclaim_units();
+        units.iter().map(|unit| unit.left_bytes).collect()
+    };
+    let before = left(&target);
+    let mut out = Vec::new();
+    for (slot, offset_bytes) in [(0, 0), (1, 4096), (1, 8192)] {
+        target.submit(&[io(Op::Write, slot, offset_bytes)]).unwrap();
+        target.reap(1, Nanos(u64::MAX - 1), &mut out).unwrap();
+    }
+    let written: Vec<u64> = before
+        .iter()
+        .zip(left(&target))
+        .map(|(was, is)| was - is)
+        .collect();
+    assert_eq!(written, [0, 4096, 0, 8192]);
+}

@@ -46,6 +46,7 @@ pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
         false => AUDIT_SPAN,
     };
     let facts = TargetProperties {
+        placement_handles: 0,
         name: "null:".to_owned(),
         capacity_bytes: 16 << 30,
         min_io_bytes: 512,

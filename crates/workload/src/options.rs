@@ -261,6 +261,13 @@ job_options! {
     /// each write completes when it is on non-volatile media: `dsync` (Force Unit Access of a
     /// drive, O_DSYNC of a file), `sync` (O_SYNC: the metadata of a file too), `none`
     Workload sync: Text(String), "KIND", "`none`", ["\"dsync\""];
+    /// each write is done as a whole or not at all, also when power fails (RWF_ATOMIC): refused
+    /// where kernel and drive do not promise that for the block size
+    /// ([real-drives.md](real-drives.md))
+    Workload atomic: Flag(bool), "", "`false`", ["true"];
+    /// placement identifier of the job's writes, so that data of one lifetime share reclaim units
+    /// (Flexible Data Placement): of a simulated drive with `fdp=N`, or with `engine` `passthru`
+    Workload fdp: Number(u32), "ID", "no placement", ["1"];
     /// a flush when the last write of a thread has completed
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
     /// replay the requests of this block trace ([traces.md](traces.md)) in place of `rw` and `bs`

@@ -16,6 +16,7 @@ use crate::options::JobOptions;
 use crate::segments::Segments;
 
 mod accesses;
+mod atomic;
 mod checks;
 mod error;
 mod flushes;
@@ -110,6 +111,10 @@ pub struct SynchronousWrites {
 pub struct DriveFeatures {
     /// Length of the zones that are emptied before the write at their start.
     pub zone_resets: Option<NonZeroU64>,
+    /// Each write is done as a whole or not at all, also when power fails.
+    pub atomic: bool,
+    /// Placement identifier of the writes.
+    pub placement: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -253,17 +258,23 @@ impl Workload {
             sqpoll_cpu: options.sqpoll_cpu,
             iopoll,
         };
-        workload.on_drive(&places, target)
+        workload.on_drive(options, &places, target)
     }
 
     fn on_drive(
         mut self,
+        options: &JobOptions,
         places: &Places,
         target: &TargetProperties,
     ) -> Result<Workload, PlanError> {
         self.features = DriveFeatures {
             zone_resets: zones::resets(&self, places, target)?,
+            placement: placement(options, target, &self)?,
+            atomic: options.atomic.unwrap_or(false),
         };
+        if self.features.atomic {
+            atomic::check(&self, target)?;
+        }
         // Zones, order and region are checked together by the generator.
         for worker in [0, self.numjobs - 1] {
             self.addresses(worker)?;

@@ -98,6 +98,7 @@ fn a_slow_drive_does_not_end_the_loop() {
 fn the_timeout_applies_only_to_real_drives() {
     let of = |kind| {
         let facts = TargetProperties {
+            placement_handles: 0,
             name: "drive".to_owned(),
             capacity_bytes: 1 << 30,
             min_io_bytes: 512,

@@ -1,5 +1,6 @@
 //! Options become a workload that fits the drive, or an error that names a valid value.
 
+use assay_device::identity::AtomicWrites;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties, WriteZones};
 use assay_io::Nanos;
 use assay_workload::options::JobOptions;
@@ -7,6 +8,7 @@ use assay_workload::plan::{Engine, Pacing, PlanError, Workload};
 
 fn facts(kind: TargetKind) -> TargetProperties {
     TargetProperties {
+        placement_handles: 0,
         name: "/dev/test".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 4096,
@@ -23,10 +25,11 @@ fn options(words: &str) -> JobOptions {
             "iodepth"
             | "numjobs"
             | "rwmixread"
+            | "fdp"
             | "seed"
             | "segments"
             | "iodepth_batch_complete_min" => toml::Value::Integer(value.parse().unwrap()),
-            "split" | "direct" | "sqpoll" | "hipri" | "verify" => {
+            "split" | "atomic" | "direct" | "sqpoll" | "hipri" | "verify" => {
                 toml::Value::Boolean(value.parse().unwrap())
             }
             _ => toml::Value::String(value.to_owned()),
@@ -43,6 +46,7 @@ fn plan(words: &str) -> Result<Workload, PlanError> {
             io_poll: false,
             passthru: PassthruSupport::No,
             zones: None,
+            atomic: None,
         }),
     )
 }
@@ -148,6 +152,96 @@ fn verifying_threads_have_disjoint_areas() {
     assert!(increment("100m").is_ok());
 }
 
+/// The drive promises 4 KiB.
+#[test]
+fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
+    let limits = AtomicWrites {
+        min_bytes: 512,
+        max_bytes: 4096,
+    };
+    let block = |atomic| TargetProperties {
+        min_io_bytes: 512,
+        ..facts(TargetKind::Block {
+            io_poll: false,
+            passthru: PassthruSupport::Possible,
+            zones: None,
+            atomic,
+        })
+    };
+    let plan = |words: &str, target| Workload::plan(&options(words), target);
+    let promised = &block(Some(limits));
+    for fits in [
+        "rw=write bs=4k",
+        "rw=randwrite bs=512 iodepth=4",
+        "rw=randrw bs=1k",
+    ] {
+        assert!(
+            plan(&format!("atomic=true {fits}"), promised)
+                .unwrap()
+                .features
+                .atomic
+        );
+    }
+    assert!(!plan("rw=write bs=1m", promised).unwrap().features.atomic);
+    for (words, named) in [
+        ("rw=randread", "a job that writes"),
+        ("rw=write bs=8k", "512 to 4096 bytes"),
+        ("rw=write bs=1536", "power of two"),
+        ("rw=write bssplit", "power of two"),
+        ("rw=randwrite bs=4k offset=512", "multiples of"),
+        ("rw=randwrite bs=4k blockalign=512", "multiples of"),
+        ("rw=write bs=4k engine=passthru", "--engine passthru"),
+        ("rw=write bs=4k direct=false", "--direct"),
+    ] {
+        let words = words.replace("bssplit", "bs=512/50:1k/50");
+        let error = plan(&format!("atomic=true {words}"), promised).unwrap_err();
+        assert!(error.to_string().contains(named), "{words}: {error}");
+    }
+    for none in [
+        &block(None),
+        &facts(TargetKind::File),
+        &facts(TargetKind::Simulated),
+    ] {
+        let error = plan("atomic=true rw=write", none).unwrap_err().to_string();
+        assert!(error.contains("--atomic"), "{error}");
+    }
+}
+
+#[test]
+fn placement_identifiers_are_those_of_the_drive() {
+    let placing = |kind, placement_handles| TargetProperties {
+        placement_handles,
+        ..facts(kind)
+    };
+    let plan = |words: &str, target: &TargetProperties| Workload::plan(&options(words), target);
+    let simulated = &placing(TargetKind::Simulated, 4);
+    let planned = plan("rw=randwrite fdp=3", simulated).unwrap();
+    assert_eq!(planned.features.placement, Some(3));
+    let block = &placing(
+        TargetKind::Block {
+            io_poll: false,
+            passthru: PassthruSupport::Possible,
+            zones: None,
+            atomic: None,
+        },
+        4,
+    );
+    plan("rw=write fdp=0 engine=passthru", block).unwrap();
+    for (words, target, named) in [
+        ("rw=write fdp=4", simulated, "0 to 3"),
+        ("rw=randread fdp=1", simulated, "a job that writes"),
+        ("rw=write fdp=1", block, "--engine passthru"),
+        (
+            "rw=write fdp=0",
+            &placing(TargetKind::Simulated, 0),
+            "assay probe",
+        ),
+    ] {
+        let error = plan(words, target).unwrap_err().to_string();
+        assert!(error.contains("--fdp") && error.contains(named), "{error}");
+    }
+}
+
 /// Zones of 2 MiB, of which the first MiB can be written.
 #[test]
 fn host_managed_zones_are_written_one_after_the_other() {
@@ -159,6 +253,7 @@ fn host_managed_zones_are_written_one_after_the_other() {
             capacity_bytes: 1 << 20,
             most_at_once: Some(3),
         }),
+        atomic: None,
     });
     let plan = |words: &str| Workload::plan(&options(words), &zoned);
     let two = plan("rw=write bs=512k size=4m").unwrap();

@@ -1,11 +1,13 @@
-//! Namespaces that are not plain: blocks with metadata or protection information, and zones.
+//! Namespaces that are not plain: blocks with metadata or protection information,
+//! zones, atomic writes, data placement.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{MIB, number};
 use crate::guest::{Guest, Setup};
 
-pub const SERIAL: &str = "GUEST-ODD";
+const SERIAL: &str = "GUEST-ODD";
+const PLACED: &str = "GUEST-FDP";
 
 /// A controller with these namespaces.
 pub fn add(setup: Setup) -> Setup {
@@ -14,7 +16,8 @@ pub fn add(setup: Setup) -> Setup {
         .image("extended", 16 * MIB)
         .image("metadata", 16 * MIB)
         .image("zoned", 32 * MIB)
-        .controller("odd", SERIAL, "")
+        // Atomic writes of 4 KiB, also when power fails.
+        .controller("odd", SERIAL, "atomic.dn=off,atomic.awun=15,atomic.awupf=7")
         .option("-device nvme-ns,drive=separate,bus=odd,nsid=1,ms=8,mset=0,pi=1")
         .option("-device nvme-ns,drive=extended,bus=odd,nsid=2,ms=8,mset=1,pi=1")
         .option("-device nvme-ns,drive=metadata,bus=odd,nsid=3,ms=8,mset=1")
@@ -22,6 +25,10 @@ pub fn add(setup: Setup) -> Setup {
             "-device nvme-ns,drive=zoned,bus=odd,nsid=4,zoned=true,zoned.zone_size=2M,\
              zoned.zone_capacity=1M,zoned.max_open=3,zoned.max_active=4",
         )
+        .image("placed", 32 * MIB)
+        .option("-device nvme-subsys,id=placing,nqn=placing,fdp=on,fdp.nruh=4,fdp.runs=1M")
+        .controller("placing-controller", PLACED, "subsys=placing")
+        .option("-device nvme-ns,drive=placed,bus=placing-controller,nsid=1,fdp.ruhs=0-3")
 }
 
 #[track_caller]
@@ -29,8 +36,56 @@ pub fn check(guest: &mut Guest) {
     for nsid in [1, 2] {
         protection_information(guest, nsid);
     }
+    atomic_writes(guest);
     metadata(guest);
     zones(guest);
+    placement(guest);
+}
+
+#[track_caller]
+fn atomic_writes(guest: &mut Guest) {
+    let drive = guest.namespace(SERIAL, 1);
+    let probe = guest.json(&format!("probe {drive}"));
+    let limits = json!({ "min_bytes": 512, "max_bytes": 4096 });
+    assert_eq!(probe["drive"]["atomic_writes"], limits, "{probe:#}");
+    let own = &probe["nvme"]["namespaces"][0];
+    assert_eq!(number(own, "/atomic_bytes"), 8192.0, "{own:#}");
+    assert_eq!(number(own, "/atomic_power_fail_bytes"), 4096.0, "{own:#}");
+    let job = format!("job {drive} --rw randwrite --size 1m --atomic --destroy {SERIAL}");
+    for engine in ["sync", "uring --iodepth 4"] {
+        let done = guest.json(&format!("{job} --bs 4k --engine {engine}"));
+        assert_eq!(number(&done, "/jobs/0/write/bytes"), MIB as f64, "{done:#}");
+        assert_eq!(number(&done, "/jobs/0/write/errors"), 0.0, "{done:#}");
+    }
+    let refused = guest.assay(&format!("{job} --bs 8k"));
+    refused.refuses(2, &["--atomic", "512 to 4096 bytes"]);
+}
+
+/// What the statistics log says, against nvme-cli.
+#[track_caller]
+fn placement(guest: &mut Guest) {
+    let drive = guest.device(PLACED);
+    let write = format!("job {drive} --rw write --bs 64k --size 1m --destroy {PLACED}");
+    guest.json(&write);
+    let probe = guest.json(&format!("probe {drive}"));
+    let placement = &probe["nvme"]["placement"];
+    assert_eq!(placement["enabled"], 0, "{placement:#}");
+    let configurations = json!([{
+        "groups": 1, "handles": 4, "unit_bytes": MIB, "mixes_when_moving": true,
+    }]);
+    assert_eq!(placement["configurations"], configurations);
+    let controller = probe["drive"]["nvme"]["controller"].as_str().unwrap();
+    let theirs = guest.ok(&format!("nvme fdp stats {controller} -e 1"));
+    for (ours, named) in [("host_bytes", "(HBMW): "), ("media_bytes", "(MBMW): ")] {
+        let bytes = number(placement, &format!("/statistics/{ours}"));
+        assert!(bytes >= MIB as f64, "{placement:#}");
+        assert!(theirs.contains(&format!("{named}{bytes}")), "{theirs}");
+    }
+    let text = guest.assay(&format!("probe {drive}")).expect(0).stdout;
+    assert!(
+        text.contains("4 reclaim unit handles, initially isolated"),
+        "{text}"
+    );
 }
 
 #[track_caller]

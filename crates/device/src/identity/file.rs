@@ -8,7 +8,9 @@ use super::block::{BlockNode, block_node, describe_block, unsupported_format};
 use super::layers::layers;
 use super::mounts::{Mount, parse_mountinfo};
 use super::root::entries;
-use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
+use super::{
+    AtomicWrites, DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot,
+};
 use crate::open::open_file;
 
 /// Every direct I/O implementation in Linux accepts it: none requires more than a page of 4 KiB.
@@ -142,6 +144,7 @@ fn identify_block(
         info.zones = Some(device.map_or(zones, |device| zones.with_capacity(&device)));
     }
     apply_direct_io(&mut info, path);
+    info.atomic_writes = statx_atomic_writes(path);
     info.layers = layers(&info, None);
     Ok(info)
 }
@@ -195,6 +198,7 @@ fn identify_file(
         direct_io: direct.supported,
         min_io_bytes: direct.offset_align_bytes,
         memory_align_bytes: direct.memory_align_bytes,
+        atomic_writes: statx_atomic_writes(path),
         ..DriveInfo::new(DriveKind::File, spec, name, metadata.len())
     };
     if let Some(under) = &backing_info {
@@ -258,6 +262,18 @@ fn statx_direct_io(path: &Path) -> Option<DirectIo> {
         supported,
         offset_align_bytes: or_safe(stat.stx_dio_offset_align),
         memory_align_bytes: or_safe(stat.stx_dio_mem_align),
+    })
+}
+
+/// STATX_WRITE_ATOMIC of statx(2), since Linux 6.11.
+fn statx_atomic_writes(path: &Path) -> Option<AtomicWrites> {
+    const STATX_WRITE_ATOMIC: u32 = 0x0001_0000;
+    let asked = StatxFlags::from_bits_retain(STATX_WRITE_ATOMIC);
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), asked).ok()?;
+    let known = stat.stx_mask & STATX_WRITE_ATOMIC != 0 && stat.stx_atomic_write_unit_max > 0;
+    known.then_some(AtomicWrites {
+        min_bytes: stat.stx_atomic_write_unit_min,
+        max_bytes: stat.stx_atomic_write_unit_max,
     })
 }
 

@@ -134,11 +134,22 @@ impl<'p> Commands<'p> {
 
     /// Base 5.16.1.10.
     pub fn endurance_group(&mut self, group: u16) -> Result<EnduranceGroupLog, CommandError> {
-        let mut command = GetLogPage::of(LogId::ENDURANCE_GROUP, 0, EnduranceGroupLog::SIZE as u32);
-        command.set_nsid(NSID_ALL).set_endurance_group(group);
-        let mut data = vec![0; EnduranceGroupLog::SIZE];
-        self.ask(command.entry(), &mut data)?;
+        let data = self.group_log(LogId::ENDURANCE_GROUP, group, EnduranceGroupLog::SIZE)?;
         Ok(EnduranceGroupLog::load(&data))
+    }
+
+    /// A log page of an endurance group.
+    pub fn group_log(
+        &mut self,
+        page: LogId,
+        group: u16,
+        len: usize,
+    ) -> Result<Vec<u8>, CommandError> {
+        let mut command = GetLogPage::of(page, 0, len as u32);
+        command.set_nsid(NSID_ALL).set_endurance_group(group);
+        let mut data = vec![0; len];
+        self.ask(command.entry(), &mut data)?;
+        Ok(data)
     }
 
     pub fn vendor_log(&mut self, log: VendorLog) -> Result<[u8; VendorLog::BYTES], CommandError> {

@@ -1,6 +1,7 @@
 use assay_units::text::{format_size, group_digits};
 
 use super::health::Health;
+use super::placement::Placement;
 use super::probe::{Namespace, PowerStateLimits, Probe, RegisterFacts};
 
 struct Facts<'t> {
@@ -146,7 +147,46 @@ pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) 
         let name = format!("namespace {}", namespace.nsid);
         facts.add(name, namespace_words(namespace));
     }
+    if let Some(placement) = &probe.placement {
+        placement_facts(&mut facts, placement);
+    }
     health_facts(&mut facts, &probe.health);
+}
+
+fn placement_facts(facts: &mut Facts<'_>, placement: &Placement) {
+    facts.group = "data placement (FDP)";
+    for (index, c) in (0_u8..).zip(&placement.configurations) {
+        let mark = match placement.enabled == Some(index) {
+            true => " (in use)",
+            false => "",
+        };
+        let isolation = match c.mixes_when_moving {
+            true => "initially isolated",
+            false => "persistently isolated",
+        };
+        let value = format!(
+            "{} reclaim unit handles, {isolation}; reclaim units of {} in {} group(s)",
+            c.handles,
+            format_size(c.unit_bytes),
+            c.groups
+        );
+        facts.add(format!("configuration {index}{mark}"), value);
+    }
+    let Some(log) = &placement.statistics else {
+        facts.add("enabled", yes(placement.enabled.is_some()));
+        return;
+    };
+    let [host, media, erased] =
+        [log.host_bytes, log.media_bytes, log.erased_bytes].map(format_size);
+    let amplification = match log.host_bytes {
+        0 => String::new(),
+        bytes => format!(
+            ": {:.2} bytes per byte",
+            log.media_bytes as f64 / bytes as f64
+        ),
+    };
+    let value = format!("{host} by the host, {media} to the media{amplification}; {erased} erased");
+    facts.add("written since it is on", value);
 }
 
 fn register_facts(facts: &mut Facts<'_>, r: &RegisterFacts) {
@@ -224,6 +264,14 @@ fn namespace_words(n: &Namespace) -> String {
             format!("; protection information of type {kind}{place}")
         }
     };
+    let boundary = n.atomic_boundary_bytes.map_or(String::new(), |bytes| {
+        format!(" within {}", format_size(bytes))
+    });
+    let (atomic, power_fail) = (n.atomic_bytes, n.atomic_power_fail_bytes);
+    let [atomic, power_fail] = [atomic, power_fail].map(format_size);
+    let atomic =
+        format!("; atomic writes of {atomic}, of {power_fail}{boundary} also when power fails");
+    let metadata = metadata + &atomic;
     format!("{size} bytes, {used} in use; formats {formats}{metadata}{deallocated}{preferred}")
 }
 

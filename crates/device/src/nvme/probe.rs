@@ -2,7 +2,9 @@ use assay_nvme_spec::feature::{
     AutonomousTable, FeatureId, FeatureSwitch, HostThermal, InterruptCoalescing, NumberOfQueues,
     TemperatureThreshold,
 };
-use assay_nvme_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
+use assay_nvme_spec::identify::{
+    IdentifyController, IdentifyNamespace, ctratt, oacs, oncs, sanicap,
+};
 use assay_nvme_spec::register::Version;
 use assay_units::text::hexadecimal;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::commands::Commands;
 use super::endurance::EnduranceLogs;
 use super::health::{Health, read_by};
+use super::placement::{Placement, placement};
 use super::registers::ControllerRegisters;
 use super::{AdminPort, CommandError};
 
@@ -47,6 +50,9 @@ pub struct Probe {
     pub total_capacity_bytes: Option<u64>,
     pub namespaces: Vec<Namespace>,
     pub health: Health,
+    /// Flexible Data Placement; `None` where the controller has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,6 +135,15 @@ pub struct Namespace {
     /// NGUID or EUI64, hexadecimal.
     pub unique_id: Option<String>,
     pub formats: Vec<Format>,
+    /// Writes of at most so many bytes are never seen in part.
+    #[serde(default)]
+    pub atomic_bytes: u64,
+    /// Nor after a power failure, if they cross no boundary.
+    #[serde(default)]
+    pub atomic_power_fail_bytes: u64,
+    /// `None` without boundaries.
+    #[serde(default)]
+    pub atomic_boundary_bytes: Option<u64>,
     /// Type of end-to-end protection information of each block; 0 for none.
     #[serde(default)]
     pub protection_type: u8,
@@ -215,10 +230,15 @@ pub(crate) fn probe(
             .map(|(slot, text)| (slot, text, slot == log.active_slot()));
         slots.collect()
     });
-    let mut namespaces = Vec::new();
+    let (mut namespaces, mut group) = (Vec::new(), None);
     for nsid in commands.active_namespaces()? {
-        namespaces.push(namespace(nsid, &commands.identify_namespace(nsid)?));
+        let found = commands.identify_namespace(nsid)?;
+        group = group.or(Some(found.endurance_group()).filter(|&group| group > 0));
+        namespaces.push(namespace(nsid, &found, &controller));
     }
+    let places = controller.attributes() & ctratt::FLEXIBLE_DATA_PLACEMENT != 0;
+    let group = group.filter(|_| places);
+    let placement = group.and_then(|group| placement(&mut commands, group));
     let [low, mid, high] = controller.ieee_oui();
     Ok(Probe {
         version: Version::from_raw(controller.version()).to_string(),
@@ -264,6 +284,7 @@ pub(crate) fn probe(
             .filter(|&bytes| bytes > 0),
         namespaces,
         health,
+        placement,
     })
 }
 
@@ -335,10 +356,17 @@ fn power_states(controller: &IdentifyController, now: Option<u8>) -> Vec<PowerSt
         .collect()
 }
 
-fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
+fn namespace(nsid: u32, found: &IdentifyNamespace, controller: &IdentifyController) -> Namespace {
     let block_bytes = found.format().block_bytes().unwrap_or(0);
     let bytes = |blocks: u64| blocks.saturating_mul(block_bytes);
     let in_use = found.format_index();
+    // NSFEAT bit 1: the namespace has atomic units of its own, where they are not 0.
+    let own = found.features() & 1 << 1 != 0;
+    let unit = |of_namespace: u16, of_controller: u16| match of_namespace {
+        blocks if own && blocks > 0 => bytes(u64::from(blocks) + 1),
+        _ => bytes(u64::from(of_controller) + 1),
+    };
+    let boundary = found.atomic_boundary_power_fail();
     let (nguid, eui64) = (found.nguid(), found.eui64());
     let unique_id = match (nguid != [0; 16], eui64 != [0; 8]) {
         (true, _) => Some(hexadecimal(&nguid)),
@@ -362,6 +390,9 @@ fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
             optimal_bytes: bytes(u64::from(found.optimal_write_size()) + 1),
         }),
         unique_id,
+        atomic_bytes: unit(found.atomic_write(), controller.atomic_write()),
+        atomic_power_fail_bytes: unit(found.atomic_power_fail(), controller.atomic_power_fail()),
+        atomic_boundary_bytes: (own && boundary > 0).then(|| bytes(u64::from(boundary) + 1)),
         protection_type: found.protection_type(),
         extended_blocks: found.has_extended_blocks() && found.format().metadata_bytes() > 0,
         formats: (0..)

@@ -1,3 +1,5 @@
+use crate::identity::AtomicWrites;
+
 /// Drive properties for job planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetProperties {
@@ -6,6 +8,8 @@ pub struct TargetProperties {
     /// Alignment of offsets and lengths: the logical block size under O_DIRECT.
     pub min_io_bytes: u32,
     pub kind: TargetKind,
+    /// Placement identifiers of writes, from 0 on (Flexible Data Placement); 0 without them.
+    pub placement_handles: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +21,7 @@ pub enum TargetKind {
         passthru: PassthruSupport,
         /// Of a drive whose zones take writes at their write pointers only.
         zones: Option<WriteZones>,
+        atomic: Option<AtomicWrites>,
     },
     /// Engines: sync or uring.
     File,

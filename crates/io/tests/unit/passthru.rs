@@ -25,6 +25,7 @@ fn commands(protection: Option<Protection>) -> NvmeCommands {
         nsid: 1,
         block_bytes: 512,
         protection,
+        placement: None,
         ranges: vec![DatasetRange::default(); 4],
     }
 }
@@ -56,6 +57,26 @@ fn the_controller_inserts_and_strips_protection_information() {
     }
     assert_eq!(dwords(Op::WriteZeroes, typed(true)), (0b1000, 8));
     assert_eq!(dwords(Op::WriteZeroes, None), (0, 0));
+}
+
+#[test]
+fn writes_have_their_placement_identifier() {
+    let io = Io {
+        op: Op::Write,
+        data: assay_units::DataClass::Incompressible,
+        slot: 0,
+        len_bytes: 4096,
+        offset_bytes: 0,
+        fua: false,
+    };
+    let mut placed = commands(None);
+    placed.placement = Some(3);
+    // Command dwords 12 and 13 of the entry: Directive Type 2, Directive Specific.
+    // SAFETY: an entry is 128 bytes of plain numbers.
+    let bytes: [u8; 128] =
+        unsafe { std::mem::transmute(placed.entry(&io, std::ptr::null_mut(), false)) };
+    assert_eq!(bytes[48 + 50] >> 4, 2);
+    assert_eq!(bytes[48 + 54..][..2], [3, 0]);
 }
 
 #[test]

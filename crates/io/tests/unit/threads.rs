@@ -104,3 +104,43 @@ fn writes_reach_the_file_and_flushes_complete() {
         .unwrap();
     drop(target);
 }
+
+/// A file system that promises nothing refuses such writes, so that this shows that they are asked
+/// for.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a temporary file is no drive")]
+fn atomic_writes_are_refused_where_nothing_promises_them() {
+    use crate::uring::{UringOptions, UringTarget};
+    let open = || {
+        let file = tempfile::tempfile_in("/dev/shm").unwrap();
+        file.set_len(4096).unwrap();
+        DriveHandle::new("shm", file, 512).unwrap()
+    };
+    let result = |target: &mut dyn FnMut(&[Io], &mut Vec<Completion>)| {
+        let mut out = Vec::new();
+        target(&[io(Op::Write, 0, 0)], &mut out);
+        out[0].result
+    };
+    let until = Nanos(u64::MAX);
+    for (atomic, expected) in [(false, 4096), (true, -libc::EOPNOTSUPP)] {
+        let calls = BlockingCalls::default().with_atomic_writes(atomic);
+        let mut threads = ThreadsTarget::new(open(), 1, 4096, calls).unwrap();
+        let done = result(&mut |batch, out| {
+            threads.submit(batch).unwrap();
+            threads.reap(1, until, out).unwrap();
+        });
+        assert_eq!(done, expected);
+        let options = UringOptions {
+            atomic_writes: atomic,
+            ..UringOptions::default()
+        };
+        let Ok(mut ring) = UringTarget::new(open(), 1, 4096, options) else {
+            continue;
+        };
+        let done = result(&mut |batch, out| {
+            ring.submit(batch).unwrap();
+            ring.reap(1, until, out).unwrap();
+        });
+        assert_eq!(done, expected);
+    }
+}

@@ -489,7 +489,13 @@ fn durability_text(w: &Workload) -> Option<String> {
         true => "synchronous writes (sync)".to_owned(),
         false => "synchronous writes (dsync)".to_owned(),
     });
-    let texts: Vec<String> = synchronous.into_iter().chain(flushes).collect();
+    let atomic = w.features.atomic.then(|| "atomic writes".to_owned());
+    let placed = w
+        .features
+        .placement
+        .map(|id| format!("placement identifier {id}"));
+    let texts = [placed, atomic, synchronous, flushes].into_iter().flatten();
+    let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 

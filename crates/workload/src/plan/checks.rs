@@ -7,7 +7,7 @@ use assay_io::uring;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::accesses::Direction;
-use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError};
+use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError, Workload};
 use crate::access::{AccessConfig, Region};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
@@ -515,4 +515,37 @@ pub(super) fn verify(
         ));
     }
     Ok(Some(interval))
+}
+
+/// The placement identifier of the writes (Flexible Data Placement).
+pub(super) fn placement(
+    options: &JobOptions,
+    target: &TargetProperties,
+    workload: &Workload,
+) -> Result<Option<u16>, PlanError> {
+    let Some(id) = options.fdp else {
+        return Ok(None);
+    };
+    let refused = |why: String| Err(invalid(format!("{}: --fdp {why}", target.name)));
+    let handles = target.placement_handles;
+    if !workload.writes() || workload.trims {
+        return refused("needs a job that writes".to_owned());
+    }
+    if handles == 0 {
+        return refused(
+            "needs a drive with Flexible Data Placement that is on (`assay probe` shows it; \
+             sim:...,fdp=8 simulates one)"
+                .to_owned(),
+        );
+    }
+    if !matches!(workload.engine, Engine::Passthru | Engine::Sim) {
+        return refused(format!(
+            "needs --engine passthru: {} writes have no placement identifier",
+            workload.engine.name()
+        ));
+    }
+    match u16::try_from(id).ok().filter(|&id| id < handles) {
+        Some(id) => Ok(Some(id)),
+        None => refused(format!("{id} is out of range: it has 0 to {}", handles - 1)),
+    }
 }

@@ -257,6 +257,10 @@ fn run_drive(
     for (part, workload) in workloads.iter().enumerate() {
         for index in 0..workload.numjobs {
             let first_slot = workers.len() as u32 * depth;
+            target.place_writes(
+                first_slot..first_slot + depth,
+                workload.features.placement.unwrap_or(0),
+            );
             let worker = Worker::new(workload, index, first_slot, start)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());

@@ -314,13 +314,16 @@ fn run_worker(
     // A flush at the end is an fsync(2), as fio's.
     let metadata = workload.flush_every.is_none_or(|flush| flush.metadata);
     let fua_metadata = (workload.synchronous_writes).is_some_and(|writes| writes.metadata);
-    let calls = BlockingCalls::new(metadata, fua_metadata);
+    let calls =
+        BlockingCalls::new(metadata, fua_metadata).with_atomic_writes(workload.features.atomic);
     let options = UringOptions {
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
         sqpoll_cpu: workload.sqpoll_cpu,
         flush_metadata: metadata,
         fua_metadata,
+        atomic_writes: workload.features.atomic,
+        placement: workload.features.placement,
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {

@@ -146,6 +146,7 @@ pub fn run_for(
     io_timeout: Nanos,
 ) -> (Collected, LoopEnd) {
     let facts = TargetProperties {
+        placement_handles: 0,
         name: "clockwork".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,

@@ -21,6 +21,7 @@ fn workload(numjobs: u32) -> Workload {
         ..JobOptions::default()
     };
     let null = TargetProperties {
+        placement_handles: 0,
         name: "null:".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,
