@@ -24,7 +24,7 @@ use crate::commands::Date;
 use crate::live::LiveArguments;
 use crate::log::Log;
 use crate::terminal::Output;
-use fio::FioArguments;
+pub use fio::FioArguments;
 use job::WorkloadArguments;
 pub use jobs::{NamedJob, parse};
 pub use judge::{CheckArguments, CompareArguments, VerdictArguments};
@@ -137,6 +137,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Run(RunArguments),
     /// Run one workload, with fio's option names.
     Job(Box<JobArguments>),
+    /// Run a command line of fio, or its job files, as they are.
+    Fio(Box<FioArguments>),
     /// Show what a block trace holds, or fit a synthetic workload to it; `assay job --trace`
     /// replays one.
     Trace(trace::TraceArguments),
@@ -329,26 +331,29 @@ Examples:
   assay job ./disk.img --rw randread --rate 20k --arrival poisson --iodepth 64 --runtime 10s
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
   assay job sim:samsung-951 --runtime 10s --name reads --rw randread --name writes --rw write
-  assay job --fio jobs.fio sim:samsung-951
   assay job sim:samsung-951 --trace server.csv --trace_time_scale 0.5
+  assay job sim:samsung-951 --ioengine=libaio --rw=randread --bs=4k --size=1g     as fio
+  assay job --fio jobs.fio sim:samsung-951                    a job file, as assay fio does
 
 Several --name, as with fio's, begin jobs that run at once on the drive: options of a workload \
                         before the first --name are those of all.
 The first job is in the foreground.
+With an option that only fio has, all options of the line do what they do in fio (assay fio).
 Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, \
                         m, h.
 Without --runtime or --io_size the job makes one pass over the area.")]
 pub struct JobArguments {
     /// The drive.
-    #[arg(required_unless_present_any = ["filename", "fio_file"], conflicts_with = "filename")]
-    pub drive: Option<String>,
+    pub drive: String,
     #[command(flatten)]
     pub workload: WorkloadArguments,
     /// The jobs, each with the options of all, where several are named.
     #[arg(skip)]
     pub jobs: Vec<NamedJob>,
-    #[command(flatten)]
-    pub fio: FioArguments,
+    /// Name of a job. Given several times, each begins a job, and they run at once on the drive; a
+    /// single one changes nothing
+    #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
+    pub name: Option<String>,
     /// Allow overwriting this drive: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,

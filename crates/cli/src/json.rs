@@ -17,7 +17,7 @@ use assay_store::model::{CellPlan, CellResult, DriveRecord, PREDICTIVE_LEVEL, Wo
 use assay_store::read::{CellDrive, CellRecord};
 use serde_json::{Map, Value, json};
 
-pub fn job(run: &Run, info: &DriveInfo) -> Value {
+pub fn job(run: &Run, cells: &[CellRecord], info: &DriveInfo) -> Value {
     let drives = |cell: &'_ CellRecord| -> Vec<Value> {
         let job = |drive: &CellDrive| {
             let result = drive.result.clone().unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         "phases": phases,
         "modes": modes,
         "drive": info,
-        "jobs": run.cells.iter().flat_map(drives).collect::<Vec<_>>(),
+        "jobs": cells.iter().flat_map(drives).collect::<Vec<_>>(),
         "host": host(run),
         "audit": run.audit,
         "simulated": info.simulated,

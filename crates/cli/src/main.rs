@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Suites { suite } => commands::suites::run(suite.as_deref(), output),
         Command::Run(run) => commands::run::run(run, output),
         Command::Job(job) => commands::job::run(*job, output),
+        Command::Fio(fio) => commands::fio::run_line(*fio, output),
         Command::Trace(trace) => commands::trace::run(&trace, output),
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),

@@ -211,9 +211,20 @@ fn bins(histogram: &Histogram) -> Ordered<String, u64> {
 /// Reads the run folder again, because the percentiles that fio lists need the raw histograms.
 /// Fails like [`Run::open`], and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), ExportError> {
+    export_fio_json_from(run, 0, out)
+}
+
+/// Of the cells from this one on.
+pub fn export_fio_json_from(
+    run: &Run,
+    first_cell: usize,
+    out: &mut impl Write,
+) -> Result<(), ExportError> {
     let (run, jobs) = jobs(run)?;
-    let jobs = jobs.into_iter().map(|(_, job)| job);
-    write_document(&document(&run, jobs.collect()), out)
+    let jobs = jobs
+        .into_iter()
+        .filter(|((cell, _), _)| *cell >= first_cell);
+    write_document(&document(&run, jobs.map(|(_, job)| job).collect()), out)
 }
 
 /// Jobs of measured cells by (cell, drive within the cell).

@@ -126,7 +126,7 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, ExportE
                     fs::create_dir_all(parent)
                         .map_err(StoreError::io("create the folder", parent))?;
                 }
-                write_rows(&rows, log, &path)?;
+                write_rows(std::slice::from_ref(&rows), log, &path)?;
                 files.push(path);
             }
         }
@@ -134,19 +134,27 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, ExportE
     Ok(files)
 }
 
-/// Writes one log of a cell of one drive; an existing file is replaced.
-pub fn write_fio_log(run: &Run, cell: &str, log: FioLog, path: &Path) -> Result<(), ExportError> {
-    let found = run.cells.iter().find(|c| c.plan.id == cell);
-    let rows = match found.and_then(|cell| Some((cell, cell.drives.first()?.drive))) {
-        Some((cell, drive)) => rows(run, cell, drive)?,
-        None => Rows::new(),
-    };
-    write_rows(&rows, log, path)
+/// Writes one log of cells of one drive, one after the other; an existing file is replaced.
+pub fn write_fio_log(
+    run: &Run,
+    cells: &[&str],
+    log: FioLog,
+    path: &Path,
+) -> Result<(), ExportError> {
+    let named = run
+        .cells
+        .iter()
+        .filter(|cell| cells.contains(&cell.plan.id.as_str()));
+    let with_drive = named.filter_map(|cell| Some((cell, cell.drives.first()?.drive)));
+    let rows: Result<Vec<Rows>, ExportError> = with_drive
+        .map(|(cell, drive)| rows(run, cell, drive))
+        .collect();
+    write_rows(&rows?, log, path)
 }
 
-fn write_rows(rows: &Rows, log: FioLog, path: &Path) -> Result<(), ExportError> {
+fn write_rows(cells: &[Rows], log: FioLog, path: &Path) -> Result<(), ExportError> {
     replace_file(path, |file| {
-        for ((_, op), row) in rows {
+        for ((_, op), row) in cells.iter().flatten() {
             let direction = match op {
                 Op::Read => 0,
                 Op::Write => 1,
@@ -180,6 +188,7 @@ fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, ExportError>
     let path = run.path.join(JOURNAL_FILE);
     let mut reader = JournalReader::open(&path)?;
     let mut rows = Rows::new();
+    let mut ramp_end = Nanos::ZERO;
     let part = cell.drives.iter().find(|part| part.drive == drive);
     let series = part.map_or(&[][..], |part| part.series.as_slice());
     while let Some(line) = reader.next_line().map_err(StoreError::io("read", &path))? {
@@ -192,6 +201,7 @@ fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, ExportError>
             Entry::Interval(record) if record.cell == cell.plan.id && record.drive == drive => {
                 let interval = record.interval();
                 if interval.ramp {
+                    ramp_end = ramp_end.max(interval.end);
                     continue;
                 }
                 for (op, counts) in &interval.ops {
@@ -221,6 +231,10 @@ fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, ExportError>
         }
     }
     rows.retain(|_, row| row.end > row.start);
+    // fio's times begin where the ramp ends.
+    for row in rows.values_mut() {
+        (row.start, row.end) = (row.start - ramp_end, row.end - ramp_end);
+    }
     Ok(rows)
 }
 

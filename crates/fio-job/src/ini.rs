@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::JobFileError;
+use crate::line::{COMMAND_LINE, CommandLine};
 use crate::substitute::{Substitution, substitute};
 
 /// Includes within includes; deeper ones are taken for a cycle.
@@ -25,6 +26,8 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => f.write_str(&self.file),
+            // The words of a line are seen without counting.
+            _ if *self.file == *COMMAND_LINE => f.write_str(&self.file),
             line => write!(f, "{}:{line}", self.file),
         }
     }
@@ -71,21 +74,8 @@ impl JobFile {
         with: &'a Substitution<'a>,
         read: &'a mut ReadFile<'a>,
     ) -> Result<JobFile, JobFileError> {
-        let file: Arc<str> = path.display().to_string().into();
-        let whole = Place {
-            file: file.clone(),
-            line: 0,
-        };
-        let mut parser = Parser {
-            read,
-            with,
-            global: Vec::new(),
-            sections: Vec::new(),
-            current: None,
-            count: 0,
-        };
-        parser.file(path, &whole, 0)?;
-        parser.end_section();
+        let mut parser = Parser::new(with, read);
+        let whole = parser.whole_file(path)?;
         if parser.sections.is_empty() {
             return Err(JobFileError {
                 place: whole,
@@ -94,9 +84,71 @@ impl JobFile {
             });
         }
         Ok(JobFile {
-            file,
+            file: whole.file,
             sections: parser.sections,
         })
+    }
+
+    /// The jobs of a command line, then those of the files that it names: each file begins when
+    /// those before it have ended, and has the global options of all before it, as in fio.
+    pub fn of_line<'a>(
+        line: &CommandLine,
+        with: &'a Substitution<'a>,
+        read: &'a mut ReadFile<'a>,
+    ) -> Result<JobFile, JobFileError> {
+        let mut parser = Parser::new(with, read);
+        parser.begin_section("global", Place::of_line(0));
+        for option in &line.options {
+            match (option.name.as_str(), option.value.as_deref()) {
+                ("name", Some(name)) => parser.begin_section(name, option.place.clone()),
+                _ => parser.push(option.clone()),
+            }
+        }
+        parser.end_section();
+        if line.files.is_empty() && parser.sections.is_empty() {
+            // fio names such a job so.
+            parser.begin_section("fio", Place::of_line(0));
+            parser.end_section();
+        }
+        for (number, file) in line.files.iter().enumerate() {
+            let first = parser.sections.len();
+            parser.whole_file(Path::new(file))?;
+            if let Some(section) = parser.sections.get_mut(first).filter(|_| number > 0) {
+                let place = section.place.clone();
+                let name = "stonewall".to_owned();
+                section.options.push(FileOption {
+                    name,
+                    value: None,
+                    place,
+                });
+            }
+        }
+        let named =
+            |section: &Section| line.sections.is_empty() || line.sections.contains(&section.name);
+        parser.sections.retain(named);
+        if parser.sections.is_empty() {
+            let message = "there is no job: --name=NAME begins one, and --section=NAME names \
+                           sections that a job file has";
+            return Err(JobFileError {
+                place: Place::of_line(0),
+                section: None,
+                message: message.to_owned(),
+            });
+        }
+        Ok(JobFile {
+            file: COMMAND_LINE.into(),
+            sections: parser.sections,
+        })
+    }
+}
+
+impl Place {
+    /// `word`: from 1; 0 is the line as a whole.
+    pub fn of_line(word: usize) -> Place {
+        Place {
+            file: COMMAND_LINE.into(),
+            line: word,
+        }
     }
 }
 
@@ -106,7 +158,45 @@ fn without_comment(line: &str) -> &str {
     line[..end].trim_matches(|c: char| c.is_whitespace() || c.is_control())
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    fn new(with: &'a Substitution<'a>, read: &'a mut ReadFile<'a>) -> Parser<'a> {
+        Parser {
+            read,
+            with,
+            global: Vec::new(),
+            sections: Vec::new(),
+            current: None,
+            count: 0,
+        }
+    }
+
+    /// Returns the place of the file as a whole.
+    fn whole_file(&mut self, path: &Path) -> Result<Place, JobFileError> {
+        let whole = Place {
+            file: path.display().to_string().into(),
+            line: 0,
+        };
+        self.file(path, &whole, 0)?;
+        self.end_section();
+        Ok(whole)
+    }
+
+    fn begin_section(&mut self, name: &str, place: Place) {
+        self.end_section();
+        let section = Section {
+            place,
+            options: Vec::new(),
+            name: name.to_owned(),
+        };
+        self.current = Some((name.starts_with("global"), section));
+    }
+
+    fn push(&mut self, option: FileOption) {
+        if let Some((_, section)) = &mut self.current {
+            section.options.push(option);
+        }
+    }
+
     fn error(&self, place: &Place, message: String) -> JobFileError {
         JobFileError {
             place: place.clone(),
@@ -157,13 +247,7 @@ impl Parser<'_> {
             if name.is_empty() {
                 return Err(self.error(&place, "a section needs a name: [reads]".to_owned()));
             }
-            self.end_section();
-            let section = Section {
-                place,
-                options: Vec::new(),
-                name,
-            };
-            self.current = Some((section.name.starts_with("global"), section));
+            self.begin_section(&name, place);
             return Ok(());
         }
         if self.current.is_none() {
@@ -191,14 +275,11 @@ impl Parser<'_> {
         };
         let value = value.map(|value| substitute(value, self.with)).transpose();
         let value = value.map_err(|message| self.error(&place, format!("{name}: {message}")))?;
-        let option = FileOption {
+        self.push(FileOption {
             name: name.to_owned(),
             value,
             place,
-        };
-        if let Some((_, section)) = &mut self.current {
-            section.options.push(option);
-        }
+        });
         Ok(())
     }
 

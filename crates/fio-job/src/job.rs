@@ -21,7 +21,7 @@ pub use logs::{LogKind, LogRequest};
 pub use targets::Target;
 
 /// Most jobs of a file, clones with files of their own counted singly.
-pub const MAX_JOBS: usize = 1000;
+pub const MAX_JOBS: usize = 4096;
 
 /// A job: one workload on one drive or file.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,40 +121,52 @@ fn section_jobs(
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
     let mut note = |text: String| note_once(&mut conversion.notes, text);
-    let targets = targets::targets(given, drive)?;
+    let places = targets::places(given, drive)?;
+    given.note_fractions(&mut note);
     let mut options = JobOptions::default();
     access::access(given, &mut options, &mut note)?;
     limits::limits(given, &mut options, &mut note)?;
-    targets::engine(given, &targets, &mut options, &mut note)?;
+    targets::engine(given, &places, &mut options, &mut note)?;
     if let Some((what, group)) = exit {
         options.exitall = Some(what.scope().to_owned());
         options.exit_group = Some(group).filter(|&group| group > 0);
     }
-    let logs = logs::logs(given, &section.name, &mut options, &mut note)?;
     let least_rate = limits::least_rate(given, &mut options)?;
     // Sections have different data, as fio's have.
     let before = conversion.jobs.len() as u64;
     options.seed = Some(options.seed.unwrap_or(1).wrapping_add(before));
     let base = base_name(given, section);
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
-    let clones = targets.len();
-    let several = clones > 1;
-    if several {
+    let several = places.all.len() > 1;
+    if places.clones > 1 {
         options.numjobs = None;
     }
-    for (clone, target) in targets.into_iter().enumerate() {
-        let name = match several {
-            true => format!("{base}.{clone}"),
-            false => base.to_owned(),
+    for (number, (target, clone, file)) in places.all.into_iter().enumerate() {
+        let name = match (several, places.files > 1 && places.clones > 1) {
+            (true, true) => format!("{base}.{clone}.{file}"),
+            (true, false) => format!("{base}.{number}"),
+            (false, _) => base.to_owned(),
         };
         let mut options = options.clone();
-        let thread = order::Thread::of(thread, clone as u32, clones as u32);
-        let file = target.name();
+        let thread = order::Thread::of(thread, clone, places.clones);
         let mut note = |text: String| note_once(&mut conversion.notes, text);
+        if places.files > 1 {
+            targets::share(given, &mut options, (file, places.files), &mut note)?;
+        }
+        if options.cpus_allowed_policy.is_some() && thread.number > 1 {
+            options.cpus_allowed_policy = Some(format!("split:{}", thread.number - 1));
+        }
+        let log_name = if clone == 0 {
+            base
+        } else {
+            section.name.as_str()
+        };
+        let logs = logs::logs(given, log_name, thread.number, &mut options, &mut note)?;
+        let file = target.name();
         order::order(given, &mut options, thread, file, &mut note)?;
         trace::trace(given, &mut options, &mut note)?;
         if several && let Some(seed) = &mut options.seed {
-            *seed = seed.wrapping_add(clone as u64);
+            *seed = seed.wrapping_add(number as u64);
         }
         conversion.jobs.push(FioJob {
             name: unused_name(name, base, &conversion.jobs),
@@ -169,7 +181,7 @@ fn section_jobs(
             clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
             least_rate,
-            logs: logs.clone(),
+            logs,
         });
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! fio job files: parsing, and conversion into assay's workloads.
 //!
 //! # Architecture
-//! [`ini`] reads the text of a file, with its includes, into sections of options; [`substitute`]
+//! [`ini`] reads the text of a file, with its includes, into sections of options; [`line`] reads
+//! the words of a command line into the same; [`substitute`]
 //! replaces `${VARIABLE}` and `$keyword`; [`number`] reads fio's integers, sizes, times and
-//! arithmetic. [`job::convert`] checks each section against [`options`], the one table of what is
+//! arithmetic, [`pattern`] the bytes of buffers. [`job::convert`] checks each section against [`options`], the one table of what is
 //! supported, and returns jobs whose workload is [`assay_workload::options::JobOptions`]: what
 //! `assay job` takes.
 //!
@@ -21,12 +22,15 @@
 
 pub mod ini;
 pub mod job;
+pub mod line;
 pub mod number;
 pub mod options;
+pub mod pattern;
 pub mod substitute;
 
 pub use ini::{JobFile, Place};
 pub use job::{Conversion, FioJob, convert};
+pub use line::CommandLine;
 
 /// The message names file, line, section and option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,8 @@
 //! hexadecimal), then a unit in any case. With `kb_base=1024`, fio's default, `k`, `kb` and `ki`
 //! are 1024 and `kib` is 1000; with `kb_base=1000` they are the other way round, but for `ki`,
 //! which follows `k`. A number in parentheses is arithmetic. Unlike fio, which ignores it, an
-//! unknown unit is an error.
+//! unknown unit is an error. As in fio 3.33, a number ends at a decimal point: of `1.5m` the digit 1
+//! counts, without its unit.
 
 /// A size, or a share of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,18 @@ fn split_unit(text: &str) -> Option<(i64, &str)> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(digits.len());
     let value: i64 = digits[..end].parse().ok()?;
-    Some((sign * value, digits[end..].trim()))
+    let unit = match digits[end..].strip_prefix('.') {
+        Some(fraction) if fraction.starts_with(|c: char| c.is_ascii_digit()) => "",
+        _ => digits[end..].trim(),
+    };
+    Some((sign * value, unit))
+}
+
+/// What counts of a number with a decimal point.
+pub fn before_point(text: &str) -> Option<&str> {
+    let (whole, fraction) = text.trim().split_once('.')?;
+    let all_digits = !whole.is_empty() && whole.chars().all(|c| c.is_ascii_digit());
+    (all_digits && fraction.starts_with(|c: char| c.is_ascii_digit())).then_some(whole)
 }
 
 fn whole(value: f64) -> Option<i64> {
@@ -97,7 +109,13 @@ pub fn bytes(text: &str, kb_base: u64) -> Option<u64> {
 
 pub fn size(text: &str, kb_base: u64) -> Option<Size> {
     match text.trim().strip_suffix('%') {
-        Some(percent) => percent.trim().parse().ok().map(Size::Percent),
+        // fio-plot doubles the character, and fio ignores the second one.
+        Some(percent) => percent
+            .trim_end_matches('%')
+            .trim()
+            .parse()
+            .ok()
+            .map(Size::Percent),
         None => bytes(text, kb_base).map(Size::Bytes),
     }
 }

@@ -9,8 +9,9 @@ pub enum Support {
     Converted(&'static str),
     /// Accepted, and changes nothing; why.
     NoEffect(&'static str),
-    /// An error, but for these values, which ask for nothing.
-    Unsupported(&'static [&'static str]),
+    /// An error, but for these values, which ask for nothing; and what to use instead, where there
+    /// is something.
+    Unsupported(&'static [&'static str], &'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +47,11 @@ macro_rules! options {
 options! {
     "name" => Converted("the name of the job");
     "description" => NoEffect("a comment");
-    "filename" => Converted("the drive");
-    "directory" => Converted("the folder of the file");
-    "nrfiles" | "nr_files" => Unsupported(&["1"]);
-    "filename_format" | "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"]);
+    "filename" => Converted("the drive; several with `:` between: a job for each, at the same time, with its part of `--iodepth`, `--size` and rates");
+    "directory" => Converted("the folder of the file; several with `:` between are those of the clones in turn");
+    "nrfiles" | "nr_files" => Converted("a job for each file, at the same time, with its part of `--iodepth`, `--size` and rates");
+    "filename_format" => Converted("names of files, with $jobname, $jobnum and $filenum");
+    "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"], "");
     "rw" | "readwrite" => Converted("`--rw`, with `:N` too");
     "rw_sequencer" => Converted("`--order`: sequential or identical");
     "bs" | "blocksize" =>
@@ -69,15 +71,15 @@ options! {
     "offset" | "fileoffset" => Converted("`--offset`");
     "offset_increment" => Converted("`--offset_increment`");
     "offset_align" => Converted("`--order`");
-    "file_append" => Unsupported(OFF);
+    "file_append" => Unsupported(OFF, "");
     "ioengine" => Converted("`--engine`: libaio, io_uring, posixaio as uring; sync, psync, pvsync, pvsync2, vsync as sync; io_uring_cmd as passthru; null and cpp_null as the drive null:");
     "iodepth" => Converted("`--iodepth`; 1 with a synchronous engine");
-    "iodepth_batch" | "iodepth_batch_submit" => Converted("1, or as many as iodepth_batch_complete_min: assay submits together what completed together");
+    "iodepth_batch" | "iodepth_batch_submit" => NoEffect("assay submits together what completed together, and as many are in flight");
     "iodepth_batch_complete_min" | "iodepth_batch_complete" => Converted("`--iodepth_batch_complete_min`");
     "iodepth_batch_complete_max" => NoEffect("assay takes every completion there is");
-    "iodepth_low" => Unsupported(&[]);
+    "iodepth_low" => Converted("`--iodepth_batch_complete_min`: the rest of iodepth");
     "io_submit_mode" => NoEffect("a worker submits an I/O when it is due; none waits for another's completion while there is room in the queue");
-    "serialize_overlap" => Unsupported(OFF);
+    "serialize_overlap" => Converted("`--serialize_overlap`");
     "runtime" | "timeout" => Converted("`--runtime`");
     "time_based" =>
         Converted("`--order`: with it only the time ends a job; without it the bytes do too");
@@ -89,7 +91,8 @@ options! {
     "wait_for" => Converted("the same, for the job named and all before it");
     "new_group" => Converted("`--exit_group`; every section has a result of its own anyway");
     "group_reporting" => NoEffect("the threads of a section always are reported together");
-    "per_job_logs" | "unified_rw_reporting" | "clat_percentiles" | "lat_percentiles" | "slat_percentiles" | "percentile_list"
+    "per_job_logs" => Converted("0: the logs of the jobs follow each other in one file, whose name has no number");
+    "unified_rw_reporting" | "clat_percentiles" | "lat_percentiles" | "slat_percentiles" | "percentile_list"
         | "significant_figures" | "disk_util" | "block_error_percentiles" | "stats" | "unit_base" => NoEffect(REPORTING);
     "gtod_reduce" | "disable_lat" | "disable_clat" | "disable_slat" | "disable_bw_measurement" | "disable_bw" | "gtod_cpu" | "clocksource" =>
         NoEffect("a saving of clock readings; assay reads the clock once per batch");
@@ -104,9 +107,9 @@ options! {
     "fsync_on_close" => Converted("`--end_fsync`");
     "sync" => Converted("`--sync`");
     "writefua" => Converted("`--sync dsync`");
-    "readfua" => Unsupported(&["0"]);
-    "atomic" | "write_barrier" => Unsupported(&["0", "none"]);
-    "sync_file_range" => Unsupported(&[]);
+    "readfua" => Unsupported(&["0"], "");
+    "atomic" | "write_barrier" => Unsupported(&["0", "none"], "");
+    "sync_file_range" => Unsupported(&[], "");
     "random_distribution" => Converted("`--order`, zoned_abs and centres too");
     "random_generator" => Converted("`--order`: fio's generators");
     "norandommap" => Converted("`--order`");
@@ -123,72 +126,78 @@ options! {
     "zonerange" => Converted("`--zonerange`");
     "zoneskip" => Converted("`--zoneskip`");
     "zonecapacity" | "read_beyond_wp" | "max_open_zones" | "job_max_open_zones" | "ignore_zone_limits" | "zone_reset_threshold"
-        | "zone_reset_frequency" => Unsupported(&[]);
+        | "zone_reset_frequency" => Unsupported(&[], "");
     "rate" => Converted("`--order`: reads, writes and trims each at their rate, from which the mix follows");
     "rate_iops" => Converted("`--order`, in bytes by the smallest block size, as fio has it; with rate_process=poisson `--rate` and `--arrival poisson`");
     "rate_process" => Converted("`--arrival`");
     "rate_min" | "ratemin" => Converted("checked after the run, interval by interval");
     "rate_iops_min" => Converted("checked after the run, interval by interval");
     "rate_cycle" | "ratecycle" => Converted("`--interval`, with rate_min");
-    "rate_ignore_thinktime" => Unsupported(OFF);
+    "rate_ignore_thinktime" => Unsupported(OFF, "");
     "thinktime" => Converted("`--thinktime`");
     "thinktime_blocks" => Converted("`--thinktime_blocks`");
-    "thinktime_blocks_type" => Unsupported(&["complete"]);
+    "thinktime_blocks_type" => Unsupported(&["complete"], "");
     "thinktime_iotime" => Converted("`--thinktime_iotime`");
-    "thinktime_spin" => Unsupported(OFF);
-    "latency_target" | "max_latency" => Unsupported(OFF);
+    "thinktime_spin" => Unsupported(OFF, "thinktime without it waits as long");
+    "latency_target" | "max_latency" => Unsupported(OFF, "assay run database finds the rate that a latency allows");
     "latency_window" | "latency_percentile" | "latency_run" => NoEffect("of latency_target only, which is an error");
     "verify" => Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset and generation");
     "do_verify" => Converted("`--do_verify`");
     "verify_interval" => Converted("`--verify_interval`");
-    "verify_pattern" => NoEffect("of verify=pattern only, which is an error; blocks with a checksum have assay's data");
+    "verify_pattern" => NoEffect("verified blocks have assay's data");
     "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify" | "verify_offset" | "error_dump" => NoEffect(CHECKER);
     "verify_backlog" => Converted("`--verify_backlog`; as many at a time");
-    "verify_backlog_batch" | "verify_only" | "verify_state_load" | "verify_header_seed" => Unsupported(OFF);
+    "verify_only" => Converted("`--verify` of a job that reads, in the order of the writes");
+    "verify_backlog_batch" | "verify_header_seed" => Unsupported(OFF, "verify_backlog=N reads N blocks back at a time");
+    "verify_state_load" => NoEffect("the blocks that an interrupted job has written describe themselves, and others are not judged");
     "verify_state_save" => NoEffect("of an interrupted job; the blocks describe themselves");
     "verify_write_sequence" => NoEffect(CHECKER);
-    "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" => Unsupported(OFF);
+    "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" => Unsupported(OFF, "rw=trim in a job of its own");
     "zero_buffers" => Converted("`--data zero`");
     "buffer_compress_percentage" => Converted("`--data compress=R`");
     "buffer_compress_chunk" => NoEffect("compressible data repeat within every block");
-    "buffer_pattern" => Unsupported(&[]);
+    "buffer_pattern" => Converted("`--data pattern=HEX`, up to 64 bytes; not of a file");
     "refill_buffers" | "scramble_buffers" => NoEffect(NEW_DATA);
-    "dedupe_percentage" | "dedupe_mode" | "dedupe_working_set_percentage" | "dedupe_global" => Unsupported(OFF);
+    "dedupe_percentage" | "dedupe_mode" | "dedupe_working_set_percentage" | "dedupe_global" => Unsupported(OFF, "buffer_compress_percentage; assay's data never repeat");
     "cpus_allowed" => Converted("`--cpus_allowed`");
     "cpumask" => Converted("`--cpus_allowed`");
-    "cpus_allowed_policy" => Unsupported(&["shared"]);
-    "numa_cpu_nodes" | "numa_mem_policy" => Unsupported(&[]);
+    "cpus_allowed_policy" => Converted("`--cpus_allowed_policy`");
+    "numa_mem_policy" => Unsupported(&["local", "default"], "numactl --membind=NODE assay ...");
+    "numa_cpu_nodes" => Unsupported(&[], "cpus_allowed=LIST, with the processors of the node (lscpu)");
     "write_bw_log" => Converted("`PREFIX_bw.N.log`, an entry per interval");
     "write_iops_log" => Converted("`PREFIX_iops.N.log`");
     "write_lat_log" => Converted("`PREFIX_lat.N.log` and `PREFIX_clat.N.log`");
     "write_hist_log" => Converted("`PREFIX_clat_hist.N.log`");
     "log_avg_msec" => Converted("`--interval`, with a log");
     "log_hist_msec" => Converted("`--interval`, with a log");
-    "log_hist_coarseness" | "log_max_value" | "log_window_value" | "log_offset" | "log_unix_epoch" | "log_alternate_epoch"
+    "log_issue_time" | "log_hist_coarseness" | "log_max_value" | "log_window_value" | "log_offset" | "log_unix_epoch" | "log_alternate_epoch"
         | "log_alternate_epoch_clock_id" | "log_entries" | "log_compression" | "log_compression_cpus" | "log_store_compressed" | "bwavgtime"
         | "iopsavgtime" => NoEffect(LOG_FORM);
     "log_prio" => NoEffect(LOG_FORM);
     "create_serialize" | "create_fsync" | "create_on_open" | "fallocate" | "overwrite" | "fadvise_hint" | "openfiles" | "file_service_type"
         | "write_hint" => NoEffect(LAYOUT);
-    "create_only" | "pre_read" | "unlink" | "unlink_each_loop" => Unsupported(OFF);
+    "create_only" | "pre_read" | "unlink" | "unlink_each_loop" => Unsupported(OFF, "");
     "allow_file_create" => Converted("0: a file that does not exist is an error");
     "allow_mounted_write" => NoEffect("assay's interlock decides");
     "mem" | "iomem" | "iomem_align" | "mem_align" | "hugepage-size" | "lockmem" => NoEffect(BUFFERS);
     "continue_on_error" => NoEffect("a failed I/O is counted, the job goes on, and the exit status tells");
-    "ignore_error" => Unsupported(&[]);
+    "ignore_error" => Unsupported(&[], "continue_on_error: failed I/Os are counted, and the job goes on");
     "exitall" => Converted("`--exitall group` for all jobs of the file");
-    "exitall_on_error" => Unsupported(OFF);
+    "exitall_on_error" => Unsupported(OFF, "");
     "exit_what" => Converted("group; stonewall and all: `--exitall stage`; with all, jobs of later stages never run and are left out");
     "flow" => Converted("`--flow`");
     "flow_id" => Converted("`--flow_id`");
     "flow_sleep" => Converted("`--flow_sleep`");
-    "flow_watermark" => Unsupported(OFF);
-    "steadystate" | "ss" => Unsupported(&[]);
+    "flow_watermark" => Unsupported(OFF, "");
+    "steadystate" | "ss" => Unsupported(&[], "assay run snia-iops measures until steady state by SNIA's rule");
     "steadystate_duration" | "ss_dur" | "steadystate_ramp_time" | "ss_ramp" | "steadystate_check_interval" | "ss_interval" =>
         NoEffect("of steadystate only, which is an error");
-    "nice" | "prio" | "prioclass" | "priohint" => Unsupported(OFF);
-    "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" => Unsupported(OFF);
-    "exec_prerun" | "exec_postrun" | "ioscheduler" | "profile" | "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" => Unsupported(&[]);
+    "nice" | "prio" | "prioclass" | "priohint" => Unsupported(OFF, "nice or ionice starts assay with a priority");
+    "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" => Unsupported(OFF, "");
+    "exec_prerun" | "exec_postrun" => Unsupported(&[], "run the program before or after assay");
+    "ioscheduler" => Unsupported(&[], "echo NAME > /sys/block/DEVICE/queue/scheduler before the run, which records it");
+    "profile" => Unsupported(&[], "the options that the profile stands for");
+    "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" => Unsupported(&[], "systemd-run starts assay in a control group, or as another user");
     "read_iolog" => Converted("`--trace`: a log of fio, or the text of blkparse in place of a binary blktrace; rw, bs, sizes and offsets of the job do not count, as in fio");
     "replay_no_stall" => Converted("`--trace_timing closed`, else timed: latency counts from when a request is due");
     "replay_redirect" => Converted("the drive");
@@ -197,13 +206,64 @@ options! {
     "replay_time_scale" => Converted("`--trace_time_scale`, 100 divided by it");
     "replay_skip" => Converted("`--trace_skip`");
     "read_iolog_chunked" => NoEffect("a trace is always read piece by piece");
-    "write_iolog" | "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" => Unsupported(&[]);
+    "write_iolog" => Unsupported(&[], "blktrace of the drive while it runs; assay job --trace replays it");
+    "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" => Unsupported(&[], "");
     "hipri" => Converted("`--hipri`");
     "sqthread_poll" => Converted("`--sqpoll`");
     "sqthread_poll_cpu" => Converted("`--sqpoll_cpu`");
     "registerfiles" | "fixedbufs" | "nonvectored" | "force_async" | "userspace_reap" | "libaio_vectored" => NoEffect(RING);
-    "uncached" | "nowait" | "cmdprio_split" => Unsupported(OFF);
-    "cmd_type" => Unsupported(&["nvme"]);
+    "uncached" | "nowait" | "cmdprio_split" => Unsupported(OFF, "");
+    "cmd_type" => Unsupported(&["nvme"], "");
+}
+
+/// Whether an option has a value on fio's command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    None,
+    /// Behind `=` only.
+    Optional,
+    Required,
+}
+
+/// Options of type FIO_OPT_STR_SET in fio's options.c and engines: `fio --cmdhelp` calls their type
+/// "empty or boolean value".
+const FLAGS: &[&str] = &[
+    "bs_unaligned",
+    "blocksize_unaligned",
+    "norandommap",
+    "time_based",
+    "verify_only",
+    "exitall",
+    "exitall_on_error",
+    "stonewall",
+    "wait_for_previous",
+    "new_group",
+    "thread",
+    "threads",
+    "group_reporting",
+    "zero_buffers",
+    "refill_buffers",
+    "hipri",
+    "fixedbufs",
+    "registerfiles",
+    "sqthread_poll",
+    "userspace_reap",
+];
+
+pub fn operand(name: &str) -> Operand {
+    match FLAGS.contains(&name) {
+        true => Operand::Optional,
+        false => Operand::Required,
+    }
+}
+
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OPTIONS.iter().flat_map(|option| option.names).copied()
+}
+
+/// This name, if an option has it.
+pub fn known_name(name: &str) -> Option<&'static str> {
+    names().find(|known| *known == name)
 }
 
 /// The option of this name.
@@ -235,8 +295,18 @@ impl FioOption {
         let what = match self.support {
             Converted(how) => how.to_owned(),
             NoEffect(why) => format!("accepted, changes nothing: {why}"),
-            Unsupported([]) => "error".to_owned(),
-            Unsupported(harmless) => format!("error, but for {}", harmless.join(", ")),
+            Unsupported(harmless, instead) => {
+                let but = match harmless {
+                    [] => String::new(),
+                    harmless => format!(", but for {}", harmless.join(", ")),
+                };
+                let colon = if instead.is_empty() {
+                    ""
+                } else {
+                    "; instead: "
+                };
+                format!("error{but}{colon}{instead}")
+            }
         };
         format!("| {} | {what} |", names.join(", "))
     }

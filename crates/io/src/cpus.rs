@@ -58,6 +58,11 @@ impl CpuList {
         }
     }
 
+    /// The one at this place, counted on from the first again behind the last.
+    pub fn one(&self, place: u32) -> CpuList {
+        CpuList(vec![self.0[place as usize % self.0.len()]])
+    }
+
     /// Sets the affinity of the calling thread, which threads it starts later inherit.
     pub fn set_thread_affinity(&self) -> Result<(), TargetError> {
         let mut mask = CpuSet::new();

@@ -251,7 +251,13 @@ job_options! {
     Engine iodepth_batch_complete_min: Number(u32), "N", "1", ["8"];
     /// processors that the threads, and the kernel workers of their io_uring, may run on
     Engine cpus_allowed: Text(String), "LIST", "all", ["\"0-3,8\""];
-    /// data written: `incompressible`, `zero`, `compress=R`
+    /// which of them a thread may run on: `shared`: all; `split`: one each, in turn; `split:N`
+    /// begins N further on in the list
+    Engine cpus_allowed_policy: Text(String), "POLICY", "`shared`", ["\"split\""];
+    /// an I/O that overlaps one in flight waits for it
+    Engine serialize_overlap: Flag(bool), "", "`false`", ["true"];
+    /// data written: `incompressible`, `zero`, `compress=R`, `pattern=HEX` (up to 64 bytes,
+    /// repeated from the begin of each I/O)
     Workload data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
     /// a flush after every so many writes of a thread, beside the other I/Os in flight: fsync(2) of
     /// a file, a Flush command on a drive

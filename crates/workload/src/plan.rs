@@ -136,8 +136,12 @@ pub struct Workload {
     pub split: bool,
     pub iodepth: u32,
     pub batch_complete_min: u32,
+    /// An I/O that overlaps one in flight of its thread waits.
+    pub serializes_overlap: bool,
     /// Where the threads may run; `None`: where the system puts them.
     pub cpus_allowed: Option<CpuList>,
+    /// Each thread has one of them: the place in the list of the first thread's.
+    pub cpus_split: Option<u32>,
     pub numjobs: u32,
     pub pacing: Pacing,
     /// Measured time; `None`: until the bytes are done.
@@ -226,7 +230,9 @@ impl Workload {
             split: places.split,
             iodepth,
             batch_complete_min: batch_complete_min(options, iodepth)?,
+            serializes_overlap: options.serialize_overlap.unwrap_or(false),
             cpus_allowed: cpus(options.cpus_allowed.as_deref())?,
+            cpus_split: cpus_split(options)?,
             numjobs,
             pacing,
             runtime,
@@ -241,7 +247,7 @@ impl Workload {
             io_bytes: io_bytes(options, runtime, zones::writable_bytes(&places, target))?,
             features: DriveFeatures::default(),
             ios: options.number_ios,
-            data: (options.data.as_deref()).map_or(Ok(DataPattern::Incompressible), str::parse)?,
+            data: data(options)?,
             verify_bytes,
             reads_back: options.do_verify.unwrap_or(true),
             verify_backlog: verify_backlog(options, writes)?,

@@ -123,6 +123,7 @@ pub struct Worker {
     data: DataClass,
     filler: Option<Filler>,
     checker: Option<JobChecker>,
+    serializes_overlap: bool,
     /// A drawn I/O that waits for an overlapping one in flight.
     held: Option<(u64, u32, Op)>,
     backlog: Option<Backlog>,
@@ -208,6 +209,7 @@ impl Worker {
             data: workload.data.data_class(),
             filler,
             checker,
+            serializes_overlap: workload.serializes_overlap,
             held: None,
             backlog: workload.verify_backlog.map(Backlog::new),
             phase: WorkerPhase::Main,
@@ -404,6 +406,15 @@ impl Worker {
         NextIssue::Completion
     }
 
+    /// Whether an I/O in flight has a byte of this range.
+    fn overlaps(&self, offset_bytes: u64, len_bytes: u32) -> bool {
+        let end = offset_bytes + u64::from(len_bytes);
+        self.pending.iter().any(|other| {
+            other.offset_bytes < end
+                && offset_bytes < other.offset_bytes + u64::from(other.len_bytes)
+        })
+    }
+
     /// Whether what was written has to be read back now.
     #[inline]
     fn wrote<T: Target>(
@@ -448,9 +459,11 @@ impl Worker {
                 other => return self.wait_for(other),
             };
             let write = op != Op::Read;
-            if let Some(checker) = &mut self.checker
-                && !checker.begin(write, offset_bytes, len_bytes)
-            {
+            let waits = self.serializes_overlap && self.overlaps(offset_bytes, len_bytes);
+            let mut checker = self.checker.as_mut().filter(|_| !waits);
+            let begins =
+                |checker: &mut &mut JobChecker| checker.begin(write, offset_bytes, len_bytes);
+            if waits || checker.as_mut().is_some_and(|checker| !begins(checker)) {
                 self.held = Some((offset_bytes, len_bytes, op));
                 return NextIssue::Completion;
             }

@@ -1,84 +1,166 @@
-//! fio's flags that have another form here: accepted where they mean what happens anyway, else
-//! answered with the equivalent.
+//! fio's command line: `assay fio ARGS...`, and lines of `assay job` with an option that only fio
+//! has. All options of such a line mean what they mean to fio.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use assay_fio_job::CommandLine;
+use assay_fio_job::line;
+use assay_workload::options::JobOption;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser};
 
-/// Flags of fio beside the options of the workload.
-#[derive(Clone, Debug, Default, Args)]
+use super::{Arguments, Command};
+use crate::live::LiveArguments;
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fio --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --iodepth=32 --ioengine=libaio --direct=1
+  assay fio jobs.fio --section=reads
+  assay fio --output-format=json --output=result.json jobs.fio
+  assay fio jobs.fio sim:samsung-951 --dry-run
+
+Options are fio's, and do what they do in fio 3.33: docs/fio.md lists them, and what differs. A drive (sim:NAME, null:,
+a device) among the arguments replaces the files of all jobs. What is written needs --destroy, as everywhere.")]
 pub struct FioArguments {
-    /// Run the jobs of a fio job file; DRIVE replaces the files that it names
-    #[arg(
-        id = "fio_file",
-        long = "fio",
-        value_name = "FILE",
-        help_heading = "fio's spelling"
-    )]
-    pub file: Option<PathBuf>,
-    /// With --fio: print the jobs as lines of assay job, and run nothing; with DRIVE, check that
-    /// they fit it
-    #[arg(
-        long = "dry-run",
-        alias = "showcmd",
-        requires = "fio_file",
-        help_heading = "fio's spelling"
-    )]
+    /// fio's options, and job files
+    #[arg(value_name = "ARGS")]
+    pub words: Vec<String>,
+    /// The words, checked
+    #[arg(skip)]
+    pub line: CommandLine,
+    /// It replaces the files of all jobs
+    #[arg(skip)]
+    pub drive: Option<String>,
+    /// Print the jobs as lines of assay job, and run nothing; with a drive, check that they fit it
+    #[arg(long, help_heading = "Safety and output")]
     pub dry_run: bool,
-    /// Name of a job. Given several times, each begins a job, and they run at once on the drive; a
-    /// single one changes nothing
-    #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
-    pub name: Option<String>,
-    /// fio's spelling of DRIVE
-    #[arg(long, value_name = "DRIVE", help_heading = "fio's spelling")]
-    pub filename: Option<String>,
+    /// Allow overwriting this drive: its serial (or a file's name).
+    #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
+    pub destroy: Vec<String>,
+    /// Program that prints the power of the drive in watts, one reading per line; replaces the
+    /// drive's own readings.
+    #[arg(long, value_name = "COMMAND", help_heading = "Safety and output")]
+    pub power_meter: Option<String>,
+    /// Keep the run folder, for reports and exports.
+    #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub job: FioJobArguments,
+    pub live: LiveArguments,
 }
 
-/// Those that a job of several can have.
-#[derive(Clone, Debug, Default, Args)]
-pub struct FioJobArguments {
-    /// fio's spelling of --engine: sync, psync, pvsync, pvsync2 (sync), io_uring (uring),
-    /// io_uring_cmd (passthru)
-    #[arg(long, value_name = "ENGINE", value_parser = engine, conflicts_with = "engine", help_heading = "fio's spelling")]
-    pub ioengine: Option<&'static str>,
-    /// Changes nothing: with --runtime a job always repeats its area until the time is over
-    #[arg(
-        long = "time_based",
-        alias = "time-based",
-        requires = "runtime",
-        help_heading = "fio's spelling"
-    )]
-    pub time_based: bool,
-    /// Changes nothing: threads are always reported together
-    #[arg(
-        long = "group_reporting",
-        alias = "group-reporting",
-        help_heading = "fio's spelling"
-    )]
-    pub group_reporting: bool,
-    /// Changes nothing: jobs always are threads
-    #[arg(long, help_heading = "fio's spelling")]
-    pub thread: bool,
-    /// Changes nothing: random offsets repeat, unless --random_distribution cover
-    #[arg(long, help_heading = "fio's spelling")]
-    pub norandommap: bool,
+/// Names a job file where the command is `assay job`.
+const FILE: &str = "fio";
+
+/// Whether an option of assay has this name, and whether it has a value.
+fn own(command: &clap::Command, name: &str) -> Option<bool> {
+    let name = name.replace('_', "-");
+    let of = |command: &clap::Command| {
+        let mut arguments = command.get_arguments();
+        let found = arguments.find(|argument| argument.get_long() == Some(&name));
+        found.map(|argument| argument.get_action().takes_values())
+    };
+    let fio = command.find_subcommand(FILE).expect("the command exists");
+    of(fio)
+        .or_else(|| of(command))
+        .or((name == "help").then_some(false))
 }
 
-/// The engine that issues the same system calls.
-fn engine(name: &str) -> Result<&'static str, String> {
-    match name {
-        "sync" | "psync" | "pvsync" | "pvsync2" => Ok("sync"),
-        "io_uring" | "uring" => Ok("uring"),
-        "io_uring_cmd" => Ok("passthru"),
-        "libaio" | "posixaio" => Err(
-            "there is no such engine here; the asynchronous ones are: --engine uring or threads"
-                .to_owned(),
-        ),
-        "null" => Err("name the null target as the drive: null:".to_owned()),
-        _ => Err("write --engine sync, uring, threads, passthru or auto".to_owned()),
+/// An option that fio has and `assay job` has not, or `--fio FILE`.
+fn is_only_of_fio(name: &str) -> bool {
+    let native = JobOption::find(&name.replace('-', "_")).is_some() || name == "name";
+    !native && line::is_known(name)
+}
+
+/// The words of a command line, if it is one of fio. `at`: where the command is.
+pub(super) fn parse(all: &[OsString], at: usize) -> Option<Result<Arguments, clap::Error>> {
+    let texts: Option<Vec<String>> = all
+        .iter()
+        .map(|word| word.to_str().map(str::to_owned))
+        .collect();
+    let texts = texts?;
+    let words = &texts[at + 1..];
+    let is_job = texts[at] == "job";
+    let names = words.iter().filter_map(|word| line::split(word));
+    if !(texts[at] == FILE || is_job && names.clone().any(|(name, _)| is_only_of_fio(name))) {
+        return None;
     }
+    if !is_job && words == ["--version"] {
+        return Some(Arguments::try_parse_from(["assay", "version"]));
+    }
+    let mut command = Arguments::command();
+    let parsed = split_words(&command, &texts[..at], words).and_then(|(mine, files, words)| {
+        let mut line = CommandLine::parse(&words)
+            .map_err(|error| command.error(ErrorKind::ValueValidation, error))?;
+        let mut drive = None;
+        for word in std::mem::take(&mut line.files) {
+            let into = match is_job || is_drive(&word) {
+                true if drive.is_some() => {
+                    let message = format!(
+                        "{word}: one drive replaces the files of all jobs, and one is named already"
+                    );
+                    return Err(command.error(ErrorKind::ArgumentConflict, message));
+                }
+                true => &mut drive,
+                false => {
+                    line.files.push(word);
+                    continue;
+                }
+            };
+            *into = Some(word);
+        }
+        line.files.extend(files);
+        let mut parsed = Arguments::try_parse_from(mine)?;
+        if let Command::Fio(fio) = &mut parsed.command {
+            fio.dry_run |= line.dry_run;
+            fio.live.no_live |= line.no_progress;
+            (fio.line, fio.drive) = (line, drive);
+        }
+        Ok(parsed)
+    });
+    Some(parsed)
+}
+
+/// assay's own words with the command `fio`, job files of `--fio`, and fio's words.
+type Split = (Vec<String>, Vec<String>, Vec<String>);
+
+fn split_words(
+    command: &clap::Command,
+    before: &[String],
+    words: &[String],
+) -> Result<Split, clap::Error> {
+    let mut mine = before.to_vec();
+    mine.push(FILE.to_owned());
+    let (mut files, mut others) = (Vec::new(), Vec::new());
+    let mut rest = words.iter().peekable();
+    while let Some(word) = rest.next() {
+        if word == "-h" {
+            mine.push(word.clone());
+            continue;
+        }
+        match line::split(word) {
+            Some((FILE, value)) => {
+                let file = value.map(str::to_owned).or_else(|| rest.next().cloned());
+                files.extend(file);
+            }
+            Some((name, value)) if let Some(has_value) = own(command, name) => {
+                mine.push(word.clone());
+                mine.extend(rest.next_if(|_| has_value && value.is_none()).cloned());
+            }
+            _ => others.push(word.clone()),
+        }
+    }
+    Ok((mine, files, others))
+}
+
+/// Among the job files.
+fn is_drive(word: &str) -> bool {
+    let is_modelled = word.starts_with("sim:") || word.starts_with("null:");
+    is_modelled
+        || Path::new(word)
+            .metadata()
+            .is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
 /// `--verify`, with or without fio's name of a checksum.

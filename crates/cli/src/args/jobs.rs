@@ -7,9 +7,8 @@ use assay_workload::options::{JobOption, JobOptions};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use super::fio::FioJobArguments;
 use super::job::WorkloadArguments;
-use super::{Arguments, Command};
+use super::{Arguments, Command, fio};
 
 const NAME: &str = "--name";
 
@@ -33,8 +32,6 @@ struct OneJob {
     name: String,
     #[command(flatten)]
     workload: WorkloadArguments,
-    #[command(flatten)]
-    fio: FioJobArguments,
 }
 
 /// Parse a command line.
@@ -49,8 +46,12 @@ where
     let is_option = |argument: &&OsString| argument.as_encoded_bytes().starts_with(b"-");
     // Of the options before a command, only `--log` has a value of its own.
     let mut pairs = all.windows(2);
-    let command = pairs.find(|pair| !is_option(&&pair[1]) && pair[0] != "--log");
-    let command = command.map(|pair| &pair[1]);
+    let at = pairs.position(|pair| !is_option(&&pair[1]) && pair[0] != "--log");
+    let at = at.map(|at| at + 1);
+    if let Some(parsed) = at.and_then(|at| fio::parse(&all, at)) {
+        return parsed;
+    }
+    let command = at.map(|at| &all[at]);
     let names = all.iter().filter(|argument| name_of(argument).is_some());
     let several = names.count() > 1 && command.is_some_and(|command| command == "job");
     let first = all.iter().position(|argument| name_of(argument).is_some());
@@ -78,13 +79,9 @@ where
             let message = format!("the name of a job, {:?}, {wrong}", own.name);
             return Err(command.error(ErrorKind::ValueValidation, message));
         }
-        let mut options = job.workload.0.with(&own.workload.0);
-        if let Some(engine) = own.fio.ioengine {
-            options.engine = Some(engine.to_owned());
-        }
         job.jobs.push(NamedJob {
             name: own.name,
-            options,
+            options: job.workload.0.with(&own.workload.0),
         });
     }
     Ok(parsed)
@@ -99,20 +96,11 @@ fn name_of(argument: &OsStr) -> Option<&OsStr> {
     }
 }
 
-/// fio's flags of [`FioJobArguments`].
-const FIO_FLAGS: [&str; 5] = [
-    "ioengine",
-    "time_based",
-    "group_reporting",
-    "thread",
-    "norandommap",
-];
-
 /// Whether an option is one of a workload, and not of the command.
 fn is_of_job(option: &str) -> bool {
     let name = option.split('=').next().unwrap_or_default();
     let name = name.trim_start_matches('-').replace('-', "_");
-    JobOption::find(&name).is_some() || FIO_FLAGS.contains(&name.as_str())
+    JobOption::find(&name).is_some()
 }
 
 /// The words of each job: the program's name, that of the job, and its options. And the other

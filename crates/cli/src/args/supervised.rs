@@ -1,5 +1,7 @@
 //! Commands that do I/O on real drives, in a supervised process.
 
+use std::path::PathBuf;
+
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_device::supervise::Supervised;
 use assay_io::Nanos;
@@ -30,13 +32,16 @@ impl Command {
                 let kept = "what was measured is in the run folder; assay run --resume RUN goes on";
                 on(drives_of(run), Some(kept.to_owned()), None)
             }
-            Command::Job(job) => {
-                let file = job.fio.file.as_ref().map(|file| file.display().to_string());
-                let names = [job.drive.clone(), job.fio.filename.clone(), file];
-                let drives = names.into_iter().flatten().collect();
-                let kept = job.out.as_ref();
-                let kept = kept.map(|out| format!("what was measured is in {}", out.display()));
-                on(drives, kept, None)
+            Command::Job(job) => on(one(&job.drive), kept_in(job.out.as_ref()), None),
+            Command::Fio(fio) => {
+                let named = fio.line.filenames().map(str::to_owned);
+                // A job file, or a file in the present folder.
+                let other = fio.line.files.first().map_or(".", String::as_str);
+                let drives = match &fio.drive {
+                    Some(drive) => vec![drive.clone()],
+                    None => named.chain([other.to_owned()]).collect(),
+                };
+                on(drives, kept_in(fio.out.as_ref()), None)
             }
             Command::Record(record) => {
                 let kept = match record.index {
@@ -55,15 +60,15 @@ impl Command {
                 let kept = "how much was erased is not known: purge it again";
                 on(one(&purge.drive), Some(kept.to_owned()), None)
             }
-            Command::Check(check) => {
-                let kept = check.out.as_ref();
-                let kept = kept.map(|out| format!("what was measured is in {}", out.display()));
-                on(one(&check.drive), kept, None)
-            }
+            Command::Check(check) => on(one(&check.drive), kept_in(check.out.as_ref()), None),
             Command::Probe(probe) => on(one(&probe.drive), None, Some(PROBE_LIMIT)),
             _ => None,
         }
     }
+}
+
+fn kept_in(out: Option<&PathBuf>) -> Option<String> {
+    out.map(|out| format!("what was measured is in {}", out.display()))
 }
 
 /// True also for a name that will be refused.

@@ -1,37 +1,43 @@
-//! `assay job --fio FILE [DRIVE]` and `assay run FILE.fio [DRIVE]`: the jobs of a fio job file.
+//! `assay fio ARGS...`, lines of `assay job` with options of fio, and `assay run FILE.fio [DRIVE]`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::host::{HostInfo, page_bytes};
+use assay_device::identity::DriveInfo;
 use assay_device::open::make_file;
 use assay_device::session::{DriveSession, SessionOptions};
+use assay_export::fio::export_fio_json_from;
 use assay_export::fio_logs::{FioLog, write_fio_log};
 use assay_fio_job::job::{LeastRate, LogKind, Target};
+use assay_fio_job::line::Format;
 use assay_fio_job::substitute::Substitution;
-use assay_fio_job::{Conversion, FioJob, JobFile, convert};
+use assay_fio_job::{CommandLine, Conversion, FioJob, JobFile, convert};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::read::CellRecord;
-use assay_store::replace::check_output;
+use assay_store::replace::{check_output, replace_content};
 use assay_store::{Destination, Run};
 use assay_suite::SuiteError;
 use assay_suite::expand::{PlannedJob, job_file};
+use assay_trace::{TraceSource, TraceSurvey};
 use assay_units::Nanos;
 use assay_units::rate::per_second;
-use assay_units::text::format_size;
+use assay_units::text::{format_size, printable_lines};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 
+use crate::args::FioArguments;
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::json;
 use crate::live::LiveArguments;
 use crate::terminal::Output;
 
-/// Arguments beside the job file.
+/// The jobs, and what is beside them.
 pub struct FioRequest {
-    pub file: PathBuf,
+    pub line: CommandLine,
     pub drive: Option<String>,
     pub destroy: Vec<String>,
     pub power_meter: Option<String>,
@@ -77,14 +83,38 @@ impl Drop for MadeFiles {
     }
 }
 
+pub fn run_line(arguments: FioArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let request = FioRequest {
+        line: arguments.line,
+        drive: arguments.drive,
+        destroy: arguments.destroy,
+        power_meter: arguments.power_meter,
+        destination: arguments.out.map(Destination::At),
+        report: None,
+        dry_run: arguments.dry_run,
+        live: arguments.live,
+    };
+    run(request, output)
+}
+
 pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome> {
-    let Conversion { mut jobs, notes } = read(&request.file, request.drive.as_deref())?;
+    let line = &request.line;
+    let Conversion { mut jobs, notes } = read(line, request.drive.as_deref())?;
     for note in notes {
         output.note(&note);
+    }
+    if line.read_only
+        && let Some(job) = jobs.iter().find(|job| job.options.writes())
+    {
+        bail_usage!("[{}] writes, and --readonly is given", job.name);
+    }
+    if let Some(path) = &line.output {
+        check_output(path, "")?;
     }
     if request.dry_run && request.drive.is_none() {
         return output.show(|| dry_run(&jobs), || dry_run_json(&jobs));
     }
+    resolve_logs(&mut jobs)?;
     let mut needed = needed(&jobs);
     let mut destroy = request.destroy.clone();
     let mut made = MadeFiles::make(&mut needed, &jobs)?;
@@ -103,12 +133,12 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     // Read-only first: an invalid option is reported before a safety refusal.
     let mut drives = super::open_drives(&names, &options)?;
     let planned = planned_jobs(&mut jobs, &needed, &drives, output)?;
-    let stem = request.file.file_stem().unwrap_or_default();
-    let stem = stem.to_string_lossy();
+    let stem = match line.files.first() {
+        Some(file) => file_stem(file),
+        None => jobs[0].name.clone(),
+    };
     let plan = job_file(&stem, &planned, &drives).map_err(|error| match error {
-        SuiteError::Cell { cell, source } => {
-            UsageError(format!("{}: {cell}: {source}", request.file.display())).into()
-        }
+        SuiteError::Cell { cell, source } => UsageError(format!("{cell}: {source}")).into(),
         other => anyhow::Error::new(other),
     })?;
     if request.dry_run {
@@ -116,13 +146,14 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     }
     authorise(&mut drives, &needed, &options, &destroy)?;
     super::check_destroy_serials(&super::serials_of(&drives), &request.destroy)?;
-    for (.., path) in log_files(&jobs) {
+    for (path, ..) in log_files(&jobs) {
         check_output(&path, "")?;
     }
     let watch = super::Watch::new(&request.live)?;
     // From here on the files hold what was measured.
     made.0.clear();
     let kept = request.destination.is_some();
+    let info: Vec<DriveInfo> = drives.iter().map(|drive| drive.info().clone()).collect();
     let mut is_below = false;
     let summary = super::run_plan(
         &plan,
@@ -137,8 +168,15 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
             let below: Vec<String> = below.collect();
             is_below = !below.is_empty();
             let page = request.report.as_deref();
-            let name = kept.then_some(stem.as_ref());
-            show(run, (cells, &jobs), &below, page, name, output)
+            let name = kept.then_some(stem.as_str());
+            show(
+                run,
+                (cells, &jobs),
+                &below,
+                page,
+                name,
+                (line, &info, output),
+            )
         },
     )?;
     Ok(match (super::outcome_of(&summary), is_below) {
@@ -154,7 +192,7 @@ fn show(
     below: &[String],
     page: Option<&Path>,
     name: Option<&str>,
-    output: Output,
+    (line, info, output): (&CommandLine, &[DriveInfo], Output),
 ) -> anyhow::Result<()> {
     let logs = write_logs(run, cells, jobs);
     let written = super::report::write_page_of(run, page);
@@ -170,9 +208,43 @@ fn show(
         let kept = name.map(|name| super::report::lines(run, page, name));
         text + &kept.unwrap_or_default()
     };
-    output.show(text, || json::suite(run))?;
+    match line.output.is_none() && line.formats.is_empty() {
+        true => {
+            let json = || match (info, line.files.is_empty()) {
+                ([only], true) => json::job(run, cells, only),
+                _ => json::suite(run),
+            };
+            output.show(text, json)?;
+        }
+        false => write_formats(run, run.cells.len() - cells.len(), line, &text())?,
+    }
     logs?;
     written
+}
+
+/// fio's `--output` and `--output-format`; the first cells fill files.
+fn write_formats(
+    run: &Run,
+    first_cell: usize,
+    line: &CommandLine,
+    text: &str,
+) -> anyhow::Result<()> {
+    let mut document = Vec::new();
+    let formats = match line.formats.as_slice() {
+        [] => &[Format::Normal],
+        given => given,
+    };
+    for format in formats {
+        match format {
+            Format::Normal => document.extend_from_slice(printable_lines(text).as_bytes()),
+            Format::Json => export_fio_json_from(run, first_cell, &mut document)?,
+        }
+    }
+    match &line.output {
+        Some(path) => replace_content(path, &document)?,
+        None => std::io::stdout().lock().write_all(&document)?,
+    }
+    Ok(())
 }
 
 fn authorise(
@@ -223,7 +295,7 @@ fn planned_jobs(
     Ok(planned)
 }
 
-fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
+fn read(line: &CommandLine, drive: Option<&str>) -> anyhow::Result<Conversion> {
     let host = HostInfo::read();
     let with = Substitution {
         variable: &|name| std::env::var(name).ok(),
@@ -233,8 +305,34 @@ fn read(file: &Path, drive: Option<&str>) -> anyhow::Result<Conversion> {
     };
     let mut read = |path: &Path| assay_output::read_text(path).map(String::into_bytes);
     let file =
-        JobFile::read(file, &with, &mut read).map_err(|error| UsageError(error.to_string()))?;
+        JobFile::of_line(line, &with, &mut read).map_err(|error| UsageError(error.to_string()))?;
     Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)
+}
+
+/// The file that the log of a job names is what it runs on.
+fn resolve_logs(jobs: &mut [FioJob]) -> anyhow::Result<()> {
+    for job in jobs {
+        let Target::OfLog(log) = &job.target else {
+            continue;
+        };
+        let source = TraceSource {
+            path: log.into(),
+            format: None,
+            device: None,
+        };
+        let survey = TraceSurvey::of(&source)?;
+        let [(file, _)] = survey.devices.as_slice() else {
+            let count = survey.devices.len();
+            bail_usage!(
+                "{}: [{}]: read_iolog={log} names {count} files: name a drive, or one of them with \
+                 replay_redirect=",
+                job.place,
+                job.name
+            );
+        };
+        job.target = Target::File(file.clone());
+    }
+    Ok(())
 }
 
 fn needed(jobs: &[FioJob]) -> Vec<Needed> {
@@ -242,10 +340,10 @@ fn needed(jobs: &[FioJob]) -> Vec<Needed> {
     for job in jobs {
         let name = job.target.name();
         match needed.iter_mut().find(|drive| drive.name == name) {
-            Some(drive) => drive.writes |= job.options.writes(),
+            Some(drive) => drive.writes |= writes(job),
             None => needed.push(Needed {
                 name: name.to_owned(),
-                writes: job.options.writes(),
+                writes: writes(job),
                 created: false,
             }),
         }
@@ -253,10 +351,33 @@ fn needed(jobs: &[FioJob]) -> Vec<Needed> {
     needed
 }
 
+/// What a log says about it counts, where it can be read; the plan reports where it cannot.
+fn writes(job: &FioJob) -> bool {
+    let Some(log) = &job.options.trace else {
+        return job.options.writes();
+    };
+    let source = TraceSource {
+        path: log.into(),
+        format: None,
+        device: None,
+    };
+    let skipped = job.options.trace_skip.as_deref().unwrap_or_default();
+    let counts = |op: &str| !skipped.split(',').any(|skipped| skipped == op);
+    TraceSurvey::of(&source).map_or(true, |survey| {
+        let (writes, trims) = (survey.writes.requests, survey.discards.requests);
+        writes > 0 && counts("write") || trims > 0 && counts("trim")
+    })
+}
+
 fn drive_of(needed: &[Needed], job: &FioJob) -> usize {
     let mut names = needed.iter().map(|drive| drive.name.as_str());
     let at = names.position(|name| name == job.target.name());
     at.expect("every target is among the drives")
+}
+
+fn file_stem(path: &str) -> String {
+    let stem = Path::new(path).file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
 fn file_name(path: &str) -> Option<String> {
@@ -359,9 +480,9 @@ fn dry_run_json(jobs: &[FioJob]) -> serde_json::Value {
     serde_json::json!({ "jobs": jobs.iter().map(job).collect::<Vec<_>>() })
 }
 
-/// The logs in fio's format: the number of the job, the kind, and the file.
-fn log_files(jobs: &[FioJob]) -> Vec<(usize, FioLog, PathBuf)> {
-    let mut files = Vec::new();
+/// The logs in fio's format: the file, the kind, and the places of its jobs.
+fn log_files(jobs: &[FioJob]) -> Vec<(PathBuf, FioLog, Vec<usize>)> {
+    let mut files: Vec<(PathBuf, FioLog, Vec<usize>)> = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
         for request in &job.logs {
             let logs: &[FioLog] = match request.kind {
@@ -372,8 +493,14 @@ fn log_files(jobs: &[FioJob]) -> Vec<(usize, FioLog, PathBuf)> {
             };
             for &log in logs {
                 let (prefix, suffix) = (&request.prefix, log.suffix());
-                let name = format!("{prefix}_{suffix}.{}.log", number + 1);
-                files.push((number, log, PathBuf::from(name)));
+                let path = PathBuf::from(match request.thread {
+                    Some(thread) => format!("{prefix}_{suffix}.{thread}.log"),
+                    None => format!("{prefix}_{suffix}.log"),
+                });
+                match files.iter_mut().find(|(other, ..)| *other == path) {
+                    Some((_, _, numbers)) => numbers.push(number),
+                    None => files.push((path, log, vec![number])),
+                }
             }
         }
     }
@@ -382,8 +509,9 @@ fn log_files(jobs: &[FioJob]) -> Vec<(usize, FioLog, PathBuf)> {
 
 /// Returns the files.
 fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
-    let written = log_files(jobs).into_iter().map(|(number, log, path)| {
-        write_fio_log(run, &cells[number].plan.id, log, &path)?;
+    let written = log_files(jobs).into_iter().map(|(path, log, numbers)| {
+        let cells = numbers.iter().map(|&number| cells[number].plan.id.as_str());
+        write_fio_log(run, &cells.collect::<Vec<_>>(), log, &path)?;
         Ok(path)
     });
     written.collect()

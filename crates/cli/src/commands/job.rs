@@ -1,4 +1,3 @@
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
@@ -6,61 +5,24 @@ use assay_integrity::blocks::VerifyBlocks;
 use assay_store::Destination;
 use assay_suite::SuiteError;
 use assay_suite::expand::{Cell, RunPlan, jobs_at_once, single_job};
-use assay_workload::options::JobOptions;
 
 use crate::args::{JobArguments, NamedJob};
-use crate::commands::fio::FioRequest;
-use crate::exit::{CommandOutcome, UsageError, bail_usage};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::json;
 use crate::terminal::Output;
 
-fn fio_request(file: PathBuf, arguments: JobArguments) -> anyhow::Result<FioRequest> {
-    let given = arguments.workload.0 != JobOptions::default() || !arguments.jobs.is_empty();
-    if given || arguments.fio.job.ioengine.is_some() {
-        bail_usage!(
-            "--fio: the workload is in {}; give no options of it here",
-            file.display()
-        );
-    }
-    Ok(FioRequest {
-        file,
-        drive: arguments.drive.or(arguments.fio.filename),
-        destroy: arguments.destroy,
-        power_meter: arguments.power_meter,
-        destination: arguments.out.map(Destination::At),
-        report: None,
-        dry_run: arguments.fio.dry_run,
-        live: arguments.live,
-    })
-}
-
 fn jobs(arguments: &JobArguments) -> Vec<NamedJob> {
-    let mut jobs = arguments.jobs.clone();
-    if jobs.is_empty() {
-        jobs.push(NamedJob {
+    match arguments.jobs.is_empty() {
+        true => vec![NamedJob {
             name: String::new(),
             options: arguments.workload.0.clone(),
-        });
+        }],
+        false => arguments.jobs.clone(),
     }
-    if let Some(engine) = arguments.fio.job.ioengine {
-        for job in &mut jobs {
-            let own = &mut job.options.engine;
-            own.get_or_insert_with(|| engine.to_owned());
-        }
-    }
-    jobs
 }
 
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    if let Some(file) = arguments.fio.file.clone() {
-        return super::fio::run(fio_request(file, arguments)?, output);
-    }
     let jobs = jobs(&arguments);
-    // One of them is there: the parser requires it.
-    let drive = arguments
-        .drive
-        .or(arguments.fio.filename)
-        .unwrap_or_default();
     let session_options = SessionOptions {
         destroy: arguments.destroy,
         will_write: jobs.iter().any(|job| job.options.writes()),
@@ -76,7 +38,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         only_looks: true,
         ..session_options.clone()
     };
-    let mut drives = super::open_drives(&[drive], &read_only)?;
+    let mut drives = super::open_drives(&[arguments.drive], &read_only)?;
     let plan = plan(&jobs, &drives[0])?;
     let writes = |cell: &Cell| cell.writes();
     let session_options = SessionOptions {
@@ -98,7 +60,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
             }
             text
         };
-        output.show(text, || json::job(run, &info))?;
+        output.show(text, || json::job(run, &run.cells, &info))?;
         Ok(())
     })?;
     Ok(super::outcome_of(&summary))

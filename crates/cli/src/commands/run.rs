@@ -8,6 +8,7 @@ use assay_execute::ExecuteError;
 use assay_execute::live::NotBegun;
 use assay_execute::manifest::{drive, manifest};
 use assay_execute::run::{Resume, RunSummary};
+use assay_fio_job::CommandLine;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
@@ -151,7 +152,7 @@ fn job_file(
         );
     }
     let request = FioRequest {
-        file: file.to_owned(),
+        line: CommandLine::of_file(file),
         drive,
         destroy: arguments.destroy,
         power_meter: arguments.power_meter,

@@ -669,14 +669,17 @@ fn fios_flags_are_accepted_or_answered() {
     let verified = fixture.json("job disk --rw=write --bs=4k --verify=crc32c --destroy disk");
     assert_eq!(verified["jobs"][0]["verify"]["blocks_checked"], 256);
     for (words, answer) in [
-        ("job disk --ioengine=libaio", "--engine uring"),
+        ("job disk --ioengine=rbd", "ioengine=rbd is not supported"),
+        (
+            "job disk --ioengine=libaio --interval=1s",
+            "interval=1s is an option of assay job",
+        ),
         ("job disk --verify=md5", "--verify=crc32c"),
         ("job disk --rate 100m", "--rate_bw 100m"),
         ("job disk --rw ranread", "did you mean \"randread\"?"),
         ("job sim:samsng-951", "did you mean \"samsung-951\"?"),
         ("job samsung-951", "did you mean \"sim:samsung-951\"?"),
         ("run quik disk", "did you mean \"quick\"?"),
-        ("job disk --time_based", "--runtime"),
     ] {
         fixture.run(words).refuses(2, &[answer]);
     }

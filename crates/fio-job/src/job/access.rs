@@ -4,6 +4,7 @@ use assay_workload::options::JobOptions;
 use super::given::Given;
 use crate::JobFileError;
 use crate::number::{self, Size};
+use crate::pattern;
 
 const DEFAULT_SIZE: &str = "4k";
 pub(super) const DEFAULT_BYTES: u64 = 4096;
@@ -246,6 +247,8 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
     let Some((text, place)) = given.text("bs") else {
         return Ok(None);
     };
+    // fio takes a hyphen for a comma.
+    let text = &text.replace('-', ",");
     let one = |one: &str| {
         let wrong = || given.error(place, format!("bs={text} is not a size such as 4k"));
         size(one).map(compact_size).ok_or_else(wrong)
@@ -303,6 +306,10 @@ fn data(
     if given.flag("zero_buffers")? {
         options.data = Some("zero".to_owned());
     }
+    if let Some(bytes) = given.parsed("buffer_pattern", PATTERN, pattern::bytes)? {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        options.data = Some(format!("pattern={hex}"));
+    }
     let percent = given.parsed("buffer_compress_percentage", "a percentage", |text| {
         text.trim_end_matches('%')
             .parse::<u32>()
@@ -321,8 +328,8 @@ fn data(
     match method.split(':').next().unwrap_or("") {
         "0" | "none" => return Ok(()),
         "crc32c" | "crc32c-intel" => {}
-        "md5" | "crc64" | "crc32" | "crc16" | "crc7" | "xxhash" | "sha1" | "sha256" | "sha512"
-        | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512" | "meta" => {
+        "pattern" | "md5" | "crc64" | "crc32" | "crc16" | "crc7" | "xxhash" | "sha1" | "sha256"
+        | "sha512" | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512" | "meta" => {
             note(format!(
                 "verify={method}: blocks have assay's header and CRC-32C instead"
             ));
@@ -339,13 +346,26 @@ fn data(
         return Ok(());
     }
     options.verify = Some(true);
+    if options
+        .data
+        .take_if(|data| data.starts_with("pattern="))
+        .is_some()
+    {
+        note("buffer_pattern: verified blocks have assay's own data instead".to_owned());
+    }
+    if given.flag("verify_only")? {
+        // Reads find the same blocks, in the same order.
+        options.rw = options.rw.take().map(|rw| match rw.starts_with("rand") {
+            true => "randread".to_owned(),
+            false => "read".to_owned(),
+        });
+        (options.fsync, options.rwmixread) = (None, None);
+        return verify_interval(given, options);
+    }
     if given.text("verify_pattern").is_some() {
         note("verify_pattern: verified blocks have assay's own data instead".to_owned());
     }
-    options.verify_interval = given
-        .bytes("verify_interval")?
-        .filter(|&bytes| bytes > 0)
-        .map(|bytes| bytes.to_string());
+    verify_interval(given, options)?;
     if only(given) == Some(Direction::Reads) {
         return Ok(());
     }
@@ -355,5 +375,14 @@ fn data(
     if options.do_verify != Some(false) {
         options.verify_backlog = given.number("verify_backlog")?.filter(|&ios| ios > 0);
     }
+    Ok(())
+}
+
+const PATTERN: &str = "a number (0xdeadbeef), a text in quotes (\"abcd\"), or several with hyphens \
+                       between, of 64 bytes at most; a file is not read";
+
+fn verify_interval(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let bytes = given.bytes("verify_interval")?.filter(|&bytes| bytes > 0);
+    options.verify_interval = bytes.map(|bytes| bytes.to_string());
     Ok(())
 }

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
 use assay_units::text::did_you_mean;
+use assay_workload::options::JobOption;
 
 use super::{Place, Section, Support, options};
 use crate::JobFileError;
+use crate::line::NOT_OF_FIO;
 use crate::number::{self, Size};
 
 pub(super) struct Given<'a> {
@@ -53,21 +55,25 @@ impl<'a> Given<'a> {
         let shown = value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}"));
         match options::find(name).map(|option| option.support) {
             Some(Support::Converted(_) | Support::NoEffect(_)) => Ok(()),
-            Some(Support::Unsupported(harmless))
+            Some(Support::Unsupported(harmless, _))
                 if value.is_some_and(|v| harmless.contains(&v)) =>
             {
                 Ok(())
             }
-            Some(Support::Unsupported(_)) => Err(self.error(
-                place,
-                format!("{shown} is not supported (docs/fio.md lists what is)"),
-            )),
+            Some(Support::Unsupported(_, instead)) => {
+                let instead = match instead {
+                    "" => String::new(),
+                    instead => format!("; instead: {instead}"),
+                };
+                let message =
+                    format!("{shown} is not supported{instead} (docs/fio.md lists what is)");
+                Err(self.error(place, message))
+            }
+            None if JobOption::find(name).is_some() => {
+                Err(self.error(place, format!("{shown} {NOT_OF_FIO}")))
+            }
             None => {
-                let known: Vec<&str> = options::OPTIONS
-                    .iter()
-                    .flat_map(|o| o.names)
-                    .copied()
-                    .collect();
+                let known: Vec<&str> = options::names().collect();
                 let similar = did_you_mean(name, &known.join(","));
                 Err(self.error(
                     place,
@@ -84,6 +90,36 @@ impl<'a> Given<'a> {
         values
             .map(|(name, (_, place))| ((*name).to_owned(), (*place).clone()))
             .collect()
+    }
+
+    /// Numbers with a decimal point do not mean what they seem to.
+    pub(super) fn note_fractions(&self, note: &mut dyn FnMut(String)) {
+        const READ_WHOLE: [&str; 14] = [
+            "size",
+            "io_size",
+            "filesize",
+            "offset",
+            "offset_increment",
+            "bs",
+            "runtime",
+            "ramp_time",
+            "startdelay",
+            "thinktime",
+            "rate",
+            "rate_iops",
+            "zonesize",
+            "log_avg_msec",
+        ];
+        for name in READ_WHOLE {
+            if let Some((text, _)) = self.text(name)
+                && let Some(whole) = number::before_point(text)
+            {
+                note(format!(
+                    "{name}={text} means {whole}, as in fio: a number ends at the decimal point, and \
+                     its unit with it"
+                ));
+            }
+        }
     }
 
     pub(super) fn section(&self) -> &'a str {

@@ -151,5 +151,13 @@ fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError>
         let cpus: Vec<String> = cpus.map(|cpu: u32| cpu.to_string()).collect();
         options.cpus_allowed = Some(cpus.join(","));
     }
+    options.cpus_allowed_policy = match given.text("cpus_allowed_policy") {
+        None | Some(("shared", _)) => None,
+        Some(("split", _)) => options.cpus_allowed.as_ref().map(|_| "split".to_owned()),
+        Some((other, place)) => {
+            let message = format!("cpus_allowed_policy={other}: shared or split");
+            return Err(given.error(place, message));
+        }
+    };
     Ok(())
 }

@@ -18,6 +18,8 @@ pub struct LogRequest {
     pub kind: LogKind,
     /// Begin of its file name: `PREFIX_bw.1.log`.
     pub prefix: String,
+    /// fio's number of the job's first thread, in the name; `None`: the jobs have one log.
+    pub thread: Option<u32>,
 }
 
 const LOGS: [(&str, LogKind); 4] = [
@@ -29,20 +31,23 @@ const LOGS: [(&str, LogKind); 4] = [
 
 pub(super) fn logs(
     given: &Given<'_>,
-    section: &str,
+    name: &str,
+    thread: u32,
     options: &mut JobOptions,
     note: &mut dyn FnMut(String),
 ) -> Result<Vec<LogRequest>, JobFileError> {
+    let per_job = given.flag_or("per_job_logs", true)?;
     let named = LOGS
         .into_iter()
         .filter(|(name, _)| given.place(name).is_some());
     let logs: Vec<LogRequest> = named
-        .map(|(name, kind)| LogRequest {
+        .map(|(option, kind)| LogRequest {
             kind,
+            thread: per_job.then_some(thread),
             // Without a value fio names the file after the job.
             prefix: given
-                .text(name)
-                .map_or(section, |(prefix, _)| prefix)
+                .text(option)
+                .map_or(name, |(prefix, _)| prefix)
                 .to_owned(),
         })
         .collect();

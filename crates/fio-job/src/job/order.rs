@@ -87,7 +87,12 @@ fn sizes(given: &Given<'_>, text: &mut Text) -> Result<[u64; 3], JobFileError> {
             "" => Some(DEFAULT_BYTES),
             part => bytes(part),
         };
-        each(&text.split(',').map(size).collect::<Option<Vec<u64>>>()?)
+        each(
+            &text
+                .split([',', '-'])
+                .map(size)
+                .collect::<Option<Vec<u64>>>()?,
+        )
     })?;
     let plain = plain.unwrap_or([DEFAULT_BYTES; 3]);
     let mut least = plain;

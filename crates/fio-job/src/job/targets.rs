@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use assay_workload::options::JobOptions;
 
 use super::given::Given;
@@ -7,6 +9,8 @@ use crate::JobFileError;
 pub enum Target {
     /// The drive of the command line, a device, or an existing file.
     Drive(String),
+    /// The file that this log of fio names.
+    OfLog(String),
     /// A file by fio's naming, made and filled where it does not exist.
     File(String),
 }
@@ -15,7 +19,7 @@ impl Target {
     /// As on the command line.
     pub fn name(&self) -> &str {
         match self {
-            Target::Drive(name) | Target::File(name) => name,
+            Target::Drive(name) | Target::File(name) | Target::OfLog(name) => name,
         }
     }
 
@@ -28,14 +32,33 @@ impl Target {
 
 type Note<'a> = dyn FnMut(String) + 'a;
 
-/// The targets of a section: one, or one for each of `numjobs` where each has a file of its own.
-pub(super) fn targets(given: &Given<'_>, drive: Option<&str>) -> Result<Vec<Target>, JobFileError> {
+/// The jobs that a section becomes: one for each file of each clone that has files of its own.
+pub(super) struct Places {
+    /// Of each the target, the clone, and the file among those of the clone.
+    pub(super) all: Vec<(Target, u32, u32)>,
+    /// Clones that have files of their own; 1: all clones run in each job.
+    pub(super) clones: u32,
+    /// Files of a clone.
+    pub(super) files: u32,
+}
+
+impl Places {
+    fn one(target: Target) -> Places {
+        Places {
+            all: vec![(target, 0, 0)],
+            clones: 1,
+            files: 1,
+        }
+    }
+}
+
+pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, JobFileError> {
     let engine = given.text("ioengine").map_or("psync", |(engine, _)| engine);
     if let Some(drive) = drive {
-        return Ok(vec![Target::Drive(drive.to_owned())]);
+        return Ok(Places::one(Target::Drive(drive.to_owned())));
     }
-    if let Some(drive) = super::trace::redirect(given)? {
-        return Ok(vec![Target::Drive(drive.to_owned())]);
+    if let Some(target) = super::trace::target(given) {
+        return Ok(Places::one(target));
     }
     if matches!(engine, "null" | "cpp_null") {
         let size = match given.size("size")? {
@@ -44,56 +67,176 @@ pub(super) fn targets(given: &Given<'_>, drive: Option<&str>) -> Result<Vec<Targ
             }
             _ => "null:".to_owned(),
         };
-        return Ok(vec![Target::Drive(size)]);
+        return Ok(Places::one(Target::Drive(size)));
     }
-    let folder = match given.text("directory") {
-        None => String::new(),
-        Some((folder, place)) if folder.contains(':') => {
-            return Err(given.error(
-                place,
-                format!("directory={folder}: several folders are not supported"),
-            ));
-        }
-        Some((folder, _)) => format!("{}/", folder.trim_end_matches('/')),
+    let folders: Vec<String> = match given.text("directory") {
+        None => vec![String::new()],
+        Some((folders, _)) => names_of(folders)
+            .map(|folder| format!("{}/", folder.trim_end_matches('/')))
+            .collect(),
     };
-    if let Some((name, place)) = given.text("filename") {
-        if name == "-" {
-            return Err(given.error(
-                place,
-                "filename=-: standard input is not supported".to_owned(),
-            ));
-        }
-        let name = name.replace("\\:", "\u{0}");
-        if name.contains(':') {
-            let name = name.replace('\u{0}', "\\:");
-            return Err(given.error(
-                place,
-                format!(
-                    "filename={name}: several files of one job are not supported; write a section \
-                     for each"
-                ),
-            ));
-        }
-        let name = name.replace('\u{0}', ":");
+    match given.text("filename") {
+        Some((names, place)) => named(given, names, place, &folders[0]),
+        None => generated(given, &folders),
+    }
+}
+
+/// Names with colons between them; `\:` is a colon of a name.
+fn names_of(text: &str) -> impl Iterator<Item = String> {
+    let text = text.replace("\\:", "\u{0}");
+    let names: Vec<String> = text
+        .split(':')
+        .map(|name| name.replace('\u{0}', ":"))
+        .collect();
+    names.into_iter().filter(|name| !name.is_empty())
+}
+
+fn named(
+    given: &Given<'_>,
+    names: &str,
+    place: &super::Place,
+    folder: &str,
+) -> Result<Places, JobFileError> {
+    if names.starts_with("sim:") || names.starts_with("null:") {
+        return Ok(Places::one(Target::Drive(names.to_owned())));
+    }
+    let target = |name: String| {
         let path = match name.starts_with('/') {
             true => name,
             false => format!("{folder}{name}"),
         };
-        return Ok(match path.as_str() {
-            "/dev/null" | "/dev/zero" => vec![Target::Drive("null:".to_owned())],
-            _ if path.starts_with("/dev/") => vec![Target::Drive(path)],
-            _ => vec![Target::File(path)],
-        });
+        match path.as_str() {
+            "/dev/null" | "/dev/zero" => Target::Drive("null:".to_owned()),
+            _ if path.starts_with("/dev/") => Target::Drive(path),
+            _ => Target::File(path),
+        }
+    };
+    let mut targets: Vec<Target> = Vec::new();
+    for name in names_of(names) {
+        if name == "-" {
+            let message = "filename=-: standard input is not supported".to_owned();
+            return Err(given.error(place, message));
+        }
+        let target = target(name);
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
     }
+    let files = targets.len() as u32;
+    let all = targets.into_iter().enumerate();
+    Ok(Places {
+        all: all.map(|(file, target)| (target, 0, file as u32)).collect(),
+        clones: 1,
+        files,
+    })
+}
+
+/// fio's `filename_format`: job, number of the clone, number of the file.
+fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileError> {
+    let job = given.section().replace('/', "_");
     let clones = given.number("numjobs")?.unwrap_or(1).max(1);
-    let name = given.section();
-    // fio's `filename_format`: job, number of the clone, number of the file.
-    let file = |clone: u32| Target::File(format!("{folder}{}.{clone}.0", name.replace('/', "_")));
-    if clones as usize > super::MAX_JOBS {
-        let message = format!("numjobs={clones}: at most {} files", super::MAX_JOBS);
-        return Err(given.wrong("numjobs", message));
+    let files = given.number("nrfiles")?.unwrap_or(1).max(1);
+    let format = given
+        .text("filename_format")
+        .map_or("$jobname.$jobnum.$filenum", |(text, _)| text);
+    let count = clones as usize * files as usize;
+    if count > super::MAX_JOBS {
+        let name = if files > 1 { "nrfiles" } else { "numjobs" };
+        let message = format!("{name}: {count} files; there may be {}", super::MAX_JOBS);
+        return Err(given.wrong(name, message));
     }
-    Ok((0..clones).map(file).collect())
+    let mut all: Vec<(Target, u32, u32)> = Vec::with_capacity(count);
+    for clone in 0..clones {
+        let folder = &folders[clone as usize % folders.len()];
+        for file in 0..files {
+            let name = format
+                .replace("$jobname", &job)
+                .replace("$jobnum", &clone.to_string())
+                .replace("$filenum", &file.to_string());
+            if name.contains('$') {
+                let message = format!("filename_format={format}: $jobname, $jobnum and $filenum");
+                return Err(given.wrong("filename_format", message));
+            }
+            all.push((Target::File(format!("{folder}{name}")), clone, file));
+        }
+    }
+    let distinct = |places: &[(Target, u32, u32)]| {
+        let names: BTreeSet<&str> = places.iter().map(|place| place.0.name()).collect();
+        names.len()
+    };
+    if distinct(&all) == count {
+        return Ok(Places { all, clones, files });
+    }
+    let (names, names_of_one) = (distinct(&all), distinct(&all[..files as usize]));
+    if names != names_of_one || names != files as usize {
+        let message = format!(
+            "filename_format={format} gives files of one job the same name; write $filenum, and \
+             $jobnum where clones have files of their own"
+        );
+        return Err(given.wrong("filename_format", message));
+    }
+    // The clones have the same files.
+    all.truncate(files as usize);
+    Ok(Places {
+        all,
+        clones: 1,
+        files,
+    })
+}
+
+/// The part of one file of several in what the job says for all of them.
+pub(super) fn share(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    (file, files): (u32, u32),
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    let several = match given.text("filename") {
+        Some((names, _)) => format!("filename={names}"),
+        None => format!("nrfiles={files}"),
+    };
+    let wrong = |why: String| {
+        given.wrong(
+            "filename",
+            format!("{several}: {why}; write a section for each"),
+        )
+    };
+    let depth = options.iodepth.unwrap_or(1);
+    let threads = options.numjobs.unwrap_or(1);
+    let by_threads = depth < files && threads >= files;
+    if depth < files && !by_threads {
+        return Err(wrong(format!(
+            "fio takes {files} files in turn with {depth} I/Os in flight, and here each file is a \
+             job with I/Os of its own in flight"
+        )));
+    }
+    let limits = ["rate", "rate_iops", "number_ios", "thinktime", "flow"];
+    if let Some(limit) = limits.into_iter().find(|name| given.place(name).is_some()) {
+        return Err(wrong(format!("{limit} is of all files together")));
+    }
+    let part_bytes = |text: &mut Option<String>| {
+        if let Some(bytes) = text.as_deref().and_then(|text| text.parse::<u64>().ok()) {
+            *text = Some((bytes / u64::from(files)).to_string());
+        }
+    };
+    part_bytes(&mut options.size);
+    part_bytes(&mut options.io_size);
+    let part = |all: u32| Some(all / files + u32::from(file < all % files));
+    let what = match by_threads {
+        true => {
+            options.numjobs = part(threads);
+            format!("threads ({threads})")
+        }
+        false => {
+            options.iodepth = part(depth);
+            format!("I/Os in flight ({depth})")
+        }
+    };
+    note(format!(
+        "{several}: each of the {files} files is a job with its part of the {what} and of the size; \
+         in fio each thread takes the files in turn, with one queue"
+    ));
+    Ok(())
 }
 
 pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<(&'a str, &'static str), JobFileError> {
@@ -114,22 +257,28 @@ pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<(&'a str, &'static str)
 
 pub(super) fn engine(
     given: &Given<'_>,
-    targets: &[Target],
+    places: &Places,
     options: &mut JobOptions,
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
-    let is_modelled = targets.iter().all(Target::is_modelled);
+    let is_modelled = places.all.iter().all(|(target, ..)| target.is_modelled());
     options.iodepth = given.number("iodepth")?.filter(|&depth| depth > 0);
     options.iodepth_batch_complete_min = given
         .number("iodepth_batch_complete_min")?
         .filter(|&least| least > 1);
-    let batch = given.number("iodepth_batch")?.unwrap_or(1);
-    if batch > 1 && options.iodepth_batch_complete_min != Some(batch) {
-        let message = format!(
-            "iodepth_batch={batch} is supported only with iodepth_batch_complete_min={batch}"
-        );
-        return Err(given.wrong("iodepth_batch", message));
+    let depth = options.iodepth.unwrap_or(1);
+    if let Some(low) = given
+        .number("iodepth_low")?
+        .filter(|low| (1..depth).contains(low))
+    {
+        // A full queue drains to the low mark before it is filled again.
+        let least = options.iodepth_batch_complete_min.unwrap_or(1);
+        options.iodepth_batch_complete_min = Some(least.max(depth - low));
     }
+    if let Some(least) = &mut options.iodepth_batch_complete_min {
+        *least = depth.min(*least);
+    }
+    options.serialize_overlap = given.flag("serialize_overlap")?.then_some(true);
     let (name, engine) = engine_of(given)?;
     if engine == "sync" && options.iodepth.is_some_and(|depth| depth > 1) {
         note(format!(

@@ -7,6 +7,7 @@
 use assay_workload::options::JobOptions;
 
 use super::given::Given;
+use super::targets::Target;
 use crate::JobFileError;
 
 type Note<'a> = dyn FnMut(String) + 'a;
@@ -30,21 +31,15 @@ const REPLACED: [&str; 15] = [
     "numjobs",
 ];
 
-pub(super) fn redirect<'a>(given: &Given<'a>) -> Result<Option<&'a str>, JobFileError> {
-    let redirected = given.text("replay_redirect").map(|(drive, _)| drive);
-    let Some((log, place)) = given.text("read_iolog") else {
-        return Ok(None);
-    };
-    match redirected {
-        Some(drive) => Ok(Some(drive)),
-        None => Err(given.error(
-            place,
-            format!(
-                "read_iolog={log}: say where it is replayed, with replay_redirect= or a drive on \
-                 the command line; the files that the log names are not opened"
-            ),
-        )),
-    }
+/// Where a log is replayed, if the job replays one.
+pub(super) fn target(given: &Given<'_>) -> Option<Target> {
+    let (log, _) = given.text("read_iolog")?;
+    let redirected = given.text("replay_redirect");
+    Some(
+        redirected.map_or(Target::OfLog(log.to_owned()), |(drive, _)| {
+            Target::Drive(drive.to_owned())
+        }),
+    )
 }
 
 pub(super) fn trace(

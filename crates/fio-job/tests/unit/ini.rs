@@ -4,20 +4,21 @@ use proptest::prelude::*;
 
 use super::*;
 
+pub(crate) const SUBSTITUTION: Substitution<'static> = Substitution {
+    variable: &|_| None,
+    page_bytes: 4096,
+    memory_mib: 1024,
+    cpus: 8,
+};
+
 pub(crate) fn parsed(files: &[(&str, &[u8])]) -> Result<JobFile, JobFileError> {
-    let with = Substitution {
-        variable: &|_| None,
-        page_bytes: 4096,
-        memory_mib: 1024,
-        cpus: 8,
-    };
     let mut read = |path: &Path| {
         let known = files.iter().find(|(name, _)| Path::new(name) == path);
         known
             .map(|(_, text)| text.to_vec())
             .ok_or_else(|| ErrorKind::NotFound.into())
     };
-    JobFile::read(Path::new(files[0].0), &with, &mut read)
+    JobFile::read(Path::new(files[0].0), &SUBSTITUTION, &mut read)
 }
 
 fn values(section: &Section) -> Vec<(&str, Option<&str>)> {

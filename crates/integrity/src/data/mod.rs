@@ -1,6 +1,7 @@
-//! Contents of writes: the patterns of the command line (`incompressible`, `zero`, `compress=R`).
+//! Contents of writes: the patterns of the command line (`incompressible`, `zero`, `compress=R`,
+//! `pattern=HEX`).
 //!
-//! Data never repeat, so that a deduplicating drive saves nothing. `noise` is the keyed
+//! Data never repeat, unless it is asked for, so that a deduplicating drive saves nothing. `noise` is the keyed
 //! pseudo-random data, `compressible` the generator behind `compress=R`.
 //!
 //! # Non-goals
@@ -30,10 +31,15 @@ pub const MAX_RATIO: f64 = 20.0;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DataError {
     #[error(
-        "{text:?} is not a data pattern; use incompressible, zero or compress=R (for example \
-         compress=2)"
+        "{text:?} is not a data pattern; use incompressible, zero, compress=R (for example \
+         compress=2) or pattern=HEX (pattern=deadbeef)"
     )]
     UnknownPattern {
+        /// As given.
+        text: String,
+    },
+    #[error("pattern={text}: write the bytes as an even count of hexadecimal digits, up to 128")]
+    BadBytes {
         /// As given.
         text: String,
     },
@@ -101,6 +107,59 @@ pub enum DataPattern {
         /// Original size over compressed size.
         ratio: Ratio,
     },
+    /// The same bytes over and over, from the begin of each I/O.
+    Repeated(RepeatedBytes),
+}
+
+/// Most bytes of [`RepeatedBytes`].
+pub const MAX_REPEATED_BYTES: usize = 64;
+
+/// From 1 to [`MAX_REPEATED_BYTES`] bytes; as text hexadecimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RepeatedBytes {
+    bytes: [u8; MAX_REPEATED_BYTES],
+    count: u8,
+}
+
+impl RepeatedBytes {
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.count)]
+    }
+}
+
+impl TryFrom<String> for RepeatedBytes {
+    type Error = DataError;
+
+    fn try_from(text: String) -> Result<RepeatedBytes, DataError> {
+        let wrong = || DataError::BadBytes { text: text.clone() };
+        let digits: Option<Vec<u8>> = text
+            .chars()
+            .map(|c| c.to_digit(16).map(|d| d as u8))
+            .collect();
+        let digits = digits
+            .filter(|digits| digits.len().is_multiple_of(2))
+            .ok_or_else(wrong)?;
+        let count = digits.len() / 2;
+        if !(1..=MAX_REPEATED_BYTES).contains(&count) {
+            return Err(wrong());
+        }
+        let mut bytes = [0; MAX_REPEATED_BYTES];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = pair[0] << 4 | pair[1];
+        }
+        Ok(RepeatedBytes {
+            bytes,
+            count: count as u8,
+        })
+    }
+}
+
+impl From<RepeatedBytes> for String {
+    fn from(repeated: RepeatedBytes) -> String {
+        let bytes = repeated.as_slice().iter();
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 impl DataPattern {
@@ -108,6 +167,13 @@ impl DataPattern {
         match self {
             DataPattern::Incompressible => DataClass::Incompressible,
             DataPattern::Zero => DataClass::Zero,
+            DataPattern::Repeated(bytes) if bytes.as_slice().iter().all(|byte| *byte == 0) => {
+                DataClass::Zero
+            }
+            // As compressible as `compress=R` may say.
+            DataPattern::Repeated(_) => DataClass::Compressible {
+                permille: (1000.0 / MAX_RATIO) as u16,
+            },
             DataPattern::Compressible { ratio } => DataClass::Compressible {
                 // Between 50 (ratio 20) and 952 (ratio 1.05).
                 permille: (1_000_000 / ratio.permille) as u16,
@@ -120,6 +186,9 @@ impl FromStr for DataPattern {
     type Err = DataError;
 
     fn from_str(text: &str) -> Result<DataPattern, DataError> {
+        if let Some(bytes) = text.trim().strip_prefix("pattern=") {
+            return bytes.to_owned().try_into().map(DataPattern::Repeated);
+        }
         match (text.trim(), text.trim().strip_prefix("compress=")) {
             ("incompressible", _) => Ok(DataPattern::Incompressible),
             ("zero", _) => Ok(DataPattern::Zero),
@@ -142,6 +211,7 @@ impl fmt::Display for DataPattern {
             DataPattern::Incompressible => f.write_str("incompressible"),
             DataPattern::Zero => f.write_str("zero"),
             DataPattern::Compressible { ratio } => write!(f, "compress={}", ratio.as_f64()),
+            DataPattern::Repeated(bytes) => write!(f, "pattern={}", String::from(*bytes)),
         }
     }
 }
@@ -156,7 +226,7 @@ impl Payload {
     pub(crate) fn new(pattern: DataPattern) -> Payload {
         let recipe = match pattern {
             DataPattern::Compressible { ratio } => Some(CompressibleRecipe::new(ratio)),
-            DataPattern::Incompressible | DataPattern::Zero => None,
+            _ => None,
         };
         Payload { pattern, recipe }
     }
@@ -166,12 +236,17 @@ impl Payload {
         match (&self.recipe, self.pattern) {
             (Some(recipe), _) => recipe.fill(noise, buffer),
             (None, DataPattern::Zero) => buffer.fill(0),
+            (None, DataPattern::Repeated(bytes)) => {
+                for part in buffer.chunks_mut(bytes.as_slice().len()) {
+                    part.copy_from_slice(&bytes.as_slice()[..part.len()]);
+                }
+            }
             (None, _) => noise.fill(buffer),
         }
     }
 }
 
-/// Data never repeat (except `zero`); the same pattern, seed and worker give the same data.
+/// Data never repeat (except `zero` and `pattern`); the same pattern, seed and worker give the same data.
 #[derive(Clone, Debug)]
 pub struct Filler {
     payload: Payload,

@@ -9,6 +9,10 @@
 //!
 //! Actions on files (add, open, close) are no requests. In version 2, time passes in `wait` only,
 //! each relative to the one before; waits below 100 microseconds are discarded, as HOWTO.rst says.
+//!
+//! Jobs of fio append to a log of their name, each with a first line of its own and times that begin
+//! anew. fio replays such a log in the order of its lines: a request whose time has passed is due at
+//! once. So here no time is before that of an earlier line.
 
 use assay_units::Op;
 
@@ -22,26 +26,32 @@ pub(crate) struct Iolog {
     has_times: bool,
     /// Sum of the waits of version 2.
     waited_ns: u64,
+    /// The greatest time of version 3 up to here.
+    latest_ns: u64,
 }
 
 impl Iolog {
     pub(super) fn line<'a>(&mut self, line: &'a str, number: u64) -> Result<Parsed<'a>, String> {
-        if number == 1 {
-            self.has_times = match line.trim_end() {
-                "fio version 2 iolog" => false,
-                "fio version 3 iolog" => true,
-                _ => {
-                    return Err(
-                        "the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\""
-                            .to_owned(),
-                    );
-                }
-            };
+        let has_times = match line.trim_end() {
+            "fio version 2 iolog" => Some(false),
+            "fio version 3 iolog" => Some(true),
+            _ => None,
+        };
+        if let Some(has_times) = has_times {
+            self.has_times = has_times;
             return Ok(Parsed::NOTHING);
+        }
+        if number == 1 {
+            let wrong = "the first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\"";
+            return Err(wrong.to_owned());
         }
         let mut fields = line.split_whitespace();
         let time_ns = match self.has_times {
-            true => micros_ns("time", fields.next().unwrap_or_default())?,
+            true => {
+                let own_ns = micros_ns("time", fields.next().unwrap_or_default())?;
+                self.latest_ns = own_ns.max(self.latest_ns);
+                self.latest_ns
+            }
             false => self.waited_ns,
         };
         let (Some(file), Some(action)) = (fields.next(), fields.next()) else {

@@ -121,6 +121,18 @@ fn iolog_version_3() {
     let found = parse(TraceFormat::Iolog, text).unwrap();
     assert_eq!(found[0].1, record(878_000, Op::Write, 0, 16384));
     assert_eq!(found[1].1, RawRecord::flush(891_000));
+    // Two jobs have appended to one log.
+    let two = parse(
+        TraceFormat::Iolog,
+        "fio version 3 iolog\n17 f add\n129 f read 0 512\n3000 f read 512 512\nfio version 3 iolog\n\
+         14 f add\n1093 f read 1024 512\n6230 f read 1536 512\n",
+    );
+    let times: Vec<u64> = two
+        .unwrap()
+        .iter()
+        .map(|(_, record)| record.time_ns / 1000)
+        .collect();
+    assert_eq!(times, [129, 3000, 3000, 6230]);
     let wait = "fio version 3 iolog\n2 f wait 100\n";
     assert!(
         parse(TraceFormat::Iolog, wait)
@@ -398,7 +410,11 @@ proptest! {
                 prop_assert_eq!(detected, Some(format));
             }
             let found: Vec<RawRecord> = parse(format, &text).unwrap().into_iter().map(|(_, record)| record).collect();
+            let mut latest = 0;
             let expected: Vec<RawRecord> = requests.iter().map(|&(micros, write, sector, sectors)| {
+                // fio replays its log in the order of the lines.
+                latest = micros.max(latest);
+                let micros = if format == TraceFormat::Iolog { latest } else { micros };
                 let found = record(micros * 1000, if write { Op::Write } else { Op::Read }, sector * 512, sectors * 512);
                 match format {
                     TraceFormat::Msr => answered(found, 900),

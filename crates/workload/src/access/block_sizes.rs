@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use assay_units::{Rng, SECTOR_BYTES, parse_size, text::compact_size};
+use assay_units::{Rng, parse_size, text::compact_size};
 
 use super::AccessError;
 use super::error::BLOCK_SIZES;
@@ -154,9 +154,7 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
 }
 
 fn check_block_size(size_bytes: u64) -> Result<u32, AccessError> {
-    let is_valid = (1..=u64::from(MAX_BLOCK_BYTES)).contains(&size_bytes)
-        && size_bytes.is_multiple_of(SECTOR_BYTES);
-    match is_valid {
+    match (1..=u64::from(MAX_BLOCK_BYTES)).contains(&size_bytes) {
         true => Ok(size_bytes as u32),
         false => Err(AccessError::BadBlockSize(size_bytes)),
     }

@@ -6,9 +6,7 @@ pub(super) const BLOCK_SIZES: &str = "block sizes";
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
-    #[error(
-        "block size {0} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is"
-    )]
+    #[error("block size {0} bytes is not from 1 byte to 4 MiB; choose one that is")]
     BadBlockSize(u64),
     #[error("{what} {text:?}: {reason}; write {form}")]
     BadText {

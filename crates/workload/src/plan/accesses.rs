@@ -129,7 +129,7 @@ fn word_of(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
 }
 
 /// The sizes of `--bs`: `4k`, or `4k,8k` for reads and writes; those of writes where they differ.
-fn block_sizes(
+pub(super) fn block_sizes(
     text: &str,
     read_percent: u8,
 ) -> Result<(BlockSizes, Option<BlockSizes>), PlanError> {

@@ -13,6 +13,7 @@ use crate::arrival::Rate;
 use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
+use assay_integrity::data::DataPattern;
 
 pub(super) fn invalid(message: impl Into<String>) -> PlanError {
     PlanError::Invalid(message.into())
@@ -188,6 +189,35 @@ pub(super) fn cpus(list: Option<&str>) -> Result<Option<CpuList>, PlanError> {
     let cpus: CpuList = text.parse()?;
     cpus.check()?;
     Ok(Some(cpus))
+}
+
+pub(super) fn cpus_split(options: &JobOptions) -> Result<Option<u32>, PlanError> {
+    const OPTION: &str = "cpus_allowed_policy";
+    let Some(text) = options.cpus_allowed_policy.as_deref() else {
+        return Ok(None);
+    };
+    let first = match text.split_once(':') {
+        None if text == "split" => Some(0),
+        Some(("split", first)) => first.parse().ok(),
+        None if text == "shared" => return Ok(None),
+        _ => None,
+    };
+    let first = first.ok_or_else(|| not_a_choice(OPTION, text, "shared, split, split:N"))?;
+    match options.cpus_allowed {
+        Some(_) => Ok(Some(first)),
+        None => Err(invalid(format!("--{OPTION} {text} needs --cpus_allowed"))),
+    }
+}
+
+pub(super) fn data(options: &JobOptions) -> Result<DataPattern, PlanError> {
+    let data = options.data.as_deref();
+    let data = data.map_or(Ok(DataPattern::Incompressible), str::parse)?;
+    if matches!(data, DataPattern::Repeated(_)) && options.verify.unwrap_or(false) {
+        return Err(invalid(
+            "--data pattern=HEX and --verify both say what is written; use one",
+        ));
+    }
+    Ok(data)
 }
 
 pub(super) fn aligned(

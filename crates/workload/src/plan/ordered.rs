@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use assay_device::session::TargetProperties;
+use assay_units::SECTOR_BYTES;
 
-use super::accesses::direction;
+use super::accesses::{block_sizes, direction};
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{
@@ -372,7 +373,16 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     // What its writes need is checked; trims need no more.
     plain.rw = Some(rw.replace("trimwrite", "write"));
     plain.bs = options.bs.clone().or(Some(DEFAULT_BLOCK_BYTES.to_string()));
-    let workload = Workload::plan(&plain, target)?;
+    let is_odd = |sizes: &FioSizes| !sizes.least_bytes.is_multiple_of(SECTOR_BYTES);
+    // The page cache takes any length.
+    let odd = plain
+        .bs
+        .take_if(|_| !direct && !access.verifies && access.sizes.iter().any(is_odd));
+    let mut workload = Workload::plan(&plain, target)?;
+    if let Some(text) = odd {
+        let sizes = block_sizes(&text, workload.read_percent)?;
+        (workload.access.block_sizes, workload.access.write_sizes) = sizes;
+    }
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
     if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
         return Err(invalid(

@@ -9,6 +9,7 @@ use assay_device::load::{self, HostSampler};
 use assay_device::telemetry_monitor::TelemetryMonitor;
 use assay_integrity::finding::VerifyReport;
 use assay_io::clock::Clock;
+use assay_io::cpus::CpuList;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::null::NullTarget;
 use assay_io::page_cache::ReadSource;
@@ -303,7 +304,11 @@ fn run_worker(
     open: Option<DriveHandle>,
     sink: &mut ThreadSink<'_>,
 ) -> ThreadEnd {
-    if let Some(cpus) = &workload.cpus_allowed {
+    let one = |cpus: &CpuList| match workload.cpus_split {
+        Some(first) => cpus.one(first.wrapping_add(sink.id.index)),
+        None => cpus.clone(),
+    };
+    if let Some(cpus) = workload.cpus_allowed.as_ref().map(one) {
         // Before the target is opened: io_uring's kernel workers inherit it.
         if let Err(error) = cpus.set_thread_affinity() {
             sink.shared.fail(error.into());

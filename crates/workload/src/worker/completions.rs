@@ -5,7 +5,7 @@ use assay_io::{Completion, Target};
 use assay_stats::Recorder;
 use assay_units::{Nanos, Op};
 
-use super::Worker;
+use super::{Pending, Worker};
 
 impl Worker {
     /// Process a completion seen at `now`; returns whether it moved its bytes.
@@ -20,6 +20,9 @@ impl Worker {
         let local = completion.slot - self.first_slot;
         let pending = self.pending[local as usize];
         self.free.push(local);
+        if self.serializes_overlap {
+            self.pending[local as usize] = Pending::NONE;
+        }
         if let Some(thinking) = &mut self.think {
             thinking.completed(now);
         }

@@ -33,7 +33,7 @@ fn options_before_the_first_name_are_those_of_all_jobs() {
 #[test]
 fn one_name_changes_nothing() {
     assert_eq!(jobs_of("assay job null: --rw read"), []);
-    assert_eq!(jobs_of("assay job --name=x --filename=null: --rw=read"), []);
+    assert_eq!(jobs_of("assay job null: --name=x --rw=read"), []);
 }
 
 #[test]
@@ -68,4 +68,43 @@ fn names_are_checked() {
         let message = message_of(line);
         assert!(message.contains(expected), "{line}: {message}");
     }
+}
+
+fn fio_of(line: &str) -> super::fio::FioArguments {
+    let parsed = parse(line.split_whitespace()).unwrap();
+    let Command::Fio(fio) = parsed.command else {
+        panic!("{line}: not a line of fio");
+    };
+    *fio
+}
+
+/// One option that only fio has makes the line fio's.
+#[test]
+fn lines_of_fio_are_known_by_its_options() {
+    for line in [
+        "assay job null: --ioengine=libaio --rw randread",
+        "assay job null: --rw=read -randrepeat 0",
+        "assay job --name=x --filename=null: --rw=read",
+        "assay job --rw=read --time_based null: --out x",
+        "assay --json fio --rw=read null:",
+        "assay fio null: --rw=read --json --destroy a --out x",
+    ] {
+        let fio = fio_of(line);
+        assert!(fio.line.files.is_empty(), "{line}");
+        let named = fio.line.filenames().chain(fio.drive.as_deref());
+        assert_eq!(named.collect::<Vec<_>>(), ["null:"], "{line}");
+        assert_eq!(fio.out.is_some(), line.contains("--out"), "{line}");
+    }
+    let files = fio_of("assay fio a.fio sim:samsung-951 b.fio --section=x --showcmd");
+    assert_eq!(files.line.files, ["a.fio", "b.fio"]);
+    assert_eq!(files.drive.as_deref(), Some("sim:samsung-951"));
+    assert!(files.dry_run);
+    let job = fio_of("assay job --fio a.fio sim:samsung-951 --dry-run");
+    assert_eq!(
+        (job.line.files, job.drive),
+        (vec!["a.fio".to_owned()], Some("sim:samsung-951".to_owned()))
+    );
+    assert!(message_of("assay job null: sim:a --ioengine=sync").contains("one is named already"));
+    assert!(message_of("assay fio --bs").contains("needs a value"));
+    assert!(message_of("assay fio -h").contains("assay fio jobs.fio"));
 }

@@ -4,7 +4,9 @@ fn jobs(text: &str) -> Vec<FioJob> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.fio");
     std::fs::write(&path, text).unwrap();
-    super::read(&path, None).unwrap().jobs
+    super::read(&CommandLine::of_file(&path), None)
+        .unwrap()
+        .jobs
 }
 
 #[test]
