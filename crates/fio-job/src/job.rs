@@ -120,17 +120,8 @@ fn section_jobs(
     exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
-    let mut note = |text: String| note_once(&mut conversion.notes, text);
     let places = targets::places(given, drive)?;
-    given.note_fractions(&mut note);
-    let mut options = JobOptions::default();
-    access::access(given, &mut options, &mut note)?;
-    limits::limits(given, &mut options, &mut note)?;
-    targets::engine(given, &places, &mut options, &mut note)?;
-    if let Some((what, group)) = exit {
-        options.exitall = Some(what.scope().to_owned());
-        options.exit_group = Some(group).filter(|&group| group > 0);
-    }
+    let mut options = common_options(given, &places, exit, &mut conversion.notes)?;
     let least_rate = limits::least_rate(given, &mut options)?;
     // Sections have different data, as fio's have.
     let before = conversion.jobs.len() as u64;
@@ -138,9 +129,6 @@ fn section_jobs(
     let base = base_name(given, section);
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
     let several = places.all.len() > 1;
-    if places.clones > 1 {
-        options.numjobs = None;
-    }
     for (number, (target, clone, file)) in places.all.into_iter().enumerate() {
         let name = match (several, places.files > 1 && places.clones > 1) {
             (true, true) => format!("{base}.{clone}.{file}"),
@@ -156,11 +144,7 @@ fn section_jobs(
         if options.cpus_allowed_policy.is_some() && thread.number > 1 {
             options.cpus_allowed_policy = Some(format!("split:{}", thread.number - 1));
         }
-        let log_name = if clone == 0 {
-            base
-        } else {
-            section.name.as_str()
-        };
+        let log_name = [section.name.as_str(), base][usize::from(clone == 0)];
         let logs = logs::logs(given, log_name, thread.number, &mut options, &mut note)?;
         let file = target.name();
         order::order(given, &mut options, thread, file, &mut note)?;
@@ -185,6 +169,29 @@ fn section_jobs(
         });
     }
     Ok(())
+}
+
+/// What all jobs of a section have.
+fn common_options(
+    given: &Given<'_>,
+    places: &targets::Places,
+    exit: Option<(exits::ExitWhat, u32)>,
+    notes: &mut Vec<String>,
+) -> Result<JobOptions, JobFileError> {
+    let mut note = |text: String| note_once(notes, text);
+    given.note_fractions(&mut note);
+    let mut options = JobOptions::default();
+    access::access(given, &mut options, &mut note)?;
+    limits::limits(given, &mut options, &mut note)?;
+    targets::engine(given, places, &mut options, &mut note)?;
+    if let Some((what, group)) = exit {
+        options.exitall = Some(what.scope().to_owned());
+        options.exit_group = Some(group).filter(|&group| group > 0);
+    }
+    if places.clones > 1 {
+        options.numjobs = None;
+    }
+    Ok(options)
 }
 
 fn note_once(notes: &mut Vec<String>, text: String) {

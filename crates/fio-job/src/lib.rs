@@ -4,8 +4,8 @@
 //! [`ini`] reads the text of a file, with its includes, into sections of options; [`line`] reads
 //! the words of a command line into the same; [`substitute`]
 //! replaces `${VARIABLE}` and `$keyword`; [`number`] reads fio's integers, sizes, times and
-//! arithmetic, [`pattern`] the bytes of buffers. [`job::convert`] checks each section against [`options`], the one table of what is
-//! supported, and returns jobs whose workload is [`assay_workload::options::JobOptions`]: what
+//! arithmetic, [`pattern`] the bytes of buffers. [`job::convert`] checks each section against
+//! [`options`], the one table of what is supported, and returns jobs whose workload is [`assay_workload::options::JobOptions`]: what
 //! `assay job` takes.
 //!
 //! The format is that of fio 3.33: HOWTO.rst, "Job file format" and "Parameter types"; `init.c`

@@ -47,9 +47,15 @@ macro_rules! options {
 options! {
     "name" => Converted("the name of the job");
     "description" => NoEffect("a comment");
-    "filename" => Converted("the drive; several with `:` between: a job for each, at the same time, with its part of `--iodepth`, `--size` and rates");
-    "directory" => Converted("the folder of the file; several with `:` between are those of the clones in turn");
-    "nrfiles" | "nr_files" => Converted("a job for each file, at the same time, with its part of `--iodepth`, `--size` and rates");
+    "filename" =>
+        Converted("the drive; several with `:` between: a job for each, at the same time, with \
+            its part of `--iodepth`, `--size` and rates");
+    "directory" =>
+        Converted("the folder of the file; several with `:` between are those of the clones in \
+            turn");
+    "nrfiles" | "nr_files" =>
+        Converted("a job for each file, at the same time, with its part of `--iodepth`, `--size` \
+            and rates");
     "filename_format" => Converted("names of files, with $jobname, $jobnum and $filenum");
     "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"], "");
     "rw" | "readwrite" => Converted("`--rw`, with `:N` too");
@@ -58,7 +64,9 @@ options! {
         Converted("`--bs`, also with commas between those of reads, writes and trims");
     "bsrange" | "blocksize_range" =>
         Converted("`--bs` and `--order`: multiples of the smallest size");
-    "bssplit" => Converted("`--bs` and `--order`; the random map cuts an I/O that meets an accessed block, as in fio");
+    "bssplit" =>
+        Converted("`--bs` and `--order`; the random map cuts an I/O that meets an accessed block, \
+            as in fio");
     "ba" | "blockalign" => Converted("`--order`; without a random map, as in fio");
     "bs_unaligned" | "blocksize_unaligned" => Converted("`--order`");
     "bs_is_seq_rand" => Converted("`--order`");
@@ -72,13 +80,19 @@ options! {
     "offset_increment" => Converted("`--offset_increment`");
     "offset_align" => Converted("`--order`");
     "file_append" => Unsupported(OFF, "");
-    "ioengine" => Converted("`--engine`: libaio, io_uring, posixaio as uring; sync, psync, pvsync, pvsync2, vsync as sync; io_uring_cmd as passthru; null and cpp_null as the drive null:");
+    "ioengine" =>
+        Converted("`--engine`: libaio, io_uring, posixaio as uring; sync, psync, pvsync, pvsync2, \
+            vsync as sync; io_uring_cmd as passthru; null and cpp_null as the drive null:");
     "iodepth" => Converted("`--iodepth`; 1 with a synchronous engine");
-    "iodepth_batch" | "iodepth_batch_submit" => NoEffect("assay submits together what completed together, and as many are in flight");
-    "iodepth_batch_complete_min" | "iodepth_batch_complete" => Converted("`--iodepth_batch_complete_min`");
+    "iodepth_batch" | "iodepth_batch_submit" =>
+        NoEffect("assay submits together what completed together, and as many are in flight");
+    "iodepth_batch_complete_min" | "iodepth_batch_complete" =>
+        Converted("`--iodepth_batch_complete_min`");
     "iodepth_batch_complete_max" => NoEffect("assay takes every completion there is");
     "iodepth_low" => Converted("`--iodepth_batch_complete_min`: the rest of iodepth");
-    "io_submit_mode" => NoEffect("a worker submits an I/O when it is due; none waits for another's completion while there is room in the queue");
+    "io_submit_mode" =>
+        NoEffect("a worker submits an I/O when it is due; none waits for another's completion \
+            while there is room in the queue");
     "serialize_overlap" => Converted("`--serialize_overlap`");
     "runtime" | "timeout" => Converted("`--runtime`");
     "time_based" =>
@@ -91,10 +105,13 @@ options! {
     "wait_for" => Converted("the same, for the job named and all before it");
     "new_group" => Converted("`--exit_group`; every section has a result of its own anyway");
     "group_reporting" => NoEffect("the threads of a section always are reported together");
-    "per_job_logs" => Converted("0: the logs of the jobs follow each other in one file, whose name has no number");
-    "unified_rw_reporting" | "clat_percentiles" | "lat_percentiles" | "slat_percentiles" | "percentile_list"
-        | "significant_figures" | "disk_util" | "block_error_percentiles" | "stats" | "unit_base" => NoEffect(REPORTING);
-    "gtod_reduce" | "disable_lat" | "disable_clat" | "disable_slat" | "disable_bw_measurement" | "disable_bw" | "gtod_cpu" | "clocksource" =>
+    "per_job_logs" =>
+        Converted("0: the logs of the jobs follow each other in one file without a number");
+    "unified_rw_reporting" | "clat_percentiles" | "lat_percentiles" | "slat_percentiles"
+        | "percentile_list" | "significant_figures" | "disk_util" | "block_error_percentiles"
+        | "stats" | "unit_base" => NoEffect(REPORTING);
+    "gtod_reduce" | "disable_lat" | "disable_clat" | "disable_slat" | "disable_bw_measurement"
+        | "disable_bw" | "gtod_cpu" | "clocksource" =>
         NoEffect("a saving of clock readings; assay reads the clock once per batch");
     "kb_base" => Converted("units of sizes");
     "direct" => Converted("`--direct`");
@@ -125,10 +142,15 @@ options! {
     "zonesize" => Converted("`--zonesize`");
     "zonerange" => Converted("`--zonerange`");
     "zoneskip" => Converted("`--zoneskip`");
-    "zonecapacity" | "read_beyond_wp" | "max_open_zones" | "job_max_open_zones" | "ignore_zone_limits" | "zone_reset_threshold"
-        | "zone_reset_frequency" => Unsupported(&[], "");
-    "rate" => Converted("`--order`: reads, writes and trims each at their rate, from which the mix follows");
-    "rate_iops" => Converted("`--order`, in bytes by the smallest block size, as fio has it; with rate_process=poisson `--rate` and `--arrival poisson`");
+    "zonecapacity" | "read_beyond_wp" | "max_open_zones" | "job_max_open_zones"
+        | "ignore_zone_limits" | "zone_reset_threshold" | "zone_reset_frequency" =>
+        Unsupported(&[], "");
+    "rate" =>
+        Converted("`--order`: reads, writes and trims each at their rate, from which the mix \
+            follows");
+    "rate_iops" =>
+        Converted("`--order`, in bytes by the smallest block size, as fio has it; with \
+            rate_process=poisson `--rate` and `--arrival poisson`");
     "rate_process" => Converted("`--arrival`");
     "rate_min" | "ratemin" => Converted("checked after the run, interval by interval");
     "rate_iops_min" => Converted("checked after the run, interval by interval");
@@ -139,79 +161,110 @@ options! {
     "thinktime_blocks_type" => Unsupported(&["complete"], "");
     "thinktime_iotime" => Converted("`--thinktime_iotime`");
     "thinktime_spin" => Unsupported(OFF, "thinktime without it waits as long");
-    "latency_target" | "max_latency" => Unsupported(OFF, "assay run database finds the rate that a latency allows");
-    "latency_window" | "latency_percentile" | "latency_run" => NoEffect("of latency_target only, which is an error");
-    "verify" => Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset and generation");
+    "latency_target" | "max_latency" =>
+        Unsupported(OFF, "assay run database finds the rate that a latency allows");
+    "latency_window" | "latency_percentile" | "latency_run" =>
+        NoEffect("of latency_target only, which is an error");
+    "verify" =>
+        Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset \
+            and generation");
     "do_verify" => Converted("`--do_verify`");
     "verify_interval" => Converted("`--verify_interval`");
     "verify_pattern" => NoEffect("verified blocks have assay's data");
-    "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify" | "verify_offset" | "error_dump" => NoEffect(CHECKER);
+    "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify"
+        | "verify_offset" | "error_dump" => NoEffect(CHECKER);
     "verify_backlog" => Converted("`--verify_backlog`; as many at a time");
     "verify_only" => Converted("`--verify` of a job that reads, in the order of the writes");
-    "verify_backlog_batch" | "verify_header_seed" => Unsupported(OFF, "verify_backlog=N reads N blocks back at a time");
-    "verify_state_load" => NoEffect("the blocks that an interrupted job has written describe themselves, and others are not judged");
+    "verify_backlog_batch" | "verify_header_seed" =>
+        Unsupported(OFF, "verify_backlog=N reads N blocks back at a time");
+    "verify_state_load" =>
+        NoEffect("the blocks that an interrupted job has written describe themselves, and others \
+            are not judged");
     "verify_state_save" => NoEffect("of an interrupted job; the blocks describe themselves");
     "verify_write_sequence" => NoEffect(CHECKER);
-    "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" => Unsupported(OFF, "rw=trim in a job of its own");
+    "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" =>
+        Unsupported(OFF, "rw=trim in a job of its own");
     "zero_buffers" => Converted("`--data zero`");
     "buffer_compress_percentage" => Converted("`--data compress=R`");
     "buffer_compress_chunk" => NoEffect("compressible data repeat within every block");
     "buffer_pattern" => Converted("`--data pattern=HEX`, up to 64 bytes; not of a file");
     "refill_buffers" | "scramble_buffers" => NoEffect(NEW_DATA);
-    "dedupe_percentage" | "dedupe_mode" | "dedupe_working_set_percentage" | "dedupe_global" => Unsupported(OFF, "buffer_compress_percentage; assay's data never repeat");
+    "dedupe_percentage" | "dedupe_mode" | "dedupe_working_set_percentage" | "dedupe_global" =>
+        Unsupported(OFF, "buffer_compress_percentage; assay's data never repeat");
     "cpus_allowed" => Converted("`--cpus_allowed`");
     "cpumask" => Converted("`--cpus_allowed`");
     "cpus_allowed_policy" => Converted("`--cpus_allowed_policy`");
     "numa_mem_policy" => Unsupported(&["local", "default"], "numactl --membind=NODE assay ...");
-    "numa_cpu_nodes" => Unsupported(&[], "cpus_allowed=LIST, with the processors of the node (lscpu)");
+    "numa_cpu_nodes" =>
+        Unsupported(&[], "cpus_allowed=LIST, with the processors of the node (lscpu)");
     "write_bw_log" => Converted("`PREFIX_bw.N.log`, an entry per interval");
     "write_iops_log" => Converted("`PREFIX_iops.N.log`");
     "write_lat_log" => Converted("`PREFIX_lat.N.log` and `PREFIX_clat.N.log`");
     "write_hist_log" => Converted("`PREFIX_clat_hist.N.log`");
     "log_avg_msec" => Converted("`--interval`, with a log");
     "log_hist_msec" => Converted("`--interval`, with a log");
-    "log_issue_time" | "log_hist_coarseness" | "log_max_value" | "log_window_value" | "log_offset" | "log_unix_epoch" | "log_alternate_epoch"
-        | "log_alternate_epoch_clock_id" | "log_entries" | "log_compression" | "log_compression_cpus" | "log_store_compressed" | "bwavgtime"
-        | "iopsavgtime" => NoEffect(LOG_FORM);
+    "log_issue_time" | "log_hist_coarseness" | "log_max_value" | "log_window_value"
+        | "log_offset" | "log_unix_epoch" | "log_alternate_epoch"
+        | "log_alternate_epoch_clock_id" | "log_entries" | "log_compression"
+        | "log_compression_cpus" | "log_store_compressed" | "bwavgtime" | "iopsavgtime" =>
+        NoEffect(LOG_FORM);
     "log_prio" => NoEffect(LOG_FORM);
-    "create_serialize" | "create_fsync" | "create_on_open" | "fallocate" | "overwrite" | "fadvise_hint" | "openfiles" | "file_service_type"
-        | "write_hint" => NoEffect(LAYOUT);
+    "create_serialize" | "create_fsync" | "create_on_open" | "fallocate" | "overwrite"
+        | "fadvise_hint" | "openfiles" | "file_service_type" | "write_hint" => NoEffect(LAYOUT);
     "create_only" | "pre_read" | "unlink" | "unlink_each_loop" => Unsupported(OFF, "");
     "allow_file_create" => Converted("0: a file that does not exist is an error");
     "allow_mounted_write" => NoEffect("assay's interlock decides");
-    "mem" | "iomem" | "iomem_align" | "mem_align" | "hugepage-size" | "lockmem" => NoEffect(BUFFERS);
-    "continue_on_error" => NoEffect("a failed I/O is counted, the job goes on, and the exit status tells");
-    "ignore_error" => Unsupported(&[], "continue_on_error: failed I/Os are counted, and the job goes on");
+    "mem" | "iomem" | "iomem_align" | "mem_align" | "hugepage-size" | "lockmem" =>
+        NoEffect(BUFFERS);
+    "continue_on_error" =>
+        NoEffect("a failed I/O is counted, the job goes on, and the exit status tells");
+    "ignore_error" =>
+        Unsupported(&[], "continue_on_error: failed I/Os are counted, and the job goes on");
     "exitall" => Converted("`--exitall group` for all jobs of the file");
     "exitall_on_error" => Unsupported(OFF, "");
-    "exit_what" => Converted("group; stonewall and all: `--exitall stage`; with all, jobs of later stages never run and are left out");
+    "exit_what" =>
+        Converted("group; stonewall and all: `--exitall stage`; with all, jobs of later stages \
+            never run and are left out");
     "flow" => Converted("`--flow`");
     "flow_id" => Converted("`--flow_id`");
     "flow_sleep" => Converted("`--flow_sleep`");
     "flow_watermark" => Unsupported(OFF, "");
-    "steadystate" | "ss" => Unsupported(&[], "assay run snia-iops measures until steady state by SNIA's rule");
-    "steadystate_duration" | "ss_dur" | "steadystate_ramp_time" | "ss_ramp" | "steadystate_check_interval" | "ss_interval" =>
+    "steadystate" | "ss" =>
+        Unsupported(&[], "assay run snia-iops measures until steady state by SNIA's rule");
+    "steadystate_duration" | "ss_dur" | "steadystate_ramp_time" | "ss_ramp"
+        | "steadystate_check_interval" | "ss_interval" =>
         NoEffect("of steadystate only, which is an error");
-    "nice" | "prio" | "prioclass" | "priohint" => Unsupported(OFF, "nice or ionice starts assay with a priority");
-    "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" => Unsupported(OFF, "");
+    "nice" | "prio" | "prioclass" | "priohint" =>
+        Unsupported(OFF, "nice or ionice starts assay with a priority");
+    "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" =>
+        Unsupported(OFF, "");
     "exec_prerun" | "exec_postrun" => Unsupported(&[], "run the program before or after assay");
-    "ioscheduler" => Unsupported(&[], "echo NAME > /sys/block/DEVICE/queue/scheduler before the run, which records it");
+    "ioscheduler" =>
+        Unsupported(&[], "echo NAME > /sys/block/DEVICE/queue/scheduler before the run, which \
+            records it");
     "profile" => Unsupported(&[], "the options that the profile stands for");
-    "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" => Unsupported(&[], "systemd-run starts assay in a control group, or as another user");
-    "read_iolog" => Converted("`--trace`: a log of fio, or the text of blkparse in place of a binary blktrace; rw, bs, sizes and offsets of the job do not count, as in fio");
-    "replay_no_stall" => Converted("`--trace_timing closed`, else timed: latency counts from when a request is due");
+    "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" =>
+        Unsupported(&[], "systemd-run starts assay in a control group, or as another user");
+    "read_iolog" =>
+        Converted("`--trace`: a log of fio, or the text of blkparse in place of a binary \
+            blktrace; rw, bs, sizes and offsets of the job do not count, as in fio");
+    "replay_no_stall" =>
+        Converted("`--trace_timing closed`, else timed: latency counts from when a request is due");
     "replay_redirect" => Converted("the drive");
     "replay_scale" => Converted("`--trace_map divide:N`");
     "replay_align" => Converted("`--trace_align`");
     "replay_time_scale" => Converted("`--trace_time_scale`, 100 divided by it");
     "replay_skip" => Converted("`--trace_skip`");
     "read_iolog_chunked" => NoEffect("a trace is always read piece by piece");
-    "write_iolog" => Unsupported(&[], "blktrace of the drive while it runs; assay job --trace replays it");
-    "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" => Unsupported(&[], "");
+    "write_iolog" =>
+        Unsupported(&[], "blktrace of the drive while it runs; assay job --trace replays it");
+    "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" =>
+        Unsupported(&[], "");
     "hipri" => Converted("`--hipri`");
     "sqthread_poll" => Converted("`--sqpoll`");
     "sqthread_poll_cpu" => Converted("`--sqpoll_cpu`");
-    "registerfiles" | "fixedbufs" | "nonvectored" | "force_async" | "userspace_reap" | "libaio_vectored" => NoEffect(RING);
+    "registerfiles" | "fixedbufs" | "nonvectored" | "force_async" | "userspace_reap"
+        | "libaio_vectored" => NoEffect(RING);
     "uncached" | "nowait" | "cmdprio_split" => Unsupported(OFF, "");
     "cmd_type" => Unsupported(&["nvme"], "");
 }

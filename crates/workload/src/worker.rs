@@ -406,6 +406,16 @@ impl Worker {
         NextIssue::Completion
     }
 
+    /// Whether no I/O in flight has to complete before it.
+    #[inline]
+    fn may_begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> bool {
+        if self.serializes_overlap && self.overlaps(offset_bytes, len_bytes) {
+            return false;
+        }
+        let checker = self.checker.as_mut();
+        checker.is_none_or(|checker| checker.begin(write, offset_bytes, len_bytes))
+    }
+
     /// Whether an I/O in flight has a byte of this range.
     fn overlaps(&self, offset_bytes: u64, len_bytes: u32) -> bool {
         let end = offset_bytes + u64::from(len_bytes);
@@ -459,11 +469,7 @@ impl Worker {
                 other => return self.wait_for(other),
             };
             let write = op != Op::Read;
-            let waits = self.serializes_overlap && self.overlaps(offset_bytes, len_bytes);
-            let mut checker = self.checker.as_mut().filter(|_| !waits);
-            let begins =
-                |checker: &mut &mut JobChecker| checker.begin(write, offset_bytes, len_bytes);
-            if waits || checker.as_mut().is_some_and(|checker| !begins(checker)) {
+            if !self.may_begin(write, offset_bytes, len_bytes) {
                 self.held = Some((offset_bytes, len_bytes, op));
                 return NextIssue::Completion;
             }

@@ -16,13 +16,14 @@ use crate::live::LiveArguments;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
-  assay fio --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --iodepth=32 --ioengine=libaio --direct=1
+  assay fio --name=a --filename=/dev/nvme0n1 --rw=randread --iodepth=32 --ioengine=libaio
   assay fio jobs.fio --section=reads
   assay fio --output-format=json --output=result.json jobs.fio
   assay fio jobs.fio sim:samsung-951 --dry-run
 
-Options are fio's, and do what they do in fio 3.33: docs/fio.md lists them, and what differs. A drive (sim:NAME, null:,
-a device) among the arguments replaces the files of all jobs. What is written needs --destroy, as everywhere.")]
+Options are fio's, and do what they do in fio 3.33: docs/fio.md lists them, and what differs.
+A drive (sim:NAME, null:, a device) among the arguments replaces the files of all jobs. What is
+written needs --destroy, as everywhere.")]
 pub struct FioArguments {
     /// fio's options, and job files
     #[arg(value_name = "ARGS")]

@@ -103,14 +103,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     for note in notes {
         output.note(&note);
     }
-    if line.read_only
-        && let Some(job) = jobs.iter().find(|job| job.options.writes())
-    {
-        bail_usage!("[{}] writes, and --readonly is given", job.name);
-    }
-    if let Some(path) = &line.output {
-        check_output(path, "")?;
-    }
+    check_line(line, &jobs)?;
     if request.dry_run && request.drive.is_none() {
         return output.show(|| dry_run(&jobs), || dry_run_json(&jobs));
     }
@@ -122,19 +115,12 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     let created = needed.iter().filter(|drive| drive.created);
     destroy.extend(created.filter_map(|drive| file_name(&drive.name)));
     let names: Vec<String> = needed.iter().map(|drive| drive.name.clone()).collect();
-    let options = SessionOptions {
-        destroy: Vec::new(),
-        will_write: false,
-        keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
-        power_meter: super::power_meter(request.power_meter.as_deref(), names.len())?,
-        generator: Some(Arc::new(VerifyBlocks)),
-        only_looks: true,
-    };
+    let options = looking(&request, &jobs, names.len())?;
     // Read-only first: an invalid option is reported before a safety refusal.
     let mut drives = super::open_drives(&names, &options)?;
     let planned = planned_jobs(&mut jobs, &needed, &drives, output)?;
-    let stem = match line.files.first() {
-        Some(file) => file_stem(file),
+    let stem = match line.files.first().map(|file| Path::new(file).file_stem()) {
+        Some(stem) => stem.unwrap_or_default().to_string_lossy().into_owned(),
         None => jobs[0].name.clone(),
     };
     let plan = job_file(&stem, &planned, &drives).map_err(|error| match error {
@@ -155,33 +141,49 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     let kept = request.destination.is_some();
     let info: Vec<DriveInfo> = drives.iter().map(|drive| drive.info().clone()).collect();
     let mut is_below = false;
-    let summary = super::run_plan(
-        &plan,
-        &mut drives,
-        request.destination,
-        watch,
-        output,
-        |run, _| {
-            let cells = &run.cells[planned.len() - jobs.len()..];
-            let parts = cells.iter().zip(&jobs);
-            let below = parts.filter_map(|(cell, job)| below_least(cell, job));
-            let below: Vec<String> = below.collect();
-            is_below = !below.is_empty();
-            let page = request.report.as_deref();
-            let name = kept.then_some(stem.as_str());
-            show(
-                run,
-                (cells, &jobs),
-                &below,
-                page,
-                name,
-                (line, &info, output),
-            )
-        },
-    )?;
+    let first_cell = planned.len() - jobs.len();
+    let mut finish = |run: &Run| {
+        let cells = &run.cells[first_cell..];
+        let parts = cells.iter().zip(&jobs);
+        let below = parts.filter_map(|(cell, job)| below_least(cell, job));
+        let below: Vec<String> = below.collect();
+        is_below = !below.is_empty();
+        let page = request.report.as_deref();
+        let name = kept.then_some(stem.as_str());
+        let shown = (line, info.as_slice(), output);
+        show(run, (cells, &jobs), &below, page, name, shown)
+    };
+    let destination = request.destination;
+    let summary = super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| {
+        finish(run)
+    })?;
     Ok(match (super::outcome_of(&summary), is_below) {
         (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
         (outcome, _) => outcome,
+    })
+}
+
+/// What is wrong by the line alone.
+fn check_line(line: &CommandLine, jobs: &[FioJob]) -> anyhow::Result<()> {
+    let writer = jobs.iter().find(|job| job.options.writes());
+    if let Some(job) = writer.filter(|_| line.read_only) {
+        bail_usage!("[{}] writes, and --readonly is given", job.name);
+    }
+    if let Some(path) = &line.output {
+        check_output(path, "")?;
+    }
+    Ok(())
+}
+
+/// How the drives are opened before their jobs are known to fit.
+fn looking(request: &FioRequest, jobs: &[FioJob], drives: usize) -> anyhow::Result<SessionOptions> {
+    Ok(SessionOptions {
+        destroy: Vec::new(),
+        will_write: false,
+        keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
+        power_meter: super::power_meter(request.power_meter.as_deref(), drives)?,
+        generator: Some(Arc::new(VerifyBlocks)),
+        only_looks: true,
     })
 }
 
@@ -373,11 +375,6 @@ fn drive_of(needed: &[Needed], job: &FioJob) -> usize {
     let mut names = needed.iter().map(|drive| drive.name.as_str());
     let at = names.position(|name| name == job.target.name());
     at.expect("every target is among the drives")
-}
-
-fn file_stem(path: &str) -> String {
-    let stem = Path::new(path).file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
 }
 
 fn file_name(path: &str) -> Option<String> {

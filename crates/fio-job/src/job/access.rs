@@ -322,6 +322,14 @@ fn data(
         // What is compressed away of 100.
         Some(percent) => Some(format!("compress={}", 100.0 / f64::from(100 - percent))),
     };
+    verification(given, options, note)
+}
+
+fn verification(
+    given: &Given<'_>,
+    options: &mut JobOptions,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
     let Some((method, place)) = given.text("verify") else {
         return Ok(());
     };
@@ -346,11 +354,8 @@ fn data(
         return Ok(());
     }
     options.verify = Some(true);
-    if options
-        .data
-        .take_if(|data| data.starts_with("pattern="))
-        .is_some()
-    {
+    let pattern = options.data.take_if(|data| data.starts_with("pattern="));
+    if pattern.is_some() {
         note("buffer_pattern: verified blocks have assay's own data instead".to_owned());
     }
     if given.flag("verify_only")? {

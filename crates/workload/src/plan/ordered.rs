@@ -332,6 +332,25 @@ fn area(
     })
 }
 
+/// The page cache takes blocks of any length.
+fn plain_workload(
+    mut plain: JobOptions,
+    access: &FioAccess,
+    target: &TargetProperties,
+) -> Result<Workload, PlanError> {
+    let is_odd = |sizes: &FioSizes| !sizes.least_bytes.is_multiple_of(SECTOR_BYTES);
+    let may_be_odd = plain.direct == Some(false) && !access.verifies;
+    let odd = plain
+        .bs
+        .take_if(|_| may_be_odd && access.sizes.iter().any(is_odd));
+    let mut workload = Workload::plan(&plain, target)?;
+    if let Some(text) = odd {
+        let sizes = block_sizes(&text, workload.read_percent)?;
+        (workload.access.block_sizes, workload.access.write_sizes) = sizes;
+    }
+    Ok(workload)
+}
+
 /// The other options are checked as those of a job of assay's own order over the same area.
 pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
     let order = Order::parse(options.order.as_deref().unwrap_or_default())?;
@@ -373,16 +392,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     // What its writes need is checked; trims need no more.
     plain.rw = Some(rw.replace("trimwrite", "write"));
     plain.bs = options.bs.clone().or(Some(DEFAULT_BLOCK_BYTES.to_string()));
-    let is_odd = |sizes: &FioSizes| !sizes.least_bytes.is_multiple_of(SECTOR_BYTES);
-    // The page cache takes any length.
-    let odd = plain
-        .bs
-        .take_if(|_| !direct && !access.verifies && access.sizes.iter().any(is_odd));
-    let mut workload = Workload::plan(&plain, target)?;
-    if let Some(text) = odd {
-        let sizes = block_sizes(&text, workload.read_percent)?;
-        (workload.access.block_sizes, workload.access.write_sizes) = sizes;
-    }
+    let workload = plain_workload(plain, &access, target)?;
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
     if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
         return Err(invalid(
