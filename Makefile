@@ -81,9 +81,9 @@ fleet-scaling: ## Slurm on 8 to 64 hosts of this machine, as root: the table of 
 	@scripts/ensure-packages
 	@cargo test -p assay-cli --test fleet -- --ignored --nocapture scaling_table
 
-predictions: ## repeat the cross-validation and the ensembles: tables in reference/ and profiles/ensembles/; half an hour of one core. PART=folds, twins or ensembles selects, PART="folds writes" one group; on a cluster see docs/fit.md
+predictions: ## repeat the cross-validation: tables in reference/; minutes. PART=folds or PART=twins selects
 	cargo build --release -p assay-cross-validation
-	@scripts/predictions $(PART)
+	@. scripts/lib.sh && for part in $(or $(PART),folds twins); do "$$(target_directory)/release/assay-cross-validation" $$part -o reference || exit; done
 
 fit: ## fit the shipped profiles by profiles/fits.toml; FIT=samsung-951 selects one; minutes each
 	cargo build --release -p assay-cli

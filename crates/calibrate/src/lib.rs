@@ -42,6 +42,7 @@ pub mod parameter;
 pub mod predictive;
 mod procedure;
 pub mod published;
+pub mod read_curve;
 pub mod residual;
 pub mod run_folder;
 mod search;

@@ -10,8 +10,7 @@ pub fn get<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
         .get("value")
 }
 
-/// Set a number or add it to its section; without effect where the section does not exist. Unlike
-/// with [`assay_ssd::profile::ensemble`], lists are replaced and absent mechanisms skipped.
+/// Set a number or add it to its section; without effect where the section does not exist.
 pub fn put(table: &mut Table, path: &str, value: Value) {
     let Some((section, key)) = path.rsplit_once('.') else {
         return;

@@ -2,11 +2,14 @@
 //! predictions.
 //!
 //! `reference/predictive_intervals.csv` (embedded; written by `make predictions`) has a row per
-//! kind of figure and [`Situation`]: in the cross-validation, 5 % of the true figures lay below
-//! `low` times the simulated one, 5 % above `high` times. Undetermined numbers and the model's
-//! deficiencies are included, sampling noise (much smaller) is not. Intervals of a profile fitted
-//! to a run of the drive are multiples of its distance from that run, tested with simulated drives
-//! ([`crate::twin_cells`]).
+//! kind of figure and [`Situation`]: between `low` and `high` times the simulated figure, that of a
+//! further drive is expected in nine of ten cases, by the errors of `drives` left-out ones. The
+//! figures of a drive err together, so drives are counted, not figures. Undetermined numbers and
+//! the model's deficiencies are included, sampling noise (much smaller) is not. Intervals of a
+//! profile fitted to a run of the drive are multiples of its distance from that run, tested with
+//! simulated drives ([`crate::twin_cells`]).
+
+use std::collections::BTreeSet;
 
 use crate::CalibrateError;
 pub use crate::figure_kind::FigureKind;
@@ -16,7 +19,7 @@ use crate::twin_cells::{self, TwinCell, half_width};
 
 const TEXT: &str = include_str!("../../../reference/predictive_intervals.csv");
 const FILE: &str = "predictive_intervals.csv";
-pub const HEADING: &str = "figure,situation,unit,predictions,low,high";
+pub const HEADING: &str = "figure,situation,drives,low,high";
 
 /// What a profile's fit knew of a figure of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,21 +80,12 @@ impl Situation {
 pub struct PredictiveInterval {
     pub kind: FigureKind,
     pub situation: Situation,
-    /// Held-out figures from which the interval is estimated.
-    pub predictions: u32,
-    /// Factor (temperatures: addend in kelvin) below which 5 % of the true figures lie.
+    /// Drives from whose figures the interval is estimated.
+    pub drives: u32,
+    /// Factor below which the true figure is expected once in twenty.
     pub low: f64,
-    /// Factor (or addend) above which 5 % of the true figures lie.
+    /// Factor above which it is expected once in twenty.
     pub high: f64,
-}
-
-impl PredictiveInterval {
-    pub fn unit(kind: FigureKind) -> &'static str {
-        match kind {
-            FigureKind::Temperature => "kelvin",
-            _ => "factor",
-        }
-    }
 }
 
 pub fn embedded() -> Result<Vec<PredictiveInterval>, CalibrateError> {
@@ -114,10 +108,11 @@ fn interval(
 fn of_fit(twins: &[TwinCell], kind: FigureKind, spread: f64) -> Option<PredictiveInterval> {
     let here: Vec<&TwinCell> = twins.iter().filter(|c| c.kind == kind).collect();
     let half_width = half_width(&here)? * spread;
+    let truths: BTreeSet<&str> = here.iter().map(|c| c.truth.as_str()).collect();
     Some(PredictiveInterval {
         kind,
         situation: Situation::ThisDrive,
-        predictions: here.len() as u32,
+        drives: truths.len() as u32,
         low: (-half_width).exp(),
         high: half_width.exp(),
     })
@@ -201,21 +196,12 @@ pub fn parse(text: &str) -> Result<Vec<PredictiveInterval>, CalibrateError> {
         let one = PredictiveInterval {
             kind: row.named("figure", FigureKind::parse)?,
             situation: row.named("situation", Situation::parse)?,
-            predictions: row.number("predictions")?,
-            low: row.signed("low")?,
-            high: row.signed("high")?,
+            drives: row.number("drives")?,
+            low: row.figure("low")?,
+            high: row.figure("high")?,
         };
-        let unit = PredictiveInterval::unit(one.kind);
-        if row.text("unit")? != unit {
-            return Err(row.error("unit", format!("the unit of {} is {unit}", one.kind.name())));
-        }
-        let least = if unit == "factor" {
-            0.0
-        } else {
-            f64::NEG_INFINITY
-        };
-        if !(one.low > least && one.low <= one.high && one.high.is_finite()) {
-            return Err(row.error("low", "low is not above high, and a factor above 0"));
+        if one.low > one.high {
+            return Err(row.error("low", "low is not above high"));
         }
         out.push(one);
     }
@@ -226,11 +212,10 @@ pub fn table(intervals: &[PredictiveInterval]) -> String {
     let mut out = format!("{HEADING}\n");
     for one in intervals {
         out.push_str(&format!(
-            "{},{},{},{},{:.3},{:.3}\n",
+            "{},{},{},{:.3},{:.3}\n",
             one.kind.name(),
             one.situation.name(),
-            PredictiveInterval::unit(one.kind),
-            one.predictions,
+            one.drives,
             one.low,
             one.high
         ));

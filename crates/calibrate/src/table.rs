@@ -133,13 +133,6 @@ impl CsvRow {
         }
     }
 
-    /// A number of either sign.
-    pub fn signed(&self, column: &str) -> Result<f64, CalibrateError> {
-        let number = self.text(column)?.parse().ok();
-        let finite = number.filter(|n: &f64| n.is_finite());
-        finite.ok_or_else(|| self.error(column, "not a number, such as -2.5"))
-    }
-
     pub fn optional(&self, column: &str) -> Result<Option<f64>, CalibrateError> {
         let field = self.get(column);
         field.map(|_| self.figure(column)).transpose()

@@ -260,7 +260,7 @@ fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult
         "level": PREDICTIVE_LEVEL,
         "figure": rate.figure,
         "situation": rate.situation,
-        "predictions": rate.predictions,
+        "drives": rate.drives,
         "mib_per_s": rate.of_rate(result.mib_per_s()),
         "iops": rate.of_rate(result.iops()),
         "latency_mean_ns": rate.of_mean_latency(result.latency().mean),

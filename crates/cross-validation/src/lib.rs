@@ -1,36 +1,26 @@
-//! Cross-validation of the shipped profiles: what they and the model predict of figures that no fit
-//! had seen. For maintainers; users read its results in docs/fidelity.md, and `assay-calibrate`
-//! reads the tables in `reference/`.
+//! Cross-validation of the model and the shipped profiles: what they predict of figures that
+//! nothing had seen. For maintainers; users read its results in docs/fidelity.md, and
+//! `assay-calibrate` reads the tables in `reference/`.
 //!
 //! # Architecture
 //! - [`template`]: a drive's profile from hardware facts and other drives; [`alternatives`]: values
-//!   of structural numbers that facts leave open.
-//! - [`anchor`]: figures of data sheets as soft observations.
-//! - [`hierarchy`]: means and widths that drives share.
-//! - [`learn`]: the posterior of one drive over starts and `structures`, and figures of its
-//!   members; [`discrepancy`]: what the model lacks.
+//!   of structural numbers that facts leave open; [`simulation`]: what it says of a drive's figures.
 //! - [`folds`]: what is left out, and its predictions.
-//! - [`score`]: errors, coverage, baselines, predictive intervals; `scale`: scales of errors.
-//! - [`twins`]: twins of drives whose truth is known. [`ensemble`]: members of shipped profiles.
-//! - [`units`]: folds, twins and ensembles by index, computed on any host and joined.
+//! - [`score`]: errors, coverage, baselines, predictive intervals; [`page`]: the section of
+//!   docs/fidelity.md.
+//! - [`twins`]: twins of drives whose truth is known.
 //!
 //! # Non-goals
 //! Shipping: no package contains the program, and nothing depends on this crate.
 //!
 //! # Key constants
-//! [`units::SEED`], [`folds::MEMBERS`], [`twins::GOAL`].
+//! [`twins::GOAL`].
 #![forbid(unsafe_code)]
 
 pub mod alternatives;
-pub mod anchor;
-pub mod discrepancy;
-pub mod ensemble;
 pub mod folds;
-pub mod hierarchy;
-pub mod learn;
-mod scale;
+pub mod page;
 pub mod score;
-mod structures;
+pub mod simulation;
 pub mod template;
 pub mod twins;
-pub mod units;

@@ -1,130 +1,103 @@
 //! `assay-cross-validation`: computes the tables of predictions, and prints their section of
 //! docs/fidelity.md.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use assay_cross_validation::units::{Part, Unit};
-use assay_cross_validation::{score, twins};
-use assay_fleet::chunks::{self, Chunks};
+use assay_calibrate::{predictive, twin_cells};
+use assay_cross_validation::folds::Study;
+use assay_cross_validation::{page, score, twins};
 use assay_store::replace::replace_content;
-use assay_units::text::hexadecimal;
 use clap::Parser;
-use sha2::{Digest, Sha256};
 
 #[derive(Parser)]
 #[command(about = "What the shipped profiles predict of figures that no fit had seen")]
 enum Command {
-    /// Compute the cross-validation, in chunks that several hosts can share
-    Folds(Selection),
-    /// Compute twins of drives whose truth is known, in the same way
-    Twins(Selection),
-    /// Compute the ensembles of the shipped profiles, in the same way
-    Ensembles(Selection),
+    /// Leave out figures and whole drives, and predict them from the others
+    Folds(Output),
+    /// Make twins of drives whose truth is known
+    Twins {
+        /// Names of truths [default: all]
+        only: Vec<String>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Print the sections of docs/fidelity.md from the tables in reference/
     Markdown,
 }
 
 #[derive(clap::Args)]
-struct Selection {
-    /// Groups of folds (reads, writes, heat, percentiles), truths of twins, or profiles [default:
-    /// all]
-    only: Vec<String>,
-    /// Where results of chunks are kept: a directory that all hosts see, or s3://BUCKET/PREFIX
-    #[arg(long)]
-    store: String,
-    /// Units of a chunk
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
-    units: u64,
-    /// Compute this chunk only [default: all that are missing]
-    #[arg(long)]
-    chunk: Option<u64>,
-    /// Print the numbers of the missing chunks, as Slurm's --array takes them, and compute nothing
-    #[arg(long)]
-    missing: bool,
+struct Output {
     /// Threads [default: number of CPUs]
     #[arg(long)]
-    jobs: Option<usize>,
-    /// Write the tables into this folder when all chunks are computed
-    #[arg(short, long)]
-    output: Option<PathBuf>,
+    jobs: Option<std::num::NonZero<usize>>,
+    /// Folder of the tables
+    #[arg(short, long, default_value = "reference")]
+    output: PathBuf,
+}
+
+impl Output {
+    fn threads(&self) -> anyhow::Result<usize> {
+        let threads = self
+            .jobs
+            .map_or_else(std::thread::available_parallelism, Ok);
+        Ok(threads.context("--jobs is a whole number from 1")?.get())
+    }
+
+    fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
+        let path: &Path = &self.output.join(name);
+        replace_content(path, text.as_bytes())?;
+        println!("{}", path.display());
+        Ok(())
+    }
 }
 
 fn main() -> anyhow::Result<()> {
     match Command::parse() {
-        Command::Folds(selection) => compute(Part::Folds, &selection),
-        Command::Twins(selection) => compute(Part::Twins, &selection),
-        Command::Ensembles(selection) => compute(Part::Ensembles, &selection),
+        Command::Folds(output) => folds(&output),
+        Command::Twins { only, output } => twins_of(&only, &output),
         Command::Markdown => {
-            print!(
-                "{}\n{}",
-                score::markdown(&score::embedded()?),
-                twins::markdown(&assay_calibrate::twin_cells::embedded()?)
-            );
+            let twins = twins::markdown(&twin_cells::embedded()?);
+            print!("{}\n{twins}", page::markdown(&score::embedded()?));
             Ok(())
         }
     }
 }
 
-fn compute(part: Part, selection: &Selection) -> anyhow::Result<()> {
-    let units = part.units(&selection.only)?;
-    let names: Vec<String> = units.iter().map(Unit::name).collect();
-    let depends_on = serde_json::json!({ "units": names, "program": this_program()? });
-    let id = chunks::id(part.name(), &depends_on)?;
-    let count = units.len() as u64;
-    let chunks = Chunks::open(&selection.store, id, "units", count, selection.units)?;
-    let missing = chunks.missing()?;
-    if selection.missing {
-        let numbers: Vec<String> = missing.iter().map(u64::to_string).collect();
-        println!("{}", numbers.join(","));
-        return Ok(());
+fn folds(output: &Output) -> anyhow::Result<()> {
+    let study = Study::new(output.threads()?)?;
+    let mut all = Vec::new();
+    for name in study.drives() {
+        eprintln!("{name}");
+        all.extend(study.predict(name));
     }
-    if let Some(output) = selection
-        .output
-        .as_ref()
-        .filter(|o| o.exists() && !o.is_dir())
-    {
-        bail!(
-            "-o {}: the tables need a folder; name one",
-            output.display()
-        );
-    }
-    let threads = selection
-        .jobs
-        .map_or_else(std::thread::available_parallelism, |jobs| {
-            std::num::NonZero::new(jobs).ok_or(std::io::ErrorKind::InvalidInput.into())
-        });
-    let threads = threads.context("--jobs is a whole number from 1")?.get();
-    let wanted = selection
-        .chunk
-        .map_or_else(|| missing.clone(), |chunk| vec![chunk]);
-    for chunk in wanted {
-        let range = chunks.range(chunk)?;
-        if missing.contains(&chunk) {
-            let units = &units[range.start as usize..range.end as usize];
-            chunks.put(chunk, &part.compute(units, threads)?)?;
-        }
-    }
-    let Some(output) = &selection.output else {
-        return Ok(());
-    };
-    let (files, summary) = part.join(&units, &chunks.join()?)?;
-    fs::create_dir_all(output)
-        .with_context(|| format!("cannot make the folder {}", output.display()))?;
-    println!("{summary}");
-    for (name, text) in &files {
-        let path = output.join(name);
-        replace_content(&path, text.as_bytes())?;
-        println!("{}", path.display());
-    }
-    Ok(())
+    // From the table's digits, so that the tables agree.
+    let all = score::parse(&score::table(&score::with_intervals(&all)))?;
+    println!("{}", page::markdown(&all));
+    output.write("cross_validation.csv", &score::table(&all))?;
+    let intervals = predictive::table(&score::intervals(&all));
+    output.write("predictive_intervals.csv", &intervals)
 }
 
-/// Hash of this program. Predictions follow from the model, its profiles and the published figures,
-/// which all are in it and change without a change of its version.
-fn this_program() -> anyhow::Result<String> {
-    let path = std::env::current_exe().context("cannot find this program's file")?;
-    let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(hexadecimal(&Sha256::digest(&bytes)))
+/// Twins that are not named are those of this repository's table.
+fn twins_of(only: &[String], output: &Output) -> anyhow::Result<()> {
+    let is_truth = |name: &&String| twins::TRUTHS.contains(&name.as_str());
+    if let Some(unknown) = only.iter().find(|name| !is_truth(name)) {
+        bail!(
+            "{unknown:?} is no truth; there are {}",
+            twins::TRUTHS.join(", ")
+        );
+    }
+    let known = twin_cells::embedded()?;
+    let mut all = Vec::new();
+    for truth in twins::TRUTHS {
+        if only.is_empty() || only.iter().any(|name| name == truth) {
+            eprintln!("{truth}");
+            all.extend(twins::study(truth, output.threads()?, &mut |_| {})?.1);
+        } else {
+            all.extend(known.iter().filter(|c| c.truth == truth).cloned());
+        }
+    }
+    println!("{}", twins::markdown(&all));
+    output.write("twins.csv", &twin_cells::table(&all))
 }

@@ -5,14 +5,12 @@
 //! and replaces the numbers of the read path: known ones by the fact in `reference/hardware.toml`,
 //! structure by the median and quantities by the geometric mean of the other drives.
 
-use assay_calibrate::CalibrateError;
 use assay_calibrate::hardware::{DriveFacts, Hardware};
 use assay_calibrate::inference::posterior::Prior;
 use assay_calibrate::numbers::{get, leader, put, remove, scaled};
-use assay_calibrate::parameter::{free_by_default, is_quantity};
+use assay_calibrate::parameter::is_quantity;
 use assay_calibrate::structures::reshape;
 use assay_calibrate::template::{ReferenceDrive, Template, is_read_path};
-use assay_ssd::profile::ProfileNumber;
 use assay_ssd::{Profile, Provenance};
 use assay_units::median;
 use toml::{Table, Value};
@@ -21,8 +19,6 @@ use crate::alternatives::{Alternatives, alternatives};
 
 /// A quantity is free where so many other profiles have fitted it.
 const LEAST_DRIVES: usize = 3;
-/// Width of the priors of a shipped profile's numbers: a factor of two either way.
-pub const SHIPPED_WIDTH: f64 = 0.7;
 /// Least width of a wide prior: numbers of unrelated drives differ by a factor of two.
 const WIDE: f64 = 0.7;
 /// Width where a fact gives the class of the flash.
@@ -160,29 +156,8 @@ pub fn by_facts(
     (template, alternatives)
 }
 
-/// A shipped profile as it is: free numbers of the read path, with priors around their values.
-pub fn shipped(drive: &ReferenceDrive) -> Result<Template, CalibrateError> {
-    let free = free_by_default(Profile::builtin_text(&drive.name)?)?;
-    let free = free
-        .into_iter()
-        .filter(|f| !f.is_heat() && !f.path.contains("program"));
-    let (mut paths, mut mean) = (Vec::new(), Vec::new());
-    for path in free.map(|f| f.path) {
-        if let Some(value) = get(&drive.table, &path).and_then(leader) {
-            paths.push(path);
-            mean.push(value.ln());
-        }
-    }
-    let width = vec![SHIPPED_WIDTH; mean.len()];
-    Ok(Template {
-        table: drive.table.clone(),
-        paths,
-        wide: Prior { mean, width },
-    })
-}
-
 /// Prior mean and width (logarithms) by the class of the flash, if that gives the number.
-pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
+fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
     let flash = facts?.flash?;
     match path {
         "nand.read_ns" => {
@@ -194,32 +169,6 @@ pub fn by_fact(path: &str, facts: Option<DriveFacts>) -> Option<(f64, f64)> {
             Some(((bus * CHANNEL_SHARE).ln(), BY_FACT))
         }
         _ => None,
-    }
-}
-
-/// Replace numbers that a drive's own figures may have taught by the geometric mean of the other
-/// drives (structural ones by their median). Numbers that no other drive has stay.
-pub fn unlearn(
-    table: &mut Table,
-    drive: &ReferenceDrive,
-    others: &[&ReferenceDrive],
-    is_taught: &dyn Fn(&ProfileNumber) -> bool,
-) {
-    for number in drive.numbers.iter().filter(|n| is_taught(n)) {
-        let path = number.path.as_str();
-        let leaders = others.iter().filter_map(|o| leader(get(&o.table, path)?));
-        let logs: Vec<f64> = leaders.filter(|v| *v > 0.0).map(f64::ln).collect();
-        let old = get(table, path).cloned();
-        match old.and_then(|old| leader(&old).map(|at| (old, at))) {
-            Some((old, at)) if at > 0.0 && is_quantity(path) => {
-                if !logs.is_empty() {
-                    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-                    put(table, path, scaled(&old, mean.exp() / at));
-                }
-            }
-            Some((Value::Array(_), _)) | None => {}
-            Some(_) => structural(table, path, others),
-        }
     }
 }
 

@@ -162,7 +162,7 @@ fn published(info: &DriveInfo) -> Vec<Published> {
 }
 
 /// Options that change neither the drive's numbers nor its state.
-const HARMLESS: [&str; 3] = ["seed", "member", "data"];
+const HARMLESS: [&str; 2] = ["seed", "data"];
 
 /// Options such as additional over-provisioning, an age or an ambient temperature change what was
 /// measured, so intervals are then those of figures of other kinds.
@@ -186,7 +186,7 @@ fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
         figure: interval.kind.name().to_owned(),
         in_flight,
         situation: interval.situation.name().to_owned(),
-        predictions: interval.predictions,
+        drives: interval.drives,
         low: interval.low,
         high: interval.high,
     };

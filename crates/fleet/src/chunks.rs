@@ -1,6 +1,6 @@
 //! Chunks: work that is divided by index, computed anywhere, and joined in the order of its
-//! indices. The result of a unit (a point of a sweep, a start of a fit, a fold of a
-//! cross-validation) follows from its index alone. A task computes a chunk of consecutive units and
+//! indices. The result of a unit (a point of a sweep, a start of a fit) follows from
+//! its index alone. A task computes a chunk of consecutive units and
 //! stores its text as one document of the shared store, which appears complete or not at all. Two
 //! tasks that compute the same chunk write the same bytes, so a chunk needs no claim; bytes that
 //! differ are an error, because then the hosts do not compute alike. The name of a document has the

@@ -46,16 +46,12 @@ fn invalid(name: &str, error: ProfileError) -> ProfileFileError {
     }
 }
 
-/// The profile of a drive with these options: of the member of the profile's ensemble
-/// ([`DriveOptions::member`]) and of the lot ([`DriveOptions::lot`]).
+/// The profile of a drive with these options: of the lot ([`DriveOptions::lot`]).
 ///
 /// # Errors
-/// As [`load`]; and without such an ensemble or member. Profiles in files have no ensemble.
+/// As [`load`].
 pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFileError> {
-    let text = match options.member {
-        None => text_of(name)?,
-        Some(member) => Profile::member(name, member).map_err(ProfileFileError::Builtin)?,
-    };
+    let text = text_of(name)?;
     let profile = match options.lot {
         None => Profile::from_toml(&text),
         // An error of the text itself names its line.

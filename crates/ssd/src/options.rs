@@ -93,8 +93,8 @@ const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, sta
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
                            power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
                            wrap:SIZE";
-const KEYS: &str = "seed, lot, member, state, op, ambient, heatsink, ps, apst, coalescing, \
-                    map_cache, hmb, fdp, data, cycles, retention, fault";
+const KEYS: &str = "seed, lot, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, \
+                    hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,9 +124,6 @@ pub struct DriveOptions {
     pub seed: u64,
     /// Seed of the drive's lot ([`crate::profile::lot`]), if any. Chooses the profile.
     pub lot: Option<u64>,
-    /// Member of the profile's ensemble ([`crate::Profile::member`]); `None`: the profile itself.
-    /// Chooses the profile, so it has no effect on a [`crate::Drive`].
-    pub member: Option<usize>,
     /// Content at power-on.
     pub state: InitialState,
     /// Extra over-provisioning in percent of the capacity, at most 90.
@@ -165,7 +162,7 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `lot=1`, `member=3`, `state=fresh|filled`, `op=25%`, `ambient=30`,
+    /// Set one option: `seed=7`, `lot=1`, `state=fresh|filled`, `op=25%`, `ambient=30`,
     /// `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m`
     /// (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`, `retention=90d`
     /// (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
@@ -173,7 +170,6 @@ impl DriveOptions {
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
-            "member" => "the number of a member of the profile's ensemble, from 0",
             "state" => "fresh or filled",
             "op" => "a percentage from 0% to 90%, such as 25%",
             "ambient" => "a temperature in Celsius from -40 to 85, such as 30",
@@ -212,7 +208,6 @@ impl DriveOptions {
         match key {
             "seed" => self.seed = value.parse().ok()?,
             "lot" => self.lot = Some(value.parse().ok()?),
-            "member" => self.member = Some(value.parse().ok()?),
             "state" => {
                 self.state = match value {
                     "fresh" => InitialState::Fresh,

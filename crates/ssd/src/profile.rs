@@ -9,7 +9,6 @@ use serde::Deserialize;
 use crate::sourced::{Provenance, Sourced};
 
 mod builtin;
-pub mod ensemble;
 mod ftl;
 pub mod lot;
 mod map_cache;

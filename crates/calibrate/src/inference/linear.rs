@@ -49,7 +49,7 @@ pub fn solve(l: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
 }
 
 /// `x` with `l' x = y`.
-pub fn backward(l: &[Vec<f64>], y: &[f64]) -> Vec<f64> {
+fn backward(l: &[Vec<f64>], y: &[f64]) -> Vec<f64> {
     let n = y.len();
     let mut x = y.to_vec();
     for i in (0..n).rev() {

@@ -10,7 +10,7 @@
 
 use assay_units::Rng;
 
-use super::linear::{Matrix, backward, cholesky, dot, log_determinant, solve};
+use super::linear::{Matrix, cholesky, log_determinant, solve};
 
 /// Degrees of freedom of the errors.
 pub const FREEDOM: f64 = 4.0;
@@ -242,16 +242,6 @@ impl Mode {
             log_evidence,
         })
     }
-
-    /// A point of the Laplace approximation and minus its log density, without constants.
-    pub fn draw(&self, rng: &mut Rng) -> (Vec<f64>, f64) {
-        let z: Vec<f64> = self.point.iter().map(|_| rng.normal()).collect();
-        let factor =
-            cholesky(&self.precision).expect("the precision of a mode is positive definite");
-        let offset = backward(&factor, &z);
-        let at = self.point.iter().zip(offset).map(|(x, d)| x + d);
-        (at.collect(), dot(&z, &z) / 2.0)
-    }
 }
 
 /// Shares of modes in the mixture by their evidence.
@@ -263,31 +253,6 @@ pub fn shares(log_evidences: &[f64]) -> Vec<f64> {
     let raw: Vec<f64> = log_evidences.iter().map(|e| (e - most).exp()).collect();
     let total: f64 = raw.iter().sum();
     raw.iter().map(|r| r / total).collect()
-}
-
-/// Place of the middle of the `stratum`-th of `count` equal parts of the probability.
-pub fn stratified(
-    shares: impl IntoIterator<Item = f64>,
-    (stratum, count): (usize, usize),
-) -> usize {
-    let at = (stratum as f64 + 0.5) / count as f64;
-    let mut below = 0.0;
-    let found = shares.into_iter().position(|share| {
-        below += share;
-        below >= at
-    });
-    found.unwrap_or(0)
-}
-
-/// Weights of draws from minus log densities, truncated at the mean weight times the square root of
-/// their number (E. Ionides, "Truncated Importance Sampling", JCGS 17, 2008).
-pub fn importance(target: &[f64], proposal: &[f64]) -> Vec<f64> {
-    let ratios: Vec<f64> = target.iter().zip(proposal).map(|(t, p)| p - t).collect();
-    let raw = shares(&ratios);
-    let most = 1.0 / (raw.len() as f64).sqrt();
-    let cut: Vec<f64> = raw.iter().map(|w| w.min(most)).collect();
-    let total: f64 = cut.iter().sum();
-    cut.iter().map(|w| w / total).collect()
 }
 
 /// Of weighted values.

@@ -23,8 +23,8 @@ pub enum FleetCommand {
     Pause(PauseArguments),
     /// Stop all drives of a plan at once.
     Cancel(CancelArguments),
-    /// Compute in chunks on many hosts: simulated drives over a matrix of numbers of a profile, the
-    /// starts of a fit, the cross-validation.
+    /// Compute in chunks on many hosts: simulated drives over a matrix of numbers of a profile, or
+    /// the starts of a fit.
     Sweep(SweepArguments),
     /// Do what is left to do of a plan for the drives of this host: what a job runs. Can be run
     /// again at any time.

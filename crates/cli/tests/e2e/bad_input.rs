@@ -57,11 +57,7 @@ fn invalid_drives() {
                 2,
                 &["nosuch", "samsung-951", "intel-600p"],
             ),
-            (
-                "job sim:samsung-951,foo=1",
-                2,
-                &["foo", "seed, lot, member, state"],
-            ),
+            ("job sim:samsung-951,foo=1", 2, &["foo", "seed, lot, state"]),
             (
                 "job sim:samsung-951,state=half",
                 2,

@@ -1,189 +1,79 @@
-//! Scores: coverage on synthetic predictions, independence of a drive's own errors, the table.
+//! Scores and intervals of predictions whose errors are known.
 
 use super::*;
-use crate::learn::FIGURE_SCALE;
-use assay_calibrate::measurement::Measurement;
-use assay_calibrate::published::published;
-use assay_units::Rng;
 
-/// Predictions of seven drives with errors of a factor that the spread does not know.
-fn synthetic(factor: f64) -> Vec<Prediction> {
-    let mut rng = Rng::new(11);
-    let mut out = Vec::new();
-    for drive in ["a", "b", "c", "d", "e", "f", "g"] {
-        for measurement in published("samsung-951").unwrap().into_iter().take(20) {
-            let normal: f64 = (0..12).map(|_| rng.unit_f64()).sum::<f64>() - 6.0;
-            let spread = 0.05 + 0.2 * rng.unit_f64();
-            let total = (spread * spread + FIGURE_SCALE * FIGURE_SCALE).sqrt();
-            out.push(Prediction {
-                fold: "x".to_owned(),
-                drive: drive.to_owned(),
-                simulated: measurement.value * (factor * total * normal).exp(),
-                measurement,
-                situation: Situation::AnotherDepth,
-                spread,
-                anchor: None,
-                data_sheet: None,
-                nearest: Some(1.0),
-            });
-        }
-    }
-    out
-}
-
-#[test]
-fn calibrated_intervals_cover_nine_of_ten_whatever_the_members_say() {
-    for factor in [0.3, 1.0, 3.0] {
-        let summary = summary(&score(&synthetic(factor)));
-        assert_eq!(summary.len(), 1);
-        let coverage = summary[0].coverage;
-        // Every drive counts as one, so that six drives leave the scale open and intervals are wide
-        // rather than narrow.
-        assert!((87.0..=99.0).contains(&coverage), "{factor}: {coverage}");
-        assert!(summary[0].half_width > 5.0 * factor);
-    }
-}
-
-#[test]
-fn a_drives_own_errors_do_not_change_its_intervals() {
-    let mut all = synthetic(1.0);
-    let before = score(&all);
-    for p in all.iter_mut().filter(|p| p.drive == "c") {
-        p.measurement.value *= 3.0;
-    }
-    let after = score(&all);
-    for (a, b) in before.iter().zip(&after).filter(|(a, _)| a.drive == "c") {
-        assert_eq!((a.low, a.high), (b.low, b.high));
-    }
-    assert!(before[0].low != after[0].low || before[0].high != after[0].high);
-}
-
-#[test]
-fn errors_of_throttled_drives_do_not_widen_other_intervals() {
-    let all = synthetic(1.0);
-    let drives = ["mydigitalssd-bpx", "plextor-m8pe-g"];
-    let figures = drives.iter().flat_map(|drive| published(drive).unwrap());
-    let throttled: Vec<Prediction> = figures
-        .filter(|m| FigureKind::of(m) == FigureKind::Throttling)
-        .map(|measurement| Prediction {
-            drive: "h".to_owned(),
-            simulated: measurement.value * 20.0,
-            measurement,
-            ..all[0].clone()
-        })
-        .collect();
-    assert!(!throttled.is_empty());
-    let both: Vec<Prediction> = all.iter().cloned().chain(throttled).collect();
-    for (alone, beside) in score(&all).iter().zip(&score(&both)) {
-        assert_eq!((alone.low, alone.high), (beside.low, beside.high));
-    }
-}
-
-#[test]
-fn intervals_are_percentiles_of_published_over_predicted() {
-    let scored = score(&synthetic(1.0));
-    let intervals = intervals(&scored);
-    assert_eq!(intervals.len(), 1);
-    assert_eq!(intervals[0].predictions, 140);
-    let within = scored.iter().filter(|s| {
-        let ratio = s.published / s.predicted;
-        (intervals[0].low..=intervals[0].high).contains(&ratio)
-    });
-    let share = within.count() as f64 / 140.0;
-    assert!((0.88..=0.93).contains(&share), "{share}");
-}
-
-#[test]
-fn the_table_is_read_as_written() {
-    let all = score(&synthetic(1.0));
-    let again = parse(&table(&all)).unwrap();
-    assert_eq!(again.len(), all.len());
-    for (a, b) in all.iter().zip(&again) {
-        assert_eq!(
-            (&a.key, &a.drive, a.kind, a.situation),
-            (&b.key, &b.drive, b.kind, b.situation)
-        );
-        assert!((a.predicted - b.predicted).abs() < 0.01 && b.nearest == Some(1.0));
-    }
-    assert!(markdown(&all).contains("| x | random read | 140 |"));
-    assert!(parse(&table(&all).replace("random_read", "random_reads")).is_err());
-}
-
-#[test]
-fn a_figure_that_no_member_has_is_an_error_outside_of_its_interval() {
-    let mut all = synthetic(1.0);
-    let before = score(&all);
-    all[0].simulated = 0.0;
-    let after = score(&all);
-    assert_eq!((after[0].low, after[0].high), (0.0, 0.0));
-    assert_eq!(after[0].error(), 100.0);
-    assert!(!after[0].is_covered());
-    let (one, two) = (&summary(&before)[0], &summary(&after)[0]);
-    assert_eq!(one.count, two.count);
-    assert!(two.half_width.is_finite() && two.coverage <= one.coverage);
-    assert!(intervals(&after).iter().all(|i| i.high.is_finite()));
-}
-
-/// Predictions of seven drives in a fold of writes, with an anchor each: `members` and `anchors`
-/// are standard deviations of their errors.
-fn anchored(members: f64, anchors: f64) -> Vec<Prediction> {
-    let mut rng = Rng::new(5);
-    let figures = published("plextor-m8pe-g").unwrap();
-    let is_write = |m: &Measurement| FigureKind::of(m) == FigureKind::SequentialWrite;
-    let measurement = figures.into_iter().find(is_write).unwrap();
-    let drives = ["a", "b", "c", "d", "e", "f", "g"].into_iter();
-    let one = |drive: &str| Prediction {
-        fold: "writes".to_owned(),
+fn prediction(drive: &str, published: f64, half_width: Option<f64>) -> Scored {
+    Scored {
+        fold: "drive".to_owned(),
         drive: drive.to_owned(),
-        simulated: measurement.value * (members * rng.normal()).exp(),
-        measurement: measurement.clone(),
-        situation: Situation::OtherKinds,
-        spread: 0.01,
-        anchor: Some((measurement.value * (anchors * rng.normal()).exp(), anchors)),
+        kind: FigureKind::RandomRead,
+        key: "randread bs=4k threads=16 depth=1, mib_per_s".to_owned(),
+        unit: "MiB/s".to_owned(),
+        situation: Situation::FactsOnly,
+        published,
+        predicted: 100.0,
+        half_width,
+        simulated: Some(100.0),
+        curve: half_width.map(|_| 100.0),
         data_sheet: None,
-        nearest: None,
-    };
-    drives.map(one).collect()
+        nearest: Some(50.0),
+    }
 }
 
 #[test]
-fn the_more_precise_of_members_and_data_sheet_has_the_greater_weight() {
-    let weight = |s: &Scored| {
-        let (anchor, _) = s.anchor.unwrap();
-        (s.predicted / s.simulated).ln() / (anchor / s.simulated).ln()
-    };
-    // Members that erred by a factor of two with six other drives say less than a ratio that is
-    // known within a tenth, and the other way round.
-    for s in score(&anchored(0.7, 0.1)) {
-        assert!(weight(&s) > 0.9, "{s:?}");
-    }
-    for s in score(&anchored(0.05, 1.0)) {
-        assert!(weight(&s) < 0.1, "{s:?}");
-    }
-    // No drive's own error changes its weight.
-    let mut all = anchored(0.3, 0.3);
-    let before = weight(&score(&all)[2]);
-    all[2].measurement.value *= 2.0;
-    assert!((weight(&score(&all)[2]) - before).abs() < 1e-9);
+fn a_missed_figure_costs_twenty_times_its_distance() {
+    let inside = prediction("a", 100.0, Some(0.2));
+    assert!((inside.winkler().unwrap() - 0.4).abs() < 1e-12 && inside.is_covered());
+    let outside = prediction("a", 100.0 * 0.3_f64.exp(), Some(0.2));
+    assert!((outside.winkler().unwrap() - 2.4).abs() < 1e-9 && !outside.is_covered());
 }
 
 #[test]
-fn the_table_has_what_the_predictions_are_made_of() {
-    let mut all = score(&anchored(0.5, 0.3));
-    all.extend(score(&synthetic(1.0)));
-    let again = parse(&table(&all)).unwrap();
-    for (a, b) in rescored(&all).iter().zip(&rescored(&again)) {
-        assert!(
-            (a.predicted / b.predicted - 1.0).abs() < 1e-3,
-            "{a:?} {b:?}"
-        );
-        assert!((a.high / b.high - 1.0).abs() < 2e-3, "{a:?} {b:?}");
+fn more_figures_of_a_drive_narrow_no_interval_and_more_drives_do() {
+    let few = half_width_of_drives(&vec![vec![0.1]; 5]).unwrap();
+    // Student's 95th percentile with 4 degrees of freedom, and the mean's own error.
+    assert!((few - 2.132 * 0.1 * 1.2_f64.sqrt()).abs() < 1e-3, "{few}");
+    let cells = half_width_of_drives(&vec![vec![0.1, -0.1, 0.1, -0.1]; 5]).unwrap();
+    assert!((cells - few).abs() < 1e-12);
+    assert!(half_width_of_drives(&vec![vec![0.1]; 20]).unwrap() < few);
+    assert_eq!(half_width_of_drives(&[vec![0.1], vec![0.1]]), None);
+}
+
+#[test]
+fn no_drive_changes_its_own_intervals() {
+    let of = |own: f64, curve: Option<f64>| {
+        let others = ["b", "c", "d"].map(|d| prediction(d, 110.0, curve));
+        let all = [vec![prediction("a", own, curve)], others.into()].concat();
+        let scored = with_intervals(&all);
+        [0, 1].map(|place| scored[place].half_width.unwrap())
+    };
+    for curve in [None, Some(0.2)] {
+        let ([own, other], [own_again, other_again]) = (of(100.0, curve), of(900.0, curve));
+        assert_eq!(own, own_again);
+        assert!(other_again > other, "{other} {other_again}");
     }
-    // Intervals surround what a drive simulates, not what is predicted with a data sheet beside it.
-    let found = intervals(&all).into_iter();
-    let mut writes = found.filter(|i| i.kind == FigureKind::SequentialWrite);
-    let writes = writes.next().unwrap();
-    let is_inside = |s: &&Scored| (writes.low..=writes.high).contains(&(s.published / s.simulated));
-    let here = all.iter().filter(|s| s.kind == writes.kind);
-    assert_eq!(here.filter(is_inside).count(), 7);
+}
+
+#[test]
+fn intervals_are_centred_on_the_simulation_and_count_drives() {
+    let all = ["a", "b", "c"].map(|d| prediction(d, 120.0, Some(0.2)));
+    let found = intervals(&[all.clone(), all].concat());
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].drives, found[0].situation),
+        (3, Situation::FactsOnly)
+    );
+    assert!((found[0].low * found[0].high - 1.0).abs() < 1e-9 && found[0].high > 1.2);
+}
+
+#[test]
+fn the_table_reads_back() {
+    let all = [
+        prediction("a", 120.0, Some(0.25)),
+        prediction("b", 81.5, None),
+    ];
+    assert_eq!(parse(&table(&all)).unwrap(), all);
+    let score = &summary(&all)[0];
+    assert_eq!((score.count, score.drives), (2, 2));
+    assert!((score.coverage - 50.0).abs() < 1e-9 && score.alone[3].is_some());
 }

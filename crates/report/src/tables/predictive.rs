@@ -76,8 +76,10 @@ fn knew(factors: &PredictiveFactors) -> &str {
 
 /// What the interval is estimated from.
 fn basis(factors: &PredictiveFactors) -> String {
-    let of = factors.predictions;
-    format!("{}; {of} held-out figures", knew(factors))
+    match factors.drives {
+        0 => knew(factors).to_owned(),
+        drives => format!("{}; from {drives} drives", knew(factors)),
+    }
 }
 
 /// A note per simulated drive with its intervals relative to the figures; none for real drives.
@@ -98,7 +100,7 @@ pub fn notes(points: &[Point<'_>]) -> Vec<String> {
             let all: Vec<&PredictiveFactors> = all.into_iter().flatten().collect();
             let equal = |times: &String| {
                 let same = all.iter().filter(|f| self::times(f) == *times);
-                format!("{times} ({})", distinct(same.map(|f| knew(f))).join(", "))
+                format!("{times} ({})", distinct(same.map(|f| basis(f))).join(", "))
             };
             let intervals = distinct(all.iter().map(|f| times(f)));
             intervals.iter().map(equal).collect::<Vec<_>>().join(", ")

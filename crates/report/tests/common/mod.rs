@@ -253,7 +253,7 @@ fn predictive(label: &str) -> Vec<PredictiveFactors> {
         figure: figure.to_owned(),
         in_flight,
         situation: situation.to_owned(),
-        predictions: 44,
+        drives: 5,
         low,
         high,
     };

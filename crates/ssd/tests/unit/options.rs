@@ -90,7 +90,7 @@ fn refusals_name_what_would_be_right() {
     let mut options = DriveOptions::default();
     let error = options.set("sed", "7").unwrap_err();
     assert!(
-        error.to_string().contains("seed, lot, member, state, op"),
+        error.to_string().contains("seed, lot, state, op"),
         "{error}"
     );
     for (key, value) in [

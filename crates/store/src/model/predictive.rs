@@ -19,9 +19,10 @@ pub struct PredictiveFactors {
     pub in_flight: Option<u32>,
     /// The fit knew `this_drive`, `another_block`, `another_depth`, `other_kinds` or `facts_only`.
     pub situation: String,
-    /// Figures from which it was estimated.
-    pub predictions: u32,
-    /// Multiple of the simulated figure below which 5 % are; of a temperature, kelvin added to it.
+    /// Drives from whose figures it was estimated; 0 in run folders of earlier versions.
+    #[serde(default)]
+    pub drives: u32,
+    /// Multiple of the simulated figure below which 5 % are.
     pub low: f64,
     /// 5 % are above.
     pub high: f64,

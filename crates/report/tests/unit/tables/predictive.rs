@@ -5,7 +5,7 @@ fn factors(situation: &str) -> PredictiveFactors {
         figure: "random_read".to_owned(),
         in_flight: None,
         situation: situation.to_owned(),
-        predictions: 44,
+        drives: 5,
         low: 0.8,
         high: 1.25,
     }
@@ -20,7 +20,7 @@ fn intervals_are_in_the_common_notation() {
 }
 
 #[test]
-fn the_basis_names_what_the_fit_knew_and_how_many_figures_tell() {
+fn the_basis_names_what_the_fit_knew_and_how_many_drives_tell() {
     for situation in [
         "another_block",
         "another_depth",
@@ -28,7 +28,12 @@ fn the_basis_names_what_the_fit_knew_and_how_many_figures_tell() {
         "facts_only",
     ] {
         let text = basis(&factors(situation));
-        assert!(text.ends_with("; 44 held-out figures"), "{text}");
+        assert!(text.ends_with("; from 5 drives"), "{text}");
         assert!(!text.contains(situation), "{text}");
     }
+    let earlier = PredictiveFactors {
+        drives: 0,
+        ..factors("facts_only")
+    };
+    assert_eq!(basis(&earlier), "from facts only");
 }

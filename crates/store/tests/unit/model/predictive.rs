@@ -6,7 +6,7 @@ fn factors(figure: &str, in_flight: Option<u32>, low: f64, high: f64) -> Predict
         figure: figure.to_owned(),
         in_flight,
         situation: String::new(),
-        predictions: 9,
+        drives: 9,
         low,
         high,
     }

@@ -1,0 +1,124 @@
+//! Five numbers of a drive: what they say of cells that are known, near, far, and of no drive.
+
+use super::*;
+
+const CELLS: [(u32, u32); 6] = [
+    (1, 4096),
+    (16, 512),
+    (16, 4096),
+    (64, 4096),
+    (64, 16_384),
+    (64, 131_072),
+];
+
+fn cell((threads, block): (u32, u32)) -> Cell {
+    Cell {
+        threads: threads.into(),
+        in_flight: threads.into(),
+        block_bytes: block.into(),
+    }
+}
+
+/// A drive that obeys the curve, with numbers a factor from the usual ones.
+fn drive(factor: f64, rated: f64) -> DriveReads {
+    let mut theta = START.map(f64::ln);
+    (theta[0], theta[1]) = (theta[0] - factor.ln(), theta[1] + factor.ln());
+    theta[2] += (rated * factor).ln();
+    theta[3] += (5e3 * rated).ln();
+    let known = CELLS.map(cell);
+    let known = known.map(|cell| (cell, SHAPE.log_rate(&theta, &cell).exp()));
+    DriveReads {
+        rated: Some(Rated {
+            random_iops: rated,
+            sequential_bytes_per_s: 5e3 * rated,
+        }),
+        known: known.into(),
+    }
+}
+
+fn population() -> Population {
+    let factors = [0.8, 0.9, 1.0, 1.1, 1.2, 1.3];
+    Population::of(&factors.map(|f| drive(f, 4e5 * f)))
+}
+
+#[test]
+fn each_limit_sets_the_rate_where_the_others_are_far() {
+    let theta = [1e-4, 1e9, 5e5, 3e9, 5e-6].map(f64::ln);
+    let rate = |threads: f64, in_flight: f64, block_bytes: f64| {
+        SHAPE
+            .log_rate(
+                &theta,
+                &Cell {
+                    threads,
+                    in_flight,
+                    block_bytes,
+                },
+            )
+            .exp()
+    };
+    let is_near = |rate: f64, limit: f64| (0.9..=1.001).contains(&(rate / limit));
+    assert!(is_near(rate(1.0, 1.0, 4096.0), 1.0 / (1e-4 + 4096.0 / 1e9)));
+    assert!(is_near(rate(64.0, 4096.0, 512.0), 5e5));
+    assert!(is_near(rate(64.0, 4096.0, 1e6), 3e3));
+    assert!(is_near(rate(1.0, 4096.0, 512.0), 2e5));
+}
+
+#[test]
+fn known_cells_return_and_near_cells_have_narrower_intervals_than_far_ones() {
+    let population = population();
+    let mut known = drive(1.05, 3e5);
+    let all = population.predict(&known, &CELLS.map(cell));
+    for (found, (_, rate)) in all.iter().zip(&known.known) {
+        assert!((found.centre - rate.ln()).abs() < 0.03, "{found:?} {rate}");
+    }
+    known.known.retain(|(cell, _)| cell.threads == 16.0);
+    let [near, far] =
+        [(16, 8192), (16, 262_144)].map(|c| population.predict(&known, &[cell(c)])[0]);
+    assert!(near.half_width < far.half_width, "{near:?} {far:?}");
+}
+
+#[test]
+fn ratings_move_the_prediction_of_an_unseen_drive_and_their_absence_widens_it() {
+    let population = population();
+    let at = |rated: Option<f64>| {
+        let rated = rated.map(|iops| Rated {
+            random_iops: iops,
+            sequential_bytes_per_s: 5e3 * iops,
+        });
+        population.predict(
+            &DriveReads {
+                rated,
+                known: Vec::new(),
+            },
+            &[cell((64, 512))],
+        )[0]
+    };
+    let (slow, fast, unknown) = (at(Some(1e5)), at(Some(4e5)), at(None));
+    assert!(fast.centre > slow.centre + 0.3, "{slow:?} {fast:?}");
+    assert!(unknown.half_width > fast.half_width, "{unknown:?} {fast:?}");
+}
+
+#[test]
+fn cells_that_contradict_the_curve_widen_the_intervals() {
+    let population = population();
+    let honest = drive(1.0, 4e5);
+    let mut odd = honest.clone();
+    for (place, (_, rate)) in odd.known.iter_mut().enumerate() {
+        *rate *= if place % 2 == 0 { 1.6 } else { 0.6 };
+    }
+    let width = |d: &DriveReads| population.predict(d, &[cell((32, 8192))])[0].half_width;
+    assert!(
+        width(&odd) > 1.5 * width(&honest),
+        "{} {}",
+        width(&odd),
+        width(&honest)
+    );
+}
+
+#[test]
+fn the_shape_that_is_searched_has_no_less_evidence() {
+    let drives: Vec<DriveReads> = [0.8, 1.0, 1.3].map(|f| drive(f, 4e5 * f)).into();
+    let (_, least) = Population::start(&drives).taught(&drives);
+    let searched = Population::searched(&drives);
+    assert!(searched.taught(&drives).1 >= least - 0.5);
+}
