@@ -17,12 +17,15 @@
 //! the cells of a drive err together; it grows where the drive's known cells are further from the
 //! curve than those of other drives, as in a multivariate t (section 9.9 there).
 
+use assay_ssd::Profile;
 use assay_stats::student;
 use assay_units::{DataClass, MIB, Op};
 
+use crate::CalibrateError;
 use crate::hardware::{DriveFacts, Hardware, Rating};
 use crate::inference::linear::{Matrix, cholesky, diagonal, dot, inverse, log_determinant, solve};
 use crate::measurement::{AccessPattern, Measurement, Procedure, ReferenceMetric};
+use crate::published::published;
 
 /// `t0` (s), `b1` (bytes/s), `I` over rated IOPS, `B` over rated bytes/s, `host` (s).
 const NUMBERS: usize = 5;
@@ -37,6 +40,8 @@ const MISFIT_WEIGHT: f64 = 6.0;
 const MEAN_ROUNDS: usize = 6;
 const STEPS: usize = 12;
 const DIFFERENCE: f64 = 1e-4;
+/// A drive of which fewer random reads are known teaches nothing.
+pub const LEAST_CELLS: usize = 8;
 /// Probability outside of an interval, at each of its ends.
 const TAIL: f64 = 0.05;
 
@@ -262,13 +267,21 @@ impl Population {
         }
     }
 
-    /// With the usual shape. Drives with ratings teach mean and covariance; without any, the widths
-    /// stay as wide as they were assumed.
-    pub fn of(drives: &[DriveReads]) -> Population {
-        Population::start(drives).taught(drives).0
+    /// The drives of this repository's published figures.
+    pub fn of_published() -> Result<Population, CalibrateError> {
+        let hardware = Hardware::embedded()?;
+        let mut drives = Vec::new();
+        for name in Profile::names() {
+            let drive = DriveReads::of(&hardware, name, &published(name)?);
+            if drive.known.len() >= LEAST_CELLS {
+                drives.push(drive);
+            }
+        }
+        Ok(Population::searched(&drives))
     }
 
-    /// With the shape of most evidence around the usual one; a hundred times the work.
+    /// With the shape of most evidence around the usual one. Drives with ratings teach mean and
+    /// covariance; without any, the widths stay as wide as they were assumed.
     pub fn searched(drives: &[DriveReads]) -> Population {
         let (mut best, mut evidence) = Population::start(drives).taught(drives);
         for _ in 0..SHAPE_ROUNDS {

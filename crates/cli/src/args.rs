@@ -6,6 +6,7 @@ pub mod fleet;
 mod job;
 mod jobs;
 mod judge;
+pub mod predict;
 pub mod serve;
 pub mod stream;
 mod supervised;
@@ -151,6 +152,9 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     /// Fit the parameters of a simulated drive to measured figures: a table, a run (custom
     /// profile), or the published ones.
     Fit(Box<FitArguments>),
+    /// Predict random reads of a drive from its data sheet, and from measured cells if there are
+    /// any; it needs no profile.
+    Predict(predict::PredictArguments),
     /// Compare the simulated drives with published figures of the real ones, as one HTML page.
     Fidelity(FidelityArguments),
     /// Export runs: Parquet, CSV, JSON, JSON in fio's layout, Open Compute's output, joined tables

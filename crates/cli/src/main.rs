@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::run(&compare, output),
         Command::Verdict(verdict) => commands::verdict::run(&verdict, output),
         Command::Fit(fit) => commands::fit::run(*fit, output),
+        Command::Predict(predict) => commands::predict::run(&predict, output),
         Command::Fidelity(fidelity) => commands::fidelity::run(&fidelity, output),
         Command::Export(export) => commands::export::run(&export, output),
         Command::Record(record) => commands::record::run(*record, output),

@@ -25,7 +25,7 @@ use assay_calibrate::measurement::{
 use assay_calibrate::observed::{Observed, on_scale};
 use assay_calibrate::predictive::Situation;
 use assay_calibrate::published::published;
-use assay_calibrate::read_curve::{Cell, DriveReads, LogRate, Population, Rated};
+use assay_calibrate::read_curve::{Cell, DriveReads, LEAST_CELLS, LogRate, Population, Rated};
 use assay_calibrate::template::ReferenceDrive;
 use assay_units::MIB;
 
@@ -39,8 +39,6 @@ const FIGURE_SCALE: f64 = 0.12;
 /// Threads and block of the reads that the curve, which knows the data sheet, says to the
 /// simulation of a drive of which nothing was measured.
 const ANCHORS: [(u32, u32); 2] = [(64, 4096), (16, 262_144)];
-/// A drive with fewer random reads teaches nothing, and nothing of it is left out.
-const LEAST_CELLS: usize = 8;
 
 struct Fold {
     name: &'static str,

@@ -50,6 +50,7 @@ mod views;
 mod warnings;
 
 pub use format::figure;
+pub use tables::predictive::text as interval_text;
 
 /// Errors of report generation.
 #[derive(Debug, thiserror::Error)]

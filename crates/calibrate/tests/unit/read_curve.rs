@@ -38,7 +38,8 @@ fn drive(factor: f64, rated: f64) -> DriveReads {
 
 fn population() -> Population {
     let factors = [0.8, 0.9, 1.0, 1.1, 1.2, 1.3];
-    Population::of(&factors.map(|f| drive(f, 4e5 * f)))
+    let drives = factors.map(|f| drive(f, 4e5 * f));
+    Population::start(&drives).taught(&drives).0
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::args::FitArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
-pub(super) use prepare::PreparedFit;
+pub(super) use prepare::{PreparedFit, measured};
 use prepare::{check_profile_name, hold_out_named, targets};
 
 pub(super) const PUBLISHED: &str = "published";

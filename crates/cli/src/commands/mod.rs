@@ -13,6 +13,7 @@ pub mod licenses;
 pub mod list;
 pub mod man;
 pub mod ocp;
+pub mod predict;
 pub mod probe;
 pub mod purge;
 pub mod record;

@@ -1,4 +1,4 @@
-//! `assay fit`, `assay fidelity`, and simulated drives from a user's file.
+//! `assay fit`, `assay predict`, `assay fidelity`, and simulated drives from a user's file.
 
 use crate::fixture::Fixture;
 
@@ -170,6 +170,71 @@ fn invalid_fits_are_refused_with_advice() {
         );
     }
     assert_eq!(fixture.text("notes.toml"), "not = \"a profile\"");
+}
+
+#[test]
+fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_intervals() {
+    let fixture = Fixture::on_disk();
+    // The 960 EVO's ratings and six of its published cells.
+    let sheet = "predict --rated-iops 330000 --rated-mb 3200";
+    let rows = [
+        "4k,16,543",
+        "4k,64,1003",
+        "16k,16,1026",
+        "16k,64,1099",
+        "512,64,125",
+    ];
+    fixture.write(
+        "cells.csv",
+        format!("block,threads,value\n{}\n", rows.join("\n")),
+    );
+    let at = |document: &serde_json::Value, block: u64| {
+        let cells = document["cells"].as_array().unwrap().clone();
+        let is = |c: &&serde_json::Value| c["bs_bytes"] == block && c["numjobs"] == 16;
+        let cell = cells.iter().find(is).unwrap();
+        let ends = cell["mib_per_s_interval"].as_array().unwrap();
+        [&cell["mib_per_s"], &ends[0], &ends[1]].map(|v| v.as_f64().unwrap())
+    };
+    let unseen = fixture.json(sheet);
+    let known = fixture.json(&format!("{sheet} --cells cells.csv"));
+    assert_eq!(
+        (&unseen["known_cells"], &known["known_cells"]),
+        (&0.into(), &5.into())
+    );
+    // Published: 815 MiB/s.
+    for document in [&unseen, &known] {
+        let [centre, low, high] = at(document, 8192);
+        assert!(low < centre && centre < high, "{document:#}");
+        assert!((low..=high).contains(&815.0), "{document:#}");
+    }
+    let width = |document| {
+        let [_, low, high] = at(document, 8192);
+        high / low
+    };
+    assert!(
+        width(&known) < width(&unseen),
+        "{} {}",
+        width(&known),
+        width(&unseen)
+    );
+    let text = fixture.ok(sheet).stdout;
+    assert!(
+        text.contains("16 threads") && text.contains("Not predicted"),
+        "{text}"
+    );
+    fixture.write("writes.csv", "rw,value\nrandwrite,100\n");
+    for (words, expected) in [
+        (
+            "predict --rated-iops 0 --rated-mb 3200".to_owned(),
+            "number from 1",
+        ),
+        (format!("{sheet} --cells nowhere"), "measurements (.csv)"),
+        (format!("{sheet} --cells writes.csv"), "random read"),
+    ] {
+        let done = fixture.run(&words);
+        assert_eq!(done.status, 2, "{done}");
+        assert!(done.stderr.contains(expected), "{done}");
+    }
 }
 
 #[test]

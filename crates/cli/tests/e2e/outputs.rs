@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fixture::{ASSAY, Done, Fixture, MIB, number};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "list",
     "probe",
     "suites",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 11] = [
     "report",
     "compare",
     "fit",
+    "predict",
     "fidelity",
     "export",
     "completions",

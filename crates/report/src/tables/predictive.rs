@@ -8,7 +8,10 @@ use crate::grid::Point;
 /// The intervals of a point's rate and of its latency percentiles, as
 /// [`assay_store::model::DriveRecord::predictive`].
 pub fn factors_of_point<'a>(point: &Point<'a>) -> [Option<&'a PredictiveFactors>; 2] {
-    point.set.drives[point.drive].info.predictive(point.plan())
+    match point.result().is_some_and(CellResult::is_set_by_host) {
+        true => [None; 2],
+        false => point.set.drives[point.drive].info.predictive(point.plan()),
+    }
 }
 
 /// What the link of a drive carries, where it is less than the end of a point's interval.
@@ -74,19 +77,25 @@ fn knew(factors: &PredictiveFactors) -> &str {
     }
 }
 
-/// What the interval is estimated from.
-fn basis(factors: &PredictiveFactors) -> String {
-    match factors.drives {
-        0 => knew(factors).to_owned(),
-        drives => format!("{}; from {drives} drives", knew(factors)),
+/// What the interval is estimated from; run folders of earlier versions have no number of drives.
+fn from_drives(known: &str, drives: u32) -> String {
+    match drives {
+        0 => known.to_owned(),
+        drives => format!("{known}; from {drives} drives"),
     }
+}
+
+fn basis(factors: &PredictiveFactors) -> String {
+    from_drives(knew(factors), factors.drives)
 }
 
 /// A note per simulated drive with its intervals relative to the figures; none for real drives.
 pub fn notes(points: &[Point<'_>]) -> Vec<String> {
     // Run folders of earlier versions have no intervals.
-    let with =
-        |p: &&Point<'_>| p.result().is_some() && !p.set.drives[p.drive].info.predictive.is_empty();
+    let with = |p: &&Point<'_>| {
+        let is_of_drive = p.result().is_some_and(|result| !result.is_set_by_host());
+        is_of_drive && !p.set.drives[p.drive].info.predictive.is_empty()
+    };
     let points: Vec<&Point<'_>> = points.iter().filter(with).collect();
     let of_drive = |drive: usize| {
         let mine: Vec<&Point<'_>> = points
@@ -99,15 +108,19 @@ pub fn notes(points: &[Point<'_>]) -> Vec<String> {
         let list = |all: Vec<Option<&PredictiveFactors>>| {
             let all: Vec<&PredictiveFactors> = all.into_iter().flatten().collect();
             let equal = |times: &String| {
-                let same = all.iter().filter(|f| self::times(f) == *times);
-                format!("{times} ({})", distinct(same.map(|f| basis(f))).join(", "))
+                let same: Vec<_> = all.iter().filter(|f| self::times(f) == *times).collect();
+                let known = distinct(same.iter().map(|f| knew(f))).join(", ");
+                let drives = same.iter().map(|f| f.drives).max().unwrap_or(0);
+                format!("{times} ({})", from_drives(&known, drives))
             };
             let intervals = distinct(all.iter().map(|f| times(f)));
             intervals.iter().map(equal).collect::<Vec<_>>().join(", ")
         };
         let (rates, percentiles) = (list(rates), list(percentiles));
         let intervals = match (rates.as_str(), percentiles.as_str()) {
-            ("", _) => "unknown: no such workload was ever compared with a real drive".to_owned(),
+            ("", _) => {
+                "unknown: such figures of drives that no fit had seen are not predicted".to_owned()
+            }
             (rates, "") => rates.to_owned(),
             (rates, percentiles) => format!("{rates}, of latency percentiles {percentiles}"),
         };

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::warning::limit;
 use super::{CellPlan, CellResult, DriveRecord, WorkloadRecord};
 
 /// Kind of the percentiles of a latency.
@@ -57,12 +58,16 @@ impl DriveRecord {
         [kind, LATENCY_PERCENTILE].map(|figure| self.factors(figure, workload.in_flight()))
     }
 
-    /// [`DriveRecord::predictive`] of a result, its rate at most what the link carries.
+    /// [`DriveRecord::predictive`] of a result, its rate at most what the link carries. `None` where
+    /// the host, not the drive, set the rate: such a figure says nothing of another drive.
     pub fn predictive_of(
         &self,
         plan: &CellPlan,
         result: &CellResult,
     ) -> [Option<PredictiveFactors>; 2] {
+        if result.is_set_by_host() {
+            return [None, None];
+        }
         let [rate, percentiles] = self.predictive(plan);
         let simulated = result.mib_per_s() * f64::from(1 << 20);
         let most = self.link_bytes_per_second.filter(|_| simulated > 0.0);
@@ -79,6 +84,14 @@ impl DriveRecord {
         let of_kind = || self.predictive.iter().filter(|f| f.figure == figure);
         let at_depth = of_kind().find(|f| f.in_flight == Some(in_flight));
         at_depth.or_else(|| of_kind().find(|f| f.in_flight.is_none()))
+    }
+}
+
+impl CellResult {
+    /// Whether a processor of the host was busy all the time.
+    pub fn is_set_by_host(&self) -> bool {
+        self.busiest_thread_pct
+            .is_some_and(|busy| busy >= limit::BUSY_THREAD_PCT)
     }
 }
 

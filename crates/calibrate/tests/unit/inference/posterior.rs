@@ -85,35 +85,6 @@ fn one_wrong_figure_does_not_bend_the_others() {
 }
 
 #[test]
-fn intervals_of_modes_cover_the_truth_as_often_as_they_say() {
-    let mut rng = Rng::new(3);
-    let (mut covered, mut all) = (0, 0);
-    for _ in 0..150 {
-        let truth = prior().draw(&mut rng);
-        let noisy = |row: &[f64; 2], rng: &mut Rng| {
-            // A Student-t number of four degrees of freedom: normal over the root of a mean of four
-            // squares.
-            let squares: f64 = (0..4).map(|_| rng.normal().powi(2)).sum();
-            let error = rng.normal() / (squares / 4.0).sqrt();
-            Observation {
-                value: dot(row, &truth) + 0.1 * error,
-                scale: 0.1,
-            }
-        };
-        let observed: Vec<Observation> = ROWS.iter().map(|row| noisy(row, &mut rng)).collect();
-        let mode = climb(&prior(), &observed, &prior().mean, 20, &mut linear).unwrap();
-        let covariance = inverse(&mode.precision).unwrap();
-        for (j, truth) in truth.iter().enumerate() {
-            let half = 1.645 * covariance[j][j].sqrt();
-            covered += usize::from((mode.point[j] - truth).abs() <= half);
-            all += 1;
-        }
-    }
-    let share = covered as f64 / all as f64;
-    assert!((0.84..0.95).contains(&share), "{share}");
-}
-
-#[test]
 fn an_invalid_start_has_no_mode() {
     let mut nothing = |points: &[Vec<f64>]| vec![None; points.len()];
     let observed = [Observation {

@@ -94,34 +94,43 @@ pub(super) fn hold_out_named(targets: &mut FitTargets, patterns: &[String]) -> a
 }
 
 pub(super) fn targets(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitTargets> {
-    let path = Path::new(&arguments.to);
-    let (measurements, label) = if arguments.to == PUBLISHED {
-        let measurements = published::published(profile)?;
-        if measurements.is_empty() {
-            bail_usage!(
-                "there are no published figures of {profile}; fit it to a table of measurements \
-                 or to a run"
-            );
-        }
-        (measurements, "the published figures (reference/)".into())
-    } else if path.is_dir() {
-        return Ok(run_folder::measurements(
-            &Run::open(path)?,
-            arguments.drive.as_deref(),
-        )?);
-    } else if path.exists() {
-        let name = path.file_name().unwrap_or_default();
-        (table::load(path)?, name.to_string_lossy())
-    } else {
+    if arguments.to != PUBLISHED {
+        return measured("--to", &arguments.to, arguments.drive.as_deref());
+    }
+    let measurements = published::published(profile)?;
+    if measurements.is_empty() {
         bail_usage!(
-            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run \
-             folder, or published",
-            arguments.to
+            "there are no published figures of {profile}; fit it to a table of measurements or to \
+             a run"
         );
-    };
+    }
     Ok(FitTargets {
         measurements,
-        label: label.into_owned(),
+        label: "the published figures (reference/)".to_owned(),
+        ..FitTargets::default()
+    })
+}
+
+/// Figures of a run folder or a table, which an option names.
+pub(in crate::commands) fn measured(
+    option: &str,
+    what: &str,
+    drive: Option<&str>,
+) -> anyhow::Result<FitTargets> {
+    let path = Path::new(what);
+    if path.is_dir() {
+        return Ok(run_folder::measurements(&Run::open(path)?, drive)?);
+    }
+    if !path.exists() {
+        bail_usage!(
+            "{option} {what}: there is no such file or folder; give a table of measurements \
+             (.csv) or a run folder"
+        );
+    }
+    let name = path.file_name().unwrap_or_default();
+    Ok(FitTargets {
+        measurements: table::load(path)?,
+        label: name.to_string_lossy().into_owned(),
         ..FitTargets::default()
     })
 }

@@ -94,6 +94,26 @@ fn no_rate_is_expected_above_what_the_link_carries() {
 }
 
 #[test]
+fn a_rate_that_the_host_set_has_no_interval() {
+    let drive = DriveRecord {
+        predictive: vec![factors("random_read", None, 0.5, 2.0)],
+        ..DriveRecord::default()
+    };
+    let mut plan = CellPlan::default();
+    (plan.drives, plan.workload.direct) = (vec![0], true);
+    plan.workload.rw = "randread".to_owned();
+    let has_one = |busiest_thread_pct| {
+        let result = CellResult {
+            busiest_thread_pct,
+            ..CellResult::default()
+        };
+        drive.predictive_of(&plan, &result)[0].is_some()
+    };
+    assert!(has_one(None) && has_one(Some(60.0)));
+    assert!(!has_one(Some(100.0)));
+}
+
+#[test]
 fn a_mean_latency_has_the_inverse_interval() {
     let one = factors("random_read", None, 0.5, 1.25);
     assert_eq!(one.of_rate(100.0), [50.0, 125.0]);
