@@ -19,13 +19,15 @@
 
 use assay_ssd::Profile;
 use assay_stats::student;
-use assay_units::{DataClass, MIB, Op};
 
 use crate::CalibrateError;
-use crate::hardware::{DriveFacts, Hardware, Rating};
+use crate::hardware::Hardware;
 use crate::inference::linear::{Matrix, cholesky, diagonal, dot, inverse, log_determinant, solve};
-use crate::measurement::{AccessPattern, Measurement, Procedure, ReferenceMetric};
 use crate::published::published;
+
+mod reads;
+
+pub use reads::{Cell, DriveReads, Rated};
 
 /// `t0` (s), `b1` (bytes/s), `I` over rated IOPS, `B` over rated bytes/s, `host` (s).
 const NUMBERS: usize = 5;
@@ -44,77 +46,6 @@ const DIFFERENCE: f64 = 1e-4;
 pub const LEAST_CELLS: usize = 8;
 /// Probability outside of an interval, at each of its ends.
 const TAIL: f64 = 0.05;
-
-/// Random reads of one size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
-    pub threads: f64,
-    /// All threads together.
-    pub in_flight: f64,
-    pub block_bytes: f64,
-}
-
-/// Figures of a data sheet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rated {
-    pub random_iops: f64,
-    pub sequential_bytes_per_s: f64,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DriveReads {
-    pub rated: Option<Rated>,
-    /// Cells and the reads per second that were measured in them.
-    pub known: Vec<(Cell, f64)>,
-}
-
-impl Cell {
-    /// Of a random read of incompressible data.
-    pub fn of(m: &Measurement) -> Option<Cell> {
-        let Procedure::Steady(w) = m.procedure else {
-            return None;
-        };
-        let is_read = w.access == AccessPattern::Random && w.op == Op::Read;
-        (is_read && w.data == DataClass::Incompressible).then(|| Cell {
-            threads: w.threads.into(),
-            in_flight: (w.threads * w.queue_depth).into(),
-            block_bytes: w.block_bytes.into(),
-        })
-    }
-
-    /// In reads per second; `None` of what is no rate.
-    pub fn rate(&self, metric: ReferenceMetric, value: f64) -> Option<f64> {
-        match metric {
-            ReferenceMetric::MibPerS => Some(value * MIB as f64 / self.block_bytes),
-            ReferenceMetric::Iops => Some(value),
-            _ => None,
-        }
-    }
-}
-
-impl DriveReads {
-    /// Ratings of a modelled drive, and the random reads among `figures`.
-    pub fn of(hardware: &Hardware, profile: &str, figures: &[Measurement]) -> DriveReads {
-        let known = figures.iter().filter_map(|m| {
-            let cell = Cell::of(m)?;
-            Some((cell, cell.rate(m.metric, m.value)?))
-        });
-        DriveReads {
-            rated: hardware.drive(profile).and_then(Rated::of),
-            known: known.collect(),
-        }
-    }
-}
-
-impl Rated {
-    pub fn of(facts: DriveFacts<'_>) -> Option<Rated> {
-        let highest = |rating| facts.highest(rating).map(|r| r.value);
-        Some(Rated {
-            random_iops: highest(Rating::RandomReadIops)?,
-            sequential_bytes_per_s: highest(Rating::SequentialReadMbS)? * 1e6,
-        })
-    }
-}
 
 /// What is predicted of a cell: logarithms of reads per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -240,6 +171,8 @@ pub struct Population {
     /// Mean and variances of the logarithms of ratings, for drives without.
     rated: [(f64, f64); 2],
     drives: usize,
+    /// The most that a drive gave of what its ratings allow, at least 1.
+    exceeded: f64,
 }
 
 fn logs(rated: &Rated) -> [f64; 2] {
@@ -264,7 +197,14 @@ impl Population {
             covariance: diagonal(&WIDTHS.map(|w| w * w)),
             rated: [0, 1].map(of),
             drives: drives.len(),
+            exceeded: drives.iter().map(exceeded).fold(1.0, f64::max),
         }
+    }
+
+    /// The most reads per second that are expected of a drive with these ratings: as much of them
+    /// as any known drive gave.
+    pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
+        self.exceeded * rated.most(cell)
     }
 
     /// The drives of this repository's published figures.
@@ -486,6 +426,16 @@ impl Population {
         };
         cells.iter().zip(&asked).map(one).collect()
     }
+}
+
+fn exceeded(drive: &DriveReads) -> f64 {
+    let known = drive
+        .rated
+        .iter()
+        .flat_map(|rated| drive.known.iter().map(move |k| (rated, k)));
+    known
+        .map(|(rated, (cell, rate))| rate / rated.most(cell))
+        .fold(0.0, f64::max)
 }
 
 fn away(theta: &Theta, mean: &Theta) -> Theta {

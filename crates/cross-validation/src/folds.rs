@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `threads=64`, `threads=16` | the other column of random reads | this one |
 //! | `long blocks` | random reads below 32 KiB | the others |
-//! | `quick` | 4 KiB random reads by 16 and 64 threads, which `assay run quick` measures | the others |
+//! | `quick` | 4 KiB random reads by 16 and 64 threads, as in the suite | the others |
 //! | `quick and three` | these, and 512 B, 16 and 128 KiB by 64 threads | the others |
 //! | `drive` | hardware facts and the data sheet | random and sequential reads |
 //! | `sequential` | all random reads | sequential reads |
@@ -258,10 +258,9 @@ impl Study {
     /// 0.8 times what the data sheet allows.
     fn data_sheet(&self, name: &str, m: &Measurement) -> Option<f64> {
         let rated = self.hardware.drive(name).and_then(Rated::of)?;
-        let bytes = rated.sequential_bytes_per_s;
         let bytes = match Cell::of(m) {
-            Some(cell) => bytes.min(rated.random_iops * cell.block_bytes),
-            None => bytes,
+            Some(cell) => rated.most(&cell) * cell.block_bytes,
+            None => rated.sequential_bytes_per_s,
         };
         Some(0.8 * bytes / MIB as f64)
     }

@@ -4,7 +4,7 @@
 //!
 //! # Architecture
 //! - [`template`]: a drive's profile from hardware facts and other drives; [`alternatives`]: values
-//!   of structural numbers that facts leave open; [`simulation`]: what it says of a drive's figures.
+//!   of structural numbers that facts leave open; [`simulation`]: what it says of figures.
 //! - [`folds`]: what is left out, and its predictions.
 //! - [`score`]: errors, coverage, baselines, predictive intervals; [`page`]: the section of
 //!   docs/fidelity.md.

@@ -100,6 +100,18 @@ fn ratings_move_the_prediction_of_an_unseen_drive_and_their_absence_widens_it() 
 }
 
 #[test]
+fn no_more_is_expected_of_ratings_than_any_drive_gave_of_its_own() {
+    let mut drives = [drive(1.0, 4e5), drive(1.1, 5e5)];
+    let rated = drives[0].rated.unwrap();
+    let [small, long] = [cell((64, 512)), cell((64, 262_144))];
+    let at = |drives: &[DriveReads], cell| Population::start(drives).most(&rated, cell);
+    assert_eq!(at(&drives, &small), 4e5);
+    assert_eq!(at(&drives, &long), 5e3 * 4e5 / 262_144.0);
+    drives[1].known.push((small, 6e5));
+    assert!((at(&drives, &small) - 4.8e5).abs() < 1.0);
+}
+
+#[test]
 fn cells_that_contradict_the_curve_widen_the_intervals() {
     let population = population();
     let honest = drive(1.0, 4e5);

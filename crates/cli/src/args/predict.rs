@@ -6,9 +6,9 @@ Examples:
   assay predict --rated-iops 500000 --rated-mb 3500
   assay predict --rated-iops 500000 --rated-mb 3500 --cells runs/quick
 
-Every figure has the interval in which nine of ten drives are expected. Writes, tails of latency and \
-                        sequential reads of a drive that nobody measured are not predicted: they \
-                        differ between drives by factors.")]
+Every figure has the interval in which nine of ten drives are expected. Writes, tails of latency \
+                        and sequential reads of a drive that nobody measured are not predicted: \
+                        they differ between drives by factors.")]
 pub struct PredictArguments {
     /// Random 4 KiB reads per second, by the data sheet.
     #[arg(long, value_name = "IOPS", value_parser = rating)]

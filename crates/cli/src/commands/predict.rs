@@ -24,13 +24,16 @@ struct Prediction {
     threads: u32,
     block_bytes: u32,
     rate: LogRate,
+    /// No higher rate is expected.
+    most_iops: f64,
 }
 
 impl Prediction {
     /// Reads per second and the ends of the interval.
     fn iops(&self) -> [f64; 3] {
         let LogRate { centre, half_width } = self.rate;
-        [centre, centre - half_width, centre + half_width].map(f64::exp)
+        let ends = [centre, centre - half_width, centre + half_width];
+        ends.map(|log| log.exp().min(self.most_iops))
     }
 
     fn mib_per_s(&self) -> [f64; 3] {
@@ -40,11 +43,12 @@ impl Prediction {
 }
 
 pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let rated = Rated {
+        random_iops: arguments.rated_iops,
+        sequential_bytes_per_s: arguments.rated_mb * 1e6,
+    };
     let mut drive = DriveReads {
-        rated: Some(Rated {
-            random_iops: arguments.rated_iops,
-            sequential_bytes_per_s: arguments.rated_mb * 1e6,
-        }),
+        rated: Some(rated),
         known: Vec::new(),
     };
     if let Some(cells) = &arguments.cells {
@@ -67,6 +71,7 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
             threads,
             block_bytes,
             rate: population.predict(&drive, &[cell])[0],
+            most_iops: population.most(&rated, &cell),
         }
     };
     let all: Vec<Prediction> = cells.map(predicted).collect();

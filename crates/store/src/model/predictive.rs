@@ -58,8 +58,8 @@ impl DriveRecord {
         [kind, LATENCY_PERCENTILE].map(|figure| self.factors(figure, workload.in_flight()))
     }
 
-    /// [`DriveRecord::predictive`] of a result, its rate at most what the link carries. `None` where
-    /// the host, not the drive, set the rate: such a figure says nothing of another drive.
+    /// [`DriveRecord::predictive`] of a result, its rate at most what the link carries. `None`
+    /// where the host, not the drive, set the rate: such a figure says nothing of another drive.
     pub fn predictive_of(
         &self,
         plan: &CellPlan,
