@@ -217,6 +217,9 @@ pub struct FoldScore {
     pub alone: [Option<(f64, f64)>; 4],
 }
 
+/// What one of the predictors says alone.
+type Said<'a> = &'a dyn Fn(&Scored) -> Option<f64>;
+
 fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
     let quantiles = |of: &dyn Fn(&Scored) -> Option<f64>| {
         let errors = here
@@ -232,10 +235,9 @@ fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
     let mut drives: Vec<&str> = here.iter().map(|s| s.drive.as_str()).collect();
     drives.sort_unstable();
     drives.dedup();
-    let alone: [&dyn Fn(&Scored) -> Option<f64>; 4] =
-        [&|s| s.simulated, &|s| s.curve, &|s| s.data_sheet, &|s| {
-            s.nearest
-        }];
+    let alone: [Said<'_>; 4] = [&|s| s.simulated, &|s| s.curve, &|s| s.data_sheet, &|s| {
+        s.nearest
+    }];
     FoldScore {
         fold: fold.to_owned(),
         kind,

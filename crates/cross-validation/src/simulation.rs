@@ -29,6 +29,9 @@ const SEED: u64 = 18;
 /// Explanations of less probability do not count.
 const LEAST_SHARE: f64 = 0.02;
 
+/// Cost, point and figures.
+type Tried = (f64, Vec<f64>, Vec<f64>);
+
 struct Explanation {
     structure: Structure,
     log_prior: f64,
@@ -97,7 +100,7 @@ impl Simulation<'_> {
             (both, explanation.log_prior + log_prior)
         });
         let changes: Vec<(Structure, f64)> = changes.collect();
-        let mut best: Vec<Option<(f64, Vec<f64>, Vec<f64>)>> = vec![None; changes.len()];
+        let mut best: Vec<Option<Tried>> = vec![None; changes.len()];
         let mut points = vec![from.point.clone(); changes.len()];
         for _ in 0..=FURTHER_STEPS {
             let both = changes.iter().zip(&points);
