@@ -178,7 +178,7 @@ fn scale_and_parameters_change_the_plan() {
         (("area", "big"), "parameter area=big"),
         (("runtime", ""), "runtime"),
         (("threads", "many"), "whole number"),
-        (("blocks", "1000"), "not a multiple of 512"),
+        (("blocks", "1000"), "not a multiple of its logical block"),
     ] {
         let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0)
             .unwrap_err()

@@ -125,7 +125,11 @@ options! {
     "sync" => Converted("`--sync`");
     "writefua" => Converted("`--sync dsync`");
     "readfua" => Unsupported(&["0"], "");
-    "atomic" | "write_barrier" => Unsupported(&["0", "none"], "");
+    "atomic" => Converted("`--atomic`");
+    "write_barrier" => Unsupported(&["0", "none"], "");
+    "fdp" | "dataplacement" =>
+        Converted("`--fdp`, with the identifier of fdp_pli");
+    "fdp_pli" | "plids" | "plid" => Converted("`--fdp`; several take turns in fio, and are refused");
     "sync_file_range" => Unsupported(&[], "");
     "random_distribution" => Converted("`--order`, zoned_abs and centres too");
     "random_generator" => Converted("`--order`: fio's generators");

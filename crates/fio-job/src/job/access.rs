@@ -65,6 +65,30 @@ fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileErr
     (options.fsync, options.fdatasync) = (fsync, fdatasync);
     options.end_fsync = at_end.then_some(true);
     options.sync = sync;
+    options.atomic = given.flag("atomic")?.then_some(true);
+    placement(given, options)
+}
+
+/// `fdp`, or `dataplacement=fdp`, with the placement identifier that all writes have.
+fn placement(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let is_on = match given.text("fdp") {
+        None => given.flag("fdp")?,
+        Some(("fdp", _)) => true,
+        Some(("none", _)) => false,
+        Some((kind, place)) if kind.starts_with('s') => {
+            let message = format!("{kind}: streams are not supported; fdp is");
+            return Err(given.error(place, message));
+        }
+        Some(_) => given.flag("fdp")?,
+    };
+    let one = "one placement identifier; write a job for each of several";
+    let id = given.parsed("fdp_pli", one, |text| text.trim().parse().ok())?;
+    if is_on && id.is_none() {
+        let message = "fdp without fdp_pli takes all placement handles in turn, and is not \
+                       supported; give one identifier, and a job for each";
+        return Err(given.wrong("fdp", message.to_owned()));
+    }
+    options.fdp = id.filter(|_| is_on);
     Ok(())
 }
 

@@ -129,6 +129,11 @@ fn what_is_not_supported_is_named() {
             "[a]\ninterval=1s",
             "is an option of assay job that fio has not",
         ),
+        (
+            "[a]\nfdp_pli=1,2\nfdp=1\nrw=write",
+            "fdp_pli=1,2 is not one placement identifier",
+        ),
+        ("[a]\nfdp=1\nrw=write", "without fdp_pli takes all"),
         ("[a]\nexec_prerun=x", "instead: run the program before"),
         ("[a]\nsize=4q", "size=4q is not a size"),
         ("[a]\nwait_for=b", "no section before"),
@@ -431,6 +436,9 @@ fn queues_processors_and_data_are_fios() {
         ),
         ("size=100%%", "--size 100%"),
         ("runtime=1.5", "--runtime 1s"),
+        ("rw=write\natomic=1", "--atomic "),
+        ("rw=write\nfdp=1\nfdp_pli=3", "--fdp 3 "),
+        ("rw=write\ndataplacement=fdp\nplids=2", "--fdp 2 "),
     ] {
         let shown = line(&format!("[a]\nfilename=/dev/x\n{text}"));
         assert!(shown.contains(expected), "{shown} for {text}");
