@@ -336,8 +336,8 @@ Examples:
   assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
   assay job sim:samsung-951 --runtime 10s --name reads --rw randread --name writes --rw write
   assay job sim:samsung-951 --trace server.csv --trace_time_scale 0.5
-  assay job sim:samsung-951 --ioengine=libaio --rw=randread --bs=4k --size=1g     as fio
-  assay job --fio jobs.fio sim:samsung-951                    a job file, as assay fio does
+  assay job sim:samsung-951 --ioengine=libaio --rw=randread --bs=4k --size=64m
+  assay job --fio jobs.fio sim:samsung-951
 
 Several --name, as with fio's, begin jobs that run at once on the drive: options of a workload \
                         before the first --name are those of all.

@@ -310,7 +310,7 @@ fn host_managed_zones_are_written_one_after_the_other() {
 fn errors_name_a_valid_value() {
     for (words, expected) in [
         ("rw=trimwrite", "read, write, randread"),
-        ("bs=1000", "512"),
+        ("bs=1000", "use 4096"),
         ("bs=512", "use 4096"),
         ("offset=1k", "use 4096"),
         ("size=2g", "lower --offset"),

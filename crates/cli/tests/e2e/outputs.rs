@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use crate::fixture::{ASSAY, Done, Fixture, MIB, number};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "list",
     "probe",
     "suites",
     "run",
     "job",
+    "fio",
     "report",
     "compare",
     "fit",
@@ -390,18 +391,13 @@ fn help_has_examples() {
 fn examples_in_help_are_understood() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk.img", MIB);
-    fixture.write("jobs.fio", "[reads]\nrw=randread\nruntime=50ms\n");
+    fixture.write("jobs.fio", "[reads]\nrw=randread\nsize=1m\nruntime=50ms\n");
     fixture.write("server.csv", "0,R,4096,4096,100\n0,W,8192,4096,200\n");
-    for line in fixture
-        .ok("job --help")
-        .stdout
-        .lines()
-        .filter(|line| line.starts_with("  assay job"))
-    {
+    let help = ["job", "fio"].map(|command| fixture.ok(&format!("{command} --help")).stdout);
+    let examples = help.iter().flat_map(|text| text.lines());
+    let examples = examples.filter(|line| line.starts_with("  assay ") && !line.contains("/dev/"));
+    for line in examples {
         let words = line.trim().trim_start_matches("assay ");
-        if words.contains("/dev/") {
-            continue;
-        }
         // Short, and small enough for the file.
         let done = fixture.run(&words.replace("runtime 10s", "runtime 50ms"));
         assert_eq!(done.status, 0, "{done}");
