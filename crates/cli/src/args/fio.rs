@@ -83,64 +83,55 @@ pub(super) fn parse(all: &[OsString], at: usize) -> Option<Result<Arguments, cla
     let texts = texts?;
     let words = &texts[at + 1..];
     let is_job = texts[at] == "job";
-    let names = words.iter().filter_map(|word| line::split(word));
-    if !(texts[at] == FILE || is_job && names.clone().any(|(name, _)| is_only_of_fio(name))) {
+    let mut names = words.iter().filter_map(|word| line::split(word));
+    if !(texts[at] == FILE || is_job && names.any(|(name, _)| is_only_of_fio(name))) {
         return None;
     }
     if !is_job && words == ["--version"] {
         return Some(Arguments::try_parse_from(["assay", "version"]));
     }
     let mut command = Arguments::command();
-    let parsed = split_words(&command, &texts[..at], words).and_then(|(mine, files, words)| {
-        let mut line = CommandLine::parse(&words)
-            .map_err(|error| command.error(ErrorKind::ValueValidation, error))?;
-        let mut drive = None;
-        for word in std::mem::take(&mut line.files) {
-            let into = match is_job || is_drive(&word) {
-                true if drive.is_some() => {
-                    let message = format!(
-                        "{word}: one drive replaces the files of all jobs, and one is named already"
-                    );
-                    return Err(command.error(ErrorKind::ArgumentConflict, message));
-                }
-                true => &mut drive,
-                false => {
-                    line.files.push(word);
-                    continue;
-                }
-            };
-            *into = Some(word);
-        }
-        line.files.extend(files);
-        let mut parsed = Arguments::try_parse_from(mine)?;
-        if let Command::Fio(fio) = &mut parsed.command {
-            fio.dry_run |= line.dry_run;
-            fio.live.no_live |= line.no_progress;
-            (fio.line, fio.drive) = (line, drive);
-        }
-        Ok(parsed)
-    });
-    Some(parsed)
+    let (mine, files, words) = split_words(&command, &texts[..at], words);
+    Some(arguments(&mut command, is_job, mine, files, &words))
+}
+
+fn arguments(
+    command: &mut clap::Command,
+    is_job: bool,
+    mine: Vec<String>,
+    files: Vec<String>,
+    words: &[String],
+) -> Result<Arguments, clap::Error> {
+    let mut line = CommandLine::parse(words)
+        .map_err(|error| command.error(ErrorKind::ValueValidation, error))?;
+    let named = std::mem::take(&mut line.files).into_iter();
+    let (drives, named): (Vec<_>, Vec<_>) = named.partition(|word| is_job || is_drive(word));
+    if let [_, second, ..] = drives.as_slice() {
+        let message =
+            format!("{second}: one drive replaces the files of all jobs, and one is named already");
+        return Err(command.error(ErrorKind::ArgumentConflict, message));
+    }
+    line.files = named.into_iter().chain(files).collect();
+    let mut parsed = Arguments::try_parse_from(mine)?;
+    if let Command::Fio(fio) = &mut parsed.command {
+        fio.dry_run |= line.dry_run;
+        fio.live.no_live |= line.no_progress;
+        (fio.line, fio.drive) = (line, drives.into_iter().next());
+    }
+    Ok(parsed)
 }
 
 /// assay's own words with the command `fio`, job files of `--fio`, and fio's words.
 type Split = (Vec<String>, Vec<String>, Vec<String>);
 
-fn split_words(
-    command: &clap::Command,
-    before: &[String],
-    words: &[String],
-) -> Result<Split, clap::Error> {
+fn split_words(command: &clap::Command, before: &[String], words: &[String]) -> Split {
     let mut mine = before.to_vec();
     mine.push(FILE.to_owned());
     let (mut files, mut others) = (Vec::new(), Vec::new());
     let mut rest = words.iter().peekable();
     while let Some(word) = rest.next() {
-        if word == "-h" {
-            mine.push(word.clone());
-            continue;
-        }
         match line::split(word) {
+            _ if word == "-h" => mine.push(word.clone()),
             Some((FILE, value)) => {
                 let file = value.map(str::to_owned).or_else(|| rest.next().cloned());
                 files.extend(file);
@@ -152,7 +143,7 @@ fn split_words(
             _ => others.push(word.clone()),
         }
     }
-    Ok((mine, files, others))
+    (mine, files, others)
 }
 
 /// Among the job files.

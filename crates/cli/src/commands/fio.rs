@@ -22,7 +22,7 @@ use assay_store::replace::{check_output, replace_content};
 use assay_store::{Destination, Run};
 use assay_suite::SuiteError;
 use assay_suite::expand::{PlannedJob, job_file};
-use assay_trace::{TraceSource, TraceSurvey};
+use assay_trace::{TraceError, TraceSource, TraceSurvey};
 use assay_units::Nanos;
 use assay_units::rate::per_second;
 use assay_units::text::{format_size, printable_lines};
@@ -311,18 +311,22 @@ fn read(line: &CommandLine, drive: Option<&str>) -> anyhow::Result<Conversion> {
     Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)
 }
 
+/// Of a log of fio, or another trace: all of its requests.
+fn survey(log: &str) -> Result<Arc<TraceSurvey>, TraceError> {
+    TraceSurvey::of(&TraceSource {
+        path: log.into(),
+        format: None,
+        device: None,
+    })
+}
+
 /// The file that the log of a job names is what it runs on.
 fn resolve_logs(jobs: &mut [FioJob]) -> anyhow::Result<()> {
     for job in jobs {
         let Target::OfLog(log) = &job.target else {
             continue;
         };
-        let source = TraceSource {
-            path: log.into(),
-            format: None,
-            device: None,
-        };
-        let survey = TraceSurvey::of(&source)?;
+        let survey = survey(log)?;
         let [(file, _)] = survey.devices.as_slice() else {
             let count = survey.devices.len();
             bail_usage!(
@@ -358,14 +362,9 @@ fn writes(job: &FioJob) -> bool {
     let Some(log) = &job.options.trace else {
         return job.options.writes();
     };
-    let source = TraceSource {
-        path: log.into(),
-        format: None,
-        device: None,
-    };
     let skipped = job.options.trace_skip.as_deref().unwrap_or_default();
     let counts = |op: &str| !skipped.split(',').any(|skipped| skipped == op);
-    TraceSurvey::of(&source).map_or(true, |survey| {
+    survey(log).map_or(true, |survey| {
         let (writes, trims) = (survey.writes.requests, survey.discards.requests);
         writes > 0 && counts("write") || trims > 0 && counts("trim")
     })
