@@ -30,12 +30,24 @@ matrix = { bs = ["4k", "8k", "16k"] }
 pub fn until_power_fails(
     files: &PowerFailFs,
     words: &str,
+    command: Command,
+    path: &str,
+) -> Option<String> {
+    until_power_fails_and(0, files, words, command, path)
+}
+
+/// As [`until_power_fails`], with time to report what was durable before the loss.
+fn until_power_fails_and(
+    report_ms: u64,
+    files: &PowerFailFs,
+    words: &str,
     mut command: Command,
     path: &str,
 ) -> Option<String> {
     let mut child = command.spawn().unwrap();
     loop {
         if files.has_failed() {
+            pause(report_ms);
             send(&child, rustix::process::Signal::KILL);
             // Its children have the same stderr.
             let _ = Command::new("pkill").args(["-KILL", "-f", path]).status();
@@ -207,6 +219,8 @@ fn a_run_folder_that_refuses_changes_ends_the_run_with_a_clear_error_and_loses_n
 
 #[test]
 fn a_recording_survives_a_loss_of_power_at_every_change() {
+    /// `record --watch` looks for more durable bytes once in this time.
+    const WATCH_PERIOD_MS: u64 = 20;
     let fixture = Fixture::in_memory();
     let stream = noise(3, 640 * KIB);
     fixture.write("stream", &stream);
@@ -228,8 +242,9 @@ fn a_recording_survives_a_loss_of_power_at_every_change() {
     for at in 0..changes {
         let files = PowerFailFs::mount(std::slice::from_ref(&disk), at).unwrap();
         let words = words(&files);
+        let (command, path) = (fixture.command(&words), files.path(""));
         let Some(printed) =
-            until_power_fails(&files, &words, fixture.command(&words), &files.path(""))
+            until_power_fails_and(5 * WATCH_PERIOD_MS, &files, &words, command, &path)
         else {
             continue;
         };
