@@ -81,8 +81,10 @@ options! {
     "offset_align" => Converted("`--order`");
     "file_append" => Unsupported(OFF, "");
     "ioengine" =>
-        Converted("`--engine`: libaio, io_uring, posixaio as uring; sync, psync, pvsync, pvsync2, \
-            vsync as sync; io_uring_cmd as passthru; null and cpp_null as the drive null:");
+        Converted("`--engine`: libaio, io_uring, posixaio, xnvme, windowsaio, SPDK's spdk and \
+            spdk_bdev as uring, the last three with the drive on the command line; sync, psync, \
+            pvsync, pvsync2, vsync as sync; io_uring_cmd as passthru; null and cpp_null as the \
+            drive null:");
     "iodepth" => Converted("`--iodepth`; 1 with a synchronous engine");
     "iodepth_batch" | "iodepth_batch_submit" =>
         NoEffect("assay submits together what completed together, and as many are in flight");
@@ -186,7 +188,8 @@ options! {
             are not judged");
     "verify_state_save" => NoEffect("of an interrupted job; the blocks describe themselves");
     "verify_write_sequence" => NoEffect(CHECKER);
-    "trim_percentage" | "trim_verify_zero" | "trim_backlog" | "trim_backlog_batch" =>
+    "trim_verify_zero" => NoEffect("of blocks that trim_percentage trims, which is an error");
+    "trim_percentage" | "trim_backlog" | "trim_backlog_batch" =>
         Unsupported(OFF, "rw=trim in a job of its own");
     "zero_buffers" => Converted("`--data zero`");
     "buffer_compress_percentage" => Converted("`--data compress=R`");
@@ -269,6 +272,15 @@ options! {
     "sqthread_poll_cpu" => Converted("`--sqpoll_cpu`");
     "registerfiles" | "fixedbufs" | "nonvectored" | "force_async" | "userspace_reap"
         | "libaio_vectored" => NoEffect(RING);
+    "spdk_json_conf" | "spdk_conf" | "spdk_mem" | "spdk_single_seg" | "spdk_env_context"
+        | "enable_sgl" | "sge_size" | "bit_bucket_data_len" | "mem_size_mb" | "shm_id" | "enable_vmd"
+        | "disable_pcie_sgl_merge" | "num_qpairs" | "transport" | "log_flags"
+        | "print_qid_mappings" | "hostnqn" | "hostaddr" | "hostsvcid" =>
+        NoEffect("of SPDK's driver");
+    "zone_append" | "initial_zone_reset" | "md_per_io_size" | "pi_act" | "pi_chk" | "apptag"
+        | "apptag_mask" => Unsupported(OFF, "");
+    "xnvme_async" | "xnvme_sync" | "xnvme_admin" | "xnvme_be" | "xnvme_mem" | "xnvme_iovec"
+        | "xnvme_dev_subnqn" => NoEffect("of the library xNVMe");
     "uncached" | "nowait" | "cmdprio_split" => Unsupported(OFF, "");
     "cmd_type" => Unsupported(&["nvme"], "");
 }

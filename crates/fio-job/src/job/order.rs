@@ -55,8 +55,9 @@ pub(super) fn order(
     if thread.clone > 0 {
         text.add("subjob_number", thread.clone);
     }
-    if let (name, "uring" | "passthru") = super::targets::engine_of(given)? {
-        text.add("ioengine", name);
+    let engine = super::targets::engine_of(given)?;
+    if let "uring" | "passthru" = engine.engine {
+        text.add("ioengine", engine.name);
     }
     let least_bytes = sizes(given, &mut text)?;
     passes(given, &mut text)?;

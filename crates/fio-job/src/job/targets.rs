@@ -60,6 +60,9 @@ pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, J
     if let Some(target) = super::trace::target(given) {
         return Ok(Places::one(target));
     }
+    if let Some(foreign) = engine_of(given)?.foreign {
+        needs_drive(given, engine, foreign)?;
+    }
     if matches!(engine, "null" | "cpp_null") {
         let size = match given.size("size")? {
             Some(crate::number::Size::Bytes(bytes)) if bytes > 0 => {
@@ -79,6 +82,28 @@ pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, J
         Some((names, place)) => named(given, names, place, &folders[0]),
         None => generated(given, &folders),
     }
+}
+
+/// A user-space driver and another system name drives in a way that the kernel here does not know.
+fn needs_drive(given: &Given<'_>, engine: &str, foreign: Foreign) -> Result<(), JobFileError> {
+    let is_ours = match given.text("filename") {
+        Some((name, _)) => {
+            foreign == Foreign::Windows && !name.contains(['\\', ':']) || name.starts_with("/dev/")
+        }
+        None => foreign == Foreign::Windows,
+    };
+    if is_ours {
+        return Ok(());
+    }
+    let named = match given.text("filename") {
+        Some((name, _)) => format!("filename={name} of "),
+        None => String::new(),
+    };
+    let message = format!(
+        "{named}ioengine={engine} names no drive of this host; add the drive to the command line, \
+         such as /dev/nvme0n1"
+    );
+    Err(given.wrong("filename", message))
 }
 
 /// Names with colons between them; `\:` is a colon of a name.
@@ -164,14 +189,15 @@ fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileErr
         let names: BTreeSet<&str> = places.iter().map(|place| place.0.name()).collect();
         names.len()
     };
-    if distinct(&all) == count {
+    let (names, names_of_one) = (distinct(&all), distinct(&all[..files as usize]));
+    // Files of one name are one file for each of which fio has a part of the size.
+    if names == names_of_one * clones as usize {
         return Ok(Places { all, clones, files });
     }
-    let (names, names_of_one) = (distinct(&all), distinct(&all[..files as usize]));
-    if names != names_of_one || names != files as usize {
+    if names != names_of_one {
         let message = format!(
-            "filename_format={format} gives files of one job the same name; write $filenum, and \
-             $jobnum where clones have files of their own"
+            "filename_format={format} gives some clones the same file, and others not; write \
+             $jobnum, or leave it out"
         );
         return Err(given.wrong("filename_format", message));
     }
@@ -239,20 +265,48 @@ pub(super) fn share(
     Ok(())
 }
 
-pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<(&'a str, &'static str), JobFileError> {
+/// Where an engine is of another world than Linux's block layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Foreign {
+    UserSpace,
+    Windows,
+}
+
+/// What becomes of an engine of fio.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Engine<'a> {
+    /// fio's name.
+    pub(super) name: &'a str,
+    /// Value of `--engine`.
+    pub(super) engine: &'static str,
+    pub(super) foreign: Option<Foreign>,
+}
+
+pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<Engine<'a>, JobFileError> {
     let name = given.text("ioengine").map_or("psync", |(name, _)| name);
-    let engine = match name {
-        "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => "sync",
-        "libaio" | "io_uring" | "posixaio" => "uring",
-        "io_uring_cmd" => "passthru",
-        "null" | "cpp_null" => "auto",
+    // fio loads `external:PATH`, by which SPDK's manual names its engines.
+    let name = match name.strip_prefix("external:") {
+        Some(path) => path.rsplit('/').next().unwrap_or(path),
+        None => name,
+    };
+    let (engine, foreign) = match name {
+        "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => ("sync", None),
+        "libaio" | "io_uring" | "posixaio" | "xnvme" => ("uring", None),
+        "spdk" | "spdk_nvme" | "spdk_bdev" => ("uring", Some(Foreign::UserSpace)),
+        "windowsaio" => ("uring", Some(Foreign::Windows)),
+        "io_uring_cmd" => ("passthru", None),
+        "null" | "cpp_null" => ("auto", None),
         _ => {
             let message =
                 format!("ioengine={name} is not supported (docs/fio.md lists those that are)");
             return Err(given.wrong("ioengine", message));
         }
     };
-    Ok((name, engine))
+    Ok(Engine {
+        name,
+        engine,
+        foreign,
+    })
 }
 
 pub(super) fn engine(
@@ -279,7 +333,21 @@ pub(super) fn engine(
         *least = depth.min(*least);
     }
     options.serialize_overlap = given.flag("serialize_overlap")?.then_some(true);
-    let (name, engine) = engine_of(given)?;
+    let Engine {
+        name,
+        engine,
+        foreign,
+    } = engine_of(given)?;
+    match foreign {
+        Some(Foreign::UserSpace) => note(format!(
+            "ioengine={name} is a driver in user space, which polls; here the same I/Os pass the \
+             kernel's block layer, which takes a microsecond or two of processor time more for each"
+        )),
+        Some(Foreign::Windows) => note(format!(
+            "ioengine={name}: here the same I/Os pass Linux's block layer"
+        )),
+        None => {}
+    }
     if engine == "sync" && options.iodepth.is_some_and(|depth| depth > 1) {
         note(format!(
             "ioengine={name} has one I/O in flight, as in fio; iodepth changes nothing"
@@ -291,7 +359,8 @@ pub(super) fn engine(
         options.direct = Some(true);
     } else {
         let direct = given.flag_or("buffered", true).map(|buffered| !buffered)?;
-        options.direct = Some(given.flag_or("direct", direct)?);
+        let bypasses = foreign == Some(Foreign::UserSpace);
+        options.direct = Some(bypasses || given.flag_or("direct", direct)?);
     }
     if is_modelled {
         // A simulated drive is its own engine and has no page cache.

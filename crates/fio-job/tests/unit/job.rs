@@ -141,7 +141,10 @@ fn what_is_not_supported_is_named() {
             "[a]\nbuffer_pattern='f'",
             "buffer_pattern='f' is not a number",
         ),
-        ("[a]\nfilename_format=f\nnrfiles=2", "the same name"),
+        (
+            "[a]\nfilename_format=f\nnrfiles=2",
+            "fio takes 2 files in turn",
+        ),
     ] {
         let error = converted(text, None).unwrap_err().to_string();
         assert!(error.contains(expected), "{error} for {text:?}");
@@ -405,6 +408,16 @@ fn several_files_are_jobs_at_once() {
         jobs("[a]\nnrfiles=2\nnumjobs=2\ndirectory=/p:/q\nsize=1g\niodepth=2\nioengine=libaio");
     let names: Vec<&str> = own.iter().map(|job| job.target.name()).collect();
     assert_eq!(names, ["/p/a.0.0", "/p/a.0.1", "/q/a.1.0", "/q/a.1.1"]);
+    let alike = jobs(
+        "[a]\nfilename_format=f$jobnum\nnrfiles=2\nnumjobs=2\nsize=1g\niodepth=2\nioengine=libaio",
+    );
+    let names: Vec<&str> = alike.iter().map(|job| job.target.name()).collect();
+    assert_eq!(names, ["f0", "f0", "f1", "f1"]);
+    assert!(
+        alike
+            .iter()
+            .all(|job| job.options.size.as_deref() == Some("536870912"))
+    );
     let shared = jobs("[a]\nfilename_format=f$filenum\nnumjobs=4\nsize=1g");
     assert_eq!((shared.len(), shared[0].target.name()), (1, "f0"));
     assert_eq!(shared[0].options.numjobs, Some(4));
@@ -465,4 +478,31 @@ fn logs_are_named_as_fio_names_them() {
         .map(|log| (log.prefix, log.thread))
         .collect();
     assert_eq!(found, [("c".to_owned(), Some(1)), ("p".to_owned(), None)]);
+}
+
+#[test]
+fn engines_that_bypass_the_kernel_need_a_drive_of_this_host() {
+    for (engine, name) in [
+        ("spdk", "trtype=PCIe traddr=0000.04.00.0 ns=1"),
+        (
+            "external:/opt/spdk/build/fio/spdk_nvme",
+            "trtype=TCP traddr=10.0.0.1",
+        ),
+        ("spdk_bdev", "Nvme0n1"),
+        ("windowsaio", r"\\.\PhysicalDrive1"),
+    ] {
+        let text = format!("[a]\nioengine={engine}\nspdk_json_conf=x\niodepth=4\nfilename={name}");
+        let error = converted(&text, None).unwrap_err().to_string();
+        assert!(
+            error.contains("add the drive to the command line"),
+            "{error}"
+        );
+        let given = converted(&text, Some("/dev/nvme0n1")).unwrap();
+        let job = &given.jobs[0];
+        assert_eq!(job.target, Target::Drive("/dev/nvme0n1".to_owned()));
+        assert_eq!(job.options.engine.as_deref(), Some("uring"));
+        assert_eq!(job.options.direct, Some(engine != "windowsaio"));
+        assert!(given.notes[0].contains("block layer"), "{:?}", given.notes);
+    }
+    assert_eq!(jobs("[a]\nioengine=windowsaio\nfilename=test.dat").len(), 1);
 }
