@@ -217,16 +217,12 @@ pub(super) fn share(
     (file, files): (u32, u32),
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
-    let several = match given.text("filename") {
-        Some((names, _)) => format!("filename={names}"),
-        None => format!("nrfiles={files}"),
+    let (name, several) = match given.text("filename") {
+        Some((names, _)) => ("filename", format!("filename={names}")),
+        None => ("nrfiles", format!("nrfiles={files}")),
     };
-    let wrong = |why: String| {
-        given.wrong(
-            "filename",
-            format!("{several}: {why}; write a section for each"),
-        )
-    };
+    let wrong =
+        |why: String| given.wrong(name, format!("{several}: {why}; write a section for each"));
     let depth = options.iodepth.unwrap_or(1);
     let threads = options.numjobs.unwrap_or(1);
     let by_threads = depth < files && threads >= files;

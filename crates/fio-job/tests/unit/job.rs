@@ -142,7 +142,7 @@ fn what_is_not_supported_is_named() {
             "buffer_pattern='f' is not a number",
         ),
         (
-            "[a]\nfilename_format=f\nnrfiles=2",
+            "[a]\nnrfiles=2\nfilename_format=f",
             "fio takes 2 files in turn",
         ),
     ] {
