@@ -10,7 +10,9 @@ use assay_units::text::{format_size, group_digits, whole};
 use assay_suite::expand::UnsupportedBlockSize;
 
 mod host;
+mod latency;
 pub(crate) use host::*;
+pub(crate) use latency::latency_target;
 
 /// The one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, bit 1).
 const TEMPERATURE_THRESHOLD: &str = "temperature threshold exceeded";

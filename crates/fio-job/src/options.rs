@@ -167,10 +167,12 @@ options! {
     "thinktime_blocks_type" => Unsupported(&["complete"], "");
     "thinktime_iotime" => Converted("`--thinktime_iotime`");
     "thinktime_spin" => Unsupported(OFF, "thinktime without it waits as long");
-    "latency_target" | "max_latency" =>
-        Unsupported(OFF, "assay run database finds the rate that a latency allows");
-    "latency_window" | "latency_percentile" | "latency_run" =>
-        NoEffect("of latency_target only, which is an error");
+    "latency_target" =>
+        Converted("`--latency_target`; a job that is too slow at one I/O in flight ends, too");
+    "latency_window" => Converted("`--latency_window`; 1 s without it, where fio has none");
+    "latency_percentile" => Converted("`--latency_percentile`");
+    "latency_run" => Converted("`--latency_run`");
+    "max_latency" => Unsupported(OFF, "latency_target, which lowers the depth");
     "verify" =>
         Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset \
             and generation");

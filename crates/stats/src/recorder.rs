@@ -151,6 +151,14 @@ impl Recorder {
         next.min(if is_ramp { self.ramp_end } else { next })
     }
 
+    /// What is recorded from now on is measured; the current interval ends here.
+    pub fn end_ramp(&mut self, now: Nanos) {
+        if now < self.ramp_end {
+            self.ramp_end = now;
+            self.boundary = self.boundary.min(now);
+        }
+    }
+
     /// When [`Recorder::roll`] is due next.
     #[inline]
     pub fn boundary(&self) -> Nanos {

@@ -22,9 +22,9 @@ pub(crate) use interval::BorrowedIntervalEntry;
 pub use interval::{IntervalRecord, OpRecord};
 pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
-    AREA_WRITTEN_PCT, CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellView, HOST_BUSY_PCT, JobPlan, NOT_NEEDED,
-    OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH, POINT_THREADS, PointPlan, Round,
-    Segment, SimulatedHost, SteadyRecord,
+    AREA_WRITTEN_PCT, CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellView, HOST_BUSY_PCT, JobPlan,
+    LATENCY_TARGET_DEPTH, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH,
+    POINT_THREADS, PointPlan, Round, Segment, SimulatedHost, SteadyRecord,
 };
 pub use standard::{Alternative, Standard, WriteCache};
 pub use telemetry::{ProbeProperty, TelemetryRecord};

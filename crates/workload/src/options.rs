@@ -220,6 +220,15 @@ job_options! {
     Timing thinktime_blocks: Number(u32), "N", "1", ["16"];
     /// I/Os for this time before a pause; with `thinktime_blocks`, whichever comes first
     Timing thinktime_iotime: Text(String), "TIME", "by `thinktime_blocks`", ["\"5s\""];
+    /// finds the highest depth up to `iodepth`, in each thread, at which I/Os take no longer than
+    /// this, and measures it for a window; what is before that counts as ramp
+    Timing latency_target: Text(String), "TIME", "`iodepth` as given", ["\"500us\""];
+    /// how long a depth is tried
+    Timing latency_window: Text(String), "TIME", "`1s`", ["\"5s\""];
+    /// I/Os that have to be fast enough, percent
+    Timing latency_percentile: Text(String), "PCT", "100", ["\"99.9\""];
+    /// adjusts the depth until the runtime ends, and measures all of it
+    Timing latency_run: Flag(bool), "", "`false`", ["true"];
     /// time before the job's first I/O, for jobs that run together; shown as part of the ramp
     Timing startdelay: Text(String), "TIME", "0", ["\"4s\""];
     /// jobs that run together do I/Os in proportion to this weight of each thread

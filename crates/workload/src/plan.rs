@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::flow::Flow;
 use crate::options::JobOptions;
 use crate::segments::Segments;
+use crate::worker::LatencyTarget;
 
 mod accesses;
 mod atomic;
@@ -30,7 +31,7 @@ use accesses::{access, own_direction};
 use checks::*;
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
-use pauses::{exit, flow, think};
+use pauses::{exit, flow, latency_target, think};
 use segmented::segments;
 
 pub const MAX_JOBS: u32 = 4096;
@@ -152,6 +153,7 @@ pub struct Workload {
     pub flow: Option<Flow>,
     pub exit: Option<Exit>,
     pub think: Option<Think>,
+    pub latency_target: Option<LatencyTarget>,
     pub flush_every: Option<FlushEvery>,
     pub synchronous_writes: Option<SynchronousWrites>,
     pub end_flush: bool,
@@ -239,6 +241,7 @@ impl Workload {
             ramp: duration("ramp_time", &options.ramp_time)?.unwrap_or_default(),
             start_delay: duration("startdelay", &options.startdelay)?.unwrap_or_default(),
             think: think(options)?,
+            latency_target: latency_target(options)?,
             flow: flow(options)?,
             exit: exit(options)?,
             flush_every: flush_every(options, writes)?,
@@ -361,6 +364,14 @@ impl Workload {
 
     pub fn lead(&self) -> Nanos {
         self.start_delay + self.ramp
+    }
+
+    /// From the start to what is measured; without an end while a depth is searched for.
+    pub fn measures_from(&self) -> Nanos {
+        match self.latency_target {
+            Some(target) if !target.runs_on => Nanos::MAX,
+            _ => self.lead(),
+        }
     }
 
     pub fn planned_bytes(&self) -> Option<u64> {

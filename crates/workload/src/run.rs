@@ -51,6 +51,8 @@ pub struct DriveOutcome {
     pub verify: Option<VerifyReport>,
     pub trace: Option<TraceOutcome>,
     pub area_written_pct: Option<f64>,
+    /// I/Os in flight that its latency target allows, of all threads together.
+    pub found_depth: Option<u32>,
     pub host_busy_pct: Option<f64>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
     pub busiest_thread_pct: f64,
@@ -223,6 +225,12 @@ fn trace_feed(workload: &Workload) -> Result<Option<(Arc<ReplayPlan>, ReplayFeed
 }
 
 impl DriveOutcome {
+    fn add_depth(&mut self, found: Option<u32>) {
+        if let Some(depth) = found {
+            *self.found_depth.get_or_insert(0) += depth;
+        }
+    }
+
     fn add_verify(&mut self, report: Option<VerifyReport>) {
         match (&mut self.verify, report) {
             (Some(all), Some(report)) => all.merge(&report),
@@ -234,7 +242,7 @@ impl DriveOutcome {
 
 fn recorder(workload: &Workload, start: Nanos) -> Recorder {
     let open = workload.is_open_loop();
-    let mut recorder = Recorder::new(start, workload.interval, workload.lead(), open);
+    let mut recorder = Recorder::new(start, workload.interval, workload.measures_from(), open);
     let mut ops = match workload.read_percent {
         100 => vec![Op::Read],
         0 => vec![workload.write_op()],

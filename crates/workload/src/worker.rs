@@ -21,6 +21,7 @@ use crate::segments::Segments;
 
 mod backlog;
 mod completions;
+mod depth_search;
 mod drawing;
 mod flushes;
 mod read_back;
@@ -29,6 +30,8 @@ mod thinking;
 mod trace_replay;
 
 use backlog::Backlog;
+use depth_search::DepthSearch;
+pub use depth_search::{LatencyTarget, Searchers};
 use drawing::{Addresses, Draw};
 use flushes::Flushes;
 use thinking::{Pause, Thinking};
@@ -109,6 +112,7 @@ pub struct Worker {
     bytes_left: u64,
     ios_left: u64,
     think: Option<Thinking>,
+    depth_search: Option<DepthSearch>,
     segments: Option<Segments>,
     flow: Option<FlowShare>,
     exit: Option<ExitShare>,
@@ -196,6 +200,9 @@ impl Worker {
             think: workload
                 .think
                 .map(|think| Thinking::new(think, start + workload.start_delay)),
+            depth_search: (workload.latency_target).map(|target| {
+                DepthSearch::new(target, workload.iodepth, start + workload.start_delay)
+            }),
             segments: workload.segments.clone(),
             flow: None,
             exit: None,
@@ -446,7 +453,8 @@ impl Worker {
         target: &mut T,
         batch: &mut Vec<Io>,
     ) -> NextIssue {
-        if now >= self.deadline || self.bytes_left == 0 {
+        let is_found = self.depth_search.as_ref().is_some_and(DepthSearch::is_done);
+        if now >= self.deadline || self.bytes_left == 0 || is_found {
             self.end_main();
             return NextIssue::Completion;
         }
@@ -457,6 +465,11 @@ impl Worker {
             return self.issue_trace(now, target, batch);
         }
         while let Some(&slot) = self.free.last() {
+            if let Some(search) = &self.depth_search
+                && !search.may_issue((self.pending.len() - self.free.len()) as u32)
+            {
+                break;
+            }
             if self.flushes(now, batch) {
                 continue;
             }

@@ -369,3 +369,49 @@ fn named_jobs_on_a_file_need_permission_to_write() {
     let writes = number(&run, "/jobs/1/write/ios");
     assert!(writes > 0.0 && number(&run, "/jobs/1/flush/ios") >= (writes / 4.0).floor() - 1.0);
 }
+
+/// The depth that a latency allows, on a drive whose latency is the same in every run; at more it
+/// is above the limit.
+#[test]
+fn a_latency_target_finds_its_depth() {
+    let fixture = Fixture::in_memory();
+    const READS: &str = "job sim:samsung-951 --rw randread --bs 4k --runtime 5s";
+    for threads in [1.0, 3.0] {
+        let limits = "--latency_target 250us --latency_percentile 99 --latency_window 20ms";
+        let words = format!("{READS} --numjobs {threads} --iodepth 64 {limits}");
+        let found = fixture.json(&words);
+        let depth = number(&found, "/jobs/0/values/latency_target_depth");
+        let p99_us = |job: &serde_json::Value| number(job, "/jobs/0/read/latency_ns/p99") / 1e3;
+        let seconds = number(&found, "/jobs/0/elapsed_ns") / 1e9;
+        assert!(
+            (0.019..0.05).contains(&seconds),
+            "{seconds} s were measured"
+        );
+        assert!(
+            depth >= 2.0 * threads && depth < 64.0,
+            "{depth} of {threads}"
+        );
+        assert!(p99_us(&found) <= 260.0, "{}", p99_us(&found));
+        let deeper = (depth / threads * 2.0).ceil();
+        let words = format!("{READS} --numjobs {threads} --iodepth {deeper}");
+        assert!(
+            p99_us(&fixture.json(&words)) > 250.0,
+            "{deeper} is too deep"
+        );
+    }
+    let too_slow = fixture.json(&format!("{READS} --iodepth 8 --latency_target 1us"));
+    assert_eq!(
+        number(&too_slow, "/jobs/0/values/latency_target_depth"),
+        0.0
+    );
+    assert!(number(&too_slow, "/jobs/0/read/ios") > 1000.0);
+    let warnings = too_slow["warnings"].to_string();
+    assert!(warnings.contains("latency-target-missed"), "{warnings}");
+    let unknown = fixture.json(&format!("{READS} --latency_target 1ms --latency_window 9s"));
+    let warnings = unknown["warnings"].to_string();
+    assert!(warnings.contains("nothing-measured"), "{warnings}");
+    let all = fixture.json(&format!(
+        "{READS} --latency_target 1ms --latency_run --iodepth 4"
+    ));
+    assert!(number(&all, "/jobs/0/elapsed_ns") >= 5e9);
+}

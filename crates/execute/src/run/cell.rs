@@ -10,7 +10,9 @@ use assay_io::page_cache::ReadSource;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS, POINT_DEPTH, POINT_THREADS};
 use assay_workload::plan::{Pacing, Workload};
-use assay_workload::run::{HostProfile, RunObserver, RunOutcome, TargetJobs, run_on_host};
+use assay_workload::run::{
+    DriveOutcome, HostProfile, RunObserver, RunOutcome, TargetJobs, run_on_host,
+};
 
 use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopReason};
@@ -298,27 +300,12 @@ impl Executor<'_, '_> {
             });
             values.extend(stopped.map(|(name, value)| (name.to_owned(), value)));
             compare(cell, job.drive, earlier, &mut result);
-            let drive = &self.drives[job.drive].info().spec;
-            if let Some(gave_up) = job.end.gave_up {
-                let (errors, span) = (gave_up.errors, gave_up.span);
-                tracing::info!(
-                    cell = cell.plan.id,
-                    drive,
-                    errors,
-                    ?span,
-                    "only failed I/Os"
-                );
-                done.given_up.insert(job.drive, gave_up.errors);
-            }
-            if job.end.unanswered > 0 {
-                let ios = job.end.unanswered;
-                tracing::info!(cell = cell.plan.id, drive, ios, "I/Os timed out");
-                done.unanswered.insert(job.drive, job.end.unanswered);
-            }
+            self.record_end(cell, job, &mut done);
             if let Some((last, end)) = telemetry.power_ended(job.drive) {
                 self.warn_cell(cell, job.drive, warn::power_ended(last, end))?;
             }
             self.warn_about(cell, (outcome, job), &result, host)?;
+            self.warn_about_depth(cell, job, workloads.get(done.results.len()))?;
             if !simulated {
                 let workload = workloads.get(done.results.len());
                 self.warn_about_real(cell, (outcome, job), workload, host)?;
@@ -329,6 +316,27 @@ impl Executor<'_, '_> {
             self.warn_unless_steady(cell)?;
         }
         Ok(done)
+    }
+
+    /// How the I/Os of a drive ended before their time.
+    fn record_end(&self, cell: &Cell, job: &DriveOutcome, done: &mut CellOutcome) {
+        let drive = &self.drives[job.drive].info().spec;
+        if let Some(gave_up) = job.end.gave_up {
+            let (errors, span) = (gave_up.errors, gave_up.span);
+            tracing::info!(
+                cell = cell.plan.id,
+                drive,
+                errors,
+                ?span,
+                "only failed I/Os"
+            );
+            done.given_up.insert(job.drive, gave_up.errors);
+        }
+        if job.end.unanswered > 0 {
+            let ios = job.end.unanswered;
+            tracing::info!(cell = cell.plan.id, drive, ios, "I/Os timed out");
+            done.unanswered.insert(job.drive, job.end.unanswered);
+        }
     }
 
     fn counter_origins(&self, drive: usize) -> Option<Origins> {

@@ -3,8 +3,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use assay_analysis::verified;
 use assay_stats::HostLoad;
 use assay_store::model::{
-    AREA_WRITTEN_PCT, CellKind, CellResult, HOST_BUSY_PCT, OpRecord, TraceCounts, TraceLag,
-    TracePhaseRecord, TraceRecord, VerifySummary,
+    AREA_WRITTEN_PCT, CellKind, CellResult, HOST_BUSY_PCT, LATENCY_TARGET_DEPTH, OpRecord,
+    TraceCounts, TraceLag, TracePhaseRecord, TraceRecord, VerifySummary,
 };
 use assay_units::rng::mix;
 use assay_units::{Op, Rng};
@@ -66,6 +66,10 @@ pub(super) fn result_of(
     if let Some(written_pct) = part.area_written_pct {
         let values = &mut result.values;
         values.insert(AREA_WRITTEN_PCT.to_owned(), written_pct);
+    }
+    if let Some(depth) = part.found_depth {
+        let values = &mut result.values;
+        values.insert(LATENCY_TARGET_DEPTH.to_owned(), depth.into());
     }
     if let Some(busy_pct) = part.host_busy_pct {
         result.values.insert(HOST_BUSY_PCT.to_owned(), busy_pct);

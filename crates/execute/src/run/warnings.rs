@@ -173,6 +173,19 @@ impl Executor<'_, '_> {
     }
 
     /// What kept figures from being those of the drive alone.
+    pub(super) fn warn_about_depth(
+        &mut self,
+        cell: &Cell,
+        job: &DriveOutcome,
+        workload: Option<&Workload>,
+    ) -> Result<(), StoreError> {
+        let target = workload.and_then(|workload| workload.latency_target);
+        match target.and_then(|target| warn::latency_target(target, job.found_depth)) {
+            Some(warning) => self.warn_cell(cell, job.drive, warning),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn warn_about_real(
         &mut self,
         cell: &Cell,

@@ -63,6 +63,13 @@ pub(super) fn limits(
         options.thinktime_blocks = number_above_0(given, "thinktime_blocks")?;
         options.thinktime_iotime = duration(given, "thinktime_iotime", SECONDS)?;
     }
+    options.latency_target = duration(given, "latency_target", MICROSECONDS)?;
+    if options.latency_target.is_some() {
+        options.latency_window = duration(given, "latency_window", MICROSECONDS)?;
+        options.latency_percentile =
+            (given.text("latency_percentile")).map(|(percentile, _)| percentile.to_owned());
+        options.latency_run = given.flag("latency_run")?.then_some(true);
+    }
     options.flow = number_above_0(given, "flow")?;
     if options.flow.is_some() {
         options.flow_id = number_above_0(given, "flow_id")?;

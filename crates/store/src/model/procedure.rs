@@ -89,6 +89,10 @@ pub struct SimulatedHost {
     pub uplink_bytes_per_second: Option<u64>,
 }
 
+/// Value ([`super::CellResult::values`]): I/Os in flight, of all threads together, that a job's
+/// latency target allows; 0 where not even one is fast enough.
+pub const LATENCY_TARGET_DEPTH: &str = "latency_target_depth";
+
 /// Value ([`super::CellResult::values`]): processors that a drive's I/Os took, percent of all.
 pub const HOST_BUSY_PCT: &str = "host_busy_pct";
 

@@ -7,6 +7,7 @@ use super::{PlanError, Think};
 use crate::exit::{Exit, ExitScope};
 use crate::flow::Flow;
 use crate::options::JobOptions;
+use crate::worker::LatencyTarget;
 
 /// Long against the hand-over of a counter, short against an I/O.
 const FLOW_PAUSE: Nanos = Nanos(10_000);
@@ -50,6 +51,42 @@ pub(super) fn think(options: &JobOptions) -> Result<Option<Think>, PlanError> {
         pause,
         ios: ios.map(at_least_1).transpose()?,
         active,
+    }))
+}
+
+/// A second holds enough I/Os of any drive for a percentile of 99.9.
+const LATENCY_WINDOW: Nanos = Nanos::SECOND;
+
+pub(super) fn latency_target(options: &JobOptions) -> Result<Option<LatencyTarget>, PlanError> {
+    let window = duration("latency_window", &options.latency_window)?;
+    let percentile = options.latency_percentile.as_deref();
+    let limit = duration("latency_target", &options.latency_target)?;
+    let Some(limit) = limit.filter(|&limit| limit > Nanos::ZERO) else {
+        return match window.is_some() || percentile.is_some() || options.latency_run.is_some() {
+            true => Err(invalid(
+                "--latency_window, --latency_percentile and --latency_run need --latency_target",
+            )),
+            false => Ok(None),
+        };
+    };
+    if options.trace.is_some() || options.rate.is_some() {
+        return Err(invalid(
+            "--latency_target finds the depth of a closed loop; a trace and --rate set what is in \
+             flight themselves",
+        ));
+    }
+    let percentile = percentile.map_or(Ok(100.0), str::parse::<f64>);
+    let percentile = percentile.ok().filter(|p| *p > 0.0 && *p <= 100.0);
+    let window = window.unwrap_or(LATENCY_WINDOW);
+    if window < Nanos::MILLISECOND {
+        return Err(out_of_range("latency_window", window, "at least 1ms"));
+    }
+    Ok(Some(LatencyTarget {
+        limit,
+        window,
+        percentile: percentile
+            .ok_or_else(|| invalid("--latency_percentile is above 0, and 100 at most"))?,
+        runs_on: options.latency_run.unwrap_or(false),
     }))
 }
 

@@ -21,7 +21,7 @@ use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::Workload;
-use crate::worker::{TraceOutcome, Worker};
+use crate::worker::{Searchers, TraceOutcome, Worker};
 
 pub(super) struct SimulatedJob<'a> {
     pub(super) parts: Vec<(&'a Workload, &'a mut DriveOutcome)>,
@@ -42,6 +42,7 @@ struct DriveEnd {
     verify: Vec<(usize, Option<VerifyReport>)>,
     coverage: Vec<Option<Arc<CoverageMap>>>,
     traces: Vec<(usize, TraceOutcome)>,
+    depths: Vec<(usize, Option<u32>)>,
     /// Share of the processors of a shared host, percent.
     host_busy_pct: Option<f64>,
 }
@@ -187,6 +188,9 @@ fn finish(outcomes: &mut [&mut DriveOutcome], done: DriveEnd) {
     for (outcome, coverage) in outcomes.iter_mut().zip(done.coverage) {
         outcome.area_written_pct = coverage.map(|map| map.written_pct());
     }
+    for (part, depth) in done.depths {
+        outcomes[part].add_depth(depth);
+    }
     for (part, trace) in done.traces {
         outcomes[part].trace = Some(trace);
     }
@@ -255,6 +259,7 @@ fn run_drive(
     let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w)).collect();
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
+        let searchers = Searchers::of(workload);
         for index in 0..workload.numjobs {
             let first_slot = workers.len() as u32 * depth;
             target.place_writes(
@@ -264,6 +269,7 @@ fn run_drive(
             let worker = Worker::new(workload, index, first_slot, start)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());
+            let worker = worker.with_searchers(searchers.clone());
             let worker = worker.with_trace(trace_feed(workload)?, workload.start_delay);
             workers.push(worker.with_exit(exits.share(workload)));
         }
@@ -286,6 +292,9 @@ fn run_drive(
     Ok(DriveEnd {
         end,
         traces,
+        depths: (workers.iter())
+            .map(|worker| (worker.job(), worker.found_depth()))
+            .collect(),
         host_busy_pct: None,
         verify: (workers.iter())
             .map(|worker| (worker.job(), worker.verify_report()))

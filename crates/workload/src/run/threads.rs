@@ -27,7 +27,7 @@ use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
-use crate::worker::{TraceOutcome, Worker};
+use crate::worker::{Searchers, TraceOutcome, Worker};
 
 pub(super) struct ThreadedJob<'a> {
     pub(super) workload: &'a Workload,
@@ -54,6 +54,7 @@ struct ThreadEnd {
     end: LoopEnd,
     verify: Option<VerifyReport>,
     trace: Option<Box<TraceOutcome>>,
+    found_depth: Option<u32>,
     busy_pct: f64,
 }
 
@@ -71,6 +72,7 @@ struct ThreadSink<'a> {
     backlog: VecDeque<Message>,
     recycled: Receiver<Interval>,
     coverage: Option<Arc<CoverageMap>>,
+    searchers: Option<Searchers>,
     is_ready: bool,
 }
 
@@ -247,6 +249,7 @@ fn spawn_workers<'scope>(
     let mut handles = Vec::new();
     let mut recyclers = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
+        let searchers = Searchers::of(job.workload);
         for index in 0..job.workload.numjobs {
             let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
             let mut sink = ThreadSink {
@@ -260,6 +263,7 @@ fn spawn_workers<'scope>(
                 backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
                 recycled,
                 coverage: coverage[number].clone(),
+                searchers: searchers.clone(),
                 is_ready: false,
             };
             let workload = job.workload;
@@ -393,6 +397,7 @@ fn run_worker_on<T: Target>(
         Ok(worker) => {
             let worker = worker.with_flow(shared.flows.share(workload));
             let worker = worker.with_coverage(sink.coverage.clone());
+            let worker = worker.with_searchers(sink.searchers.clone());
             let worker = worker.with_trace(trace, workload.start_delay);
             let worker = worker.with_read_source(source);
             [worker.with_exit(shared.exits.share(workload))]
@@ -420,6 +425,7 @@ fn run_worker_on<T: Target>(
             LoopEnd::default()
         }),
         verify: worker[0].verify_report(),
+        found_depth: worker[0].found_depth(),
         trace: match worker[0].trace_outcome() {
             Ok(outcome) => outcome.map(Box::new),
             Err(error) => {
@@ -496,6 +502,7 @@ fn collect(
                 outcome.end.merge(&end.end);
                 outcome.busiest_thread_pct = outcome.busiest_thread_pct.max(end.busy_pct);
                 outcome.add_verify(end.verify);
+                outcome.add_depth(end.found_depth);
                 outcome.trace = outcome.trace.take().or(end.trace.map(|trace| *trace));
             }
             Err(RecvTimeoutError::Disconnected) => break,

@@ -5,6 +5,7 @@ use assay_io::{Completion, Target};
 use assay_stats::Recorder;
 use assay_units::{Nanos, Op};
 
+use super::depth_search::SearchStep;
 use super::{Pending, Worker};
 
 impl Worker {
@@ -25,6 +26,15 @@ impl Worker {
         }
         if let Some(thinking) = &mut self.think {
             thinking.completed(now);
+        }
+        if let Some(search) = &mut self.depth_search
+            && !pending.read_back
+        {
+            let in_flight = (self.pending.len() - self.free.len()) as u32;
+            let step = search.completed(now - pending.intended, in_flight, now);
+            if step == SearchStep::Measure {
+                recorder.end_ramp(now);
+            }
         }
         let moved = completion.moved(pending.len_bytes);
         let op = pending.op;
