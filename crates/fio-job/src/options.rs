@@ -275,8 +275,8 @@ options! {
     "registerfiles" | "fixedbufs" | "nonvectored" | "force_async" | "userspace_reap"
         | "libaio_vectored" => NoEffect(RING);
     "spdk_json_conf" | "spdk_conf" | "spdk_mem" | "spdk_single_seg" | "spdk_env_context"
-        | "enable_sgl" | "sge_size" | "bit_bucket_data_len" | "mem_size_mb" | "shm_id" | "enable_vmd"
-        | "disable_pcie_sgl_merge" | "num_qpairs" | "transport" | "log_flags"
+        | "enable_sgl" | "sge_size" | "bit_bucket_data_len" | "mem_size_mb" | "shm_id"
+        | "enable_vmd" | "disable_pcie_sgl_merge" | "num_qpairs" | "transport" | "log_flags"
         | "print_qid_mappings" | "hostnqn" | "hostaddr" | "hostsvcid" =>
         NoEffect("of SPDK's driver");
     "zone_append" | "initial_zone_reset" | "md_per_io_size" | "pi_act" | "pi_chk" | "apptag"

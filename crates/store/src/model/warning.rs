@@ -49,7 +49,7 @@ assay_units::constants! {
         NOT_FROM_DRIVE = "not-from-drive", "Reads that no drive answered: holes, unwritten extents.";
         CLOCK_DRIFT = "clock-drift", "The fast clock drifts from the kernel's.";
         LATENCY_OVERFLOW = "latency-overflow", "Latencies beyond the histogram's range.";
-        LATENCY_TARGET_MISSED = "latency-target-missed", "Even one I/O in flight is slower than the target.";
+        LATENCY_TARGET_MISSED = "latency-target-missed", "One I/O in flight is too slow.";
         RATE_NOT_REACHED = "rate-not-reached", "An open loop did not reach its offered rate.";
         NOT_STEADY = "not-steady", "Steady state was not reached.";
         BLOCK_MIX_UNFIT = "block-mix-unfit", "A mix of block sizes that the drive's logical block does not allow.";

@@ -3,8 +3,8 @@
 //! From one I/O in flight the depth doubles while enough I/Os of a window are fast enough, and is
 //! bisected once they are not; I/Os in flight complete before a lower depth begins. When the depth
 //! stays, it is measured for a window of its own, and the job ends. fio searches in each thread by
-//! itself, and so do threads here; they measure together, once all have found their depth. Where one
-//! I/O in flight is too slow already, fio goes on until the runtime ends; here it is measured.
+//! itself, and so do threads here; they measure together, once all have found their depth. Where
+//! one I/O in flight is too slow already, fio goes on until the runtime ends; here it is measured.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
