@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT, SteadyRule};
 use assay_store::model::{
-    CellKind, NOT_NEEDED, Standard, SteadyRecord, WriteCache, warning::code::PURGE_INCOMPLETE,
+    self, CellKind, NOT_NEEDED, Standard, SteadyRecord, WriteCache, warning::code::PURGE_INCOMPLETE,
 };
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_units::text::{format_size, group_digits};
@@ -151,16 +151,18 @@ fn drive_and_scale(run: &Run, drive: usize, standard: &Standard, into: &mut Vec<
         is_drive,
     ));
     let scale = run.manifest.scale;
-    let found = match scale {
-        1.0 => "as published".to_owned(),
-        scale => format!("multiplied by {scale}"),
+    let shrunk = record.details.get(model::SHRINK);
+    let found = match (scale, shrunk) {
+        (_, Some(times)) => format!("divided by {times}, with the drive"),
+        (1.0, None) => "as published".to_owned(),
+        (scale, None) => format!("multiplied by {scale}"),
     };
     into.push(condition(
         "durations",
         "durations",
         "as published",
         found,
-        scale == 1.0,
+        scale == 1.0 && shrunk.is_none(),
     ));
     if let Some(required) = standard.write_cache {
         let (found, state) = write_cache(run, drive);

@@ -161,9 +161,21 @@ pub struct DriveInfo {
     /// (`assay_ssd::profile::FitProfile`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fit_spreads: Vec<(String, f64)>,
+    /// A simulated drive with `shrink=N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk: Option<Shrunk>,
     /// Payload that the link of a simulated drive carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_second: Option<u64>,
+}
+
+/// An Nth of a simulated drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shrunk {
+    /// The N.
+    pub times: u32,
+    /// As large as that of the whole drive.
+    pub write_buffer_bytes: u64,
 }
 
 /// Powers of two from the first to the second, at multiples of themselves.

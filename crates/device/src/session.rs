@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink};
+use crate::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink, Shrunk};
 use crate::interlock::{self, Refusal, WritePermit};
 use crate::nvme::CommandError;
 use crate::nvme::location;
@@ -456,6 +456,7 @@ fn simulated(
     };
     let bench = (!is_cached).then(|| profile.bench.clone());
     let link_bytes_per_second = Some(profile.link_bytes_per_second());
+    let shrunk = simulated::shrunk(spec, &profile, is_cached)?;
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist
     // twice.
@@ -474,11 +475,15 @@ fn simulated(
         target.set_generator(Arc::clone(generator));
     }
     let owned = |(kind, spread): (&str, f64)| (kind.to_owned(), spread);
-    let info = DriveInfo {
+    let mut info = DriveInfo {
         fit_spreads: fit_spreads.into_iter().map(owned).collect(),
         link_bytes_per_second,
+        shrunk,
         ..simulated_info(spec, &profile_name, target.identity(), target.link())
     };
+    if let Some(Shrunk { times, .. }) = shrunk {
+        info.name = format!("{profile_name}-shrink{times}");
+    }
     let info = match &cache {
         Some(cache) => simulated::cached_info(cache, info),
         None => info,

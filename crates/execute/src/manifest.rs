@@ -249,6 +249,10 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ("rotational", yes_no(info.rotational)),
         ("profile", facts_alone(info)),
         ("lot", lot_of(info)),
+        (
+            model::SHRINK,
+            info.shrunk.map(|shrunk| shrunk.times.to_string()),
+        ),
         ("NUMA node", number(info.numa_node)),
         ("partition of", info.partition_of.clone()),
         ("namespace", namespace(info)),

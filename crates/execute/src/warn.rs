@@ -195,6 +195,19 @@ pub(crate) fn scaled(scale: f64) -> Warning {
     )
 }
 
+pub(crate) fn shrunk(times: u32) -> Warning {
+    warning(
+        code::SHRUNK,
+        format!(
+            "the drive has 1/{times} of the capacity of the whole one, and of its SLC cache; it \
+             fills, wears, warms up and cools down in 1/{times} of the time, and so a suite's \
+             durations, sizes and intervals were divided by {times}"
+        ),
+        "rates in steady state are those of the whole drive; leave shrink= out for times, bytes \
+         and anything else that depends on them",
+    )
+}
+
 /// Where something lies between the job and the drive, nobody is blamed: a program of FUSE, the
 /// kernel's short I/O to it, a network or a loop device can do the same.
 pub(crate) fn verify_failed(blocks: u64, layers: &[String]) -> Warning {

@@ -24,6 +24,7 @@ mod reports;
 mod rounds;
 mod segments;
 mod shared_host;
+mod shrunk;
 mod snia;
 mod start_state;
 mod steady_state;

@@ -122,6 +122,13 @@ pub enum FlashError {
     NoSlcPage,
 }
 
+/// Whether a drive can be built of the profile's flash, where it has any.
+pub fn can_hold(profile: &Profile) -> bool {
+    let capacity_bytes = profile.identity.capacity_bytes.value;
+    let units = profile.nand.map_unit().from(capacity_bytes);
+    profile.in_place.is_some() || Layout::new(profile, units).is_ok()
+}
+
 fn buffer_of(profile: &BufferProfile, unit: MapUnit) -> WriteBuffer {
     let units = profile.bytes.value / unit.bytes();
     match &profile.overflow {

@@ -103,6 +103,9 @@ pub struct Nand {
     /// Erase time of a new block, and of the last one erased.
     erase_ns: u64,
     erasing_ns: u64,
+    /// Superblocks that are erased together, and those since the last erase.
+    slices: u32,
+    slices_erased: u32,
     byte_time: ByteTime,
     command_ns: u64,
     /// Channel time per page with its command, and pages per program group: multi-bit, SLC.
@@ -156,6 +159,8 @@ impl Nand {
             cache_read: nand.cache_read.value,
             erase_ns: nand.erase_ns.value,
             erasing_ns: nand.erase_ns.value,
+            slices: nand.slices.unwrap_or(1),
+            slices_erased: 0,
             page_in_ns: command_ns + byte_time.duration_ns(page),
             group_pages: [pages(&multi), pages(&slc_geometry)],
             byte_time,
@@ -416,7 +421,8 @@ impl Nand {
         self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)
     }
 
-    /// Every die is busy for the erase time; the flash may be borrowed from `lender`.
+    /// Every die is busy for the erase time; the flash may be borrowed from `lender`. Of
+    /// superblocks that are slices, only the last one takes it.
     pub fn erase(&mut self, superblock: u32, lender: Option<u32>, issue_ns: u64) {
         let erase_ns = match lender {
             Some(lender) => {
@@ -429,6 +435,11 @@ impl Nand {
                 erase_ns
             }
         };
+        self.slices_erased += 1;
+        if self.slices_erased < self.slices {
+            return;
+        }
+        self.slices_erased = 0;
         self.erasing_ns = erase_ns;
         for die in &mut self.dies {
             die.free_ns = die.free_ns.max(issue_ns) + erase_ns;

@@ -4,7 +4,7 @@ use assay_units::{Nanos, parse_duration, parse_size};
 
 use crate::ageing::RETENTION_CELSIUS;
 use crate::coalescing::{CoalescingSetting, TIME_UNIT_NS};
-use crate::profile::MAP_UNIT_BYTES;
+use crate::profile::{MAP_UNIT_BYTES, MOST_SHRINK};
 
 /// Content at power-on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,8 +93,8 @@ const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, sta
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
                            power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
                            wrap:SIZE";
-const KEYS: &str = "seed, lot, state, op, ambient, heatsink, ps, apst, coalescing, map_cache, \
-                    hmb, fdp, data, cycles, retention, fault";
+const KEYS: &str = "seed, lot, state, op, shrink, ambient, heatsink, ps, apst, coalescing, \
+                    map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +124,8 @@ pub struct DriveOptions {
     pub seed: u64,
     /// Seed of the drive's lot ([`crate::profile::lot`]), if any. Chooses the profile.
     pub lot: Option<u64>,
+    /// An Nth of the drive ([`crate::Profile::shrunk`]). Chooses the profile.
+    pub shrink: Option<u32>,
     /// Content at power-on.
     pub state: InitialState,
     /// Extra over-provisioning in percent of the capacity, at most 90.
@@ -162,14 +164,15 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `lot=1`, `state=fresh|filled`, `op=25%`, `ambient=30`,
-    /// `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m`
-    /// (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`, `retention=90d`
-    /// (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
+    /// Set one option: `seed=7`, `lot=1`, `shrink=64`, `state=fresh|filled`, `op=25%`,
+    /// `ambient=30`, `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`),
+    /// `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`,
+    /// `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
     /// `fault=latency-spike@100=50ms`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
+            "shrink" => "how many times smaller the drive is, from 1 to 131072, such as 64",
             "state" => "fresh or filled",
             "op" => "a percentage from 0% to 90%, such as 25%",
             "ambient" => "a temperature in Celsius from -40 to 85, such as 30",
@@ -208,6 +211,10 @@ impl DriveOptions {
         match key {
             "seed" => self.seed = value.parse().ok()?,
             "lot" => self.lot = Some(value.parse().ok()?),
+            "shrink" => {
+                let times = value.parse().ok();
+                self.shrink = Some(times.filter(|times| (1..=MOST_SHRINK).contains(times))?);
+            }
             "state" => {
                 self.state = match value {
                     "fresh" => InitialState::Fresh,

@@ -14,12 +14,15 @@ pub mod lot;
 mod map_cache;
 mod media;
 mod power_states;
+mod shrink;
 mod thermal;
 mod validate;
 
 pub use ftl::{FtlProfile, GcPace, GcProfile, SlcOverflow, SlcProfile, VictimPolicy};
 pub use map_cache::{MapCacheProfile, MapLocation, Replacement};
 pub use media::{AgeingProfile, InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
+
+pub use shrink::MOST_SHRINK;
 
 pub use crate::ageing::FlashClass;
 pub use crate::coalescing::CoalescingProfile;
@@ -107,6 +110,9 @@ pub struct Profile {
     /// How well the profile meets the run to which it was fitted, if any.
     #[serde(default)]
     pub fit: FitProfile,
+    /// The part of the drive that this is ([`Profile::shrunk`]); absent: all of it.
+    #[serde(skip)]
+    pub shrink: Option<u32>,
 }
 
 /// Root mean squares of the logarithms of simulated over measured rates in the run that was fitted;
@@ -285,6 +291,9 @@ pub struct NandProfile {
     pub ageing: Option<AgeingProfile>,
     /// Program/erase suspend for reads. Absent: reads wait.
     pub suspend: Option<SuspendProfile>,
+    /// Superblocks whose blocks are erased together ([`Profile::shrunk`]). Absent: 1.
+    #[serde(skip)]
+    pub slices: Option<u32>,
 }
 
 /// Write buffer, see [`crate::buffer`].

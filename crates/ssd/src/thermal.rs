@@ -28,7 +28,7 @@ use crate::profile::{IdentityProfile, PowerProfile, ThermalNode, ThermalProfile}
 mod nodes;
 use nodes::Nodes;
 
-/// Length of a thermal step in nanoseconds: 50 ms.
+/// Length of a thermal step in nanoseconds: 50 ms; less where heat spreads faster.
 pub const STEP_NS: u64 = 50_000_000;
 /// After so many idle time constants, e^-20 of any difference remains and the temperature is final.
 const STEADY_TIME_CONSTANTS: f64 = 20.0;
@@ -121,9 +121,9 @@ impl BackgroundWork {
         spent
     }
 
-    fn only_step(&self) -> Option<u64> {
-        let step = self.from_ns / STEP_NS;
-        (self.until_ns / STEP_NS <= step).then_some(step)
+    fn only_step(&self, step_ns: u64) -> Option<u64> {
+        let step = self.from_ns / step_ns;
+        (self.until_ns / step_ns <= step).then_some(step)
     }
 }
 
@@ -156,12 +156,9 @@ fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
     }
 }
 
-fn seconds(steps: u64) -> u64 {
-    steps * (STEP_NS / 1_000_000) / 1000
-}
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Thermal {
+    step_ns: u64,
     ambient_celsius: f64,
     nodes: Nodes,
     composite: usize,
@@ -203,6 +200,8 @@ impl Thermal {
         let ambient_celsius = ambient_celsius.unwrap_or(heat.ambient_celsius.value);
         let idle_w = f64::from(power.idle_mw.value) / 1000.0;
         let step_s = STEP_NS as f64 / 1e9;
+        // The nodes know steps of [`STEP_NS`] alone: shorter ones are a faster clock.
+        let step_ns = STEP_NS / u64::from(heat.times_faster.unwrap_or(1).max(1));
         let or_never = |celsius: f64| if celsius == 0.0 { f64::MAX } else { celsius };
         let nodes = Nodes::new(heat, [idle_w, 0.0]);
         let composite = (heat.composite_node.as_ref()).map_or(ThermalNode::Controller, |n| n.value);
@@ -221,7 +220,8 @@ impl Thermal {
             nodes,
             power_w: idle_w,
             idling: true,
-            next_step_ns: STEP_NS,
+            step_ns,
+            next_step_ns: step_ns,
             ..Thermal::default()
         }
     }
@@ -246,8 +246,8 @@ impl Thermal {
     /// Work comes in order of begin, not before the last step's end.
     pub fn add_background_work(&mut self, work: BackgroundWork) {
         if let Some(last) = self.work.back_mut()
-            && let Some(step) = work.only_step()
-            && last.only_step() == Some(step)
+            && let Some(step) = work.only_step(self.step_ns)
+            && last.only_step(self.step_ns) == Some(step)
         {
             last.energy += work.energy;
             return;
@@ -277,15 +277,15 @@ impl Thermal {
     }
 
     fn skip(&mut self, now_ns: u64) {
-        let start_ns = self.next_step_ns - STEP_NS;
-        let steps = (now_ns.min(self.quiet_until_ns()) - start_ns) / STEP_NS;
-        self.used_pj += u128::from(steps) * u128::from(STEP_NS) * u128::from(self.idle_mw);
+        let start_ns = self.next_step_ns - self.step_ns;
+        let steps = (now_ns.min(self.quiet_until_ns()) - start_ns) / self.step_ns;
+        self.used_pj += u128::from(steps) * u128::from(self.step_ns) * u128::from(self.idle_mw);
         self.count(steps);
         if let Some(entered) = self.level.checked_sub(1) {
             let duty = u64::from(self.levels[entered].duty_percent) * (steps % 100);
             self.duty_carry = ((u64::from(self.duty_carry) + duty) % 100) as u32;
         }
-        self.next_step_ns += steps * STEP_NS;
+        self.next_step_ns += steps * self.step_ns;
         if now_ns >= self.next_step_ns {
             self.step();
         }
@@ -298,8 +298,9 @@ impl Thermal {
         let energy = std::mem::take(&mut self.energy);
         let used_pj = u128::from(idle_pj) + u128::from(energy.total_nj()) * 1000;
         self.used_pj += used_pj;
-        let watts = |nj: u64| nj as f64 / STEP_NS as f64;
-        let idle_w = idle_pj as f64 / (STEP_NS * 1000) as f64;
+        let step_ns = self.step_ns as f64;
+        let watts = |nj: u64| nj as f64 / step_ns;
+        let idle_w = idle_pj as f64 / (step_ns * 1000.0);
         self.power_w = idle_w + watts(energy.total_nj());
         self.idling = energy == Energy::default();
         self.nodes
@@ -309,7 +310,7 @@ impl Thermal {
         self.throttled = self.throttle();
         self.throttling_events += u64::from(!was_throttling && self.level > 0);
         self.count(1);
-        self.next_step_ns += STEP_NS;
+        self.next_step_ns += self.step_ns;
     }
 
     fn count(&mut self, steps: u64) {
@@ -341,7 +342,7 @@ impl Thermal {
     /// Milliwatts times nanoseconds are picojoules.
     fn idle_energy_pj(&mut self) -> u64 {
         let end_ns = self.next_step_ns;
-        let mut at_ns = end_ns - STEP_NS;
+        let mut at_ns = end_ns - self.step_ns;
         let mut energy_pj = 0;
         while let Some(change) = self.changes.front()
             && change.from_ns < end_ns
@@ -385,7 +386,7 @@ impl Thermal {
 
     /// Per host controlled threshold: entries and seconds.
     pub fn host_counts(&self) -> [(u32, u64); 2] {
-        [0, 1].map(|host| (self.host_entries[host], seconds(self.host_steps[host])))
+        [0, 1].map(|host| (self.host_entries[host], self.seconds(self.host_steps[host])))
     }
 
     fn throttle(&mut self) -> bool {
@@ -433,8 +434,12 @@ impl Thermal {
         u64::try_from(self.used_pj / 1_000_000).expect("1 kW for 292 years fits")
     }
 
+    fn seconds(&self, steps: u64) -> u64 {
+        (u128::from(steps) * u128::from(self.step_ns) / 1_000_000_000) as u64
+    }
+
     pub fn stepped_ns(&self) -> u64 {
-        self.next_step_ns - STEP_NS
+        self.next_step_ns - self.step_ns
     }
 
     /// Seconds at or above warning and critical temperature, and throttled.
@@ -444,7 +449,11 @@ impl Thermal {
             self.critical_steps,
             self.throttled_steps,
         );
-        (seconds(steps.0), seconds(steps.1), seconds(steps.2))
+        (
+            self.seconds(steps.0),
+            self.seconds(steps.1),
+            self.seconds(steps.2),
+        )
     }
 }
 

@@ -165,6 +165,9 @@ pub struct DriveRecord {
 /// Key of [`DriveRecord::details`]: what lies between the target and a drive.
 pub const LAYERS: &str = "layers";
 
+/// Key of [`DriveRecord::details`]: the N of a simulated drive with `shrink=N`.
+pub const SHRINK: &str = "shrink";
+
 impl DriveRecord {
     /// Whether this is the same drive; options of a simulated drive are part of its specification.
     pub fn is_same(&self, other: &DriveRecord) -> bool {

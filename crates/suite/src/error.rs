@@ -49,6 +49,13 @@ pub enum SuiteError {
          (offset, size), or run them one after the other"
     )]
     Areas { verifying: String, writing: String },
+    #[error(
+        "{} and {}: drives of one run are all whole, or all of the same shrink=; run them apart",
+        drives[0], drives[1]
+    )]
+    ShrunkApart { drives: [String; 2] },
+    #[error("suite {suite} measures {why}; run it on the whole drive, shorter with --scale")]
+    Shrunk { suite: String, why: &'static str },
     #[error(transparent)]
     Session(#[from] SessionError),
 }
@@ -73,6 +80,8 @@ impl Classified for SuiteError {
             | SuiteError::Invalid { .. }
             | SuiteError::UnknownParameter { .. }
             | SuiteError::BadScale(_)
+            | SuiteError::ShrunkApart { .. }
+            | SuiteError::Shrunk { .. }
             | SuiteError::Areas { .. }
             | SuiteError::TooManyCells { .. } => ErrorClass::Usage,
         }

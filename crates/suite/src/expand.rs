@@ -21,6 +21,7 @@ mod matrix;
 mod parameters;
 mod rounds;
 mod segments;
+mod shrunk;
 mod single;
 
 use cell::describe;
@@ -181,6 +182,7 @@ pub fn expand_labelled(
     if !(0.001..=100.0).contains(&settings.scale) {
         return Err(SuiteError::BadScale(settings.scale));
     }
+    shrunk::check(suite, drives)?;
     let parameters = parameters::parameters(suite, &settings.set)?;
     let mut plan = RunPlan {
         suite: suite.clone(),

@@ -114,7 +114,7 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
 fn profiles_text(profiles: &Profiles, columns: usize) -> String {
     let mut text = String::from(
         "\nSimulated drives: sim:NAME or sim:FILE.toml, also with options:\n  \
-         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED... (docs/model.md)\n",
+         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED,shrink=N... (docs/model.md)\n",
     );
     let _ = writeln!(
         text,
@@ -147,6 +147,9 @@ fn profiles_text(profiles: &Profiles, columns: usize) -> String {
             "With ,lot=SEED drives differ as those of a lot do ({}).",
             lot::summary()
         ),
+        "With ,shrink=N a drive is an Nth of its size and reaches its steady state in an Nth of \
+         the time; suites are shortened alike (docs/model.md says what else differs)."
+            .to_owned(),
     ];
     for note in notes {
         text.push_str(&wrapped(&note, columns, "  "));

@@ -1,4 +1,4 @@
-use crate::identity::{DriveInfo, DriveKind, PcieLink};
+use crate::identity::{DriveInfo, DriveKind, PcieLink, Shrunk};
 use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::ControllerRegisters;
 use crate::nvme::{AdminPort, CommandError, command_name};
@@ -171,6 +171,25 @@ pub fn simulated_info(
             identity.capacity_bytes,
         )
     }
+}
+
+/// How small a drive is; one with a disk behind it cannot be, because the disk is not.
+pub(super) fn shrunk(
+    spec: &str,
+    profile: &Profile,
+    is_cached: bool,
+) -> Result<Option<Shrunk>, SessionError> {
+    let shrunk = profile.shrink.map(|times| Shrunk {
+        times,
+        write_buffer_bytes: profile.buffer.bytes.value,
+    });
+    if shrunk.is_some() && is_cached {
+        return Err(SessionError::Cache {
+            spec: spec.to_owned(),
+            why: "a disk does not become smaller with its cache; leave shrink= out".to_owned(),
+        });
+    }
+    Ok(shrunk)
 }
 
 /// Probes a second instance; `None` for Serial ATA drives.

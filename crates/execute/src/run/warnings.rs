@@ -71,6 +71,9 @@ impl Executor<'_, '_> {
             self.warn(warn::block_mix_unsupported(step, unsupported), Some(drive))?;
         }
         for drive in 0..self.drives.len() {
+            if let Some(shrunk) = self.drives[drive].info().shrunk {
+                self.warn(warn::shrunk(shrunk.times), Some(drive))?;
+            }
             for warning in about_drive(&self.drives[drive]) {
                 self.warn(warning, Some(drive))?;
             }

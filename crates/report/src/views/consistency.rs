@@ -5,6 +5,7 @@ use assay_analysis::modes;
 use assay_analysis::score::{self, CellScore};
 use assay_stats::consistency::Score;
 use assay_stats::modes::{LEAST_VALUES, Mode};
+use assay_store::model::SHRINK;
 use assay_store::series::IntervalSample;
 use serde_json::Value;
 
@@ -49,11 +50,14 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
             |c| format!("mean \u{f7} std dev {}", figure(c)),
         );
         let modes = modes_text(point, &scored).map_or(String::new(), |text| format!(", {text}"));
+        let details = format!("{ratio}, slowest second {}{modes}", figure(score.min));
         Some(KeyFigure {
             label: joined([section.title, point.variant()], ", "),
             value: figure(score.mean),
             unit: "IOPS",
-            details: format!("{ratio}, slowest second {}{modes}", figure(score.min)),
+            details: Some(details)
+                .filter(|_| !is_shrunk(point))
+                .unwrap_or_default(),
         })
     };
     section.measured(drive).filter_map(key).collect()
@@ -94,6 +98,11 @@ pub fn modes_text(point: &Point<'_>, scored: &CellScore) -> Option<String> {
     Some(format!("{} modes: {}", texts.len(), texts.join("; ")))
 }
 
+fn is_shrunk(point: &Point<'_>) -> bool {
+    let drive = &point.set.drives[point.drive];
+    drive.info.details.contains_key(SHRINK)
+}
+
 /// A row's mean, consistency, extremes, modes and outliers.
 fn figure_cells(
     point: &Point<'_>,
@@ -125,11 +134,16 @@ fn figure_cells(
     let consistency =
         TableCell::figure(score.consistency).with(|n| n.best = most == score.consistency);
     let even = || TableCell::Missing("even", "no variation between seconds".to_owned());
+    // Intervals of a small copy of a drive have less data, and deviate by more.
+    let of_whole = |cell: TableCell| match is_shrunk(point) {
+        true => TableCell::Missing("n/a", "a drive with shrink= has others".to_owned()),
+        false => cell,
+    };
     vec![
         mean,
-        consistency.or(even),
-        TableCell::figure(score.min),
-        TableCell::figure(score.max),
+        of_whole(consistency.or(even)),
+        of_whole(TableCell::figure(score.min)),
+        of_whole(TableCell::figure(score.max)),
         modes_cell(score),
         TableCell::percent(score.outliers_below_pct),
         TableCell::percent(score.outliers_above_pct),

@@ -91,7 +91,10 @@ pub(super) fn identity(
     let chosen = profile.coalescing.as_ref().map(CoalescingSetting::from);
     let name = profile.name.to_uppercase();
     Identity {
-        model: format!("{} (simulated)", id.model),
+        model: match profile.shrink {
+            None => format!("{} (simulated)", id.model),
+            Some(times) => format!("{} (simulated, 1/{times})", id.model),
+        },
         serial: match options.lot {
             None => format!("SIM-{name}-{}", options.seed),
             Some(lot) => format!("SIM-{name}-L{lot}-{}", options.seed),

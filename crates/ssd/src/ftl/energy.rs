@@ -30,7 +30,8 @@ impl FlashEnergy {
             sense_nj: value_or(&power.sense_nj, 0),
             read_page_nj: power.read_page_nj.value,
             program_page_nj: power.program_page_nj.value,
-            erase_superblock_nj: blocks * value_or(&power.erase_block_nj, 0),
+            erase_superblock_nj: blocks * value_or(&power.erase_block_nj, 0)
+                / u64::from(nand.slices.unwrap_or(1).max(1)),
             transfer_sector_nj: sector_nj(&power.flash_transfer_kib_nj),
             decode_sector_nj: sector_nj(&power.decode_kib_nj),
             core_mw: value_or(&power.core_mw, 0).into(),

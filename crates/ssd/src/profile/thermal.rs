@@ -48,6 +48,9 @@ pub struct ThermalProfile {
     pub throttle_percent: Sourced<u32>,
     /// Throttling in levels; `throttle_on_celsius` is then 0.
     pub levels: Option<ThrottleLevels>,
+    /// Heat spreads so many times as fast ([`super::Profile::shrunk`]). Absent: once.
+    #[serde(skip)]
+    pub times_faster: Option<u32>,
 }
 
 /// The controller as a thermal node.

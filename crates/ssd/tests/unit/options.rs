@@ -12,6 +12,7 @@ fn reads_the_command_line_spelling() {
         "apst=on",
         "coalescing=100us/4",
         "map_cache=1m",
+        "shrink=64",
         "data=keep",
         "cycles=1500",
         "retention=90d",
@@ -24,7 +25,7 @@ fn reads_the_command_line_spelling() {
         let (key, value) = pair.split_once('=').unwrap();
         options.set(key, value).unwrap();
     }
-    assert_eq!(options.seed, 7);
+    assert_eq!((options.seed, options.shrink), (7, Some(64)));
     assert_eq!(options.state, InitialState::Fresh);
     assert_eq!(options.over_provisioning_percent, Some(25));
     assert_eq!(options.ambient_celsius, Some(30.0));
@@ -90,12 +91,14 @@ fn refusals_name_what_would_be_right() {
     let mut options = DriveOptions::default();
     let error = options.set("sed", "7").unwrap_err();
     assert!(
-        error.to_string().contains("seed, lot, state, op"),
+        error.to_string().contains("seed, lot, state, op, shrink"),
         "{error}"
     );
     for (key, value) in [
         ("seed", "-1"),
         ("state", "half"),
+        ("shrink", "0"),
+        ("shrink", "64.5"),
         ("op", "95%"),
         ("op", "lots"),
         ("ambient", "NaN"),

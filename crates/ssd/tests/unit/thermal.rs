@@ -40,6 +40,26 @@ fn follows_the_exponential() {
     );
 }
 
+/// With the same powers, temperatures after a 64th of the time are those of all of it.
+#[test]
+fn heat_spreads_n_times_as_fast() {
+    let mut profile = Profile::builtin("plextor-m8pe-y").unwrap();
+    let made =
+        |profile: &Profile| Thermal::new(&profile.thermal, &profile.power, &profile.identity, None);
+    let mut whole = made(&profile);
+    profile.thermal.times_faster = Some(64);
+    let mut fast = made(&profile);
+    for step in 1..=4000 {
+        whole.add_energy(of(4 * STEP_NS));
+        whole.advance(step * STEP_NS);
+        fast.add_energy(of(4 * STEP_NS / 64));
+        fast.advance(step * STEP_NS / 64);
+    }
+    assert!((whole.celsius() - fast.celsius()).abs() < 1e-6);
+    assert!((whole.power_w - fast.power_w).abs() < 1e-6);
+    assert!(whole.used_uj().abs_diff(64 * fast.used_uj()) < 64);
+}
+
 #[test]
 fn throttling_has_hysteresis_and_is_counted() {
     let mut heat = with(60.0, 55.0);

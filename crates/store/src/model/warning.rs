@@ -32,6 +32,7 @@ assay_units::constants! {
         POWER_ENDED = "power-ended", "Power readings ended before the cell.";
         DATA_COMPRESSIBLE = "data-compressible", "The data on the medium are compressible.";
         SCALED = "scaled", "Durations were scaled.";
+        SHRUNK = "shrunk", "A small copy of a simulated drive.";
         OTHER_USERS = "other-users", "Other programs used the drive during the measurement.";
         HOST_STOPPED = "host-stopped", "The program did not run for a time, or had too little of it.";
         VERIFY_FAILED = "verify-failed", "Verification found mismatched blocks.";

@@ -11,6 +11,7 @@ use assay_workload::options::JobOptions;
 use super::RunPlan;
 use super::parameters::{toml_text, typed_option};
 use super::rounds::MAX_ROUNDS;
+use super::shrunk::divided;
 use crate::SuiteError;
 use crate::schema::{MatrixOption, ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
 
@@ -269,6 +270,7 @@ impl StepOnDrive<'_> {
         if self.step.kind() == CellKind::Prepare {
             cover_whole_area(&mut options);
         }
+        self.divide_interval(&mut options)?;
         set_depth(&own, &mut options, self.step.most_threads.unwrap_or(1))?;
         let stream_bytes = stream_bytes(&own, &options)?;
         if let Some(bursts) = suite_option(&own, "bursts", |&n: &u32| n > 0, ABOVE_0)? {
@@ -286,6 +288,7 @@ impl StepOnDrive<'_> {
         }
         let states = "an NVMe power state, 0 to 31, or as-it-is";
         let power_state = suite_option(&own, "power_state", |&state: &u8| state < 32, states)?;
+        let skip = self.differs_when_shrunk(&options, stream_bytes.is_some());
         let axes = chosen.iter();
         let own_axes = axes
             .clone()
@@ -305,7 +308,7 @@ impl StepOnDrive<'_> {
             round: None,
             idle_before: Nanos::ZERO,
             stream_bytes,
-            skip: None,
+            skip,
         })
     }
 
@@ -414,6 +417,9 @@ impl StepOnDrive<'_> {
             ParameterKind::Duration => {
                 let duration = parse_duration(raw).expect("parameters() checked every duration");
                 let ns = duration.0 as f64 * self.plan.scale;
+                if let Some(shrunk) = self.drive.info().shrunk {
+                    return format!("{}ns", divided(Nanos(ns as u64), shrunk).0);
+                }
                 // Whole milliseconds, at least one unless the duration is zero.
                 let ms = (ns / 1e6).round().max(if ns > 0.0 { 1.0 } else { 0.0 });
                 format!("{ms}ms")
@@ -423,6 +429,8 @@ impl StepOnDrive<'_> {
                 let unit = u64::from(info.min_io_bytes.max(4096));
                 let room = info.capacity_bytes / unit * unit;
                 let bytes = parse_size(raw).expect("parameters() checked every size");
+                let times = info.shrunk.map_or(1, |shrunk| u64::from(shrunk.times));
+                let bytes = (bytes / times / unit * unit).max(bytes.min(unit));
                 text::compact_size(bytes.min(room.max(unit)))
             }
             ParameterKind::List | ParameterKind::Text => raw.to_owned(),

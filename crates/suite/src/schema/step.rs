@@ -393,6 +393,14 @@ impl TryFrom<StepKeys> for SuiteStep {
 }
 
 impl SuiteStep {
+    /// Whether it ends in thermal steady state.
+    pub fn settles(&self) -> bool {
+        let StepWork::Soak { end, .. } = &self.work else {
+            return false;
+        };
+        matches!(end, SoakEnd::Settled(_))
+    }
+
     pub fn kind(&self) -> CellKind {
         match self.work {
             StepWork::Measure { .. } | StepWork::Jobs { .. } => CellKind::Measure,

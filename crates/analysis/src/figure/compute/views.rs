@@ -1,7 +1,7 @@
 //! Figures of single views: scores, knees, rounds, wake-up, jobs at once.
 
 use assay_stats::knee::DepthKnee;
-use assay_store::model::{CACHE_HIT_PCT, CellResult};
+use assay_store::model::{CACHE_HIT_PCT, CellResult, SHRINK};
 use assay_units::text::whole;
 use assay_units::{GIB, Nanos};
 
@@ -30,12 +30,18 @@ pub(in crate::figure) fn score_iops<'a>(_: &Definition, input: &FigureInput<'a>)
     Some(input.rated(first, mean, || None).with(text))
 }
 
-/// Infinite without variation.
+/// Infinite without variation. Of a small copy of a drive, intervals have less data, and their
+/// deviation is not that of the whole drive.
 pub(in crate::figure) fn score_steadiness<'a>(
     _: &Definition,
     input: &FigureInput<'a>,
 ) -> Found<'a> {
-    let score = score::score_of_cell(input.first()?.part)?.score;
+    let first = input.first()?;
+    let drive = first.run.manifest.drives.get(first.part.drive)?;
+    if drive.details.contains_key(SHRINK) {
+        return None;
+    }
+    let score = score::score_of_cell(first.part)?.score;
     let Some(ratio) = score.consistency else {
         let text = "no variation between seconds".to_owned();
         return Some(FigureValue::plain(f64::INFINITY).with(text));
