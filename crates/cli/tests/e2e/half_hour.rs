@@ -66,7 +66,7 @@ fn in_a_container_every_cell_is_measured() {
     let measured = run["runs"][0]["cells"].as_array().unwrap().iter();
     let measured = measured.filter(|cell| cell["kind"] == "measure");
     let states: Vec<&str> = measured.map(|c| c["state"].as_str().unwrap()).collect();
-    assert_eq!(states, ["finished"; 11]);
+    assert_eq!(states, ["finished"; 14]);
     assert!(run["warnings"].to_string().contains("engine-replaced"));
 }
 

@@ -95,8 +95,8 @@ fn every_export_format_makes_its_files() {
     }
     assert_eq!(
         fixture.text("csv/cells.csv").lines().count(),
-        13,
-        "a head, and a line for each of twelve cells"
+        16,
+        "a head, and a line for each of fifteen cells"
     );
     // Without -o, files named after the run; to stdout, the same document.
     let named = fixture.ok("export run").stdout;
@@ -113,7 +113,7 @@ fn runs_are_compared() {
     }
     let brief = fixture.ok("compare samsung-951 intel-600p").stdout;
     assert!(brief.lines().count() < 30, "{brief}");
-    assert!(brief.contains("of 11 workloads in common"), "{brief}");
+    assert!(brief.contains("of 14 workloads in common"), "{brief}");
     // The answer first, and what it rests on.
     let answer = brief.lines().collect::<Vec<_>>().join(" ");
     assert!(answer.starts_with("intel-600p (simulated): 0."), "{brief}");
