@@ -134,7 +134,7 @@ fn runs_are_compared() {
     let faster = gate("intel-600p samsung-951", 0);
     assert_eq!(
         (&faster["failed"], &faster["workloads"]),
-        (&false.into(), &11.into())
+        (&false.into(), &14.into())
     );
     let failed = fixture
         .run("compare samsung-951 intel-600p --fail-if slower")
