@@ -203,8 +203,8 @@ pub(crate) fn shrunk(times: u32) -> Warning {
              fills, wears, warms up and cools down in 1/{times} of the time, and so a suite's \
              durations, sizes and intervals were divided by {times}"
         ),
-        "rates in steady state are those of the whole drive; leave shrink= out for times, bytes \
-         and anything else that depends on them",
+        "rates in steady state are those of the whole drive unless it is throttled; leave shrink= \
+         out for times, bytes and anything else that depends on them",
     )
 }
 
