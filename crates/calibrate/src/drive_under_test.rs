@@ -1,7 +1,7 @@
 //! A simulated drive under a reference workload: a [`ClosedLoop`] of threads with a fixed queue
 //! depth on the host of the profile's `bench`. A failed I/O is an error.
 
-use assay_sim_host::{ClosedLoop, HostProcessors};
+use assay_sim_host::{ClosedLoop, HostCosts};
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
 use assay_stats::Histogram;
 use assay_units::{DataClass, Nanos, Op, Rng};
@@ -106,26 +106,22 @@ impl DriveUnderTest {
             ..self.workload
         };
         // Host overhead would only lengthen the preparation.
-        let mut bench = self.drive().profile().bench.clone();
-        bench.host_overhead_ns.value = 0;
-        bench.host_cores = None;
-        self.begin(workload, HostProcessors::new(&bench, 1, self.now));
+        self.begin(workload, &HostCosts::default());
         self.run(2 * (self.offsets.area_bytes / 4096), Nanos::MAX)?;
         self.drain();
         Ok(())
     }
 
     pub fn set_workload(&mut self, workload: ReferenceWorkload) {
-        let bench = &self.drive().profile().bench;
-        let processors = HostProcessors::new(bench, workload.threads, self.now);
-        self.begin(workload, processors);
+        let bench = HostCosts::of_bench(&self.drive().profile().bench);
+        self.begin(workload, &bench);
     }
 
-    fn begin(&mut self, workload: ReferenceWorkload, processors: HostProcessors) {
+    fn begin(&mut self, workload: ReferenceWorkload, host: &HostCosts) {
         self.offsets = Offsets::new(&workload, self.capacity_bytes());
         self.workload = workload;
-        self.host
-            .begin(processors, workload.threads, workload.queue_depth);
+        let (threads, depth) = (workload.threads, workload.queue_depth);
+        self.host.begin(host, threads, depth, workload.block_bytes);
     }
 
     fn drive(&self) -> &Drive {

@@ -39,7 +39,9 @@ const STYLES: Styles = Styles::styled()
 const AFTER: &str = "\
 DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, \
                      sim:intel-600p,seed=7,state=fresh,
-sim:./my-drive.toml), or null: (measures assay's own overhead).
+sim:./my-drive.toml), or null: (measures assay's own overhead). A job uses a simulated drive from a
+current host, a suite from the test bench of its profile's source; sim:NAME,host=2017, 2025, bench
+or 2.3us (per asynchronous 4 KiB I/O) names another.
 
 First steps:
   assay list                                  drives of this host, and simulated drives

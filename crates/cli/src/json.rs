@@ -29,6 +29,7 @@ pub fn job(run: &Run, cells: &[CellRecord], info: &DriveInfo) -> Value {
                 "verify": result.verify,
                 "values": result.values,
                 "predictive": predictive(record(run, drive.drive), &cell.plan, &result),
+                "host_interval": host_interval(record(run, drive.drive), &cell.plan, &result),
             });
             trace(&mut job, drive);
             other_operations(&mut job, &result);
@@ -232,6 +233,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         trace(&mut object, part);
         if record.simulated {
             object["predictive"] = predictive(Some(record), &cell.plan, result);
+            object["host_interval"] = host_interval(Some(record), &cell.plan, result);
         }
     }
     object
@@ -269,6 +271,22 @@ fn predictive(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult
         object["latency_percentile_factors"] = json!([percentiles.low, percentiles.high]);
     }
     object
+}
+
+/// Null where the host did not set the rate ([`DriveRecord::host_interval`]).
+fn host_interval(record: Option<&DriveRecord>, plan: &CellPlan, result: &CellResult) -> Value {
+    let found = record.and_then(|record| record.host_interval(plan, result));
+    let Some(([low, high], host)) = found else {
+        return Value::Null;
+    };
+    let mean_ns = result.latency().mean;
+    json!({
+        "level": PREDICTIVE_LEVEL,
+        "host": host.name,
+        "mib_per_s": [result.mib_per_s() * low, result.mib_per_s() * high],
+        "iops": [result.iops() * low, result.iops() * high],
+        "latency_mean_ns": [mean_ns / high, mean_ns / low],
+    })
 }
 
 /// Null where there is an interval.

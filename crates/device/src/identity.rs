@@ -4,6 +4,7 @@
 //! its file name. All namespaces and partitions of a drive share it. Sources: Linux
 //! Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
 
+use assay_sim_host::host::NamedHost;
 use std::path::{Path, PathBuf};
 
 use assay_units::text::did_you_mean;
@@ -167,6 +168,9 @@ pub struct DriveInfo {
     /// Payload that the link of a simulated drive carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_second: Option<u64>,
+    /// The computer that uses a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<NamedHost>,
 }
 
 /// An Nth of a simulated drive.

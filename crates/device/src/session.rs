@@ -19,10 +19,10 @@ use crate::telemetry_monitor::power_meter::PowerMeter;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::{Nanos, TargetError, Telemetry};
 use assay_sim_host::SimTarget;
+use assay_sim_host::host::NamedHost;
 use assay_sim_host::profile_file::ProfileFileError;
-use assay_ssd::profile::BenchProfile;
 use assay_ssd::regenerate::Generator;
-use assay_ssd::{InitialState, OptionError};
+use assay_ssd::{HostChoice, InitialState, OptionError};
 use assay_units::endurance::EnduranceCounters;
 
 mod condition;
@@ -181,8 +181,6 @@ pub struct DriveSession {
     kind: Kind,
     /// Default of a simulated drive.
     own_power_state: u8,
-    /// Set for a simulated drive without a block cache.
-    bench: Option<BenchProfile>,
     simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
 
@@ -198,6 +196,8 @@ pub struct SessionOptions {
     /// Regenerates the pages that will be written, so that a simulated drive need not keep them
     /// whole.
     pub generator: Option<Arc<dyn Generator>>,
+    /// The host of simulated drives that name none.
+    pub host: HostChoice,
     /// It measures nothing: others may write to the drive meanwhile.
     pub only_looks: bool,
 }
@@ -242,7 +242,6 @@ impl DriveSession {
             info,
             kind,
             own_power_state: 0,
-            bench: None,
             simulated_probe: None,
         })
     }
@@ -358,11 +357,6 @@ impl DriveSession {
         }
     }
 
-    /// The modelled host of a simulated drive without a block cache.
-    pub fn bench(&self) -> Option<&BenchProfile> {
-        self.bench.as_ref()
-    }
-
     pub fn block_cache(&self) -> Option<Telemetry> {
         match &self.kind {
             Kind::Sim(target, _) => target.block_cache(),
@@ -454,7 +448,7 @@ fn simulated(
         true => Vec::new(),
         false => profile.fit.spreads(),
     };
-    let bench = (!is_cached).then(|| profile.bench.clone());
+    let host = NamedHost::of(options.host.unwrap_or(session.host), &profile.bench);
     let link_bytes_per_second = Some(profile.link_bytes_per_second());
     let shrunk = simulated::shrunk(spec, &profile, is_cached)?;
     let (state, own_power_state) = (options.state, options.power_state);
@@ -465,7 +459,7 @@ fn simulated(
         false => simulated::probe(spec, &profile, &options),
     };
     SIMULATED_DRIVES.fetch_add(1, Ordering::Relaxed);
-    let mut target = SimTarget::new(spec, profile, options)?;
+    let mut target = SimTarget::new(spec, profile, options)?.on_host(host.costs);
     let drive_bytes = target.identity().capacity_bytes;
     let cache = simulated::cached_disk(spec, pairs, drive_bytes)?;
     if let Some(cache) = &cache {
@@ -479,6 +473,7 @@ fn simulated(
         fit_spreads: fit_spreads.into_iter().map(owned).collect(),
         link_bytes_per_second,
         shrunk,
+        host: Some(host),
         ..simulated_info(spec, &profile_name, target.identity(), target.link())
     };
     if let Some(Shrunk { times, .. }) = shrunk {
@@ -492,7 +487,6 @@ fn simulated(
         info,
         kind: Kind::Sim(Box::new(target), state),
         own_power_state,
-        bench,
         simulated_probe,
     })
 }

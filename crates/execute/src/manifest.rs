@@ -7,9 +7,12 @@ use assay_device::nvme::display;
 use assay_device::nvme::probe::Thermal;
 use assay_device::session::DriveSession;
 use assay_device::spec::{DriveSpec, SpecKind};
+use assay_sim_host::host::{NamedHost, SPREAD};
 use assay_ssd::profile::lot;
 use assay_ssd::{Profile, published};
-use assay_store::model::{self, BuildRecord, Manifest, PredictiveFactors, Published, SCHEMA};
+use assay_store::model::{
+    self, BuildRecord, Manifest, ModelledHost, PredictiveFactors, Published, SCHEMA,
+};
 use assay_units::text::format_size;
 
 use assay_suite::expand::RunPlan;
@@ -130,7 +133,20 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
         published: published(info),
         predictive: predictive(info),
         link_bytes_per_second: info.link_bytes_per_second,
+        host: info.host.as_ref().map(modelled_host),
         ..model::DriveRecord::default()
+    }
+}
+
+fn modelled_host(host: &NamedHost) -> ModelledHost {
+    ModelledHost {
+        name: host.name.clone(),
+        async_io_ns: host.costs.async_io_ns,
+        sync_io_ns: host.costs.sync_io_ns,
+        wake_ns: host.costs.wake_ns,
+        kib_ns: host.costs.kib_ns,
+        processors: host.costs.processors,
+        spread: SPREAD,
     }
 }
 
@@ -162,7 +178,7 @@ fn published(info: &DriveInfo) -> Vec<Published> {
 }
 
 /// Options that change neither the drive's numbers nor its state.
-const HARMLESS: [&str; 2] = ["seed", "data"];
+const HARMLESS: [&str; 3] = ["seed", "data", "host"];
 
 /// Options such as additional over-provisioning, an age or an ambient temperature change what was
 /// measured, so intervals are then those of figures of other kinds.

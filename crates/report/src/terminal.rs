@@ -332,12 +332,8 @@ fn job(page: &mut TextPage, section: &Section<'_>, point: &Point<'_>) {
     }
     if let Some(result) = point.result() {
         job_figures(page, result);
-        if let Some(line) = predictive::line(point, result) {
-            page.pair(
-                "real drive",
-                &format!("90 % predictive interval {line}"),
-                None,
-            );
+        if let Some((whose, line)) = predictive::line(point, result) {
+            page.pair(whose, &line, None);
         }
     }
     page.blank();

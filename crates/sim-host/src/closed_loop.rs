@@ -13,6 +13,7 @@
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;
 
+use crate::HostCosts;
 use crate::event_loop::{EventLoop, TieOrder};
 use crate::processors::HostProcessors;
 
@@ -51,6 +52,7 @@ impl Pieces {
 pub struct ClosedLoop {
     events: EventLoop,
     depth: u32,
+    io_bytes: u32,
     /// Per slot: when its I/O in flight was submitted.
     submitted: Vec<Nanos>,
     pieces: Pieces,
@@ -63,6 +65,7 @@ impl ClosedLoop {
         ClosedLoop {
             events: EventLoop::new(drive, TieOrder::Slot),
             depth: 1,
+            io_bytes: 0,
             submitted: Vec::new(),
             pieces: Pieces {
                 longest_bytes: u32::MAX,
@@ -80,10 +83,12 @@ impl ClosedLoop {
         self.events.drive_mut()
     }
 
-    /// Start threads with `depth` slots each. Nothing may be in flight.
-    pub fn begin(&mut self, processors: HostProcessors, threads: u32, depth: u32) {
+    /// Start threads with `depth` slots each, for I/Os of `io_bytes`. Nothing may be in flight.
+    pub fn begin(&mut self, host: &HostCosts, threads: u32, depth: u32, io_bytes: u32) {
         let now = self.events.now();
+        let processors = HostProcessors::new(host, threads, depth, now);
         self.events.set_processors(processors);
+        self.io_bytes = io_bytes;
         self.depth = depth;
         self.submitted = vec![now; (threads * depth) as usize];
         let longest = self.events.drive().profile().bench.max_io_bytes.as_ref();
@@ -113,15 +118,19 @@ impl ClosedLoop {
         let went_on = events.advance_to_completion(until, start, &mut self.completions);
         for completion in &self.completions {
             let slot = completion.tag;
-            if completion.status.is_ok() && self.pieces.left[slot as usize].is_some() {
-                events.submit(slot / self.depth, slot, completion.at);
+            if completion.status.is_ok()
+                && let Some(rest) = &self.pieces.left[slot as usize]
+            {
+                let bytes = rest.len_bytes.min(self.pieces.longest_bytes);
+                events.submit(slot / self.depth, slot, bytes, completion.at);
                 continue;
             }
             self.pieces.left[slot as usize] = None;
             let submitted = &mut self.submitted[slot as usize];
             completed(completion, completion.at - *submitted);
             *submitted = completion.at;
-            events.submit(slot / self.depth, slot, completion.at);
+            let bytes = self.io_bytes.min(self.pieces.longest_bytes);
+            events.submit(slot / self.depth, slot, bytes, completion.at);
         }
         self.completions.clear();
         went_on
@@ -129,8 +138,8 @@ impl ClosedLoop {
 
     /// Stop submitting and wait for what is in flight.
     pub fn drain(&mut self) {
-        let bench = &self.events.drive().profile().bench;
-        let processors = HostProcessors::new(bench, 1, self.events.now());
+        let now = self.events.now();
+        let processors = HostProcessors::new(&HostCosts::default(), 1, 1, now);
         self.events.set_processors(processors);
         self.events.complete(usize::MAX, &mut self.completions);
         self.completions.clear();

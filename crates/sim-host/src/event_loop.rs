@@ -10,7 +10,7 @@ use assay_io::memory::prefer_huge_pages;
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::Nanos;
 
-use crate::HostProcessors;
+use crate::{HostCosts, HostProcessors};
 
 /// The order of I/Os that reach the drive at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +75,10 @@ pub struct EventLoop {
 }
 
 impl EventLoop {
-    /// Used by one thread from time 0.
+    /// Used by one thread from time 0, on a host that takes no time.
     pub fn new(drive: Drive, order: TieOrder) -> EventLoop {
         EventLoop {
-            processors: HostProcessors::new(&drive.profile().bench, 1, Nanos::ZERO),
+            processors: HostProcessors::new(&HostCosts::default(), 1, 1, Nanos::ZERO),
             arrivals: Arrivals::new(order),
             now: Nanos::ZERO,
             in_order: false,
@@ -121,19 +121,28 @@ impl EventLoop {
 
     /// Queue an I/O of a thread for the host's processors, not before the last call's time.
     #[inline]
-    pub fn submit(&mut self, thread: u32, slot: u32, at: Nanos) {
-        if let Some(arrival) = self.processors.submit(thread, slot, at) {
+    pub fn submit(&mut self, thread: u32, slot: u32, bytes: u32, at: Nanos) {
+        if let Some(arrival) = self.processors.submit(thread, slot, bytes, at) {
             self.arrivals.add(arrival, slot);
         }
     }
 
-    pub fn processor_time(&self) -> Nanos {
-        self.processors.overhead()
+    pub fn processors_mut(&mut self) -> &mut HostProcessors {
+        &mut self.processors
     }
 
-    /// [`EventLoop::submit`] of an I/O that its shared host lets pass no earlier than `not_before`.
-    pub fn submit_admitted(&mut self, thread: u32, slot: u32, at: Nanos, not_before: Nanos) {
-        let submitted = self.processors.submit_for(thread, at);
+    /// [`EventLoop::submit`] of an I/O that its shared host, asked by `admit` with its processor
+    /// time, lets pass no earlier than a certain time.
+    pub fn submit_admitted(
+        &mut self,
+        thread: u32,
+        slot: u32,
+        bytes: u32,
+        at: Nanos,
+        admit: impl FnOnce(Nanos) -> Nanos,
+    ) {
+        let not_before = admit(self.processors.work(thread, bytes));
+        let submitted = self.processors.submit_for(thread, bytes, at);
         self.arrivals.add(submitted.max(not_before), slot);
     }
 

@@ -5,7 +5,8 @@
 //!   between the two.
 //! - [`closed_loop`]: [`ClosedLoop`], threads with a fixed queue depth on an event loop.
 //! - [`block_cache`]: a rotating disk, and an LRU cache on a simulated drive in front of it.
-//! - [`processors`]: what an I/O costs the host's processors, and their scheduler (CFS).
+//! - [`host`]: [`HostCosts`], what an I/O costs a host, by kind of thread and length; presets.
+//! - [`processors`]: the host's processors, and their scheduler (CFS).
 //! - [`shared_host`]: one host for several drives that are simulated at once.
 //! - [`target`]: [`SimTarget`], a simulated drive as an [`assay_io::Target`].
 //! - [`profile_file`]: a profile by its built-in name or from a TOML file.
@@ -22,6 +23,7 @@
 pub mod block_cache;
 pub mod closed_loop;
 pub mod event_loop;
+pub mod host;
 pub mod processors;
 pub mod profile_file;
 pub mod shared_host;
@@ -29,6 +31,7 @@ pub mod target;
 
 pub use closed_loop::ClosedLoop;
 pub use event_loop::{EventLoop, prefer_huge_tables};
+pub use host::HostCosts;
 pub use processors::HostProcessors;
 pub use shared_host::{HostProfile, SharedHost};
 pub use target::SimTarget;

@@ -1,8 +1,9 @@
 //! Processors of the measuring host: submission overhead and CPU scheduling.
 //!
-//! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`]. With
-//! fewer processors than threads, threads share them as Linux 4.14 (the kernel of the published
-//! measurements' years) schedules them:
+//! Each I/O takes a processor for the time that [`HostCosts`] has for its thread: synchronous with
+//! one I/O in flight, else asynchronous. A thread that slept begins [`HostCosts::wake_ns`] later.
+//! With fewer processors than threads, threads share them as Linux 4.14 (the kernel of the
+//! published measurements' years) schedules them, wake-ups included:
 //! - Each processor runs the thread with the least virtual runtime of its run queue (CFS, the
 //!   Completely Fair Scheduler: `Documentation/scheduler/sched-design-CFS.txt`). The work of one
 //!   I/O is never interrupted: a waking thread preempts only one that is
@@ -26,68 +27,96 @@
 
 mod cfs;
 
-use assay_ssd::profile::BenchProfile;
 use assay_units::Nanos;
 
+use crate::host::HostCosts;
 use cfs::CfsScheduler;
+
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    /// When its processor is free, if it has its own.
+    free: Nanos,
+    io_ns: u64,
+}
 
 #[derive(Clone, Debug)]
 pub struct HostProcessors {
-    overhead: Nanos,
-    /// Per thread with a processor of its own: when the processor is free.
-    free: Vec<Nanos>,
+    wake_ns: u64,
+    kib_ns: u64,
+    threads: Vec<Thread>,
     /// Where threads share processors.
     shared: Option<Box<CfsScheduler>>,
 }
 
 impl HostProcessors {
-    /// At least one thread; all are idle since `now`.
-    pub fn new(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
-        let own = HostProcessors::unscheduled(bench, threads, now);
-        let threads = own.free.len();
-        let cores = bench.host_cores.as_ref();
-        let shared = cores
-            .map(|cores| usize::from(cores.value.max(1)))
-            .filter(|&cores| cores < threads)
-            .map(|cores| Box::new(CfsScheduler::new(own.overhead.0, cores, threads)));
+    /// At least one thread, each with `depth` I/Os in flight; all are idle since `now`.
+    pub fn new(costs: &HostCosts, threads: u32, depth: u32, now: Nanos) -> HostProcessors {
+        let own = HostProcessors::unscheduled(costs, threads, depth, now);
+        let threads = own.threads.len();
+        let shared = (costs.processors)
+            .map(|processors| usize::from(processors.max(1)))
+            .filter(|&processors| processors < threads)
+            .map(|processors| Box::new(CfsScheduler::new(processors, threads)));
         HostProcessors { shared, ..own }
     }
 
     /// One processor per thread: a [shared host](crate::shared_host) divides its processors itself.
-    pub fn unscheduled(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
+    pub fn unscheduled(costs: &HostCosts, threads: u32, depth: u32, now: Nanos) -> HostProcessors {
+        let thread = Thread {
+            free: now,
+            io_ns: costs.io_ns(depth),
+        };
         HostProcessors {
-            overhead: Nanos(bench.host_overhead_ns.value),
-            free: vec![now; threads.max(1) as usize],
+            wake_ns: costs.wake_ns,
+            kib_ns: costs.kib_ns,
+            threads: vec![thread; threads.max(1) as usize],
             shared: None,
         }
     }
 
-    pub fn overhead(&self) -> Nanos {
-        self.overhead
+    /// Another depth of one thread.
+    pub fn set_depth(&mut self, thread: u32, depth: u32, costs: &HostCosts) {
+        if let Some(thread) = self.threads.get_mut(thread as usize) {
+            thread.io_ns = costs.io_ns(depth);
+        }
+    }
+
+    /// Processor time of an I/O.
+    #[inline]
+    pub fn work(&self, thread: u32, bytes: u32) -> Nanos {
+        Nanos(self.threads[thread as usize].io_ns + self.kib_ns * u64::from(bytes) / 1024)
     }
 
     /// Queue an I/O of a thread with a processor of its own; returns when it leaves the processor.
     #[inline]
-    pub fn submit_for(&mut self, thread: u32, now: Nanos) -> Nanos {
-        let free = &mut self.free[thread as usize];
-        *free = now.max(*free) + self.overhead;
+    pub fn submit_for(&mut self, thread: u32, bytes: u32, now: Nanos) -> Nanos {
+        let work = self.work(thread, bytes);
+        let free = &mut self.threads[thread as usize].free;
+        let begins = if now > *free {
+            now + Nanos(self.wake_ns)
+        } else {
+            *free
+        };
+        *free = begins + work;
         *free
     }
 
     /// Queue an I/O, not before the last call's time; returns when it reaches the drive, or `None`
     /// when that depends on other threads and [`HostProcessors::pop`] will return it.
     #[inline]
-    pub fn submit(&mut self, thread: u32, io: u32, now: Nanos) -> Option<Nanos> {
-        if let Some(shared) = &mut self.shared {
-            shared.submit(thread, io, now.0);
+    pub fn submit(&mut self, thread: u32, io: u32, bytes: u32, now: Nanos) -> Option<Nanos> {
+        if self.shared.is_some() {
+            let work = self.work(thread, bytes);
+            let shared = self.shared.as_mut()?;
+            shared.submit(thread, io, [work.0, self.wake_ns], now.0);
             return None;
         }
-        Some(self.submit_for(thread, now))
+        Some(self.submit_for(thread, bytes, now))
     }
 
     /// I/Os of a single thread reach the drive in the order in which they are queued.
     pub fn are_in_order(&self) -> bool {
-        self.free.len() == 1 && self.shared.is_none()
+        self.threads.len() == 1 && self.shared.is_none()
     }
 
     /// When [`HostProcessors::pop`] may next return an I/O; [`Nanos::MAX`] when none waits.

@@ -15,6 +15,7 @@ use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters, Ra
 use assay_units::{DataClass, Nanos, Op};
 
 use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
+use crate::host::HostCosts;
 use crate::processors::HostProcessors;
 use crate::shared_host::HostShare;
 
@@ -99,6 +100,7 @@ impl Slot {
 pub struct SimTarget {
     name: String,
     simulation: EventLoop,
+    costs: HostCosts,
     slots: Vec<Slot>,
     buffers: Option<Buffers>,
     finished: Vec<assay_ssd::Completion>,
@@ -112,7 +114,7 @@ pub struct SimTarget {
 }
 
 impl SimTarget {
-    /// `name` is the one that the user gave.
+    /// `name` is the one that the user gave. The host is the test bench of the profile's source.
     ///
     /// # Errors
     /// When the profile cannot make a drive.
@@ -121,11 +123,13 @@ impl SimTarget {
         profile: Profile,
         options: DriveOptions,
     ) -> Result<SimTarget, TargetError> {
+        let costs = HostCosts::of_bench(&profile.bench);
         let drive = Drive::new(profile, options).map_err(|e| failure(name, e.to_string()))?;
         prefer_huge_tables(&drive);
         Ok(SimTarget {
             name: name.to_owned(),
             simulation: EventLoop::new(drive, TieOrder::Submission),
+            costs,
             slots: Vec::new(),
             buffers: None,
             finished: Vec::new(),
@@ -134,6 +138,12 @@ impl SimTarget {
             host: None,
             metered: (0, Nanos::ZERO),
         })
+    }
+
+    /// The drive on another host.
+    #[must_use]
+    pub fn on_host(self, costs: HostCosts) -> SimTarget {
+        SimTarget { costs, ..self }
     }
 
     /// The drive as the cache of a disk, with the disk's capacity. Temperature, power and wear are
@@ -214,7 +224,8 @@ impl SimTarget {
         self.simulation.drive_mut().set_generator(generator);
     }
 
-    /// Prepare for a job; at most `slot_bytes` per I/O. Nothing may be in flight.
+    /// Prepare for a job of workers with `depth` slots each, which are synchronous with one; at most
+    /// `slot_bytes` per I/O. Nothing may be in flight.
     ///
     /// # Errors
     /// When buffers are needed (the drive keeps data) and cannot be had.
@@ -226,17 +237,22 @@ impl SimTarget {
     ) -> Result<(), TargetError> {
         let slots = u64::from(workers) * u64::from(depth);
         let slots = u32::try_from(slots).map_err(|_| TargetError::TooDeep { slots })?;
-        let bench = &self.drive().profile().bench;
         let now = self.simulation.now();
         let processors = match self.host {
-            Some(_) => HostProcessors::unscheduled(bench, workers, now),
-            None => HostProcessors::new(bench, workers, now),
+            Some(_) => HostProcessors::unscheduled(&self.costs, workers, depth, now),
+            None => HostProcessors::new(&self.costs, workers, depth, now),
         };
         self.simulation.set_processors(processors);
         self.slots = (0..slots).map(|slot| Slot::unused(slot, depth)).collect();
         let buffers = self.keeps_data().then(|| Buffers::new(slots, slot_bytes));
         self.buffers = buffers.transpose()?;
         Ok(())
+    }
+
+    /// The I/Os that a worker really keeps in flight, until the next job.
+    pub fn set_depth(&mut self, worker: u32, depth: u32) {
+        let processors = self.simulation.processors_mut();
+        processors.set_depth(worker, depth, &self.costs);
     }
 
     /// Reclaim unit handle of the writes of these slots, until the next job.
@@ -419,13 +435,12 @@ impl Target for SimTarget {
         for io in batch {
             let slot = &mut self.slots[io.slot as usize];
             slot.set(io);
+            let (thread, bytes) = (slot.thread, slot.command.len_bytes);
             match &mut self.host {
-                None => self.simulation.submit(slot.thread, io.slot, now),
+                None => self.simulation.submit(thread, io.slot, bytes, now),
                 Some((share, _)) => {
-                    let bytes = u64::from(slot.command.len_bytes);
-                    let work = self.simulation.processor_time();
-                    let passes = share.admit(now, bytes, work);
-                    (self.simulation).submit_admitted(slot.thread, io.slot, now, passes);
+                    let admit = |work| share.admit(now, u64::from(bytes), work);
+                    (self.simulation).submit_admitted(thread, io.slot, bytes, now, admit);
                 }
             }
         }

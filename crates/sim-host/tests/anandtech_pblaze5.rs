@@ -6,7 +6,7 @@
 //! threads share the processors of the host that the profile's `bench` describes. Writes go to a
 //! drive in steady state; for that the drives are scaled down (see [`scaled`]).
 
-use assay_sim_host::{ClosedLoop, HostProcessors};
+use assay_sim_host::{ClosedLoop, HostCosts};
 use assay_ssd::{Command, Drive, DriveOptions, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
@@ -43,8 +43,8 @@ fn in_state(name: &str, power_state: u8) -> ClosedLoop {
 fn cell(host: &mut ClosedLoop, op: Op, threads: u32, block: u32, commands: usize) -> Cell {
     let drive = host.events().drive();
     let blocks = drive.identity().capacity_bytes / u64::from(block);
-    let processors = HostProcessors::new(&drive.profile().bench, threads, host.events().now());
-    host.begin(processors, threads, 1);
+    let bench = HostCosts::of_bench(&drive.profile().bench);
+    host.begin(&bench, threads, 1, block);
     let mut rng = Rng::stream(1, "offsets");
     let mut run = |host: &mut ClosedLoop, commands: usize| {
         let mut latencies = Vec::with_capacity(commands);

@@ -1,7 +1,7 @@
 //! The simulated target: virtual time, stored data, errors.
 
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target};
-use assay_sim_host::SimTarget;
+use assay_sim_host::{HostCosts, SimTarget};
 use assay_ssd::{DriveOptions, Profile};
 
 fn target(options: &[(&str, &str)]) -> SimTarget {
@@ -96,28 +96,43 @@ fn failures_are_linux_errnos() {
     );
 }
 
-/// I/Os of one thread arrive at the drive one host overhead apart; those of several threads arrive
-/// together.
+/// I/Os of one thread arrive at the drive one after the other, those of several threads together.
 #[test]
 fn the_simulated_host_adds_cpu_time_per_thread() {
+    let costs = HostCosts {
+        async_io_ns: 6_000,
+        sync_io_ns: 6_000,
+        ..HostCosts::default()
+    };
     let span = |workers: u32, depth: u32| {
-        let mut target = target(&[]);
+        let mut target = target(&[]).on_host(costs);
         target.begin_job(workers, depth, 4096).unwrap();
         let batch: Vec<Io> = (0..8).map(|slot| io(Op::Flush, slot, 0)).collect();
         all(&mut target, &batch);
         target.now()
     };
     let (one_thread, eight_threads) = (span(1, 8), span(8, 1));
-    let overhead = Nanos(
-        Profile::builtin("samsung-951")
-            .unwrap()
-            .bench
-            .host_overhead_ns
-            .value,
-    );
-    let in_turn = Nanos(overhead.0 * 8);
+    let in_turn = Nanos(costs.async_io_ns * 8);
     assert!(one_thread >= in_turn, "{one_thread}");
     assert!(eight_threads < in_turn, "{eight_threads}");
+}
+
+/// The same I/O of a synchronous worker beside deeper ones costs what it costs alone.
+#[test]
+fn a_worker_of_depth_1_is_synchronous_beside_deeper_ones() {
+    let costs = HostCosts {
+        async_io_ns: 1_000,
+        sync_io_ns: 50_000,
+        ..HostCosts::default()
+    };
+    let span = |worker: u32| {
+        let mut target = target(&[]).on_host(costs);
+        target.begin_job(2, 4, 4096).unwrap();
+        target.set_depth(1, 1);
+        all(&mut target, &[io(Op::Flush, worker * 4, 0)]);
+        target.now()
+    };
+    assert_eq!(span(1) - span(0), Nanos(49_000));
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub use drive::{Drive, DriveError};
 pub use ftl::ReclaimUnit;
 pub use map_cache::MapCacheCounters;
 pub use options::{
-    Age, DriveOptions, Fault, FaultKind, InitialState, MAX_LATENCY_SPIKE, OptionError,
+    Age, DriveOptions, Fault, FaultKind, HostChoice, InitialState, MAX_LATENCY_SPIKE, OptionError,
 };
 pub use power::PowerState;
 pub use profile::{Profile, ProfileError};

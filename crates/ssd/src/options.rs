@@ -38,6 +38,47 @@ impl Default for Age {
     }
 }
 
+/// The computer that uses the drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostChoice {
+    /// A server of 2017.
+    Year2017,
+    /// A current one.
+    Year2025,
+    /// The test bench of the profile's source.
+    #[default]
+    Bench,
+    /// A current one, its costs scaled so that an asynchronous 4 KiB I/O takes this processor time.
+    Cost(Nanos),
+}
+
+impl HostChoice {
+    /// `2017`, `2025`, `bench` or a time of at most 1 ms.
+    pub fn parse(text: &str) -> Option<HostChoice> {
+        match text {
+            "2017" => Some(HostChoice::Year2017),
+            "2025" => Some(HostChoice::Year2025),
+            "bench" => Some(HostChoice::Bench),
+            _ => {
+                let cost = parse_duration(text).ok();
+                let cost = cost.filter(|&cost| cost <= MAX_HOST_COST);
+                cost.map(HostChoice::Cost)
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for HostChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            HostChoice::Year2017 => f.write_str("2017"),
+            HostChoice::Year2025 => f.write_str("2025"),
+            HostChoice::Bench => f.write_str("bench"),
+            HostChoice::Cost(cost) => write!(f, "{}us", cost.0 as f64 / 1e3),
+        }
+    }
+}
+
 /// Kinds of injected faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -86,6 +127,8 @@ pub struct Fault {
     pub ordinal: u64,
 }
 
+/// Far beyond that of any computer.
+pub const MAX_HOST_COST: Nanos = Nanos::from_millis(1);
 /// Longest injected latency: 10 years, so that times do not overflow.
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
@@ -93,7 +136,7 @@ const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, sta
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
                            power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
                            wrap:SIZE";
-const KEYS: &str = "seed, lot, state, op, shrink, ambient, heatsink, ps, apst, coalescing, \
+const KEYS: &str = "seed, lot, state, op, host, shrink, ambient, heatsink, ps, apst, coalescing, \
                     map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
@@ -128,6 +171,9 @@ pub struct DriveOptions {
     pub shrink: Option<u32>,
     /// Content at power-on.
     pub state: InitialState,
+    /// The computer that uses the drive, which the drive itself does not need; the caller has a
+    /// default.
+    pub host: Option<HostChoice>,
     /// Extra over-provisioning in percent of the capacity, at most 90.
     pub over_provisioning_percent: Option<u8>,
     /// Ambient temperature in Celsius; overrides the profile.
@@ -174,6 +220,10 @@ impl DriveOptions {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
             "shrink" => "how many times smaller the drive is, from 1 to 131072, such as 64",
             "state" => "fresh or filled",
+            "host" => {
+                "2017, 2025, bench (the test bench of the profile's source), or the processor time \
+                 of an asynchronous 4 KiB I/O, at most 1ms, such as 2.3us"
+            }
             "op" => "a percentage from 0% to 90%, such as 25%",
             "ambient" => "a temperature in Celsius from -40 to 85, such as 30",
             "ps" => "the number of a power state, such as 2",
@@ -222,6 +272,7 @@ impl DriveOptions {
                     _ => return None,
                 };
             }
+            "host" => self.host = Some(HostChoice::parse(value)?),
             "op" => {
                 let percent = value.trim_end_matches('%').parse().ok();
                 self.over_provisioning_percent = Some(percent.filter(|&percent| percent <= 90)?);

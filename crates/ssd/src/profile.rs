@@ -368,9 +368,16 @@ pub struct PowerProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchProfile {
-    /// Host time per I/O of a synchronous thread (submission and completion), in nanoseconds.
-    pub host_overhead_ns: Sourced<u64>,
-    /// Processors that give this time (crate `sim-host`). Absent: one per thread.
+    /// Host time per I/O of a thread that waits for each one (submission, completion and, without
+    /// `wake_ns`, what its wake-up takes), in nanoseconds.
+    pub sync_io_ns: Sourced<u64>,
+    /// Processor time per I/O of a thread with several in flight, in nanoseconds.
+    pub async_io_ns: Sourced<u64>,
+    /// Interrupt to running thread, where the thread slept, in nanoseconds. Absent: 0.
+    pub wake_ns: Option<Sourced<u64>>,
+    /// Added processor time per KiB, in nanoseconds. Absent: 0.
+    pub kib_ns: Option<Sourced<u64>>,
+    /// Processors that give these times (crate `sim-host`). Absent: one per thread.
     pub host_cores: Option<Sourced<u16>>,
     /// Longest raw I/O command of the host in bytes; pieces of a longer I/O are sent one after the
     /// other. Applied to the published measurements only, unlike the Linux block layer. Absent: no

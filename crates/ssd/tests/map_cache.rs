@@ -89,7 +89,8 @@ throttle_on_celsius  = { value = 0.0, assumed = "a test" }
 throttle_off_celsius = { value = 0.0, assumed = "a test" }
 throttle_percent     = { value = 100, assumed = "a test" }
 [bench]
-host_overhead_ns = { value = 1_000, assumed = "a test" }
+sync_io_ns = { value = 1_000, assumed = "a test" }
+async_io_ns = { value = 1_000, assumed = "a test" }
 "#;
 
 /// Command fetched, firmware, sense, channel at 1 GB/s, data path at 4.096 GB/s, link at 3.93846

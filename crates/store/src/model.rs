@@ -20,7 +20,7 @@ pub mod warning;
 
 pub(crate) use interval::BorrowedIntervalEntry;
 pub use interval::{IntervalRecord, OpRecord};
-pub use predictive::{LATENCY_PERCENTILE, PREDICTIVE_LEVEL, PredictiveFactors};
+pub use predictive::{LATENCY_PERCENTILE, ModelledHost, PREDICTIVE_LEVEL, PredictiveFactors};
 pub use procedure::{
     AREA_WRITTEN_PCT, CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellView, HOST_BUSY_PCT, JobPlan,
     LATENCY_TARGET_DEPTH, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH,
@@ -160,6 +160,9 @@ pub struct DriveRecord {
     /// Payload that the link of a simulated drive carries, PCIe or SATA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_second: Option<u64>,
+    /// The computer that uses a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<ModelledHost>,
 }
 
 /// Key of [`DriveRecord::details`]: what lies between the target and a drive.

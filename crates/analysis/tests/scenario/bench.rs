@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use assay_analysis::attribution::ObservedInterval;
-use assay_sim_host::HostProcessors;
+use assay_sim_host::{HostCosts, HostProcessors};
 use assay_ssd::{Command, Drive, Telemetry};
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::{DataClass, Nanos, Op, Rng};
@@ -37,12 +37,10 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     let region = (blocks / u64::from(job.threads)).max(1);
     let mut rng = Rng::stream(seed, "offsets");
     let mut next: Vec<u64> = (0..job.threads).map(|n| u64::from(n) * region).collect();
-    let bench = drive.profile().bench.clone();
-    let mut cpus = HostProcessors::new(&bench, job.threads, Nanos::ZERO);
-    let cores = bench
-        .host_cores
-        .as_ref()
-        .map_or(job.threads, |c| u32::from(c.value))
+    let host = HostCosts::of_bench(&drive.profile().bench);
+    let mut cpus = HostProcessors::new(&host, job.threads, job.depth, Nanos::ZERO);
+    let cores = (host.processors)
+        .map_or(job.threads, u32::from)
         .min(job.threads);
     let slots = job.threads * job.depth;
     let mut ready: BinaryHeap<Reverse<(Nanos, u32)>> = (0..slots)
@@ -77,7 +75,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                     let thread = completion.tag / job.depth;
                     let at = completion.at.max(due);
                     due = at + Nanos(gap_ns);
-                    if let Some(at) = cpus.submit(thread, completion.tag, at) {
+                    if let Some(at) = cpus.submit(thread, completion.tag, job.block_bytes, at) {
                         ready.push(Reverse((at, completion.tag)));
                     }
                 }
@@ -112,7 +110,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
         }
         let now = drive.telemetry(end);
         let bytes = ios * block;
-        let overhead_s = bench.host_overhead_ns.value as f64 / 1e9;
+        let overhead_s = host.work_ns(job.depth, block) as f64 / 1e9;
         let busy_pct = (ios as f64 * overhead_s / f64::from(cores) * 100.0).min(100.0);
         out.push(Second {
             observed: ObservedInterval {

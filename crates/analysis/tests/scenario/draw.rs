@@ -10,7 +10,7 @@ use assay_ssd::{Drive, DriveOptions, InitialState, Profile};
 use assay_units::{Op, Rng};
 
 use super::bench::{Job, Second, mean_iops, work};
-use super::parts::{Dice, MIB, assumed, heat, small, with_cache};
+use super::parts::{Dice, MIB, assumed, heat, set_host, small, with_cache};
 use super::truth::{slowed, truths_of};
 use super::{Label, Scenario, Truth};
 
@@ -310,7 +310,7 @@ pub fn scenario(seed: u64) -> Scenario {
         };
         let rate = mean_iops(&pilot[1..]) * share;
         p.bench.host_cores = Some(assumed(cores as u16));
-        p.bench.host_overhead_ns.value = (f64::from(cores) / rate * 1e9) as u64;
+        set_host(&mut p, (f64::from(cores) / rate * 1e9) as u64);
     }
     let full_iops = mean_iops(&pilot[1..]);
     // Between the rates into and behind the cache.
@@ -327,7 +327,7 @@ pub fn scenario(seed: u64) -> Scenario {
         Kind::RateThenCache => job.limit_iops = Some(full_iops * between),
         Kind::HostThenCache => {
             p.bench.host_cores = Some(assumed(1));
-            p.bench.host_overhead_ns.value = (1e9 / (full_iops * between)) as u64;
+            set_host(&mut p, (1e9 / (full_iops * between)) as u64);
         }
         _ => {}
     }
@@ -393,7 +393,7 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     if matches!(kind, Kind::Host | Kind::HostThenCache) {
         let mut quick = p.clone();
-        quick.bench.host_overhead_ns.value = 1_000;
+        set_host(&mut quick, 1_000);
         quick.bench.host_cores = None;
         let other = run(&quick, state, power_state, free, seed);
         let until = undisturbed(&truths, between);

@@ -92,9 +92,15 @@ pub fn small(
     p.thermal.levels = None;
     p.thermal.throttle_on_celsius.value = 0.0;
     p.thermal.ambient_celsius.value = dice.from(20.0, 35.0);
-    p.bench.host_overhead_ns.value = 5_000;
+    set_host(&mut p, 5_000);
     p.bench.host_cores = None;
     p
+}
+
+/// The time that each I/O takes of the host, whatever the depth.
+pub fn set_host(profile: &mut Profile, io_ns: u64) {
+    profile.bench.sync_io_ns.value = io_ns;
+    profile.bench.async_io_ns.value = io_ns;
 }
 
 pub fn with_cache(

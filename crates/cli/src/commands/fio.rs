@@ -17,6 +17,7 @@ use assay_fio_job::line::Format;
 use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{CommandLine, Conversion, FioJob, JobFile, convert};
 use assay_integrity::blocks::VerifyBlocks;
+use assay_ssd::HostChoice;
 use assay_store::read::CellRecord;
 use assay_store::replace::{check_output, replace_content};
 use assay_store::{Destination, Run};
@@ -183,6 +184,7 @@ fn looking(request: &FioRequest, jobs: &[FioJob], drives: usize) -> anyhow::Resu
         keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
         power_meter: super::power_meter(request.power_meter.as_deref(), drives)?,
         generator: Some(Arc::new(VerifyBlocks)),
+        host: HostChoice::Year2025,
         only_looks: true,
     })
 }

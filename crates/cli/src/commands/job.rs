@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
+use assay_ssd::HostChoice;
 use assay_store::Destination;
 use assay_suite::SuiteError;
 use assay_suite::expand::{Cell, RunPlan, jobs_at_once, single_job};
@@ -29,6 +30,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
+        host: HostChoice::Year2025,
         only_looks: false,
     };
     // Read-only first: an invalid option is reported before a safety refusal.

@@ -114,7 +114,8 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
 fn profiles_text(profiles: &Profiles, columns: usize) -> String {
     let mut text = String::from(
         "\nSimulated drives: sim:NAME or sim:FILE.toml, also with options:\n  \
-         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED,shrink=N... (docs/model.md)\n",
+         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED,shrink=N,\n  \
+         host=2017|2025|bench|TIME... (docs/model.md)\n",
     );
     let _ = writeln!(
         text,

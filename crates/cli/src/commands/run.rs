@@ -11,6 +11,7 @@ use assay_execute::run::{Resume, RunSummary};
 use assay_fio_job::CommandLine;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
+use assay_ssd::HostChoice;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::replace::check_output;
 use assay_store::{Destination, Run, RunWriter};
@@ -62,6 +63,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         keep_data: suite.steps.iter().any(|s| s.job.contains_key("verify")),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
+        host: HostChoice::Bench,
         only_looks: false,
     };
     let mut drives = super::open_drives(&names, &options)?;

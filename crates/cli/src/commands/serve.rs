@@ -168,6 +168,9 @@ impl ServedDrive {
                 source,
             })?;
         }
+        if options.host.is_some() {
+            bail_usage!("{text}: a served drive is used by real hosts; leave host= out");
+        }
         let profile = profile_file::load_for(name, &options);
         let profile = profile.map_err(|source| SessionError::Profile {
             spec: text.to_owned(),

@@ -37,6 +37,7 @@ mod fleet_task;
 mod fuzz;
 mod golden;
 mod half_hour;
+mod hosts;
 mod judging;
 mod kill;
 mod kill_points;

@@ -276,8 +276,10 @@ impl Executor<'_, '_> {
             if simulated {
                 let threads = workloads.iter().map(|w| w.numjobs).sum();
                 let session = &self.drives[job.drive];
-                result.busiest_thread_pct =
-                    simulated_host::busiest_thread_pct(session, threads, result.iops());
+                let own = workloads.get(done.results.len()).or(workloads.first());
+                result.busiest_thread_pct = own.and_then(|own| {
+                    simulated_host::busiest_thread_pct(session, threads, own, &result)
+                });
             }
             let origins = self.counter_origins(job.drive);
             telemetry.add_to(job.drive, origins, &mut result);

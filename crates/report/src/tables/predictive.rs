@@ -1,6 +1,6 @@
 //! 90 % predictive intervals of simulated figures: where the real drive's figure is expected.
 
-use assay_store::model::{CellResult, PredictiveFactors};
+use assay_store::model::{CellResult, ModelledHost, PredictiveFactors};
 
 use crate::format::{distinct, figure};
 use crate::grid::Point;
@@ -44,21 +44,53 @@ fn to_three_digits(value: f64) -> f64 {
     }
 }
 
-/// Rate and percentiles of a result, for the lines of a single job; `None` without an interval of
-/// the rate.
-pub fn line(point: &Point<'_>, result: &CellResult) -> Option<String> {
+/// Whose rate a line for a single job predicts, and what; `None` without an interval of the rate.
+pub fn line(point: &Point<'_>, result: &CellResult) -> Option<(&'static str, String)> {
     let info = point.set.drives[point.drive].info;
+    let rates = |[low, high]: [f64; 2]| {
+        let ends = |value: f64| text([value * low, value * high]);
+        let (iops, mib_per_s) = (ends(result.iops()), ends(result.mib_per_s()));
+        format!("90 % predictive interval {iops} IOPS, {mib_per_s} MiB/s")
+    };
+    if let Some((factors, host)) = info.host_interval(point.plan(), result) {
+        let (rates, host) = (rates(factors), host_name(host));
+        return Some(("real hosts", format!("{rates}; none of the drive ({host})")));
+    }
     let [rate, percentiles] = info.predictive_of(point.plan(), result);
     let rate = rate?;
-    let mut out = format!(
-        "{} IOPS, {} MiB/s",
-        text(rate.of_rate(result.iops())),
-        text(rate.of_rate(result.mib_per_s()))
-    );
+    let mut out = rates([rate.low, rate.high]);
     if let Some(factors) = &percentiles {
         out.push_str(&format!(", latency percentiles {}", times(factors)));
     }
-    Some(format!("{out} ({})", basis(&rate)))
+    Some(("real drive", format!("{out} ({})", basis(&rate))))
+}
+
+/// `host 2025: 2.30 us per asynchronous 4 KiB I/O`.
+fn host_name(host: &ModelledHost) -> String {
+    let us = |ns: u64| (ns + 4 * host.kib_ns) as f64 / 1e3;
+    let (asynchronous, synchronous) = (us(host.async_io_ns), us(host.sync_io_ns));
+    format!(
+        "host {}: {asynchronous:.2} \u{b5}s of a processor per asynchronous 4 KiB I/O, \
+         {synchronous:.2} \u{b5}s per synchronous one",
+        host.name
+    )
+}
+
+/// A note per host that set a rate, with the interval of those rates.
+fn host_notes(points: &[Point<'_>]) -> Vec<String> {
+    let interval = |p: &Point<'_>| {
+        let set = p.set;
+        let (info, result) = (set.drives[p.drive].info, p.result()?);
+        let (_, host) = info.host_interval(p.plan(), result)?;
+        let (low, high) = (1.0 / host.spread, host.spread);
+        Some(format!(
+            "{}: 90 % predictive interval of real hosts {low:.2} to {high:.2} times where the host \
+             set the rate, none of the drive ({})",
+            set.full_name(p.drive),
+            host_name(host)
+        ))
+    };
+    distinct(points.iter().filter_map(interval))
 }
 
 fn times(factors: &PredictiveFactors) -> String {
@@ -89,8 +121,15 @@ fn basis(factors: &PredictiveFactors) -> String {
     from_drives(knew(factors), factors.drives)
 }
 
-/// A note per simulated drive with its intervals relative to the figures; none for real drives.
+/// A note per simulated drive with its intervals relative to the figures, and one where its host
+/// set a rate; none for real drives.
 pub fn notes(points: &[Point<'_>]) -> Vec<String> {
+    let mut notes = drive_notes(points);
+    notes.extend(host_notes(points));
+    notes
+}
+
+fn drive_notes(points: &[Point<'_>]) -> Vec<String> {
     // Run folders of earlier versions have no intervals.
     let with = |p: &&Point<'_>| {
         let is_of_drive = p.result().is_some_and(|result| !result.is_set_by_host());

@@ -23,13 +23,12 @@ struct Processor {
 struct Thread {
     processor: usize,
     virtual_ns: u64,
-    /// I/Os to submit.
-    ios: VecDeque<u32>,
+    /// I/Os to submit, and the processor time of each.
+    ios: VecDeque<(u32, u64)>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct CfsScheduler {
-    overhead_ns: u64,
     /// A waking thread is at most this far behind its processor's virtual time.
     credit_ns: u64,
     processors: Vec<Processor>,
@@ -44,10 +43,9 @@ pub(super) struct CfsScheduler {
 
 impl CfsScheduler {
     /// Threads are assigned to processors round-robin.
-    pub(super) fn new(overhead_ns: u64, processors: usize, threads: usize) -> CfsScheduler {
+    pub(super) fn new(processors: usize, threads: usize) -> CfsScheduler {
         let factor = 1 + u64::from(processors.clamp(1, SCALED_PROCESSORS).ilog2());
         CfsScheduler {
-            overhead_ns,
             credit_ns: LATENCY_NS * factor / 2,
             processors: vec![Processor::default(); processors],
             threads: (0..threads)
@@ -63,12 +61,20 @@ impl CfsScheduler {
         }
     }
 
-    pub(super) fn submit(&mut self, thread: u32, io: u32, now_ns: u64) {
+    /// `wake_ns` is added to the work of an I/O of a thread that slept.
+    pub(super) fn submit(
+        &mut self,
+        thread: u32,
+        io: u32,
+        [work_ns, wake_ns]: [u64; 2],
+        now_ns: u64,
+    ) {
         while self.finish_next(now_ns) {}
         let number = thread as usize;
         let ios = &mut self.threads[number].ios;
-        ios.push_back(io);
-        if ios.len() == 1 {
+        let slept = ios.is_empty();
+        ios.push_back((io, if slept { work_ns + wake_ns } else { work_ns }));
+        if slept {
             self.wake(number, now_ns);
         }
     }
@@ -131,7 +137,8 @@ impl CfsScheduler {
     fn begin(&mut self, processor: usize, now_ns: u64) {
         if let Some((_, _, thread)) = self.processors[processor].waiting.pop_first() {
             self.processors[processor].running = Some(thread);
-            let end_ns = now_ns + self.overhead_ns;
+            let first = self.threads[thread as usize].ios.front();
+            let end_ns = now_ns + first.map_or(0, |&(_, work_ns)| work_ns);
             self.ends.push(Reverse((end_ns, self.order, processor)));
             self.order += 1;
         }
@@ -141,10 +148,10 @@ impl CfsScheduler {
         let running = self.processors[processor].running.take();
         let number = running.expect("only a processor that runs a thread has an end") as usize;
         let thread = &mut self.threads[number];
-        thread.virtual_ns += self.overhead_ns;
-        let virtual_ns = thread.virtual_ns;
         let io = thread.ios.pop_front();
-        let io = io.expect("a thread runs only with an I/O to submit");
+        let (io, work_ns) = io.expect("a thread runs only with an I/O to submit");
+        thread.virtual_ns += work_ns;
+        let virtual_ns = thread.virtual_ns;
         self.done.push_back((Nanos(at_ns), io));
         let has_more = !thread.ios.is_empty();
         let here = &mut self.processors[processor];

@@ -7,7 +7,7 @@ const BLOCK: u32 = 262_144;
 fn host(longest_bytes: Option<u32>) -> ClosedLoop {
     let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
     profile.identity.max_transfer_bytes.value = 1 << 20;
-    let of = profile.bench.host_overhead_ns.clone();
+    let of = profile.bench.sync_io_ns.clone();
     profile.bench.max_io_bytes = longest_bytes.map(|value| Sourced {
         value,
         provenance: of.provenance,
@@ -34,8 +34,8 @@ fn read(offset_bytes: u64, len_bytes: u32) -> Command {
 
 /// Latencies of reads one after the other by one thread.
 fn latencies(host: &mut ClosedLoop, commands: &[Command]) -> Vec<Nanos> {
-    let bench = host.events().drive().profile().bench.clone();
-    host.begin(HostProcessors::new(&bench, 1, host.events().now()), 1, 1);
+    let bench = HostCosts::of_bench(&host.events().drive().profile().bench);
+    host.begin(&bench, 1, 1, BLOCK);
     let (mut next, mut out) = (commands.iter(), Vec::new());
     while out.len() < commands.len() {
         let made = |_| *next.next().unwrap_or(&commands[0]);

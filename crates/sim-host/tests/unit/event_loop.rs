@@ -44,7 +44,12 @@ fn completions(
     let profile = Profile::builtin("samsung-960-evo").unwrap();
     let drive = Drive::new(profile, DriveOptions::default()).unwrap();
     let mut events = EventLoop::new(drive, TieOrder::Submission);
-    let processors = HostProcessors::new(&events.drive().profile().bench, threads, Nanos::ZERO);
+    let processors = HostProcessors::new(
+        &HostCosts::of_bench(&events.drive().profile().bench),
+        threads,
+        1,
+        Nanos::ZERO,
+    );
     events.set_processors(processors);
     let none = Command {
         tag: 0,
@@ -67,7 +72,7 @@ fn completions(
                 ..none
             };
             let now = events.now();
-            events.submit(slot * threads / 8, slot, now);
+            events.submit(slot * threads / 8, slot, 4096, now);
         }
         let until = events.now() + Nanos(u64::from(pause) * 100);
         wait(&mut events, &commands, until, &mut out);

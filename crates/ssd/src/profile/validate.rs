@@ -274,7 +274,7 @@ impl Profile {
         check_times!("data_path", [&self.data_path]; setup_ns prp_list_ns);
         check_times!("nand", [&self.nand]; read_ns read_jitter_ns read_sigma_ns program_ns erase_ns channel_command_ns);
         check_times!("buffer", [&self.buffer]; ack_ns ack_unit_ns);
-        check_times!("bench", [&self.bench]; host_overhead_ns);
+        check_times!("bench", [&self.bench]; sync_io_ns async_io_ns wake_ns kib_ns);
         check_times!("buffer.overflow", &self.buffer.overflow; pause_ns);
         check_times!("gc", &self.gc; unit_ns idle_after_ns);
         check_times!("slc", &self.slc; read_ns program_ns fold_ns idle_fold_after_ns);

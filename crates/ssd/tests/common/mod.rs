@@ -52,7 +52,7 @@ pub struct Job {
 /// Run a job from `start` until `until` or `limit` I/Os, each in pieces of at most the host's
 /// longest command, one after the other; returns bytes moved and the last completion's time.
 pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) -> (u64, Nanos) {
-    let host = Nanos(drive.profile().bench.host_overhead_ns.value);
+    let host = Nanos(drive.profile().bench.sync_io_ns.value);
     let longest = drive.profile().bench.max_io_bytes.as_ref();
     let longest = longest.map_or(job.block, |longest| longest.value.min(job.block));
     let block = u64::from(job.block);

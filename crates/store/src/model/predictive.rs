@@ -29,6 +29,27 @@ pub struct PredictiveFactors {
     pub high: f64,
 }
 
+/// A modelled host: nanoseconds per I/O.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelledHost {
+    /// `2017`, `2025`, `bench` (the test bench of the profile's source) or the processor time of an
+    /// asynchronous 4 KiB I/O.
+    pub name: String,
+    /// Processor time of a thread with several in flight.
+    pub async_io_ns: u64,
+    /// Processor time of a thread that waits for each.
+    pub sync_io_ns: u64,
+    /// Interrupt to running thread, where the thread slept.
+    pub wake_ns: u64,
+    /// Added processor time per KiB.
+    pub kib_ns: u64,
+    /// Processors that threads share; none: one per thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u16>,
+    /// Real hosts differ by this factor either way, nine times in ten.
+    pub spread: f64,
+}
+
 impl PredictiveFactors {
     /// Interval of a rate, in its unit.
     pub fn of_rate(&self, simulated: f64) -> [f64; 2] {
@@ -69,15 +90,35 @@ impl DriveRecord {
             return [None, None];
         }
         let [rate, percentiles] = self.predictive(plan);
-        let simulated = result.mib_per_s() * f64::from(1 << 20);
-        let most = self.link_bytes_per_second.filter(|_| simulated > 0.0);
-        let most = most.map_or(f64::INFINITY, |link| (link as f64 / simulated).max(1.0));
+        let most = self.most_by_link(result);
         let limited = |f: &PredictiveFactors| PredictiveFactors {
             high: f.high.min(most),
             low: f.low.min(most),
             ..f.clone()
         };
         [rate.map(limited), percentiles.cloned()]
+    }
+
+    /// Multiple of a result's rate that the link of a simulated drive carries, at least 1.
+    fn most_by_link(&self, result: &CellResult) -> f64 {
+        let simulated = result.mib_per_s() * f64::from(1 << 20);
+        let most = self.link_bytes_per_second.filter(|_| simulated > 0.0);
+        most.map_or(f64::INFINITY, |link| (link as f64 / simulated).max(1.0))
+    }
+
+    /// Where the modelled host set the rate: 90 % interval of that of real hosts, as factors, and
+    /// the host. It says nothing of the drive.
+    pub fn host_interval(
+        &self,
+        plan: &CellPlan,
+        result: &CellResult,
+    ) -> Option<([f64; 2], &ModelledHost)> {
+        let host = self.host.as_ref().filter(|_| result.is_set_by_host())?;
+        if plan.drives.len() != 1 || plan.workload.is_rate_limited() {
+            return None;
+        }
+        let high = host.spread.min(self.most_by_link(result));
+        Some(([1.0 / host.spread, high], host))
     }
 
     fn factors(&self, figure: &str, in_flight: u32) -> Option<&PredictiveFactors> {

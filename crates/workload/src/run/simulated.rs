@@ -266,6 +266,7 @@ fn run_drive(
                 first_slot..first_slot + depth,
                 workload.features.placement.unwrap_or(0),
             );
+            target.set_depth(workers.len() as u32, workload.iodepth);
             let worker = Worker::new(workload, index, first_slot, start)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());

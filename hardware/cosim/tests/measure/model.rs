@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use assay_io::{Completion, Io, Nanos, Target, TargetError};
-use assay_sim_host::SimTarget;
+use assay_sim_host::{HostCosts, SimTarget};
 use assay_ssd::{DriveOptions, Profile};
 use assay_stream::buffer_table::BufferTable;
 use assay_stream::queue::StreamQueue;
@@ -178,12 +178,10 @@ pub struct ModelRun {
 pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> ModelRun {
     let name = "planned";
     let slots = ring.chunks - 1;
-    let mut profile = profile.clone();
-    // The core is no processor: it takes no time to submit a command.
-    profile.bench.host_overhead_ns.value = 0;
     let round_bytes = profile.identity.capacity_bytes.value;
-    let drive = SimTarget::new(name, profile, DriveOptions::default());
-    let mut drive = drive.expect("a drive");
+    let drive = SimTarget::new(name, profile.clone(), DriveOptions::default());
+    // The core is no processor: it takes no time to submit a command.
+    let mut drive = drive.expect("a drive").on_host(HostCosts::default());
     let begun = drive.begin_job(1, slots, ring.chunk_bytes);
     begun.expect("no buffers are needed");
     let clock = Rc::new(Cell::new(Nanos::ZERO));

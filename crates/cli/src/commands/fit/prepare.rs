@@ -5,7 +5,7 @@ use assay_calibrate::measurement::Measurement;
 use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed, with_values};
 use assay_calibrate::run_folder::{self, FitTargets};
 use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
-use assay_calibrate::{FitSettings, published, table};
+use assay_calibrate::{FitSettings, Procedure, published, table};
 use assay_sim_host::profile_file::load;
 use assay_store::Run;
 
@@ -13,8 +13,11 @@ use super::{PUBLISHED, threads};
 use crate::args::FitArguments;
 use crate::exit::bail_usage;
 
-/// Free if the figures come from another host than the published ones.
-const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
+/// Free if the figures come from another host than the published ones, by the kind of thread: the
+/// number, and whether it is of threads with several I/Os in flight.
+const HOST_COSTS: [(&str, bool); 2] = [("bench.sync_io_ns", false), ("bench.async_io_ns", true)];
+/// Whatever host the profile has: no computer is faster, and few are slower.
+const HOST_RANGE_NS: (f64, f64) = (200.0, 50_000.0);
 
 pub(in crate::commands) struct PreparedFit {
     /// The profile with the start values.
@@ -37,7 +40,7 @@ impl PreparedFit {
             check_profile_name(name)?;
         }
         let settings = FitSettings {
-            free: free(arguments, &recipe, &text)?,
+            free: free(arguments, &recipe, &text, &targets)?,
             evaluations: recipe.evaluations.max(1),
             seed: recipe.seed,
             start: 0,
@@ -161,14 +164,28 @@ fn free(
     arguments: &FitArguments,
     recipe: &FitRecipe,
     text: &str,
+    targets: &FitTargets,
 ) -> anyhow::Result<Vec<FreeParameter>> {
     let named = recipe.free()?;
     if !named.is_empty() {
         return Ok(named);
     }
     let mut free = free_by_default(text)?;
-    if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
-        free.push(FreeParameter::whole(HOST_OVERHEAD));
+    if arguments.to == PUBLISHED {
+        return Ok(free);
+    }
+    let figures = || targets.measurements.iter();
+    for (path, deep) in HOST_COSTS {
+        let is_of_kind = |m: &Measurement| match m.procedure {
+            Procedure::Steady(workload) => (workload.queue_depth > 1) == deep,
+            _ => false,
+        };
+        if figures().any(is_of_kind) && !free.iter().any(|f| f.path == path) {
+            free.push(FreeParameter {
+                range: Some(HOST_RANGE_NS),
+                ..FreeParameter::whole(path)
+            });
+        }
     }
     Ok(free)
 }

@@ -7,14 +7,14 @@ fn all(cfs: &mut CfsScheduler) -> Vec<(u64, u32)> {
 
 #[test]
 fn the_thread_with_the_least_runtime_runs_first() {
-    let mut cfs = CfsScheduler::new(10, 1, 3);
+    let mut cfs = CfsScheduler::new(1, 3);
     for io in 0..3 {
-        cfs.submit(0, io, 0);
+        cfs.submit(0, io, [10, 0], 0);
     }
     assert_eq!(all(&mut cfs), [(10, 0), (20, 1), (30, 2)]);
     // Thread 0 ran 30 ns longer than the others and waits until they reach its runtime.
     for io in [0, 10, 11, 12, 20] {
-        cfs.submit(io / 10, io, 100);
+        cfs.submit(io / 10, io, [10, 0], 100);
     }
     let served = all(&mut cfs);
     assert_eq!(served[0], (110, 0), "the processor was idle");
@@ -27,7 +27,7 @@ fn the_thread_with_the_least_runtime_runs_first() {
 #[test]
 fn submissions_are_limited_by_cpu_time() {
     for (processors, threads, depth) in [(1, 4, 8), (2, 4, 16), (1, 2, 1), (3, 8, 2)] {
-        let mut cfs = CfsScheduler::new(1000, processors, threads);
+        let mut cfs = CfsScheduler::new(processors, threads);
         let (mut back, mut order) = (BTreeSet::new(), 0);
         for slot in 0..threads as u32 * depth {
             back.insert((0_u64, slot));
@@ -43,7 +43,9 @@ fn submissions_are_limited_by_cpu_time() {
                 continue;
             }
             match back.pop_first() {
-                Some((at, slot)) if at < 10_000_000 => cfs.submit(slot / depth, slot, at),
+                Some((at, slot)) if at < 10_000_000 => {
+                    cfs.submit(slot / depth, slot, [1000, 0], at)
+                }
                 _ => break,
             }
         }
@@ -60,15 +62,15 @@ fn submissions_are_limited_by_cpu_time() {
 #[test]
 fn a_sleeper_credit_is_at_most_half_a_scheduling_latency() {
     let ms = 1_000_000;
-    let mut cfs = CfsScheduler::new(ms, 1, 2);
+    let mut cfs = CfsScheduler::new(1, 2);
     for io in 0..100 {
-        cfs.submit(0, io, 0);
+        cfs.submit(0, io, [ms, 0], 0);
     }
     assert_eq!(all(&mut cfs).len(), 100);
     // Thread 1 is 100 ms behind, which counts as 3 ms behind the processor's time of 100 ms.
     for n in 0..10 {
-        cfs.submit(0, n, 200 * ms);
-        cfs.submit(1, 100 + n, 200 * ms);
+        cfs.submit(0, n, [ms, 0], 200 * ms);
+        cfs.submit(1, 100 + n, [ms, 0], 200 * ms);
     }
     let order: Vec<_> = all(&mut cfs).iter().map(|&(_, io)| io).collect();
     assert_eq!(order[..6], [0, 100, 101, 102, 103, 1]);
@@ -76,10 +78,10 @@ fn a_sleeper_credit_is_at_most_half_a_scheduling_latency() {
 
 #[test]
 fn a_thread_with_an_idle_cpu_is_not_migrated() {
-    let mut cfs = CfsScheduler::new(10, 4, 8);
+    let mut cfs = CfsScheduler::new(4, 8);
     for round in 0..50 {
         for thread in 0..4 {
-            cfs.submit(thread, thread, round * 100);
+            cfs.submit(thread, thread, [10, 0], round * 100);
         }
         let ends: Vec<_> = all(&mut cfs).iter().map(|&(at, _)| at).collect();
         assert_eq!(ends, [round * 100 + 10; 4]);
@@ -94,7 +96,7 @@ proptest! {
         threads in 1_usize..9,
         steps in prop::collection::vec((0_u64..30, 0_u32..9), 1..200),
     ) {
-        let mut cfs = CfsScheduler::new(10, processors, threads);
+        let mut cfs = CfsScheduler::new(processors, threads);
         let (mut now, mut out) = (0, Vec::new());
         let mut handed = vec![Vec::new(); threads];
         for (io, (wait, thread)) in (0..).zip(&steps) {
@@ -105,7 +107,7 @@ proptest! {
             }
             prop_assert!(cfs.next_ns() > now);
             let thread = *thread % threads as u32;
-            cfs.submit(thread, io, now);
+            cfs.submit(thread, io, [10, 0], now);
             handed[thread as usize].push(io);
         }
         out.extend(all(&mut cfs));

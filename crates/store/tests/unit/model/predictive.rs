@@ -113,6 +113,37 @@ fn a_rate_that_the_host_set_has_no_interval() {
     assert!(!has_one(Some(100.0)));
 }
 
+/// The interval of a rate that the host set is the host's, and ends at what the link carries.
+#[test]
+fn a_rate_that_the_host_set_has_the_interval_of_hosts() {
+    let drive = DriveRecord {
+        link_bytes_per_second: Some(120 << 20),
+        host: Some(ModelledHost {
+            spread: 1.6,
+            ..ModelledHost::default()
+        }),
+        ..DriveRecord::default()
+    };
+    let mut plan = CellPlan {
+        drives: vec![0],
+        ..CellPlan::default()
+    };
+    let mut result = CellResult::default();
+    let factors = |plan: &CellPlan, result: &CellResult| {
+        let found = drive.host_interval(plan, result);
+        found.map(|(factors, _)| factors)
+    };
+    result.busiest_thread_pct = Some(60.0);
+    assert_eq!(factors(&plan, &result), None);
+    result.busiest_thread_pct = Some(100.0);
+    for (mib_per_s, high) in [(10.0, 1.6), (100.0, 1.2), (130.0, 1.0)] {
+        result.read.mib_per_s = mib_per_s;
+        assert_eq!(factors(&plan, &result), Some([0.625, high]));
+    }
+    plan.workload.rate_iops = 10.0;
+    assert_eq!(factors(&plan, &result), None);
+}
+
 #[test]
 fn a_mean_latency_has_the_inverse_interval() {
     let one = factors("random_read", None, 0.5, 1.25);
