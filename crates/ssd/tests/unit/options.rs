@@ -156,3 +156,31 @@ fn the_old_spelling_of_a_surprise_removal_is_accepted() {
         );
     }
 }
+
+#[test]
+fn hosts_are_named_as_they_are_written() {
+    let mut options = DriveOptions::default();
+    for text in ["2017", "2025", "bench", "2.3us", "0us"] {
+        options.set("host", text).unwrap();
+        assert_eq!(options.host.unwrap().to_string(), text);
+    }
+    options.set("host", "0.01ms").unwrap();
+    assert_eq!(options.host, Some(HostChoice::Cost(Nanos(10_000))));
+    for text in ["2018", "1.1ms", "mine", "-1us"] {
+        let error = options.set("host", text).unwrap_err().to_string();
+        assert!(error.contains(text) && error.contains("bench"), "{error}");
+    }
+}
+
+/// A profile file of an earlier version is refused with the present keys.
+#[test]
+fn one_host_cost_is_refused_with_the_names_of_both() {
+    let text = crate::Profile::builtin_text("samsung-951").unwrap();
+    let before = text.replacen("\nsync_io_ns ", "\nhost_overhead_ns ", 1);
+    let error = crate::Profile::from_toml(&before).unwrap_err().to_string();
+    assert!(error.contains("host_overhead_ns"), "{error}");
+    assert!(
+        error.contains("sync_io_ns") && error.contains("async_io_ns"),
+        "{error}"
+    );
+}
