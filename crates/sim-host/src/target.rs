@@ -224,8 +224,8 @@ impl SimTarget {
         self.simulation.drive_mut().set_generator(generator);
     }
 
-    /// Prepare for a job of workers with `depth` slots each, which are synchronous with one; at most
-    /// `slot_bytes` per I/O. Nothing may be in flight.
+    /// Prepare for a job of workers with `depth` slots each, which are synchronous with one; at
+    /// most `slot_bytes` per I/O. Nothing may be in flight.
     ///
     /// # Errors
     /// When buffers are needed (the drive keeps data) and cannot be had.

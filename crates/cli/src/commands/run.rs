@@ -11,7 +11,6 @@ use assay_execute::run::{Resume, RunSummary};
 use assay_fio_job::CommandLine;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
-use assay_ssd::HostChoice;
 use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::replace::check_output;
 use assay_store::{Destination, Run, RunWriter};
@@ -59,12 +58,10 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     };
     let options = SessionOptions {
         destroy: arguments.destroy,
-        will_write: false,
         keep_data: suite.steps.iter().any(|s| s.job.contains_key("verify")),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
-        host: HostChoice::Bench,
-        only_looks: false,
+        ..SessionOptions::default()
     };
     let mut drives = super::open_drives(&names, &options)?;
     let plan = match labels {

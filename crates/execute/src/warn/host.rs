@@ -89,8 +89,8 @@ pub(crate) fn simulated_host_limited(busy_pct: f64) -> Warning {
             "the simulated host spent {busy_pct:.0} % of its processors' time on these I/Os: the \
              host of the model, not the drive, set this rate"
         ),
-        "read it as a lower bound for the drive; use more threads or longer blocks, or name another \
-         host (sim:NAME,host=...)",
+        "read it as a lower bound for the drive; use more threads or longer blocks, or name \
+         another host (sim:NAME,host=...)",
     )
 }
 
