@@ -4,7 +4,8 @@
 //! - *Asynchronous*: public fio results of one saturated thread of 4 KiB random reads at depth 32
 //!   to 1024 (libaio, io_uring): 1.4 to 3.5 us of processor time per I/O, 2.3 us typical, 3.4 us
 //!   with the kernels and fio of the late 2010s (BU-DiSC/SSD-Benchmark: 2.57 us with fio 3.35 and
-//!   3.40 us with fio 3.19 on a P4800X; nicktehrany/ZNS-Study: 3.4 us; iocost-benchmarks: 1.4 to 3.6 us).
+//!   3.40 us with fio 3.19 on a P4800X; nicktehrany/ZNS-Study: 3.4 us; iocost-benchmarks: 1.4 to
+//!   3.6 us).
 //! - *Per KiB*: the same at longer blocks, where pages are pinned and mapped: 0.03 us.
 //! - *Synchronous*: 1.5 to 2.5 us of processor time and a wake-up. Bounds: AnandTech's mean of
 //!   8.9 us of a P4800X at depth 1, and io_uring over SPDK at depth 1 (Krien/NVMeBenchmarks): 1.4
