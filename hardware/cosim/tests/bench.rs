@@ -142,6 +142,7 @@ fn stopped_reads() -> Option<u64> {
         keep_data: true,
         generator: Some(pages.clone()),
         only_looks: false,
+        ..SessionOptions::default()
     };
     let spec = DriveSpec::parse("sim:samsung-951").expect("a name");
     let session = DriveSession::open(&spec, &session).expect("a drive");
