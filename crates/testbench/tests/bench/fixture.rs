@@ -51,6 +51,7 @@ pub(crate) fn open_for(
         keep_data: true,
         generator: Some(pages.clone()),
         only_looks: false,
+        ..SessionOptions::default()
     };
     let open =
         |spec: &&str| DriveSession::open(&DriveSpec::parse(spec).unwrap(), &session).unwrap();
