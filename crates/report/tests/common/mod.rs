@@ -243,6 +243,7 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
         published: Vec::new(),
         predictive: predictive(label),
         link_bytes_per_second: None,
+        host: None,
         endurance: None,
     }
 }
