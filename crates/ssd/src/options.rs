@@ -136,7 +136,7 @@ const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, sta
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
                            power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
                            wrap:SIZE";
-const KEYS: &str = "seed, lot, state, op, host, shrink, ambient, heatsink, ps, apst, coalescing, \
+const KEYS: &str = "seed, lot, state, op, shrink, host, ambient, heatsink, ps, apst, coalescing, \
                     map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
