@@ -65,16 +65,21 @@ pub(super) fn divided(duration: Nanos, shrunk: Shrunk) -> Nanos {
 }
 
 impl StepOnDrive<'_> {
-    /// The recording interval of a job, unless a parameter gives it, which is divided already.
+    /// The recording interval of a job; one that a parameter gives is divided already.
     pub(super) fn divide_interval(&self, options: &mut JobOptions) -> Result<(), String> {
         let Some(shrunk) = self.drive.info().shrunk else {
             return Ok(());
         };
         let from_parameter = |value: &toml::Value| value.as_str().is_some_and(|s| s.contains('{'));
-        let interval = match &options.interval {
-            None => Nanos::SECOND,
-            Some(_) if self.step.values_of("interval").any(from_parameter) => return Ok(()),
-            Some(text) => parse_duration(text).map_err(|error| error.to_string())?,
+        let given = options.interval.as_deref().map(parse_duration);
+        let given = given.transpose().map_err(|error| error.to_string())?;
+        let is_divided = self.step.values_of("interval").any(from_parameter);
+        let (interval, whole) = match given {
+            Some(short) if is_divided => (short, Nanos(short.0 * u64::from(shrunk.times))),
+            given => {
+                let whole = given.unwrap_or(Nanos::SECOND);
+                (divided(whole, shrunk), whole)
+            }
         };
         let runtime = options
             .runtime
@@ -83,7 +88,7 @@ impl StepOnDrive<'_> {
         let longest = runtime.map_or(LEAST_INTERVAL, |runtime| {
             Nanos(runtime.0 / LEAST_INTERVALS).min(LEAST_INTERVAL)
         });
-        let interval = divided(interval, shrunk).max(longest.min(interval));
+        let interval = interval.max(longest.min(whole));
         let interval = interval.max(Nanos::MILLISECOND);
         options.interval = Some(format!("{}us", interval.0 / 1000));
         Ok(())
