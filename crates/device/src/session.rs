@@ -476,8 +476,11 @@ fn simulated(
         host: Some(host),
         ..simulated_info(spec, &profile_name, target.identity(), target.link())
     };
+    if let Some((_, size)) = pairs.iter().find(|(key, _)| key == "capacity") {
+        info.name = format!("{}-{}", info.name, size.replace(' ', "").to_lowercase());
+    }
     if let Some(Shrunk { times, .. }) = shrunk {
-        info.name = format!("{profile_name}-shrink{times}");
+        info.name = format!("{}-shrink{times}", info.name);
     }
     let info = match &cache {
         Some(cache) => simulated::cached_info(cache, info),

@@ -46,8 +46,8 @@ fn invalid(name: &str, error: ProfileError) -> ProfileFileError {
     }
 }
 
-/// The profile of a drive with these options: of the lot ([`DriveOptions::lot`]), then an Nth of it
-/// ([`DriveOptions::shrink`]).
+/// The profile of a drive with these options: of the lot ([`DriveOptions::lot`]), of the
+/// capacity ([`DriveOptions::capacity_bytes`]), then an Nth of it ([`DriveOptions::shrink`]).
 ///
 /// # Errors
 /// As [`load`].
@@ -59,6 +59,10 @@ pub fn load_for(name: &str, options: &DriveOptions) -> Result<Profile, ProfileFi
         Some(lot) => Profile::of_lot(&text, lot, options.seed)
             .map_err(|error| Profile::from_toml(&text).err().unwrap_or(error)),
     };
+    let profile = profile.and_then(|profile| match options.capacity_bytes {
+        Some(bytes) => profile.of_capacity(bytes),
+        None => Ok(profile),
+    });
     let profile = profile.and_then(|profile| profile.shrunk(options.shrink.unwrap_or(1)));
     profile.map_err(|error| invalid(name, error))
 }

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod anandtech_pblaze5;
+mod capacity;
 mod target;

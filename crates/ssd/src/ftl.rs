@@ -315,6 +315,10 @@ impl Ftl {
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;
         }
+        if let Some(read_ns) = self.nand.join(now_ns, issue_ns, sense, sectors) {
+            self.energy.read(0, 0, sectors);
+            return read_ns;
+        }
         let pages = self.nand.pages_touched(physical, units, sectors);
         self.energy.read(1, pages, sectors);
         self.nand.read(now_ns, issue_ns, sense, sectors)

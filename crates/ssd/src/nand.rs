@@ -39,23 +39,21 @@ use crate::timeline::{ByteTime, Timeline};
 use crate::wear::Wear;
 
 mod die;
+mod geometry;
+mod joint;
 
 use die::Die;
-
-#[derive(Clone, Copy, Debug)]
-pub struct SuperblockGeometry {
-    pub superblock_units: u32,
-    pub group_units: FastDiv,
-    sense_units: FastDiv,
-    program_pages: FastDiv,
-    row_units: FastDiv,
-}
+pub use geometry::{SuperblockGeometry, address_shift, geometries};
+use geometry::{aged_superblocks, page_units, stripe_units};
+use joint::JointReads;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sense {
     die: u32,
     read_ns: u64,
     group: u32,
+    /// Of the group's pages, by the order of their programs.
+    page: u32,
     row: u32,
     /// First sector asked for of a page of all planes, with independent plane reads; else `None`.
     first_sector: Option<u32>,
@@ -67,6 +65,7 @@ impl Sense {
             die: u32::from(die),
             read_ns,
             group: u32::MAX,
+            page: 0,
             row: 0,
             first_sector: None,
         }
@@ -116,6 +115,7 @@ pub struct Nand {
     pub(crate) wear: Wear,
     suspender: Option<Suspender>,
     planes: Option<PlaneReads>,
+    joint: Option<JointReads>,
 }
 
 impl Nand {
@@ -183,6 +183,8 @@ impl Nand {
                 let page_sectors = (page / MAP_UNIT_BYTES) as u32;
                 PlaneReads::new(dies as usize, nand.planes.value, page_sectors)
             }),
+            joint: value_or(&nand.joint_reads, false)
+                .then(|| JointReads::new(dies as usize * usize::from(nand.planes.value))),
         }
     }
 
@@ -305,6 +307,7 @@ impl Nand {
             die,
             read_ns,
             group: superblock << self.shift | group,
+            page,
             row,
             first_sector: None,
         }
@@ -349,6 +352,9 @@ impl Nand {
             start_ns = ready_ns;
         }
         let sensed = start_ns + read_ns;
+        if let Some(joint) = &mut self.joint {
+            joint.begin(sense.page_address(self.page_sectors), sensed);
+        }
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         let bytes = u64::from(sectors) * MAP_UNIT_BYTES;
         let transfer_ns = self.command_ns + self.byte_time.duration_ns(bytes);
@@ -446,53 +452,6 @@ impl Nand {
             die.erase_end_ns = die.free_ns;
         }
     }
-}
-
-/// Superblocks of which wear is kept: multi-bit ones, and an SLC cache's own.
-fn aged_superblocks(nand: &NandProfile, first_slc: u32) -> (u32, u32) {
-    let all = nand.blocks_per_plane.value;
-    let multi = first_slc.min(all);
-    (multi, all - multi)
-}
-
-fn page_units(nand: &NandProfile) -> u32 {
-    (nand.page_bytes.value / nand.map_unit().bytes()) as u32
-}
-
-fn stripe_units(nand: &NandProfile) -> Option<u32> {
-    let stripe = nand.stripe_bytes.as_ref()?;
-    let sense_bytes = u64::from(nand.planes.value) * nand.page_bytes.value;
-    (stripe.value < sense_bytes).then_some((stripe.value / nand.map_unit().bytes()) as u32)
-}
-
-/// Multi-bit and SLC superblocks; in SLC mode a word line holds one page.
-pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry) {
-    let program_pages = u32::from(nand.program_pages.value);
-    let sense_bytes = nand.page_bytes.value * u64::from(nand.planes.value);
-    let sense = (sense_bytes / nand.map_unit().bytes()) as u32;
-    let dies = u32::from(nand.dies.value);
-    let multi = SuperblockGeometry {
-        superblock_units: sense * dies * nand.pages_per_block.value,
-        group_units: FastDiv::new(sense * program_pages),
-        sense_units: FastDiv::new(sense),
-        program_pages: FastDiv::new(program_pages),
-        row_units: FastDiv::new(sense * program_pages * dies),
-    };
-    let bits = program_pages.max(nand.read_ns.value.len() as u32);
-    let slc = SuperblockGeometry {
-        superblock_units: sense * dies * (nand.pages_per_block.value / bits),
-        group_units: FastDiv::new(sense),
-        sense_units: FastDiv::new(sense),
-        program_pages: FastDiv::new(1),
-        row_units: FastDiv::new(sense * dies),
-    };
-    (multi, slc)
-}
-
-/// Bits that number the units of a superblock.
-pub fn address_shift(nand: &NandProfile) -> u32 {
-    let (multi, _) = geometries(nand);
-    multi.superblock_units.next_power_of_two().trailing_zeros()
 }
 
 #[cfg(test)]

@@ -132,11 +132,13 @@ pub const MAX_HOST_COST: Nanos = Nanos::from_millis(1);
 /// Longest injected latency: 10 years, so that times do not overflow.
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
+/// From what a drive holds at least to what addresses of 64 KiB units reach.
+const CAPACITIES: std::ops::RangeInclusive<u64> = 64 << 20..=128 << 40;
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, \
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
                            power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
                            wrap:SIZE";
-const KEYS: &str = "seed, lot, state, op, shrink, host, ambient, heatsink, ps, apst, coalescing, \
+const KEYS: &str = "seed, lot, state, op, capacity, shrink, host, ambient, heatsink, ps, apst, coalescing, \
                     map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
@@ -169,6 +171,8 @@ pub struct DriveOptions {
     pub lot: Option<u64>,
     /// An Nth of the drive ([`crate::Profile::shrunk`]). Chooses the profile.
     pub shrink: Option<u32>,
+    /// Another capacity of the family ([`crate::Profile::of_capacity`]), bytes.
+    pub capacity_bytes: Option<u64>,
     /// Content at power-on.
     pub state: InitialState,
     /// The computer that uses the drive, which the drive itself does not need; the caller has a
@@ -210,7 +214,7 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `lot=1`, `shrink=64`, `state=fresh|filled`, `op=25%`,
+    /// Set one option: `seed=7`, `lot=1`, `capacity=1TB`, `shrink=64`, `state=fresh|filled`, `op=25%`,
     /// `ambient=30`, `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`),
     /// `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`,
     /// `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
@@ -219,6 +223,9 @@ impl DriveOptions {
         let expected = match key {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
             "shrink" => "how many times smaller the drive is, from 1 to 131072, such as 64",
+            "capacity" => {
+                "a size from 67MB to 140TB as drives are sold, such as 960GB or 1.92TB (10^12 bytes), or 1TiB"
+            }
             "state" => "fresh or filled",
             "host" => {
                 "2017, 2025, bench (the test bench of the profile's source), or the processor time \
@@ -264,6 +271,10 @@ impl DriveOptions {
             "shrink" => {
                 let times = value.parse().ok();
                 self.shrink = Some(times.filter(|times| (1..=MOST_SHRINK).contains(times))?);
+            }
+            "capacity" => {
+                let bytes = parse_capacity(value);
+                self.capacity_bytes = Some(bytes.filter(|bytes| CAPACITIES.contains(bytes))?);
             }
             "state" => {
                 self.state = match value {
@@ -324,6 +335,27 @@ impl DriveOptions {
         }
         Some(())
     }
+}
+
+/// Units are powers of 1000, as those by which drives are sold, and of 1024 with an `i`.
+fn parse_capacity(text: &str) -> Option<u64> {
+    let text = text.trim().to_lowercase();
+    if text.ends_with("ib") {
+        return parse_size(&text).ok();
+    }
+    let text = text.strip_suffix('b').unwrap_or(&text);
+    let (number, unit) = match text.strip_suffix(['m', 'g', 't']) {
+        Some(number) => (number, &text[number.len()..]),
+        None => (text, ""),
+    };
+    let unit = match unit {
+        "m" => 1e6,
+        "g" => 1e9,
+        "t" => 1e12,
+        _ => 1.0,
+    };
+    let bytes = number.trim().parse::<f64>().ok()? * unit;
+    (bytes.is_finite() && bytes >= 0.0).then_some(bytes.round() as u64)
 }
 
 fn parse_cache_size(text: &str) -> Option<u64> {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::sourced::{Provenance, Sourced};
 
 mod builtin;
+mod capacity;
 mod ftl;
 pub mod lot;
 mod map_cache;
@@ -113,6 +114,9 @@ pub struct Profile {
     /// The part of the drive that this is ([`Profile::shrunk`]); absent: all of it.
     #[serde(skip)]
     pub shrink: Option<u32>,
+    /// It has a capacity that its text does not give.
+    #[serde(skip)]
+    pub capacity_chosen: bool,
 }
 
 /// Root mean squares of the logarithms of simulated over measured rates in the run that was fitted;
@@ -250,6 +254,8 @@ pub struct NandProfile {
     pub planes: Sourced<u8>,
     /// Whether planes of a die sense different pages at once ([`crate::planes`]). Absent: no.
     pub independent_plane_reads: Option<Sourced<bool>>,
+    /// One sense of a page serves all reads of it that wait ([`crate::nand`]).
+    pub joint_reads: Option<Sourced<bool>>,
     /// Page size of one plane in bytes.
     pub page_bytes: Sourced<u64>,
     /// Consecutive bytes on one die ([`crate::nand`]). Absent: a multi-plane page, else a divisor.

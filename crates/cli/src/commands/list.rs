@@ -114,8 +114,8 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
 fn profiles_text(profiles: &Profiles, columns: usize) -> String {
     let mut text = String::from(
         "\nSimulated drives: sim:NAME or sim:FILE.toml, also with options:\n  \
-         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED,shrink=N,\n  \
-         host=2017|2025|bench|TIME... (docs/model.md)\n",
+         sim:NAME,seed=N,state=fresh|filled,op=PERCENT,lot=SEED,capacity=SIZE,\n  \
+         shrink=N,host=2017|2025|bench|TIME... (docs/model.md)\n",
     );
     let _ = writeln!(
         text,
@@ -148,6 +148,7 @@ fn profiles_text(profiles: &Profiles, columns: usize) -> String {
             "With ,lot=SEED drives differ as those of a lot do ({}).",
             lot::summary()
         ),
+        "With ,capacity=SIZE a drive has the dies of that size of its family.".to_owned(),
         "With ,shrink=N a drive is an Nth of its size and reaches its steady state in an Nth of \
          the time; suites are shortened alike (docs/model.md says what else differs)."
             .to_owned(),

@@ -107,7 +107,7 @@ fn run_json_has_the_documented_keys() {
             .iter()
             .filter(|cell| cell["state"] == "finished")
             .collect();
-        assert_eq!(finished.len(), 11);
+        assert_eq!(finished.len(), 14);
         for cell in finished {
             assert!(cell["rw"] == "randread" || cell["rw"] == "read");
             for key in ["bs_bytes", "iodepth", "numjobs", "mib_per_s", "iops"] {
@@ -243,10 +243,10 @@ fn stdout_has_only_the_result_and_stderr_a_line_per_cell_without_a_terminal() {
     let done = fixture.ok("run quick sim:samsung-951 --scale 0.005 --out run --json");
     done.json();
     let lines: Vec<&str> = done.stderr.lines().collect();
-    assert_eq!(lines.len(), 11, "{done}");
+    assert_eq!(lines.len(), 14, "{done}");
     for line in lines {
         assert!(
-            line.starts_with("cell ") && line.contains(" of 12, samsung-951/"),
+            line.starts_with("cell ") && line.contains(" of 15, samsung-951/"),
             "{line}"
         );
         assert!(

@@ -214,7 +214,7 @@ fn comparisons_report_faster_slower_or_inconclusive() {
     // gives.
     let once = fixture.ok("compare a b").stdout;
     for part in [
-        "0.48 times the bandwidth",
+        "0.46 times the bandwidth",
         "larger than repetition gives",
         "slower in 1",
     ] {

@@ -1,5 +1,7 @@
 //! Parts of a drive from its profile and options.
 
+use assay_units::text::format_size;
+
 use super::{DriveError, map_access};
 use crate::coalescing::CoalescingSetting;
 use crate::data::DataStore;
@@ -91,9 +93,15 @@ pub(super) fn identity(
     let chosen = profile.coalescing.as_ref().map(CoalescingSetting::from);
     let name = profile.name.to_uppercase();
     Identity {
-        model: match profile.shrink {
-            None => format!("{} (simulated)", id.model),
-            Some(times) => format!("{} (simulated, 1/{times})", id.model),
+        model: {
+            let size = profile
+                .capacity_chosen
+                .then(|| format_size(id.capacity_bytes.value));
+            let size = size.map_or_else(String::new, |size| format!(", {size}"));
+            let part = profile
+                .shrink
+                .map_or_else(String::new, |times| format!(", 1/{times}"));
+            format!("{} (simulated{size}{part})", id.model)
         },
         serial: match options.lot {
             None => format!("SIM-{name}-{}", options.seed),

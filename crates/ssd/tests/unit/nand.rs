@@ -39,6 +39,29 @@ fn consecutive_groups_use_consecutive_dies_and_rows_alternate_page_types() {
     assert_eq!(nand.pages_touched(4, 4, 4), 1);
 }
 
+/// Reads of parts of a page that wait together take one sense; a later one takes its own.
+#[test]
+fn joint_reads_share_a_sense_until_it_ends() {
+    let mut profile = small();
+    profile.stripe_bytes = Some(assumed(4096));
+    profile.cache_read.value = true;
+    profile.joint_reads = Some(assumed(true));
+    let mut nand = Nand::new(&profile, None, u32::MAX, 0);
+    // Stripes of a unit: every fourth unit lies in the page of the first, and 32 in another row.
+    let [first, same, other] = [0, 4, 32].map(|unit| nand.locate_read(unit));
+    assert_eq!((first.die, other.die), (same.die, 0));
+    assert_eq!(nand.join(0, 0, first, 1), None);
+    assert_eq!(nand.read(0, 0, first, 1), 60_000);
+    assert_eq!(nand.join(0, 0, other, 1), None);
+    assert_eq!(nand.read(0, 0, other, 1), 130_000);
+    // In its register at 50 us, and transferred behind the first.
+    assert_eq!(nand.join(0, 20_000, same, 1), Some(70_000));
+    assert_eq!(nand.join(0, 50_001, same, 1), None);
+    let mut apart = Nand::new(&small(), None, u32::MAX, 0);
+    apart.read(0, 0, first, 1);
+    assert_eq!(apart.join(0, 0, same, 1), None);
+}
+
 /// Stripes of a page: 2 planes of 4 units, so that each die's second page follows the first of all
 /// dies.
 #[test]

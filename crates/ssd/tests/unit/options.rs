@@ -13,6 +13,7 @@ fn reads_the_command_line_spelling() {
         "coalescing=100us/4",
         "map_cache=1m",
         "shrink=64",
+        "capacity=1TB",
         "data=keep",
         "cycles=1500",
         "retention=90d",
@@ -26,6 +27,7 @@ fn reads_the_command_line_spelling() {
         options.set(key, value).unwrap();
     }
     assert_eq!((options.seed, options.shrink), (7, Some(64)));
+    assert_eq!(options.capacity_bytes, Some(1_000_000_000_000));
     assert_eq!(options.state, InitialState::Fresh);
     assert_eq!(options.over_provisioning_percent, Some(25));
     assert_eq!(options.ambient_celsius, Some(30.0));
@@ -91,13 +93,18 @@ fn refusals_name_what_would_be_right() {
     let mut options = DriveOptions::default();
     let error = options.set("sed", "7").unwrap_err();
     assert!(
-        error.to_string().contains("seed, lot, state, op, shrink"),
+        error
+            .to_string()
+            .contains("seed, lot, state, op, capacity, shrink"),
         "{error}"
     );
     for (key, value) in [
         ("seed", "-1"),
         ("state", "half"),
         ("shrink", "0"),
+        ("capacity", "1"),
+        ("capacity", "1pb"),
+        ("capacity", "infTB"),
         ("shrink", "64.5"),
         ("op", "95%"),
         ("op", "lots"),
