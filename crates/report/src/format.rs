@@ -3,6 +3,7 @@
 //! Rates and latencies (microseconds) have three significant digits below 100 and whole units with
 //! grouped thousands above, at least the three significant digits that histograms resolve.
 
+pub use assay_units::text::decimal_size;
 use assay_units::text::{format_size, group_digits};
 
 /// A rate or another positive figure: `0`, `4.56`, `45.6`, `456`, `4,567`.
@@ -94,20 +95,6 @@ pub fn capacity(bytes: u64) -> String {
     };
     let decimals = if value < 10.0 { 2 } else { 0 };
     format!("{value:.decimals$} {unit} ({})", format_size(bytes))
-}
-
-/// Bytes in decimal units, as endurance is rated: `13.9 PB`.
-pub fn decimal_size(bytes: f64) -> String {
-    let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9)];
-    let large = units.into_iter().find(|(_, unit)| bytes >= *unit);
-    let (name, unit) = large.unwrap_or(("MB", 1e6));
-    let value = bytes / unit;
-    let decimals = match value {
-        _ if value >= 100.0 => 0,
-        _ if value >= 10.0 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$} {name}")
 }
 
 /// An RFC 3339 stamp as `2026-11-21 03:15 UTC`; anything else unchanged.

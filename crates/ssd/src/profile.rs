@@ -114,9 +114,9 @@ pub struct Profile {
     /// The part of the drive that this is ([`Profile::shrunk`]); absent: all of it.
     #[serde(skip)]
     pub shrink: Option<u32>,
-    /// It has a capacity that its text does not give.
+    /// Capacity that its text does not give ([`Profile::of_capacity`]), bytes.
     #[serde(skip)]
-    pub capacity_chosen: bool,
+    pub capacity_chosen: Option<u64>,
 }
 
 /// Root mean squares of the logarithms of simulated over measured rates in the run that was fitted;

@@ -210,6 +210,20 @@ pub fn format_size(bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// Bytes in decimal units, as drives are sold and endurance is rated: `13.9 PB`.
+pub fn decimal_size(bytes: f64) -> String {
+    let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9)];
+    let large = units.into_iter().find(|(_, unit)| bytes >= *unit);
+    let (name, unit) = large.unwrap_or(("MB", 1e6));
+    let value = bytes / unit;
+    let decimals = match value {
+        _ if value >= 100.0 => 0,
+        _ if value >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$} {name}")
+}
+
 /// A size in fio's compact spelling, for cell names: `512`, `4k`, `128k`, `1m`, `16g`.
 pub fn compact_size(bytes: u64) -> String {
     for (shift, suffix) in [(40, "t"), (30, "g"), (20, "m"), (10, "k")] {

@@ -1,6 +1,6 @@
 //! Parts of a drive from its profile and options.
 
-use assay_units::text::format_size;
+use assay_units::text::decimal_size;
 
 use super::{DriveError, map_access};
 use crate::coalescing::CoalescingSetting;
@@ -96,7 +96,7 @@ pub(super) fn identity(
         model: {
             let size = profile
                 .capacity_chosen
-                .then(|| format_size(id.capacity_bytes.value));
+                .map(|bytes| decimal_size(bytes as f64));
             let size = size.map_or_else(String::new, |size| format!(", {size}"));
             let part = profile
                 .shrink

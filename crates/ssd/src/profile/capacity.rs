@@ -11,7 +11,7 @@
 //! Dies of another density or fewer channels, which makers use for some sizes and rarely publish;
 //! a rating of the maker for a size.
 
-use assay_units::text::format_size;
+use assay_units::text::decimal_size;
 
 use super::{Profile, ProfileError};
 use crate::sourced::Sourced;
@@ -26,9 +26,9 @@ impl Profile {
             Some(profile) => Ok(profile),
             None => Err(ProfileError::Invalid {
                 what: format!(
-                    "capacity={} is not made of whole dies of this family: from {} on it is",
-                    format_size(bytes),
-                    format_size(self.least_capacity_bytes())
+                    "capacity={} is less than the dies of this family make: {} is the least",
+                    decimal_size(bytes as f64),
+                    decimal_size(self.least_capacity_bytes() as f64)
                 ),
                 profile: self.name,
             }),
@@ -62,7 +62,7 @@ impl Profile {
         let dies = dies.filter(|&dies| dies > 0)?;
         let mut other = self.clone();
         other.identity.capacity_bytes.value = bytes;
-        other.capacity_chosen = bytes != whole_bytes;
+        other.capacity_chosen = (bytes != whole_bytes).then_some(bytes);
         if let Some(medium) = &mut other.in_place {
             medium.dies.value = dies;
             let is_whole = medium.stripe_dies.value <= dies;
