@@ -138,8 +138,8 @@ const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, sta
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
                            power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
                            wrap:SIZE";
-const KEYS: &str = "seed, lot, state, op, capacity, shrink, host, ambient, heatsink, ps, apst, coalescing, \
-                    map_cache, hmb, fdp, data, cycles, retention, fault";
+const KEYS: &str = "seed, lot, state, op, capacity, shrink, host, ambient, heatsink, ps, apst, \
+                    coalescing, map_cache, hmb, fdp, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -214,8 +214,8 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option: `seed=7`, `lot=1`, `capacity=1TB`, `shrink=64`, `state=fresh|filled`, `op=25%`,
-    /// `ambient=30`, `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`),
+    /// Set one option: `seed=7`, `lot=1`, `capacity=1TB`, `shrink=64`, `state=fresh|filled`,
+    /// `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or `off`),
     /// `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`, `cycles=1500`,
     /// `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100` (repeatable),
     /// `fault=latency-spike@100=50ms`.
@@ -223,9 +223,7 @@ impl DriveOptions {
         let expected = match key {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",
             "shrink" => "how many times smaller the drive is, from 1 to 131072, such as 64",
-            "capacity" => {
-                "a size from 67MB to 140TB as drives are sold, such as 960GB or 1.92TB (10^12 bytes), or 1TiB"
-            }
+            "capacity" => "a size from 67MB to 140TB as drives are sold, such as 960GB or 1.92TB",
             "state" => "fresh or filled",
             "host" => {
                 "2017, 2025, bench (the test bench of the profile's source), or the processor time \
@@ -272,10 +270,7 @@ impl DriveOptions {
                 let times = value.parse().ok();
                 self.shrink = Some(times.filter(|times| (1..=MOST_SHRINK).contains(times))?);
             }
-            "capacity" => {
-                let bytes = parse_capacity(value);
-                self.capacity_bytes = Some(bytes.filter(|bytes| CAPACITIES.contains(bytes))?);
-            }
+            "capacity" => self.capacity_bytes = Some(parse_capacity(value)?),
             "state" => {
                 self.state = match value {
                     "fresh" => InitialState::Fresh,
@@ -341,7 +336,9 @@ impl DriveOptions {
 fn parse_capacity(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase();
     if text.ends_with("ib") {
-        return parse_size(&text).ok();
+        return parse_size(&text)
+            .ok()
+            .filter(|bytes| CAPACITIES.contains(bytes));
     }
     let text = text.strip_suffix('b').unwrap_or(&text);
     let (number, unit) = match text.strip_suffix(['m', 'g', 't']) {
@@ -355,7 +352,8 @@ fn parse_capacity(text: &str) -> Option<u64> {
         _ => 1.0,
     };
     let bytes = number.trim().parse::<f64>().ok()? * unit;
-    (bytes.is_finite() && bytes >= 0.0).then_some(bytes.round() as u64)
+    // Saturates; what is no number is 0.
+    Some(bytes.round() as u64).filter(|bytes| CAPACITIES.contains(bytes))
 }
 
 fn parse_cache_size(text: &str) -> Option<u64> {

@@ -1,10 +1,11 @@
-//! Joint reads (`nand.joint_reads`): one sense of a page serves every read of it that comes before the sense has ended.
+//! Joint reads (`nand.joint_reads`): one sense of a page serves every read of it that comes before
+//! the sense has ended.
 //!
-//! A die senses a page into its register, from which any part is then transferred. A controller that
-//! sorts the reads that wait for a die by page senses once for all of them. So sequential reads that
-//! are striped in parts of a page over the dies take a sense per page, not per part, while random
-//! reads take one each: the two limits of a drive whose random reads of 4 and 8 KiB have one rate in
-//! bytes and whose sequential reads have a higher one (the P4510 of 1 TB).
+//! A die senses a page into its register, from which any part is then transferred. A controller
+//! that sorts the reads that wait for a die by page senses once for all of them. So sequential
+//! reads that are striped in parts of a page over the dies take a sense per page, not per part,
+//! while random reads take one each: the two limits of a drive whose random reads of 4 and 8 KiB
+//! have one rate in bytes and whose sequential reads have a higher one (the P4510 of 1 TB).
 //!
 //! # Non-goals
 //! Reads that come when the sense has ended, and find the page still in its register.
