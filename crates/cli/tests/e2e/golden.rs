@@ -232,8 +232,8 @@ fn temperatures_after_two_minutes_at_once_and_depths_per_queue_are_those_of_the_
     let fixture = Fixture::on_disk();
     let run = fixture.json(
         "run bandwidth sim:samsung-951,host=6us sim:toshiba-rd400 --set area=1GiB \
-         --set runtime=200ms --set ramp=50ms --set soak=1s --set settle=1s --set threads=64 --set blocks=32k --set \
-         readers=1 --set queue_threads=1,8,64 --out run",
+         --set runtime=200ms --set ramp=50ms --set soak=1s --set settle=1s --set threads=64 \
+         --set blocks=32k --set readers=1 --set queue_threads=1,8,64 --out run",
     );
     fixture.ok("export run --format csv -o csv");
     let text = fixture.text("csv/telemetry.csv");
