@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `threads=64`, `threads=16` | the other column of random reads | this one |
 //! | `long blocks` | random reads below 32 KiB | the others |
-//! | `quick` | 4 KiB random reads by 16 and 64 threads, as in the suite | the others |
-//! | `quick and three` | these, and 512 B, 16 and 128 KiB by 64 threads | the others |
+//! | `two cells` | 4 KiB random reads by 16 and 64 threads | the others |
+//! | `quick` | these, and 512 B, 16 and 128 KiB by 64 threads, as in the suite | the others |
 //! | `drive` | hardware facts and the data sheet | random and sequential reads |
 //! | `sequential` | all random reads | sequential reads |
 //!
@@ -69,13 +69,13 @@ const FOLDS: [Fold; 6] = [
         is_of_both_columns: false,
     },
     Fold {
-        name: "quick",
+        name: "two cells",
         situation: Situation::AnotherBlock,
         is_known: |_, bytes| bytes == 4096,
         is_of_both_columns: true,
     },
     Fold {
-        name: "quick and three",
+        name: "quick",
         situation: Situation::AnotherBlock,
         is_known: |threads, bytes| {
             bytes == 4096 || (threads == 64 && [512, 16_384, 131_072].contains(&bytes))

@@ -126,9 +126,11 @@ pub fn intervals(all: &[Scored]) -> Vec<PredictiveInterval> {
     let mut out = Vec::new();
     for kind in FigureKind::ALL {
         for situation in Situation::ALL {
-            // The folds of the suite `quick` leave out depths and blocks at once.
+            // Folds of few known cells leave out depths and blocks at once.
             let is = |s: &Scored| {
-                s.kind == kind && s.situation == situation && !s.fold.starts_with("quick")
+                s.kind == kind
+                    && s.situation == situation
+                    && !["two cells", "quick"].contains(&s.fold.as_str())
             };
             let of = |s: &Scored| Some((s.published / s.simulated.filter(|_| is(s))?).ln());
             let errors = by_drive(all, &of);

@@ -31,14 +31,8 @@ const REACHED: [Reached; 8] = [
         88.0,
         0.85,
     ),
-    ("quick", FigureKind::RandomRead, [7.5, 39.0], 85.0, 1.60),
-    (
-        "quick and three",
-        FigureKind::RandomRead,
-        [5.5, 20.5],
-        88.0,
-        0.60,
-    ),
+    ("two cells", FigureKind::RandomRead, [7.5, 39.0], 85.0, 1.60),
+    ("quick", FigureKind::RandomRead, [5.5, 20.5], 88.0, 0.60),
     ("drive", FigureKind::RandomRead, [20.0, 40.0], 88.0, 1.40),
     (
         "drive",
