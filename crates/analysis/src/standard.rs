@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT, SteadyRule};
 use assay_store::model::{
-    self, CellKind, NOT_NEEDED, Standard, SteadyRecord, WriteCache, warning::code::PURGE_INCOMPLETE,
+    CellKind, NOT_NEEDED, Standard, SteadyRecord, WriteCache, warning::code::PURGE_INCOMPLETE,
 };
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_units::text::{format_size, group_digits};
@@ -151,7 +151,7 @@ fn drive_and_scale(run: &Run, drive: usize, standard: &Standard, into: &mut Vec<
         is_drive,
     ));
     let scale = run.manifest.scale;
-    let shrunk = record.details.get(model::SHRINK);
+    let shrunk = record.shrink();
     let found = match (scale, shrunk) {
         (_, Some(times)) => format!("divided by {times}, with the drive"),
         (1.0, None) => "as published".to_owned(),

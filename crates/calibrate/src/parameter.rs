@@ -30,6 +30,11 @@ const QUANTITIES: [&str; 10] = [
     "_ppm",
 ];
 
+/// Of the host that measured a drive: the number, and whether it is of threads with several I/Os in
+/// flight.
+pub const HOST_COSTS: [(&str, bool); 2] =
+    [("bench.sync_io_ns", false), ("bench.async_io_ns", true)];
+
 /// Whether a number is a time, rate, energy, temperature or share, by the suffix of its name.
 pub fn is_quantity(path: &str) -> bool {
     QUANTITIES.iter().any(|unit| path.ends_with(unit))

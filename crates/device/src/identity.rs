@@ -4,9 +4,9 @@
 //! its file name. All namespaces and partitions of a drive share it. Sources: Linux
 //! Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
 
-use assay_sim_host::host::NamedHost;
 use std::path::{Path, PathBuf};
 
+use assay_sim_host::host::NamedHost;
 use assay_units::text::did_you_mean;
 use serde::{Deserialize, Serialize};
 

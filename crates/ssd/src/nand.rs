@@ -320,6 +320,15 @@ impl Nand {
         die.last_program_end_ns > at_ns && die.last_program == sense.group
     }
 
+    /// Channel time of a read's data, with its command.
+    #[inline]
+    fn transfer_ns(&self, sectors: u32) -> u64 {
+        self.command_ns
+            + self
+                .byte_time
+                .duration_ns(u64::from(sectors) * MAP_UNIT_BYTES)
+    }
+
     /// Returns when `sectors` sectors of the sense are in the controller.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, sectors: u32) -> u64 {
@@ -333,6 +342,7 @@ impl Nand {
         }
         let row = self.wear.row(sense.group >> self.shift);
         read_ns = self.variation.of_flash_ns(read_ns, self.wear.law(), row);
+        let transfer_ns = self.transfer_ns(sectors);
         let number = sense.die as usize;
         let die = &mut self.dies[number];
         let period_ends_ns = die.reads_free_ns;
@@ -356,8 +366,6 @@ impl Nand {
             joint.begin(sense.page_address(self.page_sectors), sensed);
         }
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
-        let bytes = u64::from(sectors) * MAP_UNIT_BYTES;
-        let transfer_ns = self.command_ns + self.byte_time.duration_ns(bytes);
         let moved = channel.reserve(now_ns, sensed, transfer_ns);
         let before_ns = die.free_ns;
         let end_ns = if self.cache_read { sensed } else { moved };

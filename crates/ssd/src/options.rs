@@ -1,5 +1,6 @@
 //! Options of a simulated drive and their syntax (`sim:NAME,key=value,...`).
 
+use assay_units::text::parse_capacity;
 use assay_units::{Nanos, parse_duration, parse_size};
 
 use crate::ageing::RETENTION_CELSIUS;
@@ -270,7 +271,7 @@ impl DriveOptions {
                 let times = value.parse().ok();
                 self.shrink = Some(times.filter(|times| (1..=MOST_SHRINK).contains(times))?);
             }
-            "capacity" => self.capacity_bytes = Some(parse_capacity(value)?),
+            "capacity" => self.capacity_bytes = Some(parse_drive_capacity(value)?),
             "state" => {
                 self.state = match value {
                     "fresh" => InitialState::Fresh,
@@ -332,28 +333,9 @@ impl DriveOptions {
     }
 }
 
-/// Units are powers of 1000, as those by which drives are sold, and of 1024 with an `i`.
-fn parse_capacity(text: &str) -> Option<u64> {
-    let text = text.trim().to_lowercase();
-    if text.ends_with("ib") {
-        return parse_size(&text)
-            .ok()
-            .filter(|bytes| CAPACITIES.contains(bytes));
-    }
-    let text = text.strip_suffix('b').unwrap_or(&text);
-    let (number, unit) = match text.strip_suffix(['m', 'g', 't']) {
-        Some(number) => (number, &text[number.len()..]),
-        None => (text, ""),
-    };
-    let unit = match unit {
-        "m" => 1e6,
-        "g" => 1e9,
-        "t" => 1e12,
-        _ => 1.0,
-    };
-    let bytes = number.trim().parse::<f64>().ok()? * unit;
-    // Saturates; what is no number is 0.
-    Some(bytes.round() as u64).filter(|bytes| CAPACITIES.contains(bytes))
+fn parse_drive_capacity(text: &str) -> Option<u64> {
+    let bytes = parse_capacity(text).ok();
+    bytes.filter(|bytes| CAPACITIES.contains(bytes))
 }
 
 fn parse_cache_size(text: &str) -> Option<u64> {

@@ -172,6 +172,11 @@ pub const LAYERS: &str = "layers";
 pub const SHRINK: &str = "shrink";
 
 impl DriveRecord {
+    /// How many times smaller a simulated drive is than the whole one ([`SHRINK`]).
+    pub fn shrink(&self) -> Option<&str> {
+        self.details.get(SHRINK).map(String::as_str)
+    }
+
     /// Whether this is the same drive; options of a simulated drive are part of its specification.
     pub fn is_same(&self, other: &DriveRecord) -> bool {
         self.spec == other.spec

@@ -138,6 +138,22 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
     scaled(text, number, factor)
 }
 
+/// Bytes from `960GB`, `1.92TB`: powers of 1000, as drives are sold; of 1024 with an `i` (`1TiB`).
+///
+/// # Errors
+/// As [`parse_size`].
+pub fn parse_capacity(text: &str) -> Result<u64, ParseError> {
+    let (number, unit) = number_and_unit(text, SIZE_FORMS)?;
+    let lower = unit.to_ascii_lowercase();
+    let factor = match lower.strip_suffix('b').unwrap_or(&lower) {
+        "m" => 1_000_000,
+        "g" => 1_000_000_000,
+        "t" => 1_000_000_000_000,
+        _ => return parse_size(text),
+    };
+    scaled(text, number, factor)
+}
+
 /// Bytes per second from `800MB/s`, `1.5GiB/s`, `100k`. Decimal prefixes with a `B` are powers of
 /// 1000, as rates are quoted; `KiB`, `MiB`, ... and bare letters, as fio reads them, are powers of
 /// 1024. `Gb/s`, `Gbit/s` and `Gbps` are bits, in powers of 1000.

@@ -280,8 +280,12 @@ impl Worker {
         self.checker.is_some()
     }
 
+    fn in_flight(&self) -> u32 {
+        (self.pending.len() - self.free.len()) as u32
+    }
+
     fn is_idle(&self) -> bool {
-        self.free.len() == self.pending.len()
+        self.in_flight() == 0
     }
 
     #[inline]
@@ -466,7 +470,7 @@ impl Worker {
         }
         while let Some(&slot) = self.free.last() {
             if let Some(search) = &self.depth_search
-                && !search.may_issue((self.pending.len() - self.free.len()) as u32)
+                && !search.may_issue(self.in_flight())
             {
                 break;
             }

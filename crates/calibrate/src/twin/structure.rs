@@ -7,7 +7,7 @@ use toml::Value;
 
 use crate::inference::posterior::Prior;
 use crate::numbers::{get, leader, put, remove};
-use crate::parameter::is_quantity;
+use crate::parameter::{HOST_COSTS, is_quantity};
 use crate::structures::{Structure, changed, flipped, layout, layouts, number, numbers, shape};
 use crate::template::{ReferenceDrive, Template, is_read_path};
 
@@ -27,8 +27,6 @@ const UNLIMITED_SLOTS: i64 = 255;
 const PREFETCH_STREAMS: i64 = 16;
 /// Of the host that measured the published figures; assay sends the pieces of an I/O at once.
 pub const NOT_OF_THE_DRIVE: [&str; 1] = ["bench.max_io_bytes"];
-/// Of the host that measured a drive.
-const HOST_COSTS: [&str; 2] = ["bench.sync_io_ns", "bench.async_io_ns"];
 /// Structural numbers: those that alternatives change, and the capacity.
 pub const STRUCTURE: [&str; 15] = [
     "identity.capacity_bytes",
@@ -86,7 +84,7 @@ pub fn template(base: &ReferenceDrive, capacity_bytes: Option<u64>) -> Template 
     let numbers = base.numbers.iter().map(|n| n.path.as_str());
     let mut all: Vec<&str> = numbers.filter(|path| is_read_path(path)).collect();
     all.extend(MECHANISMS.iter().map(|m| m.0));
-    all.extend(HOST_COSTS);
+    all.extend(HOST_COSTS.map(|(path, _)| path));
     all.sort_unstable();
     all.dedup();
     for path in all {

@@ -271,12 +271,13 @@ impl Executor<'_, '_> {
             ..CellOutcome::default()
         };
         for job in &outcome.drives {
+            let workload = workloads.get(done.results.len());
             let simulated = self.drives[job.drive].info().simulated;
             let mut result = result_of(job, outcome, host, simulated);
             if simulated {
                 let threads = workloads.iter().map(|w| w.numjobs).sum();
                 let session = &self.drives[job.drive];
-                let own = workloads.get(done.results.len()).or(workloads.first());
+                let own = workload.or(workloads.first());
                 result.busiest_thread_pct = own.and_then(|own| {
                     simulated_host::busiest_thread_pct(session, threads, own, &result)
                 });
@@ -284,13 +285,13 @@ impl Executor<'_, '_> {
             let origins = self.counter_origins(job.drive);
             telemetry.add_to(job.drive, origins, &mut result);
             let values = &mut result.values;
-            if let Some(workload) = workloads.get(done.results.len())
+            if let Some(workload) = workload
                 && cell.plan.load.is_some()
                 && let Pacing::Open { iops, .. } = workload.pacing
             {
                 values.insert(OFFERED_IOPS.to_owned(), iops.get() as f64);
             }
-            if let Some(workload) = workloads.get(done.results.len())
+            if let Some(workload) = workload
                 && cell.plan.point.is_some()
             {
                 values.insert(POINT_THREADS.to_owned(), workload.numjobs.into());
@@ -307,9 +308,8 @@ impl Executor<'_, '_> {
                 self.warn_cell(cell, job.drive, warn::power_ended(last, end))?;
             }
             self.warn_about(cell, (outcome, job), &result, host)?;
-            self.warn_about_depth(cell, job, workloads.get(done.results.len()))?;
+            self.warn_about_depth(cell, job, workload)?;
             if !simulated {
-                let workload = workloads.get(done.results.len());
                 self.warn_about_real(cell, (outcome, job), workload, host)?;
             }
             done.results.push(result);

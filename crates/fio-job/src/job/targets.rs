@@ -53,17 +53,17 @@ impl Places {
 }
 
 pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, JobFileError> {
-    let engine = given.text("ioengine").map_or("psync", |(engine, _)| engine);
     if let Some(drive) = drive {
         return Ok(Places::one(Target::Drive(drive.to_owned())));
     }
     if let Some(target) = super::trace::target(given) {
         return Ok(Places::one(target));
     }
-    if let Some(foreign) = engine_of(given)?.foreign {
-        needs_drive(given, engine, foreign)?;
+    let engine = engine_of(given)?;
+    if let Some(foreign) = engine.foreign {
+        needs_drive(given, engine.name, foreign)?;
     }
-    if matches!(engine, "null" | "cpp_null") {
+    if matches!(engine.name, "null" | "cpp_null") {
         let size = match given.size("size")? {
             Some(crate::number::Size::Bytes(bytes)) if bytes > 0 => {
                 format!("null:size={}", bytes.next_multiple_of(4096))
@@ -86,19 +86,13 @@ pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, J
 
 /// A user-space driver and another system name drives in a way that the kernel here does not know.
 fn needs_drive(given: &Given<'_>, engine: &str, foreign: Foreign) -> Result<(), JobFileError> {
-    let is_ours = match given.text("filename") {
-        Some((name, _)) => {
-            foreign == Foreign::Windows && !name.contains(['\\', ':']) || name.starts_with("/dev/")
-        }
-        None => foreign == Foreign::Windows,
-    };
-    if is_ours {
+    let name = given.text("filename").map(|(name, _)| name);
+    let is_file = name.is_none_or(|name| !name.contains(['\\', ':']));
+    let is_device = name.is_some_and(|name| name.starts_with("/dev/"));
+    if is_device || foreign == Foreign::Windows && is_file {
         return Ok(());
     }
-    let named = match given.text("filename") {
-        Some((name, _)) => format!("filename={name} of "),
-        None => String::new(),
-    };
+    let named = name.map_or_else(String::new, |name| format!("filename={name} of "));
     let message = format!(
         "{named}ioengine={engine} names no drive of this host; add the drive to the command line, \
          such as /dev/nvme0n1"

@@ -5,7 +5,6 @@ use assay_analysis::modes;
 use assay_analysis::score::{self, CellScore};
 use assay_stats::consistency::Score;
 use assay_stats::modes::{LEAST_VALUES, Mode};
-use assay_store::model::SHRINK;
 use assay_store::series::IntervalSample;
 use serde_json::Value;
 
@@ -99,8 +98,7 @@ pub fn modes_text(point: &Point<'_>, scored: &CellScore) -> Option<String> {
 }
 
 fn is_shrunk(point: &Point<'_>) -> bool {
-    let drive = &point.set.drives[point.drive];
-    drive.info.details.contains_key(SHRINK)
+    point.set.drives[point.drive].info.shrink().is_some()
 }
 
 /// A row's mean, consistency, extremes, modes and outliers.

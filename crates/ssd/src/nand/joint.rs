@@ -10,8 +10,6 @@
 //! # Non-goals
 //! Reads that come when the sense has ended, and find the page still in its register.
 
-use crate::profile::MAP_UNIT_BYTES;
-
 use super::{Nand, Sense};
 
 /// Pages with a sense that has not ended, of a plane: 128 commands of 128 KiB of several streams
@@ -62,11 +60,10 @@ impl Nand {
     /// serves them, too.
     #[inline]
     pub fn join(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, sectors: u32) -> Option<u64> {
-        let page = sense.page_address(self.page_sectors);
-        let sensed_ns = self.joint.as_ref()?.ends_ns(page, issue_ns)?;
+        let joint = self.joint.as_ref()?;
+        let sensed_ns = joint.ends_ns(sense.page_address(self.page_sectors), issue_ns)?;
+        let transfer_ns = self.transfer_ns(sectors);
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
-        let bytes = u64::from(sectors) * MAP_UNIT_BYTES;
-        let transfer_ns = self.command_ns + self.byte_time.duration_ns(bytes);
         Some(channel.reserve(now_ns, sensed_ns, transfer_ns))
     }
 }

@@ -27,10 +27,10 @@ impl Worker {
         if let Some(thinking) = &mut self.think {
             thinking.completed(now);
         }
+        let in_flight = self.in_flight();
         if let Some(search) = &mut self.depth_search
             && !pending.read_back
         {
-            let in_flight = (self.pending.len() - self.free.len()) as u32;
             let step = search.completed(now - pending.intended, in_flight, now);
             if step == SearchStep::Measure {
                 recorder.end_ramp(now);

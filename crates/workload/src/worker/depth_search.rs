@@ -124,12 +124,10 @@ impl DepthSearch {
         self.ios += 1;
         let is_slow = latency > self.target.limit;
         self.slow += u64::from(is_slow);
-        if self.drains {
-            // What is left of the depth before counts for nothing.
-        } else if is_slow && self.target.percentile >= 100.0 && self.state == State::Searching {
-            self.lower();
-            self.begin_window(now);
-        } else if now - self.window_start >= self.target.window {
+        // While it drains, what is left of the depth before counts for nothing.
+        let is_over = now - self.window_start >= self.target.window;
+        let is_refuted = is_slow && self.target.percentile >= 100.0;
+        if !self.drains && (is_over || is_refuted && self.state == State::Searching) {
             self.end_window(now);
         }
         if self.drains && in_flight == 0 {
@@ -145,11 +143,6 @@ impl DepthSearch {
 
     fn end_window(&mut self, now: Nanos) {
         match self.state {
-            State::Measuring => {
-                self.state = State::Done;
-                return;
-            }
-            State::Found => {}
             State::Searching => {
                 let fast_pct = (self.ios - self.slow) as f64 / self.ios as f64 * 100.0;
                 match fast_pct >= self.target.percentile {
@@ -157,7 +150,8 @@ impl DepthSearch {
                     false => self.lower(),
                 }
             }
-            State::Done => return,
+            State::Measuring => self.state = State::Done,
+            State::Found | State::Done => {}
         }
         self.begin_window(now);
     }

@@ -1,7 +1,7 @@
 //! Figures of single views: scores, knees, rounds, wake-up, jobs at once.
 
 use assay_stats::knee::DepthKnee;
-use assay_store::model::{CACHE_HIT_PCT, CellResult, SHRINK};
+use assay_store::model::{CACHE_HIT_PCT, CellResult};
 use assay_units::text::whole;
 use assay_units::{GIB, Nanos};
 
@@ -38,7 +38,7 @@ pub(in crate::figure) fn score_steadiness<'a>(
 ) -> Found<'a> {
     let first = input.first()?;
     let drive = first.run.manifest.drives.get(first.part.drive)?;
-    if drive.details.contains_key(SHRINK) {
+    if drive.shrink().is_some() {
         return None;
     }
     let score = score::score_of_cell(first.part)?.score;

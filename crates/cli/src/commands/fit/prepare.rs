@@ -2,7 +2,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use assay_calibrate::measurement::Measurement;
-use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed, with_values};
+use assay_calibrate::parameter::{
+    FreeParameter, HOST_COSTS, free_by_default, renamed, with_values,
+};
 use assay_calibrate::run_folder::{self, FitTargets};
 use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
 use assay_calibrate::{FitSettings, Procedure, published, table};
@@ -13,9 +15,6 @@ use super::{PUBLISHED, threads};
 use crate::args::FitArguments;
 use crate::exit::bail_usage;
 
-/// Free if the figures come from another host than the published ones, by the kind of thread: the
-/// number, and whether it is of threads with several I/Os in flight.
-const HOST_COSTS: [(&str, bool); 2] = [("bench.sync_io_ns", false), ("bench.async_io_ns", true)];
 /// Whatever host the profile has: no computer is faster, and few are slower.
 const HOST_RANGE_NS: (f64, f64) = (200.0, 50_000.0);
 
@@ -174,6 +173,7 @@ fn free(
     if arguments.to == PUBLISHED {
         return Ok(free);
     }
+    // The figures come from another host than the published ones.
     let figures = || targets.measurements.iter();
     for (path, deep) in HOST_COSTS {
         let is_of_kind = |m: &Measurement| match m.procedure {
