@@ -1,5 +1,7 @@
 //! Errors of runs.
 
+use std::path::PathBuf;
+
 use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_suite::SuiteError;
@@ -32,6 +34,15 @@ pub enum ExecuteError {
     /// The resumed run has another plan or drive.
     #[error("cannot resume {run}: {why}")]
     NotTheSame { run: String, why: String },
+    #[error(
+        "cannot write the log of I/Os {}: {source}; name another file in --write_iolog, or leave \
+         it out",
+        path.display()
+    )]
+    IoLog {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     #[error(transparent)]
     Suite(#[from] SuiteError),
     #[error(transparent)]
@@ -50,6 +61,7 @@ impl Classified for ExecuteError {
             ExecuteError::Run(error) => error.class(),
             ExecuteError::Store(error) => error.class(),
             ExecuteError::NoLoad { .. } | ExecuteError::NoPoint { .. } => ErrorClass::DriveFailed,
+            ExecuteError::IoLog { .. } => ErrorClass::Io,
             ExecuteError::Together(_) | ExecuteError::NotTheSame { .. } => ErrorClass::Usage,
         }
     }

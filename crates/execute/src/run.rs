@@ -24,6 +24,7 @@ mod drive_state;
 mod drive_threads;
 mod drives;
 mod early_stop;
+mod io_log;
 mod journal;
 mod lost_drives;
 mod minutes;

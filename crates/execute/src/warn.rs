@@ -8,6 +8,7 @@ use assay_units::Nanos;
 use assay_units::text::{format_size, group_digits, whole};
 
 use assay_suite::expand::UnsupportedBlockSize;
+use assay_workload::plan::SteadyState;
 
 mod host;
 mod latency;
@@ -372,6 +373,17 @@ pub(crate) fn not_steady(why: &str) -> Warning {
         format!("the drive was not in steady state: {why}"),
         "do not quote it as steady; the verdict does not use it. Write for longer, at the suite's \
          own durations and without --scale",
+    )
+}
+
+pub(crate) fn never_steady(rule: &SteadyState, why: &str) -> Warning {
+    warning(
+        code::NOT_STEADY,
+        format!(
+            "the job ended before its rate was steady by {}: {why}",
+            rule.text
+        ),
+        "do not quote it as steady; give a longer --runtime, or a wider limit in --steadystate",
     )
 }
 

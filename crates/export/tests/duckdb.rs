@@ -127,6 +127,7 @@ fn interval(
         start,
         end: start + span,
         ops: vec![(op, counts)],
+        submitted: Vec::new(),
     }
 }
 

@@ -16,7 +16,7 @@ mod targets;
 mod trace;
 
 use given::Given;
-pub use limits::LeastRate;
+pub use limits::Limits;
 pub use logs::{LogKind, LogRequest};
 pub use targets::Target;
 
@@ -45,7 +45,7 @@ pub struct FioJob {
     /// The file may be created.
     pub may_create: bool,
     /// Least rate in every interval; a job below it has failed.
-    pub least_rate: LeastRate,
+    pub limits: Limits,
     pub logs: Vec<LogRequest>,
 }
 
@@ -122,7 +122,7 @@ fn section_jobs(
 ) -> Result<(), JobFileError> {
     let places = targets::places(given, drive)?;
     let mut options = common_options(given, &places, exit, &mut conversion.notes)?;
-    let least_rate = limits::least_rate(given, &mut options)?;
+    let limits = limits::checked_after(given, &mut options)?;
     // Sections have different data, as fio's have.
     let before = conversion.jobs.len() as u64;
     options.seed = Some(options.seed.unwrap_or(1).wrapping_add(before));
@@ -164,7 +164,7 @@ fn section_jobs(
             file_bytes: given.bytes("filesize")?.filter(|&bytes| bytes > 0),
             clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
-            least_rate,
+            limits,
             logs,
         });
     }

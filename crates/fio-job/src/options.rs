@@ -172,7 +172,7 @@ options! {
     "latency_window" => Converted("`--latency_window`; 1 s without it, where fio has none");
     "latency_percentile" => Converted("`--latency_percentile`");
     "latency_run" => Converted("`--latency_run`");
-    "max_latency" => Unsupported(OFF, "latency_target, which lowers the depth");
+    "max_latency" => Converted("checked after the run; fio ends a job at the first slower I/O");
     "verify" =>
         Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset \
             and generation");
@@ -238,11 +238,10 @@ options! {
     "flow_id" => Converted("`--flow_id`");
     "flow_sleep" => Converted("`--flow_sleep`");
     "flow_watermark" => Unsupported(OFF, "");
-    "steadystate" | "ss" =>
-        Unsupported(&[], "assay run snia-iops measures until steady state by SNIA's rule");
-    "steadystate_duration" | "ss_dur" | "steadystate_ramp_time" | "ss_ramp"
-        | "steadystate_check_interval" | "ss_interval" =>
-        NoEffect("of steadystate only, which is an error");
+    "steadystate" | "ss" => Converted("`--steadystate`, of a job that runs by itself");
+    "steadystate_duration" | "ss_dur" => Converted("`--steadystate_duration`");
+    "steadystate_ramp_time" | "ss_ramp" => Converted("`--steadystate_ramp_time`");
+    "steadystate_check_interval" | "ss_interval" => Converted("`--interval`, with steadystate");
     "nice" | "prio" | "prioclass" | "priohint" =>
         Unsupported(OFF, "nice or ionice starts assay with a priority");
     "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" =>
@@ -265,8 +264,7 @@ options! {
     "replay_time_scale" => Converted("`--trace_time_scale`, 100 divided by it");
     "replay_skip" => Converted("`--trace_skip`");
     "read_iolog_chunked" => NoEffect("a trace is always read piece by piece");
-    "write_iolog" =>
-        Unsupported(&[], "blktrace of the drive while it runs; assay job --trace replays it");
+    "write_iolog" => Converted("`--write_iolog`: a log of version 3, which is appended to");
     "merge_blktrace_file" | "merge_blktrace_scalars" | "merge_blktrace_iters" =>
         Unsupported(&[], "");
     "hipri" => Converted("`--hipri`");

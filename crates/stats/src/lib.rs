@@ -40,7 +40,7 @@ pub use histogram::Histogram;
 pub use host::{HostAudit, HostLoad, HostLoadSum, ProcessLoad};
 pub use moments::mean;
 pub use quantile::{median, quantile};
-pub use recorder::{Interval, OpInterval, Recorder};
+pub use recorder::{Interval, OpInterval, Recorder, SubmittedIo};
 pub use steady::{SteadyEvaluation, SteadyRule};
 pub use summary::{LatencySummary, OpSummary};
 pub use totals::JobTotals;

@@ -52,6 +52,16 @@ impl OpInterval {
     }
 }
 
+/// An I/O as it was submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubmittedIo {
+    /// Since the job's start.
+    pub at: Nanos,
+    pub op: Op,
+    pub offset_bytes: u64,
+    pub len_bytes: u32,
+}
+
 /// Completions of one worker (or, merged, of all workers of a job) in one interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
@@ -65,6 +75,8 @@ pub struct Interval {
     pub end: Nanos,
     /// Counts per operation that occurred.
     pub ops: Vec<(Op, OpInterval)>,
+    /// What was submitted, where that is asked for.
+    pub submitted: Vec<SubmittedIo>,
 }
 
 impl Interval {
@@ -72,11 +84,13 @@ impl Interval {
         self.start = self.start.min(other.start);
         self.end = self.end.max(other.end);
         merge_ops(&mut self.ops, &other.ops);
+        self.submitted.extend_from_slice(&other.submitted);
     }
 
     /// Keeps the storage for [`Recorder::recycle`]. Costs only the buckets in use.
     pub fn clear(&mut self) {
         self.ops.iter_mut().for_each(|(_, counts)| counts.clear());
+        self.submitted.clear();
     }
 
     pub fn is_empty(&self) -> bool {
@@ -109,6 +123,8 @@ pub struct Recorder {
     ops: [Option<OpInterval>; OPS.len()],
     spare_ops: Vec<OpInterval>,
     spare_lists: Vec<Vec<(Op, OpInterval)>>,
+    submitted: Vec<SubmittedIo>,
+    spare_submitted: Vec<SubmittedIo>,
 }
 
 impl Recorder {
@@ -126,6 +142,8 @@ impl Recorder {
             ops: [const { None }; OPS.len()],
             spare_ops: Vec::new(),
             spare_lists: Vec::new(),
+            submitted: Vec::new(),
+            spare_submitted: Vec::new(),
         };
         recorder.boundary = recorder.boundary_after(start);
         recorder
@@ -184,6 +202,15 @@ impl Recorder {
         }
     }
 
+    pub fn record_submission(&mut self, at: Nanos, op: Op, offset_bytes: u64, len_bytes: u32) {
+        self.submitted.push(SubmittedIo {
+            at: at - self.start,
+            op,
+            offset_bytes,
+            len_bytes,
+        });
+    }
+
     /// `result` is a negated error number, or the bytes that a short I/O moved.
     #[cold]
     pub fn record_error(&mut self, op: Op, result: i32) {
@@ -208,6 +235,10 @@ impl Recorder {
             start: self.span_start - self.start,
             end: end - self.start,
             ops,
+            submitted: std::mem::replace(
+                &mut self.submitted,
+                std::mem::take(&mut self.spare_submitted),
+            ),
         };
         self.span_start = if now < self.boundary {
             now
@@ -232,6 +263,7 @@ impl Recorder {
         let counts = interval.ops.drain(..).map(|(_, counts)| counts);
         self.spare_ops.extend(counts);
         self.spare_lists.push(interval.ops);
+        self.spare_submitted = interval.submitted;
     }
 }
 

@@ -132,6 +132,7 @@ struct WorkerSet<'a> {
     /// Paced workers and when their next I/O is due.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     fills_buffers: bool,
+    logs_ios: bool,
     errors: ErrorStreak,
     /// A worker has ended since this was looked at.
     ended: bool,
@@ -147,6 +148,7 @@ impl<'a> WorkerSet<'a> {
         WorkerSet {
             // A simulated drive that keeps no data has none.
             fills_buffers: needs_buffers && (verifies || target.buffer(0).is_some()),
+            logs_ios: workers.iter().any(Worker::logs_ios),
             errors: ErrorStreak::default(),
             ended: false,
             exits: workers
@@ -240,7 +242,11 @@ impl<'a> WorkerSet<'a> {
         now: Nanos,
         target: &mut T,
         batch: &mut Vec<Io>,
+        recorders: &mut [Recorder],
     ) -> Result<(), TargetError> {
+        if self.logs_ios {
+            self.log(now, batch, recorders);
+        }
         if self.fills_buffers {
             let filled_at = target.now();
             // Virtual time does not pass meanwhile.
@@ -251,6 +257,17 @@ impl<'a> WorkerSet<'a> {
         target.submit(batch)?;
         batch.clear();
         Ok(())
+    }
+
+    #[cold]
+    fn log(&self, now: Nanos, batch: &[Io], recorders: &mut [Recorder]) {
+        for io in batch {
+            let worker = &self.workers[self.index_of(io.slot) as usize];
+            if worker.logs_ios() {
+                let recorder = &mut recorders[worker.job()];
+                recorder.record_submission(now, io.op, io.offset_bytes, io.len_bytes);
+            }
+        }
     }
 
     fn restamp(&mut self, batch: &[Io], at: Nanos) {
@@ -428,7 +445,7 @@ pub fn run_io_loop<T: Target>(
                 stall.restart(now);
             }
             in_flight += batch.len();
-            if let Err(error) = workers.submit(now, target, &mut batch) {
+            if let Err(error) = workers.submit(now, target, &mut batch, intervals.recorders) {
                 break Err(error);
             }
         }

@@ -229,6 +229,14 @@ job_options! {
     Timing latency_percentile: Text(String), "PCT", "100", ["\"99.9\""];
     /// adjusts the depth until the runtime ends, and measures all of it
     Timing latency_run: Flag(bool), "", "`false`", ["true"];
+    /// ends the job in steady state, by fio's rule: `iops` or `bw`, in which no interval's rate is
+    /// further from the mean than the limit, or `iops_slope`, `bw_slope`, which limit the slope of
+    /// the least-squares line per interval; the limit is absolute or in percent of the mean
+    Timing steadystate: Text(String), "RULE", "runtime or size", ["\"iops:1%\""];
+    /// the last intervals for which the rule has to hold
+    Timing steadystate_duration: Text(String), "TIME", "needed with it", ["\"60s\""];
+    /// measured time that the rule leaves out
+    Timing steadystate_ramp_time: Text(String), "TIME", "0", ["\"10s\""];
     /// time before the job's first I/O, for jobs that run together; shown as part of the ramp
     Timing startdelay: Text(String), "TIME", "0", ["\"4s\""];
     /// jobs that run together do I/Os in proportion to this weight of each thread
@@ -326,6 +334,9 @@ job_options! {
     Verification verify_seed: Number(u64), "N", "new for each job that writes; for reads that of the first block found", ["7"];
     /// seed of every random choice
     Engine seed: Number(u64), "N", "1, in suites the run's `--seed`", ["7"];
+    /// writes every submitted I/O to this file, as fio's iolog of version 3, which `--trace` and
+    /// fio's `read_iolog` replay; appended to where it exists, as in fio
+    Timing write_iolog: Text(String), "FILE", "no log", ["\"job.iolog\""];
     /// length of a recording interval
     Timing interval: Text(String), "TIME", "`1s`", ["\"100ms\""];
 }

@@ -1,11 +1,12 @@
 use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_device::session::{OpenMode, TargetProperties};
 use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
 use assay_trace::replay::ReplayPlan;
-use assay_units::{Nanos, Op, SECTOR_BYTES};
+use assay_units::{Nanos, Op};
 
 use crate::access::fio::{FioAccess, FioArea};
 use crate::access::{AccessConfig, AccessError, AddressGenerator, Region};
@@ -24,6 +25,7 @@ mod flushes;
 mod ordered;
 mod pauses;
 mod segmented;
+mod steady;
 mod traced;
 mod zones;
 
@@ -33,6 +35,8 @@ pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
 use pauses::{exit, flow, latency_target, think};
 use segmented::segments;
+pub use steady::SteadyState;
+use steady::steady_state;
 
 pub const MAX_JOBS: u32 = 4096;
 /// A terabyte-per-second drive at 4 ms latency would need no more.
@@ -154,6 +158,7 @@ pub struct Workload {
     pub exit: Option<Exit>,
     pub think: Option<Think>,
     pub latency_target: Option<LatencyTarget>,
+    pub steady_state: Option<SteadyState>,
     pub flush_every: Option<FlushEvery>,
     pub synchronous_writes: Option<SynchronousWrites>,
     pub end_flush: bool,
@@ -176,6 +181,8 @@ pub struct Workload {
     /// The job's, unless no job may write what another has written.
     pub data_seed: u64,
     pub counts_coverage: bool,
+    /// File for a log of its I/Os.
+    pub io_log: Option<PathBuf>,
     pub interval: Nanos,
     pub engine: Engine,
     /// io_uring was asked for, and the kernel refuses it.
@@ -206,10 +213,7 @@ impl Workload {
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let direction = own_direction(&rw, options.rwmixread)?;
         let direct = options.direct.unwrap_or(true);
-        let unit = match direct {
-            true => target.min_io_bytes,
-            false => SECTOR_BYTES as u32,
-        };
+        let unit = unit_bytes(direct, target);
         let access = access(options, target, &rw, &direction, unit)?;
         let (numjobs, iodepth) = in_flight(options)?;
         let places = places(options, target, unit, numjobs, &access)?;
@@ -242,6 +246,7 @@ impl Workload {
             start_delay: duration("startdelay", &options.startdelay)?.unwrap_or_default(),
             think: think(options)?,
             latency_target: latency_target(options)?,
+            steady_state: steady_state(options, interval)?,
             flow: flow(options)?,
             exit: exit(options)?,
             flush_every: flush_every(options, writes)?,
@@ -259,6 +264,7 @@ impl Workload {
             placement_seed: seed,
             data_seed: seed,
             counts_coverage: false,
+            io_log: options.write_iolog.as_ref().map(PathBuf::from),
             interval,
             replaces_uring: replaces_uring(options, engine),
             engine,
@@ -283,6 +289,16 @@ impl Workload {
         };
         if self.features.atomic {
             atomic::check(&self, target)?;
+        }
+        if self.steady_state.is_some()
+            && self.verify_bytes.is_some()
+            && self.writes()
+            && self.reads_back
+        {
+            return Err(invalid(
+                "--steadystate ends a job in the middle, and nothing is read back then: leave out \
+                 --verify, or give --runtime in place of --steadystate",
+            ));
         }
         // Zones, order and region are checked together by the generator.
         for worker in [0, self.numjobs - 1] {

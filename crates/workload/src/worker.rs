@@ -116,6 +116,8 @@ pub struct Worker {
     segments: Option<Segments>,
     flow: Option<FlowShare>,
     exit: Option<ExitShare>,
+    /// Its I/Os are recorded as they are submitted.
+    logs_ios: bool,
     /// Blocks that the job has written, of all its workers.
     coverage: Option<Arc<CoverageMap>>,
     flush: Option<Flushes>,
@@ -206,6 +208,7 @@ impl Worker {
             segments: workload.segments.clone(),
             flow: None,
             exit: None,
+            logs_ios: workload.io_log.is_some(),
             coverage: None,
             flush: (workload.flush_every)
                 .map(|flush| Flushes::new(flush.writes.get(), workload.fio.is_some())),
@@ -260,6 +263,11 @@ impl Worker {
         }
         self.end_main();
         true
+    }
+
+    #[inline]
+    pub(crate) fn logs_ios(&self) -> bool {
+        self.logs_ios
     }
 
     pub(crate) fn is_issuing(&self) -> bool {

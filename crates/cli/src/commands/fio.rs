@@ -12,7 +12,7 @@ use assay_device::open::make_file;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_export::fio::export_fio_json_from;
 use assay_export::fio_logs::{FioLog, write_fio_log};
-use assay_fio_job::job::{LeastRate, LogKind, Target};
+use assay_fio_job::job::{Limits, LogKind, Target};
 use assay_fio_job::line::Format;
 use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{CommandLine, Conversion, FioJob, JobFile, convert};
@@ -141,24 +141,24 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     made.0.clear();
     let kept = request.destination.is_some();
     let info: Vec<DriveInfo> = drives.iter().map(|drive| drive.info().clone()).collect();
-    let mut is_below = false;
+    let mut is_beyond = false;
     let first_cell = planned.len() - jobs.len();
     let mut finish = |run: &Run| {
         let cells = &run.cells[first_cell..];
         let parts = cells.iter().zip(&jobs);
-        let below = parts.filter_map(|(cell, job)| below_least(cell, job));
-        let below: Vec<String> = below.collect();
-        is_below = !below.is_empty();
+        let beyond = parts.filter_map(|(cell, job)| beyond_limits(cell, job));
+        let beyond: Vec<String> = beyond.collect();
+        is_beyond = !beyond.is_empty();
         let page = request.report.as_deref();
         let name = kept.then_some(stem.as_str());
         let shown = (line, info.as_slice(), output);
-        show(run, (cells, &jobs), &below, page, name, shown)
+        show(run, (cells, &jobs), &beyond, page, name, shown)
     };
     let destination = request.destination;
     let summary = super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| {
         finish(run)
     })?;
-    Ok(match (super::outcome_of(&summary), is_below) {
+    Ok(match (super::outcome_of(&summary), is_beyond) {
         (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
         (outcome, _) => outcome,
     })
@@ -193,7 +193,7 @@ fn looking(request: &FioRequest, jobs: &[FioJob], drives: usize) -> anyhow::Resu
 fn show(
     run: &Run,
     (cells, jobs): (&[CellRecord], &[FioJob]),
-    below: &[String],
+    beyond: &[String],
     page: Option<&Path>,
     name: Option<&str>,
     (line, info, output): (&CommandLine, &[DriveInfo], Output),
@@ -203,7 +203,7 @@ fn show(
     let page = page.filter(|_| written.is_ok());
     let text = || {
         let mut text = assay_report::terminal::render(run, output.columns(), output.style());
-        for line in below {
+        for line in beyond {
             let _ = writeln!(text, "\n{line}");
         }
         for log in logs.iter().flatten() {
@@ -516,9 +516,23 @@ fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Resul
 }
 
 /// The last interval may be a part of one, and is left out where there are others.
-fn below_least(cell: &CellRecord, job: &FioJob) -> Option<String> {
-    let LeastRate { bytes, ios } = job.least_rate;
-    let mut intervals = cell.drives.first()?.measured_intervals();
+fn beyond_limits(cell: &CellRecord, job: &FioJob) -> Option<String> {
+    let Limits {
+        bytes,
+        ios,
+        latency_us,
+    } = job.limits;
+    let drive = cell.drives.first()?;
+    let slowest = Nanos(drive.series.iter().map(|sample| sample.latency.max).max()?);
+    if let Some(most) = latency_us.map(Nanos::from_micros)
+        && slowest > most
+    {
+        return Some(format!(
+            "[{}]: an I/O took {slowest}, above the max_latency of {most}: the job has failed",
+            job.name
+        ));
+    }
+    let mut intervals = drive.measured_intervals();
     if intervals.len() > 1 {
         intervals.pop();
     }

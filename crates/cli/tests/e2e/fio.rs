@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::fixture::{Fixture, MIB, number};
+use crate::fixture::{Fixture, MIB, has, number};
 
 const SIM: &str = "sim:samsung-951";
 
@@ -257,6 +257,131 @@ fn a_least_rate_is_checked() {
     let slow = fixture.run(&format!("job --fio slow.fio {SIM}"));
     assert_eq!(slow.status, 1, "{slow}");
     assert!(slow.stdout.contains("below the least rate"), "{slow}");
+}
+
+#[test]
+fn a_longest_latency_is_checked() {
+    let fixture = Fixture::on_disk();
+    let line = "fio --name=a --rw=randread --bs=4k --number_ios=1000 --max_latency";
+    let slow = fixture.run(&format!("{line}=50us {SIM}"));
+    assert_eq!(slow.status, 1, "{slow}");
+    assert!(
+        slow.stdout.contains("above the max_latency of 50"),
+        "{slow}"
+    );
+    fixture.ok(&format!("{line}=5ms {SIM}"));
+}
+
+/// The rate of reads at a fixed depth is steady at once: the rule needs its window after its ramp.
+#[test]
+fn steadystate_ends_a_job() {
+    let fixture = Fixture::on_disk();
+    let line = |rule: &str| {
+        format!(
+            "fio --name=a --rw=randread --bs=4k --ioengine=libaio --iodepth=8 --time_based \
+             --runtime=20 --ss={rule} --ss_dur=3 --ss_ramp=2 {SIM}"
+        )
+    };
+    let steady = fixture.json(&line("iops:2%"));
+    let value = |run: &serde_json::Value, name: &str| {
+        run.pointer(&format!("/jobs/0/values/{name}"))
+            .and_then(|v| v.as_f64())
+    };
+    let settled_s = value(&steady, "settled_s").unwrap();
+    assert!((settled_s - 6.0).abs() < 0.01, "{steady}");
+    let mean = value(&steady, "steady_iops").unwrap();
+    let iops = number(&steady, "/jobs/0/read/iops");
+    assert!((mean / iops - 1.0).abs() < 0.02, "{mean} {iops}");
+    let unsteady = fixture.json(&line("bw_slope:0.5"));
+    assert_eq!(value(&unsteady, "settled_s"), None);
+    assert!(unsteady.to_string().contains("not-steady"), "{unsteady}");
+}
+
+#[test]
+fn steadystate_is_for_a_job_alone() {
+    let fixture = Fixture::on_disk();
+    let two = "--name=a --rw=randread --runtime=9 --ss=iops:1% --ss_dur=3 --name=b --rw=read";
+    fixture
+        .run(&format!("fio {two} {SIM}"))
+        .refuses(2, &["runs by itself"]);
+    let verified = "--rw write --size 4m --verify --steadystate iops:1% --steadystate_duration 3s";
+    fixture
+        .run(&format!("job {SIM} {verified}"))
+        .refuses(2, &["nothing is read back"]);
+}
+
+/// Actions, offsets and lengths of a log of I/Os, whose times do not fall.
+fn iolog(fixture: &Fixture, file: &str) -> Vec<String> {
+    let text = fixture.text(file);
+    let mut times = Vec::new();
+    let mut ios = Vec::new();
+    for line in text.lines().skip(1) {
+        let words: Vec<&str> = line.split(' ').collect();
+        times.push(words[0].parse::<u64>().unwrap());
+        if let [_, _, action, offset, length] = words[..] {
+            ios.push(format!("{action} {offset} {length}"));
+        }
+    }
+    assert!(times.is_sorted(), "{text}");
+    ios
+}
+
+/// The log of a job is that of fio for the same job, and either replays the other's.
+#[test]
+fn a_log_of_ios_is_fios() {
+    if !has(&["fio"]) {
+        return;
+    }
+    let fixture = Fixture::on_disk();
+    let line = "--name=a --filename=data --rw=randrw --bs=4k,8k --size=2m --fsync=8 --direct=1";
+    fixture.write("data", vec![7; 2 << 20]);
+    let arguments: Vec<&str> = line.split(' ').chain(["--write_iolog=fio.log"]).collect();
+    fixture.tool("fio", &arguments);
+    fixture.ok(&format!("fio {line} --write_iolog=own.log --destroy data"));
+    let own = iolog(&fixture, "own.log");
+    assert!(own.len() > 300, "{}", own.len());
+    assert_eq!(own, iolog(&fixture, "fio.log"));
+    fixture.ok(&format!(
+        "job {SIM} --trace own.log --trace_timing closed --write_iolog again.log"
+    ));
+    let data = |ios: Vec<String>| {
+        ios.into_iter()
+            .filter(|io| !io.starts_with("sync"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(data(iolog(&fixture, "again.log")), data(own));
+    // What is there is appended to, and anything else is left alone.
+    fixture.ok(&format!(
+        "job {SIM} --rw read --number_ios 5 --write_iolog again.log"
+    ));
+    assert_eq!(
+        fixture
+            .text("again.log")
+            .matches("fio version 3 iolog")
+            .count(),
+        2
+    );
+    fixture.write("notes", "mine");
+    let refused = fixture.run(&format!(
+        "job {SIM} --rw read --number_ios 5 --write_iolog notes"
+    ));
+    assert_eq!(refused.status, 1, "{refused}");
+    assert!(refused.stdout.contains("no log of I/Os"), "{refused}");
+    assert_eq!(fixture.text("notes"), "mine");
+}
+
+/// In order of time, of all threads.
+#[test]
+fn a_log_of_ios_has_all_threads() {
+    let fixture = Fixture::on_disk();
+    fixture.write("data", vec![7; 8 << 20]);
+    fixture.ok(
+        "job data --rw randread --numjobs 3 --io_size 4m --interval 10ms --direct 0 \
+         --write_iolog own.log",
+    );
+    assert_eq!(iolog(&fixture, "own.log").len(), 3 << 10);
+    let shared = "fio --rw=read --write_iolog=x.log --filename=data --name=a --name=b";
+    fixture.run(shared).refuses(2, &["into one file"]);
 }
 
 /// fio's own tools read the logs. They are scripts in Debian's package fio.

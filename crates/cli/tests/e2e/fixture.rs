@@ -119,6 +119,21 @@ impl Fixture {
     }
 }
 
+/// Whether these programs are installed; reports a skipped test.
+pub fn has(programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .stdout(Stdio::null())
+            .status();
+        !found.is_ok_and(|status| status.success())
+    });
+    if let Some(program) = missing {
+        println!("skipped: {program} is not installed");
+    }
+    missing.is_none()
+}
+
 /// A command that has ended.
 #[derive(Clone, Debug)]
 pub struct Done {

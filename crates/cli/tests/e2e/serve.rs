@@ -7,23 +7,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::fixture::{Done, Fixture, KIB, MIB, is_heard, send, wait_until};
+use crate::fixture::{Done, Fixture, KIB, MIB, has, is_heard, send, wait_until};
 use crate::serving::ServeProcess;
-
-/// Whether these programs are installed; reports a skipped test.
-fn has(programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|program| {
-        let found = Command::new("sh")
-            .args(["-c", &format!("command -v {program}")])
-            .stdout(Stdio::null())
-            .status();
-        !found.is_ok_and(|status| status.success())
-    });
-    if let Some(program) = missing {
-        println!("skipped: {program} is not installed");
-    }
-    missing.is_none()
-}
 
 /// Runs a fio job on this server: JSON of the job and output. With `fails` it must fail.
 #[track_caller]

@@ -159,6 +159,7 @@ fn run_folder(at: &Path, drive: usize) {
                 start,
                 end: Nanos(start.0 + 60_000_000_000),
                 ops: vec![(Op::Read, reads)],
+                submitted: Vec::new(),
             };
             totals.add(&interval);
             entries.push(Entry::Interval(IntervalRecord::new(&cell.id, 0, interval)));

@@ -15,9 +15,10 @@ use assay_workload::run::{
 };
 
 use super::drives::Drives;
-use super::early_stop::{EarlyStop, StopReason};
+use super::early_stop::{EarlyStop, StopWhen, Stopped};
+use super::io_log::IoLog;
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
-use super::results::{LIMIT_REACHED, SETTLED_S, compare, result_of, with_data_seeds};
+use super::results::{compare, result_of, with_data_seeds};
 use super::start_state::Starts;
 use super::{ExecutionState, Executor, depends, simulated_host};
 use crate::ExecuteError;
@@ -197,13 +198,22 @@ impl Executor<'_, '_> {
         let workloads = self.workloads(cell, earlier)?;
         let starts = self.prepare_drives(cell, flags)?;
         let (log, events) = (self.log, self.events);
-        let mut journal = Journal::new(cell, log, events, self.stop, flags, critical_warnings);
+        let io_log = IoLog::open(cell, self.drives[cell.plan.drives[0]].info())?;
+        let mut journal = Journal::new(
+            cell,
+            log,
+            events,
+            self.stop,
+            flags,
+            critical_warnings,
+            io_log,
+        );
         let is_idle = cell.plan.kind == CellKind::Idle;
         let outcome = if is_idle {
             let span = cell.planned_span().unwrap_or_default();
             events.phase(&cell.plan.drives, Phase::Idle);
             idle(&mut self.drives, cell, span, &flags.ended, &mut journal);
-            Ok((RunOutcome::default(), None))
+            Ok((RunOutcome::default(), Stopped::default()))
         } else {
             execute(
                 &mut self.drives,
@@ -214,20 +224,9 @@ impl Executor<'_, '_> {
             )
         };
         let (telemetry, host) = journal.end()?;
-        let (outcome, stop_reason) = outcome?;
+        let (outcome, stopped) = outcome?;
         if is_idle {
-            let mut done = CellOutcome {
-                complete: !flags.ended.load(Ordering::Relaxed),
-                written_bytes: telemetry.written_bytes.clone(),
-                ..CellOutcome::default()
-            };
-            for &drive in &cell.plan.drives {
-                let mut result = empty_result(drive);
-                let origins = self.counter_origins(drive);
-                telemetry.add_to(drive, origins, &mut result);
-                done.results.push(result);
-            }
-            return Ok(done);
+            return Ok(self.idled(cell, flags, &telemetry));
         }
         let mut done = self.measured(
             cell,
@@ -235,10 +234,25 @@ impl Executor<'_, '_> {
             earlier,
             &outcome,
             (telemetry, host),
-            stop_reason,
+            &stopped,
         )?;
         self.record_starts(cell, starts, &mut done)?;
         Ok(done)
+    }
+
+    fn idled(&self, cell: &Cell, flags: &CellFlags, telemetry: &CellTelemetry) -> CellOutcome {
+        let mut done = CellOutcome {
+            complete: !flags.ended.load(Ordering::Relaxed),
+            written_bytes: telemetry.written_bytes.clone(),
+            ..CellOutcome::default()
+        };
+        for &drive in &cell.plan.drives {
+            let mut result = empty_result(drive);
+            let origins = self.counter_origins(drive);
+            telemetry.add_to(drive, origins, &mut result);
+            done.results.push(result);
+        }
+        done
     }
 
     pub(super) fn record_starts(
@@ -263,10 +277,10 @@ impl Executor<'_, '_> {
         earlier: &Finished,
         outcome: &RunOutcome,
         (telemetry, host): (CellTelemetry, Option<HostLoad>),
-        stop_reason: Option<StopReason>,
+        stopped: &Stopped,
     ) -> Result<CellOutcome, ExecuteError> {
         let mut done = CellOutcome {
-            complete: stop_reason.is_some() || outcome.drives.iter().all(|job| !job.end.stopped),
+            complete: stopped.reason.is_some() || outcome.drives.iter().all(|job| !job.end.stopped),
             written_bytes: telemetry.written_bytes.clone(),
             ..CellOutcome::default()
         };
@@ -297,11 +311,7 @@ impl Executor<'_, '_> {
                 values.insert(POINT_THREADS.to_owned(), workload.numjobs.into());
                 values.insert(POINT_DEPTH.to_owned(), workload.iodepth.into());
             }
-            let stopped = stop_reason.map(|reason| match reason {
-                StopReason::Steady => (SETTLED_S, job.totals.elapsed().as_secs_f64()),
-                StopReason::TemperatureLimit => (LIMIT_REACHED, 1.0),
-            });
-            values.extend(stopped.map(|(name, value)| (name.to_owned(), value)));
+            values.extend(stopped.values(job));
             compare(cell, job.drive, earlier, &mut result);
             self.record_end(cell, job, &mut done);
             if let Some((last, end)) = telemetry.power_ended(job.drive) {
@@ -309,6 +319,7 @@ impl Executor<'_, '_> {
             }
             self.warn_about(cell, (outcome, job), &result, host)?;
             self.warn_about_depth(cell, job, workload)?;
+            self.warn_about_steady_rate(cell, job.drive, stopped)?;
             if !simulated {
                 self.warn_about_real(cell, (outcome, job), workload, host)?;
             }
@@ -426,7 +437,7 @@ fn execute(
     workloads: &[Workload],
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
-) -> Result<(RunOutcome, Option<StopReason>), ExecuteError> {
+) -> Result<(RunOutcome, Stopped), ExecuteError> {
     for &drive in &cell.plan.drives {
         // Real ones are read by the run itself, before and after the I/Os.
         if let Some(counters) = drives[drive].block_cache() {
@@ -447,12 +458,15 @@ fn execute(
             processors: host.processors,
             uplink_bytes_per_second: host.uplink_bytes_per_second,
         });
-        let Some(rule) = cell.until else {
-            return Ok((run_on_host(&mut jobs, host, stop, observer)?, None));
+        let Some(when) = StopWhen::of(cell, workloads) else {
+            return Ok((
+                run_on_host(&mut jobs, host, stop, observer)?,
+                Stopped::default(),
+            ));
         };
         let ended = AtomicBool::new(false);
-        let mut early_stop = EarlyStop::new(rule, observer, stop, &ended);
+        let mut early_stop = EarlyStop::new(when, observer, stop, &ended);
         let outcome = run_on_host(&mut jobs, host, &ended, &mut early_stop)?;
-        Ok((outcome, early_stop.reason))
+        Ok((outcome, early_stop.stopped()))
     })
 }

@@ -1,25 +1,91 @@
-//! Early stop of a soak: in thermal and throughput steady state, or at a temperature limit.
+//! Early stop of a soak in thermal and throughput steady state or at a temperature limit, and of a
+//! job in fio's steady state.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_io::{Nanos, Telemetry};
-use assay_stats::{HostLoad, Interval};
-use assay_workload::run::RunObserver;
+use assay_stats::steady::FioFigure;
+use assay_stats::{HostLoad, Interval, SteadyEvaluation};
+use assay_suite::expand::{Cell, StopRule};
+use assay_units::rate::per_second;
+use assay_workload::plan::{SteadyState, Workload};
+use assay_workload::run::{DriveOutcome, RunObserver};
 
-use assay_suite::expand::StopRule;
+use super::results::{LIMIT_REACHED, SETTLED_S, STEADY_BYTES_PER_SECOND, STEADY_IOPS};
 
 /// Why a cell stopped before its runtime.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum StopReason {
-    Steady,
+    Settled,
     TemperatureLimit,
+    SteadyRate,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum StopWhen {
+    Settled(StopRule),
+    SteadyRate(SteadyState),
+}
+
+impl StopWhen {
+    pub(super) fn of(cell: &Cell, workloads: &[Workload]) -> Option<StopWhen> {
+        let steady = workloads
+            .iter()
+            .find_map(|workload| workload.steady_state.clone());
+        cell.until
+            .map(StopWhen::Settled)
+            .or(steady.map(StopWhen::SteadyRate))
+    }
+
+    /// What of an interval makes its rate.
+    fn amount(&self, interval: &Interval) -> u64 {
+        let ops = interval.ops.iter().filter(|(op, _)| op.counts_in_iops());
+        match self {
+            StopWhen::SteadyRate(steady) if steady.figure == FioFigure::Bandwidth => {
+                ops.map(|(_, counts)| counts.bytes).sum()
+            }
+            _ => ops.map(|(_, counts)| counts.ios).sum(),
+        }
+    }
+}
+
+/// How a cell with a [`StopWhen`] ended.
+#[derive(Debug, Default)]
+pub(super) struct Stopped {
+    pub(super) reason: Option<StopReason>,
+    pub(super) rule: Option<SteadyState>,
+    /// What the rule says of each drive at the end.
+    pub(super) steady: BTreeMap<usize, SteadyEvaluation>,
+}
+
+impl Stopped {
+    pub(super) fn values(&self, job: &DriveOutcome) -> Vec<(String, f64)> {
+        let elapsed_s = job.totals.elapsed().as_secs_f64();
+        let mut values = match self.reason {
+            None => Vec::new(),
+            Some(StopReason::TemperatureLimit) => vec![(LIMIT_REACHED, 1.0)],
+            Some(StopReason::Settled | StopReason::SteadyRate) => vec![(SETTLED_S, elapsed_s)],
+        };
+        if let Some(rule) = &self.rule
+            && let Some(steady) = self.steady.get(&job.drive).filter(|steady| steady.achieved)
+        {
+            values.push(match rule.figure {
+                FioFigure::Iops => (STEADY_IOPS, steady.mean),
+                FioFigure::Bandwidth => (STEADY_BYTES_PER_SECOND, steady.mean),
+            });
+        }
+        let values = values.into_iter();
+        values
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
 }
 
 /// Rate and temperature of one drive since the ramp.
 #[derive(Debug, Default)]
 struct DriveSeries {
-    /// End of each interval, its length, and its I/Os.
+    /// End of each interval, its length, and its I/Os or bytes.
     rates: Vec<(Nanos, Nanos, u64)>,
     temperatures: Vec<(Nanos, f64)>,
 }
@@ -37,8 +103,24 @@ impl DriveSeries {
         (count > 0).then(|| sum / f64::from(count))
     }
 
+    fn steady_rate(&self, rule: &SteadyState) -> SteadyEvaluation {
+        // The threads' shares of the latest interval may not all be here.
+        let complete = self
+            .rates
+            .split_last()
+            .map_or(&[][..], |(_, others)| others);
+        let first = complete
+            .first()
+            .map_or(Nanos::ZERO, |&(end, span, _)| end - span);
+        rule.evaluate(
+            complete
+                .iter()
+                .map(|&(end, span, amount)| (end - span - first, per_second(amount, span))),
+        )
+    }
+
     /// Whether the last two windows agree within the rule's limits.
-    fn is_steady(&self, rule: &StopRule) -> bool {
+    fn has_settled(&self, rule: &StopRule) -> bool {
         let Some(&(now, ..)) = self.rates.last() else {
             return false;
         };
@@ -62,7 +144,7 @@ impl DriveSeries {
 
 /// Forwards events to another observer, and sets the stop flag when the rule holds on every drive.
 pub(super) struct EarlyStop<'a> {
-    rule: StopRule,
+    when: StopWhen,
     inner: &'a mut dyn RunObserver,
     /// Set by the user.
     stop: &'a AtomicBool,
@@ -74,18 +156,35 @@ pub(super) struct EarlyStop<'a> {
 
 impl<'a> EarlyStop<'a> {
     pub(super) fn new(
-        rule: StopRule,
+        when: StopWhen,
         inner: &'a mut dyn RunObserver,
         stop: &'a AtomicBool,
         ended: &'a AtomicBool,
     ) -> EarlyStop<'a> {
         EarlyStop {
-            rule,
+            when,
             inner,
             stop,
             ended,
             drives: BTreeMap::new(),
             reason: None,
+        }
+    }
+
+    pub(super) fn stopped(self) -> Stopped {
+        let StopWhen::SteadyRate(rule) = self.when else {
+            return Stopped {
+                reason: self.reason,
+                ..Stopped::default()
+            };
+        };
+        let drives = self.drives.iter();
+        Stopped {
+            reason: self.reason,
+            steady: drives
+                .map(|(&drive, series)| (drive, series.steady_rate(&rule)))
+                .collect(),
+            rule: Some(rule),
         }
     }
 
@@ -102,21 +201,29 @@ impl RunObserver for EarlyStop<'_> {
             self.ended.store(true, Ordering::Relaxed);
         }
         if !interval.ramp {
-            let ops = interval.ops.iter().filter(|(op, _)| op.counts_in_iops());
-            let ios = ops.map(|(_, counts)| counts.ios).sum();
+            let amount = self.when.amount(interval);
             let series = self.drives.entry(drive).or_default();
             let mut latest = series.rates.iter_mut().rev();
             match latest.find(|(end, ..)| *end == interval.end) {
                 // A late worker's share, of any earlier interval: its span counts once.
-                Some((_, _, sum)) => *sum += ios,
+                Some((_, _, sum)) => *sum += amount,
                 None => series
                     .rates
-                    .push((interval.end, interval.end - interval.start, ios)),
+                    .push((interval.end, interval.end - interval.start, amount)),
             }
         }
         let mut drives = self.drives.values();
-        if drives.len() > 0 && drives.all(|drive| drive.is_steady(&self.rule)) {
-            self.end(StopReason::Steady);
+        if drives.len() == 0 {
+            return;
+        }
+        match &self.when {
+            StopWhen::Settled(rule) if drives.all(|drive| drive.has_settled(rule)) => {
+                self.end(StopReason::Settled);
+            }
+            StopWhen::SteadyRate(rule) if drives.all(|drive| drive.steady_rate(rule).achieved) => {
+                self.end(StopReason::SteadyRate);
+            }
+            _ => {}
         }
     }
 
@@ -124,7 +231,9 @@ impl RunObserver for EarlyStop<'_> {
         if let Some(celsius) = telemetry.temperature_c {
             let series = self.drives.entry(drive).or_default();
             series.temperatures.push((at, celsius));
-            if celsius >= self.rule.limit_c {
+            if let StopWhen::Settled(rule) = &self.when
+                && celsius >= rule.limit_c
+            {
                 self.end(StopReason::TemperatureLimit);
             }
         }

@@ -12,10 +12,11 @@ use assay_units::MIB;
 use assay_workload::run::RunObserver;
 
 use super::RunLog;
+use super::io_log::IoLog;
 use super::minutes::Minutes;
 use crate::events::{Events, IntervalWork, RunEvent};
 use crate::live::CellFlags;
-use crate::warn;
+use crate::{ExecuteError, warn};
 use assay_suite::expand::Cell;
 
 /// Shortest time without a power reading that counts as the meter's end.
@@ -189,7 +190,8 @@ pub(super) struct Journal<'a, 'e> {
     host: MeasuredLoad,
     /// Where intervals are recorded by the minute.
     minutes: Option<Minutes>,
-    failure: Option<StoreError>,
+    io_log: Option<IoLog>,
+    failure: Option<ExecuteError>,
 }
 
 impl<'a, 'e> Journal<'a, 'e> {
@@ -200,6 +202,7 @@ impl<'a, 'e> Journal<'a, 'e> {
         stop: &'a AtomicBool,
         flags: &'a CellFlags,
         critical_warnings: &'a mut CriticalWarnings,
+        io_log: Option<IoLog>,
     ) -> Journal<'a, 'e> {
         Journal {
             cell: &cell.plan.id,
@@ -213,18 +216,20 @@ impl<'a, 'e> Journal<'a, 'e> {
             telemetry: CellTelemetry::default(),
             host: MeasuredLoad::default(),
             minutes: cell.by_minute.then(Minutes::default),
+            io_log,
             failure: None,
         }
     }
 
     /// The cell's telemetry, and the mean host load since the ramp.
-    pub(super) fn end(mut self) -> Result<(CellTelemetry, Option<HostLoad>), StoreError> {
+    pub(super) fn end(mut self) -> Result<(CellTelemetry, Option<HostLoad>), ExecuteError> {
         if let Some(mut minutes) = self.minutes.take() {
             self.record_minutes(minutes.end(), minutes.host_end());
         }
         if let Some(error) = self.failure {
             return Err(error);
         }
+        self.io_log.take().map_or(Ok(()), IoLog::close)?;
         Ok((self.telemetry, self.host.mean()))
     }
 
@@ -254,9 +259,14 @@ impl<'a, 'e> Journal<'a, 'e> {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = append(self.log) {
-            // Measurements that cannot be recorded are stopped.
-            self.failure = Some(error);
+        let appended = append(self.log).map_err(ExecuteError::from);
+        self.check(appended);
+    }
+
+    /// Measurements that cannot be recorded are stopped.
+    fn check(&mut self, recorded: Result<(), ExecuteError>) {
+        if let Err(error) = recorded {
+            self.failure.get_or_insert(error);
             self.stop.store(true, Ordering::Relaxed);
             self.flags.forward(self.stop);
         }
@@ -276,6 +286,11 @@ impl RunObserver for Journal<'_, '_> {
             interval: Some(interval),
         });
         self.flags.forward(self.stop);
+        let logged = self
+            .io_log
+            .as_mut()
+            .map_or(Ok(()), |log| log.interval(interval));
+        self.check(logged);
         match &mut self.minutes {
             Some(minutes) => {
                 let sums = minutes.interval(drive, interval);

@@ -38,13 +38,16 @@ impl Minutes {
         self.latest = self.latest.max(minute);
         let over = self.over(minute);
         let key = (minute, !interval.ramp, drive);
-        self.open
+        let sum = self
+            .open
             .entry(key)
             .and_modify(|sum| sum.merge(interval))
             .or_insert_with(|| Interval {
                 index: minute,
                 ..interval.clone()
             });
+        // Written already.
+        sum.submitted.clear();
         over
     }
 

@@ -11,6 +11,8 @@ use assay_workload::run::{RunObserver, RunOutcome, TargetJobs, run_together};
 
 use super::cell::with_targets;
 use super::drives::Drives;
+use super::early_stop::Stopped;
+use super::io_log::IoLog;
 use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
 use super::{CellExit, ExecutionState, Executor, Resume};
 use crate::ExecuteError;
@@ -166,8 +168,14 @@ impl Executor<'_, '_> {
                         drives: vec![part],
                         ..outcome.clone()
                     };
-                    let mut done =
-                        self.measured(cell, workloads, &state.results, &own, journal, None)?;
+                    let mut done = self.measured(
+                        cell,
+                        workloads,
+                        &state.results,
+                        &own,
+                        journal,
+                        &Stopped::default(),
+                    )?;
                     self.record_starts(cell, starts, &mut done)?;
                     exit = match (exit, self.cell_done(index, cell, &flags, done, state)?) {
                         (CellExit::Interrupted, _) | (_, CellExit::Ended) => exit,
@@ -202,12 +210,14 @@ impl Executor<'_, '_> {
         warned: &mut [CriticalWarnings],
     ) -> Result<(RunOutcome, Vec<Recorded>), ExecuteError> {
         let (log, events) = (self.log, self.events);
-        let journal =
-            |(cell, warned): (_, _)| Journal::new(cell, log, events, self.stop, flags, warned);
-        let drives = cells.iter().map(|cell| cell.plan.drives[0]);
-        let mut journals = Journals {
-            journals: drives.zip(cells.iter().zip(warned).map(journal)).collect(),
-        };
+        let mut journals = Vec::with_capacity(cells.len());
+        for (cell, warned) in cells.iter().zip(warned) {
+            let drive = cell.plan.drives[0];
+            let io_log = IoLog::open(cell, self.drives[drive].info())?;
+            let journal = Journal::new(cell, log, events, self.stop, flags, warned, io_log);
+            journals.push((drive, journal));
+        }
+        let mut journals = Journals { journals };
         let outcome = measure(
             &mut self.drives,
             cells,

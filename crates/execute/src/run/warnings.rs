@@ -19,6 +19,7 @@ use assay_workload::run::{DriveOutcome, RunOutcome};
 
 use super::Executor;
 use super::cell::Finished;
+use super::early_stop::Stopped;
 use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
 use super::run_log::RunLog;
@@ -186,6 +187,22 @@ impl Executor<'_, '_> {
         match target.and_then(|target| warn::latency_target(target, job.found_depth)) {
             Some(warning) => self.warn_cell(cell, job.drive, warning),
             None => Ok(()),
+        }
+    }
+
+    pub(super) fn warn_about_steady_rate(
+        &mut self,
+        cell: &Cell,
+        drive: usize,
+        stopped: &Stopped,
+    ) -> Result<(), StoreError> {
+        let why = stopped
+            .steady
+            .get(&drive)
+            .and_then(|steady| steady.why.as_ref());
+        match (&stopped.rule, why) {
+            (Some(rule), Some(why)) => self.warn_cell(cell, drive, warn::never_steady(rule, why)),
+            _ => Ok(()),
         }
     }
 

@@ -40,6 +40,7 @@ fn interval(end_ms: u64) -> Interval {
         start: Nanos::ZERO,
         end: Nanos::from_millis(end_ms),
         ops: Vec::new(),
+        submitted: Vec::new(),
     }
 }
 

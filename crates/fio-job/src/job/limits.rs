@@ -6,11 +6,13 @@ use crate::JobFileError;
 use crate::number::Size;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeastRate {
+pub struct Limits {
     /// Bytes per second (`rate_min`).
     pub bytes: Option<u64>,
     /// I/Os per second (`rate_iops_min`).
     pub ios: Option<u64>,
+    /// Longest time of an I/O, microseconds (`max_latency`).
+    pub latency_us: Option<u64>,
 }
 
 type Note<'a> = dyn FnMut(String) + 'a;
@@ -70,6 +72,7 @@ pub(super) fn limits(
             (given.text("latency_percentile")).map(|(percentile, _)| percentile.to_owned());
         options.latency_run = given.flag("latency_run")?.then_some(true);
     }
+    steady_state(given, options)?;
     options.flow = number_above_0(given, "flow")?;
     if options.flow.is_some() {
         options.flow_id = number_above_0(given, "flow_id")?;
@@ -79,6 +82,19 @@ pub(super) fn limits(
         crate::number::bytes(text, 1024)
     })?;
     cpus(given, options)
+}
+
+/// As in fio, nothing is looked for without a duration.
+fn steady_state(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let window = duration(given, "steadystate_duration", SECONDS)?;
+    let Some((rule, _)) = given.text("steadystate").filter(|_| window.is_some()) else {
+        return Ok(());
+    };
+    options.steadystate = Some(rule.to_owned());
+    options.steadystate_duration = window;
+    options.steadystate_ramp_time = duration(given, "steadystate_ramp_time", SECONDS)?;
+    options.interval = duration(given, "steadystate_check_interval", SECONDS)?;
+    Ok(())
 }
 
 /// A rate for the directions of the job.
@@ -130,22 +146,24 @@ fn pace(
     Ok(())
 }
 
-/// `rate_min` and `rate_iops_min`, checked once per `rate_cycle`.
-pub(super) fn least_rate(
+/// `rate_min` and `rate_iops_min`, checked once per `rate_cycle`, and `max_latency`.
+pub(super) fn checked_after(
     given: &Given<'_>,
     options: &mut JobOptions,
-) -> Result<LeastRate, JobFileError> {
-    let least = |name| rate(given, name);
-    let least = LeastRate {
-        bytes: least("rate_min")?,
-        ios: least("rate_iops_min")?,
+) -> Result<Limits, JobFileError> {
+    let limits = Limits {
+        bytes: rate(given, "rate_min")?,
+        ios: rate(given, "rate_iops_min")?,
+        latency_us: given
+            .micros("max_latency", MICROSECONDS)?
+            .filter(|&us| us > 0),
     };
-    if least != LeastRate::default() && options.interval.is_none() {
+    if limits.bytes.or(limits.ios).is_some() && options.interval.is_none() {
         // In milliseconds.
         let cycle = given.number("rate_cycle")?.unwrap_or(1000).max(1);
         options.interval = Some(format!("{cycle}ms"));
     }
-    Ok(least)
+    Ok(limits)
 }
 
 fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {

@@ -36,6 +36,7 @@ pub(super) fn logs(
     options: &mut JobOptions,
     note: &mut dyn FnMut(String),
 ) -> Result<Vec<LogRequest>, JobFileError> {
+    options.write_iolog = given.text("write_iolog").map(|(file, _)| file.to_owned());
     let per_job = given.flag_or("per_job_logs", true)?;
     let named = LOGS
         .into_iter()

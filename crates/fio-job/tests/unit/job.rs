@@ -271,7 +271,7 @@ fn logs_and_least_rates_are_requests() {
     let prefixes: Vec<&str> = job.logs.iter().map(|log| log.prefix.as_str()).collect();
     assert_eq!(prefixes, ["a", "run"]);
     assert_eq!(job.options.interval.as_deref(), Some("500ms"));
-    assert_eq!(job.least_rate.bytes, Some(1 << 20));
+    assert_eq!(job.limits.bytes, Some(1 << 20));
 }
 
 #[test]

@@ -54,6 +54,7 @@ impl IntervalRecord {
             start: self.start,
             end: self.end,
             ops: self.ops.into_iter().map(|o| (o.op, o.counts)).collect(),
+            submitted: Vec::new(),
         }
     }
 }

@@ -20,6 +20,7 @@ fn an_interval_is_encoded_as_its_entry() {
         start: Nanos(1),
         end: Nanos(9),
         ops: vec![(Op::Read, counts.clone()), (Op::Write, counts)],
+        submitted: Vec::new(),
     };
     let folder = Path::new("/nowhere");
     let borrowed = EncodedEntry::interval("drive/cell", 2, &interval, folder).unwrap();

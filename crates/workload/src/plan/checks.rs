@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
 use assay_io::uring;
-use assay_units::{Nanos, parse_duration, parse_size, text};
+use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
 
 use super::accesses::Direction;
 use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError, Workload};
@@ -58,6 +58,14 @@ pub(super) fn duration(
 ) -> Result<Option<Nanos>, PlanError> {
     let parsed = given.as_deref().map(parse_duration).transpose();
     parsed.map_err(|source| PlanError::Text { option, source })
+}
+
+/// What sizes and offsets are multiples of.
+pub(super) fn unit_bytes(direct: bool, target: &TargetProperties) -> u32 {
+    match direct {
+        true => target.min_io_bytes,
+        false => SECTOR_BYTES as u32,
+    }
 }
 
 /// Shares of a drive of at least so many bytes are whole MiB.

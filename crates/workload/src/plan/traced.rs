@@ -8,9 +8,8 @@ use assay_trace::replay::{
     parse_passes,
 };
 use assay_trace::{TraceFormat, TraceSource};
-use assay_units::SECTOR_BYTES;
 
-use super::checks::{area, invalid};
+use super::checks::{area, invalid, unit_bytes};
 use super::{PlanError, Workload};
 use crate::options::{JOB_OPTIONS, JobOption, JobOptions};
 
@@ -106,10 +105,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         ));
     }
     let replay = replay_options(options)?;
-    let unit = match options.direct.unwrap_or(true) {
-        true => target.min_io_bytes,
-        false => SECTOR_BYTES as u32,
-    };
+    let unit = unit_bytes(options.direct.unwrap_or(true), target);
     let (region, _) = area(options, target, (unit, unit), 1, false)?;
     let trace = ReplayPlan::new(
         &replay,

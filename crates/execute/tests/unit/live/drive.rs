@@ -37,6 +37,7 @@ fn reads(start_ms: u64, end_ms: u64, ios: u64, latency_ns: u64) -> Interval {
         start: Nanos::from_millis(start_ms),
         end: Nanos::from_millis(end_ms),
         ops: vec![(Op::Read, counts)],
+        submitted: Vec::new(),
     }
 }
 

@@ -25,6 +25,7 @@ fn second(index: u32, mib: u64) -> Interval {
         start: Nanos::from_secs(u64::from(index)),
         end: Nanos::from_secs(u64::from(index) + 1),
         ops: vec![(Op::Write, counts)],
+        submitted: Vec::new(),
     }
 }
 

@@ -20,7 +20,7 @@ fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopR
         stop: &user_stop,
         flags: &flags,
     };
-    let mut early_stop = EarlyStop::new(RULE, &mut ignore, &stop, &ended);
+    let mut early_stop = EarlyStop::new(StopWhen::Settled(RULE), &mut ignore, &stop, &ended);
     for (second, (ios, celsius)) in seconds.enumerate() {
         let second = second as u64;
         let counts = OpInterval {
@@ -44,6 +44,7 @@ fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopR
                 start: Nanos::from_secs(second),
                 end,
                 ops: vec![(Op::Read, counts)],
+                submitted: Vec::new(),
             },
         );
         if ended.load(Ordering::Relaxed) {
@@ -56,10 +57,10 @@ fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopR
 #[test]
 fn a_cell_stops_after_two_steady_windows() {
     let flat = feed((0..100).map(|_| (1000, Some(50.0))));
-    assert_eq!(flat, Some((20, StopReason::Steady)));
+    assert_eq!(flat, Some((20, StopReason::Settled)));
     assert_eq!(
         feed((0..100).map(|_| (1000, None))),
-        Some((20, StopReason::Steady)),
+        Some((20, StopReason::Settled)),
         "no temperature sensor"
     );
 }
@@ -74,7 +75,7 @@ fn a_cell_continues_while_temperature_rises_or_rate_falls() {
     let warm_then_still = (0..100).map(|s| (1000, Some(30.0 + f64::from(s.min(40)))));
     let (second, by) = feed(warm_then_still).unwrap();
     assert!((50..=60).contains(&second), "{second}");
-    assert_eq!(by, StopReason::Steady);
+    assert_eq!(by, StopReason::Settled);
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
         stop: &user_stop,
         flags: &flags,
     };
-    let mut early_stop = EarlyStop::new(RULE, &mut ignore, &stop, &ended);
+    let mut early_stop = EarlyStop::new(StopWhen::Settled(RULE), &mut ignore, &stop, &ended);
     for (second, ios) in [(0, 600), (1, 1000), (2, 1000), (0, 400)] {
         let counts = OpInterval {
             ios,
@@ -103,6 +104,7 @@ fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
             start: Nanos::from_secs(second.into()),
             end: Nanos::from_secs(u64::from(second) + 1),
             ops: vec![(Op::Read, counts)],
+            submitted: Vec::new(),
         };
         early_stop.interval(0, &interval);
     }

@@ -16,6 +16,7 @@ fn second(index: u32, latency_ns: u64) -> Interval {
         start: Nanos::from_secs(u64::from(index)),
         end: Nanos::from_secs(u64::from(index) + 1),
         ops: vec![(Op::Read, counts)],
+        submitted: Vec::new(),
     }
 }
 

@@ -1,0 +1,118 @@
+//! The log of a job's I/Os as fio's iolog of version 3 (fio's HOWTO.rst, "Trace file format v3").
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use assay_device::identity::DriveInfo;
+use assay_stats::{Interval, SubmittedIo};
+use assay_suite::expand::Cell;
+use assay_units::{Nanos, Op};
+
+use crate::ExecuteError;
+
+/// Begin of the first line of every version.
+const HEAD: &str = "fio version";
+
+pub(super) struct IoLog {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// The drive, in one word.
+    name: String,
+    /// Submitted after the end of the latest interval.
+    later: Vec<SubmittedIo>,
+    end: Nanos,
+    offset_bytes: u64,
+}
+
+impl IoLog {
+    /// The log that the cell asks for.
+    pub(super) fn open(cell: &Cell, drive: &DriveInfo) -> Result<Option<IoLog>, ExecuteError> {
+        let Some(path) = cell
+            .workloads
+            .iter()
+            .find_map(|workload| workload.io_log.clone())
+        else {
+            return Ok(None);
+        };
+        let name = drive.spec.replace(char::is_whitespace, "_");
+        let begun = check(&path).and_then(|()| {
+            let mut file = BufWriter::new(assay_output::open_log(&path)?);
+            writeln!(file, "{HEAD} 3 iolog\n0 {name} add\n0 {name} open")?;
+            Ok(file)
+        });
+        match begun {
+            Ok(file) => Ok(Some(IoLog {
+                path,
+                file,
+                name,
+                later: Vec::new(),
+                end: Nanos::ZERO,
+                offset_bytes: 0,
+            })),
+            Err(source) => Err(ExecuteError::IoLog { path, source }),
+        }
+    }
+
+    /// Threads pass the end of an interval one after the other: what one has submitted since waits
+    /// for the others.
+    pub(super) fn interval(&mut self, interval: &Interval) -> Result<(), ExecuteError> {
+        self.later.extend_from_slice(&interval.submitted);
+        self.end = self.end.max(interval.end);
+        self.write_until(self.end)
+    }
+
+    fn write_until(&mut self, end: Nanos) -> Result<(), ExecuteError> {
+        self.later.sort_by_key(|io| io.at);
+        let count = self.later.partition_point(|io| io.at < end);
+        let (file, name, offset_bytes) = (&mut self.file, &self.name, &mut self.offset_bytes);
+        let written = self.later.drain(..count).try_for_each(|io| {
+            // A flush has the offset of the I/O before it.
+            if io.op != Op::Flush {
+                *offset_bytes = io.offset_bytes;
+            }
+            let (micros, action) = (io.at.0 / 1000, action(io.op));
+            writeln!(
+                file,
+                "{micros} {name} {action} {offset_bytes} {}",
+                io.len_bytes
+            )
+        });
+        written.map_err(|source| ExecuteError::IoLog {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    pub(super) fn close(mut self) -> Result<(), ExecuteError> {
+        self.write_until(Nanos::MAX)?;
+        let closed = writeln!(self.file, "{} {} close", self.end.0 / 1000, self.name);
+        let closed = closed.and_then(|()| self.file.flush());
+        closed.map_err(|source| ExecuteError::IoLog {
+            path: self.path,
+            source,
+        })
+    }
+}
+
+/// What is there already must be a log too.
+fn check(path: &Path) -> io::Result<()> {
+    let mut head = Vec::new();
+    match assay_output::open_to_read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file?.take(HEAD.len() as u64).read_to_end(&mut head)?,
+    };
+    match head.is_empty() || head == HEAD.as_bytes() {
+        true => Ok(()),
+        false => Err(io::Error::other("it exists, and is no log of I/Os")),
+    }
+}
+
+fn action(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Discard | Op::WriteZeroes => "trim",
+        Op::Flush => "sync",
+    }
+}
