@@ -10,6 +10,7 @@
 //! - One drive: [`check`], whether it is as fast as expected.
 //! - Several runs: [`compare`], drives or runs against each other; [`cohort`], many drives of a
 //!   fleet; [`health_trend`], health of a drive over its runs.
+//! - [`warnings`] of a run by their cause.
 //! - Figures of cells: [`estimate`], confidence intervals; [`deadlines`], [`drain`], [`fill`],
 //!   [`power`], [`score`], [`streams`], [`trace_replay`], [`wake`], and [`block_cache`], hit rates.
 //! - Causes and structure: [`attribution`], phases and their causes; [`modes`], levels between
@@ -60,3 +61,4 @@ pub mod streams;
 pub mod trace_replay;
 pub mod verified;
 pub mod wake;
+pub mod warnings;

@@ -8,6 +8,7 @@ use assay_analysis::conclusions::{self, Conclusions};
 use assay_analysis::estimate::MeanEstimate;
 use assay_analysis::health_trend::{self, HealthPoint, HealthTrend, TrendWarning};
 use assay_analysis::trace_replay;
+use assay_analysis::warnings::by_drive;
 use assay_device::identity::DriveInfo;
 use assay_export::table::{Table, conclusion_table, mode_table, phase_table};
 use assay_stats::compare::ComparisonSettings;
@@ -51,7 +52,7 @@ pub fn job(run: &Run, cells: &[CellRecord], info: &DriveInfo) -> Value {
         "host": host(run),
         "audit": run.audit,
         "simulated": info.simulated,
-        "warnings": run.warnings,
+        "warnings": by_drive(&run.warnings),
         "outcome": run.outcome,
     })
 }
@@ -156,7 +157,7 @@ pub fn suite(run: &Run) -> Value {
         "host": run.manifest.host,
         "audit": run.audit,
         "outcome": run.outcome,
-        "warnings": run.warnings,
+        "warnings": by_drive(&run.warnings),
         "runs": drives.map(of_drive).collect::<Vec<_>>(),
     })
 }

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use assay_analysis::conclusions::{CellIntervals, Conclusions};
+use assay_analysis::warnings::{DriveWarning, by_drive};
 use assay_stats::{HostAudit, HostLoad, LatencySummary, OpSummary};
 use assay_store::model::{
     CellPlan, CellResult, Manifest, RunEnd, SCHEMA, TelemetryRecord, Verdict, VerifySummary,
-    Warning,
 };
 use assay_store::read::{CellDrive, CellRecord, Gap, Run};
 use assay_store::series::OpSample;
@@ -34,7 +34,7 @@ struct Document<'a> {
     phases: Vec<Object>,
     modes: Vec<Object>,
     verdicts: Vec<DriveVerdict<'a>>,
-    warnings: &'a [Warning],
+    warnings: Vec<DriveWarning<'a>>,
     damaged_lines: &'a [String],
 }
 
@@ -166,7 +166,7 @@ pub fn export_json(
                 verdict: verdict.as_ref(),
             })
             .collect(),
-        warnings: &run.warnings,
+        warnings: by_drive(&run.warnings),
         damaged_lines: &run.damaged_lines,
     };
     write_document(&document, out)

@@ -4,6 +4,7 @@
 //! drive.
 
 use assay_analysis::compare::Comparisons;
+use assay_analysis::warnings::by_cause;
 use assay_stats::LatencySummary;
 use assay_store::model::warning::code;
 use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, LAYERS, RunEnd, Warning};
@@ -20,7 +21,7 @@ use crate::table::{Column, Heading, Row, Table, TableCell};
 use crate::tables::rounds;
 use crate::tables::{self, figures, predictive};
 use crate::views;
-use crate::warnings::by_cells;
+use crate::warnings::subject;
 pub use verdicts::verdicts;
 
 pub(crate) mod answers;
@@ -415,17 +416,14 @@ fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
 
 fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {
     for (i, run) in set.runs.iter().enumerate() {
-        for same in by_cells(&run.warnings) {
-            let warning = same.warning;
-            let drive = warning.drive.and_then(|d| set.position(i, d));
-            let drive = drive.map(|d| set.full_name(d));
-            let subject = joined([drive.unwrap_or_default(), same.cells()], ", ");
-            let mut message = same.message();
+        for cause in by_cause(&run.warnings) {
+            let subject = subject(set, i, &cause);
+            let mut message = cause.message();
             if !subject.is_empty() {
                 message.push_str(&format!(" ({subject})"));
             }
             page.item("warning: ", &message, Some(Paint::Caution));
-            page.item("         ", &warning.advice, None);
+            page.item("         ", &cause.warnings[0].advice, None);
         }
         if !run.warnings.is_empty() {
             page.blank();

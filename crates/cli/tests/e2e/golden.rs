@@ -277,7 +277,8 @@ fn temperatures_after_two_minutes_at_once_and_depths_per_queue_are_those_of_the_
         .into_iter()
         .flatten()
         .filter(|w| w["code"] == "host-limited")
-        .filter_map(|w| w["cell"].as_str())
+        .flat_map(|w| w["cells"].as_array().unwrap())
+        .filter_map(|cell| cell.as_str())
         .collect();
     assert!(
         limited.contains(&"samsung-951/queues/numjobs=1"),

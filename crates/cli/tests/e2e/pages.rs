@@ -97,3 +97,48 @@ fn a_run_does_not_start_when_its_report_would_replace_another_file() {
     assert_eq!(fixture.text("notes.html"), "mine");
     assert!(!fixture.path("run").exists());
 }
+
+/// Seven drives of the largest suite: at most 9,000 pixels on a wide window and 12 printed pages.
+#[test]
+fn a_page_of_seven_drives_is_short() {
+    const CHROMIUM: &str = "/usr/bin/chromium";
+    if !std::path::Path::new(CHROMIUM).exists() {
+        println!("skipped: {CHROMIUM} is not installed");
+        return;
+    }
+    let fixture = Fixture::on_disk();
+    let drives = "sim:samsung-951 sim:samsung-960-evo sim:toshiba-rd400 sim:intel-600p \
+                  sim:wd-black sim:mydigitalssd-bpx sim:plextor-m8pe-g";
+    fixture.ok(&format!(
+        "run bandwidth {drives} --scale 0.02 --out run --report page.html"
+    ));
+    let probe = "<script>const root = document.documentElement; const wait = () => \
+                 root.dataset.drawn ? root.dataset.high = root.scrollHeight : \
+                 setTimeout(wait, 50); wait();</script></body>";
+    fixture.write(
+        "page.html",
+        fixture.text("page.html").replace("</body>", probe),
+    );
+    let address = format!("file://{}?draw=now", fixture.path("page.html").display());
+    let browser = |action: &str| {
+        let options = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync \
+                       --disable-background-networking --disable-component-update \
+                       --window-size=1400,1000 --virtual-time-budget=60000 --user-data-dir=profile";
+        let mut arguments: Vec<&str> = options.split_whitespace().collect();
+        arguments.extend([action, &address]);
+        fixture.tool(CHROMIUM, &arguments)
+    };
+    let number_after = |text: &str, key: &str| -> Option<u64> {
+        let rest = &text[text.find(key)? + key.len()..];
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        rest[..end.unwrap_or(rest.len())].parse().ok()
+    };
+    let high = number_after(&browser("--dump-dom"), "data-high=\"").unwrap();
+    browser("--print-to-pdf=page.pdf");
+    let printed = String::from_utf8_lossy(&fixture.read("page.pdf")).into_owned();
+    let counts = printed.match_indices("/Count ");
+    let counts = counts.filter_map(|(at, key)| number_after(&printed[at..], key));
+    let pages = counts.max().unwrap();
+    println!("{high} px, {pages} printed pages");
+    assert!(high <= 9_000 && pages <= 12, "{high} px, {pages} pages");
+}

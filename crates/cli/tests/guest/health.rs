@@ -65,7 +65,7 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
             .contains("reliability degraded")
     );
     assert!(
-        raised[0]["cell"].is_string() && raised[0]["drive"] == 0,
+        raised[0]["cells"].as_array().unwrap().len() == 1 && raised[0]["drive"] == 0,
         "{job:#}"
     );
     guest.ok("assay report watched -o page.html && grep -q 'set a critical warning' page.html");

@@ -1,5 +1,6 @@
 //! The end of the page: preparation, health, warnings, environment, parameters, provenance.
 
+use assay_analysis::warnings::{Cause, by_cause};
 use assay_store::read::Run;
 use assay_units::text::format_size;
 use maud::{Markup, html};
@@ -11,7 +12,7 @@ use crate::format::{distinct, figure, joined, stamp};
 use crate::grid::{Section, preparations};
 use crate::table::Table;
 use crate::tables::{endurance, health, inspect, trend};
-use crate::warnings::{WarningOfCells, by_cells};
+use crate::warnings::subject;
 
 /// Tables of what the drives report about themselves.
 pub struct HealthTables {
@@ -94,7 +95,7 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
         }
         (health.html())
         (titled("warnings", "Warnings", &html! {
-            div.warnings { @for (i, run) in set.runs.iter().enumerate() { @for w in by_cells(&run.warnings) { (warning(set, i, &w)) } } }
+            div.warnings { @for (i, run) in set.runs.iter().enumerate() { @for w in by_cause(&run.warnings) { (warning(set, i, &w)) } } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }
         }))
         (titled("environment", "Environment", &html! {
@@ -116,21 +117,18 @@ fn reasons(section: &Section<'_>) -> String {
     distinct(reasons.map(|(short, full)| format!("{short}: {full}"))).join("; ")
 }
 
-fn warning(set: &DriveSet<'_>, run: usize, same: &WarningOfCells<'_>) -> Markup {
-    let warning = same.warning;
-    let several = set.runs.len() > 1;
-    let position = warning.drive.and_then(|d| set.position(run, d));
-    let subject = [
-        several.then(|| format!("run {}", run + 1)),
-        position.map(|p| set.full_name(p)),
-        Some(same.cells()),
-    ];
-    let subject = joined(subject.into_iter().flatten(), " \u{b7} ");
+fn warning(set: &DriveSet<'_>, run: usize, cause: &Cause<'_>) -> Markup {
+    let first = cause.warnings[0];
+    let which = (set.runs.len() > 1).then(|| format!("run {}", run + 1));
+    let subject = joined(
+        [which.unwrap_or_default(), subject(set, run, cause)],
+        " \u{b7} ",
+    );
     html! {
         article.warning {
-            p { code { (warning.code) } " " (same.message()) }
+            p { code { (first.code) } " " (cause.message()) }
             @if !subject.is_empty() { p.about { (subject) } }
-            p.advice { b { "Advice:" } " " (warning.advice) }
+            p.advice { b { "Advice:" } " " (first.advice) }
         }
     }
 }

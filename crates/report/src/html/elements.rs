@@ -81,6 +81,18 @@ pub fn pairs(drives: usize, charts: &[&Chart], shown: usize) -> Markup {
     html! { (pair(first)) (further(drives, "More charts", &pair(more))) }
 }
 
+/// Tables side by side, of which a page of many drives folds those after the first and long ones.
+pub fn tables(drives: usize, tables: &[Table]) -> Markup {
+    let is_shown = |(n, table): (usize, &Table)| {
+        drives <= FEW_DRIVES || n == 0 && table.rows.len() <= LONG_ROWS
+    };
+    let (shown, more): (Vec<_>, Vec<_>) = tables.iter().enumerate().partition(|t| is_shown(*t));
+    html! {
+        @if !shown.is_empty() { div.matrices { @for (_, table) in shown { div { (table_or_notes(table)) } } } }
+        @for (_, table) in more { (folded(&shortened(&table.caption), table)) }
+    }
+}
+
 /// Characters of a cell's text beyond which it is wrapped.
 const MAX_LINE_CHARS: usize = 40;
 /// Row headings of at most this many characters (sizes, counts) are never wrapped.

@@ -1,6 +1,7 @@
 //! The head of the page: what was measured, on what, when, and badges with the limitations that
 //! apply to the figures.
 
+use assay_analysis::warnings::by_cause;
 use assay_store::model::RunEnd;
 use assay_store::model::warning::code;
 use assay_store::read::{CellRecord, CellState, Run};
@@ -9,7 +10,6 @@ use maud::{Markup, html};
 use crate::drive_set::DriveSet;
 use crate::format::{distinct, joined, plural, stamp};
 use crate::resume;
-use crate::warnings::by_cells;
 
 /// A limitation: its short name, and its explanations.
 struct Badge {
@@ -112,7 +112,7 @@ fn badges(set: &DriveSet<'_>) -> Vec<Badge> {
         let which = several.then(|| format!("Run {}: ", i + 1));
         of_run(run, &which.unwrap_or_default(), &mut add);
     }
-    let causes = set.runs.iter().map(|r| by_cells(&r.warnings).len());
+    let causes = set.runs.iter().map(|r| by_cause(&r.warnings).len());
     let warnings: usize = causes.sum();
     if warnings > 0 {
         let details = html! {

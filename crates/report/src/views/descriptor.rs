@@ -64,12 +64,13 @@ pub fn default_html(
     charts: &[Chart],
     id: &str,
 ) -> Markup {
+    let drives = section.drives.len();
     html! {
         (alarms(view, section))
-        div.matrices { @for table in (view.tables)(section) { div { (elements::table_or_notes(&table)) } } }
+        (elements::tables(drives, &(view.tables)(section)))
         @match view.switch_legend {
             Some(legend) => (elements::switched_charts(charts, id, legend)),
-            None => (elements::pairs(section.drives.len(), &charts.iter().collect::<Vec<_>>(), 2)),
+            None => (elements::pairs(drives, &charts.iter().collect::<Vec<_>>(), 2)),
         }
         @for (summary, table) in (view.folded_tables)(section) { (elements::folded(summary, &table)) }
         @if view.lists_figures { (all_figures(section, None)) }

@@ -1,0 +1,176 @@
+//! Warnings of a run by their cause: those with the same words are one, whatever their figures.
+
+use assay_store::model::Warning;
+use serde::Serialize;
+
+/// Warnings with one cause.
+#[derive(Debug, PartialEq)]
+pub struct Cause<'a> {
+    /// In the order in which they were raised, at least one.
+    pub warnings: Vec<&'a Warning>,
+}
+
+impl<'a> Cause<'a> {
+    /// The message, its figures as ranges where they differ: `began at 53 to 72 degrees C`.
+    pub fn message(&self) -> String {
+        let mut text = String::new();
+        let split: Vec<Vec<(bool, &str)>> =
+            self.warnings.iter().map(|w| parts(&w.message)).collect();
+        for (i, (is_figure, first)) in split[0].iter().enumerate() {
+            text.push_str(first);
+            let value = |parts: &Vec<(bool, &str)>| parts[i].1.replace(',', "").parse::<f64>().ok();
+            if !is_figure || split.iter().all(|parts| parts[i].1 == *first) {
+                continue;
+            }
+            let by_value = |a: &&Vec<_>, b: &&Vec<_>| {
+                let [a, b] = [a, b].map(|parts| value(parts).unwrap_or(0.0));
+                a.total_cmp(&b)
+            };
+            let ends = split
+                .iter()
+                .min_by(by_value)
+                .zip(split.iter().max_by(by_value));
+            if let Some((low, high)) = ends {
+                text.truncate(text.len() - first.len());
+                text.push_str(&format!("{} to {}", low[i].1, high[i].1));
+            }
+        }
+        text
+    }
+
+    /// The cells, in order.
+    pub fn cells(&self) -> impl Iterator<Item = &'a str> {
+        self.warnings.iter().filter_map(|w| w.cell.as_deref())
+    }
+
+    /// The drives, in order, with the number of warnings of each.
+    pub fn drives(&self) -> Vec<(Option<usize>, usize)> {
+        let mut drives: Vec<(Option<usize>, usize)> = Vec::new();
+        for warning in &self.warnings {
+            match drives.iter_mut().find(|(drive, _)| *drive == warning.drive) {
+                Some((_, count)) => *count += 1,
+                None => drives.push((warning.drive, 1)),
+            }
+        }
+        drives
+    }
+}
+
+/// A message as words and figures, each of which begins and ends with a digit.
+fn parts(message: &str) -> Vec<(bool, &str)> {
+    let mut parts = Vec::new();
+    let mut rest = message;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let figure = &rest[start..];
+        let end = figure.find(|c: char| !c.is_ascii_digit() && !".,".contains(c));
+        let figure = figure[..end.unwrap_or(figure.len())].trim_end_matches(['.', ',']);
+        parts.extend([(false, &rest[..start]), (true, figure)]);
+        rest = &rest[start + figure.len()..];
+    }
+    parts.push((false, rest));
+    parts
+}
+
+/// Code, message and advice without their figures.
+fn words(warning: &Warning) -> (&str, [Vec<&str>; 2]) {
+    let texts = [&warning.message, &warning.advice].map(|text| {
+        let words = parts(text).into_iter().filter(|(is_figure, _)| !is_figure);
+        words.map(|(_, words)| words).collect()
+    });
+    (&warning.code, texts)
+}
+
+/// Warnings of one cause as one, in the order of their first occurrence.
+pub fn by_cause(warnings: &[Warning]) -> Vec<Cause<'_>> {
+    group(warnings, |a, b| words(a) == words(b))
+}
+
+fn group(warnings: &[Warning], same: impl Fn(&Warning, &Warning) -> bool) -> Vec<Cause<'_>> {
+    let mut causes: Vec<Cause<'_>> = Vec::new();
+    for warning in warnings {
+        match causes.iter_mut().find(|c| same(c.warnings[0], warning)) {
+            Some(cause) => cause.warnings.push(warning),
+            None => causes.push(Cause {
+                warnings: vec![warning],
+            }),
+        }
+    }
+    causes
+}
+
+/// The warnings of one cause on one drive, as JSON documents have them.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct DriveWarning<'a> {
+    code: &'a str,
+    /// The drive they are about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drive: Option<usize>,
+    count: usize,
+    /// The cells they are about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cells: Vec<&'a str>,
+    message: String,
+    advice: &'a str,
+}
+
+/// One entry per cause and drive, in the order of their first occurrence.
+pub fn by_drive(warnings: &[Warning]) -> Vec<DriveWarning<'_>> {
+    fn of_drive(cause: Cause<'_>) -> DriveWarning<'_> {
+        let first = cause.warnings[0];
+        DriveWarning {
+            code: &first.code,
+            drive: first.drive,
+            count: cause.warnings.len(),
+            cells: cause.cells().collect(),
+            message: cause.message(),
+            advice: &first.advice,
+        }
+    }
+    let causes = group(warnings, |a, b| a.drive == b.drive && words(a) == words(b));
+    causes.into_iter().map(of_drive).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warning(cell: Option<&str>, message: &str, drive: usize) -> Warning {
+        Warning {
+            code: "host-limited".to_owned(),
+            cell: cell.map(str::to_owned),
+            drive: Some(drive),
+            message: message.to_owned(),
+            advice: "use more threads".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_same_words_are_one_cause_whatever_their_figures() {
+        let all = [
+            warning(Some("a/1"), "0 % idle", 0),
+            warning(Some("a/2"), "1 % idle", 0),
+            warning(Some("b/1"), "4 % idle", 1),
+            warning(None, "hot", 1),
+        ];
+        let causes = by_cause(&all);
+        let messages: Vec<String> = causes.iter().map(Cause::message).collect();
+        assert_eq!(messages, ["0 to 4 % idle", "hot"]);
+        assert_eq!(causes[0].drives(), [(Some(0), 2), (Some(1), 1)]);
+        let found = by_drive(&all);
+        let of_drive = |n: usize, drive, count, cells, message: &str| {
+            let expected = DriveWarning {
+                code: "host-limited",
+                drive: Some(drive),
+                count,
+                cells,
+                message: message.to_owned(),
+                advice: "use more threads",
+            };
+            assert_eq!(found[n], expected);
+        };
+        of_drive(0, 0, 2, vec!["a/1", "a/2"], "0 to 1 % idle");
+        of_drive(1, 1, 1, vec!["b/1"], "4 % idle");
+        of_drive(2, 1, 1, vec![], "hot");
+        assert_eq!(found.len(), 3);
+    }
+}
