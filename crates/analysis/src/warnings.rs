@@ -6,16 +6,20 @@ use serde::Serialize;
 /// Warnings with one cause.
 #[derive(Debug, PartialEq)]
 pub struct Cause<'a> {
-    /// In the order in which they were raised, at least one.
-    pub warnings: Vec<&'a Warning>,
+    /// In the order in which they were raised, at least one, each with its run.
+    pub warnings: Vec<(usize, &'a Warning)>,
 }
 
 impl<'a> Cause<'a> {
+    pub fn first(&self) -> &'a Warning {
+        self.warnings[0].1
+    }
+
     /// The message, its figures as ranges where they differ: `began at 53 to 72 degrees C`.
     pub fn message(&self) -> String {
         let mut text = String::new();
         let split: Vec<Vec<(bool, &str)>> =
-            self.warnings.iter().map(|w| parts(&w.message)).collect();
+            self.warnings.iter().map(|w| parts(&w.1.message)).collect();
         for (i, (is_figure, first)) in split[0].iter().enumerate() {
             text.push_str(first);
             let value = |parts: &Vec<(bool, &str)>| parts[i].1.replace(',', "").parse::<f64>().ok();
@@ -40,19 +44,7 @@ impl<'a> Cause<'a> {
 
     /// The cells, in order.
     pub fn cells(&self) -> impl Iterator<Item = &'a str> {
-        self.warnings.iter().filter_map(|w| w.cell.as_deref())
-    }
-
-    /// The drives, in order, with the number of warnings of each.
-    pub fn drives(&self) -> Vec<(Option<usize>, usize)> {
-        let mut drives: Vec<(Option<usize>, usize)> = Vec::new();
-        for warning in &self.warnings {
-            match drives.iter_mut().find(|(drive, _)| *drive == warning.drive) {
-                Some((_, count)) => *count += 1,
-                None => drives.push((warning.drive, 1)),
-            }
-        }
-        drives
+        self.warnings.iter().filter_map(|w| w.1.cell.as_deref())
     }
 }
 
@@ -80,15 +72,18 @@ fn words(warning: &Warning) -> (&str, [Vec<&str>; 2]) {
     (&warning.code, texts)
 }
 
-/// Warnings of one cause as one, in the order of their first occurrence.
-pub fn by_cause(warnings: &[Warning]) -> Vec<Cause<'_>> {
+/// Warnings of one cause as one, in the order of their first occurrence. Each comes with its run.
+pub fn by_cause<'a>(warnings: impl Iterator<Item = (usize, &'a Warning)>) -> Vec<Cause<'a>> {
     group(warnings, |a, b| words(a) == words(b))
 }
 
-fn group(warnings: &[Warning], same: impl Fn(&Warning, &Warning) -> bool) -> Vec<Cause<'_>> {
-    let mut causes: Vec<Cause<'_>> = Vec::new();
+fn group<'a>(
+    warnings: impl Iterator<Item = (usize, &'a Warning)>,
+    same: impl Fn(&Warning, &Warning) -> bool,
+) -> Vec<Cause<'a>> {
+    let mut causes: Vec<Cause<'a>> = Vec::new();
     for warning in warnings {
-        match causes.iter_mut().find(|c| same(c.warnings[0], warning)) {
+        match causes.iter_mut().find(|c| same(c.first(), warning.1)) {
             Some(cause) => cause.warnings.push(warning),
             None => causes.push(Cause {
                 warnings: vec![warning],
@@ -116,7 +111,7 @@ pub struct DriveWarning<'a> {
 /// One entry per cause and drive, in the order of their first occurrence.
 pub fn by_drive(warnings: &[Warning]) -> Vec<DriveWarning<'_>> {
     fn of_drive(cause: Cause<'_>) -> DriveWarning<'_> {
-        let first = cause.warnings[0];
+        let first = cause.first();
         DriveWarning {
             code: &first.code,
             drive: first.drive,
@@ -126,7 +121,9 @@ pub fn by_drive(warnings: &[Warning]) -> Vec<DriveWarning<'_>> {
             advice: &first.advice,
         }
     }
-    let causes = group(warnings, |a, b| a.drive == b.drive && words(a) == words(b));
+    let causes = group(warnings.iter().map(|w| (0, w)), |a, b| {
+        a.drive == b.drive && words(a) == words(b)
+    });
     causes.into_iter().map(of_drive).collect()
 }
 
@@ -152,10 +149,10 @@ mod tests {
             warning(Some("b/1"), "4 % idle", 1),
             warning(None, "hot", 1),
         ];
-        let causes = by_cause(&all);
+        let causes = by_cause(all.iter().map(|w| (0, w)));
         let messages: Vec<String> = causes.iter().map(Cause::message).collect();
         assert_eq!(messages, ["0 to 4 % idle", "hot"]);
-        assert_eq!(causes[0].drives(), [(Some(0), 2), (Some(1), 1)]);
+        assert!(causes[0].cells().eq(["a/1", "a/2", "b/1"]));
         let found = by_drive(&all);
         let of_drive = |n: usize, drive, count, cells, message: &str| {
             let expected = DriveWarning {

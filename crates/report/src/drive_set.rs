@@ -1,9 +1,12 @@
 //! The drives of all runs in a report, with unique names.
 
-use assay_store::model::DriveRecord;
+use assay_store::model::{DriveRecord, Warning};
 use assay_store::read::Run;
 
 use crate::table::Heading;
+
+/// Fewer runs of one drive are compared with each other.
+const FEWEST_REPEATS: usize = 5;
 
 /// A drive of one run, or of several runs of different suites.
 #[derive(Clone, Debug)]
@@ -86,6 +89,32 @@ impl<'a> DriveSet<'a> {
             true => self.drives[position].heading.text.clone(),
             false => self.full_name(position),
         }
+    }
+
+    /// The warnings of all runs, each with the position of its run.
+    pub fn warnings(&self) -> impl Iterator<Item = (usize, &'a Warning)> {
+        let runs = self.runs.iter().enumerate();
+        runs.flat_map(|(run, r)| r.warnings.iter().map(move |warning| (run, warning)))
+    }
+
+    /// True when the drives at these positions are runs of one drive, enough for a distribution.
+    pub fn are_repeats(&self, positions: &[usize]) -> bool {
+        let mut drives = positions.iter().map(|d| self.drives[*d].info);
+        let Some(first) = drives.next().filter(|_| positions.len() >= FEWEST_REPEATS) else {
+            return false;
+        };
+        drives.all(|info| info.is_same(first) && info.label == first.label)
+    }
+
+    /// Positions in the order of the dates of their runs.
+    pub fn by_date(&self, positions: &[usize]) -> Vec<usize> {
+        let created = |drive: &usize| {
+            let (run, _) = self.drives[*drive].origins[0];
+            (&self.runs[run].manifest.created, run)
+        };
+        let mut sorted = positions.to_vec();
+        sorted.sort_by_key(|drive| created(drive));
+        sorted
     }
     pub fn any_simulated(&self) -> bool {
         self.drives.iter().any(|d| d.info.simulated)

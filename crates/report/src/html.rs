@@ -16,7 +16,7 @@ use assay_units::text::is_unprintable;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::ReportError;
-use crate::chart::Chart;
+use crate::chart::{Chart, numbered};
 use crate::drive_set::DriveSet;
 use crate::format::{short_title, slug, text_or};
 use crate::grid::{self, Section};
@@ -158,16 +158,24 @@ impl PageParts {
             self.list(&id, "Report of the standard");
         }
         let mut charts: Vec<Chart> = Vec::new();
+        let mut repeated: Vec<Chart> = Vec::new();
         for i in own {
             let (section, id) = (&sections[i], &ids[i]);
             let mut drawn = views::charts(section, id);
+            if let Some(by_run) = repeats::chart(section) {
+                drawn = numbered([vec![by_run], drawn].concat(), id);
+                repeated.push(drawn[0].clone());
+            }
             let explained = &mut self.explained;
             parts.push(self::section(section, &drawn, id, titles[i], explained));
             self.list(id, titles[i]);
             charts.append(&mut drawn);
         }
         let declared = scoreboard::declared(set, name).first_charts;
-        let first = first_charts(&charts, &declared, &suite_id);
+        let first = match repeated.as_slice() {
+            [] => first_charts(&charts, &declared, &suite_id),
+            repeated => first_charts(repeated, &[], &suite_id),
+        };
         self.body.push(elements::first_charts(&first));
         self.body.append(&mut parts);
         self.charts.extend(first);
@@ -404,7 +412,13 @@ fn section(
     let details = section.title.strip_prefix(title).unwrap_or("");
     let details = details.trim_start_matches([':', ',', ' ']);
     let workload = crate::format::joined([details, &section.common()], " \u{b7} ");
-    let content = (view.html)(view, section, charts, id);
+    let content = match charts {
+        [by_run, others @ ..] if section.set.are_repeats(&section.drives) => {
+            let each = (view.html)(view, section, others, id);
+            repeats::section(section, by_run, &each)
+        }
+        charts => (view.html)(view, section, charts, id),
+    };
     elements::step(id, &html! { (title) }, &workload, first, &how, &content)
 }
 

@@ -415,18 +415,16 @@ fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
 }
 
 fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {
-    for (i, run) in set.runs.iter().enumerate() {
-        for cause in by_cause(&run.warnings) {
-            let subject = subject(set, i, &cause);
-            let mut message = cause.message();
-            if !subject.is_empty() {
-                message.push_str(&format!(" ({subject})"));
-            }
-            page.item("warning: ", &message, Some(Paint::Caution));
-            page.item("         ", &cause.warnings[0].advice, None);
+    for cause in by_cause(set.warnings()) {
+        let subject = subject(set, &cause);
+        let mut message = cause.message();
+        if !subject.is_empty() {
+            message.push_str(&format!(" ({subject})"));
         }
-        if !run.warnings.is_empty() {
-            page.blank();
-        }
+        page.item("warning: ", &message, Some(Paint::Caution));
+        page.item("         ", &cause.first().advice, None);
+    }
+    if set.warnings().next().is_some() {
+        page.blank();
     }
 }

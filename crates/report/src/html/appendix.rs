@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::Entry;
 use super::elements::{facts, folded, further, table, titled};
 use crate::drive_set::DriveSet;
-use crate::format::{distinct, figure, joined, stamp};
+use crate::format::{distinct, figure, stamp};
 use crate::grid::{Section, preparations};
 use crate::table::Table;
 use crate::tables::{endurance, health, inspect, trend};
@@ -95,7 +95,7 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
         }
         (health.html())
         (titled("warnings", "Warnings", &html! {
-            div.warnings { @for (i, run) in set.runs.iter().enumerate() { @for w in by_cause(&run.warnings) { (warning(set, i, &w)) } } }
+            div.warnings { @for cause in by_cause(set.warnings()) { (warning(set, &cause)) } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }
         }))
         (titled("environment", "Environment", &html! {
@@ -117,13 +117,9 @@ fn reasons(section: &Section<'_>) -> String {
     distinct(reasons.map(|(short, full)| format!("{short}: {full}"))).join("; ")
 }
 
-fn warning(set: &DriveSet<'_>, run: usize, cause: &Cause<'_>) -> Markup {
-    let first = cause.warnings[0];
-    let which = (set.runs.len() > 1).then(|| format!("run {}", run + 1));
-    let subject = joined(
-        [which.unwrap_or_default(), subject(set, run, cause)],
-        " \u{b7} ",
-    );
+fn warning(set: &DriveSet<'_>, cause: &Cause<'_>) -> Markup {
+    let first = cause.first();
+    let subject = subject(set, cause);
     html! {
         article.warning {
             p { code { (first.code) } " " (cause.message()) }

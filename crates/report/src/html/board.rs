@@ -42,10 +42,16 @@ pub fn board(
     let content = match scores.rows.as_slice() {
         _ if scores.columns.is_empty() => return html! {},
         [only] => strip(scores, only, ids),
-        _ if repeats::are_repeats(set, scores) => table_of_repeats(set, scores),
+        // No run is the best: each is a sample.
+        _ if are_repeats(set, scores) => plain_table(&repeats::of_scores(set, scores)),
         _ => table(set, scores, title, ids),
     };
     html! { div.quiet { (titled(id, title, &content)) } }
+}
+
+fn are_repeats(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> bool {
+    let drives: Vec<usize> = scores.rows.iter().map(|row| row.drive).collect();
+    set.are_repeats(&drives)
 }
 
 /// What a ranking of single runs does not say.
@@ -55,7 +61,7 @@ pub const NO_TAILS: &str = "tail percentiles of single runs are not ranked";
 
 /// Which drives have the best values, and how often.
 pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
-    if repeats::are_repeats(set, scores) {
+    if are_repeats(set, scores) {
         return format!("{} of one drive.", plural(scores.rows.len(), "run"));
     }
     let of = scores.columns.len();
@@ -189,11 +195,6 @@ fn cell(scores: &Scoreboard<'_>, column: usize, score: Option<&Score>) -> Markup
             @if let Some(mark) = &score.mark { small { (mark) } }
         }
     }
-}
-
-/// What the runs of one drive say of it: no run is the best, each is a sample.
-fn table_of_repeats(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> Markup {
-    plain_table(&repeats::table(set, scores))
 }
 
 /// The key figures of the only drive.

@@ -4,19 +4,43 @@ use assay_store::model::{LAYERS, Verdict};
 use maud::{Markup, html};
 
 use crate::drive_set::{DriveSet, ReportDrive};
-use crate::format::{capacity, humanise, joined};
+use crate::format::{capacity, distinct, humanise, joined, plural};
 use crate::grid::Section;
 use crate::html::board::{verdict_style, weight_style};
-use crate::html::elements::{drive_name, facts, titled};
+use crate::html::elements::{drive_name, facts, simulated_mark, titled};
 use crate::views;
 use crate::views::KeyFigure;
 
 pub fn cards(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Markup {
-    titled(
-        "drives",
-        "Drives",
-        &html! { div.cards { @for position in 0..set.drives.len() { (card(set, sections, position)) } } },
-    )
+    let positions: Vec<usize> = (0..set.drives.len()).collect();
+    let cards =
+        html! { div.cards { @for position in &positions { (card(set, sections, *position)) } } };
+    let content = match set.are_repeats(&positions) {
+        true => html! { (repeated(set)) details { summary { "Each run" } (cards) } },
+        false => cards,
+    };
+    titled("drives", "Drives", &content)
+}
+
+/// The only drive of many runs: its identity, and how many runs gave each verdict.
+fn repeated(set: &DriveSet<'_>) -> Markup {
+    let drive = &set.drives[0];
+    let verdicts = set
+        .runs
+        .iter()
+        .flat_map(|run| run.verdicts.iter().flatten());
+    let results: Vec<_> = verdicts.map(|verdict| verdict.result).collect();
+    html! {
+        article.card {
+            h3 { (drive.info.label) @if drive.info.simulated { (simulated_mark()) } }
+            p.identity { (identity(drive)[0]) " \u{b7} " (plural(set.runs.len(), "run")) }
+            @for result in distinct(results.iter().copied()) {
+                @let (class, sign, text) = verdict_style(result);
+                @let count = results.iter().filter(|other| **other == result).count();
+                p class={ "verdict " (class) } { span aria-hidden="true" { (sign) } " " (text) " in " (plural(count, "run")) }
+            }
+        }
+    }
 }
 
 fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup {

@@ -58,6 +58,7 @@ pub fn header(set: &DriveSet<'_>, title: &str) -> Markup {
 pub fn subject(set: &DriveSet<'_>) -> String {
     let drives = match set.drives.as_slice() {
         [one] => one.heading.text.clone(),
+        drives if set.are_repeats(&Vec::from_iter(0..drives.len())) => drives[0].info.label.clone(),
         drives => plural(drives.len(), "drive"),
     };
     let manifests = || set.runs.iter().map(|r| &r.manifest);
@@ -112,8 +113,7 @@ fn badges(set: &DriveSet<'_>) -> Vec<Badge> {
         let which = several.then(|| format!("Run {}: ", i + 1));
         of_run(run, &which.unwrap_or_default(), &mut add);
     }
-    let causes = set.runs.iter().map(|r| by_cause(&r.warnings).len());
-    let warnings: usize = causes.sum();
+    let warnings = by_cause(set.warnings()).len();
     if warnings > 0 {
         let details = html! {
             strong { (plural(warnings, "warning")) } " about these results, with advice: "

@@ -1,56 +1,54 @@
 //! Runs of one drive repeated: how its figures are distributed over them, and whether they drift.
 
 use assay_units::median;
+use maud::{Markup, html};
 
+use crate::chart::{Chart, ChartView, colour, dash, symbol};
+use crate::charts::draw::{Trace, linear, panels};
 use crate::drive_set::DriveSet;
-use crate::format::plural;
+use crate::format::{joined, plural};
+use crate::grid::{Point, Section};
+use crate::html::elements;
+use crate::metric::ResultMetric;
 use crate::scoreboard::Scoreboard;
 use crate::table::{Column, Heading, Row, Table, TableCell};
-
-/// Fewer runs are compared with each other.
-const FEWEST: usize = 5;
 
 /// Two-sided 5 % of the normal distribution.
 const NORMAL_95: f64 = 1.96;
 
-/// True when every row is a run of the same drive.
-pub fn are_repeats(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> bool {
-    let mut drives = scores.rows.iter().map(|row| set.drives[row.drive].info);
-    let Some(first) = drives.next().filter(|_| scores.rows.len() >= FEWEST) else {
-        return false;
-    };
-    drives.all(|info| info.is_same(first) && info.label == first.label)
-}
+/// Height of the chart, pixels.
+const CHART_PX: u32 = 290;
 
-/// One row per metric: distribution over the runs, and the trend in the order of their dates.
-pub fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> Table {
-    let mut rows: Vec<_> = scores.rows.iter().collect();
-    let created = |drive: usize| {
-        let (run, _) = set.drives[drive].origins[0];
-        (&set.runs[run].manifest.created, run)
-    };
-    rows.sort_by_key(|row| created(row.drive));
+/// The vertical axis shows at least this much on both sides of the median, percent.
+const LEAST_SPAN_PCT: f64 = 2.0;
+
+/// One row per metric of a scoreboard.
+pub fn of_scores(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> Table {
+    let drives: Vec<usize> = scores.rows.iter().map(|row| row.drive).collect();
     let row = |(n, (metric, _)): (usize, &(_, usize))| {
         let metric: &assay_analysis::figure::headline::HeadlineMetric = metric;
-        let values = rows
-            .iter()
-            .filter_map(|r| Some(r.scores[n].as_ref()?.value));
-        let values: Vec<f64> = values.collect();
-        let mut sorted = values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
-        let mut cells = vec![TableCell::Text(metric.figure.unit.text().to_owned())];
-        cells.push(TableCell::number(values.len().to_string()));
-        cells.extend([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| TableCell::figure(at(share))));
-        cells.push(TableCell::Text(match trend_pct(&values) {
-            Some(pct) => format!("{pct:+.1} % over the runs"),
-            None => "none seen".to_owned(),
-        }));
-        Row::new(Heading::plain(metric.title.clone()), cells)
+        let value = |drive: &usize| {
+            let row = scores.rows.iter().find(|row| row.drive == *drive)?;
+            Some(row.scores[n].as_ref()?.value)
+        };
+        let values = set.by_date(&drives).iter().filter_map(value).collect();
+        distribution(metric.title.clone(), metric.figure.unit.text(), values)
     };
-    let first = &set.drives[scores.rows[0].drive];
+    let first = &set.drives[drives[0]];
+    let caption = format!("{} of {}", plural(drives.len(), "run"), first.info.label);
+    table(
+        set,
+        caption,
+        scores.columns.iter().enumerate().filter_map(row).collect(),
+    )
+}
+
+fn table(set: &DriveSet<'_>, caption: String, mut rows: Vec<Row>) -> Table {
+    for row in &mut rows {
+        row.name.simulated = set.all_simulated();
+    }
     Table {
-        caption: format!("{} of {}", plural(rows.len(), "run"), first.info.label),
+        caption,
         corner: "metric".to_owned(),
         columns: Column::list([
             ("unit", ""),
@@ -62,12 +60,115 @@ pub fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> Table {
             ("highest", ""),
             ("trend by date", ""),
         ]),
-        rows: scores.columns.iter().enumerate().map(row).collect(),
+        rows,
         notes: vec![
             "trend: median slope between pairs of runs (Theil and Sen) times their number, where \
              the test of Mann and Kendall finds one at 5 %"
                 .to_owned(),
         ],
+    }
+}
+
+/// A row of values in the order of their dates; none without any.
+fn distribution(title: String, unit: &str, values: Vec<f64>) -> Option<Row> {
+    let mut sorted = values.clone();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let at = |share: f64| sorted[(last as f64 * share).round() as usize];
+    let mut cells = vec![TableCell::Text(unit.to_owned())];
+    cells.push(TableCell::number(values.len().to_string()));
+    cells.extend([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| TableCell::figure(at(share))));
+    cells.push(TableCell::Text(match trend_pct(&values) {
+        Some(pct) => format!("{pct:+.1} % over the runs"),
+        None => "none seen".to_owned(),
+    }));
+    Some(Row::new(Heading::plain(title), cells))
+}
+
+/// Figures of a workload that its distribution shows.
+const SHOWN: [ResultMetric; 3] = [
+    ResultMetric::BANDWIDTH,
+    ResultMetric::MEAN,
+    ResultMetric::P99,
+];
+
+/// The values of one workload in the order of their dates, each with the number of its run.
+fn values(section: &Section<'_>, at: (usize, usize), metric: ResultMetric) -> Vec<(f64, f64)> {
+    let drives = section.set.by_date(&section.drives).into_iter().enumerate();
+    let value = |(n, drive): (usize, usize)| {
+        let result = section.at(at.0, at.1, drive).and_then(Point::result)?;
+        Some(((n + 1) as f64, metric.value(result)?))
+    };
+    drives.filter_map(value).collect()
+}
+
+/// Each workload of a section by run, as a share of its median.
+pub fn chart(section: &Section<'_>) -> Option<Chart> {
+    if !section.set.are_repeats(&section.drives) {
+        return None;
+    }
+    let views = SHOWN.into_iter().filter_map(|metric| view(section, metric));
+    let chart = Chart::of(
+        section.caption("by run"),
+        "figure",
+        CHART_PX,
+        views.collect(),
+    )?;
+    Some(Chart {
+        log_switch: false,
+        simulated: section.set.all_simulated(),
+        ..chart
+    })
+}
+
+fn view(section: &Section<'_>, metric: ResultMetric) -> Option<ChartView> {
+    let mut span_pct = LEAST_SPAN_PCT;
+    let mut data = Vec::new();
+    for (n, at) in section.locations().enumerate() {
+        let values = values(section, at, metric);
+        let Some(middle) = median(values.iter().map(|v| v.1)).filter(|m| *m > 0.0) else {
+            continue;
+        };
+        let share = |(run, value): &(f64, f64)| (*run, 100.0 * value / middle);
+        let points: Vec<(f64, f64)> = values.iter().map(share).collect();
+        let spans = points.iter().map(|p| 1.1 * (p.1 - 100.0).abs());
+        span_pct = spans.fold(span_pct, f64::max);
+        let trace = Trace {
+            name: section.location_or_title(at.0, at.1),
+            points,
+            mode: "lines+markers",
+            colour: colour(n),
+            dash: dash(n),
+            symbol: symbol(n),
+            hover: "%{y:.4~g} % in run %{x}".to_owned(),
+            ..Trace::default()
+        };
+        data.push(trace.json());
+    }
+    let title = format!("{}, % of median", metric.label.to_lowercase());
+    let mut layout = panels("run, by date", &[linear(&title)]);
+    layout["yaxis"]["range"] = [100.0 - span_pct, 100.0 + span_pct].into();
+    ChartView::of(metric.label, data, layout)
+}
+
+/// The distribution of each workload over the runs, and its values by run; `each` shows the runs
+/// side by side.
+pub fn section(section: &Section<'_>, by_run: &Chart, each: &Markup) -> Markup {
+    let mut rows = Vec::new();
+    for (row, column) in section.locations() {
+        for metric in SHOWN {
+            let values = values(section, (row, column), metric);
+            let values = values.into_iter().map(|v| v.1).collect();
+            let place = section.location(row, column);
+            let title = joined([place.as_str(), metric.label], ", ");
+            rows.extend(distribution(title, metric.unit, values));
+        }
+    }
+    let caption = section.caption("distribution over the runs");
+    html! {
+        (elements::table(&table(section.set, caption, rows)))
+        (elements::chart(by_run, false))
+        details { summary { "Each run" } (each) }
     }
 }
 
