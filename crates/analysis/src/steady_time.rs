@@ -14,6 +14,8 @@ use assay_store::read::{CellDrive, CellRecord, Run};
 use assay_store::series::IntervalSample;
 use assay_units::Op;
 
+use crate::steady_state::not_steady_reason;
+
 /// Length of a round of SNIA's tests.
 pub const ROUND_S: f64 = 60.0;
 /// Number of rounds of a cell shorter than an hour.
@@ -46,6 +48,10 @@ pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Result<Time
     }
     let part = cell.drive(drive)?;
     part.result.as_ref()?;
+    // A cell whose figures are not steady never became so, however level its rate.
+    if let Some(why) = not_steady_reason(run, cell, drive) {
+        return Some(Err(why));
+    }
     let capacity_bytes = run.manifest.drives.get(drive)?.capacity_bytes;
     of_part(part, capacity_bytes)
 }

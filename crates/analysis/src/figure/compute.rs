@@ -266,7 +266,7 @@ pub(super) fn slowest_pct<'a>(definition: &Definition, input: &FigureInput<'a>) 
     let rates = enough_rates(definition, input)?;
     let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let pct = slowest / mean(&rates) * 100.0;
-    let text = format!("the slowest second reached {pct:.0} % of the mean");
+    let text = format!("the slowest interval reached {pct:.0} % of the mean");
     Some(FigureValue::plain(pct).with(text))
 }
 

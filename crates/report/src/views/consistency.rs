@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::chart::{Chart, ChartView, colour, symbol};
 use crate::charts::draw::{Trace, linear, logarithmic, panels};
 use crate::charts::phases;
-use crate::format::{self, distinct, figure, joined};
+use crate::format::{self, distinct, duration, figure, joined};
 use crate::grid::{Point, Section};
 use crate::table::{Column, Row, Table, TableCell};
 use crate::tables::cells::{mark, reason, section_remarks};
@@ -24,7 +24,7 @@ use crate::views::saturation;
 /// An hour of random writes, scored over its last part.
 pub const VIEW: SectionView = SectionView {
     how_to_read: |_| {
-        "Every dot is one second of random writes, on a logarithmic axis. A narrow band is a \
+        "Every dot is one interval of random writes, on a logarithmic axis. A narrow band is a \
          consistent drive; a cloud or two bands indicate stalls or throttling. The first drop is \
          where over-provisioning is used up and garbage collection begins. The last part, shown \
          again below, is scored: its mean is the score, and its mean over standard deviation the \
@@ -45,11 +45,11 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         let scored = score(point)?;
         let score = &scored.score;
         let ratio = score.consistency.map_or_else(
-            || "no variation between seconds".to_owned(),
+            || "no variation between intervals".to_owned(),
             |c| format!("mean \u{f7} std dev {}", figure(c)),
         );
         let modes = modes_text(point, &scored).map_or(String::new(), |text| format!(", {text}"));
-        let details = format!("{ratio}, slowest second {}{modes}", figure(score.min));
+        let details = format!("{ratio}, slowest interval {}{modes}", figure(score.min));
         Some(KeyFigure {
             label: joined([section.title, point.variant()], ", "),
             value: figure(score.mean),
@@ -75,7 +75,10 @@ pub fn score(point: &Point<'_>) -> Option<CellScore> {
 /// The number of modes; of several, the details say which.
 fn modes_cell(score: &Score) -> TableCell {
     match score.modes.len() {
-        0 => TableCell::Missing("n/a", format!("fewer than {LEAST_VALUES} seconds to score")),
+        0 => TableCell::Missing(
+            "n/a",
+            format!("fewer than {LEAST_VALUES} intervals to score"),
+        ),
         count => TableCell::number(count.to_string()),
     }
 }
@@ -114,7 +117,7 @@ fn figure_cells(
         (values.len() > 1).then(|| values.into_iter().fold(f64::MIN, f64::max))
     };
     let intervals = point.measured_intervals();
-    // The score never has more samples than the point has seconds.
+    // The score never has more samples than the point has intervals.
     let scored = &intervals[intervals.len() - score.samples as usize..];
     let rates: Vec<f64> = scored.iter().map(IntervalSample::iops).collect();
     let mean = TableCell::figure(score.mean).with(|n| {
@@ -123,7 +126,7 @@ fn figure_cells(
         n.mark = mark(point);
         let stddev = format::figure(score.stddev);
         n.details = format!(
-            "{} seconds, standard deviation {stddev} IOPS",
+            "{} intervals, standard deviation {stddev} IOPS",
             score.samples
         );
     });
@@ -131,7 +134,7 @@ fn figure_cells(
     let most = highest(point.variant(), |s| s.consistency.or(Some(f64::MAX)));
     let consistency =
         TableCell::figure(score.consistency).with(|n| n.best = most == score.consistency);
-    let even = || TableCell::Missing("even", "no variation between seconds".to_owned());
+    let even = || TableCell::Missing("even", "no variation between intervals".to_owned());
     // Intervals of a small copy of a drive have less data, and deviate by more.
     let of_whole = |cell: TableCell| match is_shrunk(point) {
         true => TableCell::Missing("n/a", "a drive with shrink= has others".to_owned()),
@@ -174,7 +177,7 @@ fn notes(
     });
     notes.extend(modes);
     notes.push(
-        "modes: levels to which the rate returns; outliers: seconds more than 3.5 standard \
+        "modes: levels to which the rate returns; outliers: intervals more than 3.5 standard \
          deviations below the lowest mode or above the highest (of one mode: robust ones, from \
          the median)"
             .to_owned(),
@@ -199,8 +202,8 @@ pub fn table(section: &Section<'_>) -> Table {
         ("variant", ""),
         ("mean", "IOPS"),
         ("mean \u{f7} std dev", ""),
-        ("slowest second", "IOPS"),
-        ("fastest second", "IOPS"),
+        ("slowest interval", "IOPS"),
+        ("fastest interval", "IOPS"),
         ("modes", ""),
         ("outliers below", "%"),
         ("outliers above", "%"),
@@ -210,7 +213,7 @@ pub fn table(section: &Section<'_>) -> Table {
     let scores: Vec<(&Point<'_>, Option<CellScore>)> =
         section.points.iter().map(|p| (p, score(p))).collect();
     let too_short =
-        || TableCell::Missing("too short", "fewer than two seconds to score".to_owned());
+        || TableCell::Missing("too short", "fewer than two intervals to score".to_owned());
     let rows = scores.iter().map(|(point, scored)| {
         let variant = several.then(|| TableCell::text(point.variant()));
         let cells = match scored {
@@ -242,6 +245,7 @@ const SYMBOLS: [&str; 4] = ["circle", "x-thin-open", "diamond-open", "square-ope
 /// one of all.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let (mut whole, mut scored) = (Vec::new(), Vec::new());
+    let mut lengths = Vec::new();
     let mut thinned = false;
     let mut without_completions = 0;
     let variants = variants(section);
@@ -263,6 +267,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             if seconds.len() < 3 {
                 continue;
             }
+            lengths.push(duration((1e9 * step_s(&seconds)).round() as u64));
             let drive = point.chart_name();
             let name = if chosen.len() == 1 {
                 drive
@@ -286,7 +291,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
                     colour: colour(point.drive),
                     symbol: SYMBOLS.get(style).copied().unwrap_or(symbol(style)),
                     size,
-                    hover: "%{y:,.4~g} IOPS at %{x:.0f} s".to_owned(),
+                    hover: "%{y:,.4~g} IOPS at %{x:,.4~g} s".to_owned(),
                     ..Trace::default()
                 };
                 trace.json()
@@ -306,20 +311,21 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let layout = panels("time since the start, s", &[linear("IOPS")]);
         scored.extend(view(label, zoom, layout, "xaxis"));
     }
-    let mut notes = vec!["one dot per second".to_owned()];
+    let lengths = distinct(lengths).join(" or ");
+    let mut notes = vec![format!("one dot per interval of {lengths}")];
     if thinned {
         notes.push(
-            "seconds whose dots would coincide are drawn once; the run folder contains every one"
+            "intervals whose dots would coincide are drawn once; the run folder contains every one"
                 .to_owned(),
         );
     }
     if without_completions > 0 {
         notes.push(format!(
-            "{without_completions} seconds without completions have no position on a logarithmic \
+            "{without_completions} intervals without completions have no position on a logarithmic \
              axis; the table includes them in its minimum"
         ));
     }
-    let title = section.caption("operations in every second");
+    let title = section.caption("rate by interval");
     let whole = Chart::of(title, "variant", HEIGHT, whole).map(|c| c.with_notes(notes));
     let scored = Chart::of(section.caption("scored part"), "variant", 360, scored);
     whole.into_iter().chain(scored).collect()

@@ -385,7 +385,7 @@ pub fn bandwidth() -> Run {
                     ),
                     reason(
                         ReasonWeight::For,
-                        "keeps its rate in the soak: slowest second 98 % of the mean at 76 °C",
+                        "keeps its rate in the soak: slowest interval 98 % of the mean at 76 °C",
                     ),
                     reason(
                         ReasonWeight::Caution,

@@ -43,11 +43,11 @@ pub(in crate::figure) fn score_steadiness<'a>(
     }
     let score = score::score_of_cell(first.part)?.score;
     let Some(ratio) = score.consistency else {
-        let text = "no variation between seconds".to_owned();
+        let text = "no variation between intervals".to_owned();
         return Some(FigureValue::plain(f64::INFINITY).with(text));
     };
     let text = format!(
-        "mean / standard deviation = {ratio:.1}; {} IOPS in the slowest second",
+        "mean / standard deviation = {ratio:.1}; {} IOPS in the slowest interval",
         whole(score.min)
     );
     Some(FigureValue::plain(ratio).with(text))
