@@ -89,7 +89,9 @@ impl RunProgress {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.println(format!("writing to {}", folder.display()));
-        let lines = !output.shows_progress() && plan.cells.len() > 1;
+        // A job says by its runtime how long it takes, unless bytes end it.
+        let unplanned = plan.cells.iter().any(|cell| cell.planned_span().is_none());
+        let lines = !output.shows_progress() && (plan.cells.len() > 1 || unplanned);
         RunProgress {
             bar,
             notes: Notes::default(),
@@ -144,7 +146,7 @@ impl RunProgress {
 
     /// Prints the line of a cell where there is no terminal.
     fn ended(&self, plan: &RunPlan, index: usize, what: &str) {
-        let Some(heartbeat) = &self.heartbeat else {
+        let Some(heartbeat) = self.heartbeat.as_ref().filter(|_| plan.cells.len() > 1) else {
             return;
         };
         let (number, of) = (index + 1, plan.cells.len());

@@ -117,6 +117,8 @@ pub struct Live {
     /// Expected duration of each cell, milliseconds; 0 of a cell that the plan skips.
     weights_ms: Vec<u64>,
     simulated: bool,
+    /// The durations of its cells are not planned: bytes end them.
+    unplanned: bool,
     drives: Vec<Mutex<DriveFigures>>,
     run: Mutex<RunFigures>,
     pub control: Control,
@@ -161,6 +163,7 @@ impl Live {
             clock,
             weights_ms: weights_ms(&plan.cells),
             simulated: drives.iter().any(|drive| drive.info().simulated),
+            unplanned: plan.cells.iter().all(|cell| cell.planned_span().is_none()),
             drives: states.collect(),
             run: Mutex::new(RunFigures {
                 cells: vec![CellStatus::Left; plan.cells.len()],
@@ -264,12 +267,13 @@ impl Live {
         (done.min(all), all)
     }
 
-    /// A real drive takes the planned time; of a simulated one, the pace so far decides.
+    /// A real drive takes the planned time; of a simulated one, and where bytes end the cells, the
+    /// pace so far decides.
     pub fn left(&self) -> Nanos {
         let (done_ms, all_ms) = self.work_ms();
         let planned = Nanos((all_ms - done_ms).saturating_mul(1_000_000));
         let elapsed = self.elapsed();
-        let estimate = match self.simulated {
+        let estimate = match self.simulated || self.unplanned {
             true if done_ms > 0 => {
                 let pace = elapsed.0 as f64 / (done_ms as f64 * 1e6);
                 Nanos((planned.0 as f64 * pace) as u64)

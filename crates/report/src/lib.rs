@@ -49,7 +49,7 @@ mod thin;
 mod views;
 mod warnings;
 
-pub use format::figure;
+pub use format::{duration, figure};
 pub use tables::predictive::text as interval_text;
 
 /// Errors of report generation.

@@ -1,11 +1,17 @@
 use std::sync::Arc;
 
+use assay_device::identity::DriveInfo;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
+use assay_report::duration;
 use assay_ssd::HostChoice;
 use assay_store::Destination;
 use assay_suite::SuiteError;
 use assay_suite::expand::{Cell, RunPlan, jobs_at_once, single_job};
+
+use assay_units::text::format_size;
+use assay_units::{Nanos, rate};
+use assay_workload::plan::Workload;
 
 use crate::args::{JobArguments, NamedJob};
 use crate::exit::{CommandOutcome, UsageError};
@@ -54,6 +60,9 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     let kept = arguments.out.is_some();
     let destination = arguments.out.map(Destination::At);
     let info = drives[0].info().clone();
+    if let Some(note) = plan.cells.first().and_then(|cell| end_note(cell, &info)) {
+        output.note(&note);
+    }
     let summary = super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| {
         let text = || {
             let mut text = assay_report::terminal::render(run, output.columns(), output.style());
@@ -66,6 +75,39 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         Ok(())
     })?;
     Ok(super::outcome_of(&summary))
+}
+
+/// Shorter jobs without a runtime need no note.
+const LEAST_NOTED: Nanos = Nanos::from_secs(1);
+
+/// What ends a job without a runtime, and after what time where that can be known.
+fn end_note(cell: &Cell, drive: &DriveInfo) -> Option<String> {
+    if cell.planned_span().is_some() || cell.expected_span() < LEAST_NOTED {
+        return None;
+    }
+    let bytes = cell.workloads.iter().filter_map(Workload::planned_bytes);
+    let bytes = bytes.fold(0, u64::saturating_add);
+    let workload = &cell.plan.workload;
+    let offered = workload
+        .rate_iops
+        .max(workload.rate_limit_iops.unwrap_or(0.0));
+    let offered = offered * workload.single_bs_bytes().unwrap_or(0) as f64;
+    let time = |bytes_per_s| duration(rate::transfer_time(bytes, bytes_per_s).0);
+    let expected = match (cell.workloads.as_slice(), drive.link_bytes_per_second) {
+        ([_], _) if offered > 0.0 => format!("about {}, by its rate", time(offered as u64)),
+        (_, Some(link)) => format!("at least {}, for its link carries no more", time(link)),
+        _ => "a time that depends on the drive".to_owned(),
+    };
+    let whose = if drive.simulated {
+        "simulated time"
+    } else {
+        "time"
+    };
+    Some(format!(
+        "without --runtime the job ends after {} ({expected}); the {whose} left is shown with the \
+         progress",
+        format_size(bytes)
+    ))
 }
 
 /// An invalid option is an error of usage.

@@ -609,6 +609,52 @@ fn bash_completes_suites_drives_and_values() {
     }
 }
 
+#[test]
+fn zsh_and_fish_complete_suites_drives_and_values() {
+    let fixture = Fixture::on_disk();
+    fixture.write("_assay", fixture.ok("completions zsh").stdout);
+    fixture.write("assay.fish", fixture.ok("completions fish").stdout);
+    let offers = |shell: &str, program: &str, line: &str, expected: &[&str]| {
+        if !std::path::Path::new(&format!("/usr/bin/{shell}")).exists() {
+            println!("skipped: {shell} is not installed");
+            return;
+        }
+        let output = fixture.tool(shell, &["-c", program, line]);
+        let mut words = output.lines().map(|l| l.split('\t').next().unwrap());
+        for word in expected {
+            assert!(words.any(|offered| offered == *word), "{word}: {output}");
+        }
+    };
+    // What the functions of the script offer, which clap's part calls.
+    let zsh = "autoload -U compinit; compinit -u -d dump; source ./_assay; \
+               compadd() { print -l -- $@ }; _files() { }; words=(${=0}); \
+               [[ $words[-1] == --set ]] && _assay_keys_of_suite || _assay_drives_or_files";
+    offers("zsh", zsh, "run quick --set", &["runtime="]);
+    offers("zsh", zsh, "run quick", &["sim:samsung-951", "null:"]);
+    let script = fixture.text("_assay");
+    for part in [
+        ":KEY=VALUE:_assay_keys_of_suite'",
+        ":_assay_drives_or_files'",
+        ":(read write randread",
+        ":(bandwidth quick",
+        ":(parquet csv",
+    ] {
+        assert!(script.contains(part), "{part}");
+    }
+    let fish = "source ./assay.fish; complete -C $argv[1]";
+    for (line, expected) in [
+        ("assay run ban", "bandwidth"),
+        ("assay suites ban", "bandwidth"),
+        ("assay run quick sim:samsung-95", "sim:samsung-951"),
+        ("assay probe sim:wd", "sim:wd-black"),
+        ("assay run quick --set ru", "runtime="),
+        ("assay job sim:wd-black --rw rand", "randread"),
+        ("assay export run --format fio", "fio-json"),
+    ] {
+        offers("fish", fish, line, &[expected]);
+    }
+}
+
 /// A report or log that cannot be written: refused before the run where that can be seen, and
 /// otherwise an error after the result.
 #[test]
