@@ -306,6 +306,12 @@ fn two_rows(rows: &mut Rows<'_>, drive: &DriveSnapshot, figures: String, is_wide
 /// A row of figures per drive, and with more rows a chart, the cell, an empty row.
 fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot], each: u16) {
     let width = usize::from(rows.left.width);
+    // Where every drive is simulated, a line above says so.
+    let all_simulated = drives.iter().all(|drive| drive.simulated);
+    let name = |drive: &DriveSnapshot| match all_simulated {
+        true => drive.label.clone(),
+        false => name(drive),
+    };
     let labels = drives.iter().map(|drive| name(drive).chars().count());
     let label = labels.max().unwrap_or(0).clamp(5, width / 3);
     let has_p999 = width >= TABLE_WITH_P999;
