@@ -637,7 +637,7 @@ fn zsh_and_fish_complete_suites_drives_and_values() {
         ":_assay_drives_or_files'",
         ":(read write randread",
         ":(bandwidth quick",
-        ":(parquet csv",
+        ":(parquet json csv",
     ] {
         assert!(script.contains(part), "{part}");
     }
