@@ -350,11 +350,9 @@ fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot], each: u16) {
             .map_or("-".into(), |c| format!("{c:.0}"));
         let watts = drive.power_mw;
         let watts = watts.map_or("-".into(), |mw| format!("{:.1}", mw as f64 / 1e3));
-        let mut text: String = name(drive).chars().take(label).collect();
-        let padding = label - text.chars().count();
-        text.push_str(&" ".repeat(padding));
-        text += &format!(
-            " {:>9} {:>6} {:>7} {:>8}{} {celsius:>3} {watts:>4}  ",
+        let shown: String = name(drive).chars().take(label).collect();
+        let text = format!(
+            "{shown:label$} {:>9} {:>6} {:>7} {:>8}{} {celsius:>3} {watts:>4}  ",
             figure(iops),
             figure(bytes / f64::from(1 << 20)),
             latency(|figures| figures.p50.0),
