@@ -14,6 +14,7 @@ fn live(cells: usize) -> Live {
         // The second cell is skipped by the plan.
         weights_ms: (0..cells).map(|i| if i == 1 { 0 } else { 1000 }).collect(),
         simulated: false,
+        unplanned: false,
         drives: vec![Mutex::new(DriveFigures::default())],
         run: Mutex::new(RunFigures {
             cells: vec![CellStatus::Left; cells],
@@ -108,4 +109,19 @@ fn the_latest_warnings_are_kept_and_all_are_counted() {
     assert_eq!(snapshot.warning_count(), KEPT_WARNINGS + 5);
     assert_eq!(snapshot.warnings.len(), KEPT_WARNINGS);
     assert_eq!(snapshot.warnings[0].message, "5");
+}
+
+/// The first of two cells, planned to take a second each, was done at once.
+fn left(unplanned: bool) -> Nanos {
+    let mut live = live(3);
+    live.unplanned = unplanned;
+    live.began = live.clock.now();
+    live.set_status(0, CellStatus::Done);
+    live.left()
+}
+
+#[test]
+fn where_bytes_end_the_cells_their_pace_decides_the_time_left() {
+    assert_eq!(left(false), Nanos::from_secs(1));
+    assert!(left(true) < Nanos::from_millis(900));
 }
