@@ -102,6 +102,7 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     cells::drain(place, rows);
     cells::fill(place, rows);
     cells::wake(place, rows);
+    cells::placement(place, rows);
     cells::time_to_steady(place, rows);
     cells::power(place, rows);
     cells::endurance(place, rows);

@@ -48,6 +48,7 @@ pub mod indirection;
 pub mod interference;
 pub mod knee;
 pub mod modes;
+pub mod placement;
 pub mod power;
 pub mod queueing;
 pub mod recovery;

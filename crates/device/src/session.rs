@@ -275,18 +275,19 @@ impl DriveSession {
         }
     }
 
+    /// Without the placement handles, for which the drive must be asked.
     pub fn target_properties(&self) -> TargetProperties {
         TargetProperties {
             name: self.info.spec.clone(),
             capacity_bytes: self.info.capacity_bytes,
             min_io_bytes: self.info.min_io_bytes,
-            placement_handles: self.placement_handles(),
+            placement_handles: 0,
+            atomic: self.info.atomic_writes,
             kind: match self.info.kind {
                 DriveKind::Block => TargetKind::Block {
                     io_poll: self.info.io_poll.unwrap_or(false),
                     passthru: self.passthru(),
                     zones: self.write_zones(),
-                    atomic: self.info.atomic_writes,
                 },
                 DriveKind::File => TargetKind::File,
                 DriveKind::Null => TargetKind::Null,
@@ -295,7 +296,8 @@ impl DriveSession {
         }
     }
 
-    fn placement_handles(&self) -> u16 {
+    /// Placement identifiers that writes can have; 0 without Flexible Data Placement.
+    pub fn placement_handles(&self) -> u16 {
         let placement = match &self.kind {
             Kind::Sim(target, _) => return target.placement_handles(),
             Kind::Null => return 0,

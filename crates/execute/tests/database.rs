@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use assay_analysis::figure::{DOUBLE_WRITE_COST, FigureInput, Measured};
 use assay_store::read::Run;
 
 use common::{cells, run_built_in};
@@ -44,4 +45,31 @@ fn commits_cost_a_program_where_the_cache_is_volatile() {
     let (forced, _) = medians_us(&run, "commit-fua");
     assert!(flush < 60.0, "{flush}");
     assert!((forced / write - 1.0).abs() < 0.05, "{forced}, {write}");
+}
+
+/// With a double write a page takes two writes and two flushes; without the promise of the drive
+/// there is nothing to compare it with.
+#[test]
+fn a_double_write_costs_two_writes_of_each_page() {
+    let cost = |spec: &str| {
+        let (run, _folder) = run_built_in("database", &SET, spec);
+        let cell = cells(&run, "pages-double-write")[0];
+        let input = FigureInput {
+            cells: vec![Measured::new(&run, cell, 0).unwrap()],
+            ..FigureInput::default()
+        };
+        let skipped = cells(&run, "pages-atomic")[0].plan.skipped.clone();
+        (
+            DOUBLE_WRITE_COST.compute(&input).map(|found| found.value),
+            skipped,
+        )
+    };
+    let (found, skipped) = cost("sim:samsung-951,awupf=16k");
+    assert!((found.unwrap() / 2.0 - 1.0).abs() < 0.1, "{found:?}");
+    assert_eq!(skipped, None);
+    for without in ["sim:samsung-951", "sim:samsung-951,awupf=8k"] {
+        let (found, skipped) = cost(without);
+        assert_eq!(found, None);
+        assert!(skipped.unwrap().contains("--atomic"));
+    }
 }

@@ -17,6 +17,7 @@ mod indirection;
 mod jobs;
 mod live;
 mod lots;
+mod placement;
 mod policies;
 mod preconditioning;
 mod procedures;

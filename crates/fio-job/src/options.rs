@@ -130,8 +130,10 @@ options! {
     "atomic" => Converted("`--atomic`");
     "write_barrier" => Unsupported(&["0", "none"], "");
     "fdp" | "dataplacement" =>
-        Converted("`--fdp`, with the identifier of fdp_pli");
-    "fdp_pli" | "plids" | "plid" => Converted("`--fdp`; several take turns in fio, and are refused");
+        Converted("`--fdp`: all identifiers, or those of fdp_pli");
+    "fdp_pli" | "plids" | "plid" => Converted("`--fdp`");
+    "plid_select" | "fdp_pli_select" => Converted("`--fdp`: in turn, or random: at random");
+    "dp_scheme" => Unsupported(&[], "");
     "sync_file_range" => Unsupported(&[], "");
     "random_distribution" => Converted("`--order`, zoned_abs and centres too");
     "random_generator" => Converted("`--order`: fio's generators");

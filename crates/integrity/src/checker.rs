@@ -1,6 +1,6 @@
 use crate::blocks::{BlockReader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
-use crate::finding::{Unjudged, VerifyReport};
+use crate::finding::{Expected, Unjudged, VerifyReport};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckerOptions {
@@ -14,6 +14,8 @@ pub struct CheckerOptions {
     pub writes: bool,
     pub reads_back: bool,
     pub max_io_bytes: u32,
+    /// A write that failed must be there as a whole or not at all.
+    pub atomic: bool,
 }
 
 #[derive(Debug)]
@@ -115,9 +117,13 @@ impl JobChecker {
 
     fn check(&mut self, buffer: &[u8], offset_bytes: u64, is_proof: bool) {
         let intact_before = self.report.intact_blocks;
+        let atomic = self.options.atomic;
         match &mut self.checks {
             Checks::Own { verifier, map } => {
-                let expected = |offset| map.expected(offset);
+                let expected = |offset| match map.expected(offset) {
+                    Expected::Uncertain { newest } if atomic => Expected::WholeOrAbsent { newest },
+                    expected => expected,
+                };
                 verifier.check(buffer, offset_bytes, expected, &mut self.report);
             }
             Checks::Others(reader) => reader.check(buffer, offset_bytes, &mut self.report),

@@ -13,6 +13,12 @@ pub enum Expected {
         /// The newest generation submitted.
         newest: u64,
     },
+    /// An atomic write of this generation failed: the block holds all of it, or what was there
+    /// before.
+    WholeOrAbsent {
+        /// The newest generation submitted.
+        newest: u64,
+    },
     /// Some generation of this seed: a block of an earlier job, which identifies itself.
     AnyGeneration,
     /// Not written by this job: anything but a block of this seed that belongs elsewhere.

@@ -35,6 +35,7 @@ pub mod memory;
 pub mod null;
 pub mod page_cache;
 pub mod passthru;
+pub mod placement;
 pub mod private_socket;
 pub mod realtime_signal;
 mod ring;

@@ -22,6 +22,7 @@ use io_uring::{cqueue, opcode, squeue};
 use crate::drive_handle::{DriveHandle, PassthruNode, Protection};
 use crate::kernel_command::{KernelCommand, status_of};
 use crate::page_cache::ReadSource;
+use crate::placement::PlacementIds;
 use crate::ring::{Encode, Ring, RingTarget, UringOptions};
 use crate::{Completion, Io, TargetError};
 
@@ -35,7 +36,7 @@ pub struct NvmeCommands {
     nsid: u32,
     block_bytes: u32,
     protection: Option<Protection>,
-    placement: Option<u16>,
+    placement: Option<PlacementIds>,
     /// A range of Dataset Management per slot: the kernel reads it while the command is in flight.
     ranges: Vec<DatasetRange>,
 }
@@ -76,7 +77,7 @@ impl PassthruTarget {
             return Err(invalid(io::ErrorKind::InvalidInput, what));
         }
         let file = node.file.as_raw_fd();
-        let ring = Ring::new(name, file, slots, slot_bytes, options)?;
+        let ring = Ring::new(name, file, slots, slot_bytes, &options)?;
         let commands = NvmeCommands {
             nsid: node.nsid,
             protection: node.protection,
@@ -112,10 +113,10 @@ unsafe impl Encode for NvmeCommands {
             Op::Write => {
                 let mut write = Write::of(self.nsid, slba, blocks);
                 write.set_fua(io.fua);
-                if let Some(id) = self.placement {
+                if let Some(placement) = &mut self.placement {
                     write
                         .set_directive(DATA_PLACEMENT)
-                        .set_directive_specific(id);
+                        .set_directive_specific(placement.next_id());
                 }
                 if let Some(protection) = self.protection {
                     write

@@ -12,10 +12,11 @@ use io_uring::{IoUring, cqueue, squeue};
 use crate::buffers::Buffers;
 use crate::clock::{Clock, SPIN};
 use crate::page_cache::ReadSource;
+use crate::placement::PlacementIds;
 use crate::{Completion, Io, MAX_SLOTS, Target, TargetError};
 
 /// Set-up flags of a ring.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UringOptions {
     /// Poll for completions instead of interrupts; needs O_DIRECT and polling queues.
     pub iopoll: bool,
@@ -29,8 +30,8 @@ pub struct UringOptions {
     pub fua_metadata: bool,
     /// Writes have RWF_ATOMIC.
     pub atomic_writes: bool,
-    /// Placement identifier of writes; NVMe commands only.
-    pub placement: Option<u16>,
+    /// Placement identifiers of writes; NVMe commands only.
+    pub placement: Option<PlacementIds>,
 }
 
 /// `io_uring_enter(2)`.
@@ -164,7 +165,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         file: std::os::fd::RawFd,
         slots: u32,
         slot_bytes: u32,
-        options: UringOptions,
+        options: &UringOptions,
     ) -> Result<Ring<S, C>, TargetError> {
         if slots > MAX_SLOTS {
             let slots = u64::from(slots);
@@ -352,7 +353,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
 
 fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     slots: u32,
-    options: UringOptions,
+    options: &UringOptions,
 ) -> io::Result<IoUring<S, C>> {
     let entries = slots.max(1).next_power_of_two();
     let build = |single_issuer: bool| {

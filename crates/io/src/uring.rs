@@ -62,7 +62,7 @@ impl UringTarget {
             drive.mark_nonblocking().map_err(failed)?;
         }
         let file = drive.file().as_raw_fd();
-        let ring = Ring::new(drive.name(), file, slots, slot_bytes, options)?;
+        let ring = Ring::new(drive.name(), file, slots, slot_bytes, &options)?;
         let calls = FileCalls {
             drive,
             flush: match options.flush_metadata {

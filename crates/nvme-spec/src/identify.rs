@@ -101,6 +101,7 @@ wire! {
         cqes / set_cqes: u8 = 513, "Completion Queue Entry Size (CQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         namespaces / set_namespaces: u32 = 516, "Number of Namespaces (NN): the highest namespace identifier.";
         oncs / set_oncs: u16 = 520, "Optional NVM Command Support (ONCS), see [`oncs`].";
+        fused_operations / set_fused_operations: u16 = 522, "FUSES: bit 0 Compare and Write.";
         /// Format NVM Attributes (FNA): bit 0 format and bit 1 secure erase of all namespaces, bit
         /// 2 cryptographic erase.
         format_attributes / set_format_attributes: u8 = 524;
@@ -109,6 +110,7 @@ wire! {
         atomic_write / set_atomic_write: u16 = 526, "Atomic Write Unit Normal (AWUN), less one.";
         /// Atomic Write Unit Power Fail (AWUPF) in logical blocks, less one.
         atomic_power_fail / set_atomic_power_fail: u16 = 528;
+        atomic_compare / set_atomic_compare: u16 = 532, "ACWU in logical blocks, less one.";
         sgls / set_sgls: u32 = 536, "SGL Support (SGLS), see [`sgls`].";
         subsystem_nqn / set_subsystem_nqn: [u8; 256] = 768, "NVM Subsystem NVMe Qualified Name (SUBNQN), zero-terminated UTF-8.";
         descriptors / set_descriptors: [PowerStateDescriptor; 32] = 2048, "Power State Descriptors (PSD0 to PSD31).";
@@ -142,6 +144,7 @@ wire! {
         atomic_write / set_atomic_write: u16 = 34;
         /// Namespace Atomic Write Unit Power Fail (NAWUPF) in logical blocks, less one.
         atomic_power_fail / set_atomic_power_fail: u16 = 36;
+        atomic_compare / set_atomic_compare: u16 = 38, "NACWU in logical blocks, less one.";
         /// Namespace Atomic Boundary Size Power Fail (NABSPF) in logical blocks, less one; 0 for
         /// none.
         atomic_boundary_power_fail / set_atomic_boundary_power_fail: u16 = 44;

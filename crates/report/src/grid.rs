@@ -161,7 +161,10 @@ impl<'a> Section<'a> {
 
     /// True for the views of jobs that run at once.
     fn has_jobs(&self) -> bool {
-        matches!(self.view, Some(CellView::Jobs | CellView::Interference))
+        matches!(
+            self.view,
+            Some(CellView::Jobs | CellView::Interference | CellView::Placement)
+        )
     }
 
     /// Caption of one of its tables.

@@ -19,6 +19,7 @@ mod jobs;
 mod knee;
 mod load;
 mod measured;
+mod placement;
 mod queues;
 mod response_times;
 mod rounds;
@@ -60,6 +61,7 @@ fn section_view(view: Option<CellView>, kind: CellKind) -> &'static SectionView 
         (Some(CellView::Wake), _) => &wake::VIEW,
         (Some(CellView::Jobs), _) => &jobs::JOBS,
         (Some(CellView::Interference), _) => &jobs::INTERFERENCE,
+        (Some(CellView::Placement), _) => &placement::VIEW,
         (Some(CellView::Thermal), _) => &thermal::VIEW,
         (Some(CellView::Capacity), _) => &capacity::VIEW,
         (Some(CellView::TraceReplay), _) => &trace_replay::VIEW,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::block_cache::cached::{CachedDisk, HostCompletion};
 use assay_io::buffers::Buffers;
+use assay_io::placement::PlacementIds;
 use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_ssd::profile::LinkProfile;
 use assay_ssd::regenerate::Generator;
@@ -51,7 +52,7 @@ fn failure(name: &str, message: String) -> TargetError {
 struct Slot {
     thread: u32,
     command: Command,
-    /// Reclaim unit handle of its writes.
+    /// Reclaim unit handle of its write.
     handle: u16,
 }
 
@@ -102,6 +103,8 @@ pub struct SimTarget {
     simulation: EventLoop,
     costs: HostCosts,
     slots: Vec<Slot>,
+    /// Handles of the writes of each worker that has any.
+    placement: Vec<Option<PlacementIds>>,
     buffers: Option<Buffers>,
     finished: Vec<assay_ssd::Completion>,
     /// The disk of which the drive is the cache, and the identity of both together.
@@ -131,6 +134,7 @@ impl SimTarget {
             simulation: EventLoop::new(drive, TieOrder::Submission),
             costs,
             slots: Vec::new(),
+            placement: Vec::new(),
             buffers: None,
             finished: Vec::new(),
             cached: None,
@@ -243,6 +247,7 @@ impl SimTarget {
             None => HostProcessors::new(&self.costs, workers, depth, now),
         };
         self.simulation.set_processors(processors);
+        self.placement.clear();
         self.slots = (0..slots).map(|slot| Slot::unused(slot, depth)).collect();
         let buffers = self.keeps_data().then(|| Buffers::new(slots, slot_bytes));
         self.buffers = buffers.transpose()?;
@@ -255,12 +260,13 @@ impl SimTarget {
         processors.set_depth(worker, depth, &self.costs);
     }
 
-    /// Reclaim unit handle of the writes of these slots, until the next job.
-    pub fn place_writes(&mut self, slots: std::ops::Range<u32>, handle: u16) {
-        let slots = slots.start as usize..slots.end as usize;
-        for slot in self.slots.get_mut(slots).into_iter().flatten() {
-            slot.handle = handle;
+    /// Reclaim unit handles of a worker's writes, until the next job.
+    pub fn place_writes(&mut self, worker: u32, handles: PlacementIds) {
+        let worker = worker as usize;
+        if self.placement.len() <= worker {
+            self.placement.resize(worker + 1, None);
         }
+        self.placement[worker] = Some(handles);
     }
 
     /// Reclaim unit handles that writes can have; 0 of a drive that is the cache of a disk.
@@ -435,6 +441,11 @@ impl Target for SimTarget {
         for io in batch {
             let slot = &mut self.slots[io.slot as usize];
             slot.set(io);
+            if io.op == Op::Write
+                && let Some(Some(placement)) = self.placement.get_mut(slot.thread as usize)
+            {
+                slot.handle = placement.next_id();
+            }
             let (thread, bytes) = (slot.thread, slot.command.len_bytes);
             match &mut self.host {
                 None => self.simulation.submit(thread, io.slot, bytes, now),

@@ -1,5 +1,6 @@
 //! The simulated target: virtual time, stored data, errors.
 
+use assay_io::placement::PlacementIds;
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target};
 use assay_sim_host::{HostCosts, SimTarget};
 use assay_ssd::{DriveOptions, Profile};
@@ -194,7 +195,7 @@ fn power_loss_and_surprise_removal_are_io_errors() {
     );
 }
 
-/// Writes of each worker fill the reclaim unit of its own handle.
+/// Writes of each worker fill the reclaim units of its own handles: of several in turn.
 #[test]
 fn slots_write_by_their_reclaim_unit_handle() {
     let mut options = DriveOptions::default();
@@ -203,15 +204,15 @@ fn slots_write_by_their_reclaim_unit_handle() {
     let mut target = SimTarget::new("sim:samsung-pm9d3a", profile, options).unwrap();
     assert_eq!(target.placement_handles(), 4);
     target.begin_job(2, 1, 4096).unwrap();
-    target.place_writes(0..1, 1);
-    target.place_writes(1..2, 3);
+    target.place_writes(0, PlacementIds::new(vec![1], None));
+    target.place_writes(1, PlacementIds::new(vec![2, 3], None));
     let left = |target: &SimTarget| -> Vec<u64> {
         let units = target.drive().reclaim_units();
         units.iter().map(|unit| unit.left_bytes).collect()
     };
     let before = left(&target);
     let mut out = Vec::new();
-    for (slot, offset_bytes) in [(0, 0), (1, 4096), (1, 8192)] {
+    for (slot, offset_bytes) in [(0, 0), (1, 4096), (1, 8192), (1, 12288)] {
         target.submit(&[io(Op::Write, slot, offset_bytes)]).unwrap();
         target.reap(1, Nanos(u64::MAX - 1), &mut out).unwrap();
     }
@@ -220,5 +221,5 @@ fn slots_write_by_their_reclaim_unit_handle() {
         .zip(left(&target))
         .map(|(was, is)| was - is)
         .collect();
-    assert_eq!(written, [0, 4096, 0, 8192]);
+    assert_eq!(written, [0, 4096, 8192, 4096]);
 }

@@ -146,6 +146,10 @@ impl FaultPlan {
         kinds.any(|kind| kind == FaultKind::StaleRead)
     }
 
+    pub fn tears_writes(&self) -> bool {
+        self.has(FaultKind::TornWrites, 0)
+    }
+
     pub fn true_bytes(&self) -> Option<u64> {
         let wraps = self.faults.iter().filter_map(|fault| match fault.kind {
             FaultKind::Counterfeit { bytes } => Some(bytes),

@@ -110,6 +110,8 @@ pub enum FaultKind {
         /// Length.
         len_bytes: u64,
     },
+    /// Power loss tears writes, also atomic ones: every other unit that is lost stays.
+    TornWrites,
     /// Addresses beyond these bytes wrap around ([`crate::counterfeit`]); matters with kept data.
     Counterfeit {
         /// True capacity; whole 4 KiB units.
@@ -123,8 +125,8 @@ pub struct Fault {
     /// What happens.
     pub kind: FaultKind,
     /// Ordinal from 1 among writes, reads or flushes for faults of these; among reads and writes
-    /// for latency spike, power loss and surprise removal. 0 for media errors and counterfeit
-    /// capacity.
+    /// for latency spike, power loss and surprise removal. 0 for media errors, torn writes and
+    /// counterfeit capacity.
     pub ordinal: u64,
 }
 
@@ -135,12 +137,13 @@ pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 /// From what a drive holds at least to what addresses of 64 KiB units reach.
 const CAPACITIES: std::ops::RangeInclusive<u64> = 64 << 20..=128 << 40;
+const AWUPF: std::ops::RangeInclusive<u64> = 4 << 10..=1 << 20;
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, \
                            read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, \
-                           power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or \
-                           wrap:SIZE";
+                           power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH, \
+                           torn-writes or wrap:SIZE";
 const KEYS: &str = "seed, lot, state, op, capacity, shrink, host, ambient, heatsink, ps, apst, \
-                    coalescing, map_cache, hmb, fdp, data, cycles, retention, fault";
+                    coalescing, map_cache, hmb, fdp, awupf, data, cycles, retention, fault";
 
 /// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -197,6 +200,9 @@ pub struct DriveOptions {
     pub host_memory_bytes: Option<u64>,
     /// Reclaim unit handles ([`crate::Drive::select_placement`]); `None`: no data placement.
     pub placement_handles: Option<u16>,
+    /// Writes of at most so many bytes are whole or absent after power loss; `None`: one logical
+    /// block.
+    pub atomic_bytes: Option<u64>,
     /// Keep written data (memory grows with what is written).
     pub keep_data: bool,
     /// Keep data in regenerable form where possible (see [`crate::regenerate`]).
@@ -217,7 +223,7 @@ pub struct DriveOptions {
 impl DriveOptions {
     /// Set one option: `seed=7`, `lot=1`, `capacity=1TB`, `shrink=64`, `state=fresh|filled`,
     /// `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or
-    /// `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `data=keep|checksum|drop`,
+    /// `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `awupf=16k`, `data=keep|checksum|drop`,
     /// `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100`
     /// (repeatable), `fault=latency-spike@100=50ms`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
@@ -243,6 +249,7 @@ impl DriveOptions {
             }
             "hmb" => "the size of a Host Memory Buffer, from 4k to 16g, such as 64m",
             "fdp" => "the number of reclaim unit handles, such as 8",
+            "awupf" => "a power of two from 4k to 1m, such as 16k",
             "data" => "keep, checksum or drop",
             "cycles" => "program/erase cycles as a whole number, such as 1500",
             "retention" => {
@@ -306,6 +313,7 @@ impl DriveOptions {
                 let handles = value.parse().ok();
                 self.placement_handles = Some(handles.filter(|&handles: &u16| handles > 0)?);
             }
+            "awupf" => self.atomic_bytes = Some(parse_atomic(value)?),
             "data" => {
                 (self.keep_data, self.regenerate_data) = match value {
                     "keep" => (true, false),
@@ -338,6 +346,11 @@ fn parse_drive_capacity(text: &str) -> Option<u64> {
     bytes.filter(|bytes| CAPACITIES.contains(bytes))
 }
 
+fn parse_atomic(text: &str) -> Option<u64> {
+    let bytes = parse_size(text).ok();
+    bytes.filter(|bytes| bytes.is_power_of_two() && AWUPF.contains(bytes))
+}
+
 fn parse_cache_size(text: &str) -> Option<u64> {
     let bytes = parse_size(text).ok();
     bytes.filter(|bytes| (4 << 10..=16 << 30).contains(bytes))
@@ -368,6 +381,10 @@ fn parse_coalescing(text: &str) -> Option<CoalescingSetting> {
 }
 
 fn parse_fault(text: &str) -> Option<Fault> {
+    if text == "torn-writes" {
+        let kind = FaultKind::TornWrites;
+        return Some(Fault { kind, ordinal: 0 });
+    }
     if let Some(size) = text.strip_prefix("wrap:") {
         let bytes = parse_size(size).ok()?;
         let kind = FaultKind::Counterfeit { bytes };

@@ -26,6 +26,8 @@ pub struct Identity {
     pub queue_pairs: u16,
     /// Entries per queue.
     pub max_queue_entries: u32,
+    /// Writes of at most so many bytes are whole or absent after power loss (AWUPF).
+    pub atomic_bytes: u64,
     /// Largest transfer of one NVMe command in bytes.
     pub max_transfer_bytes: u64,
     /// Warning temperature threshold in Celsius, if reported.

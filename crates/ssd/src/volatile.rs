@@ -3,11 +3,11 @@
 //! A write is durable when its program has ended, or earlier with power-loss protection. Until then
 //! the journal keeps the previous content of each 4 KiB unit; units of one command may differ (a
 //! torn write), as the atomic write unit at power fail is one unit (NVM Express Base Specification
-//! 1.4, section 6.4, AWUPF). Units become durable in the order of entry to the buffer. Deallocated
-//! and zeroed ranges are durable at once. The map keeps new addresses: no observable timing depends
-//! on them.
+//! 1.4, section 6.4, AWUPF). Of a write that the drive promises to be atomic no unit is durable
+//! before all are. Units become durable in the order of entry to the buffer. Deallocated and zeroed
+//! ranges are durable at once. The map keeps new addresses: no observable timing depends on them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{Page, remove_range};
 
@@ -26,7 +26,19 @@ enum WriteProgress {
 struct Entry {
     seq: u64,
     progress: WriteProgress,
+    /// Its units are durable together.
+    atomic: bool,
     before: Page,
+}
+
+impl Entry {
+    fn is_programmed(&self, durable_units: u64) -> bool {
+        match self.progress {
+            WriteProgress::Submitted => false,
+            WriteProgress::Buffered(place) => place < durable_units,
+            WriteProgress::Safe => true,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -48,11 +60,12 @@ impl UndoJournal {
     }
 
     /// Call in order of submission, then [`UndoJournal::catch_up`].
-    pub fn record(&mut self, seq: u64, unit: u64, before: Page) {
+    pub fn record(&mut self, seq: u64, unit: u64, before: Page, atomic: bool) {
         self.entries += 1;
         self.units.entry(unit).or_default().push(Entry {
             seq,
             progress: WriteProgress::Submitted,
+            atomic,
             before,
         });
     }
@@ -87,10 +100,18 @@ impl UndoJournal {
         self.entries >= self.limit
     }
 
+    /// Atomic writes of which a unit is not durable.
+    fn incomplete(&self, durable_units: u64) -> BTreeSet<u64> {
+        let entries = self.units.values().flatten();
+        let waiting = entries.filter(|entry| entry.atomic && !entry.is_programmed(durable_units));
+        waiting.map(|entry| entry.seq).collect()
+    }
+
     /// The first `durable_units` buffered units are on the medium.
     pub fn prune(&mut self, durable_units: u64) {
+        let incomplete = self.incomplete(durable_units);
         self.units.retain(|_, writes| {
-            writes.drain(..after_last_safe(writes, durable_units));
+            writes.drain(..after_last_safe(writes, durable_units, &incomplete));
             !writes.is_empty()
         });
         self.entries = self.units.values().map(Vec::len).sum();
@@ -101,10 +122,11 @@ impl UndoJournal {
     pub fn power_loss(&mut self, durable_units: u64, capacitors: bool) -> Vec<(u64, Page)> {
         self.catch_up();
         let durable_units = if capacitors { u64::MAX } else { durable_units };
+        let incomplete = self.incomplete(durable_units);
         self.entries = 0;
         let units = std::mem::take(&mut self.units);
         let lost = units.into_iter().filter_map(|(unit, mut writes)| {
-            let kept = after_last_safe(&writes, durable_units);
+            let kept = after_last_safe(&writes, durable_units, &incomplete);
             (kept < writes.len()).then(|| (unit, writes.swap_remove(kept).before))
         });
         lost.collect()
@@ -112,12 +134,9 @@ impl UndoJournal {
 }
 
 /// Number of writes up to the last durable one, which supersedes those before it.
-fn after_last_safe(writes: &[Entry], durable_units: u64) -> usize {
-    let is_safe = |entry: &Entry| match entry.progress {
-        WriteProgress::Submitted => false,
-        WriteProgress::Buffered(place) => place < durable_units,
-        WriteProgress::Safe => true,
-    };
+fn after_last_safe(writes: &[Entry], durable_units: u64, incomplete: &BTreeSet<u64>) -> usize {
+    let is_safe =
+        |entry: &Entry| entry.is_programmed(durable_units) && !incomplete.contains(&entry.seq);
     let last = writes.iter().rposition(is_safe);
     last.map_or(0, |last| last + 1)
 }

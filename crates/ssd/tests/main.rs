@@ -6,6 +6,7 @@ mod ageing;
 mod amplification;
 mod anandtech_m8pe;
 mod anandtech_optane;
+mod atomic;
 mod background;
 mod behaviour;
 mod controller_features;

@@ -12,7 +12,7 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 26] = built_in![
+const BUILT_IN: [(&str, &str); 27] = built_in![
     "bandwidth",
     "quick",
     "twin",
@@ -37,6 +37,7 @@ const BUILT_IN: [(&str, &str); 26] = built_in![
     "database",
     "ai",
     "indirection",
+    "placement",
     "fill",
     "cache",
 ];

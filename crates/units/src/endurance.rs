@@ -12,6 +12,9 @@ pub enum CounterSource {
     /// 4.8.6).
     #[serde(rename = "ocp-c0h")]
     OcpSmart,
+    /// FDP Statistics, log 22h (NVM Express Base Specification 2.1).
+    #[serde(rename = "fdp-statistics-22h")]
+    FdpStatistics,
     /// Endurance Group Information, log 09h (NVM Express Base Specification 2.0c, 5.16.1.10).
     #[serde(rename = "endurance-group-09h")]
     EnduranceGroup,
@@ -32,6 +35,7 @@ impl CounterSource {
         match self {
             CounterSource::Simulated => "simulated",
             CounterSource::OcpSmart => "ocp-c0h",
+            CounterSource::FdpStatistics => "fdp-statistics-22h",
             CounterSource::EnduranceGroup => "endurance-group-09h",
             CounterSource::IntelVendor => "vendor-intel-cah",
             CounterSource::WdcVendor => "vendor-wdc-cah",

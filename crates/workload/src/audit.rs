@@ -47,6 +47,7 @@ pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
     };
     let facts = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "null:".to_owned(),
         capacity_bytes: 16 << 30,
         min_io_bytes: 512,

@@ -288,9 +288,10 @@ job_options! {
     /// where kernel and drive do not promise that for the block size
     /// ([real-drives.md](real-drives.md))
     Workload atomic: Flag(bool), "", "`false`", ["true"];
-    /// placement identifier of the job's writes, so that data of one lifetime share reclaim units
-    /// (Flexible Data Placement): of a simulated drive with `fdp=N`, or with `engine` `passthru`
-    Workload fdp: Number(u32), "ID", "no placement", ["1"];
+    /// placement identifiers of the job's writes, so that data of one lifetime share reclaim units
+    /// (Flexible Data Placement): one, several or `all` in turn, or with `random:` at random; of a
+    /// simulated drive with `fdp=N`, or by `engine` `passthru`
+    Workload fdp: Text(String), "IDS", "no placement", ["\"0-2,4\"", "\"random:all\""];
     /// a flush when the last write of a thread has completed
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
     /// replay the requests of this block trace ([traces.md](traces.md)) in place of `rw` and `bs`

@@ -2,7 +2,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use assay_device::session::{OpenMode, TargetProperties};
+use assay_device::session::{DriveSession, OpenMode, TargetProperties};
 use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
 use assay_trace::replay::ReplayPlan;
@@ -24,6 +24,7 @@ mod error;
 mod flushes;
 mod ordered;
 mod pauses;
+mod placement;
 mod segmented;
 mod steady;
 mod traced;
@@ -34,6 +35,7 @@ use checks::*;
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
 use pauses::{exit, flow, latency_target, think};
+pub use placement::Placement;
 use segmented::segments;
 pub use steady::SteadyState;
 use steady::steady_state;
@@ -112,14 +114,14 @@ pub struct SynchronousWrites {
 }
 
 /// What only some drives have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveFeatures {
     /// Length of the zones that are emptied before the write at their start.
     pub zone_resets: Option<NonZeroU64>,
     /// Each write is done as a whole or not at all, also when power fails.
     pub atomic: bool,
-    /// Placement identifier of the writes.
-    pub placement: Option<u16>,
+    /// Placement identifiers of the writes.
+    pub placement: Option<Placement>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -206,6 +208,15 @@ impl Workload {
         Workload::of_own_order(options, target)
     }
 
+    /// [`Workload::plan`] on a drive, which is asked only for what the job needs.
+    pub fn plan_on(options: &JobOptions, drive: &DriveSession) -> Result<Workload, PlanError> {
+        let mut target = drive.target_properties();
+        if options.fdp.is_some() {
+            target.placement_handles = drive.placement_handles();
+        }
+        Workload::plan(options, &target)
+    }
+
     fn of_own_order(
         options: &JobOptions,
         target: &TargetProperties,
@@ -284,7 +295,7 @@ impl Workload {
     ) -> Result<Workload, PlanError> {
         self.features = DriveFeatures {
             zone_resets: zones::resets(&self, places, target)?,
-            placement: placement(options, target, &self)?,
+            placement: placement::placement(options, target, &self)?,
             atomic: options.atomic.unwrap_or(false),
         };
         if self.features.atomic {

@@ -149,6 +149,7 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
         writes: workload.writes(),
         reads_back: workload.reads_back,
         max_io_bytes: workload.access.max_bytes(),
+        atomic: workload.features.atomic,
     }
 }
 

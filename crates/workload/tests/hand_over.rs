@@ -84,6 +84,7 @@ impl IntervalSink for SlowSink {
 fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
     let properties = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "fixed latency".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,

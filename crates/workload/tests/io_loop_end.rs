@@ -99,6 +99,7 @@ fn the_timeout_applies_only_to_real_drives() {
     let of = |kind| {
         let facts = TargetProperties {
             placement_handles: 0,
+            atomic: None,
             name: "drive".to_owned(),
             capacity_bytes: 1 << 30,
             min_io_bytes: 512,

@@ -50,6 +50,7 @@ fn by_fio(options: &[&str]) -> Option<Vec<(u64, u32)>> {
 fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
     let facts = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "peer".to_owned(),
         capacity_bytes: AREA_BYTES,
         min_io_bytes: 512,

@@ -9,6 +9,7 @@ use assay_workload::plan::{Engine, Pacing, PlanError, Workload};
 fn facts(kind: TargetKind) -> TargetProperties {
     TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "/dev/test".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 4096,
@@ -25,7 +26,6 @@ fn options(words: &str) -> JobOptions {
             "iodepth"
             | "numjobs"
             | "rwmixread"
-            | "fdp"
             | "seed"
             | "segments"
             | "iodepth_batch_complete_min" => toml::Value::Integer(value.parse().unwrap()),
@@ -46,7 +46,6 @@ fn plan(words: &str) -> Result<Workload, PlanError> {
             io_poll: false,
             passthru: PassthruSupport::No,
             zones: None,
-            atomic: None,
         }),
     )
 }
@@ -161,14 +160,14 @@ fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
     };
     let block = |atomic| TargetProperties {
         min_io_bytes: 512,
+        atomic,
         ..facts(TargetKind::Block {
             io_poll: false,
             passthru: PassthruSupport::Possible,
             zones: None,
-            atomic,
         })
     };
-    let plan = |words: &str, target| Workload::plan(&options(words), target);
+    let plan = |words: &str, target: &TargetProperties| Workload::plan(&options(words), target);
     let promised = &block(Some(limits));
     for fits in [
         "rw=write bs=4k",
@@ -183,6 +182,14 @@ fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
         );
     }
     assert!(!plan("rw=write bs=1m", promised).unwrap().features.atomic);
+    for kind in [TargetKind::File, TargetKind::Simulated] {
+        let promised = TargetProperties {
+            atomic: Some(limits),
+            ..facts(kind)
+        };
+        let planned = plan("atomic=true rw=randwrite bs=4k verify=true", &promised).unwrap();
+        assert_eq!(planned.verify_bytes, Some(4096));
+    }
     for (words, named) in [
         ("rw=randread", "a job that writes"),
         ("rw=write bs=8k", "512 to 4096 bytes"),
@@ -216,21 +223,34 @@ fn placement_identifiers_are_those_of_the_drive() {
     let plan = |words: &str, target: &TargetProperties| Workload::plan(&options(words), target);
     let simulated = &placing(TargetKind::Simulated, 4);
     let planned = plan("rw=randwrite fdp=3", simulated).unwrap();
-    assert_eq!(planned.features.placement, Some(3));
+    assert_eq!(planned.features.placement.unwrap().ids, [3]);
+    let taken = |words: &str, of: usize| -> Vec<u16> {
+        let planned = plan(words, simulated).unwrap();
+        let mut ids = planned.placement_ids(0).unwrap();
+        (0..of).map(|_| ids.next_id()).collect()
+    };
+    assert_eq!(taken("rw=write fdp=2-3,0", 5), [0, 2, 3, 0, 2]);
+    let random = taken("rw=write fdp=random:all", 400);
+    for id in 0..4 {
+        let count = random.iter().filter(|taken| **taken == id).count();
+        assert!((60..140).contains(&count), "{id}: {count}");
+    }
     let block = &placing(
         TargetKind::Block {
             io_poll: false,
             passthru: PassthruSupport::Possible,
             zones: None,
-            atomic: None,
         },
         4,
     );
-    plan("rw=write fdp=0 engine=passthru", block).unwrap();
+    let planned = plan("rw=write fdp=0", block).unwrap();
+    assert_eq!(planned.engine, Engine::Passthru);
     for (words, target, named) in [
         ("rw=write fdp=4", simulated, "0 to 3"),
         ("rw=randread fdp=1", simulated, "a job that writes"),
-        ("rw=write fdp=1", block, "--engine passthru"),
+        ("rw=write fdp=1 engine=uring", block, "--engine passthru"),
+        ("rw=write fdp=3-2", simulated, "0-2,4, all"),
+        ("rw=write fdp=0,4", simulated, "0 to 3"),
         (
             "rw=write fdp=0",
             &placing(TargetKind::Simulated, 0),
@@ -253,7 +273,6 @@ fn host_managed_zones_are_written_one_after_the_other() {
             capacity_bytes: 1 << 20,
             most_at_once: Some(3),
         }),
-        atomic: None,
     });
     let plan = |words: &str| Workload::plan(&options(words), &zoned);
     let two = plan("rw=write bs=512k size=4m").unwrap();

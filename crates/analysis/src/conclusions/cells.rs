@@ -10,8 +10,8 @@ use super::{Conclusion, Place, Rows};
 use crate::attribution::Throttling;
 use crate::endurance::{self, NoAmplification, WriteAmplification};
 use crate::{
-    deadlines, drain, fill, interference, power, queueing, recovery, score, steady_time, stimulus,
-    wake,
+    deadlines, drain, fill, interference, placement, power, queueing, recovery, score, steady_time,
+    stimulus, wake,
 };
 
 fn ends(estimate: Option<Estimate>) -> Option<(f64, f64)> {
@@ -164,6 +164,19 @@ pub(super) fn interference(place: Place<'_>, into: &mut Vec<Conclusion>) {
         rows.add("flush_p99_slowdown", "", flushes.p99);
         rows.add("flush_p99_99_slowdown", "", flushes.p99_99);
     }
+}
+
+/// Conclusions about a job whose writes have a placement handle of their own.
+pub(super) fn placement(place: Place<'_>, into: &mut Vec<Conclusion>) {
+    let Some(found) = placement::of_cell(place.run, place.cell, place.part.drive) else {
+        return;
+    };
+    let about = place.conclusion("placement", "");
+    let mut rows = Rows { about, into };
+    rows.add("amplification_saving", "", found.saving);
+    rows.add("p50_ratio", "", found.job.p50);
+    rows.add("p99_ratio", "", found.job.p99);
+    rows.add("rate_ratio", "%", found.job.kept_iops_pct);
 }
 
 /// Conclusions about every deadline of a cell and every operation.

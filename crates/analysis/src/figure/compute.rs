@@ -303,6 +303,14 @@ pub(super) fn data_ratio<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'
     })
 }
 
+pub(super) fn double_write_cost<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
+    let mut values = input.first()?.result()?.values.iter();
+    let (_, ratio) = values.find(|(key, _)| key.starts_with("ratio_to_"))?;
+    let cost = 2.0 / ratio;
+    let text = format!("atomic writes change {cost:.2} times as many pages per second");
+    (*ratio > 0.0).then(|| FigureValue::plain(cost).with(text))
+}
+
 /// The same workload of the concurrent cell's drive alone, of the same step, else of any.
 fn alone<'a>(of: Measured<'a>) -> Option<&'a CellResult> {
     let w = &of.cell.plan.workload;

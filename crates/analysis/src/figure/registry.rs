@@ -286,6 +286,14 @@ figures! {
         meaning: "write amplification of the first cell, by the drive's counters",
         compute: Some(compute::write_amplification),
     }
+    AMPLIFICATION_SAVING {
+        key: "amplification_saving",
+        title: "Saved by placement",
+        unit: Unit::Ratio,
+        meaning: "view `placement`: write amplification of the jobs of the first step with this \
+                  view over that of the first cell",
+        compute: Some(compute::amplification_saving),
+    }
     RECOVERED_PCT {
         key: "recovered_pct",
         title: "Recovered",
@@ -428,6 +436,15 @@ figures! {
         better: Some(Less),
         meaning: "highest ratio of the rate to that of incompressible data",
         compute: Some(compute::data_ratio),
+    }
+    DOUBLE_WRITE_COST {
+        key: "double_write_cost",
+        title: "Cost of a double write",
+        unit: Unit::Ratio,
+        better: Some(Less),
+        meaning: "pages per second of atomic writes, the step that `compare_with` names, over \
+                  those of a double write, of which each page takes two",
+        compute: Some(compute::double_write_cost),
     }
     CACHE_HIT_PCT {
         key: "cache_hit_pct",

@@ -282,7 +282,7 @@ fn planned_jobs(
             output.note(&limited);
         }
         // The plan checks the job again; here its place in the file is known.
-        Workload::plan(&job.options, &drives[drive].target_properties()).map_err(|error| {
+        Workload::plan_on(&job.options, &drives[drive]).map_err(|error| {
             UsageError(job.error(&error.options(), &error.to_string()).to_string())
         })?;
         planned.push(PlannedJob {

@@ -269,8 +269,12 @@ fn namespace_words(n: &Namespace) -> String {
     });
     let (atomic, power_fail) = (n.atomic_bytes, n.atomic_power_fail_bytes);
     let [atomic, power_fail] = [atomic, power_fail].map(format_size);
-    let atomic =
-        format!("; atomic writes of {atomic}, of {power_fail}{boundary} also when power fails");
+    let compare = n.atomic_compare_bytes.map_or(String::new(), |bytes| {
+        format!(", compare and write of {}", format_size(bytes))
+    });
+    let atomic = format!(
+        "; atomic writes of {atomic}, of {power_fail}{boundary} also when power fails{compare}"
+    );
     let metadata = metadata + &atomic;
     format!("{size} bytes, {used} in use; formats {formats}{metadata}{deallocated}{preferred}")
 }

@@ -1,14 +1,15 @@
 //! Endurance logs of a controller. Bytes written to the media, erases and bad blocks come from the
 //! first of these logs that the drive has:
 //! 1. C0h of the Open Compute Project, recognised by its GUID; counts bytes.
-//! 2. 09h, Endurance Group Information, of the namespace's group, where it counts media units;
+//! 2. 22h, FDP Statistics, of the namespace's group, where data placement is on; counts bytes.
+//! 3. 09h, Endurance Group Information, of the namespace's group, where it counts media units;
 //!    counts 10^9 bytes.
-//! 3. The vendor's log CAh ([`VendorLog`]), of vendors that publish its layout. Nothing in such a
+//! 4. The vendor's log CAh ([`VendorLog`]), of vendors that publish its layout. Nothing in such a
 //!    page identifies its layout, so it is used only where it agrees with the health log.
 //!
 //! A vendor's log comes last because a firmware can change its layout. The rated endurance is that
 //! of 09h. Host bytes are those of the health log (02h, steps of 512,000 bytes), which like C0h and
-//! CAh is about the whole controller; one group of several is measured by its own host counter.
+//! CAh is about the whole controller; one group of several, and 22h, have their own host counter.
 
 use assay_nvme_spec::identify::ctratt;
 use assay_nvme_spec::log::VendorLog;
@@ -17,6 +18,7 @@ use assay_units::endurance::{CounterOrigin, CounterSource, RatedEndurance};
 use super::CommandError;
 use super::commands::Commands;
 use super::health::{DATA_UNIT_BYTES, Endurance, Health, counter};
+use super::placement::{placement, statistics};
 
 /// Unit of log 09h (Base 2.0c, 5.16.1.10).
 const GROUP_UNIT_BYTES: u64 = 1_000_000_000;
@@ -28,6 +30,7 @@ const MAX_AMPLIFICATION: u64 = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MediaLog {
     Ocp,
+    Placement(u16),
     /// Whether the controller can have no other group.
     Group(u16, bool),
     Vendor(VendorLog),
@@ -62,6 +65,11 @@ impl EnduranceLogs {
         });
         let media = if commands.ocp_smart().is_some() {
             Some(MediaLog::Ocp)
+        } else if let Some((id, _)) = group
+            && controller.attributes() & ctratt::FLEXIBLE_DATA_PLACEMENT != 0
+            && placement(commands, id).is_some_and(|found| found.statistics.is_some())
+        {
+            Some(MediaLog::Placement(id))
         } else if let Some((id, log)) = group
             && log.media_gigabytes_written() > 0
         {
@@ -103,6 +111,15 @@ impl EnduranceLogs {
                     erases: Some((log.min_erases(), log.max_erases())),
                     throttling_events: Some(log.throttling_events()),
                     ..by(CounterSource::OcpSmart, 1, media_written_bytes)
+                })
+            }
+            MediaLog::Placement(id) => {
+                let log = statistics(commands, id)?;
+                let source = CounterSource::FdpStatistics;
+                Some(Endurance {
+                    host: origin(source, 1),
+                    host_written_bytes: log.host_bytes,
+                    ..by(source, 1, log.media_bytes)
                 })
             }
             MediaLog::Group(id, alone) => {

@@ -11,6 +11,7 @@ use assay_nvme_spec::wire::Wire;
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;
+use super::health::counter;
 
 /// Most of a log page of configurations that is read.
 const MOST_BYTES: usize = 4096;
@@ -58,20 +59,23 @@ pub(super) fn placement(commands: &mut Commands<'_>, group: u16) -> Option<Place
     let configurations = configurations(&page.ok()?);
     let feature = commands.feature(FeatureId::FLEXIBLE_DATA_PLACEMENT, group.into(), &mut []);
     let feature = FdpFeature::from_raw(feature.unwrap_or(0));
-    let page = commands.group_log(LogId::FDP_STATISTICS, group, FdpStatistics::SIZE);
-    let statistics = page.ok().map(|page| FdpStatistics::load(&page));
-    let bytes = |wide: u128| u64::try_from(wide).unwrap_or(u64::MAX);
+    let enabled = feature.enabled().then(|| feature.configuration());
     Some(Placement {
         endurance_group: group,
-        enabled: feature.enabled().then(|| feature.configuration()),
+        enabled,
         configurations,
-        statistics: statistics
-            .filter(|_| feature.enabled())
-            .map(|log| PlacementStatistics {
-                host_bytes: bytes(log.host_bytes()),
-                media_bytes: bytes(log.media_bytes()),
-                erased_bytes: bytes(log.erased_bytes()),
-            }),
+        statistics: enabled.and_then(|_| statistics(commands, group)),
+    })
+}
+
+/// `None` where the controller rejects the log.
+pub(super) fn statistics(commands: &mut Commands<'_>, group: u16) -> Option<PlacementStatistics> {
+    let page = commands.group_log(LogId::FDP_STATISTICS, group, FdpStatistics::SIZE);
+    let log = FdpStatistics::load(&page.ok()?);
+    Some(PlacementStatistics {
+        host_bytes: counter(log.host_bytes()),
+        media_bytes: counter(log.media_bytes()),
+        erased_bytes: counter(log.erased_bytes()),
     })
 }
 

@@ -141,6 +141,9 @@ pub struct Namespace {
     /// Nor after a power failure, if they cross no boundary.
     #[serde(default)]
     pub atomic_power_fail_bytes: u64,
+    /// Of Compare and Write as one operation; `None` where the controller has no fused operations.
+    #[serde(default)]
+    pub atomic_compare_bytes: Option<u64>,
     /// `None` without boundaries.
     #[serde(default)]
     pub atomic_boundary_bytes: Option<u64>,
@@ -392,6 +395,9 @@ fn namespace(nsid: u32, found: &IdentifyNamespace, controller: &IdentifyControll
         unique_id,
         atomic_bytes: unit(found.atomic_write(), controller.atomic_write()),
         atomic_power_fail_bytes: unit(found.atomic_power_fail(), controller.atomic_power_fail()),
+        // FUSES bit 0.
+        atomic_compare_bytes: (controller.fused_operations() & 1 != 0)
+            .then(|| unit(found.atomic_compare(), controller.atomic_compare())),
         atomic_boundary_bytes: (own && boundary > 0).then(|| bytes(u64::from(boundary) + 1)),
         protection_type: found.protection_type(),
         extended_blocks: found.has_extended_blocks() && found.format().metadata_bytes() > 0,

@@ -1,4 +1,4 @@
-use crate::identity::{DriveInfo, DriveKind, PcieLink, Shrunk};
+use crate::identity::{AtomicWrites, DriveInfo, DriveKind, PcieLink, Shrunk};
 use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::ControllerRegisters;
 use crate::nvme::{AdminPort, CommandError, command_name};
@@ -140,6 +140,7 @@ pub(super) fn cached_info(cache: &CachedDisk, of_drive: DriveInfo) -> DriveInfo 
         model: Some(model),
         rotational: Some(true),
         profile: None,
+        atomic_writes: None,
         ..of_drive
     }
 }
@@ -164,6 +165,13 @@ pub fn simulated_info(
         queue_pairs: Some(identity.queue_pairs),
         profile: Some(profile_name.to_owned()),
         pcie: pcie_link(link),
+        // One block is what every drive promises.
+        atomic_writes: (identity.atomic_bytes > identity.logical_block_bytes).then_some(
+            AtomicWrites {
+                min_bytes: block_bytes,
+                max_bytes: identity.atomic_bytes as u32,
+            },
+        ),
         ..DriveInfo::new(
             DriveKind::Simulated,
             spec,

@@ -10,6 +10,8 @@ pub struct TargetProperties {
     pub kind: TargetKind,
     /// Placement identifiers of writes, from 0 on (Flexible Data Placement); 0 without them.
     pub placement_handles: u16,
+    /// What kernel and drive, or the simulated drive, promise of single writes.
+    pub atomic: Option<AtomicWrites>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +23,6 @@ pub enum TargetKind {
         passthru: PassthruSupport,
         /// Of a drive whose zones take writes at their write pointers only.
         zones: Option<WriteZones>,
-        atomic: Option<AtomicWrites>,
     },
     /// Engines: sync or uring.
     File,

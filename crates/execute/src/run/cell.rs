@@ -167,9 +167,8 @@ impl Executor<'_, '_> {
                 workload.io_bytes = Some(left.div_ceil(u64::from(workload.numjobs)).max(1));
             }
             if let (Some(plan), Some(rule)) = (&cell.plan.point, &cell.point) {
-                let properties = self.drives[drive].target_properties();
                 let point = depends::point(self.plan, cell, plan, rule, drive, earlier)?;
-                let planned = depends::at_point(cell, rule, point, &properties)?;
+                let planned = depends::at_point(cell, rule, point, &self.drives[drive])?;
                 workload = with_data_seeds(cell, drive, &planned);
             }
             workloads.push(workload);

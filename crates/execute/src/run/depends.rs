@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use assay_device::session::TargetProperties;
+use assay_device::session::DriveSession;
 use assay_stats::mean;
 use assay_store::model::{CellResult, NOT_NEEDED, OperatingPoint, PointPlan};
 use assay_units::Nanos;
@@ -118,14 +118,14 @@ pub(super) fn at_point(
     cell: &Cell,
     rule: &PointRule,
     (threads, depth): ThreadsAndDepth,
-    target: &TargetProperties,
+    drive: &DriveSession,
 ) -> Result<Workload, ExecuteError> {
     let options = JobOptions {
         numjobs: Some(threads),
         iodepth: Some(depth),
         ..rule.options.clone()
     };
-    let planned = Workload::plan(&options, target).map_err(|source| SuiteError::Cell {
+    let planned = Workload::plan_on(&options, drive).map_err(|source| SuiteError::Cell {
         cell: cell.plan.id.clone(),
         source,
     });

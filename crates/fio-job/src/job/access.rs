@@ -69,7 +69,7 @@ fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileErr
     placement(given, options)
 }
 
-/// `fdp`, or `dataplacement=fdp`, with the placement identifier that all writes have.
+/// `fdp`, or `dataplacement=fdp`: all placement identifiers in turn, or those of `fdp_pli`.
 fn placement(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     let is_on = match given.text("fdp") {
         None => given.flag("fdp")?,
@@ -81,14 +81,16 @@ fn placement(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
         }
         Some(_) => given.flag("fdp")?,
     };
-    let one = "one placement identifier; write a job for each of several";
-    let id = given.parsed("fdp_pli", one, |text| text.trim().parse().ok())?;
-    if is_on && id.is_none() {
-        let message = "fdp without fdp_pli takes all placement handles in turn, and is not \
-                       supported; give one identifier, and a job for each";
-        return Err(given.wrong("fdp", message.to_owned()));
-    }
-    options.fdp = id.filter(|_| is_on);
+    let ids = given.text("fdp_pli").map_or("all", |(ids, _)| ids);
+    options.fdp = match given.text("plid_select") {
+        _ if !is_on => None,
+        None | Some(("roundrobin", _)) => Some(ids.to_owned()),
+        Some(("random", _)) => Some(format!("random:{ids}")),
+        Some((select, place)) => {
+            let message = format!("plid_select={select} is not supported; random, roundrobin are");
+            return Err(given.error(place, message));
+        }
+    };
     Ok(())
 }
 

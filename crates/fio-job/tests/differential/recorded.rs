@@ -78,6 +78,7 @@ impl IntervalSink for NoSink {
 fn of_job(job: &FioJob, capacity_bytes: u64) -> Result<Ios, String> {
     let facts = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "recorded".to_owned(),
         capacity_bytes,
         min_io_bytes: 512,

@@ -130,10 +130,9 @@ fn what_is_not_supported_is_named() {
             "is an option of assay job that fio has not",
         ),
         (
-            "[a]\nfdp_pli=1,2\nfdp=1\nrw=write",
-            "fdp_pli=1,2 is not one placement identifier",
+            "[a]\nplid_select=scheme\nfdp=1\nrw=write",
+            "plid_select=scheme is not supported",
         ),
-        ("[a]\nfdp=1\nrw=write", "without fdp_pli takes all"),
         ("[a]\nexec_prerun=x", "instead: run the program before"),
         ("[a]\nsize=4q", "size=4q is not a size"),
         ("[a]\nwait_for=b", "no section before"),
@@ -452,6 +451,12 @@ fn queues_processors_and_data_are_fios() {
         ("rw=write\natomic=1", "--atomic "),
         ("rw=write\nfdp=1\nfdp_pli=3", "--fdp 3 "),
         ("rw=write\ndataplacement=fdp\nplids=2", "--fdp 2 "),
+        ("rw=write\nfdp=1", "--fdp all "),
+        ("rw=write\nfdp=1\nfdp_pli=0,2-4", "--fdp 0,2-4 "),
+        (
+            "rw=write\nfdp=1\nplids=1,2\nplid_select=random",
+            "--fdp random:1,2 ",
+        ),
     ] {
         let shown = line(&format!("[a]\nfilename=/dev/x\n{text}"));
         assert!(shown.contains(expected), "{shown} for {text}");

@@ -151,7 +151,9 @@ impl SectorComparison<'_> {
             (0..=GENERATIONS_AROUND).map_while(move |steps| earlier_generation(newest, steps))
         };
         let mut candidates: Vec<u64> = match (self.expected, header) {
-            (Expected::Generation(newest), _) => back_from(newest).collect(),
+            (Expected::Generation(newest) | Expected::WholeOrAbsent { newest }, _) => {
+                back_from(newest).collect()
+            }
             // The generation comes from the medium and may be any number.
             (_, Some(header)) => back_from(header.generation.saturating_add(GENERATIONS_AROUND))
                 .chain(back_from(header.generation).skip(1))

@@ -157,7 +157,7 @@ impl GenerationMap {
     pub fn generation(&self, offset_bytes: u64) -> u64 {
         match self.expected(offset_bytes) {
             Expected::Generation(newest) | Expected::Uncertain { newest } => newest,
-            Expected::Unwritten | Expected::AnyGeneration => 0,
+            _ => 0,
         }
     }
 

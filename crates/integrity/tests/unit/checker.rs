@@ -1,8 +1,14 @@
+use crate::mismatch::MismatchClass;
+
 use super::*;
 
 const BLOCK: u32 = 4096;
 
 fn writer() -> JobChecker {
+    writer_of(false)
+}
+
+fn writer_of(atomic: bool) -> JobChecker {
     JobChecker::new(CheckerOptions {
         seed: Some(7),
         pattern: DataPattern::Incompressible,
@@ -12,6 +18,7 @@ fn writer() -> JobChecker {
         writes: true,
         reads_back: true,
         max_io_bytes: 4 * BLOCK,
+        atomic,
     })
     .unwrap()
 }
@@ -77,4 +84,34 @@ fn what_memory_supplies_is_no_proof() {
     assert!(checker.begin(false, at(0), BLOCK));
     checker.finish_read(at(0), BLOCK, Some(&vec![0; BLOCK as usize]), false);
     assert_eq!(checker.report().findings(), 1);
+}
+
+/// The first sectors of a failed write over a block of zeroes: torn where writes are atomic, not
+/// judged elsewhere. Whole, and absent, are right in both.
+#[test]
+fn a_failed_atomic_write_is_whole_or_absent() {
+    for (kept_bytes, atomic, torn) in [
+        (1024, true, 1),
+        (1024, false, 0),
+        (BLOCK, true, 0),
+        (0, true, 0),
+    ] {
+        let mut checker = writer_of(atomic);
+        assert!(checker.begin(true, 0, BLOCK));
+        let mut block = vec![0; BLOCK as usize];
+        checker.stamp(&mut block, 0);
+        checker.finish_write(0, BLOCK, false);
+        block[kept_bytes as usize..].fill(0);
+        assert_eq!(checker.next_read_back(), Some((0, BLOCK)));
+        checker.finish_read(0, BLOCK, Some(&block), true);
+        let report = checker.report();
+        let found = report.count(MismatchClass::Torn);
+        assert_eq!(
+            (found, report.intact_blocks),
+            (torn, u64::from(atomic) - torn),
+            "{kept_bytes}"
+        );
+        let unjudged = report.not_judged().get(&Unjudged::WriteFailed).copied();
+        assert_eq!(unjudged.unwrap_or(0), u64::from(!atomic));
+    }
 }

@@ -60,7 +60,7 @@ fn the_controller_inserts_and_strips_protection_information() {
 }
 
 #[test]
-fn writes_have_their_placement_identifier() {
+fn writes_have_their_placement_identifiers_in_turn() {
     let io = Io {
         op: Op::Write,
         data: assay_units::DataClass::Incompressible,
@@ -70,13 +70,15 @@ fn writes_have_their_placement_identifier() {
         fua: false,
     };
     let mut placed = commands(None);
-    placed.placement = Some(3);
-    // Command dwords 12 and 13 of the entry: Directive Type 2, Directive Specific.
-    // SAFETY: an entry is 128 bytes of plain numbers.
-    let bytes: [u8; 128] =
-        unsafe { std::mem::transmute(placed.entry(&io, std::ptr::null_mut(), false)) };
-    assert_eq!(bytes[48 + 50] >> 4, 2);
-    assert_eq!(bytes[48 + 54..][..2], [3, 0]);
+    placed.placement = Some(PlacementIds::new(vec![3, 5], None));
+    for id in [3, 5, 3] {
+        // Command dwords 12 and 13 of the entry: Directive Type 2, Directive Specific.
+        // SAFETY: an entry is 128 bytes of plain numbers.
+        let bytes: [u8; 128] =
+            unsafe { std::mem::transmute(placed.entry(&io, std::ptr::null_mut(), false)) };
+        assert_eq!(bytes[48 + 50] >> 4, 2);
+        assert_eq!(bytes[48 + 54..][..2], [id, 0]);
+    }
 }
 
 #[test]

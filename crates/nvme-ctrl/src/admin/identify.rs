@@ -103,6 +103,8 @@ impl Controller {
     fn controller_data(&self) -> IdentifyController {
         let identity = self.drive.identity();
         let threshold = |celsius: Option<u16>| celsius.map_or(0, |celsius| kelvin(celsius.into()));
+        let atomic = identity.atomic_bytes >> self.block_shift;
+        let atomic = atomic.clamp(1, 1 << 16) as u16 - 1;
         let mut data = IdentifyController::default();
         data.set_vendor_id(self.options.vendor_id)
             .set_subsystem_vendor_id(self.options.subsystem_vendor_id)
@@ -128,6 +130,8 @@ impl Controller {
             .set_cqes(0x44)
             .set_namespaces(NAMESPACE)
             .set_volatile_write_cache(0b111)
+            .set_atomic_write(atomic)
+            .set_atomic_power_fail(atomic)
             .set_sgls(sgls::SUPPORTED | sgls::BIT_BUCKET | sgls::LONGER)
             .set_warning_kelvin(threshold(identity.warning_celsius))
             .set_critical_kelvin(threshold(identity.critical_celsius));

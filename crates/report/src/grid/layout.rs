@@ -27,6 +27,7 @@ pub fn title(view: CellView) -> Option<&'static str> {
         CellView::Fill => "Bursts by state of fill",
         CellView::IdleRecovery => "Recovery by idle time",
         CellView::Interference => "Alone and beside other jobs",
+        CellView::Placement => "Mixed, and separated by placement handles",
         CellView::ResponseTimes => "Response times at operating points",
         CellView::Peak | CellView::Continuous => "Streams: peak against continuous",
         _ => return None,

@@ -88,7 +88,7 @@ pub fn table(section: &Section<'_>) -> Table {
     section.table("by size, alignment and order", columns, rows, notes)
 }
 
-fn amplification_cell(point: &Point<'_>) -> TableCell {
+pub fn amplification_cell(point: &Point<'_>) -> TableCell {
     match amplification_of_point(point) {
         Some(Ok(found)) => TableCell::number(ratio(found.factor)).with(|number| {
             number.details = format!("between {} and {}", figure(found.low), figure(found.high));

@@ -114,6 +114,7 @@ pub(super) fn identity(
         namespaces: 1,
         queue_pairs: id.queue_pairs.value,
         max_queue_entries: id.max_queue_entries.value,
+        atomic_bytes: options.atomic_bytes.unwrap_or(id.logical_block_bytes.value),
         max_transfer_bytes: id.max_transfer_bytes.value,
         warning_celsius: reported(id.warning_celsius.value),
         critical_celsius: reported(id.critical_celsius.value),

@@ -12,7 +12,7 @@ impl Drive {
     /// Power fails at `now` and returns at once, in power state 0. Commands in flight end with
     /// [`Status::PowerLoss`]; their effect may be whole, partial or none. Acknowledged, unflushed
     /// units of kept data may revert ([`crate::volatile`]) unless the profile has power-loss
-    /// protection.
+    /// protection; writes of at most [`crate::Identity::atomic_bytes`] revert as a whole.
     pub fn power_loss(&mut self, now: Nanos) {
         let now_ns = self.catch_up(now);
         self.observe_power(now_ns);
@@ -21,7 +21,10 @@ impl Drive {
         if let Some(journal) = &mut self.journal {
             let capacitors = value_or(&self.profile.buffer.power_loss_protected, false);
             let durable_units = self.medium.durable_units(now_ns);
-            let lost = journal.power_loss(durable_units, capacitors);
+            let mut lost = journal.power_loss(durable_units, capacitors);
+            if self.faults.tears_writes() {
+                lost.retain(|(unit, _)| unit % 2 == 0);
+            }
             if let Some(data) = &mut self.data {
                 for (unit, content) in lost {
                     data.restore(unit, &content);
@@ -88,8 +91,9 @@ impl Drive {
             return;
         };
         if len > 0 {
+            let atomic = len as u64 <= self.identity.atomic_bytes;
             for unit in offset / PAGE_BYTES..=(offset + len as u64 - 1) / PAGE_BYTES {
-                journal.record(seq, unit, data.content(unit));
+                journal.record(seq, unit, data.content(unit), atomic);
             }
         }
         journal.catch_up();
@@ -148,7 +152,7 @@ impl Drive {
             let pages = bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES);
             let is_part = |page: &u64| !whole.contains(&(page * PAGE_BYTES));
             for page in pages.filter(is_part) {
-                journal.record(seq, page, data.content(page));
+                journal.record(seq, page, data.content(page), false);
             }
         }
         data.discard(bytes.start, bytes.end - bytes.start);

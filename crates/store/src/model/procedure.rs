@@ -40,6 +40,8 @@ pub enum CellView {
     Jobs,
     /// The same workload alone and beside others on one drive: what they cost it.
     Interference,
+    /// Streams mixed by one placement handle, and separated by one each.
+    Placement,
     /// Write amplification by size, alignment and order of the writes.
     Amplification,
     /// A block cache in front of a disk: hit rate beside rate and latency.

@@ -140,7 +140,7 @@ impl RunPlan {
         let options = &options;
         for &drive in on {
             let skip = &mut planned.skip;
-            match Workload::plan(options, &drives[drive].target_properties()) {
+            match Workload::plan_on(options, &drives[drive]) {
                 Ok(workload) => planned.workloads.push(Workload {
                     counts_coverage: step.kind() == CellKind::Prepare,
                     // Where the cell has a seed of its own, its hot blocks are those of the other
@@ -159,7 +159,9 @@ impl RunPlan {
                     *skip = Some(why.to_owned());
                 }
                 // What later cells read must have been prepared.
-                Err(PlanError::Zones(why)) if step.kind() != CellKind::Prepare => *skip = Some(why),
+                Err(PlanError::Unsupported(why)) if step.kind() != CellKind::Prepare => {
+                    *skip = Some(why)
+                }
                 Err(PlanError::Misaligned {
                     option: "bs",
                     given_bytes: size_bytes,
@@ -468,7 +470,7 @@ pub(super) fn describe(
             let one = think.active.is_none() && think.ios.is_some_and(|ios| ios.get() == 1);
             one.then_some(think.pause.0)
         }),
-        durability: durability_text(w),
+        durability: durability_text(w, options),
         trace: w.trace.as_ref().map(|trace| {
             let options = &trace.options;
             let path = &options.source.path;
@@ -480,7 +482,7 @@ pub(super) fn describe(
 }
 
 /// [`model::WorkloadRecord::durability`].
-fn durability_text(w: &Workload) -> Option<String> {
+fn durability_text(w: &Workload, options: &JobOptions) -> Option<String> {
     let flushes = w.flush_every.map(|flush| match flush.writes.get() {
         1 => "flush after each write".to_owned(),
         writes => format!("flush after every {writes} writes"),
@@ -490,10 +492,8 @@ fn durability_text(w: &Workload) -> Option<String> {
         false => "synchronous writes (dsync)".to_owned(),
     });
     let atomic = w.features.atomic.then(|| "atomic writes".to_owned());
-    let placed = w
-        .features
-        .placement
-        .map(|id| format!("placement identifier {id}"));
+    let placed = options.fdp.as_ref();
+    let placed = placed.map(|ids| format!("placement identifiers {ids}"));
     let texts = [placed, atomic, synchronous, flushes].into_iter().flatten();
     let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then(|| texts.join(", "))

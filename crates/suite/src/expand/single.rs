@@ -144,7 +144,7 @@ fn plan(
             ..SuiteStep::default()
         };
         let drive = &drives[job.drive];
-        let workload = Workload::plan(&job.options, &drive.target_properties());
+        let workload = Workload::plan_on(&job.options, drive);
         let workload = workload.map_err(|source| SuiteError::Cell {
             cell: id.clone(),
             source,

@@ -107,11 +107,16 @@ pub(super) fn check_jobs(step: &StepKeys) -> Result<(), String> {
     {
         return Err(format!("foreground names {foreground:?}, which is no job"));
     }
-    let of_jobs = [CellView::Jobs, CellView::Interference, CellView::Deadlines];
+    let of_jobs = [
+        CellView::Jobs,
+        CellView::Interference,
+        CellView::Deadlines,
+        CellView::Placement,
+    ];
     let of_one_job = [
         (
             step.view.is_some_and(|view| !of_jobs.contains(&view)),
-            "a view other than jobs, interference and deadlines",
+            "a view other than jobs, interference, deadlines and placement",
         ),
         (step.steady, "steady"),
         (step.most_threads.is_some(), "most_threads"),

@@ -1,6 +1,7 @@
-//! Atomic writes (RWF_ATOMIC): what kernel and drive promise to write as a whole or not at all.
+//! Atomic writes: what kernel and drive (RWF_ATOMIC), or a simulated drive, promise to write as a
+//! whole or not at all.
 
-use assay_device::session::{TargetKind, TargetProperties};
+use assay_device::session::TargetProperties;
 
 use super::checks::invalid;
 use super::{Engine, PlanError, Workload};
@@ -11,16 +12,13 @@ pub(super) fn check(workload: &Workload, target: &TargetProperties) -> Result<()
     if !workload.writes() || workload.trims || workload.trace.is_some() {
         return refused("needs a job that writes, with --rw".to_owned());
     }
-    let limits = match target.kind {
-        TargetKind::Block { atomic, .. } => atomic,
-        _ => return refused("needs a block device".to_owned()),
-    };
-    let Some(limits) = limits else {
-        return refused(
-            "needs a drive whose atomic writes the kernel knows (Linux 6.11 or later, an NVMe \
-             drive with AWUPF or NAWUPF; `assay probe` shows both)"
-                .to_owned(),
-        );
+    let Some(limits) = target.atomic else {
+        return Err(PlanError::Unsupported(format!(
+            "{}: --atomic needs a drive, or a file, of whose atomic writes the kernel knows (Linux \
+             6.11 or later, an NVMe drive with AWUPF or NAWUPF, for files ext4 or XFS that pass \
+             its limits on; `assay probe` shows them; sim:...,awupf=16k simulates one)",
+            target.name
+        )));
     };
     if workload.engine == Engine::Passthru || !workload.direct {
         return refused(
@@ -36,10 +34,11 @@ pub(super) fn check(workload: &Workload, target: &TargetProperties) -> Result<()
         return refused("needs one --bs that is a power of two".to_owned());
     }
     if !(least..=most).contains(&block) {
-        return refused(format!(
-            "is promised by kernel and drive for writes of {least} to {most} bytes, not of \
-             {block}; change --bs"
-        ));
+        return Err(PlanError::Unsupported(format!(
+            "{}: --atomic is promised for writes of {least} to {most} bytes, not of {block}; \
+             change --bs",
+            target.name
+        )));
     }
     let align = match access.pattern {
         AddressPattern::Sequential => block,

@@ -7,7 +7,7 @@ use assay_io::uring;
 use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
 
 use super::accesses::Direction;
-use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError, Workload};
+use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError};
 use crate::access::{AccessConfig, Region};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
@@ -421,6 +421,7 @@ fn named_engine(
         TargetKind::Block { passthru, .. } => passthru,
         _ => PassthruSupport::No,
     };
+    let places = options.fdp.is_some() && passthru == PassthruSupport::Possible;
     Ok(match (wanted, own) {
         ("auto" | "passthru" | "io_uring_cmd", None) if passthru == PassthruSupport::Named => {
             Engine::Passthru
@@ -439,6 +440,8 @@ fn named_engine(
         // A suite with synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
         ("sync" | "psync", Some(own)) if iodepth == 1 => own,
         ("auto" | "uring" | "io_uring" | "threads", Some(own)) => own,
+        // Only commands have placement identifiers.
+        ("auto", None) if places => Engine::Passthru,
         ("auto", None) if iodepth == 1 => Engine::Sync,
         ("auto" | "uring" | "io_uring", None) if uring::refusal().is_none() => Engine::Uring,
         // The nearest that the kernel allows; a warning says so.
@@ -545,6 +548,9 @@ pub(super) fn verify(
     // What does not fit is refused like any other length over 4 MiB.
     let chosen = chosen.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
     let (block, align) = (access.common_power_of_two(), access.grid_bytes());
+    // A block of its own for each write, so that one that is there in part shows.
+    let whole_writes = options.atomic.unwrap_or(false).then_some(block);
+    let chosen = chosen.or(whole_writes);
     let interval = interval_for(block, align, chosen)?;
     if direction.trims {
         return Err(invalid(
@@ -553,37 +559,4 @@ pub(super) fn verify(
         ));
     }
     Ok(Some(interval))
-}
-
-/// The placement identifier of the writes (Flexible Data Placement).
-pub(super) fn placement(
-    options: &JobOptions,
-    target: &TargetProperties,
-    workload: &Workload,
-) -> Result<Option<u16>, PlanError> {
-    let Some(id) = options.fdp else {
-        return Ok(None);
-    };
-    let refused = |why: String| Err(invalid(format!("{}: --fdp {why}", target.name)));
-    let handles = target.placement_handles;
-    if !workload.writes() || workload.trims {
-        return refused("needs a job that writes".to_owned());
-    }
-    if handles == 0 {
-        return refused(
-            "needs a drive with Flexible Data Placement that is on (`assay probe` shows it; \
-             sim:...,fdp=8 simulates one)"
-                .to_owned(),
-        );
-    }
-    if !matches!(workload.engine, Engine::Passthru | Engine::Sim) {
-        return refused(format!(
-            "needs --engine passthru: {} writes have no placement identifier",
-            workload.engine.name()
-        ));
-    }
-    match u16::try_from(id).ok().filter(|&id| id < handles) {
-        Some(id) => Ok(Some(id)),
-        None => refused(format!("{id} is out of range: it has 0 to {}", handles - 1)),
-    }
 }

@@ -37,9 +37,9 @@ pub enum PlanError {
     },
     #[error("{0}")]
     Invalid(String),
-    /// Host-managed zones cannot be written so.
+    /// The drive lacks what the job needs, or has zones that cannot be written so.
     #[error("{0}")]
-    Zones(String),
+    Unsupported(String),
     #[error(transparent)]
     Access(#[from] AccessError),
     #[error("--data: {0}")]
@@ -62,7 +62,7 @@ impl PlanError {
             PlanError::Trace(assay_trace::TraceError::Option { option, .. }) => vec![option],
             PlanError::Trace(_) => vec!["trace"],
             // Its message names them as on the command line.
-            PlanError::Invalid(message) | PlanError::Zones(message) => {
+            PlanError::Invalid(message) | PlanError::Unsupported(message) => {
                 let words = message.split("--").skip(1);
                 let name = |word: &str| {
                     let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
@@ -83,7 +83,7 @@ impl Classified for PlanError {
             | PlanError::Misaligned { .. }
             | PlanError::BlockTooLarge { .. }
             | PlanError::Invalid(_)
-            | PlanError::Zones(_)
+            | PlanError::Unsupported(_)
             | PlanError::Access(_)
             | PlanError::Data(_)
             | PlanError::Trace(_)

@@ -18,7 +18,7 @@ pub(super) fn write_zones(target: &TargetProperties) -> Option<WriteZones> {
 }
 
 fn refused(target: &TargetProperties, why: impl std::fmt::Display) -> PlanError {
-    PlanError::Zones(format!(
+    PlanError::Unsupported(format!(
         "{}: its zones take writes at their write pointers only (it is host-managed): {why}",
         target.name
     ))

@@ -262,11 +262,11 @@ fn run_drive(
         let searchers = Searchers::of(workload);
         for index in 0..workload.numjobs {
             let first_slot = workers.len() as u32 * depth;
-            target.place_writes(
-                first_slot..first_slot + depth,
-                workload.features.placement.unwrap_or(0),
-            );
-            target.set_depth(workers.len() as u32, workload.iodepth);
+            let number = workers.len() as u32;
+            if let Some(ids) = workload.placement_ids(index) {
+                target.place_writes(number, ids);
+            }
+            target.set_depth(number, workload.iodepth);
             let worker = Worker::new(workload, index, first_slot, start)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());

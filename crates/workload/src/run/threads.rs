@@ -332,7 +332,7 @@ fn run_worker(
         flush_metadata: metadata,
         fua_metadata,
         atomic_writes: workload.features.atomic,
-        placement: workload.features.placement,
+        placement: workload.placement_ids(sink.id.index),
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {

@@ -147,6 +147,7 @@ pub fn run_for(
 ) -> (Collected, LoopEnd) {
     let facts = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "clockwork".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,

@@ -10,6 +10,7 @@ fn workload(scope: Option<&str>, group: Option<u32>) -> Workload {
     };
     let target = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "null:".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,

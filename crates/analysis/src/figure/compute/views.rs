@@ -10,7 +10,8 @@ use crate::attribution::Cause;
 use crate::interference::{self, Interference};
 use crate::knee;
 use crate::{
-    deadlines, drain, endurance, fill, recovery, rounds, score, steady_time, stimulus, wake,
+    deadlines, drain, endurance, fill, placement, recovery, rounds, score, steady_time, stimulus,
+    wake,
 };
 
 pub(in crate::figure) fn cache_gib<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
@@ -152,6 +153,17 @@ pub(in crate::figure) fn write_amplification<'a>(
     let first = input.first()?;
     let found = endurance::of_cell(first.run, first.cell, first.part)?.ok()?;
     Some(FigureValue::plain(found.factor))
+}
+
+pub(in crate::figure) fn amplification_saving<'a>(
+    _: &Definition,
+    input: &FigureInput<'a>,
+) -> Found<'a> {
+    let first = input.first()?;
+    let found = placement::of_cell(first.run, first.cell, first.drive())?;
+    let times = found.saving?;
+    let text = format!("separated streams have 1/{times:.2} of the write amplification");
+    Some(FigureValue::plain(times).with(text))
 }
 
 pub(in crate::figure) fn window_write_amplification<'a>(

@@ -12,6 +12,7 @@ fn seeds(id: &str, kind: TargetKind, verify: bool) -> (u64, Option<u64>) {
     };
     let properties = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "drive".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,

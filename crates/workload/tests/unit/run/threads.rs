@@ -22,6 +22,7 @@ fn workload(numjobs: u32) -> Workload {
     };
     let null = TargetProperties {
         placement_handles: 0,
+        atomic: None,
         name: "null:".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,
