@@ -25,8 +25,10 @@ use crate::hardware::Hardware;
 use crate::inference::linear::{Matrix, cholesky, diagonal, dot, inverse, log_determinant, solve};
 use crate::published::published;
 
+mod matrix;
 mod reads;
 
+pub use matrix::PredictedReads;
 pub use reads::{Cell, DriveReads, Rated};
 
 /// `t0` (s), `b1` (bytes/s), `I` over rated IOPS, `B` over rated bytes/s, `host` (s).

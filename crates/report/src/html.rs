@@ -20,6 +20,7 @@ use crate::chart::{Chart, numbered};
 use crate::drive_set::DriveSet;
 use crate::format::{short_title, slug, text_or};
 use crate::grid::{self, Section};
+use crate::predicted::{self, PredictedMatrix};
 use crate::scoreboard::{self, Scoreboard};
 use crate::terminal::answers;
 use crate::views;
@@ -38,6 +39,14 @@ mod standard;
 /// # Errors
 /// When no run is given, or the charts cannot be embedded.
 pub fn render(runs: &[Run]) -> Result<String, ReportError> {
+    render_with(runs, &[])
+}
+
+/// [`render`], and what is predicted of the drives.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(runs: &[Run], predicted: &[PredictedMatrix]) -> Result<String, ReportError> {
     if runs.is_empty() {
         return Err(ReportError::NoRuns);
     }
@@ -63,6 +72,11 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
     if let Some(compared) = compared(runs) {
         contents.push(Entry::new("compared", "Before and after"));
         body.push(compared);
+    }
+    if !predicted.is_empty() {
+        let title = "Random reads that were not measured, predicted";
+        contents.push(Entry::new("predicted", title));
+        body.push(predicted::section("predicted", title, predicted));
     }
     body.push(cards::cards(&set, &sections));
     contents.push(Entry::new("drives", "Drives"));

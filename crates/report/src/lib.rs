@@ -39,6 +39,7 @@ mod format;
 mod grid;
 pub mod html;
 mod metric;
+pub mod predicted;
 pub mod resume;
 mod scoreboard;
 pub mod summary;

@@ -4,18 +4,20 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   assay predict --rated-iops 500000 --rated-mb 3500
-  assay predict --rated-iops 500000 --rated-mb 3500 --cells runs/quick
+  assay predict --rated-iops 500k,450k --rated-mb 3500,3000 --cells runs/quick
+  assay predict --cells runs/quick
 
 Every figure has the interval in which nine of ten drives are expected. Writes, tails of latency \
                         and sequential reads of a drive that nobody measured are not predicted: \
                         they differ between drives by factors.")]
 pub struct PredictArguments {
-    /// Random 4 KiB reads per second, by the data sheet.
-    #[arg(long, value_name = "IOPS", value_parser = rating)]
-    pub rated_iops: f64,
-    /// Sequential reads in MB/s (10^6 bytes), by the data sheet.
-    #[arg(long, value_name = "MB/S", value_parser = rating)]
-    pub rated_mb: f64,
+    /// Random 4 KiB reads per second by the data sheet, and writes, which change nothing.
+    #[arg(long, value_name = "READS[,WRITES]", value_parser = rating, requires = "rated_mb")]
+    #[arg(required_unless_present = "cells")]
+    pub rated_iops: Option<Rating>,
+    /// Sequential reads in MB/s (10^6 bytes) by the data sheet, and writes, which change nothing.
+    #[arg(long, value_name = "READS[,WRITES]", value_parser = rating, requires = "rated_iops")]
+    pub rated_mb: Option<Rating>,
     /// Measured cells of the drive: a run folder, or a table of measurements (.csv).
     #[arg(long, value_name = "WHAT")]
     pub cells: Option<String>,
@@ -24,10 +26,27 @@ pub struct PredictArguments {
     pub drive: Option<String>,
 }
 
-fn rating(text: &str) -> Result<f64, String> {
-    let value = text
-        .parse()
-        .ok()
-        .filter(|value| (1.0..=1e12).contains(value));
-    value.ok_or_else(|| "not a number from 1, such as 500000".to_owned())
+/// A figure of a data sheet.
+#[derive(Clone, Copy, Debug)]
+pub struct Rating {
+    pub reads: f64,
+}
+
+fn rating(text: &str) -> Result<Rating, String> {
+    let number = |text: &str| {
+        // Data sheets count in thousands.
+        let (digits, unit) = match text.trim().strip_suffix(['k', 'K']) {
+            Some(digits) => (digits, 1e3),
+            None => (text.trim(), 1.0),
+        };
+        let value = digits.parse::<f64>().ok()? * unit;
+        (1.0..=1e12).contains(&value).then_some(value)
+    };
+    let (reads, writes) = text
+        .split_once(',')
+        .map_or((text, None), |(r, w)| (r, Some(w)));
+    let is_right = writes.is_none_or(|writes| number(writes).is_some());
+    let reads = number(reads).filter(|_| is_right);
+    let reads = reads.ok_or("not a number from 1, such as 500000 or 500k, or two of them")?;
+    Ok(Rating { reads })
 }

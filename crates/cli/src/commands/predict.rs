@@ -1,13 +1,12 @@
-//! `assay predict`: random reads of a drive without a profile, from its data sheet.
-
-use std::fmt::Write;
+//! `assay predict`: random reads of a drive without a profile, from its data sheet and cells.
 
 use assay_calibrate::hardware::Hardware;
-use assay_calibrate::read_curve::{Cell, DriveReads, LogRate, Population, Rated};
-use assay_report::{figure, interval_text};
-use assay_store::model::PREDICTIVE_LEVEL;
+use assay_calibrate::read_curve::{DriveReads, Population, PredictedReads, Rated};
+use assay_calibrate::run_folder;
+use assay_report::predicted::{self, PredictedMatrix, PredictedRate};
+use assay_store::Run;
+use assay_store::model::{DriveRecord, PREDICTIVE_LEVEL};
 use assay_units::MIB;
-use assay_units::text::format_size;
 use serde_json::json;
 
 use super::fit::measured;
@@ -15,40 +14,19 @@ use crate::args::predict::PredictArguments;
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
-/// Synchronous threads of the drives that teach: at other numbers nothing was ever tested.
-const THREADS: [u32; 2] = [16, 64];
-const SMALLEST: u32 = 512;
-const SIZES: u32 = 10;
-
-struct Prediction {
-    threads: u32,
-    block_bytes: u32,
-    rate: LogRate,
-    /// No higher rate is expected.
-    most_iops: f64,
-}
-
-impl Prediction {
-    /// Reads per second and the ends of the interval.
-    fn iops(&self) -> [f64; 3] {
-        let LogRate { centre, half_width } = self.rate;
-        let ends = [centre, centre - half_width, centre + half_width];
-        ends.map(|log| log.exp().min(self.most_iops))
-    }
-
-    fn mib_per_s(&self) -> [f64; 3] {
-        self.iops()
-            .map(|iops| iops * f64::from(self.block_bytes) / MIB as f64)
-    }
-}
+/// Suite after whose run the rest is predicted: for its cells intervals were checked
+/// (docs/fidelity.md).
+const SUITE: &str = "quick";
+/// Of its random reads; with fewer (small drives, failed cells) nothing was checked.
+const LEAST_CELLS: usize = 8;
 
 pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let rated = Rated {
-        random_iops: arguments.rated_iops,
-        sequential_bytes_per_s: arguments.rated_mb * 1e6,
-    };
+    let rated = arguments.rated_iops.zip(arguments.rated_mb);
     let mut drive = DriveReads {
-        rated: Some(rated),
+        rated: rated.map(|(iops, megabytes)| Rated {
+            random_iops: iops.reads,
+            sequential_bytes_per_s: megabytes.reads * 1e6,
+        }),
         known: Vec::new(),
     };
     if let Some(cells) = &arguments.cells {
@@ -59,75 +37,103 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
         }
     }
     let population = Population::of_published()?;
-    let blocks = (0..SIZES).map(|n| SMALLEST << n);
-    let cells = blocks.flat_map(|bytes| THREADS.map(|threads| (threads, bytes)));
-    let predicted = |(threads, block_bytes): (u32, u32)| {
-        let cell = Cell {
-            threads: threads.into(),
-            in_flight: threads.into(),
-            block_bytes: block_bytes.into(),
-        };
-        Prediction {
-            threads,
-            block_bytes,
-            rate: population.predict(&drive, &[cell])[0],
-            most_iops: population.most(&rated, &cell),
-        }
-    };
-    let all: Vec<Prediction> = cells.map(predicted).collect();
+    let all = population.matrix(&drive);
     output.show(
-        || shown(&all, &population, drive.known.len()),
         || {
-            let cell = |p: &Prediction| {
-                let ([iops, low, high], [mib, mib_low, mib_high]) = (p.iops(), p.mib_per_s());
-                json!({
-                    "rw": "randread",
-                    "bs_bytes": p.block_bytes,
-                    "numjobs": p.threads,
-                    "iodepth": 1,
-                    "iops": iops,
-                    "iops_interval": [low, high],
-                    "mib_per_s": mib,
-                    "mib_per_s_interval": [mib_low, mib_high],
-                })
-            };
+            let matrix = matrix(String::new(), &drive, &population);
+            predicted::text(&matrix, output.columns(), output.style())
+        },
+        || {
             json!({
                 "drives": population.drives(),
                 "known_cells": drive.known.len(),
                 "level": PREDICTIVE_LEVEL,
-                "cells": all.iter().map(cell).collect::<Vec<_>>(),
+                "cells": all.iter().map(cell_json).collect::<Vec<_>>(),
             })
         },
     )
 }
 
-fn shown(all: &[Prediction], population: &Population, known: usize) -> String {
-    let basis = match known {
-        0 => "the data sheet".to_owned(),
-        1 => "the data sheet, a measured cell".to_owned(),
-        known => format!("the data sheet, {known} measured cells"),
+fn mib_per_s(reads: &PredictedReads) -> [f64; 3] {
+    reads
+        .iops
+        .map(|iops| iops * f64::from(reads.block_bytes) / MIB as f64)
+}
+
+fn cell_json(reads: &PredictedReads) -> serde_json::Value {
+    let ([iops, low, high], [mib, mib_low, mib_high]) = (reads.iops, mib_per_s(reads));
+    json!({
+        "rw": "randread",
+        "bs_bytes": reads.block_bytes,
+        "numjobs": reads.threads,
+        "iodepth": 1,
+        "measured": reads.is_known,
+        "iops": iops,
+        "iops_interval": [low, high],
+        "mib_per_s": mib,
+        "mib_per_s_interval": [mib_low, mib_high],
+    })
+}
+
+fn matrix(label: String, drive: &DriveReads, population: &Population) -> PredictedMatrix {
+    let known = match drive.known.len() {
+        0 => None,
+        1 => Some("a measured cell".to_owned()),
+        known => Some(format!("{known} measured cells")),
     };
-    let mut out = format!(
-        "Random read by synchronous threads, MiB/s, predicted from {basis} and {} other drives,\n\
-         with the interval in which nine of ten drives are expected\n\n{:<10}",
-        population.drives(),
-        "block"
-    );
-    for threads in THREADS {
-        let _ = write!(out, "{:>32}", format!("{threads} threads"));
+    let sheet = drive.rated.map(|_| "the data sheet".to_owned());
+    let others = format!("{} other drives", population.drives());
+    let basis: Vec<String> = sheet.into_iter().chain(known).chain([others]).collect();
+    let rate = |reads: PredictedReads| PredictedRate {
+        threads: reads.threads,
+        block_bytes: reads.block_bytes,
+        mib_per_s: mib_per_s(&reads),
+        is_known: reads.is_known,
+    };
+    PredictedMatrix {
+        drive: label,
+        basis: basis.join(", "),
+        rates: population.matrix(drive).into_iter().map(rate).collect(),
     }
-    for row in all.chunks(THREADS.len()) {
-        let _ = write!(out, "\n{:<10}", format_size(row[0].block_bytes.into()));
-        for one in row {
-            let [mib, low, high] = one.mib_per_s();
-            let ends = interval_text([low, high]);
-            let mib = figure(mib.round());
-            let _ = write!(out, "{:>32}", format!("{mib}  ({ends})"));
+}
+
+/// The rest of the random reads of the drives of which the suite `quick` was run.
+pub fn rest(runs: &[Run]) -> anyhow::Result<Vec<PredictedMatrix>> {
+    let hardware = Hardware::embedded()?;
+    let mut drives = Vec::new();
+    for run in runs.iter().filter(|run| run.manifest.suite.name == SUITE) {
+        for (number, record) in run.manifest.drives.iter().enumerate() {
+            if !is_nvme(record) {
+                continue;
+            }
+            let targets = run_folder::measurements(run, Some(&record.label))?;
+            let mut drive = DriveReads::of(&hardware, "", &targets.measurements);
+            if let Some(profile) = &record.profile {
+                drive.rated = DriveReads::of(&hardware, profile, &[]).rated;
+            }
+            let is_limited = |cell: &str| run.is_host_limited(cell, number);
+            let by_host = run.cells.iter().any(|cell| is_limited(&cell.plan.id));
+            if drive.known.len() >= LEAST_CELLS && !by_host {
+                let mark = if record.simulated { " (simulated)" } else { "" };
+                drives.push((format!("{}{mark}", record.label), drive));
+            }
         }
     }
-    out.push_str(
-        "\n\nNot predicted, because drives differ by factors: writes, tails of latency, sequential \
-         reads.\n",
-    );
-    out
+    if drives.is_empty() {
+        return Ok(Vec::new());
+    }
+    let population = Population::of_published()?;
+    let matrices = drives.into_iter();
+    Ok(matrices
+        .map(|(label, drive)| matrix(label, &drive, &population))
+        .collect())
+}
+
+/// The drives that teach are NVMe SSDs.
+fn is_nvme(record: &DriveRecord) -> bool {
+    record.simulated
+        || record
+            .details
+            .get("transport")
+            .is_some_and(|t| t.starts_with("nvme"))
 }

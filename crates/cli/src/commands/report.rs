@@ -16,7 +16,7 @@ pub const PAGE_HEAD: &str = "<!doctype html";
 
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
-    let page = html::render(&runs)?;
+    let page = page(&runs)?;
     let mut files = vec![(arguments.output.clone(), page, PAGE_HEAD)];
     if arguments.summary {
         let named = |extension: &str| beside(&arguments.output, extension);
@@ -43,10 +43,15 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
     )
 }
 
+/// With what is predicted of the drives.
+fn page(runs: &[Run]) -> anyhow::Result<String> {
+    Ok(html::render_with(runs, &super::predict::rest(runs)?)?)
+}
+
 /// The caller has checked that the page may be replaced.
-pub fn write_page_of(run: &Run, page: Option<&Path>) -> anyhow::Result<()> {
-    match page {
-        Some(page) => super::write_atomically(page, &html::render(std::slice::from_ref(run))?),
+pub fn write_page_of(run: &Run, path: Option<&Path>) -> anyhow::Result<()> {
+    match path {
+        Some(path) => super::write_atomically(path, &page(std::slice::from_ref(run))?),
         None => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! `assay fit`, `assay predict`, `assay fidelity`, and simulated drives from a user's file.
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, number};
 
 /// The measured profile: the 951 with a slower controller, slower flash and a narrower data path.
 fn hidden(fixture: &Fixture) {
@@ -173,6 +173,44 @@ fn invalid_fits_are_refused_with_advice() {
         );
     }
     assert_eq!(fixture.text("notes.toml"), "not = \"a profile\"");
+}
+
+/// Drives whose published figures the curve knows, so that it must find their simulations.
+#[test]
+fn the_page_of_quick_predicts_what_it_did_not_measure() {
+    let fixture = Fixture::on_disk();
+    let drives = ["samsung-951", "toshiba-rd400", "intel-600p"];
+    let specs = drives.map(|drive| format!("sim:{drive}")).join(" ");
+    fixture.ok(&format!(
+        "run quick {specs} --scale 0.1 --out quick --report page.html"
+    ));
+    let page = fixture.text("page.html");
+    for drive in drives {
+        let caption = format!("{drive} (simulated): random read by synchronous threads, predicted");
+        assert!(page.contains(&caption), "{caption}");
+        let predicted = fixture.json(&format!("predict --cells quick --drive {drive}"));
+        let cells = predicted["cells"].as_array().unwrap();
+        let measured: Vec<_> = cells
+            .iter()
+            .filter(|cell| cell["measured"] == true)
+            .collect();
+        assert_eq!(measured.len(), 5, "{predicted:#}");
+        for (bs, threads) in [(8192, 64), (32_768, 16), (65_536, 64)] {
+            let is = |c: &&serde_json::Value| c["bs_bytes"] == bs && c["numjobs"] == threads;
+            let ends = &cells.iter().find(is).unwrap()["iops_interval"];
+            let [low, high] = [0, 1].map(|end| ends[end].as_f64().unwrap());
+            let job = format!("job sim:{drive},host=bench --rw randread --bs {bs} --runtime 1");
+            let job = fixture.json(&format!("{job} --numjobs {threads}"));
+            let iops = number(&job, "/jobs/0/read/iops");
+            assert!(
+                (low..=high).contains(&iops),
+                "{drive} {bs} {threads}: {iops}, {low} {high}"
+            );
+        }
+    }
+    fixture.ok("run bandwidth sim:samsung-951 --scale 0.01 --out other --report other.html");
+    let other = fixture.text("other.html");
+    assert!(!other.contains("synchronous threads, predicted"));
 }
 
 #[test]

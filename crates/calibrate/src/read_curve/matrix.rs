@@ -1,0 +1,48 @@
+//! Random reads of all sizes by synchronous threads, as they are predicted of a drive.
+
+use super::{Cell, DriveReads, LogRate, Population};
+
+/// Synchronous threads of the drives that teach: at other numbers nothing was ever tested.
+const THREADS: [u32; 2] = [16, 64];
+const SMALLEST_BYTES: u32 = 512;
+const SIZES: u32 = 10;
+
+/// Reads of one size by so many threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictedReads {
+    pub threads: u32,
+    pub block_bytes: u32,
+    /// Reads per second, and the ends of the interval of 90 %.
+    pub iops: [f64; 3],
+    /// It was measured, and is no prediction.
+    pub is_known: bool,
+}
+
+impl Population {
+    /// By block size, and of each size by threads.
+    pub fn matrix(&self, drive: &DriveReads) -> Vec<PredictedReads> {
+        let blocks = (0..SIZES).map(|n| SMALLEST_BYTES << n);
+        let cells = blocks.flat_map(|bytes| THREADS.map(|threads| (threads, bytes)));
+        let predicted = |(threads, block_bytes): (u32, u32)| {
+            let cell = Cell {
+                threads: threads.into(),
+                in_flight: threads.into(),
+                block_bytes: block_bytes.into(),
+            };
+            let LogRate { centre, half_width } = self.predict(drive, &[cell])[0];
+            // No higher rate is expected.
+            let most = drive
+                .rated
+                .map_or(f64::INFINITY, |rated| self.most(&rated, &cell));
+            let ends = [centre, centre - half_width, centre + half_width];
+            let known = drive.known.iter().find(|(known, _)| *known == cell);
+            PredictedReads {
+                threads,
+                block_bytes,
+                iops: known.map_or(ends.map(|log| log.exp().min(most)), |(_, iops)| [*iops; 3]),
+                is_known: known.is_some(),
+            }
+        };
+        cells.map(predicted).collect()
+    }
+}
