@@ -103,6 +103,8 @@ impl InterlockFixture {
         command.extend(options);
         command.extend([device.to_str().unwrap(), point.to_str().unwrap()]);
         run(&command);
+        // What the mount itself writes, which tests of unchanged bytes must not meet.
+        run(&["sync", "-f", point.to_str().unwrap()]);
         self.undo_with(&["umount", point.to_str().unwrap()]);
         point
     }
