@@ -129,8 +129,11 @@ struct WorkerSet<'a> {
     /// Workers with free slots that were not yet offered to issue.
     ready: Vec<u32>,
     is_ready: Vec<bool>,
-    /// Paced workers and when their next I/O is due.
+    /// Paced workers and when their next I/O is due. Only the latest time of each counts: one that
+    /// waits for others ([`crate::flow`]) is asked at each of its completions too, and would
+    /// otherwise be asked more and more often.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    due_at: Vec<Nanos>,
     fills_buffers: bool,
     logs_ios: bool,
     errors: ErrorStreak,
@@ -159,23 +162,27 @@ impl<'a> WorkerSet<'a> {
             ready: (0..count).rev().collect(),
             is_ready: vec![true; count as usize],
             due: BinaryHeap::with_capacity(workers.len()),
+            due_at: vec![Nanos::MAX; count as usize],
             workers,
         }
     }
 
     #[inline]
     fn issue<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) {
-        while let Some(&Reverse((at, index))) = self.due.peek()
-            && at <= now
+        while self.next_due() <= now
+            && let Some(Reverse((_, index))) = self.due.pop()
         {
-            self.due.pop();
+            self.due_at[index as usize] = Nanos::MAX;
             self.mark_ready(index);
         }
         while let Some(index) = self.ready.pop() {
             self.is_ready[index as usize] = false;
             let worker = &mut self.workers[index as usize];
             match worker.issue(now, target, batch) {
-                NextIssue::Due(at) => self.due.push(Reverse((at, index))),
+                NextIssue::Due(at) => {
+                    self.due_at[index as usize] = at;
+                    self.due.push(Reverse((at, index)));
+                }
                 NextIssue::Completion if worker.has_ended() => {
                     self.ended = true;
                     if let Some(exit) = worker.exit() {
@@ -289,8 +296,14 @@ impl<'a> WorkerSet<'a> {
     }
 
     #[inline]
-    fn next_due(&self) -> Nanos {
-        self.due.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at)
+    fn next_due(&mut self) -> Nanos {
+        while let Some(&Reverse((at, index))) = self.due.peek() {
+            if self.due_at[index as usize] == at {
+                return at;
+            }
+            self.due.pop();
+        }
+        Nanos::MAX
     }
 
     #[inline]

@@ -3,10 +3,26 @@
 
 use crate::clockwork;
 
-use assay_units::{Nanos, Op};
-use assay_workload::options::JobOptions;
+use std::sync::atomic::AtomicBool;
 
-use clockwork::{Clockwork, LATENCY, go, read_of, reading};
+use assay_io::Telemetry;
+use assay_stats::{Interval, Recorder};
+use assay_units::{Nanos, Op};
+use assay_workload::flow::FlowGroups;
+use assay_workload::io_loop::{IntervalSink, IoLoopConfig, run_io_loop};
+use assay_workload::options::JobOptions;
+use assay_workload::plan::Workload;
+use assay_workload::worker::Worker;
+
+use clockwork::{Clockwork, LATENCY, go, planned, read_of, reading};
+
+struct Ignore;
+
+impl IntervalSink for Ignore {
+    fn interval(&mut self, _: usize, _: Interval, _: Option<Telemetry>) -> Option<Interval> {
+        None
+    }
+}
 
 /// Little's law: depth 8 on a drive with 8 servers of 100 us gives 80 000 IOPS, every latency 100
 /// us.
@@ -32,6 +48,44 @@ fn closed_loop_rates_and_latencies_are_exact() {
         );
         assert_eq!(read.service_ns, None);
     }
+}
+
+/// Threads that wait for each other are asked at each completion and after each pause, not once for
+/// each pause of the past.
+#[test]
+fn a_thread_that_waits_for_its_turn_is_asked_once_per_pause() {
+    let workloads = [32, 1].map(|weight| {
+        planned(&JobOptions {
+            iodepth: Some(8),
+            flow: Some(weight),
+            flow_sleep: Some("7us".into()),
+            ..reading("50ms")
+        })
+    });
+    let mut target = Clockwork::new(LATENCY, 16);
+    let groups = FlowGroups::of(workloads.iter());
+    let worker = |(slot, workload): (u32, &Workload)| {
+        let worker = Worker::new(workload, 0, slot, target.now).unwrap();
+        worker.with_flow(groups.share(workload))
+    };
+    let mut workers: Vec<Worker> = [0, 8].into_iter().zip(&workloads).map(worker).collect();
+    let mut recorder = Recorder::new(target.now, Nanos::SECOND, Nanos::ZERO, false);
+    run_io_loop(
+        &mut target,
+        &mut workers,
+        IoLoopConfig::of(&workloads[0]),
+        std::slice::from_mut(&mut recorder),
+        &AtomicBool::new(false),
+        &mut Ignore,
+    )
+    .unwrap();
+    let (ios, pauses) = (target.seen.len() as u64, 2 * 50_000 / 7);
+    assert!(ios > 3_500, "{ios}");
+    assert!(
+        target.reaps < ios + pauses + 100,
+        "{} for {ios}",
+        target.reaps
+    );
 }
 
 /// More in flight than the drive has servers: a closed loop counts the queueing as latency.

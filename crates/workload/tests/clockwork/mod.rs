@@ -27,6 +27,8 @@ pub struct Clockwork {
     free_at: Vec<Nanos>,
     done: BinaryHeap<Reverse<(Nanos, u64, u32, i32)>>,
     pub seen: Vec<Io>,
+    /// How often the loop has waited.
+    pub reaps: u64,
     pub fail_every: Option<usize>,
     pub hang_after: usize,
     /// From this I/O on all fail, except every n-th.
@@ -42,6 +44,7 @@ impl Clockwork {
             free_at: vec![Nanos::ZERO; servers],
             done: BinaryHeap::new(),
             seen: Vec::new(),
+            reaps: 0,
             fail_every: None,
             hang_after: usize::MAX,
             fail_from: usize::MAX,
@@ -79,6 +82,7 @@ impl Target for Clockwork {
         until: Nanos,
         out: &mut Vec<Completion>,
     ) -> Result<(), TargetError> {
+        self.reaps += 1;
         let before = out.len();
         while out.len() - before < min {
             match self.done.peek() {
@@ -138,13 +142,7 @@ pub fn run(
     run_for(target, options, collected, Nanos::MAX)
 }
 
-/// [`run`], with the timeout without completions.
-pub fn run_for(
-    target: &mut Clockwork,
-    options: &JobOptions,
-    mut collected: Collected,
-    io_timeout: Nanos,
-) -> (Collected, LoopEnd) {
+pub fn planned(options: &JobOptions) -> Workload {
     let facts = TargetProperties {
         placement_handles: 0,
         atomic: None,
@@ -153,7 +151,17 @@ pub fn run_for(
         min_io_bytes: 512,
         kind: TargetKind::Simulated,
     };
-    let workload = Workload::plan(options, &facts).unwrap();
+    Workload::plan(options, &facts).unwrap()
+}
+
+/// [`run`], with the timeout without completions.
+pub fn run_for(
+    target: &mut Clockwork,
+    options: &JobOptions,
+    mut collected: Collected,
+    io_timeout: Nanos,
+) -> (Collected, LoopEnd) {
+    let workload = planned(options);
     let start = target.now;
     let mut workers: Vec<Worker> = (0..workload.numjobs)
         .map(|i| Worker::new(&workload, i, i * workload.iodepth, start).unwrap())
