@@ -146,8 +146,8 @@ fn section_jobs(
         }
         let log_name = [section.name.as_str(), base][usize::from(clone == 0)];
         let logs = logs::logs(given, log_name, thread.number, &mut options, &mut note)?;
-        let file = target.name();
-        order::order(given, &mut options, thread, file, &mut note)?;
+        let file = targets::name_in_fio(given, drive, &target)?;
+        order::order(given, &mut options, thread, &file, &mut note)?;
         trace::trace(given, &mut options, &mut note)?;
         if several && let Some(seed) = &mut options.seed {
             *seed = seed.wrapping_add(number as u64);

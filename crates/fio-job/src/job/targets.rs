@@ -72,6 +72,11 @@ pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, J
         };
         return Ok(Places::one(Target::Drive(size)));
     }
+    files(given)
+}
+
+/// The files or drives that the section itself names.
+fn files(given: &Given<'_>) -> Result<Places, JobFileError> {
     let folders: Vec<String> = match given.text("directory") {
         None => vec![String::new()],
         Some((folders, _)) => names_of(folders)
@@ -82,6 +87,21 @@ pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, J
         Some((names, place)) => named(given, names, place, &folders[0]),
         None => generated(given, &folders),
     }
+}
+
+/// The name of a job's file for fio: that of the section where the null target replaces it.
+pub(super) fn name_in_fio(
+    given: &Given<'_>,
+    drive: Option<&str>,
+    target: &Target,
+) -> Result<String, JobFileError> {
+    if drive.is_none() && matches!(engine_of(given)?.name, "null" | "cpp_null") {
+        let first = files(given)?.all.into_iter().next();
+        if let Some((file, ..)) = first {
+            return Ok(file.name().to_owned());
+        }
+    }
+    Ok(target.name().to_owned())
 }
 
 /// A user-space driver and another system name drives in a way that the kernel here does not know.

@@ -49,12 +49,13 @@ fn run_fio(folder: &Path, text: &JobText) -> Option<bool> {
         file.set_len(bytes).unwrap();
     }
     let output = Command::new("timeout")
-        .args(["20", "fio", "job.fio", "--output=out"])
+        .args(["-k", "2", "20", "fio", "job.fio", "--output=out"])
         .current_dir(folder)
         .output()
         .unwrap();
     match output.status.code() {
-        Some(124) => None,
+        // 128 + SIGKILL, of a fio that does not end by SIGTERM.
+        Some(124 | 137) => None,
         code => Some(code == Some(0)),
     }
 }

@@ -262,6 +262,26 @@ fn errors_of_the_plan_have_a_place() {
     );
 }
 
+/// The places of hot blocks depend on the name of the file, which the null target does not have.
+#[test]
+fn files_of_the_null_engine_keep_their_names() {
+    let order = |file: &str| {
+        let text =
+            format!("[a]\nioengine=null\n{file}rw=randread\nsize=1m\nrandom_distribution=zipf");
+        jobs(&text)[0].options.order.clone().unwrap()
+    };
+    assert!(
+        order("filename=f0\n").contains(";filename=f0;"),
+        "{}",
+        order("filename=f0\n")
+    );
+    assert!(
+        order("directory=/d\n").contains(";filename=/d/a.0.0;"),
+        "{}",
+        order("")
+    );
+}
+
 #[test]
 fn logs_and_least_rates_are_requests() {
     let job = &jobs(

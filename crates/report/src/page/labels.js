@@ -17,7 +17,11 @@ const assayLabels = (() => {
         && trace.showlegend !== false && (trace.yaxis || 'y') === 'y' && trace.x.length > 1;
       if (plain && !named.has(nameOf(trace))) named.set(nameOf(trace), trace);
     }
-    return named.size > 1 && named.size <= MOST ? named : new Map();
+    // A line that ends where another begins would have its name over that one.
+    const lines = [...named.values()];
+    const begin = Math.max(...lines.map(trace => trace.x[0]));
+    const follow = lines.some(trace => trace.x[trace.x.length - 1] <= begin);
+    return named.size > 1 && named.size <= MOST && !follow ? named : new Map();
   };
 
   // The beginning that all names share, such as the only drive's, is left out.
