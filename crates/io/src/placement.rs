@@ -2,8 +2,8 @@
 
 use assay_units::Rng;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
 /// The identifiers, and which comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacementIds {
     ids: Vec<u16>,
     next: usize,

@@ -223,9 +223,9 @@ pub struct DriveOptions {
 impl DriveOptions {
     /// Set one option: `seed=7`, `lot=1`, `capacity=1TB`, `shrink=64`, `state=fresh|filled`,
     /// `op=25%`, `ambient=30`, `heatsink=on|off`, `ps=2`, `apst=on|off`, `coalescing=100us/4` (or
-    /// `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `awupf=16k`, `data=keep|checksum|drop`,
-    /// `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`, `fault=drop-write@100`
-    /// (repeatable), `fault=latency-spike@100=50ms`.
+    /// `off`), `map_cache=1m` (or `off`), `hmb=64m`, `fdp=8`, `awupf=16k`,
+    /// `data=keep|checksum|drop`, `cycles=1500`, `retention=90d` (at 30 C) or `retention=90d@55C`,
+    /// `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let expected = match key {
             "seed" | "lot" => "a whole number from 0 to 2^64 - 1",

@@ -22,20 +22,23 @@ impl Population {
     /// By block size, and of each size by threads.
     pub fn matrix(&self, drive: &DriveReads) -> Vec<PredictedReads> {
         let blocks = (0..SIZES).map(|n| SMALLEST_BYTES << n);
-        let cells = blocks.flat_map(|bytes| THREADS.map(|threads| (threads, bytes)));
-        let predicted = |(threads, block_bytes): (u32, u32)| {
-            let cell = Cell {
-                threads: threads.into(),
-                in_flight: threads.into(),
-                block_bytes: block_bytes.into(),
-            };
-            let LogRate { centre, half_width } = self.predict(drive, &[cell])[0];
+        let shapes = blocks.flat_map(|bytes| THREADS.map(|threads| (threads, bytes)));
+        let shapes: Vec<(u32, u32)> = shapes.collect();
+        let cell = |&(threads, block_bytes): &(u32, u32)| Cell {
+            threads: threads.into(),
+            in_flight: threads.into(),
+            block_bytes: block_bytes.into(),
+        };
+        let cells: Vec<Cell> = shapes.iter().map(cell).collect();
+        let rates = self.predict(drive, &cells);
+        let predicted = |(((threads, block_bytes), cell), rate): (((u32, u32), &Cell), LogRate)| {
+            let LogRate { centre, half_width } = rate;
             // No higher rate is expected.
             let most = drive
                 .rated
-                .map_or(f64::INFINITY, |rated| self.most(&rated, &cell));
+                .map_or(f64::INFINITY, |rated| self.most(&rated, cell));
             let ends = [centre, centre - half_width, centre + half_width];
-            let known = drive.known.iter().find(|(known, _)| *known == cell);
+            let known = drive.known.iter().find(|(known, _)| known == cell);
             PredictedReads {
                 threads,
                 block_bytes,
@@ -43,6 +46,7 @@ impl Population {
                 is_known: known.is_some(),
             }
         };
+        let cells = shapes.iter().copied().zip(&cells).zip(rates);
         cells.map(predicted).collect()
     }
 }

@@ -14,10 +14,10 @@ pub struct PredictArguments {
     /// Random 4 KiB reads per second by the data sheet, and writes, which change nothing.
     #[arg(long, value_name = "READS[,WRITES]", value_parser = rating, requires = "rated_mb")]
     #[arg(required_unless_present = "cells")]
-    pub rated_iops: Option<Rating>,
+    pub rated_iops: Option<f64>,
     /// Sequential reads in MB/s (10^6 bytes) by the data sheet, and writes, which change nothing.
     #[arg(long, value_name = "READS[,WRITES]", value_parser = rating, requires = "rated_iops")]
-    pub rated_mb: Option<Rating>,
+    pub rated_mb: Option<f64>,
     /// Measured cells of the drive: a run folder, or a table of measurements (.csv).
     #[arg(long, value_name = "WHAT")]
     pub cells: Option<String>,
@@ -26,13 +26,8 @@ pub struct PredictArguments {
     pub drive: Option<String>,
 }
 
-/// A figure of a data sheet.
-#[derive(Clone, Copy, Debug)]
-pub struct Rating {
-    pub reads: f64,
-}
-
-fn rating(text: &str) -> Result<Rating, String> {
+/// The rating of reads, of one or of two.
+fn rating(text: &str) -> Result<f64, String> {
     let number = |text: &str| {
         // Data sheets count in thousands.
         let (digits, unit) = match text.trim().strip_suffix(['k', 'K']) {
@@ -47,6 +42,5 @@ fn rating(text: &str) -> Result<Rating, String> {
         .map_or((text, None), |(r, w)| (r, Some(w)));
     let is_right = writes.is_none_or(|writes| number(writes).is_some());
     let reads = number(reads).filter(|_| is_right);
-    let reads = reads.ok_or("not a number from 1, such as 500000 or 500k, or two of them")?;
-    Ok(Rating { reads })
+    reads.ok_or_else(|| "not a number from 1, such as 500000 or 500k, or two of them".to_owned())
 }

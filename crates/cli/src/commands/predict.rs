@@ -24,8 +24,8 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
     let rated = arguments.rated_iops.zip(arguments.rated_mb);
     let mut drive = DriveReads {
         rated: rated.map(|(iops, megabytes)| Rated {
-            random_iops: iops.reads,
-            sequential_bytes_per_s: megabytes.reads * 1e6,
+            random_iops: iops,
+            sequential_bytes_per_s: megabytes * 1e6,
         }),
         known: Vec::new(),
     };
@@ -40,7 +40,7 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
     let all = population.matrix(&drive);
     output.show(
         || {
-            let matrix = matrix(String::new(), &drive, &population);
+            let matrix = matrix(String::new(), &drive, &population, &all);
             predicted::text(&matrix, output.columns(), output.style())
         },
         || {
@@ -75,7 +75,12 @@ fn cell_json(reads: &PredictedReads) -> serde_json::Value {
     })
 }
 
-fn matrix(label: String, drive: &DriveReads, population: &Population) -> PredictedMatrix {
+fn matrix(
+    label: String,
+    drive: &DriveReads,
+    population: &Population,
+    all: &[PredictedReads],
+) -> PredictedMatrix {
     let known = match drive.known.len() {
         0 => None,
         1 => Some("a measured cell".to_owned()),
@@ -84,33 +89,36 @@ fn matrix(label: String, drive: &DriveReads, population: &Population) -> Predict
     let sheet = drive.rated.map(|_| "the data sheet".to_owned());
     let others = format!("{} other drives", population.drives());
     let basis: Vec<String> = sheet.into_iter().chain(known).chain([others]).collect();
-    let rate = |reads: PredictedReads| PredictedRate {
+    let rate = |reads: &PredictedReads| PredictedRate {
         threads: reads.threads,
         block_bytes: reads.block_bytes,
-        mib_per_s: mib_per_s(&reads),
+        mib_per_s: mib_per_s(reads),
         is_known: reads.is_known,
     };
     PredictedMatrix {
         drive: label,
         basis: basis.join(", "),
-        rates: population.matrix(drive).into_iter().map(rate).collect(),
+        rates: all.iter().map(rate).collect(),
     }
 }
 
 /// The rest of the random reads of the drives of which the suite `quick` was run.
 pub fn rest(runs: &[Run]) -> anyhow::Result<Vec<PredictedMatrix>> {
+    let runs = runs.iter().filter(|run| run.manifest.suite.name == SUITE);
+    let runs: Vec<&Run> = runs.collect();
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
     let hardware = Hardware::embedded()?;
     let mut drives = Vec::new();
-    for run in runs.iter().filter(|run| run.manifest.suite.name == SUITE) {
+    for run in runs {
         for (number, record) in run.manifest.drives.iter().enumerate() {
             if !is_nvme(record) {
                 continue;
             }
             let targets = run_folder::measurements(run, Some(&record.label))?;
-            let mut drive = DriveReads::of(&hardware, "", &targets.measurements);
-            if let Some(profile) = &record.profile {
-                drive.rated = DriveReads::of(&hardware, profile, &[]).rated;
-            }
+            let profile = record.profile.as_deref().unwrap_or_default();
+            let drive = DriveReads::of(&hardware, profile, &targets.measurements);
             let is_limited = |cell: &str| run.is_host_limited(cell, number);
             let by_host = run.cells.iter().any(|cell| is_limited(&cell.plan.id));
             if drive.known.len() >= LEAST_CELLS && !by_host {
@@ -123,10 +131,11 @@ pub fn rest(runs: &[Run]) -> anyhow::Result<Vec<PredictedMatrix>> {
         return Ok(Vec::new());
     }
     let population = Population::of_published()?;
-    let matrices = drives.into_iter();
-    Ok(matrices
-        .map(|(label, drive)| matrix(label, &drive, &population))
-        .collect())
+    let of_drive = |(label, drive)| {
+        let all = population.matrix(&drive);
+        matrix(label, &drive, &population, &all)
+    };
+    Ok(drives.into_iter().map(of_drive).collect())
 }
 
 /// The drives that teach are NVMe SSDs.
