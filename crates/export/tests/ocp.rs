@@ -206,6 +206,26 @@ fn a_resumed_run_ends_once() {
     assert_eq!(names.iter().filter(|name| *name == id).count(), 2);
 }
 
+/// A verdict behind the end of the run, as a repaired journal can have it, leaves no step open.
+#[test]
+fn a_verdict_after_the_end_leaves_no_step_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let manifest = fixtures::manifest(SMALL);
+    let mut journal = fixtures::entries(&manifest, SMALL);
+    let is_verdict = |entry: &Entry| matches!(entry, Entry::Verdict { .. });
+    let verdict = journal
+        .iter()
+        .find(|entry| is_verdict(entry))
+        .unwrap()
+        .clone();
+    let at = "2026-03-14T09:30:00Z".to_owned();
+    let outcome = RunEnd::Complete;
+    journal.push(Entry::Finish { at, outcome });
+    journal.push(verdict);
+    let text = ocp(&folder_of(dir.path(), &manifest, &journal, None));
+    assert!(check(&text), "{text}");
+}
+
 /// What a run in progress shows is what its folder gives afterwards, line by line.
 #[test]
 fn a_growing_journal_gives_the_same_lines() {

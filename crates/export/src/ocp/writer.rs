@@ -301,6 +301,8 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         let Some(outcome) = self.finish.take() else {
             return Ok(());
         };
+        // A verdict can follow the end of the run in a journal that was repaired.
+        self.end_verdicts()?;
         self.interrupt("was not finished")?;
         let (status, result) = match (outcome, self.failed) {
             // "an external request to abort"
