@@ -1,4 +1,4 @@
-//! One NBD connection: socket, receive and send buffers, protocol session.
+//! One connection: socket, receive and send buffers, protocol session.
 
 use std::os::fd::OwnedFd;
 
@@ -7,8 +7,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-use crate::executor::ConnectionId;
-use crate::nbd::{Export, NbdSession};
+use crate::front::ConnectionId;
 
 /// Larger only while a longer message is received.
 const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
@@ -130,16 +129,16 @@ impl SendBuffer {
 }
 
 #[derive(Debug)]
-pub struct Connection {
+pub struct Connection<S> {
     pub stream: OwnedFd,
-    pub session: NbdSession,
+    pub session: S,
     pub received: ReceiveBuffer,
     pub replies: SendBuffer,
     pub id: ConnectionId,
     /// The connection is closed then; `None` after the handshake.
     pub handshake_until: Option<Nanos>,
     pub in_flight: u32,
-    /// Cost of the requests in flight, see [`crate::executor::ActiveRequest::cost_bytes`].
+    /// Cost of the requests in flight, see [`crate::front::Step::Started`].
     pub in_flight_bytes: u64,
     /// Held bytes as last added to the server's sum.
     pub counted_bytes: u64,
@@ -153,21 +152,23 @@ pub struct Connection {
     pub interest: EventFlags,
 }
 
-impl Connection {
+impl<S> Connection<S> {
+    /// `first` is sent before anything else.
     pub fn new(
         stream: OwnedFd,
-        export: Export,
+        session: S,
+        first: Vec<u8>,
         id: ConnectionId,
         handshake_until: Nanos,
-    ) -> Connection {
-        let mut replies = SendBuffer::default();
-        let mut session = NbdSession::new(export, &mut replies.bytes);
-        session.connection = id.number;
+    ) -> Connection<S> {
         Connection {
             stream,
             session,
             received: ReceiveBuffer::new(),
-            replies,
+            replies: SendBuffer {
+                bytes: first,
+                sent: 0,
+            },
             id,
             handshake_until: Some(handshake_until),
             in_flight: 0,

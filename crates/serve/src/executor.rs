@@ -4,6 +4,7 @@
 use assay_ssd::{Command, Completion, Status};
 use assay_units::{DataClass, Nanos, Op};
 
+use crate::front::ConnectionId;
 use crate::nbd::{NbdCommand, NbdError, Request};
 use crate::pacer::Pacer;
 
@@ -12,14 +13,6 @@ static ZEROES: [u8; ZEROES_BYTES as usize] = [0; ZEROES_BYTES as usize];
 /// Of one block status reply; the client requests the rest again (proto, "Structured reply types",
 /// `NBD_REPLY_TYPE_BLOCK_STATUS`).
 const MAX_EXTENTS: usize = 128;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionId {
-    /// Index in the server's table, and submission queue of the drive.
-    pub slot: u32,
-    /// Slots are used again, numbers are not.
-    pub number: u64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActiveRequest {

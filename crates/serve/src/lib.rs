@@ -4,7 +4,8 @@
 //! # Architecture
 //! [`pacer`] maps the model's time to the wall clock, for all protocols. [`nbd`] is the NBD
 //! protocol, sans-IO; [`executor`] turns its requests into drive commands and completions into
-//! replies; [`server`] is the event loop on the sockets of [`listen`]. [`vfio`] is the drive as a
+//! replies; [`server`] is the event loop on the sockets of [`listen`], for any protocol that is a
+//! [`front`]. [`paced_controller`] is an NVMe controller with the wall clock. [`vfio`] is the drive as a
 //! PCIe function of a virtual machine. [`round_trip`] measures the overhead of the server on this
 //! machine.
 //!
@@ -28,8 +29,10 @@
 mod connection;
 mod crowd;
 pub mod executor;
+pub mod front;
 pub mod listen;
 pub mod nbd;
+pub mod paced_controller;
 pub mod pacer;
 pub mod round_trip;
 pub mod server;
@@ -37,5 +40,6 @@ pub mod vfio;
 
 pub use crowd::Crowd;
 pub use listen::{Address, ListenError, Listener};
+pub use nbd::NbdServer;
 pub use pacer::{Lateness, Pace, Pacer};
-pub use server::{NbdServer, ServeError, ServeSummary};
+pub use server::{ServeError, ServeSummary, Server};

@@ -14,11 +14,12 @@ use assay_ssd::{Drive, DriveError, DriveOptions, InitialState, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
 use rustix::event::{PollFd, PollFlags, poll};
 
+use crate::nbd::NbdServer;
 use crate::nbd::protocol::{
     IHAVEOPT, REQUEST_BYTES, REQUEST_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, handshake, option,
 };
 use crate::pacer::{Pace, Pacer};
-use crate::server::{NbdServer, ServeError};
+use crate::server::ServeError;
 
 /// 50 of them lie above the 99th percentile.
 const READS: usize = 5000;

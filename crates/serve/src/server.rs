@@ -1,4 +1,5 @@
-//! NBD server event loop: one thread, one epoll instance, one drive, many connections. Without
+//! Event loop of a server: one thread, one epoll instance, one drive, many
+//! connections, with any [`Front`]. Without
 //! requests in flight the thread sleeps until a socket is readable. While the model holds
 //! completions back it sleeps until [`SPIN`] before the next is due and then polls, because a
 //! wake-up takes tens of microseconds. After activity it polls for [`BUSY_POLL`] before it sleeps,
@@ -20,10 +21,9 @@ use rustix::time::Timespec;
 
 use crate::connection::{Connection, ReadOutcome};
 use crate::crowd::Crowd;
-use crate::executor::{ActiveRequest, CommandExecutor, ConnectionId, Reply};
+use crate::front::{ConnectionId, Finished, Front, Step};
 use crate::listen::Listener;
-use crate::nbd::{Decoded, Export, NbdCommand, Request};
-use crate::pacer::{Lateness, Pace, Pacer, Wait};
+use crate::pacer::{Lateness, Wait};
 
 /// Further connections are closed at once.
 pub const MAX_CONNECTIONS: usize = 64;
@@ -38,7 +38,7 @@ pub const SPIN: Nanos = Nanos::from_micros(150);
 /// Polling after activity: about the time a client takes to wake and send its next request.
 pub const BUSY_POLL: Nanos = Nanos::from_micros(200);
 /// Cost of a request without data, counted towards [`MAX_IN_FLIGHT_BYTES`].
-const REQUEST_COST_BYTES: u64 = 512;
+pub(crate) const REQUEST_COST_BYTES: u64 = 512;
 /// After a stop request: limit for requests in flight to complete and connections to receive the
 /// replies.
 const DRAIN_TIMEOUT: Nanos = Nanos::from_millis(2000);
@@ -69,12 +69,11 @@ pub struct ServeSummary {
     pub lateness: Lateness,
 }
 
-pub struct NbdServer {
-    executor: CommandExecutor,
-    export: Export,
+pub struct Server<F: Front> {
+    pub(crate) front: F,
     epoll: OwnedFd,
     listener: Option<Listener>,
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<Connection<F::Session>>>,
     /// Slots of connections with data to send or a changed state.
     to_flush: Vec<usize>,
     /// Sum over all connections, see [`Connection::held_bytes`].
@@ -92,23 +91,14 @@ pub struct NbdServer {
     pub crowd: Crowd,
 }
 
-impl NbdServer {
-    /// Powers the drive on; `name` is that of the export. Fails when epoll is not available.
-    pub fn new(drive: Drive, pace: Pace, name: &str) -> Result<NbdServer, ServeError> {
-        let identity = drive.identity();
-        let export = Export {
-            name: name.to_owned(),
-            description: format!("{}, serial {}", identity.model, identity.serial),
-            size_bytes: identity.capacity_bytes,
-            min_block_bytes: identity.logical_block_bytes as u32,
-            preferred_block_bytes: 4096.max(identity.logical_block_bytes as u32),
-        };
+impl<F: Front> Server<F> {
+    /// Fails when epoll is not available.
+    pub fn of(front: F) -> Result<Server<F>, ServeError> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed("epoll_create"))?;
         // Without it wake-ups are about 50 us later, which the round-trip overhead then includes.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        Ok(NbdServer {
-            executor: CommandExecutor::new(Pacer::new(drive, pace)),
-            export,
+        Ok(Server {
+            front,
             epoll,
             listener: None,
             connections: Vec::new(),
@@ -144,11 +134,7 @@ impl NbdServer {
     }
 
     pub fn drive(&self) -> &Drive {
-        self.executor.pacer.drive()
-    }
-
-    pub fn into_drive(self) -> Drive {
-        self.executor.pacer.into_drive()
+        self.front.drive()
     }
 
     pub fn connected(&self) -> usize {
@@ -171,16 +157,14 @@ impl NbdServer {
         self.to_flush = (0..self.connections.len()).collect();
         self.flush();
         // `flush` closed the connections without outstanding replies.
-        while (self.executor.pacer.in_flight > 0 || self.connected() > 0)
-            && self.clock.now() < until
-        {
+        while (self.front.in_flight() > 0 || self.connected() > 0) && self.clock.now() < until {
             self.poll_until(Some(until))?;
         }
         for slot in 0..self.connections.len() {
             self.close(slot, "the server stops");
         }
         self.stopping = false;
-        self.summary.lateness = self.executor.pacer.lateness;
+        self.summary.lateness = self.front.lateness();
         Ok(self.summary)
     }
 
@@ -193,7 +177,7 @@ impl NbdServer {
     fn poll_until(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
         let until = until.into_iter().chain(self.handshakes_until).min();
         let mut timeout = Some(Timespec::default());
-        match self.executor.pacer.wait() {
+        match self.front.wait() {
             Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
                 None => timeout = None,
                 Some(until) => self.sleep(until - self.clock.now())?,
@@ -219,9 +203,9 @@ impl NbdServer {
                 slot => self.on_ready(slot as usize, event.flags),
             }
         }
-        self.executor.collect();
-        while let Some((request, reply)) = self.executor.next_finished() {
-            self.send_reply(&request, &reply);
+        self.front.collect();
+        while let Some(finished) = self.front.next_finished() {
+            self.send_reply(&finished);
             is_busy = true;
         }
         self.close_overdue_handshakes();
@@ -289,7 +273,9 @@ impl NbdServer {
             connection = id.number,
             "connection accepted"
         );
-        let connection = Connection::new(stream, self.export.clone(), id, until);
+        let mut first = Vec::new();
+        let session = self.front.open(id, &mut first);
+        let connection = Connection::new(stream, session, first, id, until);
         self.connections[slot] = Some(connection);
         self.mark_for_flush(slot);
         Ok(())
@@ -325,7 +311,7 @@ impl NbdServer {
 
     /// Starts requests up to the limit of bytes in flight.
     fn process_received(&mut self, slot: usize) {
-        let now = self.executor.pacer.now();
+        let now = self.front.now();
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
@@ -333,48 +319,42 @@ impl NbdServer {
         let others_bytes = self.held_bytes - connection.counted_bytes;
         loop {
             let held_bytes = connection.held_bytes();
-            let has_room = |cost_bytes: u64| {
-                held_bytes == 0 || others_bytes + held_bytes + cost_bytes <= MAX_IN_FLIGHT_BYTES
+            let room_bytes = match held_bytes {
+                0 => u64::MAX,
+                _ => MAX_IN_FLIGHT_BYTES.saturating_sub(others_bytes + held_bytes),
             };
             // Also bounds replies to messages that never reach the drive.
-            if !has_room(REQUEST_COST_BYTES) {
+            if room_bytes < REQUEST_COST_BYTES {
                 connection.stalled = true;
                 break;
             }
+            let input = connection.received.bytes();
             let (session, out) = (&mut connection.session, &mut connection.replies.bytes);
-            match session.decode(connection.received.bytes(), out) {
-                Decoded::NeedMore { bytes } => {
+            match self
+                .front
+                .receive(now, connection.id, session, input, room_bytes, out)
+            {
+                Step::NeedMore { bytes } => {
                     connection.received.reserve(bytes);
                     break;
                 }
-                Decoded::Consumed { bytes } => connection.received.consume(bytes),
-                Decoded::Close => {
+                Step::Consumed { bytes } => connection.received.consume(bytes),
+                Step::Started { bytes, cost_bytes } => {
+                    connection.in_flight += 1;
+                    connection.in_flight_bytes += cost_bytes;
+                    connection.received.consume(bytes);
+                }
+                Step::Full => {
+                    connection.stalled = true;
+                    break;
+                }
+                Step::Close => {
                     connection.closing = true;
                     break;
                 }
-                Decoded::Request {
-                    bytes,
-                    request,
-                    payload,
-                } => {
-                    let cost_bytes = REQUEST_COST_BYTES + u64::from(request.reply_data_bytes());
-                    if !has_room(cost_bytes) {
-                        connection.stalled = true;
-                        break;
-                    }
-                    let id = connection.id;
-                    match self.executor.start(now, id, request, payload, cost_bytes) {
-                        None => {
-                            connection.in_flight += 1;
-                            connection.in_flight_bytes += cost_bytes;
-                        }
-                        Some(reply) => append_reply(connection, &self.executor, &request, &reply),
-                    }
-                    connection.received.consume(bytes);
-                }
             }
         }
-        if connection.session.is_transmitting() {
+        if self.front.is_established(&connection.session) {
             connection.handshake_until = None;
         }
         self.update_held_bytes(slot);
@@ -406,19 +386,20 @@ impl NbdServer {
     }
 
     /// If the connection still exists.
-    fn send_reply(&mut self, active: &ActiveRequest, reply: &Reply) {
-        let slot = active.connection.slot as usize;
+    fn send_reply(&mut self, finished: &Finished<F::Reply>) {
+        let slot = finished.connection.slot as usize;
         self.summary.requests += 1;
-        self.summary.failed += u64::from(matches!(reply, Reply::Failed(_)));
+        self.summary.failed += u64::from(finished.failed);
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
-        if connection.id != active.connection {
+        if connection.id != finished.connection {
             return;
         }
         connection.in_flight -= 1;
-        connection.in_flight_bytes -= active.cost_bytes;
-        append_reply(connection, &self.executor, &active.request, reply);
+        connection.in_flight_bytes -= finished.cost_bytes;
+        let (session, out) = (&mut connection.session, &mut connection.replies.bytes);
+        self.front.reply(session, finished, out);
         self.mark_for_flush(slot);
     }
 
@@ -428,8 +409,11 @@ impl NbdServer {
         loop {
             self.flush_marked();
             let full = self.held_bytes + REQUEST_COST_BYTES > MAX_IN_FLIGHT_BYTES;
-            let waits = |c: &Connection| c.stalled && !c.closing && (!full || c.held_bytes() == 0);
-            let resumable = |slot: &Option<Connection>| slot.as_ref().is_some_and(waits);
+            let waits = |c: &Connection<F::Session>| {
+                c.stalled && !c.closing && (!full || c.held_bytes() == 0)
+            };
+            let resumable =
+                |slot: &Option<Connection<F::Session>>| slot.as_ref().is_some_and(waits);
             // A connection that stays stalled although bytes are left is resumed after the next
             // reply was sent.
             let Some(slot) = self.connections.iter().position(resumable) else {
@@ -487,25 +471,5 @@ impl NbdServer {
             limited_event!(now, INFO, connection = number, why, "connection closed");
             self.held_bytes -= connection.counted_bytes;
         }
-    }
-}
-
-fn append_reply(
-    connection: &mut Connection,
-    executor: &CommandExecutor,
-    request: &Request,
-    reply: &Reply,
-) {
-    let (session, out) = (&connection.session, &mut connection.replies.bytes);
-    match reply {
-        Reply::Extents(extents) => session.block_status_reply(request.cookie, extents, out),
-        Reply::Failed(error) => session.error_reply(request.cookie, *error, out),
-        Reply::Data(completion) => session.read_reply(request, out, |at, bytes| {
-            executor.read(completion, at, bytes);
-        }),
-        Reply::Done if matches!(request.command, NbdCommand::Read { .. }) => {
-            session.read_reply(request, out, |_, _| {});
-        }
-        Reply::Done => session.success_reply(request.cookie, out),
     }
 }

@@ -349,7 +349,7 @@ impl FunctionDevice {
     fn disconnect(&mut self) {
         self.function.reset();
         let mut state = self.function.lock();
-        state.memory.clear();
+        state.paced.memory.clear();
         state.vectors.fill_with(|| None);
     }
 }
@@ -403,7 +403,7 @@ impl Device for FunctionDevice {
         let Some(file) = file else {
             return Ok(());
         };
-        let memory = &mut self.function.lock().memory;
+        let memory = &mut self.function.lock().paced.memory;
         memory.map(
             &file,
             mapping.offset_bytes,
@@ -414,7 +414,7 @@ impl Device for FunctionDevice {
     }
 
     fn dma_unmap(&mut self, range: Option<(u64, u64)>) {
-        let memory = &mut self.function.lock().memory;
+        let memory = &mut self.function.lock().paced.memory;
         match range {
             None => memory.clear(),
             Some((address, len_bytes)) => memory.unmap(address, len_bytes),

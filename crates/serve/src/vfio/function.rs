@@ -13,7 +13,8 @@ use assay_units::Nanos;
 
 use super::config_space::{BAR_BYTES, ConfigSpace, SUBSYSTEM_VENDOR, VENDOR};
 use super::guest_memory::GuestMemory;
-use crate::pacer::{Lateness, ModelClock, Pace};
+use crate::paced_controller::PacedController;
+use crate::pacer::{Lateness, Pace};
 use crate::server::SPIN;
 
 /// One message carries so many file descriptors.
@@ -22,19 +23,14 @@ pub const MAX_VECTORS: u16 = 16;
 pub const MAX_QUEUE_PAIRS: u16 = MAX_VECTORS - 1;
 /// Longest sleep of the completion thread.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
-/// Steps of the model per lock at [`Pace::Free`], so that the socket thread can take the lock.
-const MAX_FREE_STEPS: usize = 4096;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct FunctionState {
-    pub(super) controller: Controller,
-    pub(super) memory: GuestMemory,
+    pub(super) paced: PacedController<GuestMemory>,
     pub(super) config: ConfigSpace,
     /// The eventfds of the vectors, where the guest has enabled them.
     pub(super) vectors: Vec<Option<File>>,
-    clock: ModelClock,
-    lateness: Lateness,
 }
 
 #[derive(Debug)]
@@ -66,12 +62,9 @@ impl PciFunction {
         let vectors = controller.vectors().min(MAX_VECTORS);
         Ok(PciFunction {
             state: Mutex::new(FunctionState {
-                memory: GuestMemory::default(),
+                paced: PacedController::new(controller, GuestMemory::default(), pace),
                 config: ConfigSpace::new(vectors),
                 vectors: (0..vectors).map(|_| None).collect(),
-                clock: ModelClock::new(pace),
-                lateness: Lateness::default(),
-                controller,
             }),
             due_ns: AtomicU64::new(NEVER),
             changed: Condvar::new(),
@@ -80,16 +73,16 @@ impl PciFunction {
     }
 
     pub fn with_drive<T>(&self, call: impl FnOnce(&Drive) -> T) -> T {
-        call(self.lock().controller.drive())
+        call(self.lock().paced.controller.drive())
     }
 
     pub fn digest(&self) -> StateDigest {
-        self.lock().controller.drive_mut().digest()
+        self.lock().paced.controller.drive_mut().digest()
     }
 
     /// Delay of the model's events (such as completions) so far; 0 at [`Pace::Free`].
     pub fn lateness(&self) -> Lateness {
-        self.lock().lateness
+        self.lock().paced.lateness
     }
 
     pub fn vectors(&self) -> u16 {
@@ -107,7 +100,7 @@ impl PciFunction {
             return data.fill(0);
         }
         for (at, chunk) in (offset..).step_by(8).zip(data.chunks_mut(8)) {
-            let value = state.controller.read_register(at, chunk.len());
+            let value = state.paced.controller.read_register(at, chunk.len());
             chunk.copy_from_slice(&value.to_le_bytes()[..chunk.len()]);
         }
     }
@@ -115,22 +108,20 @@ impl PciFunction {
     /// The controller then processes the effect.
     pub(super) fn write(&self, offset: u64, data: &[u8]) {
         let mut state = self.lock();
-        let now = state.clock.now();
         let mut value = [0; 8];
         let len = data.len().min(8);
         value[..len].copy_from_slice(&data[..len]);
         let value = u64::from_le_bytes(value);
-        state.controller.write_register(now, offset, len, value);
+        state.paced.write_register(offset, len, value);
         self.advance(state);
     }
 
     /// Function-level reset; data on the drive is unaffected.
     pub(super) fn reset(&self) {
         let mut state = self.lock();
-        let now = state.clock.now();
         // Clearing CC.EN resets a controller (Base 2.0c, section 3.7.2).
-        let configuration = state.controller.read_register(CC, 4) & !1;
-        state.controller.write_register(now, CC, 4, configuration);
+        let configuration = state.paced.controller.read_register(CC, 4) & !1;
+        state.paced.write_register(CC, 4, configuration);
         state.config = ConfigSpace::new(state.vectors.len() as u16);
         self.advance(state);
     }
@@ -138,34 +129,14 @@ impl PciFunction {
     /// Advances the controller to now, raises interrupts and updates the deadline of the completion
     /// thread.
     fn advance(&self, mut state: MutexGuard<'_, FunctionState>) {
-        let FunctionState {
-            controller,
-            memory,
-            vectors,
-            clock,
-            lateness,
-            ..
-        } = &mut *state;
-        let due = Nanos(self.due_ns.load(Ordering::Acquire));
-        let now = clock.now();
-        if due <= now && clock.pace == Pace::Real {
-            lateness.add(due, now);
-        }
-        for _ in 0..MAX_FREE_STEPS {
-            let raised = controller.advance(clock.now(), memory);
-            for vector in raised.iter() {
-                if let Some(Some(event)) = vectors.get(usize::from(vector)) {
-                    // Fails only when the counter is full; the eventfd is signalled then.
-                    let _ = (&*event).write(&1_u64.to_ne_bytes());
-                }
+        let FunctionState { paced, vectors, .. } = &mut *state;
+        paced.advance(|vector| {
+            if let Some(Some(event)) = vectors.get(usize::from(vector)) {
+                // Fails only when the counter is full; the eventfd is signalled then.
+                let _ = (&*event).write(&1_u64.to_ne_bytes());
             }
-            // At `Pace::Free` the clock jumps to the next event while commands are in flight.
-            match controller.next_event() {
-                Some(next) if controller.is_busy() && clock.jump(next) => {}
-                _ => break,
-            }
-        }
-        let due_ns = controller.next_event().map_or(NEVER, |next| next.0);
+        });
+        let due_ns = paced.due.0;
         if self.due_ns.swap(due_ns, Ordering::AcqRel) != due_ns {
             self.changed.notify_one();
         }
@@ -175,7 +146,7 @@ impl PciFunction {
     pub fn complete(&self) {
         // Minimum timer slack; without it sleeps end about 50 us late.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        let clock = self.lock().clock.clone();
+        let clock = self.lock().paced.clock.clone();
         while !self.stop.load(Ordering::Acquire) {
             let due_ns = self.due_ns.load(Ordering::Acquire);
             let left = clock.left(Nanos(due_ns));
