@@ -170,7 +170,10 @@ impl Definition {
             Least::Ios(least) => result.latency().samples >= least,
             _ => true,
         };
-        Some(self.of_result.filter(|_| enough)?(result))
+        let value = self.of_result.filter(|_| enough)?(result);
+        // A percentile of 0 is one that the imported file does not have.
+        let unknown = matches!(self.unit, Unit::Microseconds) && value == 0.0;
+        (!unknown).then_some(value)
     }
 
     /// `None` where the figure was not measured.

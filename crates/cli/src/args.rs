@@ -3,6 +3,7 @@
 
 mod fio;
 pub mod fleet;
+pub mod import;
 mod job;
 mod jobs;
 mod judge;
@@ -145,6 +146,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     /// Show what a block trace holds, or fit a synthetic workload to it; `assay job --trace`
     /// replays one.
     Trace(trace::TraceArguments),
+    /// Make a run folder of results that other programs measured: fio's output and logs.
+    Import(import::ImportArguments),
     /// Render one self-contained HTML page of one or several runs.
     Report(ReportArguments),
     /// Compare runs in the terminal: values, and significant differences.

@@ -18,6 +18,7 @@ use assay_fleet::FleetError;
 use assay_fleet::chunks::ChunkError;
 use assay_fleet::shared_store::SharedStoreError;
 use assay_fleet::sweep::SweepError;
+use assay_import::ImportError;
 use assay_metrics::MetricsError;
 use assay_serve::ListenError;
 use assay_sim_host::profile_file::ProfileFileError;
@@ -153,6 +154,7 @@ const CLASSIFIED: &[ClassOf] = &[
     class_of::<ExecuteError>,
     class_of::<SuiteError>,
     class_of::<StoreError>,
+    class_of::<ImportError>,
     class_of::<CalibrateError>,
     class_of::<StreamError>,
     class_of::<IndexError>,

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Job(job) => commands::job::run(*job, output),
         Command::Fio(fio) => commands::fio::run_line(*fio, output),
         Command::Trace(trace) => commands::trace::run(&trace, output),
+        Command::Import(import) => commands::import::run(&import, output),
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),
         Command::Verdict(verdict) => commands::verdict::run(&verdict, output),

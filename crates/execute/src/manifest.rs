@@ -53,6 +53,7 @@ pub fn manifest(
         host: host(HostInfo::read()),
         drives: drives.iter().zip(&plan.labels).map(record).collect(),
         cells: plan.cells.iter().map(|cell| cell.plan.clone()).collect(),
+        imported: None,
     }
 }
 

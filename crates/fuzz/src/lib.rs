@@ -46,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     target("fleet-plan", targets::text::fleet_plan),
     target("fleet-sweep", targets::text::fleet_sweep),
     target("histogram", targets::text::histogram),
+    target("import", targets::text::import),
     target("journal", targets::run_folder::journal),
     target("manifest", targets::run_folder::manifest),
     target("nbd", targets::wire::nbd),

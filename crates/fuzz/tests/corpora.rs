@@ -101,6 +101,7 @@ replays! {
     fleet_plan: "fleet-plan",
     fleet_sweep: "fleet-sweep",
     histogram: "histogram",
+    import: "import",
     journal: "journal",
     manifest: "manifest",
     nbd: "nbd",

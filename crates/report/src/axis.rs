@@ -190,7 +190,10 @@ impl Axis {
             Axis::Span => {
                 let stream = plan.view.is_some_and(CellView::is_stream);
                 let what = if stream { "stream" } else { "area" };
-                let label = format!("{} {what}", format_size(w.span_bytes));
+                let label = match w.span_bytes {
+                    0 => format!("unknown {what}"),
+                    bytes => format!("{} {what}", format_size(bytes)),
+                };
                 number(w.span_bytes as f64, label)
             }
             Axis::Offset => {

@@ -6,17 +6,25 @@ use assay_store::model::CellResult;
 /// Name of a latency, its value in nanoseconds, and the samples below which it is only the maximum.
 pub type Latency = (&'static str, fn(&LatencySummary) -> f64, u64);
 
+/// A percentile; not a number where it is not known.
+pub fn known(percentile_ns: u64) -> f64 {
+    match percentile_ns {
+        0 => f64::NAN,
+        ns => ns as f64,
+    }
+}
+
 /// The latencies of a summary.
 pub const LATENCIES: [Latency; 10] = [
     ("mean", |l| l.mean, 1),
     ("std dev", |l| l.stddev, 1),
     ("min", |l| l.min as f64, 1),
-    ("p50", |l| l.p50 as f64, 1),
-    ("p90", |l| l.p90 as f64, 10),
-    ("p99", |l| l.p99 as f64, 100),
-    ("p99.9", |l| l.p99_9 as f64, 1_000),
-    ("p99.99", |l| l.p99_99 as f64, 10_000),
-    ("p99.999", |l| l.p99_999 as f64, 100_000),
+    ("p50", |l| known(l.p50), 1),
+    ("p90", |l| known(l.p90), 10),
+    ("p99", |l| known(l.p99), 100),
+    ("p99.9", |l| known(l.p99_9), 1_000),
+    ("p99.99", |l| known(l.p99_99), 10_000),
+    ("p99.999", |l| known(l.p99_999), 100_000),
     ("max", |l| l.max as f64, 1),
 ];
 
@@ -60,7 +68,7 @@ impl ResultMetric {
     pub const P99: ResultMetric = ResultMetric::latency(
         "p99 latency",
         "99th percentile latency, \u{b5}s",
-        |l| l.p99 as f64,
+        |l| known(l.p99),
         1,
     );
 
@@ -69,12 +77,12 @@ impl ResultMetric {
         ResultMetric::BANDWIDTH,
         ResultMetric::IOPS,
         ResultMetric::MEAN,
-        ResultMetric::latency("Median", "median latency, \u{b5}s", |l| l.p50 as f64, 1),
+        ResultMetric::latency("Median", "median latency, \u{b5}s", |l| known(l.p50), 1),
         ResultMetric::P99,
         ResultMetric::latency(
             "p99.99",
             "99.99th percentile latency, \u{b5}s",
-            |l| l.p99_99 as f64,
+            |l| known(l.p99_99),
             10_000,
         ),
         ResultMetric::p99_999(100_000),
@@ -118,7 +126,7 @@ impl ResultMetric {
 
     const fn p99_999(needed: u64) -> ResultMetric {
         let title = "99.999th percentile latency, \u{b5}s";
-        ResultMetric::latency("p99.999", title, |l| l.p99_999 as f64, needed)
+        ResultMetric::latency("p99.999", title, |l| known(l.p99_999), needed)
     }
 
     /// The basic metrics, and those others that at least one of the results has.
@@ -148,7 +156,9 @@ impl ResultMetric {
     /// completed.
     pub fn of_latency(self, latency: &LatencySummary) -> Option<f64> {
         match self.source {
-            Source::Latency(of, needed) if latency.samples >= needed => Some(of(latency) / 1e3),
+            Source::Latency(of, needed) if latency.samples >= needed => {
+                Some(of(latency) / 1e3).filter(|us| !us.is_nan())
+            }
             _ => None,
         }
     }

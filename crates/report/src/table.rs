@@ -220,6 +220,10 @@ impl TableCell {
 
     /// A latency, or a dash where it has fewer samples than the percentile needs.
     pub fn latency(ns: f64, samples: u64, needed: u64) -> TableCell {
+        if ns.is_nan() {
+            let why = "not in the imported file, or its threads' percentiles cannot be merged";
+            return TableCell::Missing("\u{2013}", why.to_owned());
+        }
         if samples >= needed {
             return TableCell::number(format::micros(ns));
         }

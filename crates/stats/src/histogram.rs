@@ -104,6 +104,22 @@ impl Histogram {
         }
     }
 
+    /// As many latencies of the same length. They must fit 64 bits with those before.
+    pub fn record_many(&mut self, latency: Nanos, count: u64) {
+        let ns = latency.0;
+        if count == 0 {
+            return;
+        }
+        self.count += count;
+        self.sum_ns += u128::from(ns) * u128::from(count);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+        match self.counts.get_mut(bucket_of(ns)) {
+            Some(slot) => *slot += count,
+            None => self.overflow += count,
+        }
+    }
+
     /// Overflow included.
     pub fn count(&self) -> u64 {
         self.count
@@ -156,20 +172,32 @@ impl Histogram {
 
     /// Nearest rank: `per_million` of a million values do not exceed it; zero when empty.
     pub fn percentile(&self, per_million: u32) -> Nanos {
+        let [found] = self.percentiles([per_million]);
+        found
+    }
+
+    /// [`Histogram::percentile`] of ascending shares, in one pass.
+    pub fn percentiles<const N: usize>(&self, per_million: [u32; N]) -> [Nanos; N] {
         if self.is_empty() {
-            return Nanos::ZERO;
+            return [Nanos::ZERO; N];
         }
-        let rank = (u128::from(self.count) * u128::from(per_million.min(1_000_000)))
-            .div_ceil(1_000_000)
-            .max(1) as u64;
-        let mut seen = 0;
+        let rank = |share: u32| {
+            let part = u128::from(self.count) * u128::from(share.min(1_000_000));
+            part.div_ceil(1_000_000).max(1) as u64
+        };
+        let mut found = [Nanos(self.max_ns); N];
+        let (mut next, mut seen) = (0, 0);
         for (bucket, count) in self.occupied() {
             seen += count;
-            if seen >= rank {
-                return Nanos(highest_of(bucket).clamp(self.min_ns, self.max_ns));
+            while next < N && seen >= rank(per_million[next]) {
+                found[next] = Nanos(highest_of(bucket).clamp(self.min_ns, self.max_ns));
+                next += 1;
+            }
+            if next == N {
+                break;
             }
         }
-        Nanos(self.max_ns)
+        found
     }
 
     /// Buckets in use, lowest first, as (bucket, count).

@@ -18,7 +18,8 @@ pub const PERCENTILES: [(&str, u32); 8] = [
 ];
 
 /// In nanoseconds; percentiles to three significant digits, never understated. One that needs more
-/// samples than there are equals the maximum.
+/// samples than there are equals the maximum. One that is not known, because another program
+/// measured and did not print it, is 0, which no I/O takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     pub samples: u64,
@@ -26,13 +27,21 @@ pub struct LatencySummary {
     pub min: u64,
     pub max: u64,
     pub stddev: f64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p50: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p90: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p95: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p99: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p99_9: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p99_99: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p99_999: u64,
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub p99_9999: u64,
     /// Latencies beyond the histogram's range (over 73 minutes); they are in samples, mean and max.
     pub overflow: u64,
@@ -40,8 +49,9 @@ pub struct LatencySummary {
 
 impl LatencySummary {
     pub fn of(histogram: &Histogram) -> LatencySummary {
-        let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] =
-            PERCENTILES.map(|(_, per_million)| histogram.percentile(per_million).0);
+        let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] = histogram
+            .percentiles(PERCENTILES.map(|(_, share)| share))
+            .map(|ns| ns.0);
         LatencySummary {
             samples: histogram.count(),
             mean: histogram.mean_ns(),
@@ -64,8 +74,29 @@ impl LatencySummary {
         let index = PERCENTILES.iter().position(|(known, _)| *known == key)?;
         let middle = [self.p50, self.p90, self.p95, self.p99];
         let tail = [self.p99_9, self.p99_99, self.p99_999, self.p99_9999];
-        middle.into_iter().chain(tail).nth(index).map(Nanos)
+        let value = middle.into_iter().chain(tail).nth(index);
+        value.filter(|ns| !is_unknown(ns)).map(Nanos)
     }
+
+    /// By its name in [`PERCENTILES`]; `None` where there is no such name.
+    pub fn percentile_mut(&mut self, key: &str) -> Option<&mut u64> {
+        Some(match key {
+            "p50" => &mut self.p50,
+            "p90" => &mut self.p90,
+            "p95" => &mut self.p95,
+            "p99" => &mut self.p99,
+            "p99_9" => &mut self.p99_9,
+            "p99_99" => &mut self.p99_99,
+            "p99_999" => &mut self.p99_999,
+            "p99_9999" => &mut self.p99_9999,
+            _ => return None,
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_unknown(percentile_ns: &u64) -> bool {
+    *percentile_ns == 0
 }
 
 /// One operation's result over a measured span.

@@ -23,7 +23,7 @@ pub enum StoreError {
     },
     /// No manifest in this folder.
     #[error(
-        "{path} is not a run folder (it has no manifest.json); name the folder that `assay run` printed when it began",
+        "{path} is not a run folder (it has no manifest.json); name the folder that `assay run` printed when it began, or make one of another program's results with `assay import`",
         path = .0.display()
     )]
     NotARun(PathBuf),

@@ -9,6 +9,7 @@ use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 mod block_sizes;
+mod imported;
 mod interval;
 mod predictive;
 mod procedure;
@@ -18,6 +19,7 @@ mod trace_replay;
 mod verdict;
 pub mod warning;
 
+pub use imported::{ImportRecord, SourceFile};
 pub(crate) use interval::BorrowedIntervalEntry;
 pub use interval::{IntervalRecord, OpRecord};
 pub use predictive::{LATENCY_PERCENTILE, ModelledHost, PREDICTIVE_LEVEL, PredictiveFactors};
@@ -62,6 +64,9 @@ pub struct Manifest {
     pub drives: Vec<DriveRecord>,
     /// The cells, in the order they run.
     pub cells: Vec<CellPlan>,
+    /// Where the figures come from, when another program measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<ImportRecord>,
 }
 
 /// The build that measured.
@@ -94,6 +99,14 @@ pub struct SuiteRecord {
     pub source: String,
     /// The TOML text that was executed; empty for `job`.
     pub text: String,
+}
+
+impl SuiteRecord {
+    /// Whether its steps are those of a procedure. Those of single jobs and of imported ones are
+    /// names only.
+    pub fn is_procedure(&self) -> bool {
+        !matches!(self.name.as_str(), "job" | "import")
+    }
 }
 
 /// The measuring machine.
@@ -300,6 +313,12 @@ pub struct CellPlan {
     /// Reason why it will not be run (needs `--destroy`, needs a file, needs two drives).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
+    /// The file it was imported from, as an index into [`ImportRecord::files`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<usize>,
+    /// Why its figures are not compared with those of other drives and runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unfit: Option<String>,
 }
 
 /// Workload of a cell per drive.

@@ -90,7 +90,10 @@ pub fn before_after(
 
 fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
     let id = |run: &Run| run.manifest.run_id.clone();
-    let suite = |run: &Run| run.manifest.suite.name.clone();
+    let suite = |run: &Run| match run.manifest.suite.is_procedure() {
+        true => run.manifest.suite.name.clone(),
+        false => "job".to_owned(),
+    };
     for (at, run) in runs.iter().enumerate() {
         let earlier = &runs[..at];
         if earlier

@@ -30,7 +30,12 @@ fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -
         Metric::P99 => latency_of(r, op).p99 as f64,
     };
     let results = parts.iter().filter_map(|p| p.result.as_ref());
-    let figures: Vec<f64> = results.map(figure).collect();
+    // Percentiles that an imported file does not have.
+    let is_known = |r: &&CellResult| {
+        let latency = latency_of(r, op);
+        metric != Metric::P99 || latency.p99 > 0 || latency.samples == 0
+    };
+    let figures: Vec<f64> = results.filter(is_known).map(figure).collect();
     // A run in which nothing completed counts: leaving it out would bias its side.
     (!figures.is_empty()).then(|| RunValue {
         value: mean(&figures),

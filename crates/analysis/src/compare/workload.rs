@@ -100,12 +100,16 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
     for cell in &run.cells {
         use CellKind::{Concurrent, Measure, Soak};
         let compared = matches!(cell.plan.kind, Measure | Soak | Concurrent)
-            && cell.state == CellState::Finished;
+            && cell.state == CellState::Finished
+            && cell.plan.unfit.is_none();
         let part = cell.drive(drive).filter(|part| part.result.is_some());
         let Some(part) = part.filter(|_| compared) else {
             continue;
         };
         let mut key = Key::of(&cell.plan);
+        if !run.manifest.suite.is_procedure() {
+            key.step.clear();
+        }
         if cell.plan.round.is_some()
             && let Some(rounds) = all.iter_mut().find(|m| m.key == key)
         {

@@ -8,6 +8,7 @@ pub mod fidelity;
 pub mod fio;
 pub mod fit;
 pub mod fleet;
+pub mod import;
 pub mod job;
 pub mod licenses;
 pub mod list;

@@ -38,6 +38,7 @@ mod fuzz;
 mod golden;
 mod half_hour;
 mod hosts;
+mod import;
 mod judging;
 mod kill;
 mod kill_points;

@@ -85,6 +85,7 @@ fn manifest(drive: usize) -> Manifest {
             ..DriveRecord::default()
         }],
         cells: (1..=HOURS).map(segment).collect(),
+        imported: None,
     }
 }
 

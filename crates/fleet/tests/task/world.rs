@@ -119,6 +119,7 @@ fn manifest(serial: &Serial, folder: &str, number: u64) -> Manifest {
             ..DriveRecord::default()
         }],
         cells: (0..CELLS).map(cell).collect(),
+        imported: None,
     }
 }
 

@@ -9,6 +9,11 @@ use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{JobFile, convert};
 use assay_fleet::Plan;
 use assay_fleet::sweep::SweepFile;
+use assay_import::Parsed;
+use assay_import::fio::logs::{self, Rates};
+use assay_import::fio::options::Options;
+use assay_import::format::Format;
+use assay_import::judge::judge;
 use assay_ssd::profile::Profile;
 use assay_stats::Histogram;
 use assay_suite::expand::{RunSettings, expand};
@@ -158,4 +163,39 @@ pub fn words(data: &[u8]) {
     }
     let target = null_drive().target_properties();
     let _ = Workload::plan(&options, &target);
+}
+
+/// Results of other programs: whatever a file holds, every figure is a number that JSON can hold.
+pub fn import(data: &[u8]) {
+    let Some((kind, text)) = data.split_first() else {
+        return;
+    };
+    let name = ["result", "a_bw.1.log", "a_iops.2.log", "a_clat.log"][usize::from(kind % 4)];
+    let assumed = Options::of([("direct", "1"), ("iodepth", "8")]);
+    let parsed = match (Format::of(name, text), logs::kind_of(name)) {
+        (Some(Format::FioLog), Some((_, kind))) => Parsed {
+            jobs: Rates::of(kind, text)
+                .job(name, &assumed)
+                .into_iter()
+                .collect(),
+            ..Parsed::default()
+        },
+        (Some(format), _) => format.parse(text, &assumed).unwrap_or_default(),
+        (None, _) => Parsed::default(),
+    };
+    for mut job in parsed.jobs {
+        judge(&mut job);
+        for direction in job.directions() {
+            let summary = &direction.summary;
+            let latency = &summary.latency_ns;
+            for value in [
+                summary.iops,
+                summary.mib_per_s,
+                latency.mean,
+                latency.stddev,
+            ] {
+                assert!((0.0..=1e18).contains(&value), "{value} in {summary:?}");
+            }
+        }
+    }
 }

@@ -132,6 +132,9 @@ impl<'a> Point<'a> {
     /// Why the result is missing or incomplete: (short, in full). `None` for a finished cell.
     pub fn remark(&self) -> Option<(&'static str, String)> {
         let has_result = self.result().is_some();
+        if let Some(reason) = &self.plan().unfit {
+            return Some(("not compared", reason.clone()));
+        }
         steady_state::remark(self.cell, has_result, || self.not_steady_reason.clone())
     }
 

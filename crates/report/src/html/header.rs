@@ -2,8 +2,8 @@
 //! apply to the figures.
 
 use assay_analysis::warnings::by_cause;
-use assay_store::model::RunEnd;
 use assay_store::model::warning::code;
+use assay_store::model::{ImportRecord, RunEnd};
 use assay_store::read::{CellRecord, CellState, Run};
 use maud::{Markup, html};
 
@@ -42,7 +42,11 @@ pub fn header(set: &DriveSet<'_>, title: &str) -> Markup {
                             div {
                                 dt { @if set.runs.len() > 1 { "Run " (i + 1) } @else { "Measured" } }
                                 dd {
-                                    (stamp(&m.created)) " on " (m.host.cpu_model) ", " (m.tool.name) " " (m.tool.version)
+                                    (stamp(&m.created)) " on " (m.host.cpu_model) ", "
+                                    @if let Some(imported) = &m.imported {
+                                        (origin(imported)) ", "
+                                    }
+                                    (m.tool.name) " " (m.tool.version)
                                     " (commit " (m.tool.commit.chars().take(12).collect::<String>()) ")"
                                 }
                             }
@@ -52,6 +56,26 @@ pub fn header(set: &DriveSet<'_>, title: &str) -> Markup {
             }
         }
     }
+}
+
+/// Where imported figures come from: `imported from fio 3.33, 2 files (a.json, SHA-256 2c26...)`.
+fn origin(imported: &ImportRecord) -> String {
+    let files = plural(imported.files.len(), "file");
+    let first = imported.files.first().map(|file| {
+        let hash: String = file.sha256.chars().take(16).collect();
+        let more = if imported.files.len() > 1 {
+            ", ..."
+        } else {
+            ""
+        };
+        format!(" ({}, SHA-256 {hash}...{more})", file.name)
+    });
+    let tools = imported.tools.join(", ");
+    let state = &imported.state;
+    format!(
+        "imported from {tools}, {files}{}, state of the drive: {state}",
+        first.unwrap_or_default()
+    )
 }
 
 /// What was measured, when, and on which host, in one line.

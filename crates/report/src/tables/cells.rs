@@ -7,7 +7,7 @@ use assay_units::text::group_digits;
 
 use crate::format::{self, distinct, duration, joined, stamp};
 use crate::grid::{Point, Section};
-use crate::metric::LATENCIES;
+use crate::metric::{LATENCIES, known};
 use crate::table::{Column, Row, TableCell};
 use crate::tables::predictive;
 
@@ -96,7 +96,7 @@ pub fn summary(point: &Point<'_>, result: &CellResult) -> String {
         format::figure(result.mib_per_s()),
         format::figure(result.iops()),
         format::micros(latency.mean),
-        format::micros(latency.p99 as f64),
+        format::micros(known(latency.p99)),
         result.errors(),
     )
 }

@@ -326,6 +326,7 @@ pub fn manifest(drives: Vec<DriveRecord>) -> Manifest {
         },
         drives,
         cells: Vec::new(),
+        imported: None,
     }
 }
 

@@ -450,6 +450,8 @@ impl<'a> Fold<'a> {
             let cell = &self.cells[at].record;
             // Inspections, purges and idle cells have no intervals, only values.
             let difference = match cell.plan.kind {
+                // Another program's figures are not sums of what it logged over time.
+                _ if self.run.manifest.imported.is_some() => None,
                 CellKind::Inspect | CellKind::Purge | CellKind::Idle => None,
                 _ => untraced(&result, cell.drives[place].result.as_ref()),
             };

@@ -63,6 +63,8 @@ assay_units::constants! {
         TRACE_DEVICES = "trace-devices", "Requests of several devices of a trace.";
         AREA_NOT_COVERED = "area-not-covered", "A preconditioning that left blocks of its area unwritten.";
         WRITES_CUT_UNITS = "writes-cut-units", "Random writes smaller than the drive's units, or across them.";
+        IMPORT_INCOMPLETE = "import-incomplete", "Figures that an imported file does not have.";
+        IMPORT_UNFIT = "import-unfit", "Imported figures that are not compared with others.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";
     }
 }

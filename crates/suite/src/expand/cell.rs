@@ -249,6 +249,8 @@ impl RunPlan {
                 simulated_host: on_drive
                     .simulated_host(on.iter().all(|&d| drives[d].info().simulated))?,
                 skipped: skip,
+                file: None,
+                unfit: None,
             },
             workloads,
             drop_cache: step.drop_cache && leads,

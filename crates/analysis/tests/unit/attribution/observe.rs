@@ -87,6 +87,7 @@ fn run(cells: Vec<CellRecord>) -> Run {
                 ..DriveRecord::default()
             }],
             cells: Vec::new(),
+            imported: None,
         },
         audit: None,
         cells,

@@ -1,0 +1,114 @@
+//! `assay import PATH... --out RUN`.
+
+use std::fmt::Write;
+
+use assay_device::host::{random_id, wall_clock};
+use assay_import::run_folder::{About, Written, write};
+use assay_import::{Collection, collect, drive};
+use assay_store::Destination;
+use assay_store::model::DriveRecord;
+use assay_units::text::{group_digits, printable};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::args::import::ImportArguments;
+use crate::exit::{CommandOutcome, UsageError};
+use crate::terminal::Output;
+
+/// Files and reasons that the text names; others are counted.
+const SHOWN: usize = 10;
+
+pub fn run(arguments: &ImportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let about = about(arguments)?;
+    let collection = collect(&arguments.paths, &arguments.assumed())?;
+    let destination = Destination::At(arguments.out.clone());
+    let written = write(&collection, &about, &destination)?;
+    output.show(
+        || text(&collection, &written),
+        || document(&collection, &written),
+    )?;
+    Ok(CommandOutcome::of(!collection.rejected.is_empty(), false))
+}
+
+fn about(arguments: &ImportArguments) -> anyhow::Result<About> {
+    let mut known = match &arguments.drive_from {
+        None => DriveRecord::default(),
+        Some(path) => drive::of_report(path).map_err(|error| UsageError(error.to_string()))?,
+    };
+    let over = [
+        (&mut known.model, &arguments.model),
+        (&mut known.serial, &arguments.serial),
+        (&mut known.firmware, &arguments.firmware),
+    ];
+    for (place, given) in over {
+        if let Some(given) = given {
+            place.clone_from(given);
+        }
+    }
+    known.capacity_bytes = arguments.capacity.unwrap_or(known.capacity_bytes);
+    let state = arguments.state.to_possible_value();
+    let imported_at = wall_clock();
+    let stamp = imported_at.chars().filter(char::is_ascii_alphanumeric);
+    let stamp: String = stamp.take("20261121T034500".len()).collect();
+    Ok(About {
+        drive: known,
+        device: arguments.device.clone(),
+        state: state.map_or_else(String::new, |state| state.get_name().to_owned()),
+        tool: super::tool(),
+        command_line: super::command_line(),
+        run_id: format!("{stamp}Z-import-{:012x}", random_id() & 0xffff_ffff_ffff),
+        imported_at,
+    })
+}
+
+fn text(collection: &Collection, written: &Written) -> String {
+    let mut text = String::new();
+    let files = collection.imported.len();
+    let _ = writeln!(
+        text,
+        "{} workloads of {} from {} files, imported into {}",
+        group_digits(written.cells as u64),
+        written.drives.join(", "),
+        group_digits(files as u64),
+        written.path.display()
+    );
+    for (reason, count) in written.unfit.iter().take(SHOWN) {
+        let _ = writeln!(text, "not compared with others: {count} ({reason})");
+    }
+    for rejected in collection.rejected.iter().take(SHOWN) {
+        let (name, reason) = (printable(&rejected.name), printable(&rejected.reason));
+        let _ = writeln!(text, "not read: {name}: {reason}");
+    }
+    let more = [
+        (
+            collection.rejected.len().saturating_sub(SHOWN),
+            "further files were not read",
+        ),
+        (
+            collection.duplicates,
+            "files repeat the bytes of another one",
+        ),
+        (collection.other_files, "files are no results"),
+    ];
+    for (count, what) in more.into_iter().filter(|(count, _)| *count > 0) {
+        let _ = writeln!(text, "{} {what}", group_digits(count as u64));
+    }
+    text
+}
+
+fn document(collection: &Collection, written: &Written) -> Value {
+    let rejected = collection.rejected.iter();
+    let rejected: Vec<Value> = rejected
+        .map(|file| json!({ "file": file.name, "reason": file.reason }))
+        .collect();
+    json!({
+        "run": written.path,
+        "drives": written.drives,
+        "cells": written.cells,
+        "files": collection.imported.len(),
+        "not_compared": written.unfit,
+        "not_read": rejected,
+        "duplicates": collection.duplicates,
+        "other_files": collection.other_files,
+    })
+}

@@ -1,0 +1,229 @@
+//! `assay import`: results of the installed fio, read by an independent reader (Python) too.
+
+use serde_json::Value;
+
+use crate::fixture::{Fixture, number};
+
+const JOBS: &str = "\
+[global]
+ioengine=libaio
+direct=1
+size=16m
+runtime=600ms
+time_based
+filename=area.img
+log_avg_msec=100
+[reads]
+rw=randread
+bs=4k
+iodepth=8
+numjobs=2
+write_iops_log=reads
+write_bw_log=reads
+[mixed]
+stonewall
+rw=randrw
+rwmixread=70
+bs=4k,16k
+iodepth=4
+group_reporting
+numjobs=2
+";
+
+/// Prints jobs of a fio document by name: sums over threads of I/Os, bytes and rates per direction,
+/// the mean completion latency of all I/Os, and the 99th percentile from the bins.
+const READER: &str = r#"
+import json, sys
+jobs = {}
+for job in json.load(open(sys.argv[1]))["jobs"]:
+    sides = jobs.setdefault(job["jobname"], {})
+    for name in ("read", "write"):
+        side, clat = job[name], job[name]["clat_ns"]
+        if side["total_ios"] == 0:
+            continue
+        sums = sides.setdefault(name, {"ios": 0, "bytes": 0, "iops": 0, "sum": 0, "n": 0, "bins": {}})
+        sums["ios"] += side["total_ios"]
+        sums["bytes"] += side["io_bytes"]
+        sums["iops"] += side["iops"]
+        sums["sum"] += clat["mean"] * clat["N"]
+        sums["n"] += clat["N"]
+        for value, count in clat["bins"].items():
+            sums["bins"][int(value)] = sums["bins"].get(int(value), 0) + count
+for sides in jobs.values():
+    for sums in sides.values():
+        left = sums["n"] * 0.99
+        for value, count in sorted(sums.pop("bins").items()):
+            left -= count
+            if left <= 0:
+                sums["p99"] = value
+                break
+        sums["mean"] = sums["sum"] / sums["n"]
+print(json.dumps(jobs))
+"#;
+
+fn fio(fixture: &Fixture, format: &str, output: &str) {
+    let format = format!("--output-format={format}");
+    let output = format!("--output={output}");
+    fixture.tool("fio", &[&format, &output, "jobs.fio"]);
+}
+
+fn results(fixture: &Fixture, run: &str) -> Vec<Value> {
+    fixture.ok(&format!("export {run} --format json -o {run}.json"));
+    let run: Value = serde_json::from_str(&fixture.text(&format!("{run}.json"))).unwrap();
+    run["cells"].as_array().unwrap().clone()
+}
+
+fn close(what: &str, found: f64, expected: f64, within: f64) {
+    let off = (found / expected - 1.0).abs();
+    assert!(off <= within, "{what}: {found}, expected {expected}");
+}
+
+#[test]
+fn fio_json_has_the_figures_of_an_independent_reader() {
+    let fixture = Fixture::on_disk();
+    fixture.write("jobs.fio", JOBS);
+    fio(&fixture, "json+", "out.json");
+    let expected = fixture.tool("python3", &["-c", READER, "out.json"]);
+    let expected: Value = serde_json::from_str(&expected).unwrap();
+    let imported = fixture.json("import out.json . --out run --model M --capacity 1TB");
+    assert_eq!(
+        (imported["cells"].as_u64(), imported["files"].as_u64()),
+        (Some(2), Some(1))
+    );
+    assert_eq!(imported["duplicates"], 1);
+    let cells = results(&fixture, "run");
+    for (cell, name) in cells.iter().zip(["reads", "mixed"]) {
+        assert_eq!(number(cell, "/workload/numjobs"), 2.0);
+        assert!(cell["unfit"].as_str().unwrap().contains("16 MiB"), "{cell}");
+        for (side, sums) in expected[name].as_object().unwrap() {
+            let at = |key: &str| number(cell, &format!("/results/0/result/{side}/{key}"));
+            let of = |key: &str| number(sums, &format!("/{key}"));
+            assert_eq!(
+                (at("ios"), at("bytes")),
+                (of("ios"), of("bytes")),
+                "{name} {side}"
+            );
+            close("iops", at("iops"), of("iops"), 1e-9);
+            close("mean", at("latency_ns/mean"), of("mean"), 1e-9);
+            close("p99", at("latency_ns/p99"), of("p99"), 0.02);
+        }
+    }
+    // The logs of the job that names them: both threads.
+    let series = cells[0]["results"][0]["series"].as_array().unwrap();
+    let logged: f64 = series.iter().map(|row| number(row, "/ios")).sum();
+    close("logs", logged, number(&expected, "/reads/read/ios"), 0.3);
+    fixture.ok("report run -o run.html");
+    let page = fixture.text("run.html");
+    assert!(
+        page.contains("imported from fio 3."),
+        "no origin on the page"
+    );
+    assert!(page.contains("SHA-256"), "no hash on the page");
+}
+
+/// fio's text and terse output of a run have the rates of its JSON, as far as they are printed.
+#[test]
+fn all_outputs_of_one_fio_run_agree() {
+    let fixture = Fixture::on_disk();
+    fixture.write("jobs.fio", JOBS);
+    fio(&fixture, "json,normal,terse", "out.all");
+    let all = fixture.text("out.all");
+    let start = all.find("\n{\n").unwrap() + 1;
+    let end = all.rfind("\n}\n").unwrap() + 3;
+    fixture.write("out.json", &all[start..end]);
+    fixture.write("out.rest", format!("{}{}", &all[..start], &all[end..]));
+    let terse = all.lines().filter(|line| line.starts_with("3;fio-"));
+    fixture.write("out.terse", terse.collect::<Vec<_>>().join("\n"));
+    for name in ["json", "rest", "terse"] {
+        fixture.ok(&format!("import out.{name} --out {name} --assume direct=1"));
+    }
+    let [json, text, terse] = ["json", "rest", "terse"].map(|run| results(&fixture, run));
+    for other in [&text, &terse] {
+        assert_eq!(other.len(), json.len());
+        for (a, b) in json.iter().zip(other) {
+            let at =
+                |cell: &Value, key: &str| number(cell, &format!("/results/0/result/read/{key}"));
+            close("iops", at(b, "iops"), at(a, "iops"), 0.002);
+            close("mib_per_s", at(b, "mib_per_s"), at(a, "mib_per_s"), 0.002);
+            close(
+                "mean",
+                at(b, "latency_ns/mean"),
+                at(a, "latency_ns/mean"),
+                0.02,
+            );
+        }
+    }
+}
+
+/// assay's own export in fio's layout, imported, has the figures of the run, and is compared with
+/// it.
+#[test]
+fn an_export_in_fios_layout_comes_back() {
+    let fixture = Fixture::in_memory();
+    fixture.ok(
+        "job sim:samsung-951 --rw randrw --rwmixread 70 --bs 4k --iodepth 8 --runtime 3s --out own",
+    );
+    fixture.ok("export own --format fio-json -o own-fio.json");
+    fixture.ok("import own-fio.json --out back --model SM951");
+    let (own, back) = (results(&fixture, "own"), results(&fixture, "back"));
+    for side in ["read", "write"] {
+        for key in ["ios", "bytes", "iops", "mib_per_s", "latency_ns/mean"] {
+            let at =
+                |cells: &[Value]| number(&cells[0], &format!("/results/0/result/{side}/{key}"));
+            close(key, at(&back), at(&own), 1e-3);
+        }
+        for key in ["p50", "p99", "p99_9"] {
+            let key = format!("latency_ns/{key}");
+            let at =
+                |cells: &[Value]| number(&cells[0], &format!("/results/0/result/{side}/{key}"));
+            close(&key, at(&back), at(&own), 0.02);
+        }
+    }
+}
+
+/// A broken file is named, and all others are imported; a page that lies about its drive is asked
+/// for one.
+#[test]
+fn what_cannot_be_imported_is_named() {
+    let fixture = Fixture::in_memory();
+    let document = |device: &str| {
+        format!(
+            r#"{{"fio version": "fio-3.33", "timestamp": 1700000000,
+            "global options": {{"rw": "randread", "bs": "4k", "direct": "1", "filename": "/dev/{device}"}},
+            "jobs": [{{"jobname": "a", "read": {{"io_bytes": 4096000, "io_kbytes": 4000, "iops": 100.0, "runtime": 10000, "total_ios": 1000}}}}]}}"#
+        )
+    };
+    std::fs::create_dir_all(fixture.path("old/below")).unwrap();
+    fixture.write("old/a.json", document("nvme0n1"));
+    fixture.write("old/below/b.json", document("nvme1n1"));
+    fixture.write("old/cut.json", &document("nvme2n1")[..200]);
+    fixture.write("old/notes.txt", "no results");
+    let found = fixture.json_status("import old --out run", 1);
+    assert_eq!(found["drives"], serde_json::json!(["nvme0n1", "nvme1n1"]));
+    assert_eq!(found["not_read"][0]["file"], "cut.json");
+    assert_eq!(found["other_files"], 1);
+    fixture
+        .run("import old --out other --model M")
+        .refuses(2, &["nvme0n1, nvme1n1", "--device"]);
+    fixture.write(
+        "id.json",
+        r#"{"mn": "A drive  ", "sn": "S1", "fr": "F1", "tnvmcap": 1000204886016}"#,
+    );
+    fixture.json_status(
+        "import old --out one --device nvme1n1 --drive-from id.json",
+        1,
+    );
+    let manifest: Value = serde_json::from_str(&fixture.text("one/manifest.json")).unwrap();
+    let drive = &manifest["drives"][0];
+    assert_eq!(
+        (&drive["model"], &drive["label"]),
+        (&"A drive".into(), &"nvme1n1".into())
+    );
+    assert_eq!(drive["capacity_bytes"], 1_000_204_886_016_u64);
+    fixture
+        .run("import old/notes.txt --out none")
+        .refuses(2, &["no results in"]);
+    fixture
+        .run("report old/a.json -o x.html")
+        .refuses(2, &["assay import"]);
+}

@@ -1,0 +1,290 @@
+//! Files and folders to jobs: every file on its own, on all processors, in the order of names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use assay_output::open_to_read;
+use assay_store::model::SourceFile;
+use assay_units::text::hexadecimal;
+use sha2::{Digest, Sha256};
+
+use crate::fio::logs::{self, LogKind, Rates};
+use crate::fio::options::Options;
+use crate::format::Format;
+use crate::judge::judge;
+use crate::{ImportError, Job, MAX_FILE_BYTES};
+
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
+/// Folders deeper than this are not entered.
+const MAX_DEPTH: usize = 32;
+
+/// A file with results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The file.
+    pub source: SourceFile,
+    /// Its jobs.
+    pub jobs: Vec<Job>,
+}
+
+/// A file of a known kind without results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The file.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Collection {
+    /// Files with results.
+    pub imported: Vec<Imported>,
+    /// Files of a known kind without results, each with the reason.
+    pub rejected: Vec<Rejected>,
+    /// Files of no known kind.
+    pub other_files: usize,
+    /// Files whose bytes are those of an earlier one.
+    pub duplicates: usize,
+}
+
+/// A file to read, and its name in the run folder.
+struct Candidate {
+    path: PathBuf,
+    name: String,
+}
+
+enum Outcome {
+    Results(Imported),
+    Log(SourceFile, Rates),
+    Rejected(Rejected),
+    Other,
+}
+
+/// Reads these files and folders; `-` is standard input. Options that a file does not have are
+/// those of `assumed`. Errors: [`ImportError::Read`] of a path that was named,
+/// [`ImportError::Nothing`].
+pub fn collect(paths: &[PathBuf], assumed: &Options) -> Result<Collection, ImportError> {
+    let mut candidates = Vec::new();
+    for path in paths {
+        let read = |source| ImportError::Read {
+            path: path.clone(),
+            source,
+        };
+        if path.as_os_str() == STANDARD_INPUT {
+            let name = STANDARD_INPUT.to_owned();
+            candidates.push(Candidate {
+                path: path.clone(),
+                name,
+            });
+        } else if fs::metadata(path).map_err(read)?.is_dir() {
+            walk(path, path, 0, &mut candidates).map_err(read)?;
+        } else {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            candidates.push(Candidate {
+                path: path.clone(),
+                name: name.to_string_lossy().into_owned(),
+            });
+        }
+    }
+    let mut collection = sorted(read_all(&candidates, assumed), &candidates, assumed);
+    for imported in &mut collection.imported {
+        imported.jobs.iter_mut().for_each(judge);
+    }
+    let listed: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match (collection.imported.is_empty(), collection.rejected.first()) {
+        (false, _) => Ok(collection),
+        (true, None) => Err(ImportError::Nothing(listed.join(", "))),
+        (true, Some(rejected)) => {
+            let found = format!(
+                "{} ({}: {})",
+                listed.join(", "),
+                rejected.name,
+                rejected.reason
+            );
+            Err(ImportError::Nothing(found))
+        }
+    }
+}
+
+/// Files below a folder, by name; links are not followed.
+fn walk(
+    root: &Path,
+    folder: &Path,
+    depth: usize,
+    found: &mut Vec<Candidate>,
+) -> Result<(), std::io::Error> {
+    if depth > MAX_DEPTH {
+        return Ok(());
+    }
+    let mut entries: Vec<fs::DirEntry> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() {
+            walk(root, &path, depth + 1, found)?;
+        } else if kind.is_file() {
+            let below = path.strip_prefix(root).unwrap_or(&path);
+            let name = below.to_string_lossy().into_owned();
+            found.push(Candidate { path, name });
+        }
+    }
+    Ok(())
+}
+
+/// One outcome per file, in their order.
+fn read_all(candidates: &[Candidate], assumed: &Options) -> Vec<Outcome> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..workers.min(candidates.len()) {
+            scope.spawn(|| {
+                let mut own = Vec::new();
+                while let Some((at, file)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    candidates.get(at).map(|file| (at, file))
+                } {
+                    own.push((at, read(file, assumed)));
+                }
+                if let Ok(mut all) = outcomes.lock() {
+                    all.extend(own);
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by_key(|(at, _)| *at);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn read(file: &Candidate, assumed: &Options) -> Outcome {
+    let rejected = |reason: String| {
+        let name = file.name.clone();
+        Outcome::Rejected(Rejected { name, reason })
+    };
+    let text = match content(&file.path) {
+        Ok(text) => text,
+        Err(reason) => return rejected(reason),
+    };
+    let Some(format) = Format::of(&file.name, &text) else {
+        return match is_broken_result(&text) {
+            true => rejected("it has no fio version: is it cut off?".to_owned()),
+            false => Outcome::Other,
+        };
+    };
+    let mut source = SourceFile {
+        name: file.name.clone(),
+        sha256: hexadecimal(&Sha256::digest(&text)),
+        bytes: text.len() as u64,
+        format: format.name().to_owned(),
+        tool: String::new(),
+    };
+    if let (Format::FioLog, Some((_, kind))) = (format, logs::kind_of(&file.name)) {
+        return Outcome::Log(source, Rates::of(kind, &text));
+    }
+    match format.parse(&text, assumed) {
+        Ok(parsed) => {
+            source.tool = parsed.tool;
+            Outcome::Results(Imported {
+                source,
+                jobs: parsed.jobs,
+            })
+        }
+        Err(reason) => rejected(format!("{}: {reason}", format.name())),
+    }
+}
+
+/// Whole, within the limit.
+fn content(path: &Path) -> Result<Vec<u8>, String> {
+    let mut text = Vec::new();
+    let mut take = |source: &mut dyn Read| source.take(MAX_FILE_BYTES + 1).read_to_end(&mut text);
+    let read = match path.as_os_str() == STANDARD_INPUT {
+        true => take(&mut std::io::stdin().lock()),
+        false => open_to_read(path).and_then(|mut file| take(&mut file)),
+    };
+    read.map_err(|error| error.to_string())?;
+    match text.len() as u64 > MAX_FILE_BYTES {
+        true => Err(format!("it is longer than {} MiB", MAX_FILE_BYTES >> 20)),
+        false => Ok(text),
+    }
+}
+
+/// JSON that names jobs: more likely a result that was cut off than another file.
+fn is_broken_result(text: &[u8]) -> bool {
+    text.starts_with(b"{") && memchr::memmem::find(text, b"\"jobname\"").is_some()
+}
+
+fn sorted(outcomes: Vec<Outcome>, candidates: &[Candidate], assumed: &Options) -> Collection {
+    let mut collection = Collection::default();
+    let mut seen = BTreeSet::new();
+    let mut found: BTreeMap<PathBuf, (Rates, SourceFile)> = BTreeMap::new();
+    for (outcome, file) in outcomes.into_iter().zip(candidates) {
+        match outcome {
+            Outcome::Results(imported) => match seen.insert(imported.source.sha256.clone()) {
+                true => collection.imported.push(imported),
+                false => collection.duplicates += 1,
+            },
+            Outcome::Log(source, of_thread) => {
+                let (prefix, _) = logs::kind_of(&file.name).unwrap_or((&file.name, LogKind::Other));
+                let last = Path::new(prefix).file_name().unwrap_or_default();
+                let place = file.path.with_file_name(last);
+                let known = found.entry(place);
+                let (rates, _) = known.or_insert_with(|| (Rates::default(), source));
+                rates.merge(&of_thread);
+            }
+            Outcome::Rejected(rejected) => collection.rejected.push(rejected),
+            Outcome::Other => collection.other_files += 1,
+        }
+    }
+    let alone = attach(&mut collection, found, candidates);
+    for (place, (rates, source)) in alone {
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        match rates.job(&name, assumed) {
+            Some(job) => collection.imported.push(Imported {
+                source,
+                jobs: vec![job],
+            }),
+            None => collection.rejected.push(Rejected {
+                name: source.name,
+                reason: "a log of latencies has no rates: import it with its logs _bw and _iops"
+                    .to_owned(),
+            }),
+        }
+    }
+    collection
+}
+
+/// Gives each job the logs that its options name, in the folder of its file; returns the others.
+fn attach(
+    collection: &mut Collection,
+    mut logs: BTreeMap<PathBuf, (Rates, SourceFile)>,
+    candidates: &[Candidate],
+) -> BTreeMap<PathBuf, (Rates, SourceFile)> {
+    let folders: BTreeMap<&str, &Path> = candidates
+        .iter()
+        .filter_map(|file| Some((file.name.as_str(), file.path.parent()?)))
+        .collect();
+    for imported in &mut collection.imported {
+        let Some(folder) = folders.get(imported.source.name.as_str()) else {
+            continue;
+        };
+        for job in &mut imported.jobs {
+            let Some(prefix) = job.log_prefix.take() else {
+                continue;
+            };
+            if let Some((rates, _)) = logs.remove(&folder.join(prefix)) {
+                job.series = rates.series(job.workload.bs_bytes);
+            }
+        }
+    }
+    logs
+}

@@ -1,0 +1,158 @@
+//! Threads of one job to one workload.
+
+use assay_stats::summary::PERCENTILES;
+use assay_stats::{Histogram, LatencySummary, OpSummary};
+use assay_units::Nanos;
+
+use crate::{Direction, Job, Note};
+
+/// The jobs of a file, those that are threads of one job joined: fio without `group_reporting`
+/// has an entry for each thread, which repeats name, group and options.
+#[derive(Default)]
+pub struct Threads {
+    /// With the group and the options by which threads are recognised.
+    jobs: Vec<(String, Job, u32)>,
+}
+
+impl Threads {
+    /// `key` is the same for threads of one job. `is_thread` is false of what stands for a whole
+    /// group.
+    pub fn add(&mut self, key: String, job: Job, is_thread: bool) {
+        let same = |(known, _, _): &&mut (String, Job, u32)| is_thread && *known == key;
+        match self.jobs.iter_mut().rev().find(same) {
+            Some((_, whole, threads)) => {
+                *threads += 1;
+                join(whole, job);
+            }
+            None => self.jobs.push((key, job, 1)),
+        }
+    }
+
+    /// The jobs. A number of threads that the options do not have is that of the entries.
+    pub fn finish(self) -> Vec<Job> {
+        let of = |(_, mut job, threads): (String, Job, u32)| {
+            if job.workload.numjobs == 0 || threads > job.workload.numjobs {
+                job.workload.numjobs = threads;
+            }
+            job.directions_mut().into_iter().for_each(summarise);
+            job
+        };
+        self.jobs.into_iter().map(of).collect()
+    }
+}
+
+/// Rates add up; the span is that of the longest.
+fn join(whole: &mut Job, thread: Job) {
+    whole.elapsed = whole.elapsed.max(thread.elapsed);
+    whole.ended = whole.ended.max(thread.ended);
+    whole.busiest_thread_pct = match (whole.busiest_thread_pct, thread.busiest_thread_pct) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    };
+    let mut merged = true;
+    let notes = thread.notes.clone();
+    let others = [thread.read, thread.write, thread.discard];
+    for (sum, other) in whole.directions_mut().into_iter().zip(others) {
+        merged &= add(sum, other);
+    }
+    for note in notes {
+        whole.note(note);
+    }
+    if !merged {
+        whole.note(Note::PercentilesOfThreads);
+    }
+}
+
+/// Returns whether the percentiles are still known.
+fn add(sum: &mut Direction, other: Direction) -> bool {
+    if other.summary.is_unused() {
+        return true;
+    }
+    if sum.summary.is_unused() {
+        *sum = other;
+        return true;
+    }
+    let (a, b) = (&mut sum.summary, &other.summary);
+    let latency_ns = pooled(&a.latency_ns, &b.latency_ns);
+    let had_percentiles = a
+        .latency_ns
+        .percentile("p50")
+        .or(b.latency_ns.percentile("p50"));
+    *a = OpSummary {
+        ios: a.ios.saturating_add(b.ios),
+        bytes: a.bytes.saturating_add(b.bytes),
+        errors: a.errors.saturating_add(b.errors),
+        iops: a.iops + b.iops,
+        mib_per_s: a.mib_per_s + b.mib_per_s,
+        latency_ns,
+        ..OpSummary::default()
+    };
+    match sum.bins.is_empty() || other.bins.is_empty() {
+        true => {
+            sum.bins.clear();
+            had_percentiles.is_none()
+        }
+        false => {
+            sum.bins = merged(&sum.bins, &other.bins);
+            true
+        }
+    }
+}
+
+/// Mean and standard deviation of all samples; no percentiles.
+fn pooled(a: &LatencySummary, b: &LatencySummary) -> LatencySummary {
+    if a.samples == 0 || b.samples == 0 {
+        return if a.samples == 0 { *b } else { *a };
+    }
+    let (n, m) = (a.samples as f64, b.samples as f64);
+    let mean = (a.mean * n + b.mean * m) / (n + m);
+    let spread = |l: &LatencySummary| l.stddev.powi(2) + (l.mean - mean).powi(2);
+    LatencySummary {
+        samples: a.samples.saturating_add(b.samples),
+        mean,
+        min: a.min.min(b.min),
+        max: a.max.max(b.max),
+        stddev: ((n * spread(a) + m * spread(b)) / (n + m)).sqrt(),
+        ..LatencySummary::default()
+    }
+}
+
+/// Both are ascending.
+fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    all.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(next.1);
+        }
+        same
+    });
+    all
+}
+
+/// Fills the percentiles from the distribution.
+fn summarise(direction: &mut Direction) {
+    if direction.bins.is_empty() {
+        return;
+    }
+    let mut histogram = Histogram::new();
+    for (value_ns, count) in std::mem::take(&mut direction.bins) {
+        histogram.record_many(Nanos(value_ns), count);
+    }
+    direction.distribution = histogram.encode();
+    let of_bins = LatencySummary::of(&histogram);
+    let stated = direction.summary.latency_ns;
+    if stated.samples == 0 {
+        direction.summary.latency_ns = of_bins;
+        return;
+    }
+    // What the file states counts, and the distribution gives what it does not.
+    for (key, _) in PERCENTILES {
+        if stated.percentile(key).is_none()
+            && let Some(place) = direction.summary.latency_ns.percentile_mut(key)
+        {
+            *place = of_bins.percentile(key).map_or(0, |ns| ns.0);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a file is, by its content, and the jobs in it.
+
+use memchr::memmem;
+
+use crate::fio::options::Options;
+use crate::{Parsed, fio};
+
+/// A kind of result file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// fio's JSON or JSON+.
+    FioJson,
+    /// fio's text for people.
+    FioText,
+    /// fio's terse lines.
+    FioTerse,
+    /// A log over time of fio, by the end of its name.
+    FioLog,
+}
+
+/// As much of a file as is looked at.
+const HEAD_BYTES: usize = 64 << 10;
+
+impl Format {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::FioJson => "fio JSON",
+            Format::FioText => "fio text",
+            Format::FioTerse => "fio terse",
+            Format::FioLog => "fio log",
+        }
+    }
+
+    /// `None` of a file that no known program wrote.
+    pub fn of(name: &str, text: &[u8]) -> Option<Format> {
+        let head = &text[..text.len().min(HEAD_BYTES)];
+        let has = |needle: &[u8]| memmem::find(head, needle).is_some();
+        if fio::logs::kind_of(name).is_some() && fio::logs::is_log(head) {
+            return Some(Format::FioLog);
+        }
+        // Text of fio or of a script can come before the JSON.
+        if memmem::find(text, fio::json::VERSION_KEY).is_some() {
+            return Some(Format::FioJson);
+        }
+        if has(b";fio-") && fio::terse::is_terse(head) {
+            return Some(Format::FioTerse);
+        }
+        (has(b"(groupid=") && has(b"fio")).then_some(Format::FioText)
+    }
+
+    /// The jobs of a file; options that it does not have are those of `assumed`. The error is the
+    /// reason.
+    pub fn parse(self, text: &[u8], assumed: &Options) -> Result<Parsed, String> {
+        match self {
+            Format::FioJson => fio::json::parse(text, assumed),
+            Format::FioText => fio::text::parse(text, assumed),
+            Format::FioTerse => fio::terse::parse(text, assumed),
+            // Logs belong to the jobs that wrote them: `fio::logs`.
+            Format::FioLog => Ok(Parsed::default()),
+        }
+    }
+}
