@@ -82,7 +82,8 @@ const fn no_change(
     (opcode, CommandEffects::NoChange, execute)
 }
 
-const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 13] = {
+/// Commands of queues are those of PCIe, Keep Alive that of fabrics.
+const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 14] = {
     use AdminOpcode as Op;
     use CommandEffects::{EraseSubsystem, FormatNamespace};
     [
@@ -97,12 +98,29 @@ const ADMIN_COMMANDS: [(AdminOpcode, CommandEffects, AdminHandler); 13] = {
         no_change(Op::ASYNC_EVENT_REQUEST, Controller::request_event),
         no_change(Op::ABORT, Controller::abort),
         no_change(Op::DEVICE_SELF_TEST, Controller::self_test),
+        no_change(Op::KEEP_ALIVE, |_, _| Ok(AdminOutcome::Done(0))),
         (Op::FORMAT_NVM, FormatNamespace, Controller::format),
         (Op::SANITIZE, EraseSubsystem, Controller::sanitize),
     ]
 };
 
 impl Controller {
+    pub(crate) fn admin_commands(
+        &self,
+    ) -> impl Iterator<Item = (AdminOpcode, CommandEffects, AdminHandler)> {
+        use AdminOpcode as Op;
+        let is_remote = self.options.fabrics.is_some();
+        let commands = ADMIN_COMMANDS.into_iter();
+        commands.filter(move |&(opcode, ..)| match opcode {
+            Op::KEEP_ALIVE => is_remote,
+            Op::CREATE_COMPLETION_QUEUE
+            | Op::CREATE_SUBMISSION_QUEUE
+            | Op::DELETE_COMPLETION_QUEUE
+            | Op::DELETE_SUBMISSION_QUEUE => !is_remote,
+            _ => true,
+        })
+    }
+
     /// State changes at once; the completion follows after the firmware's time.
     pub(crate) fn start_admin<M: HostMemory>(
         &mut self,
@@ -140,13 +158,15 @@ impl Controller {
     }
 
     fn execute_admin(&mut self, command: &mut AdminCommand<'_>) -> AdminResult {
-        // Over PCIe, admin commands use PRPs only (Base 4.1.2).
+        // Over PCIe, admin commands use PRPs only (Base 4.1.2), over fabrics SGLs (Base 4.1.2.3).
+        let psdt = u8::from(self.options.fabrics.is_some());
         StatusCode::INVALID_FIELD
-            .fail_if(command.entry.fused() != 0 || command.entry.psdt() != 0)?;
+            .fail_if(command.entry.fused() != 0 || command.entry.psdt() != psdt)?;
         let opcode = AdminOpcode(command.entry.opcode());
         self.check_sanitize(command.now_ns, opcode)?;
-        let mut commands = ADMIN_COMMANDS.into_iter();
+        let mut commands = self.admin_commands();
         let supported = commands.find(|(supported, ..)| *supported == opcode);
+        drop(commands);
         let (.., execute) = supported.ok_or(StatusCode::INVALID_OPCODE)?;
         execute(self, command)
     }

@@ -20,10 +20,13 @@ use crate::queues::{CompletionQueue, SubmissionQueue};
 use crate::slots::{CommandSlot, CommandSlots};
 
 mod complete;
+mod fabrics;
 mod fetch;
 mod io;
 mod registers;
 
+pub use fabrics::Association;
+pub(crate) use fabrics::KEEP_ALIVE_100MS;
 pub(crate) use io::NAMESPACE;
 
 /// Most outstanding commands; bounds the memory that a guest can use.
@@ -42,11 +45,30 @@ const LBA_SIZES: [u8; 2] = [9, 12];
 /// Latest time of the caller, 146 years after power-on, so that sums of times do not overflow.
 const MAX_TIME_NS: u64 = 1 << 62;
 
-/// Properties of the PCIe function that Identify reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Properties outside of the drive that Identify reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControllerOptions {
+    /// PCI vendors.
     pub vendor_id: u16,
     pub subsystem_vendor_id: u16,
+    /// Mixed into the namespace's identifiers: a host that keeps state of a namespace does not take
+    /// another drive for the same one. 0 for identifiers of the serial number alone.
+    pub identity_nonce: u64,
+    /// The controller is behind a network instead of PCIe.
+    pub fabrics: Option<FabricsOptions>,
+}
+
+/// A controller of NVMe over Fabrics: data pointers are SGLs, and queues are created by
+/// [`Controller::attach_queue`] instead of commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FabricsOptions {
+    /// Name of the subsystem; `None` for one made of the serial number.
+    pub nqn: Option<String>,
+    /// Most entries of a queue, and commands outstanding in one.
+    pub max_entries: u16,
+    /// Most I/O queues.
+    pub max_queues: u16,
+    pub in_capsule_bytes: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +89,7 @@ struct Registers {
 pub struct Controller {
     pub(crate) drive: Drive,
     pub(crate) options: ControllerOptions,
+    pub(crate) association: Association,
     capabilities: Capabilities,
     pub(crate) version: Version,
     registers: Registers,
@@ -120,15 +143,19 @@ impl Controller {
         drive.lend_host_memory(Nanos::ZERO, None);
         let (profile, id) = (drive.profile(), drive.identity());
         let (link, firmware) = (&profile.link, &profile.firmware);
+        let fabrics = options.fabrics.as_ref();
         let command_ns =
             link.fetch_ns.value + firmware.other_command_ns.value + link.completion_ns.value;
-        let queue_pairs = id.queue_pairs.clamp(1, MAX_VECTORS - 1);
+        let most_pairs = fabrics.map_or(MAX_VECTORS - 1, |fabrics| fabrics.max_queues);
+        let queue_pairs = id.queue_pairs.clamp(1, most_pairs);
         let pages = (id.max_transfer_bytes / PAGE_BYTES).max(1);
         // MDTS is a power of two of pages; 0 would mean no limit.
         let max_transfer_bytes = PAGE_BYTES << pages.ilog2().max(1);
+        let limit = fabrics.map_or(u32::MAX, |fabrics| fabrics.max_entries.into());
+        let most_entries = id.max_queue_entries.min(limit);
         let mut capabilities = Capabilities::default();
         capabilities
-            .set_mqes((id.max_queue_entries.clamp(2, 65_536) - 1) as u16)
+            .set_mqes((most_entries.clamp(2, 65_536) - 1) as u16)
             .set_contiguous_queues(true)
             .set_timeout(READY_TIMEOUT_500MS)
             .set_css(1)
@@ -144,6 +171,7 @@ impl Controller {
         let pairs = usize::from(queue_pairs);
         let mut controller = Controller {
             options,
+            association: Association::default(),
             capabilities,
             version: version.unwrap_or_default(),
             registers: Registers::default(),
@@ -196,6 +224,11 @@ impl Controller {
     /// One per I/O queue pair, and vector 0 for the admin queues.
     pub fn vectors(&self) -> u16 {
         self.interrupts.count()
+    }
+
+    /// Most data of one command.
+    pub fn max_transfer_bytes(&self) -> u64 {
+        self.max_transfer_bytes
     }
 
     pub fn is_busy(&self) -> bool {

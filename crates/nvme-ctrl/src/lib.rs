@@ -16,6 +16,7 @@
 //! | `queues`, `slots` | queues in host memory; outstanding commands | 3.3 |
 //! | `transfer` | PRPs and SGLs | 4.1 |
 //! | [`interrupts`] | vectors and interrupt coalescing | 5.27.1.6 |
+//! | `controller::fabrics` | queues that are connections of a network | 3.3.2, 6.3 |
 //! | `admin` | admin commands on the model's state | 5 |
 //! | [`memory`] | access to host memory | |
 //! | [`driver`] | a minimal driver with queue depth 1 | 3.5.1 |
@@ -41,7 +42,7 @@
 //! # Non-goals
 //! No PCI configuration space and no MSI-X table (both belong to the PCIe function), no sockets, no
 //! clock. No namespace management, firmware update, security commands, reservations, metadata or
-//! protection information, fabrics, controller memory buffer, weighted arbitration.
+//! protection information, controller memory buffer, weighted arbitration.
 //!
 //! # Key constants
 //! [`MAX_IN_FLIGHT`] (65,536), [`READY_NS`] (1 ms), [`MAX_SGL_DESCRIPTORS`] (8192).
@@ -59,8 +60,8 @@ mod transfer;
 pub use admin::background::{EXTENDED_TEST_MINUTES, HEALTH_PERIOD_NS, SHORT_TEST_NS};
 pub use admin::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN};
 pub use controller::{
-    Controller, ControllerOptions, MAX_IN_FLIGHT, MPS_MAX, PAGE_BYTES, READY_NS,
-    READY_TIMEOUT_500MS,
+    Association, Controller, ControllerOptions, FabricsOptions, MAX_IN_FLIGHT, MPS_MAX, PAGE_BYTES,
+    READY_NS, READY_TIMEOUT_500MS,
 };
 pub use interrupts::VectorSet;
 pub use memory::{FlatMemory, HostMemory, Unmapped};

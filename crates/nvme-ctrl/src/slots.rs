@@ -97,6 +97,20 @@ impl CommandSlots {
         self.slots.len() - self.free.len()
     }
 
+    /// Orphans a command in progress, and returns it as it was.
+    pub(crate) fn abandon(&mut self, sqid: u16, cid: u16) -> Option<CommandSlot> {
+        let is_active = |state| {
+            use SlotState::{Free, Orphaned, Shutdown};
+            !matches!(state, Free | Orphaned | Shutdown)
+        };
+        let mut slots = self.slots.iter_mut();
+        let slot =
+            slots.find(|slot| is_active(slot.state) && (slot.sqid, slot.cid) == (sqid, cid))?;
+        let before = *slot;
+        slot.state = SlotState::Orphaned;
+        Some(before)
+    }
+
     pub(crate) fn orphan(&mut self, matches: impl Fn(&CommandSlot) -> bool) {
         for slot in &mut self.slots {
             if !matches!(slot.state, SlotState::Free | SlotState::Shutdown) && matches(slot) {

@@ -13,6 +13,7 @@ codes! {
         SEGMENT = 0x2, "SGL Segment descriptor";
         LAST_SEGMENT = 0x3, "SGL Last Segment descriptor";
         KEYED_DATA_BLOCK = 0x4, "Keyed SGL Data Block descriptor";
+        TRANSPORT_DATA_BLOCK = 0x5, "Transport SGL Data Block descriptor";
         VENDOR = 0xf, "Vendor Specific";
     }
 }
@@ -22,7 +23,7 @@ wire! {
     pub struct SglDescriptor[16] {
         address / set_address: u64 = 0, "Address: of data, or of the next segment.";
         length / set_length: u32 = 8, "Length in bytes: of data, or of the next segment (a multiple of 16).";
-        sub_type / set_sub_type: u8 = 15, u8[0..=3], "Sub Type: 0 for an address, 1 for an offset.";
+        sub_type / set_sub_type: u8 = 15, u8[0..=3], "Sub Type: 0 for an address, 1 for an offset, Ah for the transport.";
         kind / set_kind: u8 = 15, u8[4..=7], "Type, see [`SglType`].";
     }
 }

@@ -30,6 +30,7 @@ wire! {
     /// Completion queue entry (Base 3.3.3.2).
     pub struct CompletionEntry[16] {
         dw0 / set_dw0: u32 = 0, "Command Specific, dword 0.";
+        dw1 / set_dw1: u32 = 4, "Command Specific, dword 1.";
         sq_head / set_sq_head: u16 = 8, "SQ Head Pointer (SQHD): the host may reuse the entries before it.";
         sqid / set_sqid: u16 = 10, "SQ Identifier (SQID).";
         cid / set_cid: u16 = 12, "Command Identifier (CID).";

@@ -20,11 +20,13 @@ codes! {
         AUTONOMOUS_POWER = 0x0c, "Autonomous Power State Transition";
         HOST_MEMORY_BUFFER = 0x0d, "Host Memory Buffer";
         TIMESTAMP = 0x0e, "Timestamp";
+        KEEP_ALIVE = 0x0f, "Keep Alive Timer";
         HOST_THERMAL = 0x10, "Host Controlled Thermal Management";
         NON_OPERATIONAL_POWER = 0x11, "Non-Operational Power State Config";
         FLEXIBLE_DATA_PLACEMENT = 0x1d, "Flexible Data Placement";
         FDP_EVENTS = 0x1e, "Flexible Data Placement Events";
         SOFTWARE_PROGRESS = 0x80, "Software Progress Marker";
+        HOST_IDENTIFIER = 0x81, "Host Identifier";
     }
 
     /// Asynchronous Event Type (bits 2:0 of dword 0; Base 5.2.1).
@@ -106,6 +108,7 @@ wire! {
         /// SMART / Health Critical Warnings: bits of [`crate::log::CriticalWarning`] that raise
         /// events.
         critical_warnings / set_critical_warnings: u8 = 0;
+        namespace_attributes / set_namespace_attributes: bool = 0, u32[8..=8], "Namespace Attribute Notices.";
     }
 
     /// Dword 0 of the completion of an Asynchronous Event Request (Base 5.2.1).
@@ -148,6 +151,7 @@ constants! {
         RELIABILITY = 0x00, "SMART / Health status: reliability degraded.";
         TEMPERATURE = 0x01, "SMART / Health status: temperature threshold.";
         SPARE = 0x02, "SMART / Health status: spare below threshold.";
+        NAMESPACE_ATTRIBUTE = 0x00, "Notice: namespace attribute changed.";
         SANITIZE_COMPLETED = 0x01, "I/O Command specific status: sanitize operation completed.";
     }
 }

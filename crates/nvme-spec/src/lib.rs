@@ -18,6 +18,7 @@
 //! | [`register`] | controller registers and doorbells | Base 3.1.3, PCIe transport 3.1.2 |
 //! | [`data_pointer`] | PRP entries and SGL descriptors | Base 4.1 |
 //! | [`fdp`] | Flexible Data Placement | Base 2.1 |
+//! | [`fabrics`] | commands of fabrics, discovery, PDUs of NVMe/TCP | Base 6, TCP transport 3.6 |
 //!
 //! *Base* is the NVM Express Base Specification 2.0c (2.1 where stated), *NVM* the NVM Command Set
 //! Specification 1.0c; with their names.
@@ -27,7 +28,7 @@
 //! the tests check.
 //!
 //! # Non-goals
-//! No I/O, queues or state. No structures of fabrics, zoned namespaces, key-value or vendor
+//! No I/O, queues or state. No structures of RDMA, of authentication, zoned namespaces, key-value or vendor
 //! commands, except the log page of the Open Compute Project and published vendor log pages. No
 //! validation of values. Only fields that the host or the controller uses are declared; status
 //! codes are complete, because drives report them.
@@ -41,6 +42,7 @@
 pub mod admin;
 pub mod data_pointer;
 pub mod entry;
+pub mod fabrics;
 pub mod fdp;
 pub mod feature;
 pub mod identify;

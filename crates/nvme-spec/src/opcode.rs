@@ -18,6 +18,7 @@ codes! {
         ASYNC_EVENT_REQUEST = 0x0c, "Asynchronous Event Request";
         FIRMWARE_COMMIT = 0x10, "Firmware Commit";
         DEVICE_SELF_TEST = 0x14, "Device Self-test";
+        KEEP_ALIVE = 0x18, "Keep Alive";
         FORMAT_NVM = 0x80, "Format NVM";
         SANITIZE = 0x84, "Sanitize";
     }

@@ -144,6 +144,8 @@ pub struct Connection<S> {
     pub counted_bytes: u64,
     /// A received request waits for the limit of bytes in flight.
     pub stalled: bool,
+    /// Received requests wait for the limit, but more is received.
+    pub waiting: bool,
     /// Nothing more is read from the connection.
     pub closing: bool,
     /// The connection is on the list of those to flush.
@@ -175,6 +177,7 @@ impl<S> Connection<S> {
             in_flight_bytes: 0,
             counted_bytes: 0,
             stalled: false,
+            waiting: false,
             closing: false,
             listed: false,
             interest: EventFlags::IN,
@@ -193,7 +196,9 @@ impl<S> Connection<S> {
         wanted
     }
 
-    pub fn is_finished(&self) -> bool {
-        self.closing && self.in_flight == 0 && self.replies.unsent() == 0
+    /// Requests in flight are waited for unless the connection `ends_at_once`.
+    pub fn is_finished(&self, ends_at_once: bool) -> bool {
+        let waits = self.in_flight > 0 && !ends_at_once;
+        self.closing && !waits && self.replies.unsent() == 0
     }
 }

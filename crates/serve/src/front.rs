@@ -1,5 +1,8 @@
 //! A protocol and what executes its requests, as the event loop of [`crate::server`] uses them.
 
+use std::os::fd::BorrowedFd;
+
+use assay_io::clock::Clock;
 use assay_ssd::Drive;
 use assay_units::Nanos;
 
@@ -38,6 +41,7 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct Finished<R> {
     pub connection: ConnectionId,
+    /// As it was started with, or 0 if it was not.
     pub cost_bytes: u64,
     pub failed: bool,
     pub reply: R,
@@ -48,8 +52,16 @@ pub trait Front {
     type Session;
     type Reply;
 
+    /// A connection that ends is closed without the replies of requests in flight.
+    const ENDS_AT_ONCE: bool = false;
+
     /// Appends what a connection begins with to `out`.
-    fn open(&mut self, id: ConnectionId, out: &mut Vec<u8>) -> Self::Session;
+    fn open(
+        &mut self,
+        id: ConnectionId,
+        stream: BorrowedFd<'_>,
+        out: &mut Vec<u8>,
+    ) -> Self::Session;
 
     /// `input` has all bytes received and not consumed, `now` is model time, `room_bytes` what a
     /// request may cost. Replies that are known at once are appended to `out`.
@@ -65,6 +77,11 @@ pub trait Front {
 
     /// The handshake is done.
     fn is_established(&self, session: &Self::Session) -> bool;
+
+    /// Received requests wait for room. The connection is received from nevertheless.
+    fn is_waiting(&self, _session: &Self::Session) -> bool {
+        false
+    }
 
     /// Takes the completions due by now, for [`Front::next_finished`].
     fn collect(&mut self);
@@ -90,4 +107,19 @@ pub trait Front {
 
     /// Delay of completions against the model's times so far.
     fn lateness(&self) -> Lateness;
+
+    /// When [`Front::tick`] is due, wall clock.
+    fn deadline(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn tick(&mut self, _clock: &Clock) {}
+
+    /// The connection was closed.
+    fn closed(&mut self, _session: &Self::Session) {}
+
+    /// A connection to close once its replies were sent, as far as its socket takes them.
+    fn next_to_close(&mut self) -> Option<ConnectionId> {
+        None
+    }
 }

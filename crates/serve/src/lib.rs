@@ -1,13 +1,13 @@
-//! Simulated drives as block devices and PCIe functions for other programs, with the model's
+//! Simulated drives as block devices, PCIe functions and NVMe namespaces for other programs, with the model's
 //! latencies on the wall clock and its faults.
 //!
 //! # Architecture
 //! [`pacer`] maps the model's time to the wall clock, for all protocols. [`nbd`] is the NBD
 //! protocol, sans-IO; [`executor`] turns its requests into drive commands and completions into
 //! replies; [`server`] is the event loop on the sockets of [`listen`], for any protocol that is a
-//! [`front`]. [`paced_controller`] is an NVMe controller with the wall clock. [`vfio`] is the drive as a
-//! PCIe function of a virtual machine. [`round_trip`] measures the overhead of the server on this
-//! machine.
+//! [`front`]. [`paced_controller`] is an NVMe controller with the wall clock. [`vfio`] is the drive
+//! as a PCIe function of a virtual machine, [`nvme_tcp`] as a namespace behind NVMe over TCP.
+//! [`round_trip`] measures the overhead of the server on this machine.
 //!
 //! # Bounds
 //! Clients are untrusted. Limits: [`server::MAX_CONNECTIONS`] connections; one received message per
@@ -32,6 +32,7 @@ pub mod executor;
 pub mod front;
 pub mod listen;
 pub mod nbd;
+pub mod nvme_tcp;
 pub mod paced_controller;
 pub mod pacer;
 pub mod round_trip;
@@ -41,5 +42,6 @@ pub mod vfio;
 pub use crowd::Crowd;
 pub use listen::{Address, ListenError, Listener};
 pub use nbd::NbdServer;
+pub use nvme_tcp::NvmeTcpServer;
 pub use pacer::{Lateness, Pace, Pacer};
 pub use server::{ServeError, ServeSummary, Server};

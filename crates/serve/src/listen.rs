@@ -31,9 +31,9 @@ pub enum ListenError {
     )]
     Malformed(String),
     #[error(
-        "{0} can be reached from other machines, and NBD has no passwords: any client may read \
-         and write the simulated drive; use unix:PATH or tcp:127.0.0.1:PORT, or allow it with \
-         --allow-remote"
+        "{0} can be reached from other machines, and there is no authentication: any client may \
+         read and write the simulated drive; use tcp:127.0.0.1:PORT (or unix:PATH with NBD), or \
+         allow it with --allow-remote"
     )]
     Remote(Address),
     #[error("{}: another server listens on this socket; stop it, or choose another path", .0.display())]
@@ -59,6 +59,13 @@ impl FromStr for Address {
     type Err = ListenError;
 
     fn from_str(text: &str) -> Result<Address, ListenError> {
+        Address::parse(text, NBD_PORT)
+    }
+}
+
+impl Address {
+    /// `default_port` is that of a TCP address without one.
+    pub fn parse(text: &str, default_port: u16) -> Result<Address, ListenError> {
         let malformed = || ListenError::Malformed(text.to_owned());
         let rest = match text.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => return Ok(Address::Unix(path.into())),
@@ -70,7 +77,7 @@ impl FromStr for Address {
             Some((host, port)) if !port.ends_with(']') => {
                 (host, port.parse().map_err(|_| malformed())?)
             }
-            _ => (rest, NBD_PORT),
+            _ => (rest, default_port),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
@@ -156,6 +163,14 @@ impl Listener {
         }
     }
 
+    /// `None` for a Unix socket.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        match self.bound {
+            Bound::Tcp(at) => Some(at),
+            Bound::Unix(..) => None,
+        }
+    }
+
     /// A blocking duplicate; the socket file stays with this value.
     pub fn shared(&self) -> Result<OwnedFd, ListenError> {
         // O_NONBLOCK belongs to the open file description, which the duplicate shares.
@@ -171,7 +186,7 @@ impl Listener {
 
     /// Other machines can reach the address.
     pub fn is_remote(&self) -> bool {
-        matches!(self.bound, Bound::Tcp(at) if !at.ip().is_loopback())
+        self.tcp_address().is_some_and(|at| !at.ip().is_loopback())
     }
 
     pub(crate) fn accept(&self) -> rustix::io::Result<OwnedFd> {

@@ -10,7 +10,6 @@
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 
 use assay_io::clock::Clock;
 use assay_ssd::Drive;
@@ -126,9 +125,10 @@ impl<F: Front> Server<F> {
     }
 
     /// Serves a connected socket; fails when epoll rejects it.
-    pub fn adopt(&mut self, stream: UnixStream) -> Result<(), ServeError> {
-        stream.set_nonblocking(true).map_err(failed("fcntl"))?;
-        self.add_connection(stream.into())?;
+    pub fn adopt(&mut self, stream: impl Into<OwnedFd>) -> Result<(), ServeError> {
+        let stream = stream.into();
+        rustix::io::ioctl_fionbio(&stream, true).map_err(failed("ioctl"))?;
+        self.add_connection(stream)?;
         self.flush();
         Ok(())
     }
@@ -175,7 +175,8 @@ impl<F: Front> Server<F> {
 
     /// One iteration that waits until `until` at most.
     fn poll_until(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
-        let until = until.into_iter().chain(self.handshakes_until).min();
+        let until = until.into_iter().chain(self.handshakes_until);
+        let until = until.chain(self.front.deadline()).min();
         let mut timeout = Some(Timespec::default());
         match self.front.wait() {
             Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
@@ -209,7 +210,14 @@ impl<F: Front> Server<F> {
             is_busy = true;
         }
         self.close_overdue_handshakes();
+        self.front.tick(&self.clock);
         self.flush();
+        while let Some(id) = self.front.next_to_close() {
+            let connection = self.connections.get(id.slot as usize);
+            if connection.is_some_and(|c| c.as_ref().is_some_and(|c| c.id == id)) {
+                self.close(id.slot as usize, "the association ended");
+            }
+        }
         if is_busy {
             self.busy_poll_until = self.clock.now() + self.busy_poll;
         } else {
@@ -274,7 +282,7 @@ impl<F: Front> Server<F> {
             "connection accepted"
         );
         let mut first = Vec::new();
-        let session = self.front.open(id, &mut first);
+        let session = self.front.open(id, stream.as_fd(), &mut first);
         let connection = Connection::new(stream, session, first, id, until);
         self.connections[slot] = Some(connection);
         self.mark_for_flush(slot);
@@ -303,6 +311,9 @@ impl<F: Front> Server<F> {
             match connection.received.fill(&connection.stream) {
                 ReadOutcome::Bytes => self.process_received(slot),
                 ReadOutcome::WouldBlock => {}
+                ReadOutcome::End if F::ENDS_AT_ONCE => {
+                    return self.close(slot, "the client disconnected");
+                }
                 ReadOutcome::End => connection.closing = true,
             }
         }
@@ -354,6 +365,7 @@ impl<F: Front> Server<F> {
                 }
             }
         }
+        connection.waiting = self.front.is_waiting(&connection.session);
         if self.front.is_established(&connection.session) {
             connection.handshake_until = None;
         }
@@ -396,7 +408,7 @@ impl<F: Front> Server<F> {
         if connection.id != finished.connection {
             return;
         }
-        connection.in_flight -= 1;
+        connection.in_flight -= u32::from(finished.cost_bytes > 0);
         connection.in_flight_bytes -= finished.cost_bytes;
         let (session, out) = (&mut connection.session, &mut connection.replies.bytes);
         self.front.reply(session, finished, out);
@@ -410,7 +422,7 @@ impl<F: Front> Server<F> {
             self.flush_marked();
             let full = self.held_bytes + REQUEST_COST_BYTES > MAX_IN_FLIGHT_BYTES;
             let waits = |c: &Connection<F::Session>| {
-                c.stalled && !c.closing && (!full || c.held_bytes() == 0)
+                (c.stalled || c.waiting) && !c.closing && (!full || c.held_bytes() == 0)
             };
             let resumable =
                 |slot: &Option<Connection<F::Session>>| slot.as_ref().is_some_and(waits);
@@ -421,7 +433,7 @@ impl<F: Front> Server<F> {
             };
             let before = self.held_bytes;
             self.process_received(slot);
-            let still = self.connections[slot].as_ref().is_some_and(|c| c.stalled);
+            let still = self.connections[slot].as_ref().is_some_and(waits);
             if still && self.held_bytes == before {
                 self.flush_marked();
                 return;
@@ -443,7 +455,7 @@ impl<F: Front> Server<F> {
         if !connection.replies.send(&connection.stream) {
             return self.close(slot, "no reply can be sent");
         }
-        if connection.is_finished() {
+        if connection.is_finished(F::ENDS_AT_ONCE) {
             return self.close(slot, "ended");
         }
         let wanted = connection.wanted_events();
@@ -470,6 +482,7 @@ impl<F: Front> Server<F> {
             let (now, number) = (self.clock.now(), connection.id.number);
             limited_event!(now, INFO, connection = number, why, "connection closed");
             self.held_bytes -= connection.counted_bytes;
+            self.front.closed(&connection.session);
         }
     }
 }

@@ -1,10 +1,11 @@
-//! One command trace on equal drives: the model itself, behind an NVMe controller, over NBD and
-//! over vfio-user. All must end in the same state: map, counters and data.
+//! One command trace on equal drives: the model itself, behind an NVMe controller, over NBD,
+//! over vfio-user and over NVMe/TCP. All must end in the same state: map, counters and data.
 
 use crate::support;
 
 use assay_serve::Pace;
 use assay_units::Nanos;
+use support::tcp_host::{TcpAccess, TcpServer};
 use support::trace::{ControllerAccess, DirectAccess, content, replay, trace};
 use support::vfio_driver::{VfioUserAccess, function};
 use support::{TestServer, small_flash};
@@ -57,6 +58,17 @@ fn a_trace_leaves_the_same_drive_over_every_access_path() {
         assert!(seen == bytes, "vfio-user, seed {seed}: content");
         assert_eq!(function.digest(), expected, "vfio-user, seed {seed}");
         function.stop();
+
+        let served = TcpServer::new(small_flash(&options), Pace::Free);
+        let mut host = TcpAccess::new(served.host(served.identity(1), 3));
+        assert!(
+            replay(&mut host, &ops) == reads,
+            "NVMe/TCP, seed {seed}: reads"
+        );
+        let seen = content(&mut host, CAPACITY_BYTES);
+        assert!(seen == bytes, "NVMe/TCP, seed {seed}: content");
+        drop(host);
+        assert_eq!(served.end().0, expected, "NVMe/TCP, seed {seed}");
 
         // The digest does change with the drive.
         replay(&mut direct, &ops[..1]);

@@ -4,6 +4,7 @@
 mod support;
 
 mod access_paths;
+mod nvme_tcp;
 mod server;
 mod session;
 mod vfio;

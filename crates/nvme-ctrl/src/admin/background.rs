@@ -154,6 +154,9 @@ impl Controller {
         self.drive.set_logical_block_bytes(1 << size);
         self.update_block_size();
         self.background.formatting_until_ns = end_ns;
+        if self.features.async_events.namespace_attributes() {
+            self.events.namespace_changed();
+        }
         Ok(AdminOutcome::DoneAt(end_ns))
     }
 

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::AsyncEventRequest;
-use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType};
+use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType, event};
+use assay_nvme_spec::identify::DATA_BYTES;
 use assay_nvme_spec::log::LogId;
 
 use super::{AdminCommand, AdminOutcome, AdminResult};
-use crate::controller::Controller;
+use crate::controller::{Controller, NAMESPACE};
 use crate::memory::HostMemory;
 use crate::slots::{CommandSlot, SlotState};
 
@@ -23,6 +24,8 @@ pub(crate) struct AsyncEvents {
     pending: VecDeque<AsyncEvent>,
     /// Reported types whose log page was not read since, one bit each.
     masked: u8,
+    /// Attributes of the namespace changed since the list of changed namespaces was read.
+    namespace_changed: bool,
 }
 
 impl AsyncEvents {
@@ -49,6 +52,23 @@ impl AsyncEvents {
         if self.pending.len() < MAX_PENDING && !self.pending.contains(&event) {
             self.pending.push_back(event);
         }
+    }
+
+    /// Namespace Attribute Changed.
+    pub(crate) fn namespace_changed(&mut self) {
+        self.namespace_changed = true;
+        let changed = event::NAMESPACE_ATTRIBUTE;
+        self.raise(AsyncEventType::NOTICE, changed, LogId::CHANGED_NAMESPACES);
+    }
+
+    /// Changed Namespace List (Base 5.16.1.5), which reading clears.
+    pub(crate) fn changed_namespaces(&mut self, clear: bool) -> Vec<u8> {
+        let mut page = vec![0; DATA_BYTES];
+        if self.namespace_changed {
+            page[..4].copy_from_slice(&NAMESPACE.to_le_bytes());
+        }
+        self.namespace_changed &= !clear;
+        page
     }
 
     pub(crate) fn is_awaited(&self, event_type: AsyncEventType) -> bool {

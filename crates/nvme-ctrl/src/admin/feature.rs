@@ -13,6 +13,7 @@ use assay_ssd::{Drive, Telemetry};
 use assay_units::Nanos;
 
 use super::fdp::events::EVENT_TYPES;
+use super::host_memory::sizes_in_pages;
 use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
 
@@ -174,6 +175,7 @@ impl Controller {
         }
         let features = self.features(is_current);
         let (timestamp, host_memory, fdp_events);
+        let host_id = self.association.host_id;
         let data: &[u8] = match fid {
             FeatureId::AUTONOMOUS_POWER => features.table.as_bytes(),
             FeatureId::TIMESTAMP => {
@@ -184,6 +186,7 @@ impl Controller {
                 host_memory = features.host_memory.as_deref().copied().unwrap_or_default();
                 host_memory.as_bytes()
             }
+            FeatureId::HOST_IDENTIFIER => &host_id,
             FeatureId::FDP_EVENTS => {
                 fdp_events = self.event_descriptors(get.value(), is_current)?;
                 &fdp_events
@@ -210,6 +213,7 @@ impl Controller {
         is_current: bool,
     ) -> Result<u32, StatusCode> {
         let features = self.features(is_current);
+        let is_remote = self.options.fabrics.is_some();
         Ok(match fid {
             FeatureId::ARBITRATION => features.arbitration,
             FeatureId::POWER_MANAGEMENT => features.power.raw(),
@@ -225,6 +229,12 @@ impl Controller {
             FeatureId::ERROR_RECOVERY => features.error_recovery,
             FeatureId::VOLATILE_WRITE_CACHE => features.write_cache.raw(),
             FeatureId::NUMBER_OF_QUEUES => self.queues_granted(u16::MAX - 1, u16::MAX - 1),
+            FeatureId::KEEP_ALIVE if is_remote => self.association.keep_alive_ms,
+            FeatureId::HOST_IDENTIFIER if is_remote => 0,
+            // Of PCIe.
+            FeatureId::INTERRUPT_COALESCING | FeatureId::INTERRUPT_VECTOR if is_remote => {
+                return Err(StatusCode::INVALID_FIELD);
+            }
             FeatureId::INTERRUPT_COALESCING => {
                 let current = is_current.then_some(self.interrupts.setting);
                 let setting = current.unwrap_or(features.coalescing);
@@ -246,7 +256,7 @@ impl Controller {
             }
             FeatureId::WRITE_ATOMICITY | FeatureId::TIMESTAMP => 0,
             FeatureId::ASYNC_EVENT => features.async_events.raw(),
-            FeatureId::HOST_MEMORY_BUFFER if self.drive.host_memory_bytes().is_some() => {
+            FeatureId::HOST_MEMORY_BUFFER if sizes_in_pages(self).is_some() => {
                 let mut buffer = HostMemoryBuffer::default();
                 buffer.set_enabled(features.host_memory.is_some()).raw()
             }
@@ -353,6 +363,7 @@ impl Controller {
                 self.set_fdp_events(selection, &kinds, set.second_value())?;
             }
             FeatureId::NON_OPERATIONAL_POWER => self.features.non_operational = enabled,
+            FeatureId::KEEP_ALIVE => self.association.keep_alive_ms = value,
             _ => return Err(StatusCode::FEATURE_NOT_CHANGEABLE),
         }
         Ok(AdminOutcome::Done(0))

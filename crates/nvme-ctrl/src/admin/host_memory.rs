@@ -13,9 +13,11 @@ use crate::memory::HostMemory;
 /// Most entries of a descriptor list (HMMAXD): bounds the work of a command. Assumed.
 pub(crate) const MAX_DESCRIPTORS: u16 = 1024;
 
-/// HMMIN and HMPRE in units of 4 KiB; `None` for drives that take no host memory.
+/// HMMIN and HMPRE in units of 4 KiB; `None` for drives that take no host memory, or cannot reach
+/// it.
 pub(crate) fn sizes_in_pages(controller: &Controller) -> Option<[u32; 2]> {
-    let (least, preferred) = controller.drive.host_memory_bytes()?;
+    let sizes = controller.drive.host_memory_bytes();
+    let (least, preferred) = sizes.filter(|_| controller.options.fabrics.is_none())?;
     Some([least, preferred].map(|bytes| bytes.div_ceil(PAGE_BYTES) as u32))
 }
 

@@ -1,13 +1,14 @@
 //! Identify (Base 5.17).
 
 use assay_nvme_spec::admin::IdentifyCommand;
+use assay_nvme_spec::fabrics::named;
 use assay_nvme_spec::identify::{
     Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, IndependentNamespace, LbaFormat,
-    NamespaceIdType, NvmController, PowerStateDescriptor, ctratt, lpa, oacs, oncs, push_descriptor,
-    sanicap, sgls,
+    NamespaceIdType, NvmController, PowerStateDescriptor, ctratt, lpa, oacs, oaes, oncs,
+    push_descriptor, sanicap, sgls,
 };
 use assay_nvme_spec::wire::padded;
-use assay_nvme_spec::{NSID_ALL, StatusCode};
+use assay_nvme_spec::{NSID_ALL, StatusCode, SubmissionEntry};
 use assay_ssd::PowerState;
 use assay_units::rng::mix;
 
@@ -18,10 +19,9 @@ use super::fdp::ENDURANCE_GROUP;
 use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
 use super::host_memory::{MAX_DESCRIPTORS, sizes_in_pages};
 use super::{AdminCommand, AdminOutcome, AdminResult};
-use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
+use crate::controller::{Controller, KEEP_ALIVE_100MS, NAMESPACE, PAGE_BYTES};
 
 const CSI_NVM: u8 = 0;
-const CONTROLLER_ID: u16 = 0;
 
 fn descriptors(states: &[PowerState]) -> [PowerStateDescriptor; 32] {
     let mut descriptors = [PowerStateDescriptor::default(); 32];
@@ -80,7 +80,11 @@ impl Controller {
                 data.as_bytes().to_vec()
             }
             // Number of Identifiers, then identifiers from the requested one on.
-            Cns::CONTROLLERS => vec![u8::from(identify.controller() == CONTROLLER_ID)],
+            Cns::CONTROLLERS => {
+                let id = self.association.controller_id;
+                let count = u16::from(identify.controller() <= id);
+                [count, id * count].map(u16::to_le_bytes).concat()
+            }
             Cns::COMMAND_SETS => vec![1 << CSI_NVM],
             Cns::NAMESPACE_DESCRIPTORS
             | Cns::INDEPENDENT_NAMESPACE
@@ -112,8 +116,10 @@ impl Controller {
             .set_model_number(padded(&identity.model))
             .set_firmware_revision(padded(&identity.firmware))
             .set_mdts(self.transfer_limit())
-            .set_controller_id(CONTROLLER_ID)
+            .set_controller_id(self.association.controller_id)
             .set_version(self.version.raw())
+            // Linux requests events only where one is optional that it knows.
+            .set_async_events(oaes::NAMESPACE_ATTRIBUTES)
             .set_controller_type(1)
             .set_oacs(oacs::FORMAT | oacs::SELF_TEST)
             .set_async_event_limit(EVENT_REQUESTS as u8 - 1)
@@ -155,11 +161,29 @@ impl Controller {
         data.set_power_states(states.len().clamp(1, 32) as u8 - 1);
         data.set_apsta(u8::from(self.has_non_operational_states()));
         data.set_descriptors(descriptors(states));
-        let mut nqn = [0; 256];
-        let name = format!("nqn.2014-08.org.nvmexpress:uuid:{}", self.uuid_text());
-        nqn[..name.len()].copy_from_slice(name.as_bytes());
-        data.set_subsystem_nqn(nqn);
+        data.set_subsystem_nqn(named(&self.nqn()));
+        if let Some(fabrics) = &self.options.fabrics {
+            data.set_keep_alive_100ms(KEEP_ALIVE_100MS)
+                .set_max_commands(fabrics.max_entries)
+                .set_sgls(sgls::SUPPORTED | sgls::OFFSET | sgls::TRANSPORT)
+                .set_command_capsule((SubmissionEntry::SIZE as u32 + fabrics.in_capsule_bytes) / 16)
+                .set_response_capsule(1)
+                .set_sgl_descriptors(1);
+        }
         data
+    }
+
+    /// NQN of the subsystem: the same for each start of a server.
+    pub fn nqn(&self) -> String {
+        let named = self
+            .options
+            .fabrics
+            .as_ref()
+            .and_then(|fabrics| fabrics.nqn.clone());
+        named.unwrap_or_else(|| {
+            let uuid = uuid_text(uuid(self.derived_id(0)));
+            format!("nqn.2014-08.org.nvmexpress:uuid:{uuid}")
+        })
     }
 
     pub(super) fn namespace_data(&self) -> IdentifyNamespace {
@@ -206,18 +230,23 @@ impl Controller {
         let id = self.unique_id();
         push_descriptor(&mut list, NamespaceIdType::EUI64, &eui64(id));
         push_descriptor(&mut list, NamespaceIdType::NGUID, &id);
-        push_descriptor(&mut list, NamespaceIdType::UUID, &self.uuid());
+        push_descriptor(&mut list, NamespaceIdType::UUID, &uuid(id));
         push_descriptor(&mut list, NamespaceIdType::CSI, &[CSI_NVM]);
         list
     }
 
-    /// Locally administered, derived from the drive's serial number.
     fn unique_id(&self) -> [u8; 16] {
+        self.derived_id(self.options.identity_nonce)
+    }
+
+    /// Locally administered, derived from the drive's serial number and a nonce unless it is 0.
+    fn derived_id(&self, nonce: u64) -> [u8; 16] {
         let serial = &self.drive.identity().serial;
         let hash = |seed| {
-            serial
+            let hash = serial
                 .bytes()
-                .fold(seed, |hash, byte| mix(hash, byte.into()))
+                .fold(seed, |hash, byte| mix(hash, byte.into()));
+            if nonce == 0 { hash } else { mix(hash, nonce) }
         };
         let mut id = [0; 16];
         id[..8].copy_from_slice(&hash(1).to_be_bytes());
@@ -226,21 +255,20 @@ impl Controller {
         id[8] = id[8] & !1 | 2;
         id
     }
+}
 
-    /// UUID version 8 (vendor-defined, RFC 9562).
-    fn uuid(&self) -> [u8; 16] {
-        let mut id = self.unique_id();
-        id[6] = id[6] & 0x0f | 0x80;
-        id[8] = id[8] & 0x3f | 0x80;
-        id
-    }
+/// UUID version 8 (vendor-defined, RFC 9562).
+fn uuid(mut id: [u8; 16]) -> [u8; 16] {
+    id[6] = id[6] & 0x0f | 0x80;
+    id[8] = id[8] & 0x3f | 0x80;
+    id
+}
 
-    fn uuid_text(&self) -> String {
-        let hex = format!("{:032x}", u128::from_be_bytes(self.uuid()));
-        [8..12, 12..16, 16..20, 20..32]
-            .into_iter()
-            .fold(hex[..8].to_owned(), |text, part| text + "-" + &hex[part])
-    }
+fn uuid_text(uuid: [u8; 16]) -> String {
+    let hex = format!("{:032x}", u128::from_be_bytes(uuid));
+    [8..12, 12..16, 16..20, 20..32]
+        .into_iter()
+        .fold(hex[..8].to_owned(), |text, part| text + "-" + &hex[part])
 }
 
 fn eui64(id: [u8; 16]) -> [u8; 8] {

@@ -14,7 +14,7 @@ use assay_units::Nanos;
 use super::background::HOUR_NS;
 use super::fdp::ENDURANCE_GROUP;
 use super::feature::kelvin;
-use super::{ADMIN_COMMANDS, AdminCommand, AdminOutcome, AdminResult, CommandEffects};
+use super::{AdminCommand, AdminOutcome, AdminResult, CommandEffects};
 use crate::controller::{Controller, NAMESPACE};
 
 /// 1000 times 512 bytes.
@@ -25,7 +25,7 @@ const BLOCK_BYTES: usize = 512;
 type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
 /// Contents at a time in nanoseconds.
-const LOG_PAGES: [(LogId, LogPage); 15] = [
+const LOG_PAGES: [(LogId, LogPage); 16] = [
     (LogId::SUPPORTED_PAGES, |controller, _, _| {
         bytes(controller.supported_pages())
     }),
@@ -35,6 +35,9 @@ const LOG_PAGES: [(LogId, LogPage); 15] = [
     }),
     (LogId::FIRMWARE_SLOT, |controller, _, _| {
         bytes(controller.firmware_slots())
+    }),
+    (LogId::CHANGED_NAMESPACES, |controller, _, get| {
+        controller.events.changed_namespaces(!get.retain_event())
     }),
     (LogId::COMMAND_EFFECTS, |controller, _, _| {
         bytes(controller.effects())
@@ -224,7 +227,7 @@ impl Controller {
             effect
         };
         let mut admin = [CommandEffect::default(); 256];
-        for (opcode, effects, _) in ADMIN_COMMANDS {
+        for (opcode, effects, _) in self.admin_commands() {
             admin[usize::from(opcode.0)] = effect(effects);
         }
         let mut io = [CommandEffect::default(); 256];

@@ -16,6 +16,11 @@ constants! {
         FLEXIBLE_DATA_PLACEMENT = 1 << 19, "Flexible Data Placement (FDPS).";
     }
 
+    /// Bits of OAES (Optional Asynchronous Events Supported).
+    pub mod oaes: u32 {
+        NAMESPACE_ATTRIBUTES = 1 << 8, "Namespace Attribute Notices.";
+    }
+
     /// Bits of OACS (Optional Admin Command Support).
     pub mod oacs: u16 {
         SECURITY = 1 << 0, "Security Send and Receive.";
@@ -57,5 +62,7 @@ constants! {
         SUPPORTED = 1 << 0, "SGLs, without requirements of alignment or granularity.";
         BIT_BUCKET = 1 << 16, "Bit Bucket descriptors.";
         LONGER = 1 << 18, "SGLs may be longer than the data.";
+        OFFSET = 1 << 20, "Data Block descriptors with an offset: in-capsule data.";
+        TRANSPORT = 1 << 21, "Transport SGL Data Block descriptors.";
     }
 }

@@ -6,7 +6,7 @@ use crate::data_pointer::{self, SglDescriptor, SglType};
 use crate::identify::{self, IdentifyController, IdentifyNamespace, NamespaceIdType};
 use crate::log::LogId;
 use crate::wire::{FieldLayout, Wire};
-use crate::{StatusCode, admin, entry, fdp, feature, log, nvm, opcode, register};
+use crate::{StatusCode, admin, entry, fabrics, fdp, feature, log, nvm, opcode, register};
 
 /// Xorshift generator.
 fn noise(seed: u64) -> impl FnMut() -> u64 {
@@ -105,6 +105,7 @@ fn fields_have_their_layout() {
                 HandleStatusHead, HandleStatus, EnduranceGroupLog, IoManagementReceive, IoManagementSend, FdpEventsHead, FdpEvent,
                 FdpEventsSelection, FdpEventDescriptor,
             }
+            fabrics::{PduHeader, InitializePdu, TerminatePdu, DataPdu, Connect, ConnectError, Property}
             data_pointer::{SglDescriptor}
             register::{Capabilities, Version, Configuration, ControllerStatus, AdminQueueAttributes}
         }
@@ -116,6 +117,7 @@ fn fields_have_their_layout() {
             nvm::{WriteZeroes}
             identify::{IdentifyController, IdentifyNamespace}
             log::{CommandEffectsLog, SupportedPagesLog}
+            fabrics::{ConnectData, DiscoveryHead, DiscoveryEntry}
             feature::{Timestamp, HostMemoryAttributes}
         }
     }

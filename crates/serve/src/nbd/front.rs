@@ -1,5 +1,7 @@
 //! NBD sessions and the executor of their requests, for the event loop.
 
+use std::os::fd::BorrowedFd;
+
 use assay_ssd::Drive;
 use assay_units::Nanos;
 
@@ -56,7 +58,7 @@ impl Front for NbdFront {
     type Session = NbdSession;
     type Reply = (ActiveRequest, Reply);
 
-    fn open(&mut self, id: ConnectionId, out: &mut Vec<u8>) -> NbdSession {
+    fn open(&mut self, id: ConnectionId, _stream: BorrowedFd<'_>, out: &mut Vec<u8>) -> NbdSession {
         let mut session = NbdSession::new(self.export.clone(), out);
         session.connection = id.number;
         session

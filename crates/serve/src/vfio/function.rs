@@ -57,6 +57,7 @@ impl PciFunction {
         let options = ControllerOptions {
             vendor_id: VENDOR,
             subsystem_vendor_id: SUBSYSTEM_VENDOR,
+            ..ControllerOptions::default()
         };
         let controller = Controller::new(drive, options);
         let vectors = controller.vectors().min(MAX_VECTORS);

@@ -36,7 +36,7 @@ use crate::pacer::Pace;
 use crate::round_trip::{RoundTripOverhead, latencies};
 
 const READS: usize = 1000;
-const BLOCK_BYTES: usize = 4096;
+pub(crate) const BLOCK_BYTES: usize = 4096;
 /// Guest physical address of the shared memory.
 const BASE: u64 = 0x8000_0000;
 const INTERRUPT_TIMEOUT: Timespec = Timespec {
@@ -59,7 +59,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
         ..DriveOptions::default()
     };
     let model = match pace {
-        Pace::Real => model_latencies(profile, &options)?,
+        Pace::Real => model_latencies(profile, &options, READS)?,
         Pace::Free => vec![Nanos::ZERO; READS],
     };
     let measured = measured_latencies(profile, &options, pace)?;
@@ -69,6 +69,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
 /// Uses a clock of the transport; `None` when a read fails.
 fn read_latencies<B: Transport>(
     transport: B,
+    reads: usize,
     blocks: u64,
     now: impl Fn(&mut B) -> Nanos,
 ) -> Option<Vec<Nanos>> {
@@ -76,7 +77,7 @@ fn read_latencies<B: Transport>(
     driver.create_io_queue().ok()?;
     let mut data = [0; BLOCK_BYTES];
     let sectors = (BLOCK_BYTES / 512) as u32;
-    let times = latencies(READS, blocks, |block| {
+    let times = latencies(reads, blocks, |block| {
         driver.acknowledge().map_err(drop)?;
         let read = nvm::Read::of(1, block * u64::from(sectors), sectors);
         let sent = now(&mut driver.transport);
@@ -88,13 +89,17 @@ fn read_latencies<B: Transport>(
     times.ok()
 }
 
-fn model_latencies(profile: &Profile, options: &DriveOptions) -> Option<Vec<Nanos>> {
+/// Of a controller in the driver's thread.
+pub(crate) fn model_latencies(
+    profile: &Profile,
+    options: &DriveOptions,
+    reads: usize,
+) -> Option<Vec<Nanos>> {
     let drive = Drive::new(profile.clone(), options.clone()).ok()?;
     let blocks = drive.identity().capacity_bytes / BLOCK_BYTES as u64;
     let controller = Controller::new(drive, ControllerOptions::default());
-    read_latencies(InProcessTransport::new(controller), blocks, |transport| {
-        transport.now()
-    })
+    let transport = InProcessTransport::new(controller);
+    read_latencies(transport, reads, blocks, |transport| transport.now())
 }
 
 fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> Option<Vec<Nanos>> {
@@ -120,7 +125,7 @@ fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> 
             .and_then(|_| thread().spawn_scoped(scope, move || completing.complete()))
             .ok()
             .and_then(|_| VfioUserTransport::new(&path).ok())
-            .and_then(|transport| read_latencies(transport, blocks, |_| clock.now()));
+            .and_then(|transport| read_latencies(transport, READS, blocks, |_| clock.now()));
         function.stop();
         stopping.store(true, Ordering::Release);
         // The serving thread checks `stopping` after each connection, of which there may have been

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub mod client;
+pub mod tcp_host;
 pub mod trace;
 pub mod vfio_driver;
 

@@ -1,0 +1,364 @@
+//! The host side of NVMe/TCP: [`Initiator`] is one queue, sans-IO; [`TcpQueue`] has it on a socket
+//! that blocks.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+
+use assay_nvme_spec::data_pointer::{SglDescriptor, SglType};
+use assay_nvme_spec::fabrics::{
+    self, ADMIN_IN_CAPSULE_BYTES, Connect, ConnectData, DataPdu, FabricsType, InitializePdu,
+    PduHeader, PduType, Property, TerminatePdu, named, pdu_flag,
+};
+use assay_nvme_spec::register::{CC, CSTS, Configuration, ControllerStatus};
+use assay_nvme_spec::wire::Wire;
+use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
+
+use super::pdu::{self, Agreement, HEADER_BYTES};
+
+/// Most reads of CSTS until the controller is ready.
+const MAX_POLLS: u32 = 100_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostEvent {
+    /// The connection is initialized.
+    Ready,
+    /// A command is complete; with the data that the controller sent.
+    Completed(CompletionEntry, Vec<u8>),
+    /// Terminate Connection Request: the Fatal Error Status.
+    Terminated(u16),
+    /// Bytes that are not of the protocol.
+    Invalid,
+}
+
+/// Data of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    None,
+    InCapsule(Vec<u8>),
+    /// The controller asks for it by R2T.
+    Requested(Vec<u8>),
+    /// Length of the data that the controller sends.
+    FromController(usize),
+}
+
+#[derive(Clone, Debug)]
+pub struct Initiator {
+    /// Bytes to send.
+    pub out: Vec<u8>,
+    /// Most data of one H2CData PDU.
+    pub split_bytes: usize,
+    received: Vec<u8>,
+    agreement: Agreement,
+    is_ready: bool,
+    next_cid: u16,
+    /// Data to send or received, by command identifier.
+    data: HashMap<u16, Vec<u8>>,
+}
+
+impl Initiator {
+    /// Begins with ICReq; `digests` as in [`fabrics::digest`].
+    pub fn new(digests: u8) -> Initiator {
+        let mut request = InitializePdu::default();
+        request
+            .set_header(header(PduType::IC_REQUEST))
+            .set_digests(digests);
+        let mut out = Vec::new();
+        pdu::append(&mut out, Agreement::default(), request.as_bytes(), &[]);
+        Initiator {
+            out,
+            split_bytes: usize::MAX,
+            received: Vec::new(),
+            agreement: Agreement::default(),
+            is_ready: false,
+            next_cid: 0,
+            data: HashMap::new(),
+        }
+    }
+
+    /// Appends the capsule of a command, and returns its identifier.
+    pub fn submit(&mut self, mut entry: SubmissionEntry, payload: Payload) -> u16 {
+        let cid = self.next_cid;
+        self.next_cid = self.next_cid.wrapping_add(1);
+        let len = match &payload {
+            Payload::None => 0,
+            Payload::InCapsule(data) | Payload::Requested(data) => data.len(),
+            Payload::FromController(len) => *len,
+        };
+        let mut sgl = SglDescriptor::new(SglType::TRANSPORT_DATA_BLOCK, 0, len as u32);
+        sgl.set_sub_type(0xa);
+        if matches!(payload, Payload::InCapsule(_)) {
+            sgl = SglDescriptor::new(SglType::DATA_BLOCK, 0, len as u32);
+            sgl.set_sub_type(1);
+        }
+        entry.set_cid(cid).set_sgl1(sgl);
+        let mut capsule = header(PduType::COMMAND).as_bytes().to_vec();
+        capsule.extend_from_slice(entry.as_bytes());
+        let in_capsule = match payload {
+            Payload::InCapsule(data) => data,
+            Payload::Requested(data) => {
+                self.data.insert(cid, data);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        pdu::append(&mut self.out, self.agreement, &capsule, &in_capsule);
+        cid
+    }
+
+    /// Takes bytes of the controller.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+    }
+
+    /// The next event of the bytes received; R2T is answered with data.
+    pub fn next_event(&mut self) -> Option<HostEvent> {
+        loop {
+            if self.received.len() < HEADER_BYTES {
+                return None;
+            }
+            let len = PduHeader::load(&self.received).bytes() as usize;
+            if len < HEADER_BYTES {
+                return Some(HostEvent::Invalid);
+            }
+            if self.received.len() < len {
+                return None;
+            }
+            let pdu: Vec<u8> = self.received.drain(..len).collect();
+            match self.process(&pdu) {
+                None => return Some(HostEvent::Invalid),
+                Some(Some(event)) => return Some(event),
+                Some(None) => {}
+            }
+        }
+    }
+
+    /// `None` for an invalid PDU.
+    fn process(&mut self, pdu: &[u8]) -> Option<Option<HostEvent>> {
+        let kind = PduType(pdu[0]);
+        let header_bytes = match kind {
+            PduType::IC_RESPONSE => InitializePdu::SIZE,
+            _ => DataPdu::SIZE,
+        };
+        let agreement = match kind {
+            PduType::CONTROLLER_TERMINATE => Agreement::default(),
+            _ => self.agreement,
+        };
+        let header = pdu::head(pdu, agreement, header_bytes).ok()?.ok()?;
+        match kind {
+            PduType::IC_RESPONSE if !self.is_ready => {
+                let response = InitializePdu::load(pdu);
+                self.agreement.digests = response.digests();
+                self.split_bytes = self.split_bytes.min(response.limit() as usize);
+                self.is_ready = true;
+                Some(Some(HostEvent::Ready))
+            }
+            PduType::CONTROLLER_TERMINATE => Some(Some(HostEvent::Terminated(
+                TerminatePdu::load(pdu).status(),
+            ))),
+            PduType::RESPONSE => {
+                let entry = CompletionEntry::load(&pdu[HEADER_BYTES..]);
+                let data = self.data.remove(&entry.cid()).unwrap_or_default();
+                Some(Some(HostEvent::Completed(entry, data)))
+            }
+            PduType::CONTROLLER_DATA => {
+                let digested = header_bytes + agreement.header_digest_bytes();
+                let (offset, len) = pdu::data_range(header, agreement, digested).ok()?;
+                let (head, data) = (DataPdu::load(pdu), pdu.get(offset..offset + len)?);
+                let is_whole = agreement.data_digest_bytes() == 0
+                    || pdu::is_digest_of(&pdu[offset + len..], crc32c::crc32c(data));
+                let received = self.data.entry(head.cid()).or_default();
+                if !is_whole || received.len() != head.offset() as usize {
+                    return None;
+                }
+                received.extend_from_slice(data);
+                Some(None)
+            }
+            PduType::READY_TO_TRANSFER => {
+                self.send_data(&DataPdu::load(pdu))?;
+                Some(None)
+            }
+            _ => None,
+        }
+    }
+
+    fn send_data(&mut self, request: &DataPdu) -> Option<()> {
+        let data = self.data.get(&request.cid())?;
+        let from = request.offset() as usize;
+        let end = from.checked_add(request.length() as usize)?;
+        let mut offset = from;
+        for part in data.get(from..end)?.chunks(self.split_bytes) {
+            let mut head = header(PduType::HOST_DATA);
+            let is_last = offset + part.len() == end;
+            head.set_flags(if is_last { pdu_flag::LAST } else { 0 });
+            let mut pdu = DataPdu::default();
+            pdu.set_header(head)
+                .set_cid(request.cid())
+                .set_tag(request.tag())
+                .set_offset(offset as u32)
+                .set_length(part.len() as u32);
+            pdu::append(&mut self.out, self.agreement, pdu.as_bytes(), part);
+            offset += part.len();
+        }
+        if end == data.len() {
+            self.data.remove(&request.cid());
+        }
+        Some(())
+    }
+}
+
+fn header(kind: PduType) -> PduHeader {
+    let mut header = PduHeader::default();
+    header.set_kind(kind.0);
+    header
+}
+
+/// Who connects to what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub nqn: String,
+    pub host_nqn: String,
+    pub host_id: [u8; 16],
+    pub keep_alive_ms: u32,
+    pub digests: u8,
+}
+
+/// One queue on a socket.
+#[derive(Debug)]
+pub struct TcpQueue<S> {
+    pub stream: S,
+    pub initiator: Initiator,
+    /// Completions that were not waited for.
+    pub others: Vec<(CompletionEntry, Vec<u8>)>,
+    buffer: Vec<u8>,
+}
+
+fn broken(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why.to_owned())
+}
+
+impl<S: Read + Write> TcpQueue<S> {
+    /// Initializes the connection. An error is that of the socket, or a controller that breaks the
+    /// protocol, as for all that follows.
+    pub fn new(stream: S, digests: u8) -> io::Result<TcpQueue<S>> {
+        let mut queue = TcpQueue {
+            stream,
+            initiator: Initiator::new(digests),
+            others: Vec::new(),
+            buffer: vec![0; 64 << 10],
+        };
+        match queue.event()? {
+            HostEvent::Ready => Ok(queue),
+            _ => Err(broken("no ICResp")),
+        }
+    }
+
+    /// Sends what is to be sent, and waits for an event.
+    pub fn event(&mut self) -> io::Result<HostEvent> {
+        loop {
+            let event = self.initiator.next_event();
+            // An R2T has appended data.
+            self.stream.write_all(&self.initiator.out)?;
+            self.initiator.out.clear();
+            if let Some(event) = event {
+                return Ok(event);
+            }
+            let bytes = self.stream.read(&mut self.buffer)?;
+            if bytes == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.initiator.receive(&self.buffer[..bytes]);
+        }
+    }
+
+    /// Waits for the completion of a command.
+    pub fn completion(&mut self, cid: u16) -> io::Result<(CompletionEntry, Vec<u8>)> {
+        let known = self.others.iter().position(|(entry, _)| entry.cid() == cid);
+        if let Some(at) = known {
+            return Ok(self.others.remove(at));
+        }
+        loop {
+            match self.event()? {
+                HostEvent::Completed(entry, data) if entry.cid() == cid => {
+                    return Ok((entry, data));
+                }
+                HostEvent::Completed(entry, data) => self.others.push((entry, data)),
+                HostEvent::Terminated(_) => return Err(broken("the controller terminated")),
+                _ => return Err(broken("an invalid PDU")),
+            }
+        }
+    }
+
+    /// Executes a command.
+    pub fn run(
+        &mut self,
+        entry: SubmissionEntry,
+        payload: Payload,
+    ) -> io::Result<(CompletionEntry, Vec<u8>)> {
+        let cid = self.initiator.submit(entry, payload);
+        self.completion(cid)
+    }
+
+    /// Connect; `entries` is the size of the queue.
+    pub fn connect(
+        &mut self,
+        identity: &Identity,
+        qid: u16,
+        entries: u16,
+        controller_id: u16,
+    ) -> io::Result<CompletionEntry> {
+        let mut connect = Connect::default();
+        connect
+            .set_opcode(fabrics::OPCODE)
+            .set_kind(FabricsType::CONNECT.0)
+            .set_qid(qid)
+            .set_size(entries.saturating_sub(1))
+            .set_keep_alive_ms(identity.keep_alive_ms);
+        let mut data = ConnectData::default();
+        data.set_host_id(identity.host_id)
+            .set_controller_id(controller_id)
+            .set_subsystem_nqn(named(&identity.nqn))
+            .set_host_nqn(named(&identity.host_nqn));
+        let entry = SubmissionEntry::from_bytes(*connect.as_bytes());
+        const { assert!(ConnectData::SIZE <= ADMIN_IN_CAPSULE_BYTES) };
+        let data = Payload::InCapsule(data.as_bytes().to_vec());
+        Ok(self.run(entry, data)?.0)
+    }
+
+    /// Property Get, or Property Set of `value`; the completion has the value.
+    pub fn property(
+        &mut self,
+        offset: u64,
+        is_wide: bool,
+        value: Option<u64>,
+    ) -> io::Result<CompletionEntry> {
+        let kind = match value {
+            None => FabricsType::PROPERTY_GET,
+            Some(_) => FabricsType::PROPERTY_SET,
+        };
+        let mut property = Property::default();
+        property
+            .set_opcode(fabrics::OPCODE)
+            .set_kind(kind.0)
+            .set_is_wide(is_wide)
+            .set_offset(offset as u32)
+            .set_value(value.unwrap_or(0));
+        let entry = SubmissionEntry::from_bytes(*property.as_bytes());
+        Ok(self.run(entry, Payload::None)?.0)
+    }
+
+    /// Enables the controller, and waits until it is ready.
+    pub fn enable(&mut self) -> io::Result<()> {
+        let mut on = Configuration::default();
+        on.set_enable(true)
+            .set_io_sq_entry_size(6)
+            .set_io_cq_entry_size(4);
+        self.property(CC, false, Some(on.raw().into()))?;
+        for _ in 0..MAX_POLLS {
+            let status = self.property(CSTS, false, None)?;
+            if ControllerStatus::from_raw(status.dw0()).ready() {
+                return Ok(());
+            }
+        }
+        Err(broken("the controller does not become ready"))
+    }
+}
