@@ -50,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     target("journal", targets::run_folder::journal),
     target("manifest", targets::run_folder::manifest),
     target("nbd", targets::wire::nbd),
+    target("nvme-tcp", targets::wire::nvme_tcp),
     target("pattern", targets::data::pattern),
     target("policy", targets::text::policy),
     target("probe", targets::nvme::probe),

@@ -105,6 +105,7 @@ replays! {
     journal: "journal",
     manifest: "manifest",
     nbd: "nbd",
+    nvme_tcp: "nvme-tcp",
     pattern: "pattern",
     policy: "policy",
     probe: "probe",

@@ -2,6 +2,7 @@
 
 use assay_fio_job::{ini, job};
 use assay_serve::nbd::protocol::{MAX_OPTION_BYTES, MAX_PAYLOAD_BYTES};
+use assay_serve::nvme_tcp;
 use assay_serve::server::{HANDSHAKE_TIMEOUT, MAX_CONNECTIONS, MAX_IN_FLIGHT_BYTES};
 use assay_serve::vfio::backend::MAX_WAITING;
 use assay_serve::vfio::protocol::MAX_DATA_BYTES;
@@ -68,6 +69,15 @@ fn the_limits_of_the_documents_are_those_of_the_code() {
             vec![
                 size(MAX_PAYLOAD_BYTES.into()),
                 size(MAX_OPTION_BYTES.into()),
+            ],
+        ),
+        (
+            "commands of an NVMe/TCP host",
+            vec![
+                format!("{} per queue", nvme_tcp::MAX_ENTRIES),
+                format!("{} I/O queues", nvme_tcp::MAX_QUEUES),
+                size(nvme_tcp::IN_CAPSULE_BYTES as u64),
+                seconds(nvme_tcp::COMMAND_LIMIT),
             ],
         ),
         (

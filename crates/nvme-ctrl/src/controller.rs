@@ -151,15 +151,7 @@ impl Controller {
         let pages = (id.max_transfer_bytes / PAGE_BYTES).max(1);
         // MDTS is a power of two of pages; 0 would mean no limit.
         let max_transfer_bytes = PAGE_BYTES << pages.ilog2().max(1);
-        let limit = fabrics.map_or(u32::MAX, |fabrics| fabrics.max_entries.into());
-        let most_entries = id.max_queue_entries.min(limit);
-        let mut capabilities = Capabilities::default();
-        capabilities
-            .set_mqes((most_entries.clamp(2, 65_536) - 1) as u16)
-            .set_contiguous_queues(true)
-            .set_timeout(READY_TIMEOUT_500MS)
-            .set_css(1)
-            .set_mps_max(MPS_MAX);
+        let capabilities = capabilities(id.max_queue_entries, fabrics);
         let native_size = id.logical_block_bytes.trailing_zeros() as u8;
         let mut lba_sizes = Vec::from(LBA_SIZES);
         if let Err(index) = lba_sizes.binary_search(&native_size) {
@@ -406,4 +398,16 @@ impl Controller {
         let number = self.add_command(slot, now_ns);
         self.schedule(at_ns, number);
     }
+}
+
+fn capabilities(most_entries: u32, fabrics: Option<&FabricsOptions>) -> Capabilities {
+    let limit = fabrics.map_or(65_536, |fabrics| fabrics.max_entries.into());
+    let mut capabilities = Capabilities::default();
+    capabilities
+        .set_mqes((most_entries.clamp(2, limit) - 1) as u16)
+        .set_contiguous_queues(true)
+        .set_timeout(READY_TIMEOUT_500MS)
+        .set_css(1)
+        .set_mps_max(MPS_MAX);
+    capabilities
 }

@@ -98,7 +98,8 @@ wire! {
     pub struct InitializePdu[128] {
         header / set_header: PduHeader = 0, "The common header.";
         version / set_version: u16 = 8, "PDU Format Version (PFV): 0.";
-        alignment / set_alignment: u8 = 10, "PDU Data Alignment of the sender (HPDA, CPDA), in dwords less one.";
+        /// PDU Data Alignment of the sender (HPDA, CPDA), in dwords less one.
+        alignment / set_alignment: u8 = 10;
         digests / set_digests: u8 = 11, "Digests (DGST), see [`digest`].";
         /// Maximum Number of Outstanding R2T (MAXR2T) per command, less one, of ICReq; Maximum Host
         /// to Controller Data length (MAXH2CDATA) in bytes of ICResp.
@@ -130,8 +131,10 @@ wire! {
         format / set_format: u16 = 40, "Record Format (RECFMT): 0.";
         qid / set_qid: u16 = 42, "Queue ID (QID).";
         size / set_size: u16 = 44, "Submission Queue Size (SQSIZE), less one.";
-        attributes / set_attributes: u8 = 46, "Connect Attributes (CATTR): bit 2 disables SQ flow control.";
-        keep_alive_ms / set_keep_alive_ms: u32 = 48, "Keep Alive Timeout (KATO) in milliseconds, 0 for none.";
+        /// Connect Attributes (CATTR): bit 2 disables SQ flow control.
+        attributes / set_attributes: u8 = 46;
+        /// Keep Alive Timeout (KATO) in milliseconds, 0 for none.
+        keep_alive_ms / set_keep_alive_ms: u32 = 48;
     }
 
     /// Data of Connect (Base 6.3).
@@ -145,7 +148,8 @@ wire! {
     /// Dword 0 of Connect that failed with [`connect_status::INVALID_PARAMETERS`] (Base 6.3).
     pub struct ConnectError[4] as u32 {
         offset / set_offset: u16 = 0, "Invalid Parameter Offset (IPO).";
-        in_data / set_in_data: bool = 2, u8[0..=0], "Invalid Attributes (IATTR): the parameter is in the data.";
+        /// Invalid Attributes (IATTR): the parameter is in the data.
+        in_data / set_in_data: bool = 2, u8[0..=0];
     }
 
     /// Property Get and Property Set (Base 6.5, 6.6).
@@ -153,7 +157,8 @@ wire! {
         opcode / set_opcode: u8 = 0, "[`OPCODE`].";
         cid / set_cid: u16 = 2, "Command Identifier (CID).";
         kind / set_kind: u8 = 4, "Fabrics Command Type (FCTYPE), see [`FabricsType`].";
-        is_wide / set_is_wide: bool = 40, u8[0..=0], "Property Size (ATTRIB): 8 bytes instead of 4.";
+        /// Property Size (ATTRIB): 8 bytes instead of 4.
+        is_wide / set_is_wide: bool = 40, u8[0..=0];
         offset / set_offset: u32 = 44, "Offset (OFST) of the register.";
         value / set_value: u64 = 48, "Value of Property Set.";
     }
@@ -169,12 +174,16 @@ wire! {
     pub struct DiscoveryEntry[1024] {
         transport / set_transport: u8 = 0, "Transport Type (TRTYPE): 3 for TCP.";
         family / set_family: u8 = 1, "Address Family (ADRFAM): 1 for IPv4, 2 for IPv6.";
-        subsystem / set_subsystem: u8 = 2, "Subsystem Type (SUBTYPE): 2 for an NVM subsystem with namespaces.";
-        requirements / set_requirements: u8 = 3, "Transport Requirements (TREQ): bits 1:0 secure channel, 2 for not required.";
+        /// Subsystem Type (SUBTYPE): 2 for an NVM subsystem with namespaces.
+        subsystem / set_subsystem: u8 = 2;
+        /// Transport Requirements (TREQ): bits 1:0 secure channel, 2 for not required.
+        requirements / set_requirements: u8 = 3;
         port / set_port: u16 = 4, "Port ID (PORTID).";
-        controller_id / set_controller_id: u16 = 6, "Controller ID (CNTLID), see [`ANY_CONTROLLER`].";
+        /// Controller ID (CNTLID), see [`ANY_CONTROLLER`].
+        controller_id / set_controller_id: u16 = 6;
         admin_entries / set_admin_entries: u16 = 8, "Admin Max SQ Size (ASQSZ).";
-        service / set_service: [u8; 32] = 32, "Transport Service Identifier (TRSVCID): the TCP port.";
+        /// Transport Service Identifier (TRSVCID): the TCP port.
+        service / set_service: [u8; 32] = 32;
         nqn / set_nqn: [u8; 256] = 256, "NVM Subsystem NQN (SUBNQN).";
         address / set_address: [u8; 256] = 512, "Transport Address (TRADDR).";
     }

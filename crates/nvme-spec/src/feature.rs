@@ -108,7 +108,8 @@ wire! {
         /// SMART / Health Critical Warnings: bits of [`crate::log::CriticalWarning`] that raise
         /// events.
         critical_warnings / set_critical_warnings: u8 = 0;
-        namespace_attributes / set_namespace_attributes: bool = 0, u32[8..=8], "Namespace Attribute Notices.";
+        /// Namespace Attribute Notices.
+        namespace_attributes / set_namespace_attributes: bool = 0, u32[8..=8];
     }
 
     /// Dword 0 of the completion of an Asynchronous Event Request (Base 5.2.1).

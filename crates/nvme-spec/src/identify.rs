@@ -72,7 +72,8 @@ wire! {
         mdts / set_mdts: u8 = 77, "Maximum Data Transfer Size (MDTS) as a power of two of minimum memory pages; 0 for no limit.";
         controller_id / set_controller_id: u16 = 78, "Controller ID (CNTLID).";
         version / set_version: u32 = 80, "Version (VER), as the register VS.";
-        async_events / set_async_events: u32 = 92, "Optional Asynchronous Events Supported (OAES), see [`oaes`].";
+        /// Optional Asynchronous Events Supported (OAES), see [`oaes`].
+        async_events / set_async_events: u32 = 92;
         attributes / set_attributes: u32 = 96, "Controller Attributes (CTRATT), see [`ctratt`].";
         controller_type / set_controller_type: u8 = 111, "Controller Type (CNTRLTYPE): 1 for an I/O controller.";
         oacs / set_oacs: u16 = 256, "Optional Admin Command Support (OACS), see [`oacs`].";
@@ -92,7 +93,8 @@ wire! {
         total_capacity_bytes / set_total_capacity_bytes: u128 = 280, "Total NVM Capacity (TNVMCAP) in bytes.";
         self_test_minutes / set_self_test_minutes: u16 = 316, "Extended Device Self-test Time (EDSTT) in minutes.";
         self_test_options / set_self_test_options: u8 = 318, "Device Self-test Options (DSTO): bit 0 one operation at a time for the subsystem.";
-        keep_alive_100ms / set_keep_alive_100ms: u16 = 320, "Keep Alive Support (KAS): granularity of the timer in units of 100 ms, 0 for none.";
+        /// Keep Alive Support (KAS): granularity of the timer in units of 100 ms, 0 for none.
+        keep_alive_100ms / set_keep_alive_100ms: u16 = 320;
         hctma / set_hctma: u16 = 322, "Host Controlled Thermal Management Attributes (HCTMA): bit 0 supported.";
         min_thermal_kelvin / set_min_thermal_kelvin: u16 = 324, "Minimum Thermal Management Temperature (MNTMT) in kelvin.";
         max_thermal_kelvin / set_max_thermal_kelvin: u16 = 326, "Maximum Thermal Management Temperature (MXTMT) in kelvin.";
@@ -101,7 +103,8 @@ wire! {
         endurance_groups / set_endurance_groups: u16 = 340, "Endurance Group Identifier Maximum (ENDGIDMAX).";
         sqes / set_sqes: u8 = 512, "Submission Queue Entry Size (SQES): bits 3:0 required, 7:4 maximum, as powers of two.";
         cqes / set_cqes: u8 = 513, "Completion Queue Entry Size (CQES): bits 3:0 required, 7:4 maximum, as powers of two.";
-        max_commands / set_max_commands: u16 = 514, "Maximum Outstanding Commands (MAXCMD) of a queue, 0 when not reported.";
+        /// Maximum Outstanding Commands (MAXCMD) of a queue, 0 when not reported.
+        max_commands / set_max_commands: u16 = 514;
         namespaces / set_namespaces: u32 = 516, "Number of Namespaces (NN): the highest namespace identifier.";
         oncs / set_oncs: u16 = 520, "Optional NVM Command Support (ONCS), see [`oncs`].";
         fused_operations / set_fused_operations: u16 = 522, "FUSES: bit 0 Compare and Write.";
@@ -116,10 +119,14 @@ wire! {
         atomic_compare / set_atomic_compare: u16 = 532, "ACWU in logical blocks, less one.";
         sgls / set_sgls: u32 = 536, "SGL Support (SGLS), see [`sgls`].";
         subsystem_nqn / set_subsystem_nqn: [u8; 256] = 768, "NVM Subsystem NVMe Qualified Name (SUBNQN), zero-terminated UTF-8.";
-        command_capsule / set_command_capsule: u32 = 1792, "I/O Queue Command Capsule Supported Size (IOCCSZ) in units of 16 bytes.";
-        response_capsule / set_response_capsule: u32 = 1796, "I/O Queue Response Capsule Supported Size (IORCSZ) in units of 16 bytes.";
-        in_capsule_offset / set_in_capsule_offset: u16 = 1800, "In Capsule Data Offset (ICDOFF) in units of 16 bytes.";
-        sgl_descriptors / set_sgl_descriptors: u8 = 1803, "Maximum SGL Data Block Descriptors (MSDBD), 0 for no limit.";
+        /// I/O Queue Command Capsule Supported Size (IOCCSZ) in units of 16 bytes.
+        command_capsule / set_command_capsule: u32 = 1792;
+        /// I/O Queue Response Capsule Supported Size (IORCSZ) in units of 16 bytes.
+        response_capsule / set_response_capsule: u32 = 1796;
+        /// In Capsule Data Offset (ICDOFF) in units of 16 bytes.
+        in_capsule_offset / set_in_capsule_offset: u16 = 1800;
+        /// Maximum SGL Data Block Descriptors (MSDBD), 0 for no limit.
+        sgl_descriptors / set_sgl_descriptors: u8 = 1803;
         descriptors / set_descriptors: [PowerStateDescriptor; 32] = 2048, "Power State Descriptors (PSD0 to PSD31).";
     }
 

@@ -28,9 +28,9 @@
 //! the tests check.
 //!
 //! # Non-goals
-//! No I/O, queues or state. No structures of RDMA, of authentication, zoned namespaces, key-value or vendor
-//! commands, except the log page of the Open Compute Project and published vendor log pages. No
-//! validation of values. Only fields that the host or the controller uses are declared; status
+//! No I/O, queues or state. No structures of RDMA, authentication, zoned namespaces, key-value or
+//! vendor commands, except the log page of the Open Compute Project and published vendor log pages.
+//! No validation of values. Only fields that the host or the controller uses are declared; status
 //! codes are complete, because drives report them.
 //!
 //! # Key constants

@@ -1,5 +1,5 @@
-//! Simulated drives as block devices, PCIe functions and NVMe namespaces for other programs, with the model's
-//! latencies on the wall clock and its faults.
+//! Simulated drives as block devices, PCIe functions and NVMe namespaces for other programs, with
+//! the model's latencies on the wall clock and its faults.
 //!
 //! # Architecture
 //! [`pacer`] maps the model's time to the wall clock, for all protocols. [`nbd`] is the NBD

@@ -27,6 +27,7 @@ pub mod round_trip;
 pub mod session;
 pub mod subsystem;
 
+use assay_nvme_spec::fabrics::{DISCOVERY_NQN, MAX_NQN_BYTES};
 use assay_units::Nanos;
 
 pub use subsystem::{NvmeTcpServer, Subsystem};
@@ -44,3 +45,9 @@ pub const MAX_ENTRIES: u16 = 128;
 pub const MAX_QUEUES: u16 = 61;
 /// Below the default timeout of I/O in Linux, 30 s (`nvme_core.io_timeout`).
 pub const COMMAND_LIMIT: Nanos = Nanos::from_millis(20_000);
+
+/// Whether a subsystem other than that of discovery can have the name (Base 4.5).
+pub fn is_subsystem_nqn(nqn: &str) -> bool {
+    let is_text = nqn.chars().all(|c| !c.is_whitespace() && !c.is_control());
+    nqn.starts_with("nqn.") && nqn.len() <= MAX_NQN_BYTES && is_text && nqn != DISCOVERY_NQN
+}

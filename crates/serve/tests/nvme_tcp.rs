@@ -1,5 +1,10 @@
 //! The NVMe/TCP server over sockets of the loopback interface, against the host side of this crate.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "timeouts of the server are on the wall clock"
+)]
+
 use crate::support;
 
 use std::io::{Read as _, Write as _};
@@ -594,6 +599,42 @@ fn connections_may_end_at_any_byte() {
     }
     let (status, _) = host.io(0, read(0, 4096), Payload::FromController(4096));
     assert!(status.is_success());
+}
+
+/// What a host sends, with a few bytes changed: the server goes on.
+#[test]
+fn altered_bytes_end_at_most_their_connection() {
+    let server = TcpServer::new(in_place(""), Pace::Free);
+    let mut connected = server.host(server.identity(9), 1);
+    let queue = &mut connected.queues[0];
+    queue
+        .initiator
+        .submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
+    queue
+        .initiator
+        .submit(read(0, 4096), Payload::FromController(4096));
+    queue
+        .initiator
+        .submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
+    let commands = std::mem::take(&mut queue.initiator.out);
+    let mut rng = Rng::new(7);
+    for _ in 0..200 {
+        let mut host = server.host(server.identity(9), 1);
+        let mut altered = commands.clone();
+        for _ in 0..=rng.below(3) {
+            // Most of all headers and entries.
+            let at = match rng.below(4) {
+                0 => rng.below(altered.len() as u64),
+                1 => 584 + rng.below(72),
+                _ => rng.below(72),
+            };
+            altered[at as usize] = rng.next_u64() as u8;
+        }
+        // The server may have closed the connection.
+        let _ = host.queues[0].stream.write_all(&altered);
+        let done = host.admin.property(CSTS, false, None).unwrap();
+        assert!(done.status().is_success());
+    }
 }
 
 /// Data that was not asked for, or lies elsewhere, ends the connection.

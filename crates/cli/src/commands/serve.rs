@@ -1,6 +1,7 @@
-//! Exports a simulated drive over NBD (`--nbd`) or as a PCIe function over vfio-user
-//! (`--vfio-user`).
+//! Exports a simulated drive over NBD (`--nbd`), over NVMe/TCP (`--nvme-tcp`) or as a PCIe function
+//! over vfio-user (`--vfio-user`).
 
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -14,9 +15,13 @@ use assay_device::session::SessionError;
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_io::TargetError;
+use assay_serve::front::Front;
+use assay_serve::nvme_tcp::{self, NVME_TCP_PORT};
 use assay_serve::round_trip::{self, RoundTripOverhead};
 use assay_serve::vfio::{self, PciFunction};
-use assay_serve::{Address, Crowd, Lateness, Listener, NbdServer, Pace, ServeSummary};
+use assay_serve::{
+    Address, Crowd, Lateness, Listener, NbdServer, NvmeTcpServer, Pace, ServeSummary, Server,
+};
 use assay_sim_host::profile_file;
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use serde_json::{Value, json};
@@ -33,11 +38,18 @@ pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<Command
         "free" => Pace::Free,
         _ => Pace::Real,
     };
+    if arguments.nqn.is_some() && arguments.nvme_tcp.is_none() {
+        bail_usage!("--nqn names the subsystem of --nvme-tcp");
+    }
     let served = ServedDrive::new(&arguments.drive, &arguments.fault)?;
-    match (&arguments.nbd, &arguments.vfio_user) {
-        (_, Some(socket)) => serve_vfio_user(served, socket, pace, output),
-        (Some(address), None) => serve_nbd(served, arguments, &address.parse()?, pace, output),
-        (None, None) => bail_usage!("name --nbd or --vfio-user"),
+    match (&arguments.nbd, &arguments.nvme_tcp, &arguments.vfio_user) {
+        (_, _, Some(socket)) => serve_vfio_user(served, socket, pace, output),
+        (_, Some(address), _) => {
+            let address = Address::parse(address, NVME_TCP_PORT)?;
+            serve_nvme_tcp(served, arguments, &address, pace, output)
+        }
+        (Some(address), ..) => serve_nbd(served, arguments, &address.parse()?, pace, output),
+        (None, None, None) => bail_usage!("name --nbd, --nvme-tcp or --vfio-user"),
     }
 }
 
@@ -49,27 +61,71 @@ fn serve_nbd(
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
     let name = served.profile.name.clone();
-    let drive = Drive::new(served.profile, served.options);
-    let mut drive = drive.map_err(creation_error(&served.spec))?;
-    drive.set_generator(Arc::new(VerifyBlocks));
+    let spec = served.spec.clone();
+    let drive = served.create()?;
     // Bound first, so that an address in use is reported at once.
     let listener = Listener::bind(address, arguments.allow_remote)?;
-    let stopped = stop_socket()?;
-    if listener.is_remote() {
-        eprintln!(
-            "warning: {address} can be reached from other machines; any client may read and write \
-             the simulated drive"
-        );
-    }
     let round_trip = round_trip::measure(drive.profile(), pace)?;
-    let mut server = NbdServer::new(drive, pace, &name)?;
     let listening = Listening {
-        spec: &served.spec,
-        uri: listener.uri(),
-        function: false,
+        spec: &spec,
+        access: Access::Nbd(listener.uri()),
         pace,
         round_trip,
     };
+    let server = NbdServer::new(drive, pace, &name)?;
+    serve_connections(server, listener, &listening, output)
+}
+
+fn serve_nvme_tcp(
+    served: ServedDrive,
+    arguments: &ServeArguments,
+    address: &Address,
+    pace: Pace,
+    output: Output,
+) -> anyhow::Result<CommandOutcome> {
+    if let Some(nqn) = &arguments.nqn
+        && !nvme_tcp::is_subsystem_nqn(nqn)
+    {
+        bail_usage!(
+            "{nqn:?} is not the name of an NVMe subsystem; write one as \
+             nqn.2014-08.org.example:NAME"
+        );
+    }
+    if matches!(address, Address::Unix(_)) {
+        bail_usage!("{address}: NVMe/TCP has no Unix sockets; write tcp:127.0.0.1:{NVME_TCP_PORT}");
+    }
+    let spec = served.spec.clone();
+    let drive = served.create()?;
+    let listener = Listener::bind(address, arguments.allow_remote)?;
+    let at = listener.tcp_address().context("no TCP address")?;
+    let round_trip = nvme_tcp::round_trip::measure(drive.profile(), pace)?;
+    let server = NvmeTcpServer::new(drive, pace, arguments.nqn.clone())?;
+    let listening = Listening {
+        spec: &spec,
+        access: Access::NvmeTcp {
+            at,
+            nqn: server.nqn().to_owned(),
+        },
+        pace,
+        round_trip,
+    };
+    serve_connections(server, listener, &listening, output)
+}
+
+fn serve_connections<F: Front>(
+    mut server: Server<F>,
+    listener: Listener,
+    listening: &Listening<'_>,
+    output: Output,
+) -> anyhow::Result<CommandOutcome> {
+    let stopped = stop_socket()?;
+    if listener.is_remote() {
+        eprintln!(
+            "warning: {} can be reached from other machines; any client may read and write the \
+             simulated drive",
+            listening.access.address()
+        );
+    }
     server.crowd = Crowd::new(|message| eprintln!("{message}"));
     server.listen(listener)?;
     let drive = server.drive();
@@ -94,8 +150,7 @@ fn serve_vfio_user(
     let stopping = Arc::clone(&flag);
     let listening = Listening {
         spec: &served.spec,
-        uri: socket.display().to_string(),
-        function: true,
+        access: Access::Function(socket.display().to_string()),
         pace,
         round_trip: vfio::round_trip::measure(&profile, pace),
     };
@@ -141,6 +196,13 @@ struct ServedDrive {
 }
 
 impl ServedDrive {
+    fn create(self) -> anyhow::Result<Drive> {
+        let drive = Drive::new(self.profile, self.options);
+        let mut drive = drive.map_err(creation_error(&self.spec))?;
+        drive.set_generator(Arc::new(VerifyBlocks));
+        Ok(drive)
+    }
+
     fn new(text: &str, faults: &[String]) -> anyhow::Result<ServedDrive> {
         let spec = DriveSpec::parse(text).map_err(SessionError::from)?;
         let SpecKind::Sim {
@@ -207,12 +269,45 @@ fn stop_socket() -> anyhow::Result<UnixStream> {
     Ok(stopped)
 }
 
+/// How clients reach the drive.
+enum Access {
+    /// URI.
+    Nbd(String),
+    /// Socket path of a PCIe function.
+    Function(String),
+    NvmeTcp {
+        at: SocketAddr,
+        nqn: String,
+    },
+}
+
+impl Access {
+    fn address(&self) -> String {
+        match self {
+            Access::Nbd(uri) => uri.clone(),
+            Access::Function(path) => path.clone(),
+            Access::NvmeTcp { at, .. } => format!("tcp:{at}"),
+        }
+    }
+
+    /// Command of a Linux host.
+    fn connect_command(&self) -> Option<String> {
+        let Access::NvmeTcp { at, nqn } = self else {
+            return None;
+        };
+        let host = match at.ip() {
+            ip if ip.is_unspecified() => "HOST".to_owned(),
+            ip => ip.to_string(),
+        };
+        let port = at.port();
+        Some(format!("nvme connect -t tcp -a {host} -s {port} -n {nqn}"))
+    }
+}
+
 /// Shown when clients can connect.
 struct Listening<'a> {
     spec: &'a str,
-    /// NBD URI, or the socket path of a PCIe function.
-    uri: String,
-    function: bool,
+    access: Access,
     pace: Pace,
     round_trip: Option<RoundTripOverhead>,
 }
@@ -221,21 +316,44 @@ impl Listening<'_> {
     fn text(&self, drive: &Drive) -> String {
         let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
-        let (head, uri) = (
-            format!("{}: {}, {gb:.0} GB", self.spec, identity.model),
-            &self.uri,
-        );
-        let replies = if self.function {
-            "Completions"
-        } else {
-            "Replies"
+        let head = format!("{}: {}, {gb:.0} GB", self.spec, identity.model);
+        let pace = self.pace_text();
+        let mib = drive.resident_bytes() >> 20;
+        let keeps = match drive.keeps_data() {
+            true => "written data takes additional memory and is discarded at exit",
+            false => "written data is not kept and reads as zeroes",
+        };
+        let memory = format!("Memory: {mib} MiB; {keeps}. Ctrl-C stops the server.");
+        match &self.access {
+            Access::Function(path) => format!(
+                "{head}, an NVMe controller at {path}\n{pace}, without QEMU and the guest\nCtrl-C \
+                 stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
+                 -object memory-backend-memfd,id=mem,size=1024M,share=on -machine \
+                 memory-backend=mem \\\n  -device \
+                 '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{path}\"\
+                 }}}}'\n"
+            ),
+            Access::Nbd(uri) => format!("{head}\n{uri}\n{pace}\n{memory}\n"),
+            Access::NvmeTcp { .. } => format!(
+                "{head}, over NVMe/TCP\n{pace}, without the host's initiator\n{memory}\nOn the \
+                 host, as root:\n  {}\n",
+                self.access.connect_command().unwrap_or_default()
+            ),
+        }
+    }
+
+    fn pace_text(&self) -> String {
+        let is_function = matches!(self.access, Access::Function(_));
+        let replies = match self.access {
+            Access::Nbd(_) => "Replies",
+            _ => "Completions",
         };
         let pace = match self.pace {
             Pace::Real => "are paced by the wall clock at the model's completion times",
             Pace::Free => "are sent as soon as possible, model time is not paced",
         };
         let overhead = match self.pace {
-            Pace::Free if !self.function => "round trip",
+            Pace::Free if !is_function => "round trip",
             _ => "round-trip overhead",
         };
         let us = |ns: u64| ns as f64 / 1000.0;
@@ -247,27 +365,19 @@ impl Listening<'_> {
                 us(o.p99_ns)
             ),
         };
-        let pace = format!("{replies} {pace}; measured {overhead}: {measured}");
-        if self.function {
-            return format!(
-                "{head}, an NVMe controller at {uri}\n{pace}, without QEMU and the guest\nCtrl-C \
-                 stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
-                 -object memory-backend-memfd,id=mem,size=1024M,share=on -machine \
-                 memory-backend=mem \\\n  -device \
-                 '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"\
-                 }}}}'\n"
-            );
-        }
-        let mib = drive.resident_bytes() >> 20;
-        let keeps = match drive.keeps_data() {
-            true => "written data takes additional memory and is discarded at exit",
-            false => "written data is not kept and reads as zeroes",
-        };
-        format!("{head}\n{uri}\n{pace}\nMemory: {mib} MiB; {keeps}. Ctrl-C stops the server.\n")
+        format!("{replies} {pace}; measured {overhead}: {measured}")
     }
 
     fn json(&self, drive: &Drive) -> Value {
         let identity = drive.identity();
+        let nvme_tcp = match &self.access {
+            Access::NvmeTcp { nqn, .. } => Some(json!({
+                "address": self.access.address(),
+                "nqn": nqn,
+                "connect": self.access.connect_command(),
+            })),
+            _ => None,
+        };
         json!({
             "drive": self.spec,
             "simulated": true,
@@ -275,8 +385,9 @@ impl Listening<'_> {
             "serial": identity.serial,
             "capacity_bytes": identity.capacity_bytes,
             "logical_block_bytes": identity.logical_block_bytes,
-            "uri": (!self.function).then_some(&self.uri),
-            "vfio_user": self.function.then_some(&self.uri),
+            "uri": matches!(self.access, Access::Nbd(_)).then(|| self.access.address()),
+            "vfio_user": matches!(self.access, Access::Function(_)).then(|| self.access.address()),
+            "nvme_tcp": nvme_tcp,
             "pace": if self.pace == Pace::Real { "real" } else { "free" },
             "floor_ns": self.round_trip.map(|overhead| json!({ "mean": overhead.mean_ns, "p50": overhead.p50_ns, "p99": overhead.p99_ns })),
             "memory_bytes": drive.resident_bytes(),

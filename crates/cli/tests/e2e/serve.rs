@@ -1,6 +1,7 @@
 //! `assay serve` with NBD clients: fio, qemu-img, libnbd tools.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
@@ -142,6 +143,55 @@ fn a_vfio_user_server_waits_for_a_client_and_stops_cleanly() {
         let done = serving.ended(signal);
         assert!(done.stderr.contains("\"lateness_ns\""), "{done}");
         assert!(!fixture.path("nvme.sock").exists());
+    }
+}
+
+#[test]
+fn an_nvme_tcp_server_says_how_to_connect_and_stops_cleanly() {
+    let fixture = Fixture::in_memory();
+    let drive = "sim:intel-optane-memory-32gb";
+    for nqn in [None, Some("nqn.2014-08.org.example:disk")] {
+        let named = nqn.map_or(String::new(), |nqn| format!(" --nqn {nqn}"));
+        let words = format!("{drive} --nvme-tcp tcp:127.0.0.1:0{named}");
+        let serving = ServeProcess::start(&fixture, &words);
+        let served = &serving.document["nvme_tcp"];
+        let text = |key: &str| served[key].as_str().unwrap().to_owned();
+        let (address, name) = (text("address"), text("nqn"));
+        let port = address.strip_prefix("tcp:127.0.0.1:").unwrap();
+        assert_eq!(
+            text("connect"),
+            format!("nvme connect -t tcp -a 127.0.0.1 -s {port} -n {name}")
+        );
+        assert!(name.starts_with(nqn.unwrap_or("nqn.2014-08.org.nvmexpress:uuid:")));
+        assert!(serving.document["uri"].is_null());
+        assert!(serving.document["floor_ns"]["p50"].as_u64().unwrap() > 0);
+        // A client that sends garbage.
+        let mut garbage = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let done = serving.ended(Signal::TERM);
+        assert!(done.stderr.contains("\"connections\""), "{done}");
+    }
+    for (words, status, why) in [
+        ("--nvme-tcp unix:s", 2, "NVMe/TCP has no Unix sockets"),
+        ("--nvme-tcp tcp:0.0.0.0:0", 3, "--allow-remote"),
+        (
+            "--nvme-tcp tcp:127.0.0.1:0 --nqn disk",
+            2,
+            "is not the name",
+        ),
+        (
+            "--nbd unix:s --nqn nqn.2014-08.org.example:disk",
+            2,
+            "--nvme-tcp",
+        ),
+        (
+            "--nbd unix:s --nvme-tcp tcp:127.0.0.1:0",
+            2,
+            "cannot be used with",
+        ),
+    ] {
+        let refused = fixture.run(&format!("serve {drive} {words}"));
+        refused.refuses(status, &[why]);
     }
 }
 

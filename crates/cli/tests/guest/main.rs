@@ -40,6 +40,7 @@ mod interlock;
 mod namespaces;
 mod not_plain;
 mod over_nbd;
+mod over_tcp;
 mod plugged;
 mod streams;
 mod vanish;

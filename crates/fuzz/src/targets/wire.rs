@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io;
 
 use assay_serve::nbd::{Decoded, Export, NbdSession};
+use assay_serve::nvme_tcp::session::{MAX_CAPSULE_BYTES, Received, TcpSession};
 use assay_serve::vfio::protocol::{
     Device, HEADER_BYTES, Header, InterruptChange, MAX_DATA_BYTES, MAX_MESSAGE_BYTES, Mapping,
     Part, VfioSession,
@@ -52,6 +53,60 @@ fn feed(data: &[u8], piece: usize) -> (Vec<(u64, u64, u32)>, Vec<u8>) {
         assert!(from <= to, "it consumed more than it was given");
     }
     (requests, out)
+}
+
+/// The bytes of an NVMe/TCP host, all at once and in pieces: the same commands, data and answers.
+/// At most one capsule is buffered.
+pub fn nvme_tcp(data: &[u8]) {
+    let whole = feed_tcp(data, data.len().max(1));
+    let pieces = feed_tcp(data, 7);
+    assert_eq!(whole, pieces, "decoding depends on how bytes are split");
+}
+
+/// Commands and ends of data, each as bytes; the data of writes; the answers.
+fn feed_tcp(data: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>, Vec<u8>) {
+    let (mut out, mut session) = (Vec::new(), TcpSession::new(1));
+    let (mut seen, mut written, mut from, mut to) = (Vec::new(), Vec::new(), 0, 0);
+    loop {
+        match session.decode(&data[from..to], &mut out) {
+            Received::NeedMore { bytes } => {
+                assert!(bytes > to - from, "it has what it asks for");
+                assert!(
+                    bytes <= MAX_CAPSULE_BYTES,
+                    "{bytes} bytes are to be buffered"
+                );
+                if to == data.len() {
+                    break;
+                }
+                to = (to + piece).min(data.len());
+            }
+            Received::Consumed { bytes } => from += bytes,
+            Received::Command {
+                bytes,
+                entry,
+                data,
+                is_damaged,
+            } => {
+                seen.push([&entry.as_bytes()[..], data, &[u8::from(is_damaged)]].concat());
+                from += bytes;
+            }
+            Received::Data { bytes, data, .. } => {
+                written.extend_from_slice(data);
+                from += bytes;
+            }
+            Received::EndOfData {
+                bytes,
+                pdu,
+                is_damaged,
+            } => {
+                seen.push([&pdu.as_bytes()[..], &[u8::from(is_damaged)]].concat());
+                from += bytes;
+            }
+            Received::Close => break,
+        }
+        assert!(from <= to, "it consumed more than it was given");
+    }
+    (seen, written, out)
 }
 
 /// Replies are no longer than a message, and the device is asked for no more than one holds.

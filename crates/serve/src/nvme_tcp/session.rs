@@ -118,7 +118,7 @@ impl TcpSession {
         decoded.unwrap_or_else(|(error, at)| self.terminate(error, at, input, out))
     }
 
-    /// Ends the connection with the header of the PDU in error.
+    /// Ends the connection, with the common header of the PDU in error.
     pub fn terminate<'a>(
         &mut self,
         error: FatalError,
@@ -135,7 +135,7 @@ impl TcpSession {
         pdu.set_header(header)
             .set_status(error.0)
             .set_information(at);
-        let copied = &input[..input.len().min(COMMAND_BYTES)];
+        let copied = &input[..input.len().min(HEADER_BYTES)];
         pdu::append(out, Agreement::default(), pdu.as_bytes(), copied);
         self.phase = Phase::Closed;
         Received::Close
