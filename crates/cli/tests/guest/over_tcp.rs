@@ -4,7 +4,7 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::fixture::{Fixture, number};
+use crate::fixture::{Fixture, number, send};
 use crate::guest::{Guest, Setup};
 use crate::serving::ServeProcess;
 
@@ -86,6 +86,18 @@ fn a_linux_host_uses_a_simulated_drive_over_tcp() {
     guest.ok(&format!("nvme set-feature {controller} -f 2 -V 2"));
     let state = guest.ok(&format!("nvme get-feature {controller} -f 2"));
     assert!(state.trim_end().ends_with('2'), "{state}");
+    let probe = guest.assay(&format!("probe {device}")).expect(0);
+    assert!(
+        probe.stdout.contains("no PCI device: NVMe over TCP"),
+        "{probe}"
+    );
+    // Another host is refused, and this one is undisturbed.
+    let other = guest.sh(&format!(
+        "nvme connect -t tcp -a {HOST} -s {port} -n {NQN} -q nqn.2014-08.org.example:other -I \
+         00000000-4a52-4e04-8b44-5a5a5a5a5a5a"
+    ));
+    assert_ne!(other.status, 0, "{other}");
+    assert!(guest.ok("dmesg").contains("controller is busy"));
 
     let made = guest.ok(&format!(
         "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M \
@@ -172,6 +184,65 @@ fn a_restarted_server_is_another_drive() {
     assert_eq!(left.trim(), "0", "the new drive is empty");
     guest.ok(&format!("nvme disconnect -n {NQN}"));
     drop(next);
+}
+
+/// A stopped server delays I/O, and loses none: the host reconnects when it goes on. What the
+/// health log raises is delivered as an event.
+#[test]
+fn a_stopped_server_is_found_again_and_reports_events() {
+    let Some(setup) = Setup::new() else { return };
+    let fixture = Fixture::in_memory();
+    let serving = serve(&fixture, 0, "sim:samsung-951");
+    let serial = serving.document["serial"].as_str().unwrap().to_owned();
+    let mut guest = boot(setup);
+    let options = "--reconnect-delay=1 --keep-alive-tmo=2";
+    let device = connect(&mut guest, port_of(&serving), &serial, options);
+    let controller = guest.controller(&serial);
+    guest.ok(&format!(
+        "(fio --name=v --filename={device} --rw=randwrite --bs=4k --size=16m --iodepth=8 \
+         --ioengine=libaio --direct=1 --rate=1m --verify=crc32c --minimal >fio.out 2>&1; echo $? \
+         >fio.status) & sleep 2"
+    ));
+    send(serving.child.as_ref().unwrap(), Signal::STOP);
+    guest.ok("until dmesg | grep -q 'starting error recovery'; do sleep 0.1; done");
+    send(serving.child.as_ref().unwrap(), Signal::CONT);
+    guest.ok("until dmesg | grep -q 'Successfully reconnected'; do sleep 0.1; done");
+    guest.ok("until [ -s fio.status ]; do sleep 0.1; done; cat fio.out >&2; grep -qx 0 fio.status");
+
+    guest.ok("mount -t tracefs none /sys/kernel/tracing");
+    guest.ok("echo 1 >/sys/kernel/tracing/events/nvme/nvme_async_event/enable");
+    guest.ok(&format!(
+        "nvme set-feature /dev/{controller} -f 0xb -V 0x102 && nvme set-feature /dev/{controller} \
+         -f 4 -V 0x12c"
+    ));
+    guest.ok("until grep -q nvme_async_event: /sys/kernel/tracing/trace; do sleep 0.1; done");
+    guest.ok(&format!("nvme disconnect -n {NQN}"));
+    guest.end();
+}
+
+/// Flexible Data Placement: the host sees the handles and what was written.
+#[test]
+fn a_drive_with_data_placement_reports_its_statistics() {
+    let Some(setup) = Setup::new() else { return };
+    let fixture = Fixture::in_memory();
+    let serving = serve(&fixture, 0, "sim:samsung-pm9d3a,fdp=8 --pace free");
+    let serial = serving.document["serial"].as_str().unwrap().to_owned();
+    let mut guest = boot(setup);
+    let device = connect(&mut guest, port_of(&serving), &serial, "");
+    let controller = format!("/dev/{}", guest.controller(&serial));
+    let written = |guest: &mut Guest| {
+        let stats = guest.ok(&format!("nvme fdp stats {controller} -e 1 -o json"));
+        number(&json(&stats), "/hbmw")
+    };
+    let before = written(&mut guest);
+    guest.ok(&format!(
+        "dd if=/dev/urandom of={device} bs=1M count=8 oflag=direct 2>/dev/null"
+    ));
+    assert_eq!(written(&mut guest) - before, f64::from(8 << 20));
+    let handles = guest.ok(&format!("nvme fdp status {device} -o json"));
+    assert!(handles.contains("\"pid\""), "{handles}");
+    guest.ok(&format!("nvme disconnect -n {NQN}"));
+    guest.end();
 }
 
 /// Surprise removal fails all I/O, refuses to come back, and hangs nothing.

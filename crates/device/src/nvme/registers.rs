@@ -5,6 +5,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::identity::root::read_attribute;
 use crate::open::open_file;
 use assay_io::system_calls;
 use assay_nvme_spec::register::{
@@ -31,8 +32,16 @@ pub fn advice(error: &io::Error) -> String {
     }
 }
 
-/// `sysfs` is the controller's directory, whose `device` is the PCI device.
+/// `sysfs` is the controller's directory, whose `device` is the PCI device. Over a network there is
+/// none.
 pub fn read(sysfs: &Path) -> io::Result<ControllerRegisters> {
+    let transport = read_attribute(&sysfs.join("transport"));
+    if let Some(network) = transport.filter(|transport| transport != "pcie") {
+        let network = network.to_uppercase();
+        return Err(io::Error::other(format!(
+            "no PCI device: NVMe over {network}"
+        )));
+    }
     // O_SYNC: uncached mapping.
     let file = open_file(&sysfs.join("device/resource0"), false, libc::O_SYNC)?;
     // Some machines cannot read 64 bits at once (Base 3.1.3: 64-bit registers may be accessed by
