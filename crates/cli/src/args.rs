@@ -8,6 +8,7 @@ mod job;
 mod jobs;
 mod judge;
 pub mod predict;
+pub mod prepare;
 pub mod serve;
 pub mod stream;
 mod supervised;
@@ -175,6 +176,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Testbench(testbench::TestbenchArguments),
     /// Purge a drive: sanitize, format or discard.
     Purge(PurgeArguments),
+    /// Bring a drive to a state: steady, filled, sequential or empty.
+    Prepare(Box<prepare::PrepareArguments>),
     /// Serve a simulated drive to other programs and virtual machines.
     Serve(serve::ServeArguments),
     /// Run the same suites on many drives of many hosts, by serial.

@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Command::Verify(verify) => commands::verify::run(&verify, output),
         Command::Testbench(testbench) => commands::testbench::run(testbench, output),
         Command::Purge(purge) => commands::purge::run(purge, output),
+        Command::Prepare(prepare) => commands::prepare::run(*prepare, output),
         Command::Serve(serve) => commands::serve::run(&serve, output),
         Command::Fleet(fleet) => commands::fleet::run(&fleet, output),
         Command::Version => commands::version::run(output),

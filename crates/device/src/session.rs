@@ -376,6 +376,12 @@ impl DriveSession {
         }
     }
 
+    /// Granularity and alignment at which a drive prefers to be written (NPWG, NPWA).
+    pub fn write_unit_bytes(&self) -> Option<u64> {
+        let preferred = self.probe()?.ok()?.preferred_writes(None)?;
+        Some(preferred.granularity_bytes.max(preferred.alignment_bytes))
+    }
+
     /// Origins of the counters of bytes written; `None` without them or where the probe fails.
     pub fn endurance(&self) -> Option<EnduranceCounters> {
         match &self.kind {

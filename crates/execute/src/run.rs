@@ -38,6 +38,7 @@ mod simulated_host;
 mod start_state;
 mod together;
 mod warnings;
+mod written;
 
 use cell::{CellOutcome, Finished};
 use drives::Drives;

@@ -387,6 +387,27 @@ pub(crate) fn never_steady(rule: &SteadyState, why: &str) -> Warning {
     )
 }
 
+pub(crate) fn probe_not_steady(why: &str) -> Warning {
+    warning(
+        code::NOT_STEADY,
+        format!("random writes were not steady at the end of the preconditioning: {why}"),
+        "figures of writes that follow are not those of steady state; write at random for longer \
+         (assay prepare again, or a soak)",
+    )
+}
+
+pub(crate) fn no_collection() -> Warning {
+    warning(
+        code::NOT_STEADY,
+        "the rate did not fall as far as the pass to steady state goes: where garbage collection \
+         began is not known"
+            .to_owned(),
+        "the probe that followed says whether the rate is steady; a drive whose rate garbage \
+         collection does not limit needs no more, and one with more than half its capacity as \
+         spare is written at random for longer",
+    )
+}
+
 pub(crate) fn preconditioned_again(why: &str) -> Warning {
     warning(
         code::PRECONDITIONED_AGAIN,

@@ -3,7 +3,7 @@
 use crate::common;
 
 use assay_store::model::RunEnd;
-use assay_store::model::warning::code::AREA_NOT_COVERED;
+use assay_store::model::warning::code::{AREA_NOT_COVERED, NOT_STEADY};
 use assay_store::read::Run;
 
 use common::{cells, plan, run, small_drive, text, value};
@@ -74,4 +74,107 @@ fn built_in_suites_cover_the_area() {
         let options = &cell.plan.workload.options;
         assert!(options.contains("--random_distribution cover"), "{options}");
     }
+}
+
+/// Random writes after a preparation, with their write amplification.
+fn after(preparation: &str, drive: &str) -> (Run, f64, f64) {
+    let suite = text(&format!(
+        r#"{preparation}
+[[step]]
+id = "after"
+title = "Random writes"
+kind = "soak"
+job = {{ rw = "randwrite", bs = "4k", iodepth = 32, io_size = "20%", interval = "20ms" }}
+"#
+    ));
+    let (ending, run, _folder) = run(&suite, &[drive]);
+    assert_eq!(ending.outcome, RunEnd::Complete);
+    let result = cells(&run, "after")[0].drives[0].result.clone().unwrap();
+    let amplification = result.values["write_amplification"];
+    (run, result.iops(), amplification)
+}
+
+const STEADY: &str = r#"
+[[step]]
+id = "precondition"
+title = "To steady state"
+kind = "prepare"
+precondition = "steady"
+sets_state = "steady-4k"
+job = { rw = "randwrite", bs = "4k", iodepth = 32 }
+"#;
+
+const TRUTH: &str = r#"
+[[step]]
+id = "fill"
+title = "Fill"
+kind = "prepare"
+job = { rw = "write", bs = "128k", iodepth = 32 }
+[[step]]
+id = "long"
+title = "Random writes until nothing changes"
+kind = "prepare"
+job = { rw = "randwrite", bs = "4k", iodepth = 32, io_size = "500%", random_distribution = "random" }
+"#;
+
+const TWO_PASSES: &str = r#"
+[[step]]
+id = "fill"
+title = "Fill"
+kind = "prepare"
+job = { rw = "write", bs = "128k", iodepth = 32 }
+[[step]]
+id = "two"
+title = "Two passes"
+kind = "prepare"
+job = { rw = "randwrite", bs = "4k", iodepth = 32, io_size = "200%" }
+"#;
+
+/// Rate and write amplification of drives with and without a cache that keeps what it took, right
+/// after one write of their flash; two passes miss them by far.
+#[test]
+fn one_write_of_the_flash_leaves_steady_state() {
+    for drive in ["samsung-951", "samsung-960-evo", "toshiba-rd400"] {
+        let drive = format!("sim:{drive},shrink=128,state=fresh");
+        let (_, iops, amplification) = after(TRUTH, &drive);
+        let (run, found, found_amplification) = after(STEADY, &drive);
+        let [pass, probe] = cells(&run, "precondition")[..] else {
+            panic!("a pass and a probe");
+        };
+        let written = pass.drives[0].result.as_ref().unwrap().write.bytes
+            + probe.drives[0].result.as_ref().unwrap().write.bytes;
+        let area = pass.plan.workload.span_bytes as f64;
+        let spare_pct = value(pass, "spare_pct");
+        println!(
+            "{drive}: {found:.0} of {iops:.0} IOPS, write amplification {found_amplification:.2} \
+             of {amplification:.2}, spare {spare_pct:.1} %, written {:.2}",
+            written as f64 / area
+        );
+        assert!((found / iops - 1.0).abs() < 0.05);
+        assert!((found_amplification / amplification - 1.0).abs() < 0.05);
+        assert!(written as f64 <= 1.3 * area * (1.0 + spare_pct / 100.0));
+        assert!(value(probe, "steady_bytes_per_second") > 0.0);
+        assert!((1.0..20.0).contains(&spare_pct));
+        let warned = run.warnings.iter().any(|w| w.code == NOT_STEADY);
+        assert!(!warned, "{:?}", run.warnings);
+        let (_, two_passes, _) = after(TWO_PASSES, &drive);
+        println!("{drive}: after two passes {two_passes:.0}");
+        assert!((two_passes / iops - 1.0).abs() > 3.0 * (found / iops - 1.0).abs());
+    }
+}
+
+/// A drive without garbage collection: the rate never falls, which is said.
+#[test]
+fn a_pass_without_an_end_of_free_space_is_reported() {
+    let (run, _, _) = after(STEADY, "sim:intel-optane-memory-32gb,shrink=64");
+    let warned: Vec<&str> = (run.warnings.iter())
+        .filter(|w| w.code == NOT_STEADY)
+        .map(|w| w.cell.as_deref().unwrap())
+        .collect();
+    assert_eq!(
+        warned,
+        ["intel-optane-memory-32gb-shrink64/precondition/phase=pass"]
+    );
+    let probe = cells(&run, "precondition")[1];
+    assert!((value(probe, "probe_start_pct") - 100.0).abs() < 5.0);
 }

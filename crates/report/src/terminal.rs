@@ -7,7 +7,9 @@ use assay_analysis::compare::Comparisons;
 use assay_analysis::warnings::by_cause;
 use assay_stats::LatencySummary;
 use assay_store::model::warning::code;
-use assay_store::model::{AREA_WRITTEN_PCT, CellKind, CellResult, LAYERS, RunEnd, Warning};
+use assay_store::model::{
+    AREA_WRITTEN_PCT, CellKind, CellResult, LAYERS, PROBE_START_PCT, RunEnd, SPARE_PCT, Warning,
+};
 use assay_store::read::Run;
 use assay_units::text::group_digits;
 use text::{Paint, TextPage};
@@ -259,11 +261,19 @@ fn preconditioned(page: &mut TextPage, set: &DriveSet<'_>) {
         };
         any = true;
         let (plan, drive) = (point.plan(), &set.drives[point.drive].heading);
-        let line = format!(
+        let mut line = format!(
             "{drive}: {}: {} % of the area written",
             grid::step_title(plan),
             figure(written_pct)
         );
+        let value = |name: &str| point.result()?.values.get(name).copied();
+        if let Some(spare_pct) = value(SPARE_PCT) {
+            line += &format!("; free space ended {} % beyond it", figure(spare_pct));
+        }
+        if let Some(start_pct) = value(PROBE_START_PCT) {
+            let start = figure(start_pct);
+            line += &format!("; the rate is steady, and was {start} % of that at the start");
+        }
         let paint = (written_pct < 100.0).then_some(Paint::Caution);
         page.line(&line, paint.or(Some(Paint::Soft)));
     }

@@ -23,6 +23,7 @@ mod rounds;
 mod segments;
 mod shrunk;
 mod single;
+mod steady;
 
 use cell::describe;
 use matrix::{Combination, StepOnDrive};
@@ -30,6 +31,7 @@ pub use parameters::ENGINE;
 pub use rounds::RoundCriterion;
 pub use segments::SEGMENT;
 pub use single::{PlannedJob, job_file, jobs_at_once, single_job};
+use steady::SteadyPhase;
 
 /// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
@@ -65,6 +67,8 @@ pub struct Cell {
     pub point: Option<PointRule>,
     pub by_minute: bool,
     pub until: Option<StopRule>,
+    /// It ends when its random writes are steady.
+    pub probes_steadiness: bool,
     pub start: Option<StartRule>,
     pub sets_state: Option<Preconditioning>,
     pub needs_state: Option<String>,
@@ -351,6 +355,7 @@ impl RunPlan {
                     self.push_job(step, job.number, cell)?;
                     continue;
                 }
+                cell.probes_steadiness = combination.phase == Some(SteadyPhase::Probe);
                 cell.sets_state = step.sets_state().map(|name| Preconditioning {
                     name: name.to_owned(),
                     workload: step_workload(&combinations),

@@ -18,7 +18,7 @@ pub use procedure::{
     EndRule, IdleSpec, NO_UPLINK, PointSpec, RoundsSpec, SNIA, SimulatedHostSpec, StartSpec,
     StopCondition, TrackingVariable,
 };
-pub use step::{SoakEnd, StepWork, SuiteStep};
+pub use step::{Precondition, SoakEnd, StepWork, SuiteStep};
 pub use verdict::{DatasheetFacts, RelativeLimits, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.

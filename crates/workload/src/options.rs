@@ -188,7 +188,8 @@ job_options! {
     Timing ramp_time: Text(String), "TIME", "0", ["\"1s\""];
     /// reads in a mix, percent
     Workload rwmixread: Number(u32), "PCT", "50", ["70"];
-    /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`;
+    /// `random`: all offsets equally likely; `cover`: each block once per pass; `steady`: each
+    /// block once, then those that leave the state of steady random writing; `zipf:THETA`;
     /// `pareto:POWER` (0.2: 80 % of the I/Os to 20 % of the area); `normal:PERCENT`, the deviation
     /// in percent of the area; `zoned:ACCESS/SIZE:...`: percent of the I/Os to percent of the area,
     /// in order (`zoned:50/5:30/15:20/80` are JESD219's zones)

@@ -60,6 +60,10 @@ impl Command {
                 let kept = "how much was erased is not known: purge it again";
                 on(one(&purge.drive), Some(kept.to_owned()), None)
             }
+            Command::Prepare(prepare) => {
+                let kept = "what was written is in the run folder; assay run --resume RUN goes on";
+                on(one(&prepare.drive), Some(kept.to_owned()), None)
+            }
             Command::Check(check) => on(one(&check.drive), kept_in(check.out.as_ref()), None),
             Command::Probe(probe) => on(one(&probe.drive), None, Some(PROBE_LIMIT)),
             _ => None,

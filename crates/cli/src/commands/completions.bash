@@ -9,7 +9,7 @@ _assay_with_values() {
         [[ " @SUITES@ " == *" $word "* ]] && suite=$word && break
     done
     case ${words[1]} in
-        run | job | probe | record | replay | verify | testbench | purge | serve) ;;
+        run | job | probe | record | replay | verify | testbench | purge | prepare | serve) ;;
         *)
             _assay "$@"
             return

@@ -22,5 +22,5 @@ end
 
 complete -c assay -n "__fish_assay_using_subcommand run suites; and __assay_without_suite" -a '@SUITES@'
 complete -c assay -n "__fish_assay_using_subcommand run; and not __assay_without_suite" -a '(__assay_drives)'
-complete -c assay -n "__fish_assay_using_subcommand job probe check record replay verify testbench purge serve" -a '(__assay_drives)'
+complete -c assay -n "__fish_assay_using_subcommand job probe check record replay verify testbench purge prepare serve" -a '(__assay_drives)'
 complete -c assay -n "__fish_assay_using_subcommand run" -l set -x -a '(__assay_keys)'

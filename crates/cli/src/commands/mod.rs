@@ -15,6 +15,7 @@ pub mod list;
 pub mod man;
 pub mod ocp;
 pub mod predict;
+pub mod prepare;
 pub mod probe;
 pub mod purge;
 pub mod record;

@@ -35,6 +35,8 @@ struct Request {
     settings: RunSettings,
     /// Set where the run was begun before.
     labels: Option<Vec<String>>,
+    /// Refused without permission to write, where a suite leaves out what it may not do.
+    will_write: bool,
 }
 
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
@@ -47,17 +49,44 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     if let Some(file) = arguments.job_file() {
         return job_file(file, arguments.clone(), output);
     }
+    let request = match &arguments.resume {
+        Some(path) => resumed_request(path, &arguments.drive)?,
+        None => {
+            let suite = catalogue::load(arguments.suite.as_deref().unwrap_or_default())?;
+            new_request(suite, &arguments)?
+        }
+    };
+    execute(request, arguments, output)
+}
+
+/// A new run of a suite that is no file and writes.
+pub fn run_suite(
+    suite: Suite,
+    arguments: RunArguments,
+    output: Output,
+) -> anyhow::Result<CommandOutcome> {
+    let request = Request {
+        will_write: true,
+        ..new_request(suite, &arguments)?
+    };
+    execute(request, arguments, output)
+}
+
+fn execute(
+    request: Request,
+    arguments: RunArguments,
+    output: Output,
+) -> anyhow::Result<CommandOutcome> {
     let Request {
         suite,
         drives: names,
         settings,
         labels,
-    } = match &arguments.resume {
-        Some(path) => resumed_request(path, &arguments.drive)?,
-        None => new_request(&arguments)?,
-    };
+        will_write,
+    } = request;
     let options = SessionOptions {
         destroy: arguments.destroy,
+        will_write,
         keep_data: suite.steps.iter().any(|s| s.job.contains_key("verify")),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), names.len())?,
         generator: Some(Arc::new(VerifyBlocks)),
@@ -163,11 +192,10 @@ fn job_file(
     super::fio::run(request, output)
 }
 
-fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
+fn new_request(suite: Suite, arguments: &RunArguments) -> anyhow::Result<Request> {
     if arguments.drives.is_empty() {
         bail_usage!("no drive given: assay run SUITE DRIVE (`assay list` shows the drives)");
     }
-    let suite = catalogue::load(arguments.suite.as_deref().unwrap_or_default())?;
     let mut set = Vec::new();
     for text in &arguments.set {
         let Some((key, value)) = text.split_once('=') else {
@@ -187,6 +215,7 @@ fn new_request(arguments: &RunArguments) -> anyhow::Result<Request> {
         drives: arguments.drives.clone(),
         settings,
         labels: None,
+        will_write: false,
     })
 }
 
@@ -222,6 +251,7 @@ fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
         drives,
         settings,
         labels,
+        will_write: false,
     })
 }
 

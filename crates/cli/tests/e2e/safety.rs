@@ -454,3 +454,32 @@ fn what_no_drive_answers_is_named_first() {
             .contains("in this host's memory")
     );
 }
+
+/// Once: the state that the first preparation left is still there.
+#[test]
+fn a_drive_is_prepared_with_permission_only_and_only_once() {
+    let fixture = Fixture::on_disk();
+    let before = fixture.noise("disk", 16 * MIB);
+    for state in ["steady", "filled", "sequential", "empty"] {
+        let done = fixture.run(&format!("prepare disk --to {state}"));
+        done.refuses(3, &["refused", "nothing was written to disk"]);
+    }
+    assert!(fixture.read("disk") == before);
+    fixture
+        .run("prepare disk --to steady --bs 4k,8k --destroy disk")
+        .refuses(2, &["--bs 4k,8k"]);
+    let states = |run: &str| -> Vec<Value> {
+        fixture.ok(&format!(
+            "prepare disk --to steady --destroy disk --out {run}"
+        ));
+        let exported = fixture.ok(&format!("export {run} --format json -o -"));
+        let cells = exported.json()["cells"].clone();
+        let cells = cells.as_array().unwrap().clone();
+        cells.iter().map(|cell| cell["state"].clone()).collect()
+    };
+    assert_eq!(states("first"), ["finished", "finished"]);
+    assert!(fixture.read("disk") != before);
+    let prepared = fixture.read("disk");
+    assert_eq!(states("second"), ["skipped", "skipped"]);
+    assert!(fixture.read("disk") == prepared);
+}

@@ -1,5 +1,5 @@
-//! Early stop of a soak in thermal and throughput steady state or at a temperature limit, and of a
-//! job in fio's steady state.
+//! Early stop of a soak in thermal and throughput steady state or at a temperature limit, of a job
+//! in fio's steady state, and of the writes that bring a drive to steady state.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,7 @@ use assay_workload::plan::{SteadyState, Workload};
 use assay_workload::run::{DriveOutcome, RunObserver};
 
 use super::results::{LIMIT_REACHED, SETTLED_S, STEADY_BYTES_PER_SECOND, STEADY_IOPS};
+use super::written::{Watched, WriteCourse};
 
 /// Why a cell stopped before its runtime.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,12 +21,15 @@ pub(super) enum StopReason {
     Settled,
     TemperatureLimit,
     SteadyRate,
+    /// By its writes.
+    Written,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum StopWhen {
     Settled(StopRule),
     SteadyRate(SteadyState),
+    Written(Watched),
 }
 
 impl StopWhen {
@@ -33,9 +37,11 @@ impl StopWhen {
         let steady = workloads
             .iter()
             .find_map(|workload| workload.steady_state.clone());
+        let first = workloads.first();
         cell.until
             .map(StopWhen::Settled)
             .or(steady.map(StopWhen::SteadyRate))
+            .or_else(|| Watched::of(cell, first?).map(StopWhen::Written))
     }
 
     /// What of an interval makes its rate.
@@ -45,6 +51,7 @@ impl StopWhen {
             StopWhen::SteadyRate(steady) if steady.figure == FioFigure::Bandwidth => {
                 ops.map(|(_, counts)| counts.bytes).sum()
             }
+            StopWhen::Written(_) => ops.map(|(_, counts)| counts.bytes).sum(),
             _ => ops.map(|(_, counts)| counts.ios).sum(),
         }
     }
@@ -57,6 +64,8 @@ pub(super) struct Stopped {
     pub(super) rule: Option<SteadyState>,
     /// What the rule says of each drive at the end.
     pub(super) steady: BTreeMap<usize, SteadyEvaluation>,
+    /// The writes that were watched.
+    pub(super) written: Option<(Watched, BTreeMap<usize, WriteCourse>)>,
 }
 
 impl Stopped {
@@ -66,7 +75,13 @@ impl Stopped {
             None => Vec::new(),
             Some(StopReason::TemperatureLimit) => vec![(LIMIT_REACHED, 1.0)],
             Some(StopReason::Settled | StopReason::SteadyRate) => vec![(SETTLED_S, elapsed_s)],
+            Some(StopReason::Written) => Vec::new(),
         };
+        if let Some((watched, courses)) = &self.written
+            && let Some(course) = courses.get(&job.drive)
+        {
+            values.extend(course.values(*watched));
+        }
         if let Some(rule) = &self.rule
             && let Some(steady) = self.steady.get(&job.drive).filter(|steady| steady.achieved)
         {
@@ -88,6 +103,7 @@ struct DriveSeries {
     /// End of each interval, its length, and its I/Os or bytes.
     rates: Vec<(Nanos, Nanos, u64)>,
     temperatures: Vec<(Nanos, f64)>,
+    writes: WriteCourse,
 }
 
 impl DriveSeries {
@@ -172,20 +188,25 @@ impl<'a> EarlyStop<'a> {
     }
 
     pub(super) fn stopped(self) -> Stopped {
-        let StopWhen::SteadyRate(rule) = self.when else {
-            return Stopped {
-                reason: self.reason,
-                ..Stopped::default()
-            };
-        };
-        let drives = self.drives.iter();
-        Stopped {
+        let mut stopped = Stopped {
             reason: self.reason,
-            steady: drives
-                .map(|(&drive, series)| (drive, series.steady_rate(&rule)))
-                .collect(),
-            rule: Some(rule),
+            ..Stopped::default()
+        };
+        let drives = self.drives.into_iter();
+        match self.when {
+            StopWhen::Settled(_) => {}
+            StopWhen::SteadyRate(rule) => {
+                stopped.steady = drives
+                    .map(|(drive, series)| (drive, series.steady_rate(&rule)))
+                    .collect();
+                stopped.rule = Some(rule);
+            }
+            StopWhen::Written(watched) => {
+                let courses = drives.map(|(drive, series)| (drive, series.writes));
+                stopped.written = Some((watched, courses.collect()));
+            }
         }
+        stopped
     }
 
     fn end(&mut self, reason: StopReason) {
@@ -207,9 +228,16 @@ impl RunObserver for EarlyStop<'_> {
             match latest.find(|(end, ..)| *end == interval.end) {
                 // A late worker's share, of any earlier interval: its span counts once.
                 Some((_, _, sum)) => *sum += amount,
-                None => series
-                    .rates
-                    .push((interval.end, interval.end - interval.start, amount)),
+                None => {
+                    // The threads' shares of the one before are all here.
+                    if let (StopWhen::Written(watched), Some(&(_, span, bytes))) =
+                        (&self.when, series.rates.last())
+                    {
+                        series.writes.add(*watched, bytes, span);
+                    }
+                    let span = interval.end - interval.start;
+                    series.rates.push((interval.end, span, amount));
+                }
             }
         }
         let mut drives = self.drives.values();
@@ -222,6 +250,9 @@ impl RunObserver for EarlyStop<'_> {
             }
             StopWhen::SteadyRate(rule) if drives.all(|drive| drive.steady_rate(rule).achieved) => {
                 self.end(StopReason::SteadyRate);
+            }
+            StopWhen::Written(watched) if drives.all(|drive| drive.writes.has_ended(*watched)) => {
+                self.end(StopReason::Written);
             }
             _ => {}
         }

@@ -78,7 +78,8 @@ impl Executor<'_, '_> {
             for warning in about_drive(&self.drives[drive]) {
                 self.warn(warning, Some(drive))?;
             }
-            if let Some(unit_bytes) = unit_bytes(&self.drives[drive])
+            if let Some(unit_bytes) = self.drives[drive].write_unit_bytes()
+                && unit_bytes > limit::COARSE_UNIT_BYTES
                 && let Some((cell, grid_bytes)) = first_cut(&self.plan.cells, drive, unit_bytes)
             {
                 let warning = warn::writes_cut_units(cell, grid_bytes, unit_bytes);
@@ -196,6 +197,11 @@ impl Executor<'_, '_> {
         drive: usize,
         stopped: &Stopped,
     ) -> Result<(), StoreError> {
+        if let Some((watched, courses)) = &stopped.written
+            && let Some(warning) = courses.get(&drive).and_then(|c| c.warning(*watched))
+        {
+            self.warn_cell(cell, drive, warning)?;
+        }
         let why = stopped
             .steady
             .get(&drive)
@@ -259,9 +265,8 @@ impl Executor<'_, '_> {
         if cell.plan.kind != CellKind::Prepare {
             warnings.extend(self.about_host(cell, (outcome, job), result, host, rate_reached));
         }
-        // A step that needs a state changes the one that an earlier step left.
         let written_pct = result.values.get(AREA_WRITTEN_PCT);
-        let written_pct = written_pct.filter(|_| cell.needs_state.is_none());
+        let written_pct = written_pct.filter(|_| !changes_state(cell));
         if let Some(&written_pct) = written_pct.filter(|pct| **pct < 100.0) {
             warnings.push(warn::area_not_covered(written_pct));
         }
@@ -362,12 +367,9 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(&str, usize, UnsupportedBlockSize)>
     found
 }
 
-/// Only where it is coarser than the blocks of every file system.
-fn unit_bytes(session: &DriveSession) -> Option<u64> {
-    let probe = session.probe()?.ok()?;
-    let preferred = probe.preferred_writes(None)?;
-    let unit_bytes = preferred.granularity_bytes.max(preferred.alignment_bytes);
-    (unit_bytes > limit::COARSE_UNIT_BYTES).then_some(unit_bytes)
+/// Whether its writes change the state that earlier ones left, in place of covering the area.
+fn changes_state(cell: &Cell) -> bool {
+    cell.needs_state.is_some() || cell.probes_steadiness
 }
 
 /// Sequential writes complete their units one after the other.

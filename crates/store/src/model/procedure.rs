@@ -175,6 +175,12 @@ pub const OFFERED_IOPS: &str = "offered_iops";
 /// Value of a preconditioning: blocks of the area that it wrote at least once, percent.
 pub const AREA_WRITTEN_PCT: &str = "area_written_pct";
 
+/// Value of a pass to steady state: what it wrote beyond the area once until garbage collection
+/// began, percent of the area.
+pub const SPARE_PCT: &str = "spare_pct";
+/// Value of a probe of steady state: its first rate, percent of the steady one.
+pub const PROBE_START_PCT: &str = "probe_start_pct";
+
 /// Steady state of a step's rounds by one tracked cell; the last record of a `group` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {

@@ -12,6 +12,7 @@ use super::RunPlan;
 use super::parameters::{toml_text, typed_option};
 use super::rounds::MAX_ROUNDS;
 use super::shrunk::divided;
+use super::steady::SteadyPhase;
 use crate::SuiteError;
 use crate::schema::{MatrixOption, ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
 
@@ -43,6 +44,8 @@ pub(super) struct Combination {
     /// Length of the stream, where the step gives it in chunks.
     pub(super) stream_bytes: Option<u64>,
     pub(super) skip: Option<String>,
+    /// Of a step that preconditions to steady state.
+    pub(super) phase: Option<SteadyPhase>,
 }
 
 /// Threads for a total queue depth: the most that divide it evenly.
@@ -204,7 +207,7 @@ impl StepOnDrive<'_> {
             .collect::<Result<Vec<_>, _>>()
             .and_then(|mut combinations| {
                 lay_out_streams(&mut combinations, self.drive.info().capacity_bytes)?;
-                Ok(combinations)
+                self.in_phases(combinations)
             })
             .map_err(|why| self.failed(&why))
     }
@@ -309,6 +312,7 @@ impl StepOnDrive<'_> {
             idle_before: Nanos::ZERO,
             stream_bytes,
             skip,
+            phase: None,
         })
     }
 

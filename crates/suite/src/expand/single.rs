@@ -138,7 +138,10 @@ fn plan(
             id: id.clone(),
             title: job.name.clone(),
             work: match job.prepares {
-                true => StepWork::Prepare { sets_state: None },
+                true => StepWork::Prepare {
+                    sets_state: None,
+                    precondition: None,
+                },
                 false => StepWork::default(),
             },
             ..SuiteStep::default()

@@ -50,6 +50,16 @@ pub(super) struct StepKeys {
     pub(super) sets_state: Option<String>,
     #[serde(alias = "wants")]
     needs_state: Option<String>,
+    pub(super) precondition: Option<Precondition>,
+}
+
+/// How a step of kind `prepare` preconditions, where not by its job alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precondition {
+    /// A pass in the order that leaves the state of steady random writing, then random writes until
+    /// their rate is steady.
+    Steady,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -110,6 +120,7 @@ pub enum StepWork {
     },
     Prepare {
         sets_state: Option<String>,
+        precondition: Option<Precondition>,
     },
     Purge {
         sets_state: Option<String>,
@@ -159,7 +170,8 @@ impl StepKeys {
     fn check_kind(&self) -> Result<(), String> {
         use CellKind::{Concurrent, Measure, Prepare, Purge, Soak};
         let start = self.start.as_ref();
-        let keys_of_kinds: [KeysOfKinds<'_>; 6] = [
+        let keys_of_kinds: [KeysOfKinds<'_>; 7] = [
+            (&[Prepare], &[("precondition", self.precondition.is_some())]),
             (
                 &[Concurrent],
                 &[
@@ -265,6 +277,19 @@ impl StepKeys {
         if self.sets_state.is_some() && self.kind == CellKind::Soak && self.has("runtime") {
             return Some("sets_state needs kind prepare or purge, or soak without a runtime");
         }
+        let ends = [
+            "runtime",
+            "io_size",
+            "random_distribution",
+            "steadystate",
+            "interval",
+        ];
+        if self.precondition.is_some() && self.has_any(&ends) {
+            return Some(
+                "precondition sets order, intervals and end of the writes; remove runtime, \
+                 io_size, random_distribution, steadystate and interval",
+            );
+        }
         if self.until.is_some() && !self.has("runtime") {
             return Some("until needs kind soak and a runtime");
         }
@@ -361,7 +386,10 @@ impl TryFrom<StepKeys> for SuiteStep {
                 },
                 sets_state,
             },
-            CellKind::Prepare => StepWork::Prepare { sets_state },
+            CellKind::Prepare => StepWork::Prepare {
+                sets_state,
+                precondition: keys.precondition,
+            },
             CellKind::Purge => StepWork::Purge { sets_state },
             CellKind::Inspect => StepWork::Inspect,
             CellKind::Idle => StepWork::Idle,
@@ -443,8 +471,15 @@ impl SuiteStep {
     pub fn sets_state(&self) -> Option<&str> {
         match &self.work {
             StepWork::Soak { sets_state, .. }
-            | StepWork::Prepare { sets_state }
+            | StepWork::Prepare { sets_state, .. }
             | StepWork::Purge { sets_state } => sets_state.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub fn precondition(&self) -> Option<Precondition> {
+        match self.work {
+            StepWork::Prepare { precondition, .. } => precondition,
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 //! # Architecture
 //! [`AddressGenerator`] serves one worker; [`AddressGenerator::next`] neither allocates nor
 //! divides. It draws sizes from [`BlockSizes`] and offsets by an [`AddressPattern`]: `Permutation`
-//! (a covering pass, the scatter of ranks), [`RankLaw`], [`ZoneShares`].
+//! (a covering pass, the scatter of ranks), `SteadyOrder`, [`RankLaw`], [`ZoneShares`].
 //!
 //! # Geometry
 //! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at
@@ -19,6 +19,7 @@ mod error;
 pub mod fio;
 mod permutation;
 mod ranks;
+mod steady;
 #[cfg(test)]
 #[path = "../../tests/unit/access.rs"]
 mod tests;
@@ -32,6 +33,8 @@ pub use error::AccessError;
 use permutation::Permutation;
 pub use ranks::RankLaw;
 use ranks::Ranks;
+pub use steady::AREA_PER_LEAD;
+use steady::SteadyOrder;
 use zoned::ZoneSampler;
 pub use zoned::ZoneShares;
 
@@ -52,6 +55,9 @@ pub enum AddressPattern {
     Uniform,
     /// A pass is one of all workers of a region together ([`AddressGenerator::sharing_passes`]).
     Cover,
+    /// Each block once, then those whose overwriting leaves the state of steady random writing;
+    /// shared as a pass of [`AddressPattern::Cover`] is.
+    Steady,
     /// Ranks are scattered over the region, the same way for all workers of a seed: hot blocks are
     /// shared.
     Ranked(RankLaw),
@@ -159,6 +165,7 @@ enum Order {
         /// Workers that share a pass: each takes every so many-th place of it.
         stride: u64,
     },
+    Steady(Box<SteadyOrder>),
     Ranked {
         ranks: Ranks,
         scatter: Permutation,
@@ -293,17 +300,18 @@ impl Order {
                 }
             }
             AddressPattern::Uniform => Order::Uniform,
-            AddressPattern::Cover => {
-                if !config.block_sizes.is_single() || config.write_sizes.is_some() {
-                    let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
-                    return Err(AccessError::CoverWithMix(sizes.join(",")));
-                }
-                Order::Cover {
-                    permutation: Permutation::new(slots, rng),
-                    next: 0,
-                    stride: 1,
-                }
+            AddressPattern::Cover | AddressPattern::Steady
+                if !config.block_sizes.is_single() || config.write_sizes.is_some() =>
+            {
+                let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
+                return Err(AccessError::CoverWithMix(sizes.join(",")));
             }
+            AddressPattern::Cover => Order::Cover {
+                permutation: Permutation::new(slots, rng),
+                next: 0,
+                stride: 1,
+            },
+            AddressPattern::Steady => Order::Steady(Box::new(SteadyOrder::new(slots, seed))),
             AddressPattern::Zoned(shares) => {
                 let align_bytes = u64::from(config.effective_align_bytes());
                 Order::Zoned(ZoneSampler::new(shares, area_bytes, align_bytes, slots)?)
@@ -390,6 +398,9 @@ impl AddressGenerator {
     /// Zones are entered by each worker at its own time and have passes of their own.
     #[must_use]
     pub fn sharing_passes(mut self, seed: u64, worker: u32, workers: u32) -> AddressGenerator {
+        if let Order::Steady(order) = &mut self.order {
+            order.share(worker, workers);
+        }
         if let Order::Cover {
             permutation,
             next,
@@ -473,6 +484,7 @@ impl AddressGenerator {
                 }
                 slot * self.align_bytes
             }
+            Order::Steady(order) => order.next() * self.align_bytes,
             Order::Ranked { ranks, scatter } => {
                 scatter.apply(ranks.sample(&mut self.rng)) * self.align_bytes
             }
@@ -518,7 +530,7 @@ impl AddressGenerator {
                 *next = 0;
                 permutation.reshuffle(&mut self.rng);
             }
-            Order::Uniform | Order::Ranked { .. } | Order::Zoned(_) => {}
+            Order::Uniform | Order::Steady(_) | Order::Ranked { .. } | Order::Zoned(_) => {}
         }
     }
 }

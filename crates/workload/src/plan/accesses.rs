@@ -148,6 +148,7 @@ pub(super) fn block_sizes(
 fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
     const OPTION: &str = "random_distribution";
     const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), \
+                           steady (to steady state, in one pass), \
                            zipf:THETA (e.g. zipf:1.2), pareto:POWER (e.g. pareto:0.2), \
                            normal:PERCENT (e.g. normal:10), zoned:ACCESS/SIZE:... (percent, e.g. \
                            zoned:50/5:30/15:20/80)";
@@ -165,6 +166,7 @@ fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanErr
     match text.split_once(':') {
         None if text == "random" => Ok(AddressPattern::Uniform),
         None if text == "cover" => Ok(AddressPattern::Cover),
+        None if text == "steady" => Ok(AddressPattern::Steady),
         Some(("zoned", shares)) => Ok(AddressPattern::Zoned(shares.parse()?)),
         Some((law, number)) => {
             let number = number.parse();
