@@ -81,7 +81,7 @@ pub fn append(out: &mut Vec<u8>, agreement: Agreement, head: &[u8], data: &[u8])
     }
 }
 
-/// Whether `input` begins with data and, behind `data_bytes` of it, their digest.
+/// Whether the first bytes of `digest` are the digest that was computed.
 pub fn is_digest_of(digest: &[u8], computed: u32) -> bool {
     u32::load(digest) == computed
 }
