@@ -12,7 +12,7 @@ use assay_store::model::SourceFile;
 use assay_units::text::hexadecimal;
 use sha2::{Digest, Sha256};
 
-use crate::fio::logs::{self, LogKind, Rates};
+use crate::fio::logs::{self, Rates};
 use crate::fio::options::Options;
 use crate::format::Format;
 use crate::judge::judge;
@@ -60,9 +60,13 @@ struct Candidate {
     name: String,
 }
 
+/// The logs of jobs, by folder and prefix, and the first of the files.
+type Logs = BTreeMap<PathBuf, (Rates, SourceFile)>;
+
 enum Outcome {
     Results(Imported),
-    Log(SourceFile, Rates),
+    /// Merged into those of its job.
+    Log,
     Rejected(Rejected),
     Other,
 }
@@ -141,19 +145,21 @@ fn walk(
     Ok(())
 }
 
-/// One outcome per file, in their order.
-fn read_all(candidates: &[Candidate], assumed: &Options) -> Vec<Outcome> {
+/// One outcome per file, in their order, and the logs.
+fn read_all(candidates: &[Candidate], assumed: &Options) -> (Vec<Outcome>, Logs) {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let logs = Mutex::new(Logs::new());
     std::thread::scope(|scope| {
         for _ in 0..workers.min(candidates.len()) {
             scope.spawn(|| {
                 let mut own = Vec::new();
-                while let Some((at, file)) = {
+                loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    candidates.get(at).map(|file| (at, file))
-                } {
-                    own.push((at, read(file, assumed)));
+                    let Some(file) = candidates.get(at) else {
+                        break;
+                    };
+                    own.push((at, read(file, assumed, &logs)));
                 }
                 if let Ok(mut all) = outcomes.lock() {
                     all.extend(own);
@@ -163,10 +169,11 @@ fn read_all(candidates: &[Candidate], assumed: &Options) -> Vec<Outcome> {
     });
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
     outcomes.sort_by_key(|(at, _)| *at);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+    let outcomes = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+    (outcomes, logs.into_inner().unwrap_or_default())
 }
 
-fn read(file: &Candidate, assumed: &Options) -> Outcome {
+fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
     let rejected = |reason: String| {
         let name = file.name.clone();
         Outcome::Rejected(Rejected { name, reason })
@@ -189,7 +196,18 @@ fn read(file: &Candidate, assumed: &Options) -> Outcome {
         tool: String::new(),
     };
     if let (Format::FioLog, Some((_, kind))) = (format, logs::kind_of(&file.name)) {
-        return Outcome::Log(source, Rates::of(kind, &text));
+        let (prefix, _) = logs::kind_of(&file.name).unwrap_or((&file.name, kind));
+        let last = Path::new(prefix).file_name().unwrap_or_default();
+        let rates = Rates::of(kind, &text);
+        if let Ok(mut all) = jobs.lock() {
+            let known = all.entry(file.path.with_file_name(last));
+            let (sum, first) = known.or_insert_with(|| (Rates::default(), source.clone()));
+            sum.merge(rates);
+            if source.name < first.name {
+                *first = source;
+            }
+        }
+        return Outcome::Log;
     }
     match format.parse(&text, assumed) {
         Ok(parsed) => {
@@ -223,30 +241,25 @@ fn is_broken_result(text: &[u8]) -> bool {
     text.starts_with(b"{") && memchr::memmem::find(text, b"\"jobname\"").is_some()
 }
 
-fn sorted(outcomes: Vec<Outcome>, candidates: &[Candidate], assumed: &Options) -> Collection {
+fn sorted(
+    (outcomes, logs): (Vec<Outcome>, Logs),
+    candidates: &[Candidate],
+    assumed: &Options,
+) -> Collection {
     let mut collection = Collection::default();
     let mut seen = BTreeSet::new();
-    let mut found: BTreeMap<PathBuf, (Rates, SourceFile)> = BTreeMap::new();
-    for (outcome, file) in outcomes.into_iter().zip(candidates) {
+    for outcome in outcomes {
         match outcome {
             Outcome::Results(imported) => match seen.insert(imported.source.sha256.clone()) {
                 true => collection.imported.push(imported),
                 false => collection.duplicates += 1,
             },
-            Outcome::Log(source, of_thread) => {
-                let (prefix, _) = logs::kind_of(&file.name).unwrap_or((&file.name, LogKind::Other));
-                let last = Path::new(prefix).file_name().unwrap_or_default();
-                let place = file.path.with_file_name(last);
-                let known = found.entry(place);
-                let (rates, _) = known.or_insert_with(|| (Rates::default(), source));
-                rates.merge(&of_thread);
-            }
+            Outcome::Log => {}
             Outcome::Rejected(rejected) => collection.rejected.push(rejected),
             Outcome::Other => collection.other_files += 1,
         }
     }
-    let alone = attach(&mut collection, found, candidates);
-    for (place, (rates, source)) in alone {
+    for (place, (rates, source)) in attach(&mut collection, logs, candidates) {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         match rates.job(&name, assumed) {
             Some(job) => collection.imported.push(Imported {
@@ -264,11 +277,7 @@ fn sorted(outcomes: Vec<Outcome>, candidates: &[Candidate], assumed: &Options) -
 }
 
 /// Gives each job the logs that its options name, in the folder of its file; returns the others.
-fn attach(
-    collection: &mut Collection,
-    mut logs: BTreeMap<PathBuf, (Rates, SourceFile)>,
-    candidates: &[Candidate],
-) -> BTreeMap<PathBuf, (Rates, SourceFile)> {
+fn attach(collection: &mut Collection, mut logs: Logs, candidates: &[Candidate]) -> Logs {
     let folders: BTreeMap<&str, &Path> = candidates
         .iter()
         .filter_map(|file| Some((file.name.as_str(), file.path.parent()?)))
@@ -282,7 +291,7 @@ fn attach(
                 continue;
             };
             if let Some((rates, _)) = logs.remove(&folder.join(prefix)) {
-                job.series = rates.series(job.workload.bs_bytes);
+                job.logs = Some(rates);
             }
         }
     }

@@ -21,7 +21,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::{Interval, OpSummary};
+use assay_stats::OpSummary;
 use assay_store::model::WorkloadRecord;
 use assay_units::Nanos;
 
@@ -35,6 +35,8 @@ pub mod run_folder;
 
 pub use collect::{Collection, Imported, Rejected, collect};
 pub use error::ImportError;
+
+use crate::fio::logs::Rates;
 
 /// A longer file is not read: the largest of 7,252 public result files had 4 MB.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -87,7 +89,7 @@ pub struct Job {
     /// Further values, named with their unit.
     pub values: BTreeMap<String, f64>,
     /// Rates over time, where there are logs.
-    pub series: Vec<Interval>,
+    pub logs: Option<Rates>,
     /// Name of its logs without kind and number, in the folder of its file.
     pub log_prefix: Option<String>,
     /// What the figures cannot tell.

@@ -8,12 +8,12 @@ use assay_store::model::{
     BuildRecord, CellKind, CellPlan, CellResult, DriveRecord, Entry, HostRecord, ImportRecord,
     IntervalRecord, Manifest, RunEnd, SCHEMA, SuiteRecord, Warning,
 };
-use assay_store::{Destination, RunWriter};
+use assay_store::{Destination, RunWriter, StoreError};
 use assay_units::text::compact_size;
 use assay_units::{Nanos, Op};
 
 use crate::collect::Collection;
-use crate::{Direction, ImportError, Job};
+use crate::{Direction, ImportError, Job, Note};
 
 /// What the files do not say of the drive, and the run itself.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,9 @@ pub struct Written {
 /// Name of the device of files that do not name one.
 const NO_DEVICE: &str = "drive";
 
+/// Lines of a series that are held in memory: each has room for histograms.
+const LINES_AT_ONCE: usize = 64;
+
 /// A job, where it is from, and its drive.
 struct Placed<'a> {
     job: &'a Job,
@@ -78,7 +81,7 @@ pub fn write(
         resumed,
     })?;
     for (placed, plan) in placed.iter().zip(&manifest.cells) {
-        writer.append_all(&entries(placed, plan, &manifest.created))?;
+        append(&mut writer, placed, plan, &manifest.created)?;
     }
     let path = writer.finish(RunEnd::Complete, &manifest.created)?;
     let mut unfit = BTreeMap::new();
@@ -260,44 +263,35 @@ fn cell(placed: &Placed<'_>, label: &str, ids: &mut Ids) -> CellPlan {
     }
 }
 
-/// The journal's lines of a job.
-fn entries(placed: &Placed<'_>, plan: &CellPlan, created: &str) -> Vec<Entry> {
+/// Writes the journal's lines of a job.
+fn append(
+    writer: &mut RunWriter,
+    placed: &Placed<'_>,
+    plan: &CellPlan,
+    created: &str,
+) -> Result<(), StoreError> {
     let job = placed.job;
-    let cell = || plan.id.clone();
     let at = |date: Option<jiff::Timestamp>| date.map_or(created.to_owned(), |d| d.to_string());
     let span = jiff::SignedDuration::from_nanos(i64::try_from(job.elapsed.0).unwrap_or(i64::MAX));
     let began = job.ended.and_then(|ended| ended.checked_sub(span).ok());
-    let mut entries = vec![Entry::CellStart {
-        cell: cell(),
+    let mut lines = vec![Entry::CellStart {
+        cell: plan.id.clone(),
         at: at(began),
     }];
-    let series = match job.series.is_empty() {
-        true => whole(job).into_iter().collect(),
-        false => job.series.clone(),
-    };
-    let record = |interval| IntervalRecord::new(&plan.id, placed.drive, interval);
-    entries.extend(series.into_iter().map(record).map(Entry::Interval));
-    let warning = |code: &str, message: &str, advice: &str| {
-        Entry::Warning(Warning {
-            code: code.to_owned(),
-            cell: Some(cell()),
-            drive: Some(placed.drive),
-            message: message.to_owned(),
-            advice: advice.to_owned(),
-        })
-    };
-    for note in &job.notes {
-        entries.push(warning(
-            code::IMPORT_INCOMPLETE,
-            note.message(),
-            note.advice(),
-        ));
+    let record = |interval| Entry::Interval(IntervalRecord::new(&plan.id, placed.drive, interval));
+    match &job.logs {
+        None => lines.extend(whole(job).map(record)),
+        Some(logs) => {
+            for interval in logs.series(job.workload.bs_bytes) {
+                lines.push(record(interval));
+                if lines.len() == LINES_AT_ONCE {
+                    writer.append_all(&lines)?;
+                    lines.clear();
+                }
+            }
+        }
     }
-    for reason in &job.unfit {
-        let message = format!("Not compared with other drives and runs: {reason}.");
-        let advice = "Options that the file does not have are given with --assume OPTION=VALUE.";
-        entries.push(warning(code::IMPORT_UNFIT, &message, advice));
-    }
+    lines.extend(warnings(placed, plan));
     let result = CellResult {
         drive: placed.drive,
         elapsed: job.elapsed,
@@ -308,12 +302,33 @@ fn entries(placed: &Placed<'_>, plan: &CellPlan, created: &str) -> Vec<Entry> {
         values: job.values.clone(),
         ..CellResult::default()
     };
-    entries.push(Entry::CellFinish {
-        cell: cell(),
+    lines.push(Entry::CellFinish {
+        cell: plan.id.clone(),
         at: at(job.ended),
         results: vec![result],
     });
-    entries
+    writer.append_all(&lines)
+}
+
+/// What the figures of a job cannot tell, and why they are not compared.
+fn warnings(placed: &Placed<'_>, plan: &CellPlan) -> Vec<Entry> {
+    let warning = |code: &str, message: &str, advice: &str| {
+        Entry::Warning(Warning {
+            code: code.to_owned(),
+            cell: Some(plan.id.clone()),
+            drive: Some(placed.drive),
+            message: message.to_owned(),
+            advice: advice.to_owned(),
+        })
+    };
+    let notes = placed.job.notes.iter();
+    let of_note = |note: &Note| warning(code::IMPORT_INCOMPLETE, note.message(), note.advice());
+    let unfit = placed.job.unfit.iter().map(|reason| {
+        let message = format!("Not compared with other drives and runs: {reason}.");
+        let advice = "Options that the file does not have are given with --assume OPTION=VALUE.";
+        warning(code::IMPORT_UNFIT, &message, advice)
+    });
+    notes.map(of_note).chain(unfit).collect()
 }
 
 /// The whole span as one interval, for its distributions; `None` without any.

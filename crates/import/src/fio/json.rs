@@ -21,6 +21,9 @@ use number::{Bins, Percentiles, count, real};
 /// Key of the version, by which a document is recognised.
 pub const VERSION_KEY: &[u8] = b"\"fio version\"";
 
+/// Whole latency over completion latency from which on the submission waited for the drive.
+const BLOCKED: f64 = 2.0;
+
 /// Places of one file at which a document may begin: a log before it can have braces too.
 const MAX_STARTS: usize = 256;
 
@@ -325,35 +328,32 @@ impl Side {
         direction
     }
 
-    /// Completion latency, with its percentiles, or else the whole latency: where the percentiles
-    /// are of it (`lat_percentiles`), where completion latency is wrong (with `sqthread_poll` some
-    /// versions measure it from the start of the job), and where the submission blocked, so that
-    /// completion is the smaller part.
+    /// The whole latency, from the start of the submission as assay measures it, with fio's
+    /// percentiles, which are of completion latency (of the whole with `lat_percentiles`). They are
+    /// left out where completion latency is wrong (with `sqthread_poll` some versions measure it
+    /// from the start of the job), and where the submission blocked, so that completion is the
+    /// smaller part.
     fn latency(&self, in_flight: u64, direction: &mut Direction, notes: &mut Vec<Note>) {
         let all = [
             Times::of(self.clat_ns.as_ref(), self.clat.as_ref()),
             Times::of(self.lat_ns.as_ref(), self.lat.as_ref()),
         ];
         let iops = direction.summary.iops;
-        let plausible = all.map(|found| {
+        let [completion, whole] = all.map(|found| {
             found.filter(|(t, ns)| !judge::is_implausible(iops, t.mean * ns, in_flight))
         });
-        let chosen = match plausible {
-            [Some(completion), Some(whole)] => {
-                let blocked = whole.0.mean > 2.0 * completion.0.mean;
-                let only_whole = whole.0.has_percentiles() && !completion.0.has_percentiles();
-                Some(if blocked || only_whole {
-                    whole
-                } else {
-                    completion
-                })
+        let Some((times, ns)) = whole.or(completion) else {
+            if all.iter().any(Option::is_some) {
+                notes.push(Note::ImplausibleLatency);
             }
-            [completion, whole] => completion.or(whole),
+            return;
         };
-        match chosen {
-            Some((times, ns)) => times.fill(direction, ns, notes),
-            None if all.iter().any(Option::is_some) => notes.push(Note::ImplausibleLatency),
-            None => {}
+        times.fill_moments(direction, ns);
+        let mean_ns = times.mean * ns;
+        let completion = completion.filter(|(t, ns)| mean_ns <= BLOCKED * t.mean * ns);
+        let mut with = [completion, whole].into_iter().flatten();
+        if let Some((times, ns)) = with.find(|(times, _)| times.has_percentiles()) {
+            times.fill_percentiles(direction, ns, notes);
         }
     }
 }
@@ -372,8 +372,8 @@ impl Times {
         !self.bins.0.is_empty() || self.percentile.0.iter().any(|(_, value)| *value > 0.0)
     }
 
-    /// `ns` is the unit in nanoseconds.
-    fn fill(&self, direction: &mut Direction, ns: f64, notes: &mut Vec<Note>) {
+    /// Samples, mean, deviation, extremes; `ns` is the unit in nanoseconds.
+    fn fill_moments(&self, direction: &mut Direction, ns: f64) {
         let latency = &mut direction.summary.latency_ns;
         latency.samples = match self.n {
             0 => direction.summary.ios,
@@ -383,6 +383,10 @@ impl Times {
         latency.stddev = self.stddev * ns;
         latency.min = (self.min * ns) as u64;
         latency.max = (self.max * ns) as u64;
+    }
+
+    fn fill_percentiles(&self, direction: &mut Direction, ns: f64, notes: &mut Vec<Note>) {
+        let latency = &mut direction.summary.latency_ns;
         for &(percent, value) in &self.percentile.0 {
             // fio 2.2 fills its table with percentiles of 0.
             if percent > 0.0 && set_percentile(latency, percent, value * ns) {

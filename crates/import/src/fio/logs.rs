@@ -1,6 +1,6 @@
 //! fio's logs over time (HOWTO.rst, "Log File Formats"): `NAME_bw.N.log` and `NAME_iops.N.log`, one
 //! for each thread, with time in milliseconds, value, direction, block size. With `log_avg_msec` a
-//! line is the mean of an interval, otherwise one I/O. `NAME_clat.N.log` gives a mean latency; no
+//! line is the mean of an interval, otherwise one I/O. `NAME_lat.N.log` gives a mean latency; no
 //! distribution can be made of means.
 
 use std::collections::BTreeMap;
@@ -19,14 +19,18 @@ pub enum LogKind {
     Bandwidth,
     /// I/Os per second.
     Iops,
-    /// Mean completion latency, nanoseconds.
+    /// Mean latency, nanoseconds.
     Latency,
-    /// Submission latency, whole latency, or a histogram.
+    /// Mean completion latency, nanoseconds: in place of latency where there is no log of it.
+    Completion,
+    /// Submission latency, or a histogram.
     Other,
 }
 
-/// Intervals of one log that are read: a day of seconds and more.
+/// Intervals of one log that are read: two days of seconds.
 const MAX_INTERVALS: u32 = 200_000;
+/// Interval of logs without averages, milliseconds.
+const UNAVERAGED_MS: u64 = 1000;
 
 /// The part of a name before the kind, and the kind: `NAME_bw.1.log`, `NAME_bw.log`.
 pub fn kind_of(name: &str) -> Option<(&str, LogKind)> {
@@ -40,8 +44,9 @@ pub fn kind_of(name: &str) -> Option<(&str, LogKind)> {
     let kind = match kind {
         "bw" => LogKind::Bandwidth,
         "iops" => LogKind::Iops,
-        "clat" => LogKind::Latency,
-        "lat" | "slat" | "hist" => LogKind::Other,
+        "lat" => LogKind::Latency,
+        "clat" => LogKind::Completion,
+        "slat" | "hist" => LogKind::Other,
         _ => return None,
     };
     Some((prefix, kind))
@@ -50,14 +55,16 @@ pub fn kind_of(name: &str) -> Option<(&str, LogKind)> {
 /// Whether the first line is one of a log.
 pub fn is_log(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
-    text.lines()
-        .next()
-        .is_some_and(|line| line_of(line).is_some())
+    let mut lines = text.lines();
+    lines.next().is_some_and(|line| line_of(line).is_some())
 }
+
+/// By the number of fio's direction.
+const OPERATIONS: [Op; 3] = [Op::Read, Op::Write, Op::Discard];
 
 struct Line {
     at_ms: u64,
-    value: f64,
+    value: u64,
     direction: usize,
     bs_bytes: u64,
 }
@@ -72,126 +79,154 @@ fn line_of(line: &str) -> Option<Line> {
     })
 }
 
-/// The rates of one job over time, summed over its threads.
+/// The rates of one job over time, summed over its threads. Sums are of whole numbers, so that they
+/// do not depend on the order of the threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rates {
-    /// Milliseconds of an interval.
     interval_ms: u64,
+    /// Without averages a line is an I/O.
+    is_averaged: bool,
     /// By interval and direction.
     counts: BTreeMap<(u32, usize), Counts>,
-    has_ios: bool,
-    has_bytes: bool,
 }
 
+/// Sums of the values, and of how many lines: of IOPS, KiB/s, latency, completion latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Counts {
-    ios: f64,
-    bytes: f64,
-    /// Means of latency: sum in nanoseconds, and how many.
-    latency: (f64, f64),
+struct Counts([(u64, u64); 4]);
+
+impl Counts {
+    fn add(&mut self, kind: LogKind, value: u64, lines: u64) {
+        let place = match kind {
+            LogKind::Iops => 0,
+            LogKind::Bandwidth => 1,
+            LogKind::Latency => 2,
+            LogKind::Completion => 3,
+            LogKind::Other => return,
+        };
+        let sum = &mut self.0[place];
+        *sum = (sum.0.saturating_add(value), sum.1.saturating_add(lines));
+    }
 }
 
 impl Rates {
     /// The log of a thread; lines that are none are left out.
     pub fn of(kind: LogKind, text: &[u8]) -> Rates {
-        let mut rates = Rates::default();
-        rates.add(kind, text);
-        rates
-    }
-
-    /// Adds another thread's, or the other kind's. Of another interval it is left out.
-    pub fn merge(&mut self, other: &Rates) {
-        if self.counts.is_empty() {
-            self.interval_ms = other.interval_ms;
-        }
-        if self.interval_ms != other.interval_ms {
-            return;
-        }
-        for (place, counts) in &other.counts {
-            let sum = self.counts.entry(*place).or_default();
-            sum.ios += counts.ios;
-            sum.bytes += counts.bytes;
-            sum.latency.0 += counts.latency.0;
-            sum.latency.1 += counts.latency.1;
-        }
-        self.has_ios |= other.has_ios;
-        self.has_bytes |= other.has_bytes;
-    }
-
-    fn add(&mut self, kind: LogKind, text: &[u8]) {
         let text = String::from_utf8_lossy(text);
-        let lines: Vec<Line> = text.lines().filter_map(line_of).collect();
+        let lines: Vec<Line> = match kind {
+            LogKind::Other => Vec::new(),
+            _ => text.lines().filter_map(line_of).collect(),
+        };
         // With averages there is no block size.
         let is_averaged = lines.iter().all(|line| line.bs_bytes == 0);
         let interval_ms = match is_averaged {
             true => spacing_ms(&lines),
-            false => 1000,
+            false => UNAVERAGED_MS,
         };
-        self.interval_ms = interval_ms;
-        let seconds = interval_ms as f64 / 1e3;
+        let mut counts: BTreeMap<(u32, usize), Counts> = BTreeMap::new();
         for line in &lines {
             // A mean is written at the end of its interval, a millisecond early or late.
             let index = match is_averaged {
-                true => line.at_ms.saturating_add(interval_ms / 2) / interval_ms,
-                false => line.at_ms / interval_ms + 1,
+                true => (line.at_ms.saturating_add(interval_ms / 2) / interval_ms).max(1) - 1,
+                false => line.at_ms / interval_ms,
             };
-            let index = u32::try_from(index.max(1) - 1).unwrap_or(u32::MAX);
-            if index >= MAX_INTERVALS || !line.value.is_finite() || line.value < 0.0 {
+            if index >= MAX_INTERVALS.into() {
                 continue;
             }
-            let counts = self.counts.entry((index, line.direction)).or_default();
-            match (kind, is_averaged) {
-                (LogKind::Iops, true) => counts.ios += line.value * seconds,
-                (LogKind::Iops, false) => counts.ios += 1.0,
-                (LogKind::Bandwidth, true) => counts.bytes += line.value * 1024.0 * seconds,
-                (LogKind::Bandwidth, false) => counts.bytes += line.bs_bytes as f64,
-                (LogKind::Latency, _) => {
-                    counts.latency.0 += line.value;
-                    counts.latency.1 += 1.0;
-                }
-                (LogKind::Other, _) => {}
-            }
+            let value = match (kind, is_averaged) {
+                (LogKind::Iops, false) => 1,
+                (LogKind::Bandwidth, false) => line.bs_bytes,
+                _ => line.value,
+            };
+            let place = (index as u32, line.direction);
+            counts.entry(place).or_default().add(kind, value, 1);
         }
-        self.has_ios |= kind == LogKind::Iops && !lines.is_empty();
-        self.has_bytes |= kind == LogKind::Bandwidth && !lines.is_empty();
+        Rates {
+            interval_ms,
+            is_averaged,
+            counts,
+        }
     }
 
-    /// The intervals; a log of one kind gives the other by the block size, where it is known.
-    pub fn series(&self, bs_bytes: u64) -> Vec<Interval> {
-        let mut series: BTreeMap<u32, Interval> = BTreeMap::new();
+    /// Adds another thread's, or another kind's. Of another interval it is left out.
+    pub fn merge(&mut self, other: Rates) {
+        if self.counts.is_empty() {
+            *self = other;
+            return;
+        }
+        if (self.interval_ms, self.is_averaged) != (other.interval_ms, other.is_averaged) {
+            return;
+        }
+        let kinds = [
+            LogKind::Iops,
+            LogKind::Bandwidth,
+            LogKind::Latency,
+            LogKind::Completion,
+        ];
+        for (place, counts) in other.counts {
+            let sum = self.counts.entry(place).or_default();
+            for (kind, (value, lines)) in kinds.into_iter().zip(counts.0) {
+                sum.add(kind, value, lines);
+            }
+        }
+    }
+
+    /// Whether a kind, by its place in [`Counts`], was logged.
+    fn has(&self, place: usize) -> bool {
+        self.counts.values().any(|counts| counts.0[place].1 > 0)
+    }
+
+    /// The intervals, one at a time, since each has room for a histogram; a log of one kind gives
+    /// the other by the block size, where it is known.
+    pub fn series(&self, bs_bytes: u64) -> impl Iterator<Item = Interval> + '_ {
+        let mut indices: Vec<u32> = self.counts.keys().map(|(index, _)| *index).collect();
+        indices.dedup();
         let span = Nanos(self.interval_ms.saturating_mul(1_000_000));
-        for (&(index, direction), &Counts { ios, bytes, .. }) in &self.counts {
-            let bs = bs_bytes as f64;
-            let (ios, bytes) = match (self.has_ios, self.has_bytes) {
-                (true, false) => (ios, ios * bs),
-                (false, true) if bs_bytes > 0 => (bytes / bs, bytes),
-                _ => (ios, bytes),
-            };
-            let counts = OpInterval {
-                ios: ios.round() as u64,
-                bytes: bytes.round() as u64,
-                ..OpInterval::default()
-            };
+        let known = (self.has(0), self.has(1));
+        indices.into_iter().map(move |index| {
             let start = Nanos(span.0.saturating_mul(index.into()));
-            let interval = series.entry(index).or_insert_with(|| Interval {
+            let of = |((_, direction), counts): (&(u32, usize), &Counts)| {
+                let (ios, bytes) = self.counts_of(counts, known, bs_bytes);
+                let counts = OpInterval {
+                    ios,
+                    bytes,
+                    ..OpInterval::default()
+                };
+                (OPERATIONS[*direction], counts)
+            };
+            let own = self.counts.range((index, 0)..(index, OPERATIONS.len()));
+            Interval {
                 index,
                 ramp: false,
                 start,
                 end: Nanos(start.0.saturating_add(span.0)),
-                ops: Vec::new(),
+                ops: own.map(of).collect(),
                 submitted: Vec::new(),
-            });
-            let op = [Op::Read, Op::Write, Op::Discard][direction];
-            interval.ops.push((op, counts));
-        }
-        series.into_values().collect()
+            }
+        })
     }
-}
 
-impl Rates {
+    /// I/Os and bytes of an interval; `known`: which of them were logged.
+    fn counts_of(&self, counts: &Counts, known: (bool, bool), bs_bytes: u64) -> (u64, u64) {
+        let [(iops, _), (kib, _), ..] = counts.0;
+        let (seconds, bs) = (self.interval_ms as f64 / 1e3, bs_bytes as f64);
+        let (ios, bytes) = match self.is_averaged {
+            true => (iops as f64 * seconds, kib as f64 * 1024.0 * seconds),
+            false => (iops as f64, kib as f64),
+        };
+        let (ios, bytes) = match known {
+            (true, false) => (ios, ios * bs),
+            (false, true) if bs_bytes > 0 => (bytes / bs, bytes),
+            _ => (ios, bytes),
+        };
+        (ios.round() as u64, bytes.round() as u64)
+    }
+
     /// The job of logs that no result names: its sums; without options but those of `assumed`.
-    /// `None` without any I/O.
+    /// `None` without rates.
     pub fn job(&self, name: &str, assumed: &Options) -> Option<Job> {
+        if !self.has(0) && !self.has(1) {
+            return None;
+        }
         let mut job = Job {
             name: name.to_owned(),
             device: assumed.device(),
@@ -199,44 +234,41 @@ impl Rates {
             knows_direct: assumed.direct().is_some(),
             ..Job::default()
         };
-        job.series = self.series(job.workload.bs_bytes);
-        job.elapsed = job.series.last()?.end;
-        let elapsed = job.elapsed;
-        let mut sums = [(0_u64, 0_u64); 3];
-        for (op, counts) in job.series.iter().flat_map(|interval| &interval.ops) {
-            let at = [Op::Read, Op::Write, Op::Discard]
-                .iter()
-                .position(|known| known == op)?;
-            sums[at].0 = sums[at].0.saturating_add(counts.ios);
-            sums[at].1 = sums[at].1.saturating_add(counts.bytes);
+        let (&(last, _), _) = self.counts.last_key_value()?;
+        let intervals = u64::from(last) + 1;
+        let interval_ns = self.interval_ms.saturating_mul(1_000_000);
+        job.elapsed = Nanos(interval_ns.saturating_mul(intervals));
+        let (elapsed, known) = (job.elapsed, (self.has(0), self.has(1)));
+        let mut sums = [(0_u64, 0_u64); OPERATIONS.len()];
+        for ((_, direction), counts) in &self.counts {
+            let (ios, bytes) = self.counts_of(counts, known, job.workload.bs_bytes);
+            let sum = &mut sums[*direction];
+            *sum = (sum.0.saturating_add(ios), sum.1.saturating_add(bytes));
         }
-        let latencies = [0, 1, 2].map(|at| self.mean_latency_ns(at));
-        let sums = sums.into_iter().zip(latencies);
+        let means = [0, 1, 2].map(|at| self.mean_latency_ns(at));
+        let sums = sums.into_iter().zip(means);
         for (direction, ((ios, bytes), mean)) in job.directions_mut().into_iter().zip(sums) {
             *direction = rates(ios, bytes, elapsed);
             direction.summary.latency_ns.mean = mean;
             direction.summary.latency_ns.samples = if mean > 0.0 { ios } else { 0 };
         }
         complete(&mut job);
-        let bytes = job.directions().map(|direction| direction.summary.bytes);
-        (job.ios() > 0 || bytes.iter().any(|bytes| *bytes > 0)).then_some(job)
+        job.logs = Some(self.clone());
+        Some(job)
     }
-}
 
-impl Rates {
     /// Each interval by its I/Os; 0 where there are no latencies.
     fn mean_latency_ns(&self, direction: usize) -> f64 {
-        let own = self.counts.iter().filter(|((_, at), _)| *at == direction);
-        let known = own.filter(|(_, counts)| counts.latency.1 > 0.0);
+        let kind = if self.has(2) { 2 } else { 3 };
+        let weights = if self.has(0) { 0 } else { 1 };
         let (mut sum, mut weight) = (0.0, 0.0);
-        for (_, counts) in known {
-            let ios = if self.has_ios {
-                counts.ios
-            } else {
-                counts.bytes
-            };
-            sum += ios * counts.latency.0 / counts.latency.1;
-            weight += ios;
+        for ((_, at), counts) in &self.counts {
+            let (latency, lines) = counts.0[kind];
+            if *at == direction && lines > 0 {
+                let ios = counts.0[weights].0 as f64;
+                sum += ios * latency as f64 / lines as f64;
+                weight += ios;
+            }
         }
         if weight > 0.0 { sum / weight } else { 0.0 }
     }
@@ -247,10 +279,8 @@ fn spacing_ms(lines: &[Line]) -> u64 {
     let first = lines.first().map(|line| line.direction);
     let times = lines.iter().filter(|line| Some(line.direction) == first);
     let times: Vec<u64> = times.map(|line| line.at_ms).collect();
-    let mut gaps: Vec<u64> = times
-        .windows(2)
-        .map(|pair| pair[1].saturating_sub(pair[0]))
-        .collect();
+    let gaps = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let mut gaps: Vec<u64> = gaps.collect();
     gaps.sort_unstable();
     match gaps.get(gaps.len() / 2) {
         // Times are up to two milliseconds off.
@@ -258,6 +288,6 @@ fn spacing_ms(lines: &[Line]) -> u64 {
             round if gap.abs_diff(round) <= 2 => round.max(1),
             _ => gap,
         },
-        _ => times.first().copied().unwrap_or(1000).max(1),
+        _ => times.first().copied().unwrap_or(UNAVERAGED_MS).max(1),
     }
 }

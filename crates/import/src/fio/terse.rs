@@ -92,7 +92,11 @@ fn direction(fields: &[&str]) -> Option<(Direction, u64, bool)> {
     let mut direction = rates(ios, bytes, span);
     direction.summary.iops = iops;
     let (clat, total) = (8, 8 + 4 + PERCENTILES);
-    let first = if number(clat + 2)? > 0.0 { clat } else { total };
+    let first = if number(total + 2)? > 0.0 {
+        total
+    } else {
+        clat
+    };
     let latency = &mut direction.summary.latency_ns;
     let of = |at: usize| number(first + at).map(|us| us * 1e3);
     latency.min = of(0)? as u64;

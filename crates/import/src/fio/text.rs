@@ -272,17 +272,13 @@ impl Open {
         }
     }
 
-    /// Completion latency; latency where there is no other.
+    /// The whole latency, printed behind completion latency; that where there is no other.
     fn times(&mut self, line: &str, version: u32) {
         let Some(at) = self.at else {
             return;
         };
-        let is_total = line.starts_with("lat");
         let ns = unit_ns(line).unwrap_or(if version >= 3 { 1.0 } else { 1e3 });
         let summary = &mut self.direction(at).summary;
-        if is_total && summary.latency_ns.mean > 0.0 {
-            return;
-        }
         let value = |name: &str| after_text(line, name).and_then(scaled).unwrap_or(0.0) * ns;
         let latency = &mut summary.latency_ns;
         latency.min = value("min=") as u64;
