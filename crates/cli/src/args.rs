@@ -6,7 +6,7 @@ pub mod fleet;
 pub mod import;
 mod job;
 mod jobs;
-mod judge;
+pub mod judge;
 pub mod predict;
 pub mod prepare;
 pub mod serve;
@@ -155,6 +155,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Compare(CompareArguments),
     /// Evaluate each drive over all runs by a policy, with reasons.
     Verdict(VerdictArguments),
+    /// Where a drive stands among public measurements of other drives, by like procedures.
+    Rank(judge::RankArguments),
     /// Fit the parameters of a simulated drive to measured figures: a table, a run (custom
     /// profile), or the published ones.
     Fit(Box<FitArguments>),

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),
         Command::Verdict(verdict) => commands::verdict::run(&verdict, output),
+        Command::Rank(rank) => commands::rank::run(&rank, output),
         Command::Fit(fit) => commands::fit::run(*fit, output),
         Command::Predict(predict) => commands::predict::run(&predict, output),
         Command::Fidelity(fidelity) => commands::fidelity::run(&fidelity, output),

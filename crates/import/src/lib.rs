@@ -11,8 +11,8 @@
 //! output"), and for files of earlier versions those of the version that wrote them.
 //!
 //! # Non-goals
-//! Nothing is estimated: what a file does not have is absent, with the reason. Traces of single I/Os
-//! are read by `assay-trace`.
+//! Nothing is estimated: what a file does not have is absent, with the reason. Traces of single
+//! I/Os are read by `assay-trace`.
 //!
 //! # Key constants
 //! [`MAX_FILE_BYTES`], a longer file is not read; [`judge::SMALL_AREA_BYTES`],
@@ -58,8 +58,8 @@ pub struct Direction {
     /// The distribution of latencies, as nanoseconds and number, ascending, while the threads of a
     /// job are joined.
     pub bins: Vec<(u64, u64)>,
-    /// The distribution of a whole job, as [`assay_stats::Histogram::encode`] writes it: a hundredth
-    /// of its length in memory. Empty where the file has none.
+    /// The distribution of a whole job, encoded ([`assay_stats::Histogram::encode`]), which takes a
+    /// hundredth of the memory. Empty where the file has none.
     pub distribution: String,
 }
 

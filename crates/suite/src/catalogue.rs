@@ -12,7 +12,7 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 27] = built_in![
+const BUILT_IN: [(&str, &str); 28] = built_in![
     "bandwidth",
     "quick",
     "twin",
@@ -40,6 +40,7 @@ const BUILT_IN: [(&str, &str); 27] = built_in![
     "placement",
     "fill",
     "cache",
+    "iocost",
 ];
 
 /// Name and text of the built-in policy of `assay verdict`.

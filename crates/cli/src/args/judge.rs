@@ -100,3 +100,16 @@ pub struct VerdictArguments {
     #[arg(long, value_name = "FILE")]
     pub datasheet: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay run iocost ./area.img --destroy area.img --out costs && assay rank costs
+  assay import old-results/ --out run && assay rank run
+  assay rank run --json | jq -r '.drives[].figures[] | [.workload, .metric, .rank, .of] | @tsv'
+
+Figures of different procedures are never compared (docs/rank.md).")]
+pub struct RankArguments {
+    /// A run folder.
+    pub run: PathBuf,
+}

@@ -18,6 +18,7 @@ pub mod predict;
 pub mod prepare;
 pub mod probe;
 pub mod purge;
+pub mod rank;
 pub mod record;
 pub mod replay;
 pub mod report;

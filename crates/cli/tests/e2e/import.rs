@@ -31,22 +31,22 @@ numjobs=2
 ";
 
 /// Prints jobs of a fio document by name: sums over threads of I/Os, bytes and rates per direction,
-/// the mean completion latency of all I/Os, and the 99th percentile from the bins.
+/// the mean latency of all I/Os, and the 99th percentile from the bins.
 const READER: &str = r#"
 import json, sys
 jobs = {}
 for job in json.load(open(sys.argv[1]))["jobs"]:
     sides = jobs.setdefault(job["jobname"], {})
     for name in ("read", "write"):
-        side, clat = job[name], job[name]["clat_ns"]
+        side, clat, lat = job[name], job[name]["clat_ns"], job[name]["lat_ns"]
         if side["total_ios"] == 0:
             continue
         sums = sides.setdefault(name, {"ios": 0, "bytes": 0, "iops": 0, "sum": 0, "n": 0, "bins": {}})
         sums["ios"] += side["total_ios"]
         sums["bytes"] += side["io_bytes"]
         sums["iops"] += side["iops"]
-        sums["sum"] += clat["mean"] * clat["N"]
-        sums["n"] += clat["N"]
+        sums["sum"] += lat["mean"] * lat["N"]
+        sums["n"] += lat["N"]
         for value, count in clat["bins"].items():
             sums["bins"][int(value)] = sums["bins"].get(int(value), 0) + count
 for sides in jobs.values():
@@ -226,4 +226,63 @@ fn what_cannot_be_imported_is_named() {
     fixture
         .run("report old/a.json -o x.html")
         .refuses(2, &["assay import"]);
+}
+
+/// An imported result of the public procedure stands among the public drives; that of another area
+/// does not. A run of `iocost` gives the lines of the kernel's controller.
+#[test]
+fn imported_results_are_ranked_among_public_drives() {
+    let fixture = Fixture::in_memory();
+    let document = |size: &str| {
+        format!(
+            r#"{{"fio version": "fio-3.33", "global options": {{"rw": "randread", "bs": "4k",
+            "direct": "1", "iodepth": "64", "filename": "/dev/nvme0n1", "size": "{size}"}},
+            "jobs": [{{"jobname": "a", "read": {{"io_bytes": 98304000000, "io_kbytes": 96000000,
+            "iops": 200000.0, "runtime": 120000, "total_ios": 24000000}}}}]}}"#
+        )
+    };
+    fixture.write("like.json", document("16G"));
+    fixture.write("unlike.json", document("1000G"));
+    fixture.ok("import like.json --out like");
+    fixture.ok("import unlike.json --out unlike");
+    let found = fixture.json("rank like");
+    let figure = &found["drives"][0]["figures"][0];
+    let at = |key: &str| number(figure, key);
+    assert!(
+        at("/of") >= 20.0 && at("/rank") > 1.0 && at("/rank") < at("/of"),
+        "{figure}"
+    );
+    assert!(at("/best/value") > 200_000.0 && at("/last/value") < 200_000.0);
+    assert_eq!(
+        fixture.json("rank unlike")["drives"][0]["figures"],
+        serde_json::json!([])
+    );
+    fixture.ok(
+        "run iocost sim:samsung-951 --destroy SIM-SAMSUNG-951-0 --set area=64MiB --set \
+         runtime=50ms --out costs",
+    );
+    let costs = fixture.json("rank costs");
+    let model = costs["drives"][0]["io_cost_model"].as_str().unwrap();
+    let keys: Vec<&str> = model
+        .split(' ')
+        .filter_map(|word| word.split('=').next())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "rbps",
+            "rseqiops",
+            "rrandiops",
+            "wbps",
+            "wseqiops",
+            "wrandiops"
+        ]
+    );
+    assert!(
+        model
+            .split('=')
+            .skip(1)
+            .all(|value| !value.starts_with('0')),
+        "{model}"
+    );
 }

@@ -8,7 +8,7 @@ use crate::block_devices::BlockDevices;
 use crate::fixture::{Fixture, MIB, number};
 
 /// Each suite with shortened sizes and lists; durations use `--scale`.
-const SUITES: [(&str, &str); 20] = [
+const SUITES: [(&str, &str); 21] = [
     ("consistency", ""),
     (
         "client",
@@ -55,6 +55,10 @@ const SUITES: [(&str, &str); 20] = [
          readers=1 --set rates=250",
     ),
     ("placement", "--set precondition=1%"),
+    (
+        "iocost",
+        "--set area=16MiB --set runtime=100ms --set block=1MiB",
+    ),
     ("indirection", "--set written=4MiB --set blocks=4k,16k"),
     (
         "fill",
