@@ -147,7 +147,7 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     /// Show what a block trace holds, or fit a synthetic workload to it; `assay job --trace`
     /// replays one.
     Trace(trace::TraceArguments),
-    /// Make a run folder of results that other programs measured: fio's output and logs.
+    /// Make a run folder of results of other programs: fio, DiskSpd, elbencho and others.
     Import(import::ImportArguments),
     /// Render one self-contained HTML page of one or several runs.
     Report(ReportArguments),

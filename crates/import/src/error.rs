@@ -17,8 +17,8 @@ pub enum ImportError {
     },
     /// No file has results.
     #[error(
-        "no results in {0}; assay reads fio's JSON, text and terse output and logs, and the \
-         results of the programs in docs/import.md"
+        "no results in {0}; assay reads fio's JSON, text and terse output and logs, and results of \
+         DiskSpd, elbencho, CrystalDiskMark, yabs.sh and iocost_coef_gen.py"
     )]
     Nothing(String),
     /// One identity for several drives.

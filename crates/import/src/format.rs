@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use crate::fio::options::Options;
+use crate::other::{crystaldiskmark, diskspd, elbencho, iocost, yabs};
 use crate::{Parsed, fio};
 
 /// A kind of result file.
@@ -16,6 +17,16 @@ pub enum Format {
     FioTerse,
     /// A log over time of fio, by the end of its name.
     FioLog,
+    /// DiskSpd's XML.
+    DiskSpd,
+    /// elbencho's CSV.
+    Elbencho,
+    /// CrystalDiskMark's text.
+    CrystalDiskMark,
+    /// The JSON of yabs.sh.
+    Yabs,
+    /// A line of io.cost.model.
+    IoCost,
 }
 
 /// As much of a file as is looked at.
@@ -29,6 +40,11 @@ impl Format {
             Format::FioText => "fio text",
             Format::FioTerse => "fio terse",
             Format::FioLog => "fio log",
+            Format::DiskSpd => "DiskSpd XML",
+            Format::Elbencho => "elbencho CSV",
+            Format::CrystalDiskMark => "CrystalDiskMark text",
+            Format::Yabs => "yabs.sh JSON",
+            Format::IoCost => "io.cost.model",
         }
     }
 
@@ -46,7 +62,21 @@ impl Format {
         if has(b";fio-") && fio::terse::is_terse(head) {
             return Some(Format::FioTerse);
         }
-        (has(b"(groupid=") && has(b"fio")).then_some(Format::FioText)
+        if has(b"(groupid=") && has(b"fio") {
+            return Some(Format::FioText);
+        }
+        let others = [
+            (has(diskspd::KEY) && has(b"<TimeSpan>"), Format::DiskSpd),
+            (has(elbencho::KEY), Format::Elbencho),
+            (
+                has(crystaldiskmark::KEY) && has(b"(Q="),
+                Format::CrystalDiskMark,
+            ),
+            (yabs::KEYS.iter().all(|key| has(key)), Format::Yabs),
+            (has(iocost::KEY) && has(b"wrandiops="), Format::IoCost),
+        ];
+        let found = others.into_iter().find(|(is, _)| *is);
+        found.map(|(_, format)| format)
     }
 
     /// The jobs of a file; options that it does not have are those of `assumed`. The error is the
@@ -56,6 +86,11 @@ impl Format {
             Format::FioJson => fio::json::parse(text, assumed),
             Format::FioText => fio::text::parse(text, assumed),
             Format::FioTerse => fio::terse::parse(text, assumed),
+            Format::DiskSpd => diskspd::parse(text),
+            Format::Elbencho => elbencho::parse(text),
+            Format::CrystalDiskMark => crystaldiskmark::parse(text),
+            Format::Yabs => yabs::parse(text),
+            Format::IoCost => iocost::parse(text),
             // Logs belong to the jobs that wrote them: `fio::logs`.
             Format::FioLog => Ok(Parsed::default()),
         }

@@ -31,12 +31,14 @@ mod error;
 pub mod fio;
 pub mod format;
 pub mod judge;
+pub mod other;
 pub mod run_folder;
 
 pub use collect::{Collection, Imported, Rejected, collect};
 pub use error::ImportError;
 
 use crate::fio::logs::Rates;
+use crate::fio::options::Options;
 
 /// A longer file is not read: the largest of 7,252 public result files had 4 MB.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -99,6 +101,24 @@ pub struct Job {
 }
 
 impl Job {
+    /// A job of this name with the workload of these options.
+    pub fn of(name: &str, options: &Options) -> Job {
+        Job {
+            name: name.to_owned(),
+            device: options.device(),
+            workload: options.workload(),
+            knows_direct: options.direct().is_some(),
+            ..Job::default()
+        }
+    }
+
+    /// The reads stand for reads and writes.
+    fn one_sum(&mut self) {
+        self.note(Note::OneSum);
+        self.unfit
+            .push("reads and writes are in one sum".to_owned());
+    }
+
     /// Reads, writes and deallocations.
     pub fn directions(&self) -> [&Direction; 3] {
         [&self.read, &self.write, &self.discard]
@@ -136,6 +156,8 @@ pub enum Note {
     OneSum,
     /// Printed with three to five digits.
     Rounded,
+    /// The best of several measurements.
+    BestOfSeveral,
 }
 
 impl Note {
@@ -154,11 +176,11 @@ impl Note {
                 "Percentiles in the program's largest bucket are left out: it stands for any \
                  longer time."
             }
-            Note::OneSum => {
-                "The file has one sum of reads and writes (unified_rw_reporting), which is shown \
-                 as reads."
-            }
+            Note::OneSum => "The file has one sum of reads and writes, which is shown as reads.",
             Note::Rounded => "Latencies are rounded by the program that printed them.",
+            Note::BestOfSeveral => {
+                "The program printed the best of several short measurements, not their mean."
+            }
         }
     }
 
@@ -170,7 +192,8 @@ impl Note {
                 "Measure with the default clocksource, without disable_clat or gtod_reduce."
             }
             Note::BeyondHistogram => "Use the maximum, and json+ output.",
-            Note::OneSum => "Measure without unified_rw_reporting.",
+            Note::OneSum => "Measure without a common sum (of fio, without unified_rw_reporting).",
+            Note::BestOfSeveral => "Measure once for a minute or longer.",
             Note::Rounded => "Use JSON output (--output-format=json+).",
         }
     }

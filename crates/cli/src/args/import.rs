@@ -15,8 +15,10 @@ Examples:
   assay import fio.txt --out run --assume direct=1
   fio job.fio --output-format=json+ | assay import - --out run
 
-Reads fio's JSON, JSON+, text, terse output and logs of versions 2.1 to today (docs/import.md). \
-                        The folder is a run folder: report, compare, verdict and export read it.
+Reads fio's JSON, JSON+, text, terse output and logs of versions 2.1 to today, and results of \
+                        DiskSpd, elbencho, CrystalDiskMark, yabs.sh and iocost_coef_gen.py \
+                        (docs/import.md).
+The folder is a run folder: report, compare, verdict and export read it.
 Exit status 1: some files that look like results could not be read; all others were imported.")]
 pub struct ImportArguments {
     /// Files, folders (with those below them), or - for standard input.

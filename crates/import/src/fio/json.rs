@@ -236,14 +236,9 @@ fn jobs(document: &Document<'_>, assumed: &Options) -> Vec<Job> {
 
 impl Entry {
     fn job(&self, options: &Options, version: u32) -> Job {
-        let workload = options.workload();
         let mut job = Job {
-            name: self.jobname.clone(),
-            device: options.device(),
-            knows_direct: options.direct().is_some(),
             log_prefix: options.log_prefix(&self.jobname),
-            workload,
-            ..Job::default()
+            ..Job::of(&self.jobname, options)
         };
         if job.device.is_empty() && !self.hostname.is_empty() {
             job.device.clone_from(&self.hostname);
@@ -272,8 +267,7 @@ impl Entry {
                 "read" | "randread" => job.read = found,
                 _ => {
                     job.read = found;
-                    notes.push(Note::OneSum);
-                    job.unfit.push("reads and writes are in one sum".to_owned());
+                    job.one_sum();
                 }
             }
             notes.into_iter().for_each(|note| job.note(note));

@@ -29,6 +29,10 @@ pub enum LogKind {
 
 /// Intervals of one log that are read: two days of seconds.
 const MAX_INTERVALS: u32 = 200_000;
+/// Intervals that people ask for, milliseconds.
+const ASKED_MS: [u64; 13] = [
+    10, 20, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000,
+];
 /// Interval of logs without averages, milliseconds.
 const UNAVERAGED_MS: u64 = 1000;
 
@@ -90,12 +94,13 @@ pub struct Rates {
     counts: BTreeMap<(u32, usize), Counts>,
 }
 
-/// Sums of the values, and of how many lines: of IOPS, KiB/s, latency, completion latency.
+/// Sums of the values, and of how many lines: I/Os and KiB (thousandths, where lines are means),
+/// latency and completion latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts([(u64, u64); 4]);
 
 impl Counts {
-    fn add(&mut self, kind: LogKind, value: u64, lines: u64) {
+    fn add(&mut self, kind: LogKind, value: u64) {
         let place = match kind {
             LogKind::Iops => 0,
             LogKind::Bandwidth => 1,
@@ -104,7 +109,13 @@ impl Counts {
             LogKind::Other => return,
         };
         let sum = &mut self.0[place];
-        *sum = (sum.0.saturating_add(value), sum.1.saturating_add(lines));
+        *sum = (sum.0.saturating_add(value), sum.1.saturating_add(1));
+    }
+
+    fn sum(&mut self, other: &Counts) {
+        for (sum, (value, lines)) in self.0.iter_mut().zip(other.0) {
+            *sum = (sum.0.saturating_add(value), sum.1.saturating_add(lines));
+        }
     }
 }
 
@@ -123,7 +134,10 @@ impl Rates {
             false => UNAVERAGED_MS,
         };
         let mut counts: BTreeMap<(u32, usize), Counts> = BTreeMap::new();
+        let mut before_ms = [0; OPERATIONS.len()];
         for line in &lines {
+            let since_ms = line.at_ms.saturating_sub(before_ms[line.direction]);
+            before_ms[line.direction] = line.at_ms;
             // A mean is written at the end of its interval, a millisecond early or late.
             let index = match is_averaged {
                 true => (line.at_ms.saturating_add(interval_ms / 2) / interval_ms).max(1) - 1,
@@ -135,10 +149,16 @@ impl Rates {
             let value = match (kind, is_averaged) {
                 (LogKind::Iops, false) => 1,
                 (LogKind::Bandwidth, false) => line.bs_bytes,
+                // A rate times its time, so that threads with other times add up. A longer gap was
+                // idle: fio writes no line without I/Os.
+                (LogKind::Iops | LogKind::Bandwidth, true) => {
+                    let span_ms = since_ms.min(interval_ms.saturating_mul(2));
+                    line.value.saturating_mul(span_ms)
+                }
                 _ => line.value,
             };
             let place = (index as u32, line.direction);
-            counts.entry(place).or_default().add(kind, value, 1);
+            counts.entry(place).or_default().add(kind, value);
         }
         Rates {
             interval_ms,
@@ -147,27 +167,41 @@ impl Rates {
         }
     }
 
-    /// Adds another thread's, or another kind's. Of another interval it is left out.
-    pub fn merge(&mut self, other: Rates) {
+    /// Adds another thread's, or another kind's; the longer interval of both counts. Logs of
+    /// single I/Os beside means have another meaning and are left out.
+    pub fn merge(&mut self, mut other: Rates) {
         if self.counts.is_empty() {
             *self = other;
             return;
         }
-        if (self.interval_ms, self.is_averaged) != (other.interval_ms, other.is_averaged) {
+        if self.is_averaged != other.is_averaged {
             return;
         }
-        let kinds = [
-            LogKind::Iops,
-            LogKind::Bandwidth,
-            LogKind::Latency,
-            LogKind::Completion,
-        ];
+        let interval_ms = self.interval_ms.max(other.interval_ms);
+        self.lengthen(interval_ms);
+        other.lengthen(interval_ms);
         for (place, counts) in other.counts {
-            let sum = self.counts.entry(place).or_default();
-            for (kind, (value, lines)) in kinds.into_iter().zip(counts.0) {
-                sum.add(kind, value, lines);
-            }
+            self.counts.entry(place).or_default().sum(&counts);
         }
+    }
+
+    /// Sums the intervals to longer ones; each is put by its middle.
+    fn lengthen(&mut self, interval_ms: u64) {
+        if interval_ms == self.interval_ms {
+            return;
+        }
+        let old_ms = self.interval_ms;
+        for ((index, direction), counts) in std::mem::take(&mut self.counts) {
+            let middle_ms = u64::from(index)
+                .saturating_mul(old_ms)
+                .saturating_add(old_ms / 2);
+            let index = u32::try_from(middle_ms / interval_ms).unwrap_or(u32::MAX);
+            self.counts
+                .entry((index, direction))
+                .or_default()
+                .sum(&counts);
+        }
+        self.interval_ms = interval_ms;
     }
 
     /// Whether a kind, by its place in [`Counts`], was logged.
@@ -207,11 +241,11 @@ impl Rates {
 
     /// I/Os and bytes of an interval; `known`: which of them were logged.
     fn counts_of(&self, counts: &Counts, known: (bool, bool), bs_bytes: u64) -> (u64, u64) {
-        let [(iops, _), (kib, _), ..] = counts.0;
-        let (seconds, bs) = (self.interval_ms as f64 / 1e3, bs_bytes as f64);
+        let [(ios, _), (kib, _), ..] = counts.0;
+        let bs = bs_bytes as f64;
         let (ios, bytes) = match self.is_averaged {
-            true => (iops as f64 * seconds, kib as f64 * 1024.0 * seconds),
-            false => (iops as f64, kib as f64),
+            true => (ios as f64 / 1e3, kib as f64 * 1.024),
+            false => (ios as f64, kib as f64),
         };
         let (ios, bytes) = match known {
             (true, false) => (ios, ios * bs),
@@ -227,13 +261,7 @@ impl Rates {
         if !self.has(0) && !self.has(1) {
             return None;
         }
-        let mut job = Job {
-            name: name.to_owned(),
-            device: assumed.device(),
-            workload: assumed.workload(),
-            knows_direct: assumed.direct().is_some(),
-            ..Job::default()
-        };
+        let mut job = Job::of(name, assumed);
         let (&(last, _), _) = self.counts.last_key_value()?;
         let intervals = u64::from(last) + 1;
         let interval_ns = self.interval_ms.saturating_mul(1_000_000);
@@ -283,11 +311,13 @@ fn spacing_ms(lines: &[Line]) -> u64 {
     let mut gaps: Vec<u64> = gaps.collect();
     gaps.sort_unstable();
     match gaps.get(gaps.len() / 2) {
-        // Times are up to two milliseconds off.
-        Some(&gap) if gap > 0 => match gap.saturating_add(5) / 10 * 10 {
-            round if gap.abs_diff(round) <= 2 => round.max(1),
-            _ => gap,
-        },
+        // Lines of a busy host come late.
+        Some(&gap) if gap > 0 => {
+            let asked = ASKED_MS
+                .into_iter()
+                .find(|ms| (ms * 19 / 20..ms * 5 / 4).contains(&gap));
+            asked.unwrap_or(gap)
+        }
         _ => times.first().copied().unwrap_or(UNAVERAGED_MS).max(1),
     }
 }

@@ -21,7 +21,7 @@ pub const LARGEST_BUCKET_NS: u64 = 17_112_760_320;
 
 /// Sets the percentile of this share, 0 to 100; others than the run folder's are left out. Returns
 /// whether it is one of the largest bucket, which is not set.
-fn set_percentile(latency: &mut LatencySummary, percent: f64, value_ns: f64) -> bool {
+pub(crate) fn set_percentile(latency: &mut LatencySummary, percent: f64, value_ns: f64) -> bool {
     if value_ns >= LARGEST_BUCKET_NS as f64 {
         return true;
     }
@@ -36,7 +36,7 @@ fn set_percentile(latency: &mut LatencySummary, percent: f64, value_ns: f64) -> 
 }
 
 /// A direction of these counts within this time, without latencies.
-fn rates(ios: u64, bytes: u64, elapsed: Nanos) -> Direction {
+pub(crate) fn rates(ios: u64, bytes: u64, elapsed: Nanos) -> Direction {
     let summary = OpSummary {
         ios,
         bytes,

@@ -54,13 +54,7 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
 fn job(version: u32, fields: &[&str], assumed: &Options) -> Option<Job> {
     let length = if version >= 5 { 47 } else { 41 };
     let directions = if version >= 4 { 3 } else { 2 };
-    let mut job = Job {
-        name: (*fields.get(2)?).to_owned(),
-        device: assumed.device(),
-        workload: assumed.workload(),
-        knows_direct: assumed.direct().is_some(),
-        ..Job::default()
-    };
+    let mut job = Job::of(fields.get(2)?, assumed);
     job.note(Note::Rounded);
     let (mut elapsed_ms, mut beyond) = (0, false);
     for (at, place) in job

@@ -1,0 +1,216 @@
+//! Results of other programs than fio, in files of the same shape with figures made for these tests.
+
+#![allow(clippy::unwrap_used, reason = "a test whose input is wrong panics")]
+
+use assay_import::fio::options::Options;
+use assay_import::format::Format;
+use assay_import::judge::judge;
+use assay_import::{Job, Note, Parsed};
+use assay_units::Nanos;
+
+fn parsed(format: Format, text: &str) -> Parsed {
+    assert_eq!(Format::of("result", text.as_bytes()), Some(format));
+    let mut parsed = format.parse(text.as_bytes(), &Options::default()).unwrap();
+    parsed.jobs.iter_mut().for_each(judge);
+    parsed
+}
+
+fn workload(job: &Job) -> (&str, u64, u32, u32, bool) {
+    let w = &job.workload;
+    (&w.rw, w.bs_bytes, w.iodepth, w.numjobs, w.direct)
+}
+
+/// Two threads on a target; percentiles are over both.
+#[test]
+fn diskspd() {
+    let bucket = |share: &str, read: f64| {
+        format!(
+            "<Bucket><Percentile>{share}</Percentile><ReadMilliseconds>{read}</ReadMilliseconds>\
+             <TotalMilliseconds>{read}</TotalMilliseconds></Bucket>"
+        )
+    };
+    let thread = |ios: u64| {
+        format!(
+            "<Thread><Id>0</Id><Target><Path>#1</Path><BytesCount>{b}</BytesCount><FileSize>\
+             34359738368</FileSize><IOCount>{ios}</IOCount><ReadBytes>{b}</ReadBytes><ReadCount>\
+             {ios}</ReadCount><WriteBytes>0</WriteBytes><WriteCount>0</WriteCount></Target></Thread>",
+            b = ios * 8192
+        )
+    };
+    let text = format!(
+        "noise before\n<Results><System><ComputerName>H</ComputerName><Tool><Version>2.2.0</Version>\
+         </Tool></System><Profile><Progress>0</Progress><TimeSpans><TimeSpan><Duration>20</Duration>\
+         <Warmup>5</Warmup><ThreadCount>0</ThreadCount><RequestCount>0</RequestCount><Targets>\
+         <Target><Path>#1</Path><BlockSize>8192</BlockSize><DisableOSCache>true</DisableOSCache>\
+         <WriteThrough>true</WriteThrough><Random>8192</Random><RequestCount>16</RequestCount>\
+         <WriteRatio>0</WriteRatio><ThreadsPerFile>2</ThreadsPerFile></Target></Targets></TimeSpan>\
+         </TimeSpans></Profile><TimeSpan><TestTimeSeconds>20.00</TestTimeSeconds><ThreadCount>2\
+         </ThreadCount><CpuUtilization><CPU><UsagePercent>1</UsagePercent></CPU></CpuUtilization>\
+         <Latency ReadHistoBuckets=\"9\"><AverageReadMilliseconds>0.320</AverageReadMilliseconds>\
+         <ReadLatencyStdev>0.050</ReadLatencyStdev>{}{}{}{}</Latency>{}{}</TimeSpan></Results>",
+        bucket("0", 0.05),
+        bucket("50", 0.3),
+        bucket("99.9", 0.9),
+        bucket("100", 2.5),
+        thread(900_000),
+        thread(1_100_000),
+    );
+    let parsed = parsed(Format::DiskSpd, &text);
+    assert_eq!(parsed.tool, "DiskSpd 2.2.0");
+    let [job] = parsed.jobs.as_slice() else {
+        panic!("{parsed:?}");
+    };
+    assert_eq!(workload(job), ("randread", 8192, 16, 2, true));
+    let read = &job.read.summary;
+    assert_eq!((read.ios, read.iops), (2_000_000, 100_000.0));
+    assert_eq!(
+        (job.elapsed, job.workload.span_bytes),
+        (Nanos::from_secs(20), 32 << 30)
+    );
+    let latency = &read.latency_ns;
+    assert_eq!(
+        (latency.mean, latency.p50, latency.p99, latency.p99_9),
+        (320_000.0, 300_000, 0, 900_000)
+    );
+    assert_eq!((latency.min, latency.max), (50_000, 2_500_000));
+    assert!(job.unfit.is_empty() && job.notes.is_empty(), "{job:?}");
+    let buffered = text.replace("<DisableOSCache>true</DisableOSCache>", "");
+    let parsed = Format::DiskSpd
+        .parse(buffered.as_bytes(), &Options::default())
+        .unwrap();
+    assert_eq!(parsed.jobs[0].unfit.len(), 1);
+}
+
+/// Only rows of reads and writes, as of the last thread; columns in any order.
+#[test]
+fn elbencho() {
+    let text = "\
+ISO date,label,path type,paths,hosts,threads,file size,block size,direct IO,random,IO depth,operation,time ms [first],time ms [last],IOPS [first],IOPS [last],MiB/s [first],MiB/s [last],IO lat us [min],IO lat us [avg],IO lat us [max],rwmix read IOPS [last],rwmix read MiB/s [last],version
+2026-02-03T04:05:06,,file,1,2,4,10737418240,4096,1,1,8,MKDIRS,1,2,,,,,,,,,,3.0-1
+2026-02-03T04:05:06,,file,1,2,4,10737418240,4096,1,1,8,READ,9000,10000,41000,40000,160,156.25,20,190,2500,,,3.0-1
+2026-02-03T04:06:06,,file,1,2,4,10737418240,4096,1,1,8,WRITE,9000,10000,11000,10000,43,39.0625,20,90,2500,30000,117.1875,3.0-1
+";
+    let parsed = parsed(Format::Elbencho, text);
+    assert_eq!(
+        (parsed.tool.as_str(), parsed.jobs.len()),
+        ("elbencho 3.0-1", 2)
+    );
+    let [reads, mix] = [&parsed.jobs[0], &parsed.jobs[1]];
+    assert_eq!(workload(reads), ("randread", 4096, 8, 8, true));
+    let read = &reads.read.summary;
+    assert_eq!(
+        (read.iops, read.ios, read.mib_per_s),
+        (40_000.0, 400_000, 156.25)
+    );
+    assert_eq!((read.latency_ns.mean, read.latency_ns.p99), (190_000.0, 0));
+    assert_eq!(workload(mix).0, "randrw");
+    assert_eq!(
+        (mix.write.summary.iops, mix.read.summary.iops),
+        (10_000.0, 30_000.0)
+    );
+}
+
+/// MB are 10^6 bytes.
+#[test]
+fn crystaldiskmark() {
+    let text = "\
+------------------------------------------------------------------------------
+CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo
+------------------------------------------------------------------------------
+* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]
+
+[Read]
+  SEQ    1MiB (Q=  8, T= 1):  6291.456 MB/s [   6000.0 IOPS] <  1333.33 us>
+  RND    4KiB (Q= 32, T=16):   409.600 MB/s [ 100000.0 IOPS] <  5119.00 us>
+
+[Write]
+  RND    4KiB (Q=  1, T= 1):   163.840 MB/s [  40000.0 IOPS] <    24.50 us>
+
+[Mix] Read 70%/Write 30%
+  RND    4KiB (Q=  1, T= 1):    81.920 MB/s [  20000.0 IOPS] <    49.50 us>
+
+Profile: Default
+   Test: 1 GiB (x5) [C: 45% (210/465GiB)]
+   Mode: [Admin]
+   Time: Measure 5 sec / Interval 5 sec
+   Date: 2021/11/26 13:02:31
+";
+    let parsed = parsed(Format::CrystalDiskMark, text);
+    assert_eq!(parsed.tool, "CrystalDiskMark 8.0.4");
+    let [seq, random, write, mix] = parsed.jobs.as_slice() else {
+        panic!("{parsed:?}");
+    };
+    assert_eq!(workload(seq), ("read", 1 << 20, 8, 1, true));
+    assert_eq!(seq.read.summary.mib_per_s, 6000.0);
+    assert_eq!(workload(random), ("randread", 4096, 32, 16, true));
+    assert_eq!(random.read.summary.ios, 500_000);
+    assert_eq!(write.write.summary.latency_ns.mean, 24_500.0);
+    assert_eq!(
+        (mix.workload.rwmixread, mix.notes.contains(&Note::OneSum)),
+        (Some(70), true)
+    );
+    assert!(
+        parsed
+            .jobs
+            .iter()
+            .all(|job| job.notes.contains(&Note::BestOfSeveral))
+    );
+    assert_eq!(
+        (seq.workload.span_bytes, seq.elapsed),
+        (1 << 30, Nanos::from_secs(5))
+    );
+}
+
+#[test]
+fn yabs() {
+    let text = r#"{"version":"v2025-04-20","os":{"arch":"x86_64"},"partition":"/dev/vda1","fio":[
+      {"bs":"4k","speed_r":200000,"iops_r":50000,"speed_w":200400,"iops_w":50100,"speed_rw":400400,"iops_rw":100100,"speed_units":"KBps"},
+      {"bs":"1m","speed_r":1024000,"iops_r":1000,"speed_w":1048576,"iops_w":1024,"speed_rw":2072576,"iops_rw":2024,"speed_units":"KBps"}]}"#;
+    let parsed = parsed(Format::Yabs, text);
+    assert_eq!(
+        (parsed.tool.as_str(), parsed.jobs.len()),
+        ("yabs.sh v2025-04-20", 2)
+    );
+    assert_eq!(workload(&parsed.jobs[0]), ("randrw", 4096, 64, 2, true));
+    assert_eq!(parsed.jobs[0].read.summary.iops, 50_000.0);
+    assert_eq!(parsed.jobs[1].write.summary.mib_per_s, 1024.0);
+    assert_eq!(parsed.jobs[1].workload.span_bytes, 2 << 30);
+}
+
+/// The line with or without the device's number.
+#[test]
+fn iocost() {
+    let text = "Test target: nvme0n1(259:0)\n259:0 rbps=1342177280 rseqiops=100000 rrandiops=90000 wbps=671088640 wseqiops=80000 wrandiops=70000\n";
+    let parsed = parsed(Format::IoCost, text);
+    let figures: Vec<(String, f64)> = parsed
+        .jobs
+        .iter()
+        .map(|job| {
+            (
+                job.name.clone(),
+                job.read.summary.iops + job.write.summary.iops,
+            )
+        })
+        .collect();
+    let expected = [10.0, 100_000.0, 90_000.0, 5.0, 80_000.0, 70_000.0];
+    assert_eq!(
+        figures.iter().map(|(_, iops)| *iops).collect::<Vec<_>>(),
+        expected
+    );
+    assert_eq!(workload(&parsed.jobs[2]), ("randread", 4096, 64, 1, true));
+    assert_eq!(workload(&parsed.jobs[3]), ("write", 128 << 20, 1, 1, true));
+}
+
+/// Anything else is of no known kind.
+#[test]
+fn unknown_files() {
+    for text in [
+        "",
+        "{}",
+        "<Results></Results>",
+        "a,b\n1,2\n",
+        "CrystalDiskMark is a program",
+    ] {
+        assert_eq!(Format::of("x.csv", text.as_bytes()), None, "{text}");
+    }
+}
