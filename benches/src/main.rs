@@ -97,6 +97,8 @@ enum Benchmark {
     Suites,
     /// Size of a report of seven drives, and its drawing time in a browser
     Report,
+    /// 10,000 results of fio into a run folder, against Python's reading of the same files
+    Import,
     /// Joined tables of 1,000 runs, against exporting them one by one
     Lake,
     /// Drawing time of a report of five drives through every suite; making the runs takes minutes
@@ -168,6 +170,7 @@ const ALL: &[(Benchmark, Measure)] = &[
     (Benchmark::Suites, sections::suites::measure),
     (Benchmark::Report, sections::report::measure),
     (Benchmark::Lake, sections::lake::measure),
+    (Benchmark::Import, sections::import::measure),
     (Benchmark::LabReport, sections::report::measure_lab),
     (Benchmark::Demo, sections::demo::measure),
 ];

@@ -3,6 +3,7 @@ pub mod controller;
 pub mod demo;
 pub mod efficiency;
 pub mod flatness;
+pub mod import;
 pub mod lake;
 pub mod live;
 pub mod null;
