@@ -223,7 +223,8 @@ fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
 
 /// Whole, within the limit.
 fn content(path: &Path) -> Result<Vec<u8>, String> {
-    let mut text = Vec::new();
+    let length = fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let mut text = Vec::with_capacity(length.min(MAX_FILE_BYTES) as usize + 1);
     let mut take = |source: &mut dyn Read| source.take(MAX_FILE_BYTES + 1).read_to_end(&mut text);
     let read = match path.as_os_str() == STANDARD_INPUT {
         true => take(&mut std::io::stdin().lock()),

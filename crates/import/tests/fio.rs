@@ -206,6 +206,11 @@ fn documents_within_text() {
         "fio: warning {{x}}\n{{ not json\nfio-3.36\n{one}\n\na: (groupid=0, jobs=1): err= 0\n{one}\nbye\n"
     );
     assert_eq!(jobs_of(&text, &Options::default()).len(), 2);
+    let odd = one
+        .replace("\"mean\":71900.0", "\"mean\": -nan")
+        .replace("500.0", " nan");
+    assert_ne!(odd, one);
+    assert_eq!(jobs_of(&odd, &Options::default()).len(), 1);
     let format = Format::of("x", text.as_bytes()).unwrap();
     let cut = &text[..text.find("\"jobs\"").unwrap() + 30];
     assert!(format.parse(cut.as_bytes(), &Options::default()).is_err());

@@ -129,6 +129,7 @@ struct Times {
 /// The jobs of all documents in a text; other text around them, of fio or of a script, is left out.
 /// The error is the reason why none could be read.
 pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
+    let text = &*with_numbers(text);
     let mut parsed = Parsed::default();
     let mut problem = None;
     let mut at = 0;
@@ -156,6 +157,21 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
         (true, Some(problem)) => Err(problem),
         (true, None) => Err("no job has any results".to_owned()),
     }
+}
+
+/// Some versions print `nan` and `inf` as values, which are no JSON: 0 in their place.
+fn with_numbers(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut text = Cow::Borrowed(text);
+    for word in ["nan", "-nan", "inf", "-inf"] {
+        let value = format!(": {word}");
+        let places: Vec<usize> = memmem::find_iter(&text, &value).collect();
+        for at in places {
+            let place = &mut text.to_mut()[at + 2..at + value.len()];
+            place.fill(b' ');
+            place[0] = b'0';
+        }
+    }
+    text
 }
 
 /// The next brace that begins a line, or the text, or follows a bracket.
