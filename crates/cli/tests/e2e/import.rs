@@ -9,7 +9,7 @@ const JOBS: &str = "\
 ioengine=libaio
 direct=1
 size=16m
-runtime=600ms
+runtime=1s
 time_based
 filename=area.img
 log_avg_msec=100
@@ -111,7 +111,13 @@ fn fio_json_has_the_figures_of_an_independent_reader() {
     // The logs of the job that names them: both threads.
     let series = cells[0]["results"][0]["series"].as_array().unwrap();
     let logged: f64 = series.iter().map(|row| number(row, "/ios")).sum();
-    close("logs", logged, number(&expected, "/reads/read/ios"), 0.3);
+    // The last part of an interval is in no log, nor what a busy host delays; one thread of both
+    // would be half.
+    let share = logged / number(&expected, "/reads/read/ios");
+    assert!(
+        (0.55..1.3).contains(&share),
+        "the logs have {share} of the I/Os"
+    );
     fixture.ok("report run -o run.html");
     let page = fixture.text("run.html");
     assert!(
