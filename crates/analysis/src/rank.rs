@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_store::model::{CellResult, DriveRecord, WorkloadRecord};
+use assay_store::model::{CellResult, DriveRecord, WorkloadRecord, rw_text};
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_units::median;
 use serde::Serialize;
@@ -297,18 +297,12 @@ fn metric_place(name: &str) -> usize {
 }
 
 fn workload_text(workload: &WorkloadRecord) -> String {
-    let operation = match workload.rw.as_str() {
-        "read" => "sequential read",
-        "write" => "sequential write",
-        "randread" => "random read",
-        "randwrite" => "random write",
-        other => other,
-    };
     let threads = match workload.numjobs {
         0 | 1 => String::new(),
         n => format!(", {n} threads"),
     };
     let size = workload.block_size_text();
+    let operation = rw_text(&workload.rw);
     format!("{size} {operation}, depth {}{threads}", workload.iodepth)
 }
 

@@ -58,7 +58,7 @@ pub fn manifest(
 }
 
 /// Sortable; twelve random digits make runs of one second unique on thousands of hosts.
-fn run_id(created: &str, suite: &str) -> String {
+pub fn run_id(created: &str, suite: &str) -> String {
     let stamp = created.chars().filter(char::is_ascii_alphanumeric);
     let stamp: String = stamp.take("20261121T034500".len()).collect();
     let suite = suite.replace(|c: char| !c.is_ascii_alphanumeric(), "-");

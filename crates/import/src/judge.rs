@@ -36,6 +36,9 @@ pub fn judge(job: &mut Job) {
     }
     let workload = &job.workload;
     let mut reasons = Vec::new();
+    if job.knows_direct && !workload.direct {
+        reasons.push("it went through the page cache".to_owned());
+    }
     if !job.knows_direct {
         reasons.push("the file does not say whether it went through the page cache".to_owned());
     }

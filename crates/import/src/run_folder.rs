@@ -47,6 +47,8 @@ pub struct Written {
     pub unfit: BTreeMap<String, usize>,
 }
 
+/// Name of the suite of imported runs.
+pub const IMPORT: &str = "import";
 /// Name of the device of files that do not name one.
 const NO_DEVICE: &str = "drive";
 
@@ -170,7 +172,7 @@ fn manifest(
         tool: about.tool.clone(),
         command_line: about.command_line.clone(),
         suite: SuiteRecord {
-            name: "import".to_owned(),
+            name: IMPORT.to_owned(),
             title: format!("Imported from {}", tools.join(", ")),
             summary: "Figures that another program measured. What its files do not say is \
                       unknown here: the state of the drive, other load, and where no logs are \

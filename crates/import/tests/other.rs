@@ -8,7 +8,7 @@ use assay_import::judge::judge;
 use assay_import::{Job, Note, Parsed};
 use assay_units::Nanos;
 
-fn parsed(format: Format, text: &str) -> Parsed {
+fn parsed_file(format: Format, text: &str) -> Parsed {
     assert_eq!(Format::of("result", text.as_bytes()), Some(format));
     let mut parsed = format.parse(text.as_bytes(), &Options::default()).unwrap();
     parsed.jobs.iter_mut().for_each(judge);
@@ -55,7 +55,7 @@ fn diskspd() {
         thread(900_000),
         thread(1_100_000),
     );
-    let parsed = parsed(Format::DiskSpd, &text);
+    let parsed = parsed_file(Format::DiskSpd, &text);
     assert_eq!(parsed.tool, "DiskSpd 2.2.0");
     let [job] = parsed.jobs.as_slice() else {
         panic!("{parsed:?}");
@@ -75,9 +75,7 @@ fn diskspd() {
     assert_eq!((latency.min, latency.max), (50_000, 2_500_000));
     assert!(job.unfit.is_empty() && job.notes.is_empty(), "{job:?}");
     let buffered = text.replace("<DisableOSCache>true</DisableOSCache>", "");
-    let parsed = Format::DiskSpd
-        .parse(buffered.as_bytes(), &Options::default())
-        .unwrap();
+    let parsed = parsed_file(Format::DiskSpd, &buffered);
     assert_eq!(parsed.jobs[0].unfit.len(), 1);
 }
 
@@ -90,7 +88,7 @@ ISO date,label,path type,paths,hosts,threads,file size,block size,direct IO,rand
 2026-02-03T04:05:06,,file,1,2,4,10737418240,4096,1,1,8,READ,9000,10000,41000,40000,160,156.25,20,190,2500,,,3.0-1
 2026-02-03T04:06:06,,file,1,2,4,10737418240,4096,1,1,8,WRITE,9000,10000,11000,10000,43,39.0625,20,90,2500,30000,117.1875,3.0-1
 ";
-    let parsed = parsed(Format::Elbencho, text);
+    let parsed = parsed_file(Format::Elbencho, text);
     assert_eq!(
         (parsed.tool.as_str(), parsed.jobs.len()),
         ("elbencho 3.0-1", 2)
@@ -135,7 +133,7 @@ Profile: Default
    Time: Measure 5 sec / Interval 5 sec
    Date: 2021/11/26 13:02:31
 ";
-    let parsed = parsed(Format::CrystalDiskMark, text);
+    let parsed = parsed_file(Format::CrystalDiskMark, text);
     assert_eq!(parsed.tool, "CrystalDiskMark 8.0.4");
     let [seq, random, write, mix] = parsed.jobs.as_slice() else {
         panic!("{parsed:?}");
@@ -166,7 +164,7 @@ fn yabs() {
     let text = r#"{"version":"v2025-04-20","os":{"arch":"x86_64"},"partition":"/dev/vda1","fio":[
       {"bs":"4k","speed_r":200000,"iops_r":50000,"speed_w":200400,"iops_w":50100,"speed_rw":400400,"iops_rw":100100,"speed_units":"KBps"},
       {"bs":"1m","speed_r":1024000,"iops_r":1000,"speed_w":1048576,"iops_w":1024,"speed_rw":2072576,"iops_rw":2024,"speed_units":"KBps"}]}"#;
-    let parsed = parsed(Format::Yabs, text);
+    let parsed = parsed_file(Format::Yabs, text);
     assert_eq!(
         (parsed.tool.as_str(), parsed.jobs.len()),
         ("yabs.sh v2025-04-20", 2)
@@ -181,7 +179,7 @@ fn yabs() {
 #[test]
 fn iocost() {
     let text = "Test target: nvme0n1(259:0)\n259:0 rbps=1342177280 rseqiops=100000 rrandiops=90000 wbps=671088640 wseqiops=80000 wrandiops=70000\n";
-    let parsed = parsed(Format::IoCost, text);
+    let parsed = parsed_file(Format::IoCost, text);
     let figures: Vec<(String, f64)> = parsed
         .jobs
         .iter()

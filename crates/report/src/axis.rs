@@ -1,7 +1,7 @@
 //! Workload properties by which the cells of a step differ.
 
 use assay_analysis::knee::total_depth;
-use assay_store::model::{CellPlan, CellView, WorkloadRecord};
+use assay_store::model::{CellPlan, CellView, WorkloadRecord, rw_text};
 use assay_units::text::format_size;
 
 use crate::format::{duration, figure, joined, plural, text_or};
@@ -225,21 +225,5 @@ pub fn read_share(workload: &WorkloadRecord) -> Option<u8> {
         "read" | "randread" => Some(100),
         "write" | "randwrite" => Some(0),
         _ => workload.rwmixread,
-    }
-}
-
-/// Description of fio's `rw`.
-pub fn rw_text(rw: &str) -> &str {
-    match rw {
-        "read" => "sequential read",
-        "write" => "sequential write",
-        "randread" => "random read",
-        "randwrite" => "random write",
-        "rw" | "readwrite" => "sequential mixed",
-        "randrw" => "random mixed",
-        "trim" => "sequential trim",
-        "randtrim" => "random trim",
-        "trace" => "trace replay",
-        other => other,
     }
 }

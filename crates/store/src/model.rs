@@ -19,6 +19,7 @@ mod trace_replay;
 mod verdict;
 pub mod warning;
 
+pub use block_sizes::rw_text;
 pub use imported::{ImportRecord, SourceFile};
 pub(crate) use interval::BorrowedIntervalEntry;
 pub use interval::{IntervalRecord, OpRecord};

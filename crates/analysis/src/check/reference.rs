@@ -3,6 +3,8 @@
 
 use assay_store::model::{CellResult, DriveRecord};
 
+use crate::rank::public::is_model;
+
 const TABLE: &str = include_str!("../../../../reference/class_reads.csv");
 
 /// 4 KiB random reads on 16 GiB of random data.
@@ -26,9 +28,7 @@ impl Published {
     }
 
     pub fn is_of(&self, drive: &DriveRecord) -> bool {
-        let names = [Some(&drive.model), drive.profile.as_ref()];
-        let mut names = names.into_iter().flatten();
-        names.any(|name| name.trim().eq_ignore_ascii_case(self.model))
+        is_model(drive, self.model)
     }
 }
 

@@ -33,10 +33,15 @@ impl PublicDrive {
 
     /// Whether the drive is of this model.
     pub fn is_of(&self, drive: &DriveRecord) -> bool {
-        let names = [Some(&drive.model), drive.profile.as_ref()];
-        let mut names = names.into_iter().flatten().map(|name| name.trim());
-        names.any(|name| !name.is_empty() && name.eq_ignore_ascii_case(&self.model))
+        is_model(drive, &self.model)
     }
+}
+
+/// Whether a drive, or what a simulated one models, is of a model, in any case of its letters.
+pub fn is_model(drive: &DriveRecord, model: &str) -> bool {
+    let names = [Some(&drive.model), drive.profile.as_ref()];
+    let mut names = names.into_iter().flatten();
+    names.any(|name| name.trim().eq_ignore_ascii_case(model))
 }
 
 /// A figure.

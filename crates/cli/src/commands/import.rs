@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use assay_device::host::{random_id, wall_clock};
-use assay_import::run_folder::{About, Written, write};
+use assay_device::host::wall_clock;
+use assay_execute::manifest::run_id;
+use assay_import::run_folder::{About, IMPORT, Written, write};
 use assay_import::{Collection, collect, drive};
 use assay_store::Destination;
 use assay_store::model::DriveRecord;
@@ -48,15 +49,13 @@ fn about(arguments: &ImportArguments) -> anyhow::Result<About> {
     known.capacity_bytes = arguments.capacity.unwrap_or(known.capacity_bytes);
     let state = arguments.state.to_possible_value();
     let imported_at = wall_clock();
-    let stamp = imported_at.chars().filter(char::is_ascii_alphanumeric);
-    let stamp: String = stamp.take("20261121T034500".len()).collect();
     Ok(About {
         drive: known,
         device: arguments.device.clone(),
         state: state.map_or_else(String::new, |state| state.get_name().to_owned()),
         tool: super::tool(),
         command_line: super::command_line(),
-        run_id: format!("{stamp}Z-import-{:012x}", random_id() & 0xffff_ffff_ffff),
+        run_id: run_id(&imported_at, IMPORT),
         imported_at,
     })
 }

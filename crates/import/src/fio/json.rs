@@ -236,9 +236,9 @@ fn jobs(document: &Document<'_>, assumed: &Options) -> Vec<Job> {
         if names.len() > 1 {
             let other = names.iter().filter(|name| **name != entry.jobname);
             let other: Vec<&str> = other.copied().take(3).collect();
-            let reason = format!("it ran beside other jobs ({}, ...)", other.join(", "));
-            job.unfit
-                .push(reason.replace(", ...)", if names.len() > 4 { ", ...)" } else { ")" }));
+            let more = if names.len() > 4 { ", ..." } else { "" };
+            let reason = format!("it ran beside other jobs ({}{more})", other.join(", "));
+            job.unfit.push(reason);
         }
         let grouped = options.text("group_reporting").is_some();
         let key = format!("{}\0{}\0{}", entry.hostname, entry.groupid, entry.jobname);
@@ -263,9 +263,9 @@ impl Entry {
         let in_flight = judge::in_flight(&job.workload);
         let separate = [&self.read, &self.write, &self.trim];
         let used = |side: &&&Option<Side>| side.as_ref().is_some_and(|side| side.total_ios > 0);
+        let mut notes = Vec::new();
         if separate.iter().any(|side| used(&side)) {
             let sides = separate.map(|side| side.as_ref());
-            let mut notes = Vec::new();
             for (direction, side) in job.directions_mut().into_iter().zip(sides) {
                 if let Some(side) = side {
                     *direction = side.direction(version, in_flight, &mut notes);
@@ -273,9 +273,7 @@ impl Entry {
             }
             let longest = sides.into_iter().flatten().map(|side| side.runtime).max();
             job.elapsed = Nanos(longest.unwrap_or(0).saturating_mul(1_000_000));
-            notes.into_iter().for_each(|note| job.note(note));
         } else if let Some(mixed) = self.mixed.as_ref().filter(|mixed| mixed.total_ios > 0) {
-            let mut notes = Vec::new();
             let found = mixed.direction(version, in_flight, &mut notes);
             job.elapsed = Nanos(mixed.runtime.saturating_mul(1_000_000));
             match job.workload.rw.as_str() {
@@ -286,8 +284,8 @@ impl Entry {
                     job.one_sum();
                 }
             }
-            notes.into_iter().for_each(|note| job.note(note));
         }
+        notes.into_iter().for_each(|note| job.note(note));
         let cpu = self.usr_cpu + self.sys_cpu;
         job.busiest_thread_pct = Some(cpu).filter(|cpu| *cpu > 0.0 && job.workload.numjobs == 1);
         let most = job
@@ -311,9 +309,6 @@ fn unfit(options: &Options) -> Vec<String> {
         options.text("ioengine")
     {
         reasons.push(format!("ioengine={engine} does no I/O of a drive's kind"));
-    }
-    if options.direct() == Some(false) {
-        reasons.push("it went through the page cache (direct=0)".to_owned());
     }
     reasons
 }

@@ -97,22 +97,15 @@ impl Reader<'_> {
         let threads = after(rest, "jobs=").unwrap_or(1.0);
         options.set("numjobs", &format!("{threads}"));
         let mut job = Job {
-            name: name.to_owned(),
-            device: options.device(),
-            workload: options.workload(),
             // The text has neither `direct` nor a default by which it could be told.
             knows_direct: self.assumed.direct().is_some(),
             ended: rest.split(": ").last().and_then(date),
-            ..Job::default()
+            ..Job::of(name, &options)
         };
         if self.assumed.text("rwmixread").is_none() {
             job.workload.rwmixread = None;
         }
         job.workload.direct = self.assumed.direct().unwrap_or(true);
-        if self.assumed.direct() == Some(false) {
-            job.unfit
-                .push("it went through the page cache (direct=0)".to_owned());
-        }
         job.note(Note::Rounded);
         if let Some(errors) = after(rest, "err=").filter(|errors| *errors > 0.0) {
             job.values.insert("fio_error".to_owned(), errors);

@@ -253,9 +253,6 @@ fn planned(plan: &Plan, target: &Target, file_size: u64) -> Job {
     if target.random_ratio.is_some_and(|share| share < 100) {
         job.unfit.push("a share of it was sequential".to_owned());
     }
-    if !target.disable_os_cache {
-        job.unfit.push("it went through the page cache".to_owned());
-    }
     job
 }
 

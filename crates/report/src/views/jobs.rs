@@ -2,10 +2,10 @@
 
 use assay_analysis::interference::{self, Interference};
 use assay_stats::{LatencySummary, OpSummary};
-use assay_store::model::{CellPlan, CellResult};
+use assay_store::model::{CellPlan, CellResult, rw_text};
 use assay_units::Op;
 
-use crate::axis::{jobs_text, rw_text};
+use crate::axis::jobs_text;
 use crate::chart::Chart;
 use crate::charts::percentiles;
 use crate::format::{figure, joined, micros, percent, plural, ratio};

@@ -39,6 +39,22 @@ impl WorkloadRecord {
     }
 }
 
+/// Description of fio's `rw`.
+pub fn rw_text(rw: &str) -> &str {
+    match rw {
+        "read" => "sequential read",
+        "write" => "sequential write",
+        "randread" => "random read",
+        "randwrite" => "random write",
+        "rw" | "readwrite" => "sequential mixed",
+        "randrw" => "random mixed",
+        "trim" => "sequential trim",
+        "randtrim" => "random trim",
+        "trace" => "trace replay",
+        other => other,
+    }
+}
+
 /// The sizes of one direction; what is no size stays as it was given.
 fn sizes_text(sizes: &str) -> String {
     let one = |part: &str| {
