@@ -11,7 +11,7 @@
 //   - every request gets its length in words, with its identifier; `dev_r_last_o` marks the last one;
 //   - ring words pass unchanged, once; memory words are taken for ring requests only;
 //   - submission entry words are those of the record that was looked up for them; PRP list entry i is the address of page i + 1;
-//   - a word outside is zero, and the end of its request is a pulse of `error_o`.
+//   - a word outside is zero, and the end of its request is a pulse of `error_o`; a word behind the PRP lists in their last page is zero.
 //
 // Ring words follow each other in every cycle, across requests. A made word takes three: one to look up the record in memory, one for the
 // flip-flops behind it, one to make the word. A word of a PRP list needs no record and takes two.
@@ -96,13 +96,13 @@ module nvs_completer_answer #(
   end
   assign in_admin = head_kind_i == KindAdmin && (page_word >> (EntryShift + 1)) == '0;
   assign in_queue = (head_kind_i == KindRecord || head_kind_i == KindReplay) && (page_word >> (EntryShift + IndexWidth)) == '0;
-  assign in_lists = head_kind_i == KindList && (word >> ListWords) == '0;
+  assign in_lists = head_kind_i == KindList;
   assign record_index_o = {2{IndexWidth'(page_word >> EntryShift)}};
 
   // Selects for the cycle in which the record is there.
   logic                  looked_q;  // looked up: the record is at the inputs
   logic                  made_q;    // the record is in the flip-flops, or none is needed
-  logic                  admin_q, queue_q, lists_q, replay_q;
+  logic                  admin_q, queue_q, lists_q, beyond_q, replay_q;
   logic [ListWords-1:0]  list_word_q;
   logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
   logic [EntryWords-1:0] part;
@@ -155,7 +155,7 @@ module nvs_completer_answer #(
       BusBase | 64'({number[ListWidth-4], 2'(Drive), number[PageWidth +: SlotWidth], PageWidth'(number[PageWidth-1:0] + 1'b1), 12'h000});
   end
   always_comb begin
-    made = lists_q ? list_entries : '0;
+    made = lists_q && !beyond_q ? list_entries : '0;
     for (int unsigned p = 0; p < EntryWords; p++) begin
       if (queue_q && part_q[p]) made = made | entry[DataWidth*p +: DataWidth];
       if (admin_q && part_q[p]) made = made | admin_entry[DataWidth*p +: DataWidth];
@@ -197,6 +197,7 @@ module nvs_completer_answer #(
     admin_q     <= in_admin;
     queue_q     <= in_queue;
     lists_q     <= in_lists;
+    beyond_q    <= (word >> ListWords) != '0;
     replay_q    <= head_kind_i == KindReplay;
     list_word_q <= word[ListWords-1:0];
     part_q      <= part;

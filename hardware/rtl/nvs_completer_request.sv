@@ -4,12 +4,13 @@
 // request on in the order in which it came.
 //
 // Interface:
-//   s_*     AXI4 address channel of the drive: the read channel, or with Write the write channel
+//   s_*     AXI4 address channel of the drive: the read channel, or with Write the write channel. `s_whole_i`: an INCR burst of whole bus
+//           words, or a single beat; any other burst is outside, wherever it goes
 //   m_*     AXI4 address channel of the ring memory
 //   next_*  every request, in order; one for the ring in the cycle in which memory takes it, so `next_valid_o` follows `m_ready_i`, and
 //           `m_valid_o` follows `next_ready_i`. `next_word_o`: number of its first bus word in its page, or in the PRP lists
 //
-// Address map: see nvs_core. Of a queue pair, the even page is the submission queue, which is read, and the odd page the completion queue,
+// Address map: see nvs_completer. Of a queue pair, the even page is the submission queue, which is read, and the odd page the completion queue,
 // which is written.
 //
 // Invariants, proven in formal/nvs_completer_request.svh:
@@ -39,6 +40,7 @@ module nvs_completer_request #(
   input  logic [IdWidth-1:0]     s_id_i,
   input  logic [39:0]            s_addr_i,
   input  logic [7:0]             s_len_i,
+  input  logic                   s_whole_i,
 
   output logic                   m_valid_o,
   input  logic                   m_ready_i,
@@ -65,6 +67,10 @@ module nvs_completer_request #(
   if (Write != 0) begin : gen_no_list
     assign in_list     = 1'b0;
     assign list_offset = '0;
+  end else if (ListWidth < 12) begin : gen_short_list
+    // The rest of the page belongs to the lists: a drive may read a list in bursts that are longer than it.
+    assign in_list     = s_addr_i[38:12] == 27'(39'h1_0000 >> 12);
+    assign list_offset = '0;
   end else if (ListWidth <= 16) begin : gen_list
     assign in_list     = s_addr_i[38:ListWidth] == (39 - ListWidth)'(39'h1_0000 >> ListWidth);
     assign list_offset = s_addr_i[ListWidth-1:0];
@@ -86,11 +92,13 @@ module nvs_completer_request #(
   always_comb begin
     kind   = KindNone;
     offset = s_addr_i[OffsetWidth-1:0];
-    if (!s_addr_i[39]) begin
+    if (!s_whole_i) begin
+      kind = KindNone;
+    end else if (!s_addr_i[39]) begin
       if (in_ring) kind = KindRing;
     end else if (in_list) begin
       kind   = KindList;
-      offset = OffsetWidth'(list_offset);
+      offset = ListWidth < 12 ? OffsetWidth'(s_addr_i[11:0]) : OffsetWidth'(list_offset);
     end else if (in_pages) begin
       if (page < 4'h6 && page[0] == (Write != 0)) kind = {1'b1, page[2:1]};
       if (page == 4'h6 && Write != 0) kind = KindIdentify;

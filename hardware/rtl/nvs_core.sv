@@ -9,20 +9,29 @@
 //   tick_i    pulse, once per microsecond; the only source of time
 //   s_reg_*   AXI4-Lite, registers (registers.toml)
 //   s_*, m_*  AXI4-Stream: stream to record, stream replayed
-//   mem_*     AXI4, INCR bursts within 4 KiB: the ring of chunk buffers. Identifier 0: stream side; 1 + d: drive d
+//   mem_*     AXI4, INCR bursts within 4 KiB: the ring of chunk buffers, 2 * Drives * Slots chunks from address 0 on, without gaps.
+//             Identifier 0: stream side; 1 + d: drive d
 //   dev_*     AXI4, one port per drive: what the drive reads and writes of the core, through the PCIe bridge
 //   bar_*     AXI4-Lite, one port per drive: the drive's registers and configuration space (bit 31)
 //   link_*    link state of each drive's PCIe block: up, speed (1 = 2.5 GT/s ... 5 = 32 GT/s), width in lanes
+//   dev_*_size_i, dev_*_burst_i   AxSIZE and AxBURST. A burst of several beats that are narrower than the bus, or that is not INCR, is
+//             refused: answered (reads with zeroes), counted in PROTOCOL_ERRORS, and never recorded. Both 0, the idle value for a bridge
+//             without these signals, stand for INCR bursts of the whole width
+//   m_user_o  how the packet ends, with m_last_o: 0 complete, 1 by STOP, 2 by ABORT, 3 by an error (DEVICE_ERROR). A packet that is not
+//             complete ends with a beat that keeps no byte. A replay that gave no beat has no packet
 //   irq_o     level per direction, 0 record, 1 replay: its session has ended since its last start
 
 module nvs_core #(
   parameter  int unsigned DataWidth  = 128,  // 128, 256 or 512
   parameter  int unsigned ChunkPages = 32,   // pages of 4 KiB per chunk; a power of two, 4 to 512
-  parameter  int unsigned Slots      = 32,   // chunks in flight per drive and direction; a power of two
-  parameter  int unsigned Entries    = 64,   // of each I/O queue; a power of two above Slots, at most 64
+  parameter  int unsigned Slots      = 32,   // chunks in flight per drive and direction; a power of two, 2 to 32
+  parameter  int unsigned Entries    = 64,   // of each I/O queue; a power of two above Slots, 4 to 64
   parameter  int unsigned Drives     = 1,    // 1 to 4
-  parameter  int unsigned IdWidth    = 4,    // of dev_*
+  parameter  int unsigned IdWidth    = 4,    // of dev_*, 1 to 16
   parameter  logic [63:0] BusBase    = 64'h0,  // bus address of the core, as the drives see it; a multiple of 1 TiB
+  parameter  int unsigned UnitShift    = 19,     // unit of the sequencer's times: 2^UnitShift us; at least 19 on hardware (nvs_init), to 24
+  parameter  int unsigned SettleShift  = 0,      // rest after link up: 2^SettleShift us; 17 above 5 GT/s; below UnitShift
+  parameter  int unsigned TimeoutTicks = 50000,  // us in which bar_* must answer, 1 to 65535
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned RingWidth  = 1 + 2 + $clog2(Slots) + $clog2(ChunkPages) + 12
 ) (
@@ -59,6 +68,7 @@ module nvs_core #(
   output logic [DataWidth-1:0]        m_data_o,
   output logic [BeatBytes-1:0]        m_keep_o,
   output logic                        m_last_o,
+  output logic [1:0]                  m_user_o,
 
   output logic                        mem_aw_valid_o,
   input  logic                        mem_aw_ready_i,
@@ -91,6 +101,8 @@ module nvs_core #(
   input  logic [IdWidth*Drives-1:0]   dev_aw_id_i,
   input  logic [40*Drives-1:0]        dev_aw_addr_i,
   input  logic [8*Drives-1:0]         dev_aw_len_i,
+  input  logic [3*Drives-1:0]         dev_aw_size_i,
+  input  logic [2*Drives-1:0]         dev_aw_burst_i,
   input  logic [Drives-1:0]           dev_w_valid_i,
   output logic [Drives-1:0]           dev_w_ready_o,
   input  logic [DataWidth*Drives-1:0] dev_w_data_i,
@@ -105,6 +117,8 @@ module nvs_core #(
   input  logic [IdWidth*Drives-1:0]   dev_ar_id_i,
   input  logic [40*Drives-1:0]        dev_ar_addr_i,
   input  logic [8*Drives-1:0]         dev_ar_len_i,
+  input  logic [3*Drives-1:0]         dev_ar_size_i,
+  input  logic [2*Drives-1:0]         dev_ar_burst_i,
   output logic [Drives-1:0]           dev_r_valid_o,
   input  logic [Drives-1:0]           dev_r_ready_i,
   output logic [IdWidth*Drives-1:0]   dev_r_id_o,
@@ -138,6 +152,42 @@ module nvs_core #(
   output logic                        quiet_o   // level, some cycles late: without an input nothing changes but times and CYCLES
 );
 
+  // Every set of parameters that the core is not made for ends the elaboration.
+  if (DataWidth != 128 && DataWidth != 256 && DataWidth != 512) begin : gen_bad_width
+    $error("DataWidth must be 128, 256 or 512");
+  end
+  if (ChunkPages < 4 || ChunkPages > 512 || (ChunkPages & (ChunkPages - 1)) != 0) begin : gen_bad_chunk
+    $error("ChunkPages must be a power of two from 4 to 512");
+  end
+  if (Slots < 2 || Slots > 32 || (Slots & (Slots - 1)) != 0) begin : gen_bad_slots
+    $error("Slots must be a power of two from 2 to 32");
+  end
+  if (Entries < 4 || Entries > 64 || (Entries & (Entries - 1)) != 0 || Entries <= Slots) begin : gen_bad_entries
+    $error("Entries must be a power of two from 4 to 64, and above Slots");
+  end
+  if (Drives < 1 || Drives > 4) begin : gen_bad_drives
+    $error("Drives must be 1 to 4");
+  end
+  if (IdWidth < 1 || IdWidth > 16) begin : gen_bad_id
+    $error("IdWidth must be 1 to 16");
+  end
+  if (BusBase[39:0] != '0) begin : gen_bad_base
+    $error("BusBase must be a multiple of 1 TiB");
+  end
+  // The root port's window is 1000_0000h to 1fff_ffffh (nvs_init).
+  if (BusBase == '0 && RingWidth > 28) begin : gen_bad_window
+    $error("the ring lies on the window of BAR 0: BusBase must be 1 TiB or more, or Slots * ChunkPages at most 8192");
+  end
+  if (UnitShift < 1 || UnitShift > 24) begin : gen_bad_unit
+    $error("UnitShift must be 1 to 24");
+  end
+  if (SettleShift >= UnitShift) begin : gen_bad_settle
+    $error("SettleShift must be below UnitShift");
+  end
+  if (TimeoutTicks < 1 || TimeoutTicks > 65535) begin : gen_bad_timeout
+    $error("TimeoutTicks must be 1 to 65535");
+  end
+
   localparam int unsigned SlotWidth  = $clog2(Slots);
   localparam int unsigned PageWidth  = $clog2(ChunkPages);
   localparam int unsigned SizeWidth  = PageWidth + 13;
@@ -153,6 +203,7 @@ module nvs_core #(
   logic [63:0]          error_beat, dropped_beats;
   logic                 discarding, discarded, pattern_error, length_error;
   logic [32*Drives-1:0] drive_link, drive_sequencer, drive_block_bytes, drive_max_transfer, drive_timeout, drive_oldest, drive_commands;
+  logic [64*Drives-1:0] ages;  // of both directions
   logic [32*Drives-1:0] drive_doorbells, drive_errors, drive_control;
   logic [64*Drives-1:0] drive_media_bytes, drive_cap;
   logic [Drives-1:0]    drive_control_valid;
@@ -239,10 +290,10 @@ module nvs_core #(
   logic [4*Drives-1:0]      block_shift;
   logic                     protocol_error;
   logic [2*Drives-1:0] restart;
-  logic [2*32-1:0] oldest_us;
-  logic [2*2-1:0] oldest_drive;
+  logic [2*2-1:0] ending;
+  logic [1:0] drop;
 
-  logic [2*Drives-1:0] cmd_valid, cmd_ready, retire_valid, retire_ready, retire_flush, queue_idle;
+  logic [2*Drives-1:0] cmd_valid, cmd_ready, retire_valid, retire_ready, retire_flush, queue_idle, queue_late;
   logic [1:0]                  cmd_flush;
   logic [2*64-1:0] cmd_lba;
   logic [2*16-1:0] cmd_blocks;
@@ -253,7 +304,8 @@ module nvs_core #(
   logic                 source_valid, source_ended, source_done, source_full, source_error;
   logic [SizeWidth-1:0] source_bytes;
   logic [1:0]           source_ready;
-  logic [2*32-1:0]      source_chunks;
+  logic [2*40-1:0]      source_chunks;
+  logic                 keep_error;
 
   logic [1:0]           chunk_valid, chunk_last;
   logic [2*SizeWidth-1:0] chunk_bytes;
@@ -280,7 +332,6 @@ module nvs_core #(
       .first_address_i(first_address[64*i +: 64]),
       .last_address_i (last_address[64*i +: 64]),
       .length_i       (i == 1 ? length : 64'h0),
-      .timeout_us_i   (drive_timeout),
       .status_o              (status[32*i +: 32]),
       .last_address_written_o(last_written[64*i +: 64]),
       .bytes_o               (bytes[64*i +: 64]),
@@ -289,20 +340,20 @@ module nvs_core #(
       .durable_bytes_o       (durable[64*i +: 64]),
       .device_status_o       (device_status[64*i +: 64]),
       .cycles_o              (cycles[64*i +: 64]),
-      .oldest_us_o           (oldest_us[32*i +: 32]),
-      .oldest_drive_o        (oldest_drive[2*i +: 2]),
       .running_o             (running[i]),
       .started_o             (started[i]),
       .stopping_o            (stopping[i]),
       .stopped_o             (stopped[i]),
       .aborted_o             (aborted[i]),
       .ended_o               (ended[i]),
+      .end_o                 (ending[2*i +: 2]),
+      .drop_o                (drop[i]),
       .ready_i         (ready),
       .media_blocks_i  (media_blocks),
       .block_shift_i   (block_shift),
-      .protocol_error_i(protocol_error || memory_error[i] || (i == 0 && source_error)),
+      .protocol_error_i(protocol_error || memory_error[i] || (i == 0 && (source_error || keep_error))),
       .restart_o       (restart[Drives*i +: Drives]),
-      .source_chunks_o(source_chunks[32*i +: 32]),
+      .source_chunks_o(source_chunks[40*i +: 40]),
       .source_valid_i (source_valid),
       .source_ready_o (source_ready[i]),
       .source_bytes_i (source_bytes),
@@ -320,6 +371,7 @@ module nvs_core #(
       .queue_retire_slot_i  (retire_slot[SlotWidth*Drives*i +: SlotWidth*Drives]),
       .queue_retire_status_i(retire_status[15*Drives*i +: 15*Drives]),
       .queue_retire_failed_i(retire_failed[Drives*i +: Drives]),
+      .queue_late_i         (queue_late[Drives*i +: Drives]),
       .queue_idle_i         (queue_idle[Drives*i +: Drives]),
       .chunk_valid_o(chunk_valid[i]),
       .chunk_ready_i(chunk_ready),
@@ -380,7 +432,9 @@ module nvs_core #(
     .stopping_i      (stopping[0]),
     .ended_i         (ended[0]),
     .aborted_i       (aborted[0]),
-    .abort_i         (stopped[1] && running[1]),
+    .replay_drop_i   (drop[1]),
+    .replay_ended_i  (ended[1]),
+    .replay_end_i    (ending[2*1 +: 2]),
     .pattern_i       (pattern_q),
     .seed_i          (seed),
     .seed_high_i     (seed_high),
@@ -392,7 +446,7 @@ module nvs_core #(
     .pattern_error_o (pattern_error),
     .length_error_o  (length_error),
     .error_beat_o    (error_beat),
-    .source_chunks_i (source_chunks[32*0 +: 32]),
+    .source_chunks_i (source_chunks[40*0 +: 40]),
     .source_valid_o  (source_valid),
     .source_ready_i  (source_ready[0]),
     .source_bytes_o  (source_bytes),
@@ -400,6 +454,7 @@ module nvs_core #(
     .source_done_o   (source_done),
     .source_full_o   (source_full),
     .source_error_o  (source_error),
+    .keep_error_o    (keep_error),
     .record_release_i(release_ingress_q),
     .chunk_valid_i   (chunk_valid[1]),
     .chunk_ready_o   (chunk_ready),
@@ -431,6 +486,11 @@ module nvs_core #(
     .memory_error_o  (memory_error)
   );
 
+  // Whether a burst of a drive is one of whole bus words at consecutive addresses: a single beat is, whatever its size.
+  function automatic logic is_whole(input logic [7:0] len, input logic [2:0] size, input logic [1:0] burst);
+    is_whole = len == '0 || (size == 3'($clog2(BeatBytes)) && burst == 2'b01) || {size, burst} == '0;
+  endfunction
+
   // Drives.
   logic [Drives-1:0] drive_error;
   assign protocol_error = drive_error != '0;
@@ -438,7 +498,10 @@ module nvs_core #(
     logic [15:0] max_transfer_pages;
     logic [63:0] cap;
     logic        shutdown_q;
-    logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, retire_failed_d, idle_d;
+    logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, retire_failed_d, late_d, idle_d;
+    logic        aw_whole, ar_whole;
+    assign aw_whole = is_whole(dev_aw_len_i[8*d +: 8], dev_aw_size_i[3*d +: 3], dev_aw_burst_i[2*d +: 2]);
+    assign ar_whole = is_whole(dev_ar_len_i[8*d +: 8], dev_ar_size_i[3*d +: 3], dev_ar_burst_i[2*d +: 2]);
     logic [2*SlotWidth-1:0] retire_slot_d;
     logic [29:0] retire_status_d;
 
@@ -449,7 +512,10 @@ module nvs_core #(
       .Entries   (Entries),
       .IdWidth   (IdWidth),
       .Drive     (d),
-      .BusBase   (BusBase)
+      .BusBase   (BusBase),
+      .UnitShift   (UnitShift),
+      .SettleShift (SettleShift),
+      .TimeoutTicks(TimeoutTicks)
     ) u_drive (
       .clk_i,
       .rst_ni,
@@ -481,11 +547,15 @@ module nvs_core #(
       .retire_failed_o(retire_failed_d),
       .release_i      ({replay_release[d], record_release_q[d]}),
       .idle_o         (idle_d),
+      .timeout_us_i   (drive_timeout[32*d +: 32]),
+      .age_us_o       (ages[64*d +: 64]),
+      .late_o         (late_d),
       .dev_aw_valid_i(dev_aw_valid_i[d]),
       .dev_aw_ready_o(dev_aw_ready_o[d]),
       .dev_aw_id_i   (dev_aw_id_i[IdWidth*d +: IdWidth]),
       .dev_aw_addr_i (dev_aw_addr_i[40*d +: 40]),
       .dev_aw_len_i  (dev_aw_len_i[8*d +: 8]),
+      .dev_aw_whole_i(aw_whole),
       .dev_w_valid_i (dev_w_valid_i[d]),
       .dev_w_ready_o (dev_w_ready_o[d]),
       .dev_w_data_i  (dev_w_data_i[DataWidth*d +: DataWidth]),
@@ -499,6 +569,7 @@ module nvs_core #(
       .dev_ar_id_i   (dev_ar_id_i[IdWidth*d +: IdWidth]),
       .dev_ar_addr_i (dev_ar_addr_i[40*d +: 40]),
       .dev_ar_len_i  (dev_ar_len_i[8*d +: 8]),
+      .dev_ar_whole_i(ar_whole),
       .dev_r_valid_o (dev_r_valid_o[d]),
       .dev_r_ready_i (dev_r_ready_i[d]),
       .dev_r_id_o    (dev_r_id_o[IdWidth*d +: IdWidth]),
@@ -545,6 +616,7 @@ module nvs_core #(
       assign retire_valid[Drives*i+d]  = retire_valid_d[i];
       assign retire_flush[Drives*i+d]  = retire_flush_d[i];
       assign retire_failed[Drives*i+d] = retire_failed_d[i];
+      assign queue_late[Drives*i+d]    = late_d[i];
       assign queue_idle[Drives*i+d]    = idle_d[i];
       assign retire_slot[SlotWidth*Drives*i+SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
       assign retire_status[15*Drives*i+15*d +: 15]             = retire_status_d[15*i +: 15];
@@ -564,12 +636,11 @@ module nvs_core #(
     assign drive_block_bytes[32*d +: 32] = block_shift[4*d +: 4] == 4'd12 ? 32'd4096 : 32'd512;
     assign drive_max_transfer[32*d +: 32] = {4'b0, max_transfer_pages, 12'b0};
     assign drive_cap[64*d +: 64]        = cap;
-    assign drive_oldest[32*d +: 32]     = oldest_drive[2*0 +: 2] == 2'(d) && oldest_us[32*0 +: 32] != '0 ? oldest_us[32*0 +: 32]
-                                        : oldest_drive[2*1 +: 2] == 2'(d) ? oldest_us[32*1 +: 32] : 32'd0;
+    assign drive_oldest[32*d +: 32]     = ages[64*d +: 32] > ages[64*d + 32 +: 32] ? ages[64*d +: 32] : ages[64*d + 32 +: 32];
   end
 
   // Outputs and bits without a reader.
-  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted,
+  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted, ending, drop,
                     source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.

@@ -8,7 +8,11 @@
 // nvs_core.
 //   started_i        of the sessions (nvs_session)
 //   running_i, stopping_i, ended_i, aborted_i   of the recording session
-//   abort_i          the replay was stopped: what is on its way is given up
+//   replay_drop_i    level, of the replaying session: what is on its way to the stream is given up, but for the beats at the port, which
+//                    AXI4-Stream forbids to withdraw (two at most)
+//   replay_ended_i, replay_end_i   of the replaying session. A packet that has begun is ended behind what was given up, by a beat that
+//                    keeps no byte, with `m_user_o` 1 STOP, 2 ABORT, 3 error. It is 0 with each other beat. The end of a session does not
+//                    wait for that beat; the next session's beats do
 //   pattern_i        the pattern generator or checker takes the place of the stream
 //   seed_i, seed_high_i, packet_beats_i   registers of the pattern
 //   flush_i          FLUSH_CONTROL: begin, end, begin when the recording has ended; pulses
@@ -20,6 +24,8 @@
 //   memory_error_o   level of one cycle: the memory answered with an error to a drive's read of
 //                    what is recorded; to a drive's write of what is replayed or the stream's read
 //                    of it. Errors of the stream's writes are `source_error_o`
+//   keep_error_o     pulse: the stream to record broke a rule of nvs_ingress
+//   mem_*_addr_o     the ring without gaps: {direction, drive} is a number below 2 * Drives
 // No output of s_*, m_*, mem_* and ring_* depends on an input of the same cycle.
 
 module nvs_data_path #(
@@ -46,13 +52,16 @@ module nvs_data_path #(
   output logic [DataWidth-1:0]        m_data_o,
   output logic [BeatBytes-1:0]        m_keep_o,
   output logic                        m_last_o,
+  output logic [1:0]                  m_user_o,
 
   input  logic [1:0]                  started_i,
   input  logic                        running_i,
   input  logic                        stopping_i,
   input  logic                        ended_i,
   input  logic                        aborted_i,
-  input  logic                        abort_i,
+  input  logic                        replay_drop_i,
+  input  logic                        replay_ended_i,
+  input  logic [1:0]                  replay_end_i,
 
   input  logic [1:0]                  pattern_i,
   input  logic [2*64-1:0]             seed_i,
@@ -66,7 +75,7 @@ module nvs_data_path #(
   output logic                        length_error_o,
   output logic [63:0]                 error_beat_o,
 
-  input  logic [31:0]                 source_chunks_i,
+  input  logic [39:0]                 source_chunks_i,
   output logic                        source_valid_o,
   input  logic                        source_ready_i,
   output logic [SizeWidth-1:0]        source_bytes_o,
@@ -74,6 +83,7 @@ module nvs_data_path #(
   output logic                        source_done_o,
   output logic                        source_full_o,
   output logic                        source_error_o,
+  output logic                        keep_error_o,
   input  logic                        record_release_i,
 
   input  logic                        chunk_valid_i,
@@ -244,7 +254,8 @@ module nvs_data_path #(
     .ended_o  (source_ended_o),
     .full_o   (source_full_o),
     .dropped_o(given_up_bytes),
-    .error_o  (source_error_o)
+    .error_o  (source_error_o),
+    .keep_error_o
   );
 
   // The stream's master of nvs_memory: whole pages are written, what egress asks for is read.
@@ -278,12 +289,15 @@ module nvs_data_path #(
     .m_w_last_o  (stream_w_last)
   );
 
+  logic [RingWidth-1:0] ring_aw_addr, ring_ar_addr;  // of all masters
   nvs_memory #(
     .DataWidth(DataWidth),
     .RingWidth(RingWidth),
     .Masters  (1 + Drives)
   ) u_memory (
     .*,  // mem_*
+    .mem_aw_addr_o(ring_aw_addr),
+    .mem_ar_addr_o(ring_ar_addr),
     .aw_valid_i({ring_aw_valid_i, stream_aw_valid}),
     .aw_ready_o({ring_aw_ready_o, stream_aw_ready}),
     .aw_addr_i ({ring_aw_addr_i, stream_aw_addr}),
@@ -305,6 +319,14 @@ module nvs_data_path #(
     .r_last_o  (ring_r_last_o),
     .r_error_o (memory_r_error)
   );
+  // Addresses of the ring to those of the port.
+  function automatic logic [2:0] part_of(input logic [2:0] part);
+    part_of = Drives == 1 ? {2'b00, part[2]} : Drives == 2 ? {1'b0, part[2], part[0]}
+            : Drives == 3 && part[2] ? {1'b0, part[1:0]} + 3'd3 : part;
+  endfunction
+  assign mem_aw_addr_o = {part_of(ring_aw_addr[RingWidth-1 -: 3]), ring_aw_addr[RingWidth-4:0]};
+  assign mem_ar_addr_o = {part_of(ring_ar_addr[RingWidth-1 -: 3]), ring_ar_addr[RingWidth-4:0]};
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) memory_error_o <= '0;
     else memory_error_o <= {(ring_b_valid_o != '0 && memory_b_error)
@@ -313,7 +335,7 @@ module nvs_data_path #(
   end
 
   // Stream replayed: chunks from memory, the port or the pattern checker.
-  logic                 out_valid, out_ready, out_last, check_ready, slice_ready, egress_release;
+  logic                 out_valid, out_ready, out_last, out_end, check_ready, slice_ready, egress_release, egress_idle;
   logic [DataWidth-1:0] out_data;
   logic [BeatBytes-1:0] out_keep;
   nvs_egress #(
@@ -323,7 +345,8 @@ module nvs_data_path #(
     .Drives    (Drives),
     .FifoBeats (512)
   ) u_egress (
-    .*,  // chunk_*, abort_i, delivered_o
+    .*,  // chunk_*
+    .abort_i   (replay_drop_i),
     .ar_valid_o(stream_ar_valid),
     .ar_ready_i(stream_ar_ready),
     .ar_addr_o (stream_ar_addr),
@@ -336,10 +359,45 @@ module nvs_data_path #(
     .m_data_o (out_data),
     .m_keep_o (out_keep),
     .m_last_o (out_last),
+    .m_end_o  (out_end),
     .release_o(egress_release),
-    .idle_o   (egress_idle_o)
+    .idle_o   (egress_idle)
   );
-  assign out_ready = pattern_i[1] ? check_ready : slice_ready;
+
+  // Ends of packets. Beats at the port that were given up are stale until the packet has ended.
+  logic       open_q;         // a packet has begun at the slice, and not ended
+  logic       stale_q;        // the port has to end the packet of a session before
+  logic       close_q;        // by a beat of its own
+  logic [1:0] close_user_q;
+  logic       replay_ended_q, delivered_q, port_end, slice_valid, slice_last;
+  assign out_ready   = pattern_i[1] ? check_ready : slice_ready && !stale_q;
+  assign slice_valid = close_q || (out_valid && !pattern_i[1] && !stale_q);
+  assign slice_last  = close_q || out_last;
+  // A chunk is delivered, and a session at rest, when the consumer has taken the last beat.
+  assign delivered_o   = delivered_q;
+  assign egress_idle_o = egress_idle && !delivered_q && (replay_drop_i || pattern_i[1] || !m_valid_o);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      open_q         <= 1'b0;
+      stale_q        <= 1'b0;
+      close_q        <= 1'b0;
+      close_user_q   <= '0;
+      replay_ended_q <= 1'b0;
+      delivered_q    <= 1'b0;
+    end else begin
+      replay_ended_q <= replay_ended_i;
+      delivered_q    <= pattern_i[1] ? out_valid && check_ready && out_end : m_valid_o && m_ready_i && port_end && !stale_q;
+      if (slice_valid && slice_ready) open_q <= !slice_last;
+      if (m_valid_o && m_ready_i && m_last_o) stale_q <= 1'b0;
+      else if ((replay_drop_i && m_valid_o) || (replay_ended_i && !replay_ended_q && open_q)) stale_q <= 1'b1;
+      if (close_q) begin
+        close_q <= !slice_ready;
+      end else if (replay_ended_i && !replay_ended_q && open_q) begin
+        close_q      <= 1'b1;
+        close_user_q <= replay_end_i;
+      end
+    end
+  end
 
   // Slots are read from memory in the order of the session, that is drive by drive.
   logic [1:0] release_drive_q;
@@ -368,16 +426,16 @@ module nvs_data_path #(
   );
 
   nvs_skid #(
-    .Width(StreamWidth)
+    .Width(StreamWidth + 3)
   ) u_slice_out (
     .clk_i,
     .rst_ni,
-    .valid_i(out_valid && !pattern_i[1]),
+    .valid_i(slice_valid),
     .ready_o(slice_ready),
-    .data_i ({out_last, out_keep, out_data}),
+    .data_i ({close_q ? close_user_q : 2'd0, out_end && !close_q, slice_last, out_keep & {BeatBytes{!close_q}}, out_data}),
     .valid_o(m_valid_o),
     .ready_i(m_ready_i),
-    .data_o ({m_last_o, m_keep_o, m_data_o})
+    .data_o ({m_user_o, port_end, m_last_o, m_keep_o, m_data_o})
   );
 
 endmodule

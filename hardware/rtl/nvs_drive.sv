@@ -15,6 +15,9 @@ module nvs_drive #(
   parameter  int unsigned IdWidth    = 4,
   parameter  int unsigned Drive      = 0,
   parameter  logic [63:0] BusBase    = 64'h0,
+  parameter  int unsigned UnitShift    = 19,
+  parameter  int unsigned SettleShift  = 0,
+  parameter  int unsigned TimeoutTicks = 50000,
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned SlotWidth  = $clog2(Slots),
   localparam int unsigned IndexWidth = $clog2(Entries),
@@ -52,12 +55,16 @@ module nvs_drive #(
   output logic [1:0]             retire_failed_o,
   input  logic [1:0]             release_i,
   output logic [1:0]             idle_o,
+  input  logic [31:0]            timeout_us_i,
+  output logic [63:0]            age_us_o,
+  output logic [1:0]             late_o,
 
   input  logic                   dev_aw_valid_i,
   output logic                   dev_aw_ready_o,
   input  logic [IdWidth-1:0]     dev_aw_id_i,
   input  logic [39:0]            dev_aw_addr_i,
   input  logic [7:0]             dev_aw_len_i,
+  input  logic                   dev_aw_whole_i,
   input  logic                   dev_w_valid_i,
   output logic                   dev_w_ready_o,
   input  logic [DataWidth-1:0]   dev_w_data_i,
@@ -71,6 +78,7 @@ module nvs_drive #(
   input  logic [IdWidth-1:0]     dev_ar_id_i,
   input  logic [39:0]            dev_ar_addr_i,
   input  logic [7:0]             dev_ar_len_i,
+  input  logic                   dev_ar_whole_i,
   output logic                   dev_r_valid_o,
   input  logic                   dev_r_ready_i,
   output logic [IdWidth-1:0]     dev_r_id_o,
@@ -136,7 +144,9 @@ module nvs_drive #(
     .DataWidth(DataWidth),
     .ChunkPages(ChunkPages),
     .Entries(Entries),
-    .BusBase(BusBase)
+    .BusBase(BusBase),
+    .UnitShift(UnitShift),
+    .SettleShift(SettleShift)
   ) u_init (
     .*,  // its state, as the ports of this module
     .restart_i(restart_i || doorbell_error),
@@ -170,7 +180,8 @@ module nvs_drive #(
   );
 
   nvs_requester #(
-    .Entries(Entries)
+    .Entries(Entries),
+    .TimeoutTicks(TimeoutTicks)
   ) u_requester (
     .*,  // bar_*
     .req_valid_i(req_valid),
@@ -254,10 +265,12 @@ module nvs_drive #(
   for (genvar i = 0; i < 2; i++) begin : gen_queues
     nvs_queues #(
       .Slots(Slots),
-      .Entries(Entries)
+      .Entries(Entries),
+      .HeadBatch(Entries < 16 ? Entries / 2 : 8)
     ) u_queues (
       .clk_i,
       .rst_ni,
+      .tick_i,
       .clear_i (clear),
       .rewind_i(rewind_i[i]),
       .cmd_valid_i (cmd_valid_i[i] && ready_o),
@@ -288,6 +301,9 @@ module nvs_drive #(
       .cq_db_valid_o(cq_db_valid[i]),
       .cq_db_ready_i(cq_db_ready[i]),
       .cq_db_value_o(cq_db_value[IndexWidth*i +: IndexWidth]),
+      .timeout_us_i,
+      .age_us_o(age_us_o[32*i +: 32]),
+      .late_o (late_o[i]),
       .idle_o (idle_o[i]),
       .error_o(queue_error[i])
     );

@@ -5,20 +5,20 @@
 //
 // Interface:
 //   chunk_*     chunk in memory: its bytes (1 ... chunk), drive and slot, and whether the stream ends with it. Taken in order
-//   abort_i     level: chunks and beats that were not offered to the stream are dropped; reads under way are completed. Chunks that come
-//               while it is high are dropped, too; after it, none is taken before the old ones are gone
+//   abort_i     level: chunks and beats are dropped, also a beat that was offered; reads under way are completed. Chunks that come while it
+//               is high are dropped, too; after it, none is taken before the old ones are gone. It waits for no consumer
 //   ar_*, r_*   AXI4 read channels; INCR bursts within a page, the last one of a chunk as short as its bytes. `r_ready_o` is always high
-//   m_*         AXI4-Stream; `m_keep_o` counts from byte 0 on and is partial only where a chunk ends inside a beat
+//   m_*         AXI4-Stream, but that an abort withdraws an offer; `m_keep_o` counts from byte 0 on and is partial only where a chunk ends
+//               inside a beat. `m_end_o`: the beat is the last one of its chunk
 //   release_o   pulse, once per chunk taken, in order: memory will not be read for it any more
-//   delivered_o pulse: the stream takes the last beat of a chunk
 //   idle_o      level: no chunk, no read under way, no beat
-// No output but `delivered_o` depends on an input of the same cycle.
+// No output depends on an input of the same cycle.
 //
 // Invariants, proven in formal/nvs_egress.svh:
 //   - the stream gets the bytes of the chunks in order, none lost or doubled, `m_keep_o` and `m_last_o` as the chunks say;
 //   - beats asked for and not left never exceed the queue; a read is asked for only inside its chunk;
 //   - one release per chunk, after the last beat read for it;
-//   - an abort breaks no handshake: addresses and beats that were offered stay, all reads are completed, all chunks released.
+//   - an abort breaks no handshake of the memory: addresses that were offered stay, all reads are completed, all chunks released.
 
 module nvs_egress #(
   parameter  int unsigned DataWidth  = 128,
@@ -63,9 +63,9 @@ module nvs_egress #(
   output logic [DataWidth-1:0]  m_data_o,
   output logic [BeatBytes-1:0]  m_keep_o,
   output logic                  m_last_o,
+  output logic                  m_end_o,
 
   output logic                  release_o,
-  output logic                  delivered_o,
   output logic                  idle_o
 );
 
@@ -119,7 +119,7 @@ module nvs_egress #(
   );
 
   // Beats, each with: last of its chunk, last of the stream, bytes less one.
-  logic                 fifo_ready, beat_valid, pop, offered_q, chunk_beat_end, fifo_end;
+  logic                 fifo_ready, beat_valid, pop, chunk_beat_end;
   logic [BeatShift-1:0] fifo_bytes;
   logic [CountWidth-1:0] fifo_space;
   assign r_ready_o      = 1'b1;
@@ -135,14 +135,13 @@ module nvs_egress #(
     .data_i ({r_data_i, chunk_beat_end, beat_end && burst_last, chunk_beat_end ? burst_bytes : '1}),
     .valid_o(beat_valid),
     .ready_i(pop),
-    .data_o ({m_data_o, fifo_end, m_last_o, fifo_bytes}),
+    .data_o ({m_data_o, m_end_o, m_last_o, fifo_bytes}),
     .space_o(fifo_space)
   );
 
-  // While dropping, only the beat that was offered before goes to the stream.
-  assign m_valid_o   = beat_valid && (!dropping_q || offered_q);
-  assign pop         = beat_valid && (m_ready_i || !m_valid_o);
-  assign delivered_o = m_valid_o && m_ready_i && fifo_end;
+  // While dropping, nothing goes to the stream.
+  assign m_valid_o   = beat_valid && !dropping_q;
+  assign pop         = beat_valid && (m_ready_i || dropping_q);
   assign m_keep_o[0] = 1'b1;
   for (genvar b = 1; b < BeatBytes; b++) begin : gen_keep
     assign m_keep_o[b] = fifo_bytes >= BeatShift'(b);
@@ -164,14 +163,12 @@ module nvs_egress #(
       asking_q   <= 1'b0;
       credit_q   <= CountWidth'(FifoBeats);
       beat_q     <= '0;
-      offered_q  <= 1'b0;
       release_q  <= 1'b0;
       abort_q    <= 1'b0;
       dropping_q <= 1'b0;
     end else begin
       abort_q    <= abort_i;
       dropping_q <= abort_i || (dropping_q && !idle_o);
-      offered_q  <= m_valid_o && !m_ready_i;
       release_q  <= chunk_beat_end || give_up;
       asking_q   <= ask;
       credit_q   <= credit_q + CountWidth'(pop) - (asking_q ? CountWidth'(len_q) + 1'b1 : '0);

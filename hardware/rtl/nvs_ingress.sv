@@ -6,7 +6,7 @@
 // Interface:
 //   start_i     pulse while idle: a session of at most `chunks_i` chunks begins
 //   stop_i      level: no further beat is taken. The open page is completed with zeroes, the open chunk is given up
-//   s_*         AXI4-Stream; `s_keep_i` counts on the last beat only, and from byte 0 on
+//   s_*         AXI4-Stream; only the last beat may be partial, and what it keeps begins at byte 0 without a hole; see keep_error_o
 //   aw_*, w_*, b_*  AXI4 write channels; one burst per page. The address is offered in the cycle of the first beat, so no burst is open
 //               without data. Readies come from register slices (nvs_skid), so the combinational path ends there
 //   cmd_*       chunk in memory: its bytes. Chunk k of a session is in slot (k / Drives) mod Slots of
@@ -17,6 +17,8 @@
 //   done_o      level: the session has ended and nothing is under way
 //   dropped_o   bytes taken of the chunk that was given up
 //   error_o     pulse: memory answered a write with an error
+//   keep_error_o pulse, one cycle after the beat: a beat was partial inside the packet, or its kept bytes have a hole. Nothing is recorded
+//               from it on: its chunk becomes no command if the session stops at the pulse
 //
 // Invariants, proven in formal/nvs_ingress.svh:
 //   - beat n of a session goes to its chunk n / ChunkBeats, beat n % ChunkBeats; none is lost, doubled or moved;
@@ -44,7 +46,7 @@ module nvs_ingress #(
 
   input  logic                 start_i,
   input  logic                 stop_i,
-  input  logic [31:0]          chunks_i,
+  input  logic [39:0]          chunks_i,
 
   input  logic                 s_valid_i,
   output logic                 s_ready_o,
@@ -71,7 +73,8 @@ module nvs_ingress #(
   output logic                 ended_o,
   output logic                 full_o,
   output logic [SizeWidth-1:0] dropped_o,
-  output logic                 error_o
+  output logic                 error_o,
+  output logic                 keep_error_o
 );
 
   // Chunks whose pages are written and perhaps not acknowledged: more than one, so that memory latency costs nothing.
@@ -83,7 +86,7 @@ module nvs_ingress #(
   logic                  padding_q;        // the open page is completed with zeroes
   logic                  last_q;           // the stream has ended
   logic                  give_up_q;        // the open chunk will not become a command
-  logic [31:0]           left_q;           // chunks that may still begin
+  logic [39:0]           left_q;           // chunks that may still begin
   logic                  more_q;           // above 0
   logic [BeatWidth-1:0]  beat_q;
   logic [PageWidth-1:0]  page_q;
@@ -115,6 +118,10 @@ module nvs_ingress #(
       w_data_o[8*b +: 8] = take && (!s_last_i || s_keep_i[b]) ? s_data_i[8*b +: 8] : 8'h00;
     end
   end
+
+  // Every beat but the last one is whole; its kept bytes are the lowest ones.
+  logic keep_wrong;
+  assign keep_wrong = s_last_i ? |(s_keep_i & (s_keep_i + 1'b1)) : !(&s_keep_i);
 
   logic page_end, chunk_end;
   assign w_valid_o  = move;
@@ -176,7 +183,9 @@ module nvs_ingress #(
       written_q      <= '0;
       acknowledged_q <= '0;
       dropped_o      <= '0;
+      keep_error_o   <= 1'b0;
     end else begin
+      keep_error_o <= take && keep_wrong;
       if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
       if (push_q != release_i) used_q <= push_q ? used_q + 1'b1 : used_q - 1'b1;
 
@@ -194,7 +203,7 @@ module nvs_ingress #(
         beat_q <= beat_q + 1'b1;
         if (at_chunk) begin
           left_q <= left_q - 1'b1;
-          more_q <= left_q != 32'd1;
+          more_q <= left_q != 40'd1;
         end
         if (take && s_last_i) begin
           last_q    <= 1'b1;

@@ -8,8 +8,11 @@
 //   chunk source of a recording: source_* (nvs_ingress); a replay makes its chunks from the range and length_i
 //   queue_*     commands to and retirements from nvs_queues, one set per drive
 //   chunk_*     retired chunk of a replay, to nvs_egress; delivered_i: pulse, the stream has taken a whole chunk
+//   queue_late_i  level: a drive did not complete a command in its time
 //   lost        a drive whose ready_i falls has given up its commands: the session ends with DEVICE_ERROR
-//   restart_o   pulse: the drive did not complete a command within its timeout_us_i and is to be brought up again
+//   restart_o   pulse: the drive is late and is to be brought up again
+//   drop_o      level: a replay was stopped or lost its drive. Chunks on their way to the stream are dropped; its end waits for no consumer
+//   end_o       how it ended, valid with ended_o: 0 complete, 1 STOP, 2 ABORT, 3 error
 //
 // Ends: the source ended or the range is full (FINISHED), STOP, ABORT (followed by a flush), or a failure. A STOP becomes an ABORT when that
 // follows before the session has ended. After a failed command no further chunk is counted and no command is made; what is outstanding is
@@ -30,7 +33,9 @@ module nvs_session #(
   localparam int unsigned ChunkShift = $clog2(ChunkPages) + 12,
   localparam int unsigned SizeWidth  = ChunkShift + 1,
   localparam int unsigned SlotWidth  = $clog2(Slots),
-  localparam int unsigned NoWidth    = 64 - ChunkShift  // chunk numbers on a drive
+  localparam int unsigned NoWidth    = 64 - ChunkShift, // chunk numbers on a drive
+  localparam int unsigned SpanWidth  = 37,              // chunks of a session on one drive: at most 2^37, of 16 KiB and more
+  localparam int unsigned CountWidth = 40               // chunks of a session: at most 4 * 2^37
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -44,7 +49,6 @@ module nvs_session #(
   input  logic [63:0]             first_address_i,
   input  logic [63:0]             last_address_i,
   input  logic [63:0]             length_i,           // replay: bytes to deliver, 0 for the whole range
-  input  logic [32*Drives-1:0]    timeout_us_i,       // of each drive
   output logic [31:0]             status_o,
   output logic [63:0]             last_address_written_o,
   output logic [63:0]             bytes_o,
@@ -53,14 +57,14 @@ module nvs_session #(
   output logic [63:0]             durable_bytes_o,
   output logic [63:0]             device_status_o,
   output logic [63:0]             cycles_o,
-  output logic [31:0]             oldest_us_o,        // age of the oldest command
-  output logic [1:0]              oldest_drive_o,
   output logic                    running_o,
   output logic                    started_o,          // pulse: the range was accepted
   output logic                    stopping_o,         // level: no more of the stream is taken; one cycle late
   output logic                    stopped_o,          // level: STOP or ABORT has ended the session; until the next start
   output logic                    aborted_o,          // level: it was ABORT
   output logic                    ended_o,            // level: a session has ended since the last start
+  output logic [1:0]              end_o,
+  output logic                    drop_o,
 
   input  logic [Drives-1:0]       ready_i,
   input  logic [64*Drives-1:0]    media_blocks_i,
@@ -69,7 +73,7 @@ module nvs_session #(
   output logic [Drives-1:0]       restart_o,
 
   // Recording: the chunks of nvs_ingress. Replay: unused.
-  output logic [31:0]             source_chunks_o,
+  output logic [39:0]             source_chunks_o,
   input  logic                    source_valid_i,
   output logic                    source_ready_o,
   input  logic [SizeWidth-1:0]    source_bytes_i,
@@ -87,7 +91,8 @@ module nvs_session #(
   input  logic [Drives-1:0]       queue_retire_flush_i,
   input  logic [SlotWidth*Drives-1:0] queue_retire_slot_i,
   input  logic [15*Drives-1:0]    queue_retire_status_i,
-  input  logic [Drives-1:0]       queue_retire_failed_i,   // the status is not 0
+  input  logic [Drives-1:0]       queue_retire_failed_i,   // the status is no success
+  input  logic [Drives-1:0]       queue_late_i,
   input  logic [Drives-1:0]       queue_idle_i,
 
   output logic                    chunk_valid_o,
@@ -109,16 +114,16 @@ module nvs_session #(
 
   // Registers of the range, sampled by the start.
   logic [NoWidth-1:0]    first_q, last_q;
-  logic [31:0]           per_drive_q;
-  logic [31:0]           total_q;      // chunks of the session
+  logic [CountWidth-1:0] per_drive_q;
+  logic [CountWidth-1:0] total_q;      // chunks of the session
   logic [SizeWidth-1:0]  short_q;      // bytes of the last chunk if it is short
   logic                  any_short_q;  // it is
-  logic [31:0]           newest_q;     // number of the last chunk: of the range for a replay, that was made until now for a recording
+  logic [CountWidth-1:0] newest_q;     // number of the last chunk: of the range for a replay, that was made until now for a recording
   logic                  flush_after_q, stopped_q, aborted_q, failed_q, lost_q, protocol_q, early_q, ended_q;
   logic [3:0]            refusal_q;    // bits 8:5 of STATUS
 
   // Three positions in the session: commands made, commands retired, chunks of the reported run.
-  logic [31:0]           made_q, retired_q, run_q;
+  logic [CountWidth-1:0] made_q, retired_q, run_q;
   logic [1:0]            made_drive_q, retired_drive_q, run_drive_q;
   logic [NoWidth-1:0]    made_no_q, retired_no_q, run_no_q;
   logic [NoWidth-1:0]    last_run_no_q;
@@ -169,6 +174,9 @@ module nvs_session #(
       end
     end
   end
+
+  logic [NoWidth-1:0] span;  // chunks of a drive, less one
+  assign span = last_q - first_q;
 
   // Flush: of all drives, with no data command outstanding.
   logic              flush_wanted_q;           // while the stream continues
@@ -224,7 +232,7 @@ module nvs_session #(
   assign chunk_drive_o  = retired_drive_q;
   assign chunk_slot_o   = retire_slot;
   assign retire_take    = retire_data && (Replay != 0 ? !retire_good || chunk_ready_i : 1'b1);
-  assign in_run         = Replay != 0 ? delivered_i && !stopped_q : retire_good;
+  assign in_run         = Replay != 0 ? delivered_i && !drop_o : retire_good;
 
   logic flush_failed;
   always_comb begin
@@ -242,13 +250,9 @@ module nvs_session #(
   logic [SizeWidth-1:0] run_bytes_q;
 
   // Ends.
-  logic [Drives-1:0] awaited, late_q;  // a drive's command is the oldest one; for longer than its timeout
-  for (genvar d = 0; d < Drives; d++) begin : gen_awaited
-    assign awaited[d] = (made_q != retired_q && retired_drive_q == 2'(d)) || (flush_sent_q[d] && !flush_done_q[d]);
-  end
   logic drained, timed_out, fails, stop_now;
   assign drained   = &(queue_idle_i | ~ready_i) && (Replay != 0 ? egress_idle_i : source_done_i && !source_valid_i && !next_valid_q);
-  assign timed_out = late_q != '0 && !lost_q;
+  assign timed_out = running_q && queue_late_i != '0 && !lost_q;
   assign fails     = retire_bad || timed_out || protocol_error_i || flush_failed || !(&ready_i);
   // After its last beat a stream has ended; a replay can be stopped until its last chunk was delivered.
   assign stop_now  = (stop_i || abort_i) && (state_q == Run || (Replay != 0 && state_q == Drain))
@@ -257,19 +261,21 @@ module nvs_session #(
   assign aborted_o  = aborted_q;
   assign running_o  = running_q;
   assign ended_o    = ended_q;
+  assign end_o      = failed_q || lost_q ? 2'd3 : !stopped_q ? 2'd0 : aborted_q ? 2'd2 : 2'd1;
+  assign drop_o     = Replay != 0 && running_q && (stopped_q || lost_q);
   assign started_o  = started_q;
   assign source_chunks_o = total_q;
 
-  assign restart_o = lost_q ? '0 : late_q;
+  assign restart_o = timed_out ? queue_late_i : '0;
 
   // Stalls: a recording waits for a slot, a replay for its next chunk.
   logic stall, stall_q;
   assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run_q != total_q && !stopping
                         : state_q == Run && source_full_i;
 
-  logic [31:0] total;
+  logic [CountWidth-1:0] total;
   if (Drives == 3) begin : gen_total_of_three
-    assign total = per_drive_q + {per_drive_q[30:0], 1'b0};
+    assign total = per_drive_q + {per_drive_q[CountWidth-2:0], 1'b0};
   end else begin : gen_total
     assign total = per_drive_q << $clog2(Drives);
   end
@@ -281,13 +287,19 @@ module nvs_session #(
     length_chunks_q <= {1'b0, length_i[63:ChunkShift]} + (NoWidth + 1)'(length_part_q);
   end
   logic length_short, length_short_q;  // LENGTH ends before the range does; in the cycle before
-  assign length_short = Replay != 0 && length_chunks_q != '0 && length_chunks_q <= (NoWidth + 1)'(total);
+  logic length_given, length_fits;
+  assign length_given = Replay != 0 && length_chunks_q != '0;
+  assign length_fits  = length_chunks_q <= (NoWidth + 1)'(total);
+  assign length_short = length_given && length_fits;
+
+  logic length_long, refused;
+  assign length_long = length_given && !length_fits;
+  assign refused     = refusal_q != '0 || length_long;
 
   assign status_o = {19'b0, protocol_q, 2'b00, run_q != '0, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
                      aborted_q && stopped_q, !aborted_q && stopped_q, early_q,
                      ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, running_q};
   assign last_address_written_o = {last_run_no_q, {ChunkShift{1'b0}}};
-  assign oldest_drive_o = retired_drive_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -339,8 +351,6 @@ module nvs_session #(
       stall_time_ns_o <= '0;
       stall_q         <= 1'b0;
       cycles_o        <= '0;
-      oldest_us_o     <= '0;
-      late_q          <= '0;
       stopping_o      <= 1'b0;
     end else begin
       stopping_o <= stopping;
@@ -348,12 +358,6 @@ module nvs_session #(
       stall_q <= stall;
       if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
       if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
-      if (awaited == '0 || retire_take || !running_q) oldest_us_o <= '0;
-      else if (tick_i) oldest_us_o <= oldest_us_o + 32'd1;
-      for (int unsigned d = 0; d < Drives; d++) begin
-        late_q[d] <= awaited[d] && !retire_take && !(queue_retire_valid_i[d] && queue_retire_flush_i[d]) && running_q
-                  && oldest_us_o >= timeout_us_i[32*d +: 32];
-      end
 
       if (next_valid_q) begin
         if (made || next_drop) next_valid_q <= 1'b0;
@@ -364,7 +368,7 @@ module nvs_session #(
       end
       made_before_q <= made;
       if (made_before_q) begin
-        made_q       <= made_q + 32'd1;
+        made_q       <= made_q + 1'b1;
         made_drive_q <= next_drive(made_drive_q);
         if (made_drive_q == 2'(Drives - 1)) made_no_q <= made_no_q + 1'b1;
         if (Replay == 0) begin
@@ -379,7 +383,7 @@ module nvs_session #(
       retire_gap_q   <= retire_take;
       retire_final_q <= retired_q == newest_q;
       if (retire_take) begin
-        retired_q       <= retired_q + 32'd1;
+        retired_q       <= retired_q + 1'b1;
         retired_drive_q <= next_drive(retired_drive_q);
         if (retired_drive_q == 2'(Drives - 1)) retired_no_q <= retired_no_q + 1'b1;
       end
@@ -390,7 +394,7 @@ module nvs_session #(
         if (Replay != 0 && run_bytes_q != ChunkBytes) early_q <= 1'b1;
       end
       if (in_run && running_q) begin
-        run_q         <= run_q + 32'd1;
+        run_q         <= run_q + 1'b1;
         run_drive_q   <= next_drive(run_drive_q);
         last_run_no_q <= run_no_q;
         if (run_drive_q == 2'(Drives - 1)) run_no_q <= run_no_q + 1'b1;
@@ -464,8 +468,8 @@ module nvs_session #(
         end
         Media: begin
           // A drive that is not ready has no media.
-          if (refusal_q == '0) refusal_q <= !(&ready_i) ? 4'b1000 : beyond ? 4'b0100 : 4'b0000;
-          per_drive_q  <= 32'(last_q - first_q) + 32'd1;
+          if (refusal_q == '0) refusal_q <= !(&ready_i) ? 4'b1000 : beyond || (span >> SpanWidth) != '0 ? 4'b0100 : 4'b0000;
+          per_drive_q  <= CountWidth'(span) + 1'b1;
           made_no_q    <= first_q;
           retired_no_q <= first_q;
           run_no_q     <= first_q;
@@ -474,19 +478,20 @@ module nvs_session #(
         Count: begin
           total_q        <= total;
           length_short_q <= length_short;
-          ended_q   <= refusal_q != '0;
-          running_q <= refusal_q == '0;
-          started_q <= refusal_q == '0;
-          state_q   <= refusal_q != '0 ? Idle : Total;
+          ended_q   <= refused;
+          running_q <= !refused;
+          started_q <= !refused;
+          state_q   <= refused ? Idle : Total;
+          if (refusal_q == '0 && length_long) refusal_q <= 4'b0100;
         end
         Total: begin
           started_q <= 1'b0;
           if (length_short_q) begin
-            total_q     <= length_chunks_q[31:0];
+            total_q     <= length_chunks_q[CountWidth-1:0];
             short_q     <= {1'b0, length_i[ChunkShift-1:0]};
             any_short_q <= length_part_q;
           end
-          if (Replay != 0) newest_q <= (length_short_q ? length_chunks_q[31:0] : total_q) - 32'd1;
+          if (Replay != 0) newest_q <= (length_short_q ? length_chunks_q[CountWidth-1:0] : total_q) - 1'b1;
           state_q <= Run;
         end
         Run: begin

@@ -41,6 +41,11 @@ impl Configuration {
         self.chunk_pages * 4096
     }
 
+    /// Memory behind `mem_*`: the ring without gaps.
+    pub fn ring_bytes(&self) -> usize {
+        2 * (self.drives * self.slots * self.chunk_bytes()) as usize
+    }
+
     pub fn ring_address_bits(&self) -> u32 {
         1 + 2 + self.slots.ilog2() + self.chunk_pages.ilog2() + 12
     }

@@ -101,10 +101,10 @@ impl std::fmt::Debug for RingMemory {
 }
 
 impl RingMemory {
-    pub fn new(address_bits: u32, beat_bytes: usize, options: MemoryOptions) -> RingMemory {
+    pub fn new(bytes: usize, beat_bytes: usize, options: MemoryOptions) -> RingMemory {
         RingMemory {
             options,
-            bytes: vec![POISON; 1 << address_bits],
+            bytes: vec![POISON; bytes],
             beat_bytes,
             reads: VecDeque::new(),
             reading: false,

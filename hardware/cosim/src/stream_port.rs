@@ -26,6 +26,8 @@ pub struct SourcePort {
     /// A beat was offered and not taken, so it stays.
     held: bool,
     taken_bytes: u64,
+    /// Where a beat keeps other bytes than there are, and which.
+    wrong_keep: Option<(u64, u64)>,
     waiting_since: Option<u64>,
     waits: Vec<Wait>,
 }
@@ -39,6 +41,7 @@ impl SourcePort {
             last: false,
             held: false,
             taken_bytes: 0,
+            wrong_keep: None,
             waiting_since: None,
             waits: Vec::new(),
         }
@@ -48,6 +51,11 @@ impl SourcePort {
     pub fn push(&mut self, bytes: &[u8]) {
         assert!(!self.last, "the stream has ended");
         self.bytes.extend(bytes);
+    }
+
+    /// The beat behind this many bytes keeps these bytes, whatever the rules say; it is full.
+    pub fn keep_wrongly(&mut self, at_bytes: u64, keep: u64) {
+        self.wrong_keep = Some((at_bytes, keep));
     }
 
     /// `tlast` comes with the last byte, or with an empty beat when all bytes are taken.
@@ -110,6 +118,9 @@ impl SourcePort {
                 u64::MAX >> (64 - count)
             };
             inputs.s_last = u8::from(self.last && self.bytes.len() == count);
+            if let Some((_, keep)) = self.wrong_keep.take_if(|(at, _)| *at == self.taken_bytes) {
+                inputs.s_keep = keep;
+            }
         }
         self.held = outputs.s_ready == 0;
         if self.held {
@@ -135,13 +146,22 @@ impl SourcePort {
     }
 }
 
+/// End of a packet that the core gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketEnd {
+    /// Bytes before it that were not removed.
+    pub at: usize,
+    /// `m_user` of its last beat.
+    pub user: u8,
+}
+
 #[derive(Debug)]
 pub struct SinkPort {
     beat_bytes: usize,
     pace: Pace,
     open: bool,
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Vec<PacketEnd>,
 }
 
 impl SinkPort {
@@ -166,14 +186,19 @@ impl SinkPort {
 
     /// Bytes before the first `tlast`, if a packet has ended.
     pub fn packet_end(&self) -> Option<usize> {
-        self.ends.first().copied()
+        self.ends.first().map(|end| end.at)
+    }
+
+    /// Ends of packets behind bytes that were not removed.
+    pub fn packet_ends(&self) -> &[PacketEnd] {
+        &self.ends
     }
 
     pub fn remove(&mut self, count: usize) {
         self.bytes.drain(..count);
-        self.ends.retain(|&end| end > count);
+        self.ends.retain(|end| end.at > count);
         for end in &mut self.ends {
-            *end -= count;
+            end.at -= count;
         }
     }
 
@@ -196,7 +221,10 @@ impl SinkPort {
         };
         self.bytes.extend_from_slice(&outputs.m_data[..count]);
         if outputs.m_last != 0 {
-            self.ends.push(self.bytes.len());
+            self.ends.push(PacketEnd {
+                at: self.bytes.len(),
+                user: outputs.m_user,
+            });
         }
     }
 }

@@ -133,7 +133,7 @@ impl<D: DriveSide> World<D> {
         assert_eq!(drives.len(), configuration.drives as usize, "one per port");
         let model = CoreModel::new(configuration, options.seed)?;
         let beat = configuration.beat_bytes();
-        let ring = configuration.ring_address_bits();
+        let ring = configuration.ring_bytes();
         Ok(World {
             model,
             inputs: Inputs::ZERO,

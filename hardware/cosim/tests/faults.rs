@@ -3,7 +3,7 @@
 
 use crate::common;
 #[path = "faults/raw.rs"]
-mod raw;
+pub mod raw;
 
 use assay_cosim::CYCLE_NS;
 use assay_cosim::config::Configuration;

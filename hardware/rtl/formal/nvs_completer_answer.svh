@@ -30,7 +30,8 @@ logic [7:0]             f_beat_q = '0;
 logic                   f_bad_q = 1'b0;  // a word was outside
 logic [MadeWidth-1:0]   f_at_lists;      // byte offset of the word in the lists
 logic [MadeWidth-1:0]   f_at;            // and in its area; the others are one page
-logic                   f_outside;
+logic                   f_outside, f_beyond;  // f_beyond: behind the lists, in their last page
+assign f_beyond = head_kind_i == KindList && f_at >= 2 * Slots * ChunkPages * 8;
 assign f_at_lists = {head_word_i, BeatShift'(0)} + {f_beat_q, BeatShift'(0)};
 assign f_at       = head_kind_i == KindList ? f_at_lists : f_at_lists[11:0];
 always_comb begin
@@ -38,7 +39,7 @@ always_comb begin
     KindRing:               f_outside = 1'b0;
     KindAdmin:              f_outside = f_at >= 128;
     KindRecord, KindReplay: f_outside = f_at >= Entries * 64;
-    KindList:               f_outside = f_at >= 2 * Slots * ChunkPages * 8;
+    KindList:               f_outside = 1'b0;
     default:                f_outside = 1'b1;
   endcase
 end
@@ -54,7 +55,7 @@ always_comb if (rst_ni) begin
 end
 
 // The cycle in which the word was made, seen from the next one.
-logic                    f_moved_q = 1'b0, f_last_q, f_outside_q, f_bad_pop_q = 1'b0;
+logic                    f_moved_q = 1'b0, f_last_q, f_outside_q, f_beyond_q, f_bad_pop_q = 1'b0;
 logic [2:0]              f_head_kind_q;
 logic [IdWidth-1:0]      f_head_id_q;
 logic [MadeWidth-1:0]    f_at_q;
@@ -72,6 +73,7 @@ always_ff @(posedge clk_i) begin
   f_last_q       <= f_beat_q == head_len_i;
   f_bad_pop_q    <= rst_ni && head_pop_o && (f_bad_q || f_outside);
   f_outside_q    <= f_outside;
+  f_beyond_q     <= f_beyond;
   f_head_kind_q  <= head_kind_i;
   f_head_id_q    <= head_id_i;
   f_at_q         <= f_at;
@@ -98,14 +100,14 @@ end
 logic f_in_admin, f_in_queue, f_in_lists, f_replay;
 assign f_in_admin = f_moved_q && !f_outside_q && f_head_kind_q == KindAdmin;
 assign f_in_queue = f_moved_q && !f_outside_q && (f_head_kind_q == KindRecord || f_head_kind_q == KindReplay);
-assign f_in_lists = f_moved_q && !f_outside_q && f_head_kind_q == KindList;
+assign f_in_lists = f_moved_q && !f_beyond_q && f_head_kind_q == KindList;
 assign f_replay   = f_head_kind_q == KindReplay;
 always_comb if (rst_ni) begin
   assert (error_o == f_bad_pop_q);
   if (f_moved_q) begin
     assert (dev_r_valid_o && dev_r_id_o == f_head_id_q && dev_r_last_o == f_last_q);
     if (f_head_kind_q == KindRing) assert (dev_r_data_o == f_memory_q);
-    if (f_outside_q) assert (dev_r_data_o == '0);
+    if (f_outside_q || f_beyond_q) assert (dev_r_data_o == '0);
   end else if (!f_waiting_q) assert (!dev_r_valid_o);
 end
 
@@ -177,7 +179,7 @@ always_comb if (rst_ni) begin
   end
   if (looked_q) begin
     assert (f_head_waiting_q && head_kind_i != KindRing);
-    assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists);
+    assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists && beyond_q == ((word >> ListWords) != '0));
     assert (replay_q == (head_kind_i == KindReplay) && list_word_q == word[ListWords-1:0] && part_q == part);
     assert (f_index_q == record_index_o);
   end

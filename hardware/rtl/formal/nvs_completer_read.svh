@@ -29,7 +29,7 @@ localparam logic [2:0]  KindRecord = 3'd5;
 localparam logic [2:0]  KindReplay = 3'd6;
 localparam logic [39:0] FControl = 40'h80_0000_0000;
 localparam logic [39:0] FLists   = 40'h80_0001_0000;
-localparam logic [39:0] FListEnd = FLists + 2 * Slots * ChunkPages * 8;
+localparam logic [39:0] FListEnd = FLists + (2 * Slots * ChunkPages * 8 + 4095) / 4096 * 4096;  // whole pages
 logic [2:0]             f_kind;
 logic [OffsetWidth-1:0] f_offset;
 always_comb begin
@@ -45,6 +45,7 @@ always_comb begin
     f_kind   = KindList;
     f_offset = dev_ar_addr_i - FLists;
   end
+  if (!dev_ar_whole_i) f_kind = KindNone;
 end
 
 // Counts: accepted requests that have not left the order; ring requests that are not forwarded; words that memory owes.

@@ -8,7 +8,7 @@ always_comb assume (rst_ni == f_started);
 // Meaning of a bus address: ranges of the address map.
 localparam logic [39:0] FControl = 40'h80_0000_0000;
 localparam logic [39:0] FLists   = 40'h80_0001_0000;
-localparam logic [39:0] FListEnd = FLists + 2 * Slots * ChunkPages * 8;
+localparam logic [39:0] FListEnd = FLists + (2 * Slots * ChunkPages * 8 + 4095) / 4096 * 4096;  // whole pages
 localparam logic [39:0] FRing    = (4 * Write + Drive) * Slots * ChunkPages * 4096;
 logic [2:0]             f_kind;
 logic [OffsetWidth-1:0] f_offset;
@@ -24,6 +24,7 @@ always_comb begin
     f_kind   = KindList;
     f_offset = s_addr_i - FLists;
   end
+  if (!s_whole_i) f_kind = KindNone;
 end
 always_comb if (rst_ni) assert (kind == f_kind && (f_kind == KindNone || offset == f_offset));
 

@@ -54,6 +54,7 @@ always_comb begin
   else if (dev_aw_addr_i >= FControl + 'h3000 && dev_aw_addr_i < FControl + 'h4000) f_kind = KindRecord;
   else if (dev_aw_addr_i >= FControl + 'h5000 && dev_aw_addr_i < FControl + 'h6000) f_kind = KindReplay;
   else if (dev_aw_addr_i >= FControl + 'h6000 && dev_aw_addr_i < FControl + 'h7000) f_kind = KindIdentify;
+  if (!dev_aw_whole_i) f_kind = KindNone;
 end
 
 // Counts: bursts accepted whose words are not; ring bursts that are not forwarded; forwarded ones whose words are not; ring bursts that

@@ -56,19 +56,19 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rst_ni && f_asking_q) assert (ar_valid_o && {ar_addr_o, ar_len_o} == f_ask_q);
 
-// Beats leave in order; while dropping, only one that was offered before. After that, the next beat is the first that is asked for.
+// Beats leave in order; while dropping, none. After that, the next beat is the first that is asked for.
 logic                         f_drop_q = 1'b0, f_offered_q = 1'b0;
-logic [DataWidth+BeatBytes:0] f_out_q;
+logic [DataWidth+BeatBytes+1:0] f_out_q;
 always_ff @(posedge clk_i) begin
   f_drop_q    <= rst_ni && (abort_i || (f_drop_q && !idle_o));
   f_offered_q <= rst_ni && m_valid_o && !m_ready_i;
-  f_out_q     <= {m_data_o, m_keep_o, m_last_o};
+  f_out_q     <= {m_data_o, m_keep_o, m_last_o, m_end_o};
   if (f_drop_q) f_next_q <= f_asked_q;
   else if (f_left) f_next_q <= f_next_q + 1'b1;
 end
 always_comb if (rst_ni) begin
-  if (f_offered_q) assert (m_valid_o && {m_data_o, m_keep_o, m_last_o} == f_out_q);
-  if (m_valid_o) assert (f_drop_q ? f_offered_q : m_data_o == DataWidth'(f_next_q));
+  if (f_offered_q && !f_drop_q) assert (m_valid_o && {m_data_o, m_keep_o, m_last_o, m_end_o} == f_out_q);
+  if (m_valid_o) assert (!f_drop_q && m_data_o == DataWidth'(f_next_q));
 end
 
 // Room: what was asked for and has not left fits the queue, which takes each beat.
@@ -124,16 +124,15 @@ always_comb if (rst_ni) begin
   if (f_released_q) assert (!(f_asking_for_q && ar_valid_o));
   if (f_picked_q && !f_picked_dropped_q && m_valid_o && f_inside) begin
     assert (m_last_o == (f_at_end && f_picked_last_q));
-    assert (delivered_o == (m_ready_i && f_at_end));
+    assert (m_end_o == f_at_end);
     for (integer b = 0; b < BeatBytes; b++) assert (m_keep_o[b] == (!f_at_end || b <= 32'(f_picked_end_q[BeatShift-1:0])));
   end
-  assert (!delivered_o || f_left);
 end
 
-// Progress: with a ready memory and a ready stream, a chunk is taken soon.
+// Progress: with a ready memory and a ready stream, a chunk is taken soon. An abort needs no ready stream.
 logic [3:0] f_wait_q = '0;
 always_ff @(posedge clk_i) begin
-  if (!rst_ni || !m_ready_i || !ar_ready_i || (!r_valid_i && f_read_q != f_asked_q) || chunk_ready_o) f_wait_q <= '0;
+  if (!rst_ni || !(m_ready_i || abort_i) || !ar_ready_i || (!r_valid_i && f_read_q != f_asked_q) || chunk_ready_o || (abort_i && idle_o)) f_wait_q <= '0;
   else f_wait_q <= f_wait_q + 1'b1;
 end
 always_comb if (rst_ni) assert (f_wait_q != 4'd12);

@@ -12,8 +12,20 @@ always_ff @(posedge clk_i) f_taken_q <= !rst_ni || f_begins ? '0 : f_taken_q + U
 always_comb begin
   if (written_q == acknowledged_q) assume (!b_valid_i);
   if (f_taken_q == '0 || f_begins) assume (!release_i);
-  if (s_valid_i) assume (s_keep_i[0] && (s_last_i || &s_keep_i) && (s_keep_i & (s_keep_i + 1'b1)) == '0);
+  if (s_valid_i) assume (s_keep_i[0]);
 end
+
+// Beats that break a rule, looked at bit by bit. Bytes are counted up to the first of them.
+logic f_keep_wrong, f_keep_q = 1'b0, f_spoilt_q = 1'b0;
+always_comb begin
+  f_keep_wrong = !s_last_i && s_keep_i != '1;
+  for (integer b = 1; b < BeatBytes; b++) if (s_keep_i[b] && !s_keep_i[b-1]) f_keep_wrong = 1'b1;
+end
+always_ff @(posedge clk_i) begin
+  f_keep_q   <= rst_ni && s_valid_i && s_ready_o && f_keep_wrong;
+  f_spoilt_q <= rst_ni && (f_spoilt_q || (s_valid_i && s_ready_o && f_keep_wrong));
+end
+always_comb if (rst_ni) assert (keep_error_o == f_keep_q);
 
 // Bytes of the beat, counted one by one.
 logic [SizeWidth-1:0] f_kept;
@@ -54,12 +66,12 @@ always_comb if (rst_ni) begin
   assert (beat_q == f_in_burst_q && f_burst_q == (f_in_burst_q != '0));
   assert (f_chunk_q == (SlotWidth + 2)'(slot_q) * (SlotWidth + 2)'(Drives) + (SlotWidth + 2)'(drive_q));
   assert (drive_q < 3'(Drives));
-  if (!ended_q) assert (size == f_size_q);
+  if (!ended_q && !f_spoilt_q) assert (size == f_size_q);
   assert (more_q == (left_q != '0));
   // Every beat that is taken goes to memory in the same cycle, unchanged; nothing else does but zeroes.
   assert (!(s_valid_i && s_ready_o) || (w_valid_o && w_ready_i));
   if (take) begin
-    for (integer b = 0; b < BeatBytes; b++) assert (w_data_o[8*b +: 8] == (s_keep_i[b] ? s_data_i[8*b +: 8] : 8'h00));
+    for (integer b = 0; b < BeatBytes; b++) assert (w_data_o[8*b +: 8] == (s_keep_i[b] || !s_last_i ? s_data_i[8*b +: 8] : 8'h00));
   end else if (w_valid_o) assert (w_data_o == '0);
   // One address per burst, with its first beat; a burst ends with its page.
   assert (!aw_valid_o || (w_valid_o && !f_burst_q && aw_ready_i));
@@ -93,7 +105,7 @@ always_ff @(posedge clk_i) begin
   f_dropped_q    <= ended_q ? f_ended_size_q : f_size_q;
   f_given_up_q   <= rst_ni && !(start_i && done_o) && ((ended_q && !push_q) || (active_q && stop_i && at_page && !ended_q));
 end
-always_comb if (rst_ni && f_given_up_q) assert (dropped_o == f_dropped_q);
+always_comb if (rst_ni && f_given_up_q && !f_spoilt_q) assert (dropped_o == f_dropped_q);
 
 // A chosen chunk: its command comes after all its pages were acknowledged, with its size.
 logic                             f_pick;  // free
@@ -116,7 +128,7 @@ always_ff @(posedge clk_i) begin
     f_bytes_q  <= f_ended_size_q;
   end
 end
-always_comb if (rst_ni && f_inside_q && f_ahead_q == '0 && pop) assert (f_pages_q == '0 && cmd_bytes_o == f_bytes_q);
+always_comb if (rst_ni && f_inside_q && f_ahead_q == '0 && pop) assert (f_pages_q == '0 && (f_spoilt_q || cmd_bytes_o == f_bytes_q));
 
 // A chunk in which the stream was stopped never becomes a command.
 logic f_stopped_q = 1'b0;

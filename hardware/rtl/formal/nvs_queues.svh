@@ -28,7 +28,7 @@ always_ff @(posedge clk_i) begin
     f_unfetched_q    <= '0;
   end else begin
     if (accept_data) f_busy_q[f_cmd_slot] <= 1'b1;
-    if (cqe_good && cqe_of_data) f_answered_q[cqe_slot] <= 1'b1;
+    if (cqe_done && cqe_of_data) f_answered_q[cqe_slot] <= 1'b1;
     if (retire && !retire_flush_o) begin
       f_busy_q[retire_slot_o]     <= 1'b0;
       f_answered_q[retire_slot_o] <= 1'b0;
@@ -44,7 +44,7 @@ always_ff @(posedge clk_i) begin
       f_next_retire_q  <= '0;
       f_next_release_q <= '0;
     end
-    f_unfetched_q <= f_unfetched_q + (IndexWidth + 1)'(accept) - (IndexWidth + 1)'(cqe_good);
+    f_unfetched_q <= f_unfetched_q + (IndexWidth + 1)'(accept) - (IndexWidth + 1)'(cqe_done);
   end
 end
 
@@ -98,7 +98,7 @@ logic [SlotWidth-1:0] f_slot_q;
 logic [14:0]          f_status_q;
 always_ff @(posedge clk_i) begin
   if (!rst_ni || clear_i) f_picked_q <= 1'b0;
-  else if (cqe_good && cqe_of_data && f_pick) begin
+  else if (cqe_done && cqe_of_data && f_pick) begin
     f_picked_q <= 1'b1;
     f_slot_q   <= cqe_slot;
     f_status_q <= cqe_status_i;
@@ -107,7 +107,7 @@ end
 always_comb if (rst_ni && f_picked_q) begin
   assert (f_answered_q[f_slot_q] && status_q[f_slot_q] == f_status_q);
   if (retire_valid_o && !retire_flush_o && retire_slot_o == f_slot_q) begin
-    assert (retire_status_o == f_status_q && retire_failed_o == (f_status_q != '0));
+    assert (retire_status_o == f_status_q && retire_failed_o == (f_status_q[10:0] != '0));
   end
 end
 
@@ -132,7 +132,7 @@ always_ff @(posedge clk_i) begin
     f_new_q   <= '0;
     f_taken_q <= '0;
   end else begin
-    f_new_q   <= (sq_db_valid_o && sq_db_ready_i ? '0 : f_new_q) + IndexWidth'(accept);
+    f_new_q   <= (sq_db_valid_o && sq_db_ready_i ? '0 : f_new_q) + IndexWidth'(submit);
     f_taken_q <= (cq_db_valid_o && cq_db_ready_i ? '0 : f_taken_q) + IndexWidth'(cqe_good);
   end
 end
@@ -148,3 +148,31 @@ always_ff @(posedge clk_i) begin
              && (f_taken_q >= HeadBatch || (f_taken_q != '0 && f_outstanding == '0 && f_busy_q == '0 && !flush_busy_q));
 end
 always_comb if (rst_ni) assert (cq_db_valid_o == f_due_cq_q);
+
+// A failure is final when it says so, or when the command was sent again as often as it may be; a success is final at once. The command that
+// is sent again is the one that failed, and the next one in the queue.
+logic               f_again_q = 1'b0;
+logic [SlotWidth:0] f_again_of_q;
+logic [1:0]         f_again_tries_q;
+always_ff @(posedge clk_i) begin
+  f_again_q       <= rst_ni && !clear_i && cqe_good && cqe_status_i[10:0] != '0 && !cqe_status_i[14] && cqe_tries < Retries;
+  f_again_of_q    <= cqe_cid_i[SlotWidth:0];
+  f_again_tries_q <= cqe_tries;
+end
+always_comb if (rst_ni) begin
+  assert (resend_q == f_again_q);
+  if (resend_q) assert (submit && {submit_flush, resend_slot_q} == f_again_of_q && resend_try_q == f_again_tries_q + 2'd1 && !accept);
+  for (integer i = 0; i < 2 * Slots; i++) if (outstanding_q[i % Slots] && i < Slots) assert (tries[i] <= Retries);
+  if (flush_busy_q) assert (tries[Slots] <= Retries);
+end
+
+// The oldest outstanding command: all before it are complete. An age, and lateness, are those of a command without a completion.
+logic f_waits_q = 1'b0;
+always_ff @(posedge clk_i) f_waits_q <= rst_ni && !clear_i && f_outstanding != '0;
+always_comb if (rst_ni) begin
+  assert ((SlotWidth + 1)'(accepted_q - oldest_q) <= unretired);
+  for (integer s = 0; s < Slots; s++) begin
+    if ({1'b0, f_from_retired[s]} < (SlotWidth + 1)'(oldest_q - retired_q)) assert (!outstanding_q[s]);
+  end
+  if (age_us_o != '0 || late_o) assert (f_waits_q);
+end

@@ -31,7 +31,8 @@ for (genvar d = 0; d < Drives; d++) begin : gen_f_queue
     assume (queue_retire_flush_i[d] == f_flush_q[d]);
     // A command retires in the third cycle after its acceptance or later.
     if (!f_flush_q[d] && f_count_q == FWidth'(f_new_q)) assume (!queue_retire_valid_i[d]);
-    assume (queue_retire_failed_i[d] == (queue_retire_status_i[15*d +: 15] != '0));
+    assume (queue_retire_failed_i[d] == (queue_retire_status_i[15*d +: 11] != '0));
+    if (!f_flush_q[d] && f_count_q == '0) assume (!queue_late_i[d]);
     assume (queue_idle_i[d] == (!f_flush_q[d] && f_count_q == '0));
     assume (block_shift_i[4*d +: 4] == 4'd9 || block_shift_i[4*d +: 4] == 4'd12);
     assert (!(f_flush_q[d] && f_count_q != '0));
@@ -41,25 +42,27 @@ end
 // Environment: drives stay up (their loss is tried in co-simulation), the media are constant; a range has few chunks.
 logic [64*Drives-1:0] f_media_q;
 logic [4*Drives-1:0]  f_shift_q;
+logic [63:0]          f_length_q;
 always_ff @(posedge clk_i) begin
   f_media_q <= media_blocks_i;
   f_shift_q <= block_shift_i;
+  f_length_q <= length_i;
 end
 always_comb begin
   assume (&ready_i);
-  if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q);
+  if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q && length_i == f_length_q);
   assume (source_bytes_i <= ChunkBytes);
   // nvs_ingress offers no more chunks than it was asked for, only the last one of them short, and none when it is done.
   if (any_short_q || ((next_valid_q || made_before_q) && next_bytes_q != ChunkBytes) || source_done_i) assume (!source_valid_i);
-  if (made_q + 32'(next_valid_q) + 32'(made_before_q) == total_q && state_q == Run) assume (!source_valid_i);
+  if (made_q + CountWidth'(next_valid_q) + CountWidth'(made_before_q) == total_q && state_q == Run) assume (!source_valid_i);
 end
 
 // Counters of what happened, independent of the module's.
-logic [31:0] f_made_q = '0;
-logic [31:0] f_accepted;
+logic [CountWidth-1:0] f_made_q = '0;
+logic [CountWidth-1:0] f_accepted;
 always_comb begin
   f_accepted = '0;
-  for (integer d = 0; d < Drives; d++) f_accepted = f_accepted + 32'(queue_cmd_valid_o[d] && queue_cmd_ready_i[d] && !queue_cmd_flush_o);
+  for (integer d = 0; d < Drives; d++) f_accepted = f_accepted + CountWidth'(queue_cmd_valid_o[d] && queue_cmd_ready_i[d] && !queue_cmd_flush_o);
 end
 always_ff @(posedge clk_i) begin
   if (!rst_ni || (state_q == Idle && start_i)) begin
@@ -84,14 +87,14 @@ always_ff @(posedge clk_i) begin
       f_size_in_q <= f_size_in_q + 1'b1;
     end
     if (Replay == 0 && retire_take) f_size_out_q <= f_size_out_q + 1'b1;
-    if (Replay == 0 && retire_take && retire_status == '0 && !failed_q && !lost_q) f_bytes_q <= f_bytes_q + 64'(f_size_q[f_size_out_q]);
+    if (Replay == 0 && retire_take && !retire_failed && !failed_q && !lost_q) f_bytes_q <= f_bytes_q + 64'(f_size_q[f_size_out_q]);
   end
 end
 
 always_comb if (rst_ni) begin
   // Commands: one at a time, counted, in the range and on the drives in turn.
   assert (f_accepted <= 1);
-  assert (f_made_q == made_q + 32'(made_before_q));
+  assert (f_made_q == made_q + CountWidth'(made_before_q));
   assert (made_drive_q < Drives && retired_drive_q < Drives && run_drive_q < Drives);
   if (queue_cmd_valid_o != '0) assert (state_q == Run || state_q == Flush);
   if (queue_cmd_valid_o != '0 && !queue_cmd_flush_o) begin
@@ -102,6 +105,10 @@ always_comb if (rst_ni) begin
   // The run: whole chunks, but for the last one of a stream.
   assert (bytes_o + (run_add_q ? 64'(run_bytes_q) : 64'd0) == f_bytes_q);
   if (ended_q) assert (!run_add_q);
+  // All chunks of the range, or of LENGTH, are the session's.
+  if (state_q == Run && !length_short_q) assert ((NoWidth + 3)'(total_q) == (NoWidth + 3)'(Drives) * ((NoWidth + 3)'(last_q - first_q) + 1'b1));
+  if (state_q == Run && length_short_q) assert ((NoWidth + 1)'(total_q) == length_chunks_q && length_chunks_q <= (NoWidth + 1)'(total));
+  if (state_q == Run && !length_short_q && Replay != 0) assert (length_chunks_q == '0);
   // What is reported was completed, and what was completed was made.
   assert (run_q <= retired_q || Replay != 0);
   assert (retired_q <= made_q);

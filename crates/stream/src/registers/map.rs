@@ -41,9 +41,9 @@
 //! | 0x10 | `BLOCK_BYTES` | 32 | size of a logical block |
 //! | 0x14 | `MAX_TRANSFER` | 32 | bytes per command by the drive's MDTS, 0 for no limit |
 //! | 0x18 | `CAP` | 64 | the controller's capabilities (NVMe register CAP) |
-//! | 0x20 | `COMMAND_TIMEOUT` | 32 | microseconds after which a command of this drive without completion is an error |
+//! | 0x20 | `COMMAND_TIMEOUT` | 32 | microseconds after which a command of this drive without completion is an error; 0 for no limit |
 //! | 0x24 | `OLDEST_COMMAND` | 32 | age of the oldest outstanding command, microseconds |
-//! | 0x28 | `COMMANDS` | 32 | I/O commands submitted, modulo 2^32 |
+//! | 0x28 | `COMMANDS` | 32 | I/O commands of the streams, modulo 2^32; retries are not counted |
 //! | 0x2c | `DOORBELLS` | 32 | doorbells written, modulo 2^32 |
 //! | 0x30 | `PROTOCOL_ERRORS` | 32 | events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none |
 //! | 0x34 | `CONTROL` | 32 | write 1 to act |
@@ -171,11 +171,11 @@ pub mod drive {
     pub const MAX_TRANSFER: Register = Register::new(0x14, 32);
     /// The controller's capabilities (NVMe register CAP); read only.
     pub const CAP: Register = Register::new(0x18, 64);
-    /// Microseconds after which a command of this drive without completion is an error; read and write, reset value 10000000.
+    /// Microseconds after which a command of this drive without completion is an error; 0 for no limit; read and write, reset value 10000000.
     pub const COMMAND_TIMEOUT: Register = Register::new(0x20, 32);
     /// Age of the oldest outstanding command, microseconds; read only.
     pub const OLDEST_COMMAND: Register = Register::new(0x24, 32);
-    /// I/O commands submitted, modulo 2^32; read only.
+    /// I/O commands of the streams, modulo 2^32; retries are not counted; read only.
     pub const COMMANDS: Register = Register::new(0x28, 32);
     /// Doorbells written, modulo 2^32; read only.
     pub const DOORBELLS: Register = Register::new(0x2c, 32);
@@ -219,7 +219,7 @@ impl StatusBits {
     pub const FIRST_AFTER_LAST: StatusBits = StatusBits(1 << 5);
     /// Refused: an address is not a multiple of the chunk size.
     pub const UNALIGNED: StatusBits = StatusBits(1 << 6);
-    /// Refused: the range does not lie on the media.
+    /// Refused: the range does not lie on the media, or LENGTH exceeds it.
     pub const OUT_OF_RANGE: StatusBits = StatusBits(1 << 7);
     /// The drive failed a command.
     pub const DEVICE_ERROR: StatusBits = StatusBits(1 << 8);
@@ -229,7 +229,7 @@ impl StatusBits {
     pub const PATTERN_ERROR: StatusBits = StatusBits(1 << 10);
     /// The pattern checker found a packet of a length other than `PACKET_BEATS`.
     pub const LENGTH_ERROR: StatusBits = StatusBits(1 << 11);
-    /// The drive broke a rule of NVMe: wrong phase, unknown command, an access outside the core's addresses.
+    /// A rule was broken. By the drive: wrong phase, unknown command, an access outside the core's addresses, a burst that is refused. By the memory: an error. By the stream: a partial beat inside a packet, a hole in the bytes kept.
     pub const PROTOCOL_ERROR: StatusBits = StatusBits(1 << 12);
 }
 

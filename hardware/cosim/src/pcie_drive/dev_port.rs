@@ -8,6 +8,8 @@ use crate::signals::{DriveInputs, DriveOutputs, MAX_BEAT_BYTES};
 
 /// `dev_*` has 4 bits of identifier.
 const IDENTIFIERS: usize = 16;
+/// AxBURST of incrementing addresses.
+const INCR: u8 = 1;
 pub(super) const ADDRESS_MASK: u64 = (1 << 40) - 1;
 /// Most violations that are kept.
 const MAX_VIOLATIONS: usize = 32;
@@ -96,6 +98,11 @@ impl DevPort {
             responses: 0,
             violations: Vec::new(),
         }
+    }
+
+    /// AxSIZE of whole bus words.
+    fn size(&self) -> u8 {
+        self.beat_bytes.trailing_zeros() as u8
     }
 
     /// Beats of a burst less one.
@@ -203,6 +210,8 @@ impl DevPort {
         inputs.dev_ar_id = burst.id;
         inputs.dev_ar_addr = burst.address & ADDRESS_MASK;
         inputs.dev_ar_len = self.len(burst.address, u64::from(burst.len_bytes));
+        inputs.dev_ar_size = self.size();
+        inputs.dev_ar_burst = INCR;
         if outputs.dev_ar_ready != 0 {
             self.answers[usize::from(burst.id)].push_back((burst, 0));
             if let Some(tag) = burst.tag {
@@ -229,6 +238,8 @@ impl DevPort {
             inputs.dev_aw_id = self.write_id;
             inputs.dev_aw_addr = address & ADDRESS_MASK;
             inputs.dev_aw_len = len;
+            inputs.dev_aw_size = self.size();
+            inputs.dev_aw_burst = INCR;
             if outputs.dev_aw_ready != 0 {
                 self.write_address = None;
             }

@@ -8,6 +8,8 @@ pub enum CompletionFault {
     WrongPhase,
     /// The command identifier is exclusive-ored with this.
     WrongCid(u16),
+    /// Status field without the phase: status, More, Do Not Retry (Base 3.3.3.2.1).
+    Status(u16),
     /// Posted twice, in two entries of the queue.
     Doubled,
     /// Written one entry behind its place.

@@ -232,7 +232,12 @@ fn placed(queue: &mut HostQueue, pending: &PendingEntry) -> [u8; CompletionEntry
         entry.set_cid(entry.cid() ^ mask);
     }
     queue.advance();
-    *entry.as_bytes()
+    let mut bytes = *entry.as_bytes();
+    if let Some(CompletionFault::Status(status)) = pending.fault {
+        let field = status << 1 | u16::from(bytes[14] & 1);
+        bytes[14..].copy_from_slice(&field.to_le_bytes());
+    }
+    bytes
 }
 
 #[cfg(test)]

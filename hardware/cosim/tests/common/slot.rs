@@ -104,6 +104,8 @@ pub struct Slot {
     make: Box<dyn Fn() -> PcieDrive>,
     /// Its faults.
     pub plan: SharedPlan,
+    /// AxSIZE and AxBURST of its bursts, if other than they are to be.
+    pub shape: Option<(u8, u8)>,
     applied: bool,
     cycle: u64,
 }
@@ -123,6 +125,7 @@ impl Slot {
             far: make(),
             make: Box::new(make),
             plan: SharedPlan::default(),
+            shape: None,
             applied: false,
             cycle: 0,
         };
@@ -170,6 +173,10 @@ impl DriveSide for Slot {
             }
         }
         self.far.step(cycle, outputs, inputs);
+        if let Some((size, burst)) = self.shape {
+            (inputs.dev_aw_size, inputs.dev_ar_size) = (size, size);
+            (inputs.dev_aw_burst, inputs.dev_ar_burst) = (burst, burst);
+        }
     }
 
     fn next_event_cycle(&self) -> Option<u64> {

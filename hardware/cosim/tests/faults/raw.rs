@@ -3,6 +3,7 @@
 use assay_cosim::map::{READ_BANK, WRITE_BANK, drive_bank};
 use assay_cosim::pcie_drive::{LinkEvent, unlimited_profile};
 use assay_cosim::streamer::CoreStreamer;
+use assay_cosim::world::World;
 use assay_integrity::pattern::Pattern;
 use assay_ssd::DriveOptions;
 use assay_stream::registers::map::{drive, stream};
@@ -37,11 +38,15 @@ pub fn stream(seed: u64, bytes: u64) -> Vec<u8> {
 impl Raw {
     /// A core after bring-up, or `None` if its model is not built.
     pub fn new(name: &str, timeout_us: u32) -> Option<Raw> {
+        Raw::within(name, timeout_us, &Rough::default())
+    }
+
+    pub fn within(name: &str, timeout_us: u32, rough: &Rough) -> Option<Raw> {
         let options = DriveOptions {
             keep_data: true,
             ..DriveOptions::default()
         };
-        let mut core = slot_core(name, unlimited_profile(), &Rough::default(), &options)?;
+        let mut core = slot_core(name, unlimited_profile(), rough, &options)?;
         core.bring_up().expect("the drives are ready");
         let configuration = core.configuration();
         let (chunk, drives) = (configuration.chunk_bytes(), configuration.drives);
@@ -59,6 +64,10 @@ impl Raw {
 
     pub fn set_timeout(&mut self, drive: usize, timeout_us: u32) {
         self.write32(drive_bank(drive), drive::COMMAND_TIMEOUT, timeout_us);
+    }
+
+    pub fn world(&mut self) -> &mut World<Slot> {
+        self.core.world()
     }
 
     pub fn cycle(&mut self) -> u64 {

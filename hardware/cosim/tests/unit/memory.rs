@@ -74,7 +74,7 @@ fn page(seed: u8) -> Vec<u8> {
 #[test]
 fn a_write_is_read_back_at_full_rate() {
     let options = MemoryOptions::default();
-    let mut memory = RingMemory::new(16, BEAT, options);
+    let mut memory = RingMemory::new(1 << 16, BEAT, options);
     let mut master = Master::default();
     master.write(1, 0x2000, &page(3), 0xffff);
     master.run(&mut memory, 300);
@@ -104,7 +104,7 @@ fn a_write_is_read_back_at_full_rate() {
 
 #[test]
 fn strobes_select_bytes() {
-    let mut memory = RingMemory::new(13, BEAT, MemoryOptions::default());
+    let mut memory = RingMemory::new(1 << 13, BEAT, MemoryOptions::default());
     let mut master = Master::default();
     master.write(0, 0x10, &[1; 16], 0x8001);
     master.run(&mut memory, 100);
@@ -120,7 +120,7 @@ fn a_write_is_not_seen_before_its_response() {
         write_latency_cycles: 100,
         ..MemoryOptions::default()
     };
-    let mut memory = RingMemory::new(13, BEAT, options);
+    let mut memory = RingMemory::new(1 << 13, BEAT, options);
     let mut master = Master::default();
     master.write(0, 0, &[7; 16], 0xffff);
     master.run(&mut memory, 50);
@@ -142,7 +142,7 @@ fn answers_out_of_order_keep_the_order_of_an_identifier() {
         pace,
         ..MemoryOptions::default()
     };
-    let mut memory = RingMemory::new(16, BEAT, options);
+    let mut memory = RingMemory::new(1 << 16, BEAT, options);
     let mut master = Master::default();
     for at in 0..8 {
         let data = page(at as u8);
