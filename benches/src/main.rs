@@ -95,6 +95,8 @@ enum Benchmark {
     Demo,
     /// Wall time and memory of whole suites on simulated drives; ten minutes
     Suites,
+    /// Rate and tail after preconditioning, against the truth of simulated drives
+    Preconditioning,
     /// Size of a report of seven drives, and its drawing time in a browser
     Report,
     /// 10,000 results of fio into a run folder, against Python's reading of the same files
@@ -168,6 +170,10 @@ const ALL: &[(Benchmark, Measure)] = &[
     (Benchmark::Serve, sections::serve::measure),
     (Benchmark::Passthru, sections::passthru::measure),
     (Benchmark::Suites, sections::suites::measure),
+    (
+        Benchmark::Preconditioning,
+        sections::preconditioning::measure,
+    ),
     (Benchmark::Report, sections::report::measure),
     (Benchmark::Lake, sections::lake::measure),
     (Benchmark::Import, sections::import::measure),

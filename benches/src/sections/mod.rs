@@ -9,6 +9,7 @@ pub mod live;
 pub mod null;
 pub mod passthru;
 pub mod pattern;
+pub mod preconditioning;
 pub mod report;
 pub mod scaling;
 pub mod serve;
