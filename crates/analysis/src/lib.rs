@@ -7,7 +7,7 @@
 //! - Whole runs: [`conclusions`], everything concluded as rows of tables; [`figure`], the registry
 //!   of figures; [`standard`], conditions of a standard's test; [`verified`], passes over the same
 //!   blocks.
-//! - One drive: [`check`], whether it is as fast as expected.
+//! - One drive: [`check`], whether it is as fast as expected; [`rank`], among public drives.
 //! - Several runs: [`compare`], drives or runs against each other; [`cohort`], many drives of a
 //!   fleet; [`health_trend`], health of a drive over its runs.
 //! - [`warnings`] of a run by their cause.
@@ -48,6 +48,7 @@ pub mod indirection;
 pub mod interference;
 pub mod iocost;
 pub mod knee;
+mod link;
 pub mod modes;
 pub mod placement;
 pub mod power;

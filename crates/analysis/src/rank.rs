@@ -10,9 +10,13 @@ use assay_store::read::{CellRecord, CellState, Run};
 use assay_units::median;
 use serde::Serialize;
 
+use crate::check::LEAST_DRIVES;
+use crate::link::Link;
+
+pub mod contribution;
 pub mod public;
 
-use public::{PublicDrive, PublicFigure, drives, figures};
+use public::{PublicDrive, PublicFigure, PublicTable};
 
 /// The suite whose procedure is that of iocost-benchmarks.
 pub const IOCOST: &str = "iocost";
@@ -43,16 +47,29 @@ pub struct RankedFigure {
     pub rank: usize,
     /// Drives with this one.
     pub of: usize,
+    /// Among the public drives whose link is known, and no faster than that of this drive.
+    pub class: Option<InClass>,
     /// The best public drive.
     pub best: Standing,
     /// Median of the public drives.
     pub median: f64,
-    /// The last public drive.
-    pub last: Standing,
+    /// Of the last public drive.
+    pub last: f64,
     /// Least and most of other units of this model.
     pub same_model: Option<[f64; 2]>,
     /// Repository, area and state of the public figures.
     pub procedure: String,
+}
+
+/// The rank within a class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InClass {
+    /// The fastest link of the class: `PCIe 3 x4`.
+    pub link: String,
+    /// From 1, the best.
+    pub rank: usize,
+    /// Drives with this one; without [`LEAST_DRIVES`] others there is no class.
+    pub of: usize,
 }
 
 /// A public drive and its value: the median of its measurements.
@@ -84,32 +101,83 @@ pub struct Ranking {
     pub unlike: Vec<Unlike>,
 }
 
-/// Ranks the drive with this index.
-pub fn rank(run: &Run, drive: usize) -> Ranking {
+/// Ranks the drive with this index among those of a table.
+pub fn rank(run: &Run, drive: usize, table: &PublicTable) -> Ranking {
     let mut ranking = Ranking::default();
     let Some(record) = run.manifest.drives.get(drive) else {
         return ranking;
     };
     let mut unlike = BTreeSet::new();
     let is_iocost = run.manifest.suite.name == IOCOST;
-    for cell in &run.cells {
-        let fits = cell.state == CellState::Finished && cell.plan.unfit.is_none();
-        let result = cell.drive(drive).and_then(|part| part.result.as_ref());
-        if let Some(result) = result.filter(|_| fits && cell.plan.drives.len() == 1) {
-            let cell = Ranked {
-                cell,
-                record,
-                result,
-                is_iocost,
-            };
-            cell.rank(&mut ranking.figures, &mut unlike);
-        }
+    for (cell, result) in comparable(run, drive) {
+        let cell = Ranked {
+            table,
+            cell,
+            record,
+            result,
+            is_iocost,
+        };
+        cell.rank(&mut ranking.figures, &mut unlike);
     }
     ranking.unlike = unlike.into_iter().collect();
     ranking
 }
 
+/// Finished cells of a drive by itself whose figures are those of a plain workload.
+fn comparable(run: &Run, drive: usize) -> impl Iterator<Item = (&CellRecord, &CellResult)> {
+    let fits = |cell: &&CellRecord| {
+        cell.state == CellState::Finished
+            && cell.plan.unfit.is_none()
+            && cell.plan.drives.len() == 1
+            && is_plain(cell)
+    };
+    run.cells.iter().filter(fits).filter_map(move |cell| {
+        let result = cell.drive(drive)?.result.as_ref()?;
+        Some((cell, result))
+    })
+}
+
+/// Options of `assay job`, which are fio's, with which a workload is another one, whatever its
+/// operation and block size; without effect with [`NO_EFFECT`].
+const NOT_PLAIN: [&str; 13] = [
+    "random_distribution",
+    "percentage_random",
+    "blockalign",
+    "thinktime",
+    "latency_target",
+    "verify",
+    "iodepth_batch",
+    "iodepth_batch_submit",
+    "zonemode",
+    "rate",
+    "rate_iops",
+    "fsync",
+    "fdatasync",
+];
+const NO_EFFECT: [&str; 4] = ["0", "none", "random", "100"];
+
+/// A closed loop of one operation and block size, as fast as the drive answers.
+fn is_plain(cell: &CellRecord) -> bool {
+    let workload = &cell.plan.workload;
+    let limited = workload.rate_iops > 0.0 || workload.rate_limit_iops.is_some();
+    let paused = workload.bursts.is_some() || workload.idle_before_io_ns.is_some();
+    let another = workload.durability.is_some()
+        || workload.trace.is_some()
+        || workload.power_state.is_some()
+        || cell.plan.job.is_some()
+        || cell.plan.load.is_some();
+    let words = workload.options.split([' ', '=']);
+    let mut pairs = words.clone().zip(words.skip(1));
+    let of_options = pairs.any(|(name, value)| match name.strip_prefix("--") {
+        Some("bs") => value.contains([',', '/', '-', ':']),
+        Some(name) => NOT_PLAIN.contains(&name) && !NO_EFFECT.contains(&value),
+        None => false,
+    });
+    !(limited || paused || another || of_options)
+}
+
 struct Ranked<'a> {
+    table: &'a PublicTable,
     cell: &'a CellRecord,
     record: &'a DriveRecord,
     result: &'a CellResult,
@@ -132,7 +200,7 @@ impl Ranked<'_> {
         };
         // By metric and procedure, the values of each drive.
         let mut groups: BTreeMap<(usize, String), BTreeMap<usize, Vec<f64>>> = BTreeMap::new();
-        for figure in figures().iter().filter(same) {
+        for figure in self.table.figures.iter().filter(same) {
             match self.reason_against(figure) {
                 Some(reason) => {
                     unlike.insert(Unlike {
@@ -196,8 +264,10 @@ impl Ranked<'_> {
     ) -> Option<RankedFigure> {
         let metric = metric?;
         let value = (metric.of)(self.result).filter(|value| *value > 0.0)?;
+        let own = contribution::drive_identifier(self.record);
         let of_drive = |(drive, values): (&usize, &Vec<f64>)| {
-            let drive = drives().get(*drive)?;
+            // A contributed file may have this very drive.
+            let drive = self.table.drives.get(*drive).filter(|d| d.drive != own)?;
             Some((drive, median(values.iter().copied())?))
         };
         let mut standings: Vec<(&PublicDrive, f64)> = values.iter().filter_map(of_drive).collect();
@@ -224,6 +294,16 @@ impl Ranked<'_> {
             same.iter().copied().reduce(f64::min),
             same.iter().copied().reduce(f64::max),
         );
+        let class = Link::of(self.record).and_then(|link| {
+            let member = |drive: &PublicDrive| drive.class().is_some_and(|of| link.includes(of));
+            let members = standings.iter().filter(|(drive, _)| member(drive));
+            let values: Vec<f64> = members.map(|(_, value)| *value).collect();
+            (values.len() >= LEAST_DRIVES).then(|| InClass {
+                link: link.to_string(),
+                rank: 1 + values.iter().filter(|other| better(**other)).count(),
+                of: values.len() + 1,
+            })
+        });
         Some(RankedFigure {
             cell: self.cell.plan.id.clone(),
             workload: workload_text(&self.cell.plan.workload),
@@ -231,18 +311,24 @@ impl Ranked<'_> {
             value,
             rank: 1 + standings.iter().filter(|(_, other)| better(*other)).count(),
             of: standings.len() + 1,
+            class,
             best: standing(standings.first()?),
             median: median(standings.iter().map(|(_, value)| *value))?,
-            last: standing(standings.last()?),
+            last: standings.last()?.1,
             same_model: low.zip(high).map(|(low, high)| [low, high]),
             procedure,
         })
     }
 }
 
+/// Of the public table, whose units are in ASCII.
+const TABLE_MICROSECOND: &str = "us";
+
 struct Metric {
     /// As in the public table.
     name: &'static str,
+    /// As in the public table.
+    unit: &'static str,
     less_is_better: bool,
     of: fn(&CellResult) -> Option<f64>,
 }
@@ -255,36 +341,43 @@ fn us(result: &CellResult, percentile: &str) -> Option<f64> {
 const METRICS: [Metric; 7] = [
     Metric {
         name: "iops",
+        unit: "IOPS",
         less_is_better: false,
         of: |r| Some(r.iops()),
     },
     Metric {
         name: "bw",
+        unit: "MiB/s",
         less_is_better: false,
         of: |r| Some(r.mib_per_s()),
     },
     Metric {
         name: "mean",
+        unit: TABLE_MICROSECOND,
         less_is_better: true,
         of: |r| Some(r.latency().mean / 1e3),
     },
     Metric {
         name: "median",
+        unit: TABLE_MICROSECOND,
         less_is_better: true,
         of: |r| us(r, "p50"),
     },
     Metric {
         name: "p99",
+        unit: TABLE_MICROSECOND,
         less_is_better: true,
         of: |r| us(r, "p99"),
     },
     Metric {
         name: "p99.9",
+        unit: TABLE_MICROSECOND,
         less_is_better: true,
         of: |r| us(r, "p99_9"),
     },
     Metric {
         name: "p99.99",
+        unit: TABLE_MICROSECOND,
         less_is_better: true,
         of: |r| us(r, "p99_99"),
     },

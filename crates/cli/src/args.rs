@@ -151,12 +151,16 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Import(import::ImportArguments),
     /// Render one self-contained HTML page of one or several runs.
     Report(ReportArguments),
+    /// Make a static site of many runs: a table of drives, their histories, two side by side.
+    Library(LibraryArguments),
     /// Compare runs in the terminal: values, and significant differences.
     Compare(CompareArguments),
     /// Evaluate each drive over all runs by a policy, with reasons.
     Verdict(VerdictArguments),
     /// Where a drive stands among public measurements of other drives, by like procedures.
     Rank(judge::RankArguments),
+    /// Write the figures of a run for the tables of public drives, without what identifies you.
+    Contribute(judge::ContributeArguments),
     /// Fit the parameters of a simulated drive to measured figures: a table, a run (custom
     /// profile), or the published ones.
     Fit(Box<FitArguments>),
@@ -402,6 +406,26 @@ pub struct ReportArguments {
     /// beside the page.
     #[arg(long)]
     pub summary: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay library assay-runs -o site
+  assay library assay-runs imported fleet-runs -o site && xdg-open site/index.html
+
+Searches the folders for run folders, measured and imported ones. The site is a table of all
+drives, a page for each with the history of its figures over time and firmware, and a page
+with two drives side by side. It needs no server and no network; made again, it replaces the
+earlier one.
+Exit status 1: some run folders could not be read; all others are in the site.")]
+pub struct LibraryArguments {
+    /// Folders with run folders, at any depth to eight levels.
+    #[arg(required = true, value_name = "FOLDER")]
+    pub folders: Vec<PathBuf>,
+    /// The folder of the site.
+    #[arg(short, long, value_name = "SITE")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

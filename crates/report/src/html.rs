@@ -21,6 +21,7 @@ use crate::drive_set::DriveSet;
 use crate::format::{short_title, slug, text_or};
 use crate::grid::{self, Section};
 use crate::predicted::{self, PredictedMatrix};
+use crate::ranked;
 use crate::scoreboard::{self, Scoreboard};
 use crate::terminal::answers;
 use crate::views;
@@ -77,6 +78,10 @@ pub fn render_with(runs: &[Run], predicted: &[PredictedMatrix]) -> Result<String
         let title = "Random reads that were not measured, predicted";
         contents.push(Entry::new("predicted", title));
         body.push(predicted::section("predicted", title, predicted));
+    }
+    if let Some(ranked) = ranked::section("ranked", &set) {
+        contents.push(Entry::new("ranked", ranked::TITLE));
+        body.push(ranked);
     }
     body.push(cards::cards(&set, &sections));
     contents.push(Entry::new("drives", "Drives"));
@@ -389,7 +394,7 @@ fn embedded(charts: Vec<Chart>) -> Result<String, ReportError> {
 
 /// Markup without control characters, which HTML does not allow, and without those that change the
 /// order of a line.
-fn sanitised(markup: Markup) -> Markup {
+pub(crate) fn sanitised(markup: Markup) -> Markup {
     let forbidden = |c: char| is_unprintable(c) && c != '\n' && c != '\t';
     PreEscaped(markup.into_string().replace(forbidden, "\u{fffd}"))
 }

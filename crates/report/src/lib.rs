@@ -19,6 +19,8 @@
 //!   scoreboards as SVG and Markdown;
 //! - [`terminal`]: tables of a given width;
 //! - [`cohort`]: figures, tables and page of many drives;
+//! - [`ranked`]: the figures of a drive among those of public drives;
+//! - [`library`]: a static site of many runs;
 //! - [`fidelity`]: a page of published figures beside those of simulated drives.
 //!
 //! # Non-goals
@@ -38,8 +40,10 @@ pub mod fidelity;
 mod format;
 mod grid;
 pub mod html;
+pub mod library;
 mod metric;
 pub mod predicted;
+pub mod ranked;
 pub mod resume;
 mod scoreboard;
 pub mod summary;

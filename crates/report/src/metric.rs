@@ -25,7 +25,7 @@ pub const LATENCIES: [Latency; 10] = [
     ("p99.9", |l| known(l.p99_9), 1_000),
     ("p99.99", |l| known(l.p99_99), 10_000),
     ("p99.999", |l| known(l.p99_999), 100_000),
-    ("max", |l| l.max as f64, 1),
+    ("max", |l| known(l.max), 1),
 ];
 
 /// One figure of a result.
@@ -103,7 +103,7 @@ impl ResultMetric {
             ..ResultMetric::latency(
                 "Max latency",
                 "maximum latency, \u{b5}s",
-                |l| l.max as f64,
+                |l| known(l.max),
                 1,
             )
         },

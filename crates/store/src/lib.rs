@@ -25,6 +25,7 @@
 #![warn(missing_docs)]
 
 pub mod error;
+pub mod find;
 mod fold;
 mod interrupted_start;
 pub mod journal;

@@ -5,12 +5,13 @@ use assay_store::model::warning::code;
 use assay_store::read::{CellRecord, CellState};
 use assay_units::GIB;
 
-use super::reference::{Link, Published, published};
+use super::reference::{Published, published};
 use super::{
     CheckInput, FAR_PCT, FULL_PCT, Finding, LEAST_DRIVES, PARTITION_UNIT_BYTES, Rating,
     Unreferenced, no_drive, not_a_drive,
 };
 use crate::figure::{FigureInput, Measured};
+use crate::link::Link;
 
 /// With these, a figure is not one of the drive by the procedure.
 const NOT_ITS_FIGURE: [&str; 7] = [

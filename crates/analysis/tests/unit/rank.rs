@@ -3,8 +3,27 @@ use assay_store::read::CellDrive;
 
 use super::*;
 
+fn drives() -> &'static [PublicDrive] {
+    &PublicTable::built_in().drives
+}
+
+fn figures() -> &'static [PublicFigure] {
+    &PublicTable::built_in().figures
+}
+
+fn rank(run: &Run, drive: usize) -> Ranking {
+    super::rank(run, drive, PublicTable::built_in())
+}
+
+/// With a rate in MiB/s beside the IOPS.
+pub(super) fn measured(mut run: Run) -> Run {
+    let result = run.cells[0].drives[0].result.as_mut().unwrap();
+    result.read.mib_per_s = result.read.iops / 256.0;
+    run
+}
+
 /// A run of one cell on 16 GiB: 4 KiB, depth 64.
-fn run(suite: &str, rw: &str, iops: f64, span_bytes: u64) -> Run {
+pub(super) fn run(suite: &str, rw: &str, iops: f64, span_bytes: u64) -> Run {
     let mut workload = WorkloadRecord {
         rw: rw.to_owned(),
         bs_bytes: 4096,

@@ -106,10 +106,33 @@ pub struct VerdictArguments {
 Examples:
   assay run iocost ./area.img --destroy area.img --out costs && assay rank costs
   assay import old-results/ --out run && assay rank run
+  assay rank run --with contributed/*.csv
   assay rank run --json | jq -r '.drives[].figures[] | [.workload, .metric, .rank, .of] | @tsv'
 
 Figures of different procedures are never compared (docs/rank.md).")]
 pub struct RankArguments {
     /// A run folder.
     pub run: PathBuf,
+    /// Files of `assay contribute`, whose drives join the public ones: a colleague's, or those of
+    /// your own laboratory.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub with: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay contribute run                           every text that would be handed over
+  assay contribute run --out mine.csv            and the file
+  assay rank other-run --with mine.csv
+
+The file has the figures of real drives, as the tables of public drives do, with model, firmware
+and capacity. Serial numbers are hashed; names of hosts, paths and labels are left out. Nothing is
+sent anywhere: CONTRIBUTING.md says where the file goes.")]
+pub struct ContributeArguments {
+    /// A run folder, measured or imported.
+    pub run: PathBuf,
+    /// The file to write, CSV.
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }

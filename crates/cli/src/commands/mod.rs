@@ -3,6 +3,7 @@
 pub mod check;
 pub mod compare;
 pub mod completions;
+pub mod contribute;
 pub mod export;
 pub mod fidelity;
 pub mod fio;
@@ -10,6 +11,7 @@ pub mod fit;
 pub mod fleet;
 pub mod import;
 pub mod job;
+pub mod library;
 pub mod licenses;
 pub mod list;
 pub mod man;

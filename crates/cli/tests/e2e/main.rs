@@ -43,6 +43,7 @@ mod judging;
 mod kill;
 mod kill_points;
 mod lake;
+mod library;
 mod live;
 mod log;
 mod notation;

@@ -156,7 +156,7 @@ impl Options {
 
     /// Options of `assay job` that distinguish workloads (fio's names are the same).
     fn job_line(&self, bs_bytes: u64) -> String {
-        const SAME: [&str; 13] = [
+        const SAME: [&str; 17] = [
             "rw",
             "iodepth",
             "numjobs",
@@ -170,6 +170,10 @@ impl Options {
             "fdatasync",
             "sync",
             "thinktime",
+            "verify",
+            "iodepth_batch",
+            "latency_target",
+            "zonemode",
         ];
         let of = |name: &&str| Some(format!("--{name} {}", self.text(name)?));
         let mut words: Vec<String> = SAME.iter().filter_map(of).collect();

@@ -69,6 +69,9 @@ fn how_to_read(section: &Section<'_>) -> &'static str {
             "Random reads. More reads in flight use more flash dies in parallel, up to the depth \
              where only latency grows."
         }
+        "read" if plans().all(|p| p.workload.iodepth > 1) => {
+            "Sequential reads, several in flight per thread: bandwidth, where more do not raise it."
+        }
         "read" => {
             "Each thread reads its own region sequentially, one block in flight. One thread shows \
              the drive's own read-ahead; a rate that rises with the threads was limited by the \

@@ -12,6 +12,7 @@ use assay_fleet::missing::MissingRun;
 use assay_fleet::{FleetError, Plan, shared_store};
 use assay_report::cohort as page;
 use assay_store::Run;
+use assay_store::find::folders as folders_below;
 use assay_store::replace::check_replaceable;
 use serde_json::json;
 use tempfile::TempDir;
@@ -169,7 +170,15 @@ fn all_run_folders(
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for folder in folders {
         let before = found.len();
-        run_folders(folder, DEEPEST, &mut found, &mut missing)
+        let mut visit = |at: &Path, is_run: bool| {
+            if let Some(claim) = claim_in(at) {
+                missing.extend(missing_beside(&claim, at));
+            }
+            if is_run {
+                found.push(at.to_owned());
+            }
+        };
+        folders_below(folder, DEEPEST, &mut visit)
             .with_context(|| format!("{} cannot be searched for run folders", folder.display()))?;
         if found.len() == before && missing.is_empty() && !may_be_none {
             bail_usage!("{} holds no run folder", folder.display());
@@ -214,36 +223,6 @@ fn assign_groups<'o>(described: impl Iterator<Item = &'o mut Observation>, plan:
     for o in described.filter(|o| o.group.is_empty()) {
         o.group = plan.group_of(&o.serial).unwrap_or_default();
     }
-}
-
-/// Finds folders in the order of their names.
-fn run_folders(
-    at: &Path,
-    depth: usize,
-    found: &mut Vec<PathBuf>,
-    missing: &mut Vec<MissingRun>,
-) -> std::io::Result<()> {
-    if let Some(claim) = claim_in(at) {
-        missing.extend(missing_beside(&claim, at));
-    }
-    if at.join("manifest.json").is_file() {
-        found.push(at.to_owned());
-        return Ok(());
-    }
-    let mut below = Vec::new();
-    for entry in std::fs::read_dir(at)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            below.push(entry.path());
-        }
-    }
-    below.sort();
-    if depth > 0 {
-        for folder in below {
-            run_folders(&folder, depth - 1, found, missing)?;
-        }
-    }
-    Ok(())
 }
 
 /// A plan selects runs of drives in its list of serials.
