@@ -161,6 +161,7 @@ always_ff @(posedge clk_i) begin
 end
 always_comb if (rst_ni) begin
   assert (resend_q == f_again_q);
+  if (cqe_done) assert (cqe_good && (cqe_status_i[10:0] == '0 || cqe_status_i[14] || cqe_tries >= Retries));
   if (resend_q) assert (submit && {submit_flush, resend_slot_q} == f_again_of_q && resend_try_q == f_again_tries_q + 2'd1 && !accept);
   for (integer i = 0; i < 2 * Slots; i++) if (outstanding_q[i % Slots] && i < Slots) assert (tries[i] <= Retries);
   if (flush_busy_q) assert (tries[Slots] <= Retries);
