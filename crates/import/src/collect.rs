@@ -1,5 +1,6 @@
 //! Files and folders to jobs: every file on its own, on all processors, in the order of names.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
@@ -178,11 +179,15 @@ fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
         let name = file.name.clone();
         Outcome::Rejected(Rejected { name, reason })
     };
-    let text = match content(&file.path) {
+    let raw = match content(&file.path) {
+        Ok(raw) => raw,
+        Err(reason) => return rejected(reason),
+    };
+    let text = match decompressed(&raw) {
         Ok(text) => text,
         Err(reason) => return rejected(reason),
     };
-    let Some(format) = Format::of(&file.name, &text) else {
+    let Some(format) = Format::of(uncompressed_name(&file.name), &text) else {
         return match is_broken_result(&text) {
             true => rejected("it has no fio version: is it cut off?".to_owned()),
             false => Outcome::Other,
@@ -190,13 +195,13 @@ fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
     };
     let mut source = SourceFile {
         name: file.name.clone(),
-        sha256: hexadecimal(&Sha256::digest(&text)),
-        bytes: text.len() as u64,
+        sha256: hexadecimal(&Sha256::digest(&raw)),
+        bytes: raw.len() as u64,
         format: format.name().to_owned(),
         tool: String::new(),
     };
-    if let (Format::FioLog, Some((_, kind))) = (format, logs::kind_of(&file.name)) {
-        let (prefix, _) = logs::kind_of(&file.name).unwrap_or((&file.name, kind));
+    let kind = logs::kind_of(uncompressed_name(&file.name));
+    if let (Format::FioLog, Some((prefix, kind))) = (format, kind) {
         let last = Path::new(prefix).file_name().unwrap_or_default();
         let rates = Rates::of(kind, &text);
         if let Ok(mut all) = jobs.lock() {
@@ -231,10 +236,37 @@ fn content(path: &Path) -> Result<Vec<u8>, String> {
         false => open_to_read(path).and_then(|mut file| take(&mut file)),
     };
     read.map_err(|error| error.to_string())?;
+    within_limit(text)
+}
+
+fn within_limit(text: Vec<u8>) -> Result<Vec<u8>, String> {
     match text.len() as u64 > MAX_FILE_BYTES {
         true => Err(format!("it is longer than {} MiB", MAX_FILE_BYTES >> 20)),
         false => Ok(text),
     }
+}
+
+/// The content of a gzip or zstd file, within the limit; of another one, itself.
+fn decompressed(raw: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+    let source: Box<dyn Read + '_> = match raw {
+        [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(raw);
+            Box::new(decoder.map_err(|error| error.to_string())?)
+        }
+        _ => return Ok(Cow::Borrowed(raw)),
+    };
+    let mut text = Vec::new();
+    let read = source.take(MAX_FILE_BYTES + 1).read_to_end(&mut text);
+    read.map_err(|error| format!("it cannot be decompressed: {error}"))?;
+    within_limit(text).map(Cow::Owned)
+}
+
+/// Without the end that names its compression.
+fn uncompressed_name(name: &str) -> &str {
+    let ends = [".gz", ".zst"];
+    let found = ends.into_iter().find_map(|end| name.strip_suffix(end));
+    found.unwrap_or(name)
 }
 
 /// JSON that names jobs: more likely a result that was cut off than another file.

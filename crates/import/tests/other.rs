@@ -5,7 +5,7 @@
 use assay_import::fio::options::Options;
 use assay_import::format::Format;
 use assay_import::judge::judge;
-use assay_import::{Job, Note, Parsed};
+use assay_import::{Job, MAX_FILE_BYTES, Note, Parsed, collect};
 use assay_units::Nanos;
 
 fn parsed_file(format: Format, text: &str) -> Parsed {
@@ -211,4 +211,42 @@ fn unknown_files() {
     ] {
         assert_eq!(Format::of("x.csv", text.as_bytes()), None, "{text}");
     }
+}
+
+/// A compressed file gives what the file gives; one that is cut off, or larger than the limit when
+/// it is decompressed, is named with the reason.
+#[test]
+fn compressed_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "8:16 rbps=3000000000 rseqiops=200000 rrandiops=180000 wbps=1000000000 \
+                wseqiops=90000 wrandiops=80000";
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let zipped = gzip(text.as_bytes());
+    let large = vec![b' '; MAX_FILE_BYTES as usize + 1];
+    for (name, bytes) in [
+        ("a.txt.gz", zipped.clone()),
+        ("b.txt.zst", zstd::encode_all(text.as_bytes(), 3).unwrap()),
+        ("cut.txt.gz", zipped[..zipped.len() - 9].to_vec()),
+        ("large.txt.gz", gzip(&large)),
+    ] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let found = collect(&[folder.path().to_owned()], &Options::default()).unwrap();
+    let names: Vec<&str> = found
+        .imported
+        .iter()
+        .map(|file| file.source.name.as_str())
+        .collect();
+    assert_eq!(names, ["a.txt.gz", "b.txt.zst"]);
+    assert_eq!(found.imported[0].jobs, found.imported[1].jobs);
+    assert_eq!(found.imported[0].jobs.len(), 6);
+    let [cut, large] = found.rejected.as_slice() else {
+        panic!("{:?}", found.rejected);
+    };
+    assert!(cut.name == "cut.txt.gz" && cut.reason.contains("cannot be decompressed"));
+    assert!(large.name == "large.txt.gz" && large.reason.contains("longer than 64 MiB"));
 }
