@@ -251,11 +251,17 @@ Examples:
   assay probe /dev/nvme0n1
   assay probe ./disk.img
   assay probe sim:samsung-951 --json
+  assay probe --from id-ctrl.json smart-log.bin   what was saved of a drive elsewhere
 
 Read-only; shows the serial that --destroy needs.")]
 pub struct ProbeArguments {
     /// The drive.
-    pub drive: String,
+    #[arg(required_unless_present = "from")]
+    pub drive: Option<String>,
+    /// Files about one drive instead: JSON or binary output of `nvme id-ctrl`, `id-ns`,
+    /// `smart-log` and of the log C0h, `smartctl --json -x`, `assay probe --json`.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "drive")]
+    pub from: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -14,6 +14,7 @@ pub(crate) mod power;
 pub mod probe;
 pub mod purge;
 pub(crate) mod registers;
+pub mod saved;
 
 #[cfg(test)]
 #[path = "../tests/unit/nvme.rs"]

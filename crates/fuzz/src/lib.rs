@@ -56,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     target("probe", targets::nvme::probe),
     target("profile", targets::text::profile),
     target("recording-index", targets::data::recording_index),
+    target("saved-drive", targets::nvme::saved_drive),
     target("signature", targets::data::signature),
     target("suite", targets::text::suite),
     target("trace", targets::text::trace),

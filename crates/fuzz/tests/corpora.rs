@@ -111,6 +111,7 @@ replays! {
     probe: "probe",
     profile: "profile",
     recording_index: "recording-index",
+    saved_drive: "saved-drive",
     signature: "signature",
     suite: "suite",
     trace: "trace",

@@ -26,7 +26,6 @@ use assay_store::model::WorkloadRecord;
 use assay_units::Nanos;
 
 mod collect;
-pub mod drive;
 mod error;
 pub mod fio;
 pub mod format;

@@ -65,7 +65,11 @@ impl Command {
                 on(one(&prepare.drive), Some(kept.to_owned()), None)
             }
             Command::Check(check) => on(one(&check.drive), kept_in(check.out.as_ref()), None),
-            Command::Probe(probe) => on(one(&probe.drive), None, Some(PROBE_LIMIT)),
+            Command::Probe(probe) => on(
+                probe.drive.iter().cloned().collect(),
+                None,
+                Some(PROBE_LIMIT),
+            ),
             _ => None,
         }
     }

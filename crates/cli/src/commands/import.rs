@@ -1,11 +1,13 @@
 //! `assay import PATH... --out RUN`.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use assay_device::host::wall_clock;
+use assay_device::nvme::saved;
 use assay_execute::manifest::run_id;
 use assay_import::run_folder::{About, IMPORT, Written, write};
-use assay_import::{Collection, collect, drive};
+use assay_import::{Collection, collect};
 use assay_store::Destination;
 use assay_store::model::DriveRecord;
 use assay_units::text::{group_digits, printable};
@@ -13,7 +15,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::args::import::ImportArguments;
-use crate::exit::{CommandOutcome, UsageError};
+use crate::exit::{CommandOutcome, UsageError, bail_usage};
 use crate::terminal::Output;
 
 /// Files and reasons that the text names; others are counted.
@@ -34,7 +36,7 @@ pub fn run(arguments: &ImportArguments, output: Output) -> anyhow::Result<Comman
 fn about(arguments: &ImportArguments) -> anyhow::Result<About> {
     let mut known = match &arguments.drive_from {
         None => DriveRecord::default(),
-        Some(path) => drive::of_report(path).map_err(|error| UsageError(error.to_string()))?,
+        Some(path) => drive_from(path)?,
     };
     let over = [
         (&mut known.model, &arguments.model),
@@ -57,6 +59,21 @@ fn about(arguments: &ImportArguments) -> anyhow::Result<About> {
         command_line: super::command_line(),
         run_id: run_id(&imported_at, IMPORT),
         imported_at,
+    })
+}
+
+/// Model, serial, firmware and capacity.
+fn drive_from(path: &Path) -> anyhow::Result<DriveRecord> {
+    let found = saved::read(&[path]).map_err(|error| UsageError(error.to_string()))?;
+    if found.model.is_empty() {
+        bail_usage!("{}: it names no model", path.display());
+    }
+    Ok(DriveRecord {
+        model: found.model,
+        serial: found.serial,
+        firmware: found.firmware,
+        capacity_bytes: found.capacity_bytes,
+        ..DriveRecord::default()
     })
 }
 

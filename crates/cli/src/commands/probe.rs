@@ -1,7 +1,7 @@
 //! `assay probe DRIVE`.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_device::identity::{
     DriveInfo, DriveKind, identify_unopened, temperature_celsius, zone_conditions,
@@ -9,13 +9,14 @@ use assay_device::identity::{
 use assay_device::interlock::{self, Refusal};
 use assay_device::nvme::display;
 use assay_device::nvme::probe::Probe;
+use assay_device::nvme::saved;
 use assay_device::session::{SessionError, SessionOptions};
 use assay_execute::manifest;
-use assay_units::text::{format_size, group_digits};
+use assay_units::text::{format_size, group_digits, printable};
 use serde_json::json;
 
 use crate::args::ProbeArguments;
-use crate::exit::CommandOutcome;
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 fn permission(real: bool, refusal: Option<&Refusal>, serial: &str) -> String {
@@ -31,12 +32,16 @@ fn permission(real: bool, refusal: Option<&Refusal>, serial: &str) -> String {
     }
 }
 
-fn controller_text(probe: Result<&Probe, &SessionError>) -> String {
+/// The facts of known groups.
+fn controller_text(probe: Result<&Probe, &SessionError>, known: &dyn Fn(&str) -> bool) -> String {
     let mut text = String::new();
     match probe {
         Ok(probe) => {
             let mut last = "";
             display::facts(probe, &mut |group, name, value| {
+                if !known(group) {
+                    return;
+                }
                 if group != last {
                     let _ = writeln!(text, "\n{group}");
                     last = group;
@@ -90,11 +95,49 @@ fn unopened(name: &str, error: anyhow::Error, output: Output) -> anyhow::Result<
     Err(error)
 }
 
+/// Groups of facts of a running controller, which only `assay probe` saves.
+const OF_A_RUNNING_ONE: [&str; 2] = ["registers", "queues and interrupts"];
+
+/// What files say of a drive that is not here.
+fn saved(paths: &[PathBuf], output: Output) -> anyhow::Result<CommandOutcome> {
+    let drive = saved::read(paths).map_err(|error| UsageError(error.to_string()))?;
+    let text = || {
+        let mut text = String::from("from files; the drive is not asked\n");
+        let capacity = match drive.capacity_bytes {
+            0 => String::new(),
+            bytes => format!("{} ({} bytes)", format_size(bytes), group_digits(bytes)),
+        };
+        let names = ["model", "serial", "firmware", "capacity"];
+        let values = [&drive.model, &drive.serial, &drive.firmware, &capacity];
+        for (name, value) in names.into_iter().zip(values).filter(|(_, v)| !v.is_empty()) {
+            let _ = writeln!(text, "{name:<22} {}", printable(value));
+        }
+        let is_of_probe = drive
+            .nvme
+            .as_ref()
+            .is_some_and(|of| of.queues_granted.is_some());
+        let known = |group: &str| match group {
+            "health" => drive.has_health,
+            "namespaces" => true,
+            group => drive.has_identity && (is_of_probe || !OF_A_RUNNING_ONE.contains(&group)),
+        };
+        let all = drive
+            .nvme
+            .as_ref()
+            .map(|probe| controller_text(Ok(probe), &known));
+        text + &all.unwrap_or_else(|| "\nNothing of an NVMe controller is in them.\n".to_owned())
+    };
+    output.show(text, || json!({ "saved": drive }))
+}
+
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let names = std::slice::from_ref(&arguments.drive);
+    let Some(drive) = &arguments.drive else {
+        return saved(&arguments.from, output);
+    };
+    let names = std::slice::from_ref(drive);
     let mut sessions = match super::open_drives(names, &SessionOptions::looking()) {
         Ok(sessions) => sessions,
-        Err(error) => return unopened(&arguments.drive, error, output),
+        Err(error) => return unopened(drive, error, output),
     };
     let session = &mut sessions[0];
     let telemetry = session.telemetry();
@@ -134,7 +177,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
             &permission(real, refusal.as_ref(), &info.serial),
         );
         if let Some(probe) = probe {
-            text.push_str(&controller_text(probe));
+            text.push_str(&controller_text(probe, &|_| true));
         }
         if let Some(refusal) = &refusal {
             let _ = write!(text, "\n{refusal}\n");

@@ -258,3 +258,43 @@ fn stdout_has_only_the_result_and_stderr_a_line_per_cell_without_a_terminal() {
     let done = fixture.ok("job sim:samsung-951 --rw randread --runtime 3s");
     assert_eq!(done.stderr, "");
 }
+
+/// What `probe --json` saved of a drive is read again with the same facts, and a health log alone
+/// without claims about the rest.
+#[test]
+fn a_saved_probe_is_read_again() {
+    let fixture = Fixture::in_memory();
+    let saved = fixture.ok("probe sim:samsung-951 --json").stdout;
+    fixture.write("saved.json", &saved);
+    let before: serde_json::Value = serde_json::from_str(&saved).unwrap();
+    let after = fixture.json("probe --from saved.json");
+    assert_eq!(after["saved"]["nvme"], before["nvme"]);
+    assert_eq!(
+        after["saved"]["capacity_bytes"],
+        before["drive"]["capacity_bytes"]
+    );
+    let text = fixture.ok("probe --from saved.json").stdout;
+    let shown = fixture.ok("probe sim:samsung-951").stdout;
+    let controller = |text: &str| {
+        text[text
+            .find(
+                "
+controller",
+            )
+            .unwrap()..]
+            .to_owned()
+    };
+    assert_eq!(controller(&text), controller(&shown));
+    fixture.write(
+        "smart.json",
+        r#"{"data_units_written": 2, "temperature": 300, "percent_used": 9}"#,
+    );
+    let text = fixture.ok("probe --from smart.json").stdout;
+    assert!(text.contains("life used") && text.contains("9 %"), "{text}");
+    assert!(!text.contains("NVMe version"), "{text}");
+    fixture.write("other.json", "{}");
+    fixture
+        .run("probe --from other.json")
+        .refuses(2, &["other.json", "nvme id-ctrl"]);
+    fixture.run("probe").refuses(2, &["<DRIVE>"]);
+}

@@ -14,14 +14,19 @@ use crate::ExecuteError;
 /// Begin of the first line of every version.
 const HEAD: &str = "fio version";
 
+/// How late a thread may hand over what it submitted.
+const HELD_BACK: Nanos = Nanos::from_secs(1);
+
 pub(super) struct IoLog {
     path: PathBuf,
     file: BufWriter<File>,
     /// The drive, in one word.
     name: String,
-    /// Submitted after the end of the latest interval.
+    /// Not written yet.
     later: Vec<SubmittedIo>,
     end: Nanos,
+    /// Time of the last line.
+    written: Nanos,
     offset_bytes: u64,
 }
 
@@ -48,30 +53,34 @@ impl IoLog {
                 name,
                 later: Vec::new(),
                 end: Nanos::ZERO,
+                written: Nanos::ZERO,
                 offset_bytes: 0,
             })),
             Err(source) => Err(ExecuteError::IoLog { path, source }),
         }
     }
 
-    /// Threads pass the end of an interval one after the other: what one has submitted since waits
-    /// for the others.
+    /// Threads pass the end of an interval one after the other, and one without a processor long
+    /// after the others: what was submitted waits for [`HELD_BACK`].
     pub(super) fn interval(&mut self, interval: &Interval) -> Result<(), ExecuteError> {
         self.later.extend_from_slice(&interval.submitted);
         self.end = self.end.max(interval.end);
-        self.write_until(self.end)
+        self.write_until(Nanos(self.end.0.saturating_sub(HELD_BACK.0)))
     }
 
     fn write_until(&mut self, end: Nanos) -> Result<(), ExecuteError> {
         self.later.sort_by_key(|io| io.at);
         let count = self.later.partition_point(|io| io.at < end);
         let (file, name, offset_bytes) = (&mut self.file, &self.name, &mut self.offset_bytes);
+        let last = &mut self.written;
         let written = self.later.drain(..count).try_for_each(|io| {
             // A flush has the offset of the I/O before it.
             if io.op != Op::Flush {
                 *offset_bytes = io.offset_bytes;
             }
-            let (micros, action) = (io.at.0 / 1000, action(io.op));
+            // Of a thread that stood still for longer: due at once, as a replay would have it.
+            *last = io.at.max(*last);
+            let (micros, action) = (last.0 / 1000, action(io.op));
             writeln!(
                 file,
                 "{micros} {name} {action} {offset_bytes} {}",
@@ -116,3 +125,7 @@ fn action(op: Op) -> &'static str {
         Op::Flush => "sync",
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/run/io_log.rs"]
+mod tests;

@@ -1,7 +1,7 @@
 //! A controller's answers, as a driver reads them; a driver's registers, memory and commands, as
 //! the controller model reads them.
 
-use assay_device::nvme::{AdminPort, CommandError, display, probe};
+use assay_device::nvme::{AdminPort, CommandError, display, probe, saved};
 use assay_nvme_ctrl::{Controller, ControllerOptions, FlatMemory, HostMemory};
 use assay_nvme_spec::{StatusCode, SubmissionEntry, register};
 use assay_ssd::profile::Profile;
@@ -34,6 +34,25 @@ impl AdminPort for Answers<'_> {
             *to = *from;
         }
         Ok(self.0.u64() as u32)
+    }
+}
+
+/// A saved report: JSON, Identify data or a log, by itself and after a health log.
+pub fn saved_drive(data: &[u8]) {
+    let files = [
+        vec![("a".to_owned(), data.to_vec())],
+        vec![
+            ("a".to_owned(), vec![0; 512]),
+            ("b".to_owned(), data.to_vec()),
+        ],
+    ];
+    for files in files {
+        let Ok(found) = saved::read_contents(files) else {
+            continue;
+        };
+        if let Some(probe) = &found.nvme {
+            display::facts(probe, &mut |_, name, _| assert!(!name.is_empty()));
+        }
     }
 }
 
