@@ -402,7 +402,7 @@ fn smartctl(saved: &mut Saved, report: &Value) {
         .collect();
     log.set_sensors_kelvin(std::array::from_fn(|at| {
         let celsius = sensors.get(at).map(|celsius| u128::from(*celsius));
-        celsius.map_or(0, |celsius| kelvin(celsius))
+        celsius.map_or(0, kelvin)
     }));
     saved.smart = Some(log);
     saved.controller = Some(controller_of_smartctl(report, &saved.drive));
