@@ -194,9 +194,10 @@ impl Ranked<'_> {
             false => (workload.bs_bytes, workload.iodepth),
         };
         let same = |figure: &&PublicFigure| {
-            figure.rw == workload.rw
-                && figure.bs_bytes == bs_bytes
+            // Numbers first: a page compares each of its cells with every figure.
+            figure.bs_bytes == bs_bytes
                 && (figure.iodepth, figure.numjobs) == (iodepth, workload.numjobs)
+                && figure.rw == workload.rw
         };
         // By metric and procedure, the values of each drive.
         let mut groups: BTreeMap<(usize, String), BTreeMap<usize, Vec<f64>>> = BTreeMap::new();

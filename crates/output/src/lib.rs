@@ -114,8 +114,16 @@ pub const TEXT_BYTES: u64 = 16 << 20;
 /// # Errors
 /// Also for one of more than [`TEXT_BYTES`].
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read_all(File::open(path)?, TEXT_BYTES)?;
+    let bytes = read_named(path)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// The content of a file that the user named, which may be a FIFO.
+///
+/// # Errors
+/// Also for one of more than [`TEXT_BYTES`].
+pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
+    read_all(File::open(path)?, TEXT_BYTES)
 }
 
 /// The content of a regular file of at most `most_bytes`.

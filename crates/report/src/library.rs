@@ -137,11 +137,10 @@ impl Library {
 
     /// Every page, the table of drives first.
     pub fn finish(mut self) -> impl Iterator<Item = SitePage> {
-        let by_time = |a: &String, b: &String| a.cmp(b);
         for drive in self.drives.values_mut() {
-            drive.runs.sort_by(|a, b| by_time(&a.began, &b.began));
+            drive.runs.sort_by(|a, b| a.began.cmp(&b.began));
             for series in drive.series.values_mut() {
-                series.points.sort_by(|a, b| by_time(&a.began, &b.began));
+                series.points.sort_by(|a, b| a.began.cmp(&b.began));
             }
         }
         let drives: Vec<LibraryDrive> = self.drives.into_values().collect();

@@ -3,7 +3,7 @@
 use assay_store::model::DriveRecord;
 use assay_store::model::warning::code;
 use assay_store::read::{CellRecord, Run};
-use assay_units::text::format_size;
+use assay_units::text::{format_size, hexadecimal};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -78,21 +78,20 @@ pub fn contribution(run: &Run) -> Result<Contribution, csv::Error> {
 fn of_drive(run: &Run, number: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     let judged = comparable(run, number).filter(|(cell, _)| {
+        let rw = cell.plan.workload.rw.as_str();
+        let is_one_operation = matches!(rw, "read" | "write" | "randread" | "randwrite");
         let of_cell = |id: &String| *id == cell.plan.id;
         let mut warnings = run.warnings.iter();
-        !warnings.any(|warning| {
-            NOT_OF_A_DRIVE.contains(&warning.code.as_str())
-                && warning.drive.is_none_or(|drive| drive == number)
-                && warning.cell.as_ref().is_none_or(of_cell)
-        })
+        is_one_operation
+            && !warnings.any(|warning| {
+                NOT_OF_A_DRIVE.contains(&warning.code.as_str())
+                    && warning.drive.is_none_or(|drive| drive == number)
+                    && warning.cell.as_ref().is_none_or(of_cell)
+            })
     });
     for (cell, result) in judged {
-        let operation = matches!(
-            cell.plan.workload.rw.as_str(),
-            "read" | "write" | "randread" | "randwrite"
-        );
         let row = row(run, number, cell, result.elapsed.as_secs_f64());
-        let figures = METRICS.iter().filter(|_| operation).filter_map(|metric| {
+        let figures = METRICS.iter().filter_map(|metric| {
             let value = (metric.of)(result).filter(|value| value.is_finite() && *value > 0.0)?;
             Some(Row {
                 metric: metric.name.to_owned(),
@@ -156,8 +155,7 @@ pub(super) fn drive_identifier(drive: &DriveRecord) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = model.chars().map(plain).collect();
     let digest = Sha256::digest(format!("{model}\0{}", drive.serial.trim()));
-    let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{name}-{}", &hash[..HASH_CHARS])
+    format!("{name}-{}", &hexadecimal(&digest)[..HASH_CHARS])
 }
 
 /// A text of a row.

@@ -14,15 +14,13 @@ use assay_nvme_spec::log::{LogId, OcpSmartLog, SmartLog};
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::wire::Wire;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use assay_output::read_named;
 use serde::Serialize;
 
 use super::probe::{self, Probe};
 use super::{AdminPort, CommandError, command_name};
 
 mod json;
-
-/// Reports are some kilobytes; that of smartctl with all logs below a megabyte.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// Why a file tells nothing.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +81,7 @@ pub fn read(paths: &[impl AsRef<Path>]) -> Result<SavedDrive, SavedError> {
     let mut files = Vec::new();
     for path in paths {
         let path = path.as_ref().display().to_string();
-        match content(Path::new(&path)) {
+        match read_named(Path::new(&path)) {
             Ok(content) => files.push((path, content)),
             Err(source) => return Err(SavedError::Read { path, source }),
         }
@@ -114,14 +112,6 @@ pub fn read_contents(files: Vec<(String, Vec<u8>)>) -> Result<SavedDrive, SavedE
         }
     }
     saved.into_drive()
-}
-
-fn content(path: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let file = std::fs::File::open(path)?;
-    let mut content = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut content)?;
-    Ok(content)
 }
 
 impl Saved {

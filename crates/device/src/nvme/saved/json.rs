@@ -34,6 +34,7 @@ pub(super) fn add(saved: &mut Saved, report: &Value) -> Result<(), String> {
     } else if report.get(MEDIA_WRITTEN).is_some() {
         let mut log = OcpSmartLog::default();
         stored(&mut log, report, &OCP);
+        stored(&mut log, report, &BAD_BLOCKS);
         log.set_guid(OCP_GUID);
         saved.ocp = Some(log);
     } else {
@@ -111,6 +112,9 @@ mod num {
     impl Largest for u32 {
         const LARGEST: u32 = u32::MAX;
     }
+    impl Largest for u128 {
+        const LARGEST: u128 = u128::MAX;
+    }
     impl Largest for u64 {
         const LARGEST: u64 = u64::MAX;
     }
@@ -128,12 +132,12 @@ fn stored<T>(structure: &mut T, report: &Value, fields: &[Field<T>]) {
 }
 
 macro_rules! fields {
-    ($ty:ty: $($key:literal => $set:ident,)+) => {
+    ($ty:ty: $($key:expr => $set:ident,)+) => {
         [$(($key, |of: &mut $ty, value: u128| { of.$set(narrow(value)); }),)+]
     };
 }
 
-const CONTROLLER: [Field<IdentifyController>; 26] = fields! { IdentifyController:
+const CONTROLLER: [Field<IdentifyController>; 27] = fields! { IdentifyController:
     "vid" => set_vendor_id,
     "ssvid" => set_subsystem_vendor_id,
     "mdts" => set_mdts,
@@ -148,6 +152,7 @@ const CONTROLLER: [Field<IdentifyController>; 26] = fields! { IdentifyController
     "hmpre" => set_preferred_host_pages,
     "hmmin" => set_least_host_pages,
     "edstt" => set_self_test_minutes,
+    "tnvmcap" => set_total_capacity_bytes,
     "hctma" => set_hctma,
     "mntmt" => set_min_thermal_kelvin,
     "mxtmt" => set_max_thermal_kelvin,
@@ -162,7 +167,7 @@ const CONTROLLER: [Field<IdentifyController>; 26] = fields! { IdentifyController
     "acwu" => set_atomic_compare,
 };
 
-const NAMESPACE: [Field<IdentifyNamespace>; 15] = fields! { IdentifyNamespace:
+const NAMESPACE: [Field<IdentifyNamespace>; 17] = fields! { IdentifyNamespace:
     "nsze" => set_size_blocks,
     "ncap" => set_capacity_blocks,
     "nuse" => set_used_blocks,
@@ -174,6 +179,8 @@ const NAMESPACE: [Field<IdentifyNamespace>; 15] = fields! { IdentifyNamespace:
     "nawun" => set_atomic_write,
     "nawupf" => set_atomic_power_fail,
     "nacwu" => set_atomic_compare,
+    "nabspf" => set_atomic_boundary_power_fail,
+    "nvmcap" => set_capacity_bytes,
     "npwg" => set_write_granularity,
     "npwa" => set_write_alignment,
     "nows" => set_optimal_write_size,
@@ -181,125 +188,60 @@ const NAMESPACE: [Field<IdentifyNamespace>; 15] = fields! { IdentifyNamespace:
 };
 
 /// What both programs call by one name.
-const SMART: [Field<SmartLog>; 10] = [
-    ("critical_warning", |log, v| {
-        log.set_critical_warning(narrow(v));
-    }),
-    ("data_units_read", |log, v| {
-        log.set_data_units_read(v);
-    }),
-    ("data_units_written", |log, v| {
-        log.set_data_units_written(v);
-    }),
-    ("controller_busy_time", |log, v| {
-        log.set_busy_minutes(v);
-    }),
-    ("power_cycles", |log, v| {
-        log.set_power_cycles(v);
-    }),
-    ("power_on_hours", |log, v| {
-        log.set_power_on_hours(v);
-    }),
-    ("unsafe_shutdowns", |log, v| {
-        log.set_unsafe_shutdowns(v);
-    }),
-    ("media_errors", |log, v| {
-        log.set_media_errors(v);
-    }),
-    ("num_err_log_entries", |log, v| {
-        log.set_error_entries(v);
-    }),
-    ("warning_temp_time", |log, v| {
-        log.set_warning_minutes(narrow(v));
-    }),
-];
+const SMART: [Field<SmartLog>; 10] = fields! { SmartLog:
+    "critical_warning" => set_critical_warning,
+    "data_units_read" => set_data_units_read,
+    "data_units_written" => set_data_units_written,
+    "controller_busy_time" => set_busy_minutes,
+    "power_cycles" => set_power_cycles,
+    "power_on_hours" => set_power_on_hours,
+    "unsafe_shutdowns" => set_unsafe_shutdowns,
+    "media_errors" => set_media_errors,
+    "num_err_log_entries" => set_error_entries,
+    "warning_temp_time" => set_warning_minutes,
+};
 
-/// The temperature in kelvin.
-const SMART_OF_NVME_CLI: [Field<SmartLog>; 11] = [
-    ("temperature", |log, v| {
-        log.set_composite_kelvin(narrow(v));
-    }),
-    ("avail_spare", |log, v| {
-        log.set_available_spare(narrow(v));
-    }),
-    ("spare_thresh", |log, v| {
-        log.set_spare_threshold(narrow(v));
-    }),
-    ("percent_used", |log, v| {
-        log.set_percentage_used(narrow(v));
-    }),
-    ("host_read_commands", |log, v| {
-        log.set_host_reads(v);
-    }),
-    ("host_write_commands", |log, v| {
-        log.set_host_writes(v);
-    }),
-    ("critical_comp_time", |log, v| {
-        log.set_critical_minutes(narrow(v));
-    }),
-    ("thm_temp1_trans_count", |log, v| {
-        log.set_thermal1_transitions(narrow(v));
-    }),
-    ("thm_temp2_trans_count", |log, v| {
-        log.set_thermal2_transitions(narrow(v));
-    }),
-    ("thm_temp1_total_time", |log, v| {
-        log.set_thermal1_s(narrow(v));
-    }),
-    ("thm_temp2_total_time", |log, v| {
-        log.set_thermal2_s(narrow(v));
-    }),
-];
+/// The temperature is in kelvin.
+const SMART_OF_NVME_CLI: [Field<SmartLog>; 11] = fields! { SmartLog:
+    "temperature" => set_composite_kelvin,
+    "avail_spare" => set_available_spare,
+    "spare_thresh" => set_spare_threshold,
+    "percent_used" => set_percentage_used,
+    "host_read_commands" => set_host_reads,
+    "host_write_commands" => set_host_writes,
+    "critical_comp_time" => set_critical_minutes,
+    "thm_temp1_trans_count" => set_thermal1_transitions,
+    "thm_temp2_trans_count" => set_thermal2_transitions,
+    "thm_temp1_total_time" => set_thermal1_s,
+    "thm_temp2_total_time" => set_thermal2_s,
+};
 
-/// The temperature in degrees Celsius.
-const SMART_OF_SMARTCTL: [Field<SmartLog>; 7] = [
-    ("temperature", |log, v| {
-        log.set_composite_kelvin(kelvin(v));
-    }),
-    ("available_spare", |log, v| {
-        log.set_available_spare(narrow(v));
-    }),
-    ("available_spare_threshold", |log, v| {
-        log.set_spare_threshold(narrow(v));
-    }),
-    ("percentage_used", |log, v| {
-        log.set_percentage_used(narrow(v));
-    }),
-    ("host_reads", |log, v| {
-        log.set_host_reads(v);
-    }),
-    ("host_writes", |log, v| {
-        log.set_host_writes(v);
-    }),
-    ("critical_comp_time", |log, v| {
-        log.set_critical_minutes(narrow(v));
-    }),
-];
+/// Its temperature is in degrees Celsius, and read apart.
+const SMART_OF_SMARTCTL: [Field<SmartLog>; 6] = fields! { SmartLog:
+    "available_spare" => set_available_spare,
+    "available_spare_threshold" => set_spare_threshold,
+    "percentage_used" => set_percentage_used,
+    "host_reads" => set_host_reads,
+    "host_writes" => set_host_writes,
+    "critical_comp_time" => set_critical_minutes,
+};
 
 /// Key of the Open Compute log; its other keys are sentences too.
 const MEDIA_WRITTEN: &str = "Physical media units written";
 
-const OCP: [Field<OcpSmartLog>; 8] = [
-    (MEDIA_WRITTEN, |log, v| {
-        log.set_media_bytes_written(v);
-    }),
-    ("Physical media units read", |log, v| {
-        log.set_media_bytes_read(v);
-    }),
+const OCP: [Field<OcpSmartLog>; 6] = fields! { OcpSmartLog:
+    MEDIA_WRITTEN => set_media_bytes_written,
+    "Physical media units read" => set_media_bytes_read,
+    "Max User data erase counts" => set_max_erases,
+    "Min User data erase counts" => set_min_erases,
+    "Percent free blocks" => set_free_percent,
+    "Number of Thermal throttling events" => set_throttling_events,
+};
+
+/// Its name differs between versions of nvme-cli.
+const BAD_BLOCKS: [Field<OcpSmartLog>; 2] = [
     ("Bad user nand blocks - Raw", bad_blocks),
     ("Bad user nand blocks", bad_blocks),
-    ("Max User data erase counts", |log, v| {
-        log.set_max_erases(narrow(v));
-    }),
-    ("Min User data erase counts", |log, v| {
-        log.set_min_erases(narrow(v));
-    }),
-    ("Percent free blocks", |log, v| {
-        log.set_free_percent(narrow(v));
-    }),
-    ("Number of Thermal throttling events", |log, v| {
-        log.set_throttling_events(narrow(v));
-    }),
 ];
 
 fn bad_blocks(log: &mut OcpSmartLog, value: u128) {
@@ -321,7 +263,6 @@ fn text<'r>(report: &'r Value, key: &str) -> &'r str {
 fn controller(report: &Value) -> IdentifyController {
     let mut found = IdentifyController::default();
     stored(&mut found, report, &CONTROLLER);
-    found.set_total_capacity_bytes(number(report, "tnvmcap").unwrap_or(0));
     found.set_serial_number(ascii(text(report, "sn")));
     found.set_model_number(ascii(text(report, "mn")));
     found.set_firmware_revision(ascii(text(report, "fr")));
@@ -354,8 +295,6 @@ fn power_state(report: &Value) -> PowerStateDescriptor {
 fn namespace(report: &Value) -> IdentifyNamespace {
     let mut found = IdentifyNamespace::default();
     stored(&mut found, report, &NAMESPACE);
-    found.set_capacity_bytes(number(report, "nvmcap").unwrap_or(0));
-    found.set_atomic_boundary_power_fail(narrow(number(report, "nabspf").unwrap_or(0)));
     let bytes = |key: &str| {
         let digits = text(report, key).trim_start_matches("0x");
         u128::from_str_radix(digits, 16).unwrap_or(0).to_be_bytes()
@@ -394,6 +333,9 @@ fn smartctl(saved: &mut Saved, report: &Value) {
     let mut log = SmartLog::default();
     stored(&mut log, health, &SMART);
     stored(&mut log, health, &SMART_OF_SMARTCTL);
+    if let Some(celsius) = number(health, "temperature") {
+        log.set_composite_kelvin(kelvin(celsius));
+    }
     let sensors = health.get("temperature_sensors").and_then(Value::as_array);
     let sensors: Vec<u64> = sensors
         .into_iter()
