@@ -19,12 +19,14 @@ fn the_clock_agrees_with_the_kernel_and_is_monotonic() {
     );
 }
 
-/// A process that is stopped by a signal for a second: its clock stands still, whichever thread
-/// reads it first. The child is this program, which runs this test alone.
+/// A process that is stopped by a signal for two seconds: its clock stands still, whichever thread
+/// reads it first. The child is this program, which runs this test alone. On a busy machine one of
+/// its threads may wait for a processor while the other runs, which is latency and no stop.
 #[test]
 fn the_clock_stands_still_while_the_process_is_stopped() {
     const IS_CHILD: &str = "ASSAY_TEST_STOPPED_CHILD";
-    const STOP: Nanos = Nanos::from_secs(1);
+    const STOP: Nanos = Nanos::from_secs(2);
+    const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
     let name = std::thread::current()
         .name()
         .expect("the test's name")
@@ -67,7 +69,7 @@ fn the_clock_stands_still_while_the_process_is_stopped() {
     }
     let stopped = watch.stopped();
     assert!(stopped + LEAST_STOP >= STOP, "{stopped:?}");
-    assert!(longest < LEAST_STOP, "{longest:?}");
+    assert!(longest < LONGEST_WAIT, "{longest:?}");
     let now = clock.now();
     assert!(clock.raw() >= now + stopped);
 }
