@@ -41,7 +41,7 @@ fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per tar
 fuzz-properties: ## repeat the property tests with new random cases; MINUTES=10
 	@scripts/fuzz-properties $(MINUTES)
 
-rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area
+rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area, packages
 	@scripts/ensure-packages
 	@hardware/rtl/check
 
@@ -55,7 +55,7 @@ rtl-bench: ## hardware core, simulated: cycles per chunk, all widths, drives, pl
 	@cargo build --release -p assay-cosim --features all-configurations --example performance
 	@. scripts/lib.sh && core="$$(target_directory)/release/examples/performance" && "$$core" $(or $(CORE),all 4096)
 
-registers: ## regenerate the hardware core's register file, its Rust constants and its register map from hardware/rtl/registers.toml
+registers: ## regenerate the hardware core's register file, its Rust constants, register map, C header and SystemRDL from hardware/rtl/registers.toml
 	cargo run -q -p assay-register-map
 
 check: ## formatting, lints and documentation

@@ -10,12 +10,13 @@ inputs_of() {
     prove.*) echo "${1#prove.}.sv" $(parts_of "${1#prove.}") $(ls "formal/${1#prove.}.svh" 2>/dev/null) ;;
     mutants) echo check record.sh nvs_*.sv formal/*.svh formal/proofs.txt formal/mutants.txt ;;
     area) echo check record.sh nvs_*.sv formal/area.txt formal/area.py ;;
+    packages) echo check packages.sh record.sh nvs_*.sv nvs_registers.rdl registers.toml ../nvs_core.core ../Bender.yml ../packages/* ;;
   esac
 }
 
 tools_of() {
   case $1 in
-    lint) verilator --version ;;
+    lint | packages) verilator --version ;;
     *) yosys -V ;;
   esac
 }
@@ -48,7 +49,7 @@ write_record() {
   flock $lock
   {
     echo "# Steps of hardware/rtl/check that have passed; written by \`make rtl\`, read by \`make test\`. See hardware/rtl/record.sh."
-    for key in lint $(printf 'prove.%s ' "${modules[@]%.sv}") mutants area; do
+    for key in lint $(printf 'prove.%s ' "${modules[@]%.sv}") mutants area packages; do
       if [ "$key" = "$step" ]; then
         printf '\n[%s]\ndigest = "%s"\ntools = "%s"\ndate = "%s"\nseconds = %d\n' "$key" "$digest" "$(tools_of "$key")" "$(date -u +%F)" "$seconds"
       elif [ -n "$(recorded "$key" digest)" ]; then

@@ -1,3 +1,4 @@
+use super::description::Access;
 use super::*;
 
 #[test]
@@ -119,4 +120,86 @@ fn the_map_stands_between_its_marks() {
     );
     assert_eq!(document::with_map(&with, &description).unwrap(), with);
     assert!(document::with_map("# Title\n", &description).is_err());
+}
+
+/// Compiles a program that prints what the C header says, and compares it with the description.
+#[test]
+fn the_c_header_has_every_address_and_bit() {
+    let root = repository();
+    let text = std::fs::read_to_string(root.join(DESCRIPTION)).unwrap();
+    let expected = addresses_and_bits(&Description::parse(&text).unwrap());
+    let folder = std::env::temp_dir().join(format!("nvs-registers-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (source, program) = (folder.join("print.c"), folder.join("print"));
+    let mut lines =
+        String::from("#include \"nvs_registers.h\"\n#include <stdio.h>\nint main(void) {\n");
+    for (expression, _) in &expected {
+        lines += &format!("printf(\"%llu\\n\", (unsigned long long)({expression}));\n");
+    }
+    std::fs::write(&source, lines + "return 0;\n}\n").unwrap();
+    let compiled = std::process::Command::new("cc")
+        .args([
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-I",
+        ])
+        .arg(root.join("hardware/rtl"))
+        .arg("-o")
+        .args([&program, &source])
+        .output()
+        .unwrap();
+    assert!(
+        compiled.status.success(),
+        "{}",
+        String::from_utf8_lossy(&compiled.stderr)
+    );
+    let printed = std::process::Command::new(&program).output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let values: Vec<u64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(values.len(), expected.len());
+    for ((expression, value), printed) in expected.iter().zip(values) {
+        assert_eq!(printed, *value, "{expression}");
+    }
+}
+
+/// C expressions with the values that they must have: addresses of every bank, resets, constants
+/// and bits.
+fn addresses_and_bits(description: &Description) -> Vec<(String, u64)> {
+    let mut expected = Vec::new();
+    for bank in &description.banks {
+        let upper = bank.name.to_uppercase();
+        let prefix = if bank.is_per_drive() {
+            &upper
+        } else {
+            "STREAM"
+        };
+        for copy in 0..bank.copies {
+            let place = match bank.is_per_drive() {
+                true => format!("NVS_{upper}_BANK({copy})"),
+                false => format!("NVS_{upper}_BANK"),
+            };
+            for register in description.registers_of(&[bank]) {
+                let name = format!("NVS_{prefix}_{}", register.name);
+                let address = bank.offset + copy * bank.stride + register.offset;
+                expected.push((format!("{place} + {name}"), address.into()));
+                match register.access {
+                    Access::Constant => {
+                        expected.push((format!("{name}_VALUE"), register.value.into()))
+                    }
+                    Access::Rw => expected.push((format!("{name}_RESET"), register.reset)),
+                    Access::Ro | Access::W1p => {}
+                }
+                for field in &register.fields {
+                    let bits = (field.low()..=field.high()).map(|bit| 1 << bit).sum();
+                    expected.push((format!("{name}_{}_MASK", field.name), bits));
+                    expected.push((format!("{name}_{}_SHIFT", field.name), field.low().into()));
+                }
+            }
+        }
+    }
+    expected
 }

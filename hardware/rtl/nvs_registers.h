@@ -1,0 +1,220 @@
+/* Registers of the streaming core. Made from hardware/rtl/registers.toml by `make registers`;
+ * do not edit.
+ *
+ * An address is that of the bank plus the register's offset. Words of 32 bits, little-endian. A
+ * register of 64 bits is two words, low half first: reading the low half of a read-only one keeps
+ * its high half for the next read. Constants of a register's bits: NAME_MASK in place, NAME_SHIFT;
+ * of 64 bits where the register has 64.
+ */
+#ifndef NVS_REGISTERS_H
+#define NVS_REGISTERS_H
+
+#include <stdint.h>
+
+/* Bank `write`: Stream to drives. */
+#define NVS_WRITE_BANK UINT32_C(0x000)
+/* Bank `read`: Drives to stream. */
+#define NVS_READ_BANK UINT32_C(0x100)
+/* Bank `drive`: One drive. */
+#define NVS_DRIVE_BANK(number) (UINT32_C(0x200) + UINT32_C(0x100) * (number))
+#define NVS_DRIVE_BANKS 4
+
+/* Stream banks: offsets within the bank. */
+
+/* "ASAY"; 32 bits, read only */
+#define NVS_STREAM_ID UINT32_C(0x00)
+#define NVS_STREAM_ID_VALUE UINT32_C(0x59415341)
+
+/* version of this map; 32 bits, read only */
+#define NVS_STREAM_VERSION UINT32_C(0x04)
+#define NVS_STREAM_VERSION_VALUE UINT32_C(0x2)
+
+/* write 1 to act; 32 bits, reads as 0 */
+#define NVS_STREAM_CONTROL UINT32_C(0x08)
+#define NVS_STREAM_CONTROL_START_MASK UINT32_C(0x1) /* Start. A software stream starts with its call; a core with this bit. */
+#define NVS_STREAM_CONTROL_START_SHIFT 0
+#define NVS_STREAM_CONTROL_STOP_MASK UINT32_C(0x2) /* Accept no more of the stream; I/Os in flight complete, no flush. */
+#define NVS_STREAM_CONTROL_STOP_SHIFT 1
+#define NVS_STREAM_CONTROL_ABORT_MASK UINT32_C(0x4) /* As `STOP`, or behind it, followed by a flush. */
+#define NVS_STREAM_CONTROL_ABORT_SHIFT 2
+#define NVS_STREAM_CONTROL_FLUSH_NOW_MASK UINT32_C(0x8) /* Flush completed chunks now, while the stream continues. */
+#define NVS_STREAM_CONTROL_FLUSH_NOW_SHIFT 3
+#define NVS_STREAM_CONTROL_FLUSH_AFTER_WRITE_MASK UINT32_C(0x10) /* Flush when the stream has ended. */
+#define NVS_STREAM_CONTROL_FLUSH_AFTER_WRITE_SHIFT 4
+#define NVS_STREAM_CONTROL_PATTERN_MASK UINT32_C(0x40) /* With `START`: a core's pattern generator or checker instead of the stream. */
+#define NVS_STREAM_CONTROL_PATTERN_SHIFT 6
+
+/* state of the stream; 32 bits, read only */
+#define NVS_STREAM_STATUS UINT32_C(0x0c)
+#define NVS_STREAM_STATUS_RUNNING_MASK UINT32_C(0x1) /* A stream is under way. */
+#define NVS_STREAM_STATUS_RUNNING_SHIFT 0
+#define NVS_STREAM_STATUS_FINISHED_MASK UINT32_C(0x2) /* The stream or the range ended. */
+#define NVS_STREAM_STATUS_FINISHED_SHIFT 1
+#define NVS_STREAM_STATUS_EARLY_LAST_MASK UINT32_C(0x4) /* The stream ended inside a chunk. */
+#define NVS_STREAM_STATUS_EARLY_LAST_SHIFT 2
+#define NVS_STREAM_STATUS_STOPPED_MASK UINT32_C(0x8) /* It was stopped. */
+#define NVS_STREAM_STATUS_STOPPED_SHIFT 3
+#define NVS_STREAM_STATUS_ABORTED_MASK UINT32_C(0x10) /* It was aborted. */
+#define NVS_STREAM_STATUS_ABORTED_SHIFT 4
+#define NVS_STREAM_STATUS_FIRST_AFTER_LAST_MASK UINT32_C(0x20) /* Refused: the first address lies after the last. */
+#define NVS_STREAM_STATUS_FIRST_AFTER_LAST_SHIFT 5
+#define NVS_STREAM_STATUS_UNALIGNED_MASK UINT32_C(0x40) /* Refused: an address is not a multiple of the chunk size. */
+#define NVS_STREAM_STATUS_UNALIGNED_SHIFT 6
+#define NVS_STREAM_STATUS_OUT_OF_RANGE_MASK UINT32_C(0x80) /* Refused: the range does not lie on the media, or LENGTH exceeds it. */
+#define NVS_STREAM_STATUS_OUT_OF_RANGE_SHIFT 7
+#define NVS_STREAM_STATUS_DEVICE_ERROR_MASK UINT32_C(0x100) /* The drive failed a command. */
+#define NVS_STREAM_STATUS_DEVICE_ERROR_SHIFT 8
+#define NVS_STREAM_STATUS_LAST_VALID_MASK UINT32_C(0x200) /* `LAST_ADDRESS_WRITTEN` holds an address: at least one chunk is done. */
+#define NVS_STREAM_STATUS_LAST_VALID_SHIFT 9
+#define NVS_STREAM_STATUS_PATTERN_ERROR_MASK UINT32_C(0x400) /* The pattern checker found a wrong beat; `ERROR_BEAT` is the first. */
+#define NVS_STREAM_STATUS_PATTERN_ERROR_SHIFT 10
+#define NVS_STREAM_STATUS_LENGTH_ERROR_MASK UINT32_C(0x800) /* The pattern checker found a packet of a length other than `PACKET_BEATS`. */
+#define NVS_STREAM_STATUS_LENGTH_ERROR_SHIFT 11
+#define NVS_STREAM_STATUS_PROTOCOL_ERROR_MASK UINT32_C(0x1000) /* A rule was broken. By the drive: wrong phase, unknown command, an access outside the core's addresses, a burst that is refused. By the memory: an error. By the stream: a partial beat inside a packet, a hole in the bytes kept. */
+#define NVS_STREAM_STATUS_PROTOCOL_ERROR_SHIFT 12
+
+/* byte address of the first chunk; 64 bits, read and write */
+#define NVS_STREAM_FIRST_ADDRESS UINT32_C(0x10)
+#define NVS_STREAM_FIRST_ADDRESS_RESET UINT64_C(0x0)
+
+/* byte address of the last chunk, inclusive; 64 bits, read and write */
+#define NVS_STREAM_LAST_ADDRESS UINT32_C(0x18)
+#define NVS_STREAM_LAST_ADDRESS_RESET UINT64_C(0x0)
+
+/* size of a chunk; 32 bits, read only */
+#define NVS_STREAM_CHUNK_BYTES UINT32_C(0x20)
+
+/* byte address of the last chunk of the contiguous run of completed chunks (read bank: delivered); valid with `LAST_VALID`; 64 bits, read only */
+#define NVS_STREAM_LAST_ADDRESS_WRITTEN UINT32_C(0x28)
+
+/* bytes of the stream in that run; 64 bits, read only */
+#define NVS_STREAM_BYTES UINT32_C(0x30)
+
+/* the same in beats of 16 bytes, rounded up; 64 bits, read only */
+#define NVS_STREAM_BEATS UINT32_C(0x38)
+
+/* number of times the stream had to wait for the drive; a replay always waits for its first chunk; 64 bits, read only */
+#define NVS_STREAM_STALLS UINT32_C(0x40)
+
+/* total duration of these, nanoseconds; a core counts whole microseconds; 64 bits, read only */
+#define NVS_STREAM_STALL_TIME UINT32_C(0x48)
+
+/* first beat of the pattern generator or checker, bytes 0 to 7; 64 bits, read and write */
+#define NVS_STREAM_PATTERN_SEED UINT32_C(0x50)
+#define NVS_STREAM_PATTERN_SEED_RESET UINT64_C(0x0)
+
+/* beats per packet of the pattern, 0 for one packet of the whole stream; 64 bits, read and write */
+#define NVS_STREAM_PACKET_BEATS UINT32_C(0x58)
+#define NVS_STREAM_PACKET_BEATS_RESET UINT64_C(0x0)
+
+/* bytes of the stream covered by a completed flush (read bank: 0); 64 bits, read only */
+#define NVS_STREAM_DURABLE_BYTES UINT32_C(0x60)
+
+/* number of the first beat that the pattern checker found wrong; valid with `PATTERN_ERROR`; 64 bits, read only */
+#define NVS_STREAM_ERROR_BEAT UINT32_C(0x68)
+
+/* the first failed command of the stream; 64 bits, read only */
+#define NVS_STREAM_DEVICE_STATUS UINT32_C(0x70)
+#define NVS_STREAM_DEVICE_STATUS_STATUS_FIELD_MASK UINT64_C(0x7fff) /* status field of its completion entry, without the phase */
+#define NVS_STREAM_DEVICE_STATUS_STATUS_FIELD_SHIFT 0
+#define NVS_STREAM_DEVICE_STATUS_DRIVE_MASK UINT64_C(0x30000) /* drive */
+#define NVS_STREAM_DEVICE_STATUS_DRIVE_SHIFT 16
+#define NVS_STREAM_DEVICE_STATUS_VALID_MASK UINT64_C(0x80000000) /* a command failed */
+#define NVS_STREAM_DEVICE_STATUS_VALID_SHIFT 31
+#define NVS_STREAM_DEVICE_STATUS_LBA_MASK UINT64_C(0xffffffff00000000) /* low half of its first logical block */
+#define NVS_STREAM_DEVICE_STATUS_LBA_SHIFT 32
+
+/* take beats of the stream and drop them; has nothing to do with an NVMe flush; 32 bits, reads as 0 */
+#define NVS_STREAM_FLUSH_CONTROL UINT32_C(0x78)
+#define NVS_STREAM_FLUSH_CONTROL_START_MASK UINT32_C(0x1) /* begin now */
+#define NVS_STREAM_FLUSH_CONTROL_START_SHIFT 0
+#define NVS_STREAM_FLUSH_CONTROL_STOP_MASK UINT32_C(0x2) /* end */
+#define NVS_STREAM_FLUSH_CONTROL_STOP_SHIFT 1
+#define NVS_STREAM_FLUSH_CONTROL_AFTER_WRITE_MASK UINT32_C(0x4) /* begin when the present recording has ended */
+#define NVS_STREAM_FLUSH_CONTROL_AFTER_WRITE_SHIFT 2
+
+/* state of `FLUSH_CONTROL`; 32 bits, read only */
+#define NVS_STREAM_FLUSH_STATUS UINT32_C(0x7c)
+#define NVS_STREAM_FLUSH_STATUS_IN_PROGRESS_MASK UINT32_C(0x1) /* beats are dropped */
+#define NVS_STREAM_FLUSH_STATUS_IN_PROGRESS_SHIFT 0
+#define NVS_STREAM_FLUSH_STATUS_FINISHED_MASK UINT32_C(0x2) /* it has ended */
+#define NVS_STREAM_FLUSH_STATUS_FINISHED_SHIFT 1
+
+/* beats of the stream that were taken and are on no drive: dropped by `FLUSH_CONTROL`, or of an open chunk given up by STOP; 64 bits, read only */
+#define NVS_STREAM_DROPPED_BEATS UINT32_C(0x80)
+
+/* clock cycles from START to the end, or until now; 64 bits, read only */
+#define NVS_STREAM_CYCLES UINT32_C(0x88)
+
+/* first beat of the pattern, bytes 8 to 15; 64 bits, read and write */
+#define NVS_STREAM_PATTERN_SEED_HIGH UINT32_C(0x90)
+#define NVS_STREAM_PATTERN_SEED_HIGH_RESET UINT64_C(0x0)
+
+/* bank `read` only: bytes to deliver, 0 for the whole range; 64 bits, read and write */
+#define NVS_STREAM_LENGTH UINT32_C(0x98)
+#define NVS_STREAM_LENGTH_RESET UINT64_C(0x0)
+
+/* Bank `drive`: offsets within the bank. */
+
+/* PCIe link; 32 bits, read only */
+#define NVS_DRIVE_LINK UINT32_C(0x00)
+#define NVS_DRIVE_LINK_UP_MASK UINT32_C(0x1) /* link is up */
+#define NVS_DRIVE_LINK_UP_SHIFT 0
+#define NVS_DRIVE_LINK_SPEED_MASK UINT32_C(0xf0) /* 1: 2.5 GT/s, 2: 5, 3: 8, 4: 16, 5: 32 */
+#define NVS_DRIVE_LINK_SPEED_SHIFT 4
+#define NVS_DRIVE_LINK_WIDTH_MASK UINT32_C(0xff00) /* lanes */
+#define NVS_DRIVE_LINK_WIDTH_SHIFT 8
+
+/* bring-up and shutdown; 32 bits, read only */
+#define NVS_DRIVE_SEQUENCER UINT32_C(0x04)
+#define NVS_DRIVE_SEQUENCER_STEP_MASK UINT32_C(0xff) /* step under way, or in which it failed */
+#define NVS_DRIVE_SEQUENCER_STEP_SHIFT 0
+#define NVS_DRIVE_SEQUENCER_REASON_MASK UINT32_C(0xff00) /* why it failed, 0 for no failure */
+#define NVS_DRIVE_SEQUENCER_REASON_SHIFT 8
+#define NVS_DRIVE_SEQUENCER_READY_MASK UINT32_C(0x10000) /* I/O may run */
+#define NVS_DRIVE_SEQUENCER_READY_SHIFT 16
+#define NVS_DRIVE_SEQUENCER_FAILED_MASK UINT32_C(0x20000) /* stopped in a step */
+#define NVS_DRIVE_SEQUENCER_FAILED_SHIFT 17
+#define NVS_DRIVE_SEQUENCER_FOUND_MASK UINT32_C(0x40000) /* endpoint found */
+#define NVS_DRIVE_SEQUENCER_FOUND_SHIFT 18
+#define NVS_DRIVE_SEQUENCER_ENUMERATED_MASK UINT32_C(0x80000) /* endpoint configured */
+#define NVS_DRIVE_SEQUENCER_ENUMERATED_SHIFT 19
+#define NVS_DRIVE_SEQUENCER_DOWN_MASK UINT32_C(0x100000) /* shutdown is complete */
+#define NVS_DRIVE_SEQUENCER_DOWN_SHIFT 20
+
+/* size of namespace 1; 64 bits, read only */
+#define NVS_DRIVE_MEDIA_BYTES UINT32_C(0x08)
+
+/* size of a logical block; 32 bits, read only */
+#define NVS_DRIVE_BLOCK_BYTES UINT32_C(0x10)
+
+/* bytes per command by the drive's MDTS, 0 for no limit; 32 bits, read only */
+#define NVS_DRIVE_MAX_TRANSFER UINT32_C(0x14)
+
+/* the controller's capabilities (NVMe register CAP); 64 bits, read only */
+#define NVS_DRIVE_CAP UINT32_C(0x18)
+
+/* microseconds after which a command of this drive without completion is an error; 0 for no limit; 32 bits, read and write */
+#define NVS_DRIVE_COMMAND_TIMEOUT UINT32_C(0x20)
+#define NVS_DRIVE_COMMAND_TIMEOUT_RESET UINT32_C(0x989680)
+
+/* age of the oldest outstanding command, microseconds; 32 bits, read only */
+#define NVS_DRIVE_OLDEST_COMMAND UINT32_C(0x24)
+
+/* I/O commands of the streams, modulo 2^32; retries are not counted; 32 bits, read only */
+#define NVS_DRIVE_COMMANDS UINT32_C(0x28)
+
+/* doorbells written, modulo 2^32; 32 bits, read only */
+#define NVS_DRIVE_DOORBELLS UINT32_C(0x2c)
+
+/* events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none; 32 bits, read only */
+#define NVS_DRIVE_PROTOCOL_ERRORS UINT32_C(0x30)
+
+/* write 1 to act; 32 bits, reads as 0 */
+#define NVS_DRIVE_CONTROL UINT32_C(0x34)
+#define NVS_DRIVE_CONTROL_RESTART_MASK UINT32_C(0x1) /* begin bring-up again */
+#define NVS_DRIVE_CONTROL_RESTART_SHIFT 0
+#define NVS_DRIVE_CONTROL_SHUTDOWN_MASK UINT32_C(0x2) /* orderly shutdown */
+#define NVS_DRIVE_CONTROL_SHUTDOWN_SHIFT 1
+
+#endif
