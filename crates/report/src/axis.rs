@@ -207,16 +207,36 @@ impl Axis {
 /// Which jobs run at once with a cell, or that it is alone; empty of cells that have nothing to do
 /// with that.
 pub fn jobs_text(plan: &CellPlan) -> String {
+    let title = text_or(&plan.title, &plan.step);
     match (&plan.job, plan.view) {
-        (Some(job), _) => joined([text_or(&plan.title, &plan.step), &job.matrix], ", "),
+        (Some(job), _) => joined([title, &matrix_text(&job.matrix, &job.name)], ", "),
         (None, Some(CellView::Interference)) => {
             // Its cells differ by the values of the matrix, the last part of their names.
             let last = plan.id.rsplit('/').next().unwrap_or_default();
             let matrix = if last.contains('=') { last } else { "" };
-            joined([text_or(&plan.title, &plan.step), matrix], ", ")
+            joined([title, &matrix_text(matrix, "")], ", ")
         }
         (None, _) => String::new(),
     }
+}
+
+/// Values of a matrix, `OPTION=VALUE` or `JOB.OPTION=VALUE`, as a workload is described elsewhere:
+/// `depth 16`, with the name of the job unless it is this one.
+fn matrix_text(matrix: &str, this_job: &str) -> String {
+    let of = |axis: &str| {
+        let (option, value) = axis.split_once('=').unwrap_or((axis, ""));
+        let (job, option) = option.split_once('.').unwrap_or((this_job, option));
+        let text = match option {
+            "iodepth" => format!("depth {value}"),
+            "numjobs" => value
+                .parse()
+                .map_or_else(|_| axis.to_owned(), |n| plural(n, "thread")),
+            "bs" | "rw" => value.to_owned(),
+            _ => return axis.to_owned(),
+        };
+        joined([if job == this_job { "" } else { job }, &text], " ")
+    };
+    joined(matrix.split(',').map(of), ", ")
 }
 
 /// Share of reads of a workload, percent; `None` for a mixed one without a declared share.
@@ -225,5 +245,21 @@ pub fn read_share(workload: &WorkloadRecord) -> Option<u8> {
         "read" | "randread" => Some(100),
         "write" | "randwrite" => Some(0),
         _ => workload.rwmixread,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matrix_text;
+
+    #[test]
+    fn a_matrix_is_described_as_a_workload() {
+        assert_eq!(matrix_text("iodepth=1", ""), "depth 1");
+        assert_eq!(matrix_text("reads.iodepth=16", "reads"), "depth 16");
+        assert_eq!(
+            matrix_text("reads.iodepth=16,writes.numjobs=1,thinktime=1s", "reads"),
+            "depth 16, writes 1 thread, thinktime=1s"
+        );
+        assert_eq!(matrix_text("", "reads"), "");
     }
 }

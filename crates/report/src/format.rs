@@ -158,6 +158,20 @@ pub fn short_title(title: &str) -> &str {
     words.next().unwrap_or(title)
 }
 
+/// The short title, or the whole one where another title has the same short one.
+pub fn short_title_among<'t, 'o>(
+    title: &'t str,
+    all: impl IntoIterator<Item = &'o str>,
+) -> &'t str {
+    let short = short_title(title);
+    let mut others = all.into_iter().filter(|other| *other != title);
+    if others.any(|other| short_title(other) == short) {
+        title
+    } else {
+        short
+    }
+}
+
 /// Lower-case letters, digits and hyphens: part of an id in a link.
 pub fn slug(text: &str) -> String {
     let mut out = String::new();

@@ -18,7 +18,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::ReportError;
 use crate::chart::{Chart, numbered};
 use crate::drive_set::DriveSet;
-use crate::format::{short_title, slug, text_or};
+use crate::format::{short_title, short_title_among, slug, text_or};
 use crate::grid::{self, Section};
 use crate::predicted::{self, PredictedMatrix};
 use crate::ranked;
@@ -226,13 +226,8 @@ fn section_ids(sections: &[Section<'_>]) -> Vec<String> {
 /// The short titles of sections, in full where two of a suite would be equal.
 fn section_titles<'a>(sections: &[Section<'a>]) -> Vec<&'a str> {
     let of = |section: &Section<'a>| {
-        let short = short_title(section.title);
-        let same = |s: &&Section<'_>| s.suite == section.suite && short_title(s.title) == short;
-        if sections.iter().filter(same).count() > 1 {
-            section.title
-        } else {
-            short
-        }
+        let same = sections.iter().filter(|s| s.suite == section.suite);
+        short_title_among(section.title, same.map(|s| s.title))
     };
     sections.iter().map(of).collect()
 }

@@ -17,7 +17,7 @@ use assay_stats::compare::MINIMUM_EFFECT;
 use assay_store::model::{CellKind, CellPlan, Verdict};
 
 use crate::drive_set::DriveSet;
-use crate::format::short_title;
+use crate::format::short_title_among;
 use crate::grid::{Point, Section};
 
 /// Most columns of a scoreboard without declared metrics.
@@ -169,7 +169,8 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
         } else {
             figure::MIB_PER_S
         };
-        HeadlineMetric::of_step(s.step, short_title(s.title), figure)
+        let title = short_title_among(s.title, sections.iter().map(|s| s.title));
+        HeadlineMetric::of_step(s.step, title, figure)
     };
     sections.iter().take(MAX_DERIVED).map(rate).collect()
 }

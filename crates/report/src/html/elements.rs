@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use crate::chart::Chart;
-use crate::format::short_title;
+use crate::format::short_title_among;
 use crate::table::{Column, Heading, Number, Row, Table, TableCell};
 
 /// A drive's name, with its badge when simulated.
@@ -128,10 +128,17 @@ pub fn table(table: &Table) -> Markup {
 
 /// A caption with the short title of its section.
 fn shortened(caption: &str) -> String {
-    match caption.rsplit_once(": ") {
-        Some((title, what)) => format!("{}: {what}", short_title(title)),
-        None => caption.to_owned(),
-    }
+    shortened_among(caption, &[])
+}
+
+/// The same, with the whole title where another of the charts would have the same short one.
+fn shortened_among(caption: &str, charts: &[Chart]) -> String {
+    let Some((title, what)) = caption.rsplit_once(": ") else {
+        return caption.to_owned();
+    };
+    let titles = charts.iter().filter_map(|c| c.title.rsplit_once(": "));
+    let title = short_title_among(title, titles.map(|(title, _)| title));
+    format!("{title}: {what}")
 }
 
 /// The name of a drive in a table that is marked as a whole, or not.
@@ -214,12 +221,16 @@ fn is_text(table: &Table, column: usize) -> bool {
 }
 
 fn row(table: &Table, row: &Row, firsts: &[usize], marked: bool) -> Markup {
-    let short = row.name.text.chars().count() <= SHORT_HEADING;
+    let width = match row.name.text.chars().count() {
+        0..=SHORT_HEADING => Some("short"),
+        chars if chars > MAX_LINE_CHARS => Some("long"),
+        _ => None,
+    };
     let is_first =
         |i: usize| table.columns.get(i).is_some_and(|c| c.group.is_some()) && firsts.contains(&i);
     html! {
         tr {
-            th scope="row" class=[short.then_some("short")] { (name_in(&row.name, marked)) }
+            th scope="row" class=[width] { (name_in(&row.name, marked)) }
             @for (i, c) in row.cells.iter().enumerate() { (cell(c, if is_first(i) { " first" } else { "" })) }
         }
     }
@@ -303,7 +314,7 @@ pub fn first_charts(charts: &[Chart]) -> Markup {
     html! {
         @if !charts.is_empty() {
             div class="pair front" {
-                @for c in charts { (framed(c, &shortened(&c.title), &html! { a href={ "#" (c.of.as_deref().unwrap_or_default()) } { "details" } })) }
+                @for c in charts { (framed(c, &shortened_among(&c.title, charts), &html! { a href={ "#" (c.of.as_deref().unwrap_or_default()) } { "details" } })) }
             }
         }
     }

@@ -64,7 +64,7 @@ const assayLabels = (() => {
       span.className = 'line-label';
       span.textContent = texts[index];
       span.style.color = paint(trace.line.color);
-      spans.push({ span, x: x + 6, y, width: texts[index].length * 6.2 });
+      spans.push({ span, x: x + 6, y, width: texts[index].length * GLYPH_PX });
     }
     spans.sort((a, b) => a.y - b.y);
     // Downwards, then upwards again where the bottom is reached.

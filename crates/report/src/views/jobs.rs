@@ -50,7 +50,10 @@ fn charts(section: &Section<'_>) -> Vec<Chart> {
     let alone_too = section.points.iter().any(|p| interference_of(p).is_some());
     let name = |point: &Point<'_>| match alone_too {
         true => is_compared(point).then(|| jobs_text(point.plan())),
-        false => Some(point.coordinates(&section.varying())),
+        false => Some(match &point.plan().job {
+            Some(job) => joined([&jobs_text(point.plan()), &job.name], ", "),
+            None => point.coordinates(&section.varying()),
+        }),
     };
     percentiles::by_drive(section, &name).into_iter().collect()
 }
@@ -116,9 +119,13 @@ pub fn is_compared(point: &Point<'_>) -> bool {
     job.is_none_or(|job| job.foreground)
 }
 
-/// A workload in a few words: `random read, 4 KiB, 2 threads, depth 8, 500 IOPS`.
+/// A workload in a few words: `random read, 4 KiB, 2 threads, depth 8, 500 IOPS`; empty where the
+/// cell was skipped before its workload was known.
 pub fn workload_text(plan: &CellPlan) -> String {
     let w = &plan.workload;
+    if w.rw.is_empty() {
+        return String::new();
+    }
     let mix = w
         .rwmixread
         .map_or(String::new(), |share| format!("{share} % reads"));
