@@ -51,7 +51,7 @@ pub struct Collection {
     pub rejected: Vec<Rejected>,
     /// Files of no known kind.
     pub other_files: usize,
-    /// Files whose bytes are those of an earlier one.
+    /// Files whose bytes, or whose figures, are those of another one.
     pub duplicates: usize,
 }
 
@@ -292,6 +292,7 @@ fn sorted(
             Outcome::Other => collection.other_files += 1,
         }
     }
+    drop_tables(&mut collection);
     for (place, (rates, source)) in attach(&mut collection, logs, candidates) {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         match rates.job(&name, assumed) {
@@ -309,6 +310,21 @@ fn sorted(
     collection
 }
 
+/// Leaves out ezFIO's tables of runs whose outputs of fio lie in the same folder.
+fn drop_tables(collection: &mut Collection) {
+    let folder = |file: &Imported| Path::new(&file.source.name).parent().map(Path::to_owned);
+    let is = |file: &Imported, format: Format| file.source.format == format.name();
+    let own = collection.imported.iter();
+    let outputs: BTreeSet<_> = own
+        .filter(|file| is(file, Format::FioJson))
+        .map(folder)
+        .collect();
+    let before = collection.imported.len();
+    let repeats = |file: &Imported| is(file, Format::EzFio) && outputs.contains(&folder(file));
+    collection.imported.retain(|file| !repeats(file));
+    collection.duplicates += before - collection.imported.len();
+}
+
 /// Gives each job the logs that its options name, in the folder of its file; returns the others.
 fn attach(collection: &mut Collection, mut logs: Logs, candidates: &[Candidate]) -> Logs {
     let folders: BTreeMap<&str, &Path> = candidates
@@ -324,6 +340,7 @@ fn attach(collection: &mut Collection, mut logs: Logs, candidates: &[Candidate])
                 continue;
             };
             if let Some((rates, _)) = logs.remove(&folder.join(prefix)) {
+                rates.complete_latencies(job);
                 job.logs = Some(rates);
             }
         }

@@ -18,7 +18,7 @@ pub enum ImportError {
     /// No file has results.
     #[error(
         "no results in {0}; assay reads fio's JSON, text and terse output and logs, and results of \
-         DiskSpd, elbencho, CrystalDiskMark, yabs.sh and iocost_coef_gen.py"
+         DiskSpd, elbencho, vdbench, ezFIO, CrystalDiskMark, yabs.sh, iotune and iocost_coef_gen.py"
     )]
     Nothing(String),
     /// One identity for several drives.

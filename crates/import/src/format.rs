@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use crate::fio::options::Options;
-use crate::other::{crystaldiskmark, diskspd, elbencho, iocost, yabs};
+use crate::other::{crystaldiskmark, diskspd, elbencho, ezfio, iocost, iotune, vdbench, yabs};
 use crate::{Parsed, fio};
 
 /// A kind of result file.
@@ -27,6 +27,12 @@ pub enum Format {
     Yabs,
     /// A line of io.cost.model.
     IoCost,
+    /// ezFIO's table of tests.
+    EzFio,
+    /// vdbench's flat file.
+    Vdbench,
+    /// `io_properties.yaml` of Seastar's iotune.
+    IoTune,
 }
 
 /// As much of a file as is looked at.
@@ -45,6 +51,9 @@ impl Format {
             Format::CrystalDiskMark => "CrystalDiskMark text",
             Format::Yabs => "yabs.sh JSON",
             Format::IoCost => "io.cost.model",
+            Format::EzFio => "ezFIO table",
+            Format::Vdbench => "vdbench flat file",
+            Format::IoTune => "iotune's io_properties.yaml",
         }
     }
 
@@ -74,6 +83,9 @@ impl Format {
             ),
             (yabs::KEYS.iter().all(|key| has(key)), Format::Yabs),
             (has(iocost::KEY) && has(b"wrandiops="), Format::IoCost),
+            (has(ezfio::KEY), Format::EzFio),
+            (vdbench::KEYS.iter().all(|key| has(key)), Format::Vdbench),
+            (has(iotune::KEY) && has(b"disks:"), Format::IoTune),
         ];
         let found = others.into_iter().find(|(is, _)| *is);
         found.map(|(_, format)| format)
@@ -91,6 +103,9 @@ impl Format {
             Format::CrystalDiskMark => crystaldiskmark::parse(text),
             Format::Yabs => yabs::parse(text),
             Format::IoCost => iocost::parse(text),
+            Format::EzFio => ezfio::parse(text),
+            Format::Vdbench => vdbench::parse(text, assumed),
+            Format::IoTune => iotune::parse(text),
             // Logs belong to the jobs that wrote them: `fio::logs`.
             Format::FioLog => Ok(Parsed::default()),
         }

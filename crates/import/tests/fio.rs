@@ -404,3 +404,40 @@ fn logs_over_time() {
     let counts: Vec<usize> = single.series(0).map(|i| i.ops.len()).collect();
     assert_eq!(counts, [2, 1]);
 }
+
+/// Histograms of two threads: each interval has its own latencies, and the job their sum.
+#[test]
+fn logs_of_histograms() {
+    use assay_import::fio::logs::{LogKind, Rates, is_log, kind_of};
+    let name = "x/a_clat_hist.2.log";
+    assert_eq!(kind_of(name), Some(("x/a", LogKind::Histogram)));
+    // Bucket 200 of the layout in nanoseconds: the ninth of the group from 256, each 4 wide.
+    let line = |at_ms: u64, buckets: usize, counted: &[(usize, u64)]| {
+        let mut counts = vec![0; buckets];
+        counted.iter().for_each(|(at, count)| counts[*at] = *count);
+        let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+        format!("{at_ms}, 0, 4096, {}\n", counts.join(", "))
+    };
+    let text = line(501, 1856, &[(50, 3), (200, 1)]) + &line(1000, 1856, &[(200, 4)]);
+    assert!(is_log(text.as_bytes()) && !is_log(line(501, 1857, &[]).as_bytes()));
+    let mut rates = Rates::of(LogKind::Histogram, text.as_bytes());
+    // Coarser, of version 2, in microseconds: buckets 48 to 51 are one.
+    let other = line(500, 1216 >> 2, &[(12, 1)]);
+    rates.merge(Rates::of(LogKind::Histogram, other.as_bytes()));
+    let alone = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
+    assert_eq!(alone.read.summary.ios, 9);
+    assert_eq!(alone.read.summary.bytes, 9 * 4096);
+    let iops = b"500, 10, 0, 0\n1000, 8, 0, 0\n";
+    rates.merge(Rates::of(LogKind::Iops, iops));
+    let series: Vec<_> = rates.series(4096).collect();
+    let latencies: Vec<(u64, u64)> = series
+        .iter()
+        .map(|i| (i.ops[0].1.ios, i.ops[0].1.latency.count()))
+        .collect();
+    assert_eq!(latencies, [(5, 5), (4, 4)]);
+    let job = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
+    let latency = &job.read.summary.latency_ns;
+    assert_eq!((latency.samples, latency.min), (9, 50));
+    assert!((288..292).contains(&latency.p50), "{latency:?}");
+    assert!((49_500..=50_500).contains(&latency.max), "{latency:?}");
+}

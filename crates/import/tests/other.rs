@@ -250,3 +250,156 @@ fn compressed_files() {
     assert!(cut.name == "cut.txt.gz" && cut.reason.contains("cannot be decompressed"));
     assert!(large.name == "large.txt.gz" && large.reason.contains("longer than 64 MiB"));
 }
+
+/// A run that formats is none; the warm-up is in no average; latencies are milliseconds.
+#[test]
+fn vdbench() {
+    let text = "<html><pre>\n*\n* Run             : Name of run from RD=\n*\n\
+ tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp read_resp write_resp \
+ read_max write_max read_std write_std xfersize threads rdpct rhpct whpct seekpct version\n\
+10:00:00.0 x format_for_sd1 1 999988 10.0 1.0 131072 0.0 1.0 0.0 1.0 0 2 0 0 131072 1 0 0 0 0 50407\n\
+10:00:00.0 x format_for_sd1 avg_1-1 999988 10.0 1.0 131072 0.0 1.0 0.0 1.0 0 2 0 0 131072 1 0 0 0 0 50407\n\
+10:00:05.001 x rd1 1 999988 1000.0 3.906 4096 70.0 0.5 0.5 0.5 2 3 0.1 0.1 4096 16 70 0 0 100 50407\n\
+10:00:10.002 x rd1 2 999988 2000.0 7.812 4096 70.0 0.4 0.3 0.6 2 3 0.1 0.2 4096 16 70 0 0 100 50407\n\
+10:00:15.003 x rd1 3 999988 2400.0 9.375 4096 70.0 0.4 0.3 0.6 2 3 0.1 0.2 4096 16 70 0 0 100 50407\n\
+10:00:15.004 x rd1 avg_2-3 999988 2200.0 8.594 4096 70.0 0.4 0.3 0.6 2 3 0.1 0.2 4096 16 70 0 0 100 50407\n\
+10:00:20.000 x rd2 1 500 500.0 62.5 131072 100.0 1.5 1.5 0 4 0 0.1 0 131072 8 100 0 0 eof 50407\n\
+10:00:25.000 x rd2 avg_1-1 500 500.0 62.5 131072 100.0 1.5 1.5 0 4 0 0.1 0 131072 8 100 0 0 eof 50407\n";
+    let parsed = parsed_file(Format::Vdbench, text);
+    assert_eq!(parsed.tool, "vdbench 50407");
+    let [mix, reads] = parsed.jobs.as_slice() else {
+        panic!("{parsed:?}");
+    };
+    assert_eq!(workload(mix), ("randrw", 4096, 1, 16, true));
+    assert_eq!(mix.workload.rwmixread, Some(70));
+    assert_eq!(mix.elapsed, Nanos::from_secs(10));
+    let (read, write) = (&mix.read.summary, &mix.write.summary);
+    assert_eq!((read.iops, read.ios, write.ios), (1540.0, 15_400, 6600));
+    assert_eq!(
+        (read.latency_ns.mean, write.latency_ns.mean),
+        (300_000.0, 600_000.0)
+    );
+    assert_eq!(
+        (read.latency_ns.max, write.latency_ns.stddev),
+        (2_000_000, 200_000.0)
+    );
+    let series = mix.logs.as_ref().unwrap().series(4096);
+    let ios: Vec<u64> = series
+        .map(|i| i.ops.iter().map(|(_, op)| op.ios).sum())
+        .collect();
+    assert_eq!(ios, [5000, 10_000, 12_000]);
+    assert_eq!(mix.unfit.len(), 1, "{:?}", mix.unfit);
+    assert_eq!(workload(reads), ("read", 131_072, 1, 8, true));
+    assert!(
+        reads.workload.options.contains("--rate_iops 500"),
+        "{reads:?}"
+    );
+    assert_eq!(reads.read.summary.mib_per_s, 62.5);
+    let direct = Options::of([("direct", "1")]);
+    let mut known = Format::Vdbench
+        .parse(text.as_bytes(), &direct)
+        .unwrap()
+        .jobs;
+    known.iter_mut().for_each(judge);
+    assert!(known[0].unfit.is_empty(), "{:?}", known[0].unfit);
+}
+
+/// The table counts where fio's own outputs are not beside it.
+#[test]
+fn ezfio() {
+    let text = "\
+Drive,/dev/nvme0n1
+Model,Some Drive
+AvailCapacity,894,GiB
+TestedCapacity,894,GiB
+FIOVersion,fio-3.16
+Type,Write %,Block Size,Threads,Queue Depth/Thread,IOPS,Bandwidth (MB/s),Read Latency (us),Write Latency (us)
+Sustained Multi-Threaded Random Read Tests by Block Size
+Rand,0,4096,16,16,500000,1953.12,510.5,0.0
+Seq,100,131072,1,1,8000,1000.00,0.0,120.25
+Sustained Perf Stability Test - 4KB Random 30% Write
+Rand,30,4096,256,1,120000,468.75,2000.0,2300.0
+";
+    let parsed = parsed_file(Format::EzFio, text);
+    assert_eq!(parsed.tool, "ezFIO, fio-3.16");
+    let [reads, writes, mix] = parsed.jobs.as_slice() else {
+        panic!("{parsed:?}");
+    };
+    assert_eq!(workload(reads), ("randread", 4096, 16, 16, true));
+    assert_eq!(reads.workload.span_bytes, 894 << 30);
+    assert_eq!(reads.read.summary.latency_ns.mean, 510_500.0);
+    assert_eq!(reads.read.summary.ios, 60_000_000);
+    assert_eq!(writes.write.summary.mib_per_s, 1000.0);
+    assert!(
+        writes.unfit.is_empty() && mix.unfit.len() == 1,
+        "{parsed:?}"
+    );
+    assert_eq!(
+        (mix.workload.rwmixread, mix.elapsed),
+        (Some(70), Nanos::from_secs(1200))
+    );
+    assert!(mix.notes.contains(&Note::OneSum));
+    let quick = text.replace("Drive,", "Drive,QUICKIE-INVALID-RESULTS-");
+    assert_eq!(
+        parsed_file(Format::EzFio, &quick).jobs[0].elapsed,
+        Nanos::from_secs(12)
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("ezfio_tests_x.csv", text);
+    let paths = [folder.path().to_owned()];
+    assert_eq!(
+        collect(&paths, &Options::default()).unwrap().imported.len(),
+        1
+    );
+    write(
+        "TestRand_w0_bs4096.out",
+        "[JOBFILE]\n[test]\n[STDOUT]\n{\"fio version\": \"fio-3.16\", \"jobs\": [{\"jobname\": \"test\", \
+         \"job options\": {\"rw\": \"randread\", \"bs\": \"4096\"}, \"read\": {\"total_ios\": 10, \
+         \"io_bytes\": 40960, \"runtime\": 1000, \"iops\": 10.0}}]}\n[STDERR]\n",
+    );
+    let found = collect(&paths, &Options::default()).unwrap();
+    assert_eq!(
+        (found.imported.len(), found.duplicates),
+        (1, 1),
+        "{found:?}"
+    );
+    assert_eq!(found.imported[0].source.name, "TestRand_w0_bs4096.out");
+}
+
+/// Numbers as the program and as its documentation write them.
+#[test]
+fn iotune() {
+    let text = "disks:\n  - mountpoint: /var/lib/scylla\n    read_iops: 95000\n    read_bandwidth: \
+                545M\n    write_iops: 85k\n    write_bandwidth: 510000000\n  - mountpoints:\n      \
+                - /data\n    read_iops: 10\n    write_saturation_length: 64k\n";
+    let parsed = parsed_file(Format::IoTune, text);
+    let figures: Vec<(&str, f64, f64)> = (parsed.jobs.iter())
+        .map(|job| {
+            let side = if job.read.summary.ios > 0 {
+                &job.read
+            } else {
+                &job.write
+            };
+            (
+                job.name.as_str(),
+                side.summary.iops.round(),
+                side.summary.mib_per_s.round(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        figures,
+        [
+            ("read_iops /var/lib/scylla", 95_000.0, 0.0),
+            ("read_bandwidth /var/lib/scylla", 520.0, 520.0),
+            ("write_iops /var/lib/scylla", 85_000.0, 0.0),
+            ("write_bandwidth /var/lib/scylla", 486.0, 486.0),
+            ("read_iops /data", 10.0, 0.0),
+        ]
+    );
+    assert_eq!(workload(&parsed.jobs[0]), ("randread", 0, 0, 1, true));
+    assert_eq!(workload(&parsed.jobs[1]), ("read", 1 << 20, 0, 1, true));
+    assert!(parsed.jobs.iter().all(|job| !job.unfit.is_empty()));
+}

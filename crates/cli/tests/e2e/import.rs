@@ -161,6 +161,36 @@ fn all_outputs_of_one_fio_run_agree() {
     }
 }
 
+/// Percentiles that the JSON of a run does not have come from its logs of histograms.
+#[test]
+fn logs_of_histograms_give_percentiles() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "jobs.fio",
+        "[reads]\nfilename=data\nsize=16m\nrw=randread\nbs=4k\nnumjobs=2\ngroup_reporting\n\
+         time_based\nruntime=2\nwrite_hist_log=reads\nlog_hist_msec=100\n",
+    );
+    fio(&fixture, "json", "all.json");
+    let mut all: Value = serde_json::from_str(&fixture.text("all.json")).unwrap();
+    let percentiles = &mut all["jobs"][0]["read"]["clat_ns"]["percentile"];
+    let expected = [
+        number(percentiles, "/50.000000"),
+        number(percentiles, "/90.000000"),
+    ];
+    *percentiles = Value::Null;
+    fixture.write("few.json", all.to_string());
+    std::fs::remove_file(fixture.path("all.json")).unwrap();
+    fixture.ok("import . --out run");
+    let cell = results(&fixture, "run").remove(0);
+    // What was in flight at the end of the last interval is in no log.
+    for (key, expected) in ["p50", "p90"].into_iter().zip(expected) {
+        let path = format!("/results/0/result/read/latency_ns/{key}");
+        close(key, number(&cell, &path), expected, 0.1);
+    }
+    let series = cell["results"][0]["series"].as_array().unwrap();
+    assert!(series.len() > 10, "{} intervals", series.len());
+}
+
 /// assay's own export in fio's layout, imported, has the figures of the run, and is compared with
 /// it.
 #[test]

@@ -170,7 +170,16 @@ pub fn import(data: &[u8]) {
     let Some((kind, text)) = data.split_first() else {
         return;
     };
-    let name = ["result", "a_bw.1.log", "a_iops.2.log", "a_clat.log"][usize::from(kind % 4)];
+    let logs = [
+        "a_bw.1.log",
+        "a_iops.2.log",
+        "a_clat.log",
+        "a_clat_hist.1.log",
+    ];
+    let name = match usize::from(kind % 5) {
+        0 => "result",
+        log => logs[log - 1],
+    };
     let assumed = Options::of([("direct", "1"), ("iodepth", "8")]);
     let parsed = match (Format::of(name, text), logs::kind_of(name)) {
         (Some(Format::FioLog), Some((_, kind))) => Parsed {

@@ -1,14 +1,16 @@
 //! fio's logs over time (HOWTO.rst, "Log File Formats"): `NAME_bw.N.log` and `NAME_iops.N.log`, one
 //! for each thread, with time in milliseconds, value, direction, block size. With `log_avg_msec` a
 //! line is the mean of an interval, otherwise one I/O. `NAME_lat.N.log` gives a mean latency; no
-//! distribution can be made of means.
+//! distribution can be made of means, but [`histograms`] has those of `NAME_clat_hist.N.log`.
 
 use std::collections::BTreeMap;
 
-use assay_stats::{Interval, OpInterval};
+use assay_stats::{Histogram, Interval, OpInterval};
 use assay_units::{Nanos, Op};
 
+use super::histograms::{self, Bins};
 use super::options::Options;
+use super::threads::summarise;
 use super::{complete, rates};
 use crate::Job;
 
@@ -23,7 +25,9 @@ pub enum LogKind {
     Latency,
     /// Mean completion latency, nanoseconds: in place of latency where there is no log of it.
     Completion,
-    /// Submission latency, or a histogram.
+    /// Histograms of completion latency.
+    Histogram,
+    /// Submission latency.
     Other,
 }
 
@@ -50,8 +54,13 @@ pub fn kind_of(name: &str) -> Option<(&str, LogKind)> {
         "iops" => LogKind::Iops,
         "lat" => LogKind::Latency,
         "clat" => LogKind::Completion,
-        "slat" | "hist" => LogKind::Other,
+        "slat" => LogKind::Other,
+        "hist" => LogKind::Histogram,
         _ => return None,
+    };
+    let prefix = match kind {
+        LogKind::Histogram => prefix.strip_suffix("_clat").unwrap_or(prefix),
+        _ => prefix,
     };
     Some((prefix, kind))
 }
@@ -60,7 +69,8 @@ pub fn kind_of(name: &str) -> Option<(&str, LogKind)> {
 pub fn is_log(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
-    lines.next().is_some_and(|line| line_of(line).is_some())
+    let is_line = |line| line_of(line).is_some() || histograms::line_of(line).is_some();
+    lines.next().is_some_and(is_line)
 }
 
 /// By the number of fio's direction.
@@ -92,12 +102,14 @@ pub struct Rates {
     is_averaged: bool,
     /// By interval and direction.
     counts: BTreeMap<(u32, usize), Counts>,
+    /// The same, where there are histograms.
+    latencies: BTreeMap<(u32, usize), Bins>,
 }
 
 /// Sums of the values, and of how many lines: I/Os and KiB (thousandths, where lines are means),
-/// latency and completion latency.
+/// latency, completion latency, and I/Os in histograms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Counts([(u64, u64); 4]);
+struct Counts([(u64, u64); 5]);
 
 impl Counts {
     fn add(&mut self, kind: LogKind, value: u64) {
@@ -106,6 +118,7 @@ impl Counts {
             LogKind::Bandwidth => 1,
             LogKind::Latency => 2,
             LogKind::Completion => 3,
+            LogKind::Histogram => 4,
             LogKind::Other => return,
         };
         let sum = &mut self.0[place];
@@ -124,13 +137,15 @@ impl Rates {
     pub fn of(kind: LogKind, text: &[u8]) -> Rates {
         let text = String::from_utf8_lossy(text);
         let lines: Vec<Line> = match kind {
+            LogKind::Histogram => return Rates::of_histograms(&text),
             LogKind::Other => Vec::new(),
             _ => text.lines().filter_map(line_of).collect(),
         };
         // With averages there is no block size.
         let is_averaged = lines.iter().all(|line| line.bs_bytes == 0);
+        let times = lines.iter().map(|line| (line.at_ms, line.direction));
         let interval_ms = match is_averaged {
-            true => spacing_ms(&lines),
+            true => spacing_ms(times),
             false => UNAVERAGED_MS,
         };
         let mut counts: BTreeMap<(u32, usize), Counts> = BTreeMap::new();
@@ -138,9 +153,9 @@ impl Rates {
         for line in &lines {
             let since_ms = line.at_ms.saturating_sub(before_ms[line.direction]);
             before_ms[line.direction] = line.at_ms;
-            // A mean is written at the end of its interval, a millisecond early or late.
+            // A mean is written at the end of its interval.
             let index = match is_averaged {
-                true => (line.at_ms.saturating_add(interval_ms / 2) / interval_ms).max(1) - 1,
+                true => ended_by(line.at_ms, interval_ms),
                 false => line.at_ms / interval_ms,
             };
             if index >= MAX_INTERVALS.into() {
@@ -164,6 +179,39 @@ impl Rates {
             interval_ms,
             is_averaged,
             counts,
+            ..Rates::default()
+        }
+    }
+
+    fn of_histograms(text: &str) -> Rates {
+        let lines: Vec<_> = text.lines().filter_map(histograms::line_of).collect();
+        let interval_ms = spacing_ms(lines.iter().map(|line| (line.at_ms, line.direction)));
+        let mut rates = Rates {
+            interval_ms,
+            ..Rates::default()
+        };
+        for line in lines {
+            let index = ended_by(line.at_ms, interval_ms);
+            if index >= MAX_INTERVALS.into() {
+                continue;
+            }
+            let place = (index as u32, line.direction);
+            let ios = line
+                .bins
+                .values()
+                .fold(0, |sum: u64, n| sum.saturating_add(*n));
+            let counts = rates.counts.entry(place).or_default();
+            counts.add(LogKind::Histogram, ios);
+            rates.add_latencies(place, line.bins);
+        }
+        rates
+    }
+
+    fn add_latencies(&mut self, place: (u32, usize), bins: Bins) {
+        let sum = self.latencies.entry(place).or_default();
+        for (value_ns, count) in bins {
+            let own = sum.entry(value_ns).or_default();
+            *own = own.saturating_add(count);
         }
     }
 
@@ -174,7 +222,10 @@ impl Rates {
             *self = other;
             return;
         }
-        if self.is_averaged != other.is_averaged {
+        // Histograms fit both.
+        if !self.has_rows() || !other.has_rows() {
+            self.is_averaged |= other.is_averaged;
+        } else if self.is_averaged != other.is_averaged {
             return;
         }
         let interval_ms = self.interval_ms.max(other.interval_ms);
@@ -182,6 +233,9 @@ impl Rates {
         other.lengthen(interval_ms);
         for (place, counts) in other.counts {
             self.counts.entry(place).or_default().sum(&counts);
+        }
+        for (place, bins) in other.latencies {
+            self.add_latencies(place, bins);
         }
     }
 
@@ -191,22 +245,55 @@ impl Rates {
             return;
         }
         let old_ms = self.interval_ms;
-        for ((index, direction), counts) in std::mem::take(&mut self.counts) {
+        let longer = |index: u32| {
             let middle_ms = u64::from(index)
                 .saturating_mul(old_ms)
                 .saturating_add(old_ms / 2);
-            let index = u32::try_from(middle_ms / interval_ms).unwrap_or(u32::MAX);
-            self.counts
-                .entry((index, direction))
-                .or_default()
-                .sum(&counts);
+            u32::try_from(middle_ms / interval_ms).unwrap_or(u32::MAX)
+        };
+        for ((index, direction), counts) in std::mem::take(&mut self.counts) {
+            let place = (longer(index), direction);
+            self.counts.entry(place).or_default().sum(&counts);
+        }
+        for ((index, direction), bins) in std::mem::take(&mut self.latencies) {
+            self.add_latencies((longer(index), direction), bins);
         }
         self.interval_ms = interval_ms;
+    }
+
+    /// Gives the directions of a job that have no distribution that of the histograms.
+    pub fn complete_latencies(&self, job: &mut Job) {
+        for (at, direction) in job.directions_mut().into_iter().enumerate() {
+            if direction.distribution.is_empty() {
+                direction.bins = self.distribution(at);
+                summarise(direction);
+            }
+        }
+    }
+
+    /// The distribution of all completion latencies of a direction, ascending: nanoseconds and
+    /// number. Empty without histograms.
+    fn distribution(&self, direction: usize) -> Vec<(u64, u64)> {
+        let mut sum = Bins::new();
+        let own = self
+            .latencies
+            .iter()
+            .filter(|((_, at), _)| *at == direction);
+        for (value_ns, count) in own.flat_map(|(_, bins)| bins) {
+            let total = sum.entry(*value_ns).or_default();
+            *total = total.saturating_add(*count);
+        }
+        sum.into_iter().collect()
     }
 
     /// Whether a kind, by its place in [`Counts`], was logged.
     fn has(&self, place: usize) -> bool {
         self.counts.values().any(|counts| counts.0[place].1 > 0)
+    }
+
+    /// Whether anything but histograms was logged.
+    fn has_rows(&self) -> bool {
+        (0..4).any(|place| self.has(place))
     }
 
     /// The intervals, one at a time, since each has room for a histogram; a log of one kind gives
@@ -220,11 +307,14 @@ impl Rates {
             let start = Nanos(span.0.saturating_mul(index.into()));
             let of = |((_, direction), counts): (&(u32, usize), &Counts)| {
                 let (ios, bytes) = self.counts_of(counts, known, bs_bytes);
-                let counts = OpInterval {
+                let mut counts = OpInterval {
                     ios,
                     bytes,
                     ..OpInterval::default()
                 };
+                if let Some(bins) = self.latencies.get(&(index, *direction)) {
+                    counts.latency = histogram(bins);
+                }
                 (OPERATIONS[*direction], counts)
             };
             let own = self.counts.range((index, 0)..(index, OPERATIONS.len()));
@@ -241,8 +331,11 @@ impl Rates {
 
     /// I/Os and bytes of an interval; `known`: which of them were logged.
     fn counts_of(&self, counts: &Counts, known: (bool, bool), bs_bytes: u64) -> (u64, u64) {
-        let [(ios, _), (kib, _), ..] = counts.0;
+        let [(ios, _), (kib, _), .., (counted, _)] = counts.0;
         let bs = bs_bytes as f64;
+        if known == (false, false) {
+            return (counted, counted.saturating_mul(bs_bytes));
+        }
         let (ios, bytes) = match self.is_averaged {
             true => (ios as f64 / 1e3, kib as f64 * 1.024),
             false => (ios as f64, kib as f64),
@@ -258,7 +351,7 @@ impl Rates {
     /// The job of logs that no result names: its sums; without options but those of `assumed`.
     /// `None` without rates.
     pub fn job(&self, name: &str, assumed: &Options) -> Option<Job> {
-        if !self.has(0) && !self.has(1) {
+        if ![0, 1, 4].into_iter().any(|place| self.has(place)) {
             return None;
         }
         let mut job = Job::of(name, assumed);
@@ -280,6 +373,7 @@ impl Rates {
             direction.summary.latency_ns.mean = mean;
             direction.summary.latency_ns.samples = if mean > 0.0 { ios } else { 0 };
         }
+        self.complete_latencies(&mut job);
         complete(&mut job);
         job.logs = Some(self.clone());
         Some(job)
@@ -302,11 +396,24 @@ impl Rates {
     }
 }
 
-/// The median distance of lines of one direction.
-fn spacing_ms(lines: &[Line]) -> u64 {
-    let first = lines.first().map(|line| line.direction);
-    let times = lines.iter().filter(|line| Some(line.direction) == first);
-    let times: Vec<u64> = times.map(|line| line.at_ms).collect();
+fn histogram(bins: &Bins) -> Histogram {
+    let mut histogram = Histogram::new();
+    for (value_ns, count) in bins {
+        histogram.record_many(Nanos(*value_ns), *count);
+    }
+    histogram
+}
+
+/// The interval that ended at this time, a millisecond early or late.
+fn ended_by(at_ms: u64, interval_ms: u64) -> u64 {
+    (at_ms.saturating_add(interval_ms / 2) / interval_ms).max(1) - 1
+}
+
+/// The median distance of lines of one direction; of each line its time and direction.
+fn spacing_ms(lines: impl Iterator<Item = (u64, usize)>) -> u64 {
+    let mut first = None;
+    let own = lines.filter(|(_, direction)| *first.get_or_insert(*direction) == *direction);
+    let times: Vec<u64> = own.map(|(at_ms, _)| at_ms).collect();
     let gaps = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     let mut gaps: Vec<u64> = gaps.collect();
     gaps.sort_unstable();

@@ -1,5 +1,6 @@
 //! Results of fio, of every version since 2.1.
 
+pub mod histograms;
 pub mod json;
 pub mod logs;
 pub mod options;

@@ -107,7 +107,12 @@ impl Options {
 
     /// Name of the logs of rates, without folder, kind and number.
     pub fn log_prefix(&self, job: &str) -> Option<String> {
-        let names = ["write_iops_log", "write_bw_log", "write_lat_log"];
+        let names = [
+            "write_iops_log",
+            "write_bw_log",
+            "write_lat_log",
+            "write_hist_log",
+        ];
         let prefix = names.into_iter().find_map(|name| self.text(name))?;
         let last = prefix.rsplit('/').next().filter(|last| !last.is_empty());
         Some(last.unwrap_or(job).to_owned())

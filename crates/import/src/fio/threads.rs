@@ -132,7 +132,7 @@ fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
 }
 
 /// Fills the percentiles from the distribution.
-fn summarise(direction: &mut Direction) {
+pub(super) fn summarise(direction: &mut Direction) {
     if direction.bins.is_empty() {
         return;
     }

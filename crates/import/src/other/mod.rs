@@ -3,7 +3,10 @@
 pub mod crystaldiskmark;
 pub mod diskspd;
 pub mod elbencho;
+pub mod ezfio;
 pub mod iocost;
+pub mod iotune;
+pub mod vdbench;
 pub mod yabs;
 
 use assay_units::Nanos;
