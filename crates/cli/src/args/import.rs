@@ -16,8 +16,8 @@ Examples:
   fio job.fio --output-format=json+ | assay import - --out run
 
 Reads fio's JSON, JSON+, text, terse output and logs of versions 2.1 to today, and results of \
-                        DiskSpd, elbencho, vdbench, ezFIO, CrystalDiskMark, yabs.sh, iotune and iocost_coef_gen.py \
-                        (docs/import.md).
+                        DiskSpd, elbencho, vdbench, ezFIO, CrystalDiskMark, yabs.sh, iotune and \
+                        iocost_coef_gen.py (docs/import.md).
 The folder is a run folder: report, compare, verdict and export read it.
 Exit status 1: some files that look like results could not be read; all others were imported.")]
 pub struct ImportArguments {

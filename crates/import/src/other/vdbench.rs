@@ -1,7 +1,7 @@
 //! vdbench's flat file (`flatfile.html`; its own head explains the columns): a row per interval and
 //! run, and one of the averages, `avg_2-60`, without those of the warm-up. Rates are I/Os and 2^20
-//! bytes per second, latencies milliseconds. A thread of vdbench waits for each of its I/Os. Whether
-//! they went through the page cache is not in the file.
+//! bytes per second, latencies milliseconds. A thread of vdbench waits for each of its I/Os.
+//! Whether they went through the page cache is not in the file.
 
 use assay_units::Nanos;
 
