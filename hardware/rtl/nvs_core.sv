@@ -20,6 +20,8 @@
 //   m_user_o  how the packet ends, with m_last_o: 0 complete, 1 by STOP, 2 by ABORT, 3 by an error (DEVICE_ERROR). A packet that is not
 //             complete ends with a beat that keeps no byte. A replay that gave no beat has no packet
 //   irq_o     level per direction, 0 record, 1 replay: its session has ended since its last start
+//   irq_lost_o  level per drive: it was lost while it was ready (register LOST), until that is acknowledged
+//   perst_o   level per drive: PERST# of its slot is to be low (the pin is the inverse)
 
 module nvs_core #(
   parameter  int unsigned DataWidth  = 128,  // 128, 256 or 512
@@ -31,6 +33,8 @@ module nvs_core #(
   parameter  logic [63:0] BusBase    = 64'h0,  // bus address of the core, as the drives see it; a multiple of 1 TiB
   parameter  int unsigned UnitShift    = 19,     // unit of the sequencer's times: 2^UnitShift us; at least 19 on hardware (nvs_init), to 24
   parameter  int unsigned SettleShift  = 0,      // rest after link up: 2^SettleShift us; 17 above 5 GT/s; below UnitShift
+  parameter  int unsigned ResetShift   = 10,     // length of PERST# and of a hot reset: 2^ResetShift us, at least 10 (PCIe); to UnitShift
+  parameter  int unsigned PollShift    = 10,     // a ready drive's CSTS is read every 2^PollShift us; to UnitShift
   parameter  int unsigned TimeoutTicks = 50000,  // us in which bar_* must answer, 1 to 65535
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned RingWidth  = 1 + 2 + $clog2(Slots) + $clog2(ChunkPages) + 12
@@ -148,7 +152,10 @@ module nvs_core #(
   input  logic [4*Drives-1:0]         link_speed_i,
   input  logic [8*Drives-1:0]         link_width_i,
 
+  output logic [Drives-1:0]           perst_o,
+
   output logic [1:0]                  irq_o,
+  output logic [Drives-1:0]           irq_lost_o,
   output logic                        quiet_o   // level, some cycles late: without an input nothing changes but times and CYCLES
 );
 
@@ -184,6 +191,12 @@ module nvs_core #(
   if (SettleShift >= UnitShift) begin : gen_bad_settle
     $error("SettleShift must be below UnitShift");
   end
+  if (ResetShift > UnitShift) begin : gen_bad_reset
+    $error("ResetShift must be at most UnitShift");
+  end
+  if (PollShift > UnitShift) begin : gen_bad_poll
+    $error("PollShift must be at most UnitShift");
+  end
   if (TimeoutTicks < 1 || TimeoutTicks > 65535) begin : gen_bad_timeout
     $error("TimeoutTicks must be 1 to 65535");
   end
@@ -205,6 +218,7 @@ module nvs_core #(
   logic [32*Drives-1:0] drive_link, drive_sequencer, drive_block_bytes, drive_max_transfer, drive_timeout, drive_oldest, drive_commands;
   logic [64*Drives-1:0] ages;  // of both directions
   logic [32*Drives-1:0] drive_doorbells, drive_errors, drive_control;
+  logic [32*Drives-1:0] drive_lost;
   logic [64*Drives-1:0] drive_media_bytes, drive_cap;
   logic [Drives-1:0]    drive_control_valid;
 
@@ -268,6 +282,7 @@ module nvs_core #(
     .drive_commands_i       (drive_commands),
     .drive_doorbells_i      (drive_doorbells),
     .drive_protocol_errors_i(drive_errors),
+    .drive_lost_i           (drive_lost),
     .drive_control_o        (drive_control),
     .drive_control_valid_o  (drive_control_valid)
   );
@@ -498,6 +513,7 @@ module nvs_core #(
     logic [15:0] max_transfer_pages;
     logic [63:0] cap;
     logic        shutdown_q;
+    logic [4:0]  lost;
     logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, retire_failed_d, late_d, idle_d;
     logic        aw_whole, ar_whole;
     assign aw_whole = is_whole(dev_aw_len_i[8*d +: 8], dev_aw_size_i[3*d +: 3], dev_aw_burst_i[2*d +: 2]);
@@ -515,20 +531,26 @@ module nvs_core #(
       .BusBase   (BusBase),
       .UnitShift   (UnitShift),
       .SettleShift (SettleShift),
+      .ResetShift  (ResetShift),
+      .PollShift   (PollShift),
       .TimeoutTicks(TimeoutTicks)
     ) u_drive (
       .clk_i,
       .rst_ni,
       .tick_i,
       .link_up_i (link_up_i[d]),
-      .restart_i (restart[Drives*0+d] || restart[Drives*1+d] || (drive_control_valid[d] && drive_control[32*d])),
+      .late_i    (restart[Drives*0+d] || restart[Drives*1+d]),
+      .reset_i   (drive_control_valid[d] && drive_control[32*d]),
       .shutdown_i(shutdown_q),
+      .acknowledge_i(drive_control_valid[d] && drive_control[32*d+2]),
       .ready_o             (ready[d]),
       .media_blocks_o      (media_blocks[64*d +: 64]),
       .block_shift_o       (block_shift[4*d +: 4]),
       .max_transfer_pages_o(max_transfer_pages),
       .cap_o               (cap),
       .sequencer_o         (drive_sequencer[32*d +: 32]),
+      .perst_o             (perst_o[d]),
+      .lost_o              (lost),
       .commands_o          (drive_commands[32*d +: 32]),
       .doorbells_o         (drive_doorbells[32*d +: 32]),
       .protocol_errors_o   (drive_errors[32*d +: 32]),
@@ -636,6 +658,8 @@ module nvs_core #(
     assign drive_block_bytes[32*d +: 32] = block_shift[4*d +: 4] == 4'd12 ? 32'd4096 : 32'd512;
     assign drive_max_transfer[32*d +: 32] = {4'b0, max_transfer_pages, 12'b0};
     assign drive_cap[64*d +: 64]        = cap;
+    assign drive_lost[32*d +: 32]       = {27'b0, lost};
+    assign irq_lost_o[d]                = lost != '0;
     assign drive_oldest[32*d +: 32]     = ages[64*d +: 32] > ages[64*d + 32 +: 32] ? ages[64*d +: 32] : ages[64*d + 32 +: 32];
   end
 

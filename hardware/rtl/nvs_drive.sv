@@ -5,7 +5,9 @@
 // Interface: vectors of two are per direction, 0 record, 1 replay. `dev_*`, `bar_*`: see nvs_core. `mem_*`: this drive's master of nvs_memory.
 //   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory); completions
 //                     count only while ready_o is set
-//   A drive whose register does not answer is brought up again.
+//   late_i            pulse: a command is late; the drive is brought up again, as one that is lost (nvs_init)
+//   reset_i           pulse: the drive is brought up again, after PERST# and a hot reset
+//   lost_*            why the drive was lost while it was ready, bits as in the register LOST; kept until acknowledge_i
 
 module nvs_drive #(
   parameter  int unsigned DataWidth  = 128,
@@ -17,6 +19,8 @@ module nvs_drive #(
   parameter  logic [63:0] BusBase    = 64'h0,
   parameter  int unsigned UnitShift    = 19,
   parameter  int unsigned SettleShift  = 0,
+  parameter  int unsigned ResetShift   = 10,
+  parameter  int unsigned PollShift    = 10,
   parameter  int unsigned TimeoutTicks = 50000,
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned SlotWidth  = $clog2(Slots),
@@ -28,7 +32,9 @@ module nvs_drive #(
   input  logic                   tick_i,
   input  logic                   link_up_i,
 
-  input  logic                   restart_i,
+  input  logic                   late_i,
+  input  logic                   reset_i,
+  input  logic                   acknowledge_i,
   input  logic                   shutdown_i,
   output logic                   ready_o,
   output logic [63:0]            media_blocks_o,
@@ -36,6 +42,8 @@ module nvs_drive #(
   output logic [15:0]            max_transfer_pages_o,
   output logic [63:0]            cap_o,
   output logic [31:0]            sequencer_o,
+  output logic                   perst_o,
+  output logic [4:0]             lost_o,
   output logic [31:0]            commands_o,
   output logic [31:0]            doorbells_o,
   output logic [31:0]            protocol_errors_o,
@@ -123,6 +131,7 @@ module nvs_drive #(
 );
 
   // Sequencer and register access.
+  logic [2:0]  lost;
   logic        req_valid, req_ready, req_write, rsp_valid, rsp_error, doorbells_enable, doorbell_error, clear;
   logic [31:0] req_addr, req_data, rsp_data;
   logic [3:0]  doorbell_stride;
@@ -146,10 +155,13 @@ module nvs_drive #(
     .Entries(Entries),
     .BusBase(BusBase),
     .UnitShift(UnitShift),
-    .SettleShift(SettleShift)
+    .SettleShift(SettleShift),
+    .ResetShift(ResetShift),
+    .PollShift(PollShift)
   ) u_init (
     .*,  // its state, as the ports of this module
-    .restart_i(restart_i || doorbell_error),
+    .restart_i(late_i || doorbell_error),
+    .lost_o(lost),
     .req_valid_o(req_valid),
     .req_ready_i(req_ready),
     .req_write_o(req_write),
@@ -317,6 +329,7 @@ module nvs_drive #(
       accepted_q        <= '0;
       commands_o        <= '0;
       protocol_errors_o <= '0;
+      lost_o            <= '0;
       access_error_q    <= 1'b0;
       queue_error_q     <= 1'b0;
     end else begin
@@ -325,6 +338,9 @@ module nvs_drive #(
       accepted_q        <= cmd_valid_i & cmd_ready_o;
       commands_o        <= commands_o + 32'(accepted_q[0]) + 32'(accepted_q[1]);
       protocol_errors_o <= protocol_errors_o + 32'(access_error_q) + 32'(queue_error_q);
+      // Bits of LOST. Only a drive that is ready can be lost, but a late access may be reported in the cycle after.
+      lost_o <= (acknowledge_i ? '0 : lost_o)
+              | {lost[2] || doorbell_error, lost[1], lost[0], ready_o && late_i, ready_o && !link_up_i};
     end
   end
 

@@ -6,13 +6,16 @@
 // Interface:
 //   tick_i             once per microsecond; times are counted in units of 2^UnitShift ticks (0.52 s)
 //   link_up_i          level; a link that goes down begins again when it is up
-//   restart_i          pulse: begin again
+//   restart_i          pulse: begin again, with a reset of the controller (CC.EN)
+//   reset_i            pulse: begin again, with a reset of the drive by PERST# and by the root port (hot reset)
 //   shutdown_i         level: orderly shutdown as soon as step 40 is reached; outstanding I/O commands should have completed
 //   req_*, rsp_*       accesses through nvs_requester
 //   admin_*_o          the admin command, the same in every entry of the admin submission queue; `admin_prp1_o` without BusBase
 //   admin_cqe_*        completion entries of the admin queue as the drive writes them
 //   identify_*         bus words of the Identify data as the drive writes them; whole dwords, in any order
+//   perst_o            level: PERST# of the drive's slot is to be low; from the core's reset on, until the end of step 45
 //   ready_o            level: I/O may run
+//   lost_o             pulse: a drive that was ready has failed, 0 by CSTS.CFS, 1 by reading as ones, 2 by no or an error response
 //   clear_o            pulse when a bring-up begins, and again when the controller has stopped (RDY = 0): queues begin anew
 //   doorbells_enable_o level, as ready_o
 //   doorbell_stride_o, cap_o, block_shift_o (9 or 12), media_blocks_o, max_transfer_pages_o (0: unlimited)   valid with ready_o
@@ -22,7 +25,7 @@
 // (BusBase and above) must lie outside it.
 //
 //   step  what                                                                   can fail with (besides 1, 2, 3)
-//      0  link up, for 2^SettleShift ticks (PCIe asks for 100 ms above 5 GT/s)
+//      0  link up, for 2^SettleShift ticks (PCIe asks for 100 ms after a reset: before the first access at up to 5 GT/s, after link up above)
 //      1  root port: write bus numbers (primary 0, secondary 1, subordinate 1)
 //      2  root port: write prefetchable memory base and limit: closed
 //      3  root port: write memory base and limit
@@ -62,10 +65,13 @@
 //     37  admin: Create I/O Completion Queue 2
 //     38  admin: Create I/O Submission Queue 1
 //     39  admin: Create I/O Submission Queue 2
-//     40  ready
+//     40  ready: every 2^PollShift ticks read CSTS; with CFS, ones or no response the drive is lost    (lost_o)
 //     41  write CC: EN, SHN = normal
 //     42  poll CSTS until SHST = complete                                                              13, 21
 //     43  shut down
+//     44  PERST#; root port: write bridge control: secondary bus reset (Bridge Control bit 6)
+//     45  PERST# and secondary bus reset for 2^ResetShift ticks (T_PERST: 100 us; T_rst: 1 ms)
+//     46  root port: write bridge control: 0
 //
 //   reason  what
 //        1  error response, or none within the requester's time
@@ -90,14 +96,18 @@
 //       20  fewer than 2 queue pairs
 //       21  shutdown not complete in 31 s
 //
-// A failure stops in its step; a restart or a link that went down begins again, when the access under way has been answered.
+// A failure stops in its step; a restart or a link that went down begins again with step 0, when the access under way has been answered, as
+// does a drive that is lost while it is ready. A reset begins with step 44, the core's own reset with step 45 and no access to the root port,
+// which may not answer yet. What the root port answers to steps 44 and 46 does not count: a platform may have one of the two resets only.
 //
 // Invariants, proven in formal/nvs_init.svh:
 //   - steps are taken in order, each once (walks and polls repeat their read); a failed sequencer asks for nothing;
 //   - admin commands are rung, completed and acknowledged one by one, in the order of the table, with alternating places;
 //   - ready only after all admin commands of this bring-up succeeded; not after link down, restart, shutdown or failure;
 //   - clear_o between two ready times; no access while the link was seen down, beyond the one under way;
-//   - requests are stable until they are taken; one at a time.
+//   - requests are stable until they are taken; one at a time;
+//   - PERST# is asserted from a reset on for 2^ResetShift ticks after the root port was told, and no access leaves the root port meanwhile;
+//   - while ready, CSTS is asked for in 2^PollShift ticks after the last answer and one more, and a fatal status ends ready_o.
 
 module nvs_init #(
   parameter  int unsigned DataWidth   = 128,
@@ -106,6 +116,8 @@ module nvs_init #(
   parameter  logic [63:0] BusBase     = 64'h0,
   parameter  int unsigned UnitShift   = 19,     // at least 19 on hardware, or CAP.TO (units of 500 ms) is cut short
   parameter  int unsigned SettleShift = 0,
+  parameter  int unsigned ResetShift  = 10,     // at most UnitShift, as PollShift
+  parameter  int unsigned PollShift   = 10,
   localparam int unsigned BeatBytes   = DataWidth / 8
 ) (
   input  logic                 clk_i,
@@ -114,7 +126,9 @@ module nvs_init #(
 
   input  logic                 link_up_i,
   input  logic                 restart_i,
+  input  logic                 reset_i,
   input  logic                 shutdown_i,
+  output logic                 perst_o,
 
   output logic                 req_valid_o,
   input  logic                 req_ready_i,
@@ -144,6 +158,7 @@ module nvs_init #(
   input  logic [BeatBytes-1:0] identify_strb_i,
 
   output logic                 ready_o,
+  output logic [2:0]           lost_o,
   output logic                 clear_o,
   output logic                 doorbells_enable_o,
   output logic [3:0]           doorbell_stride_o,
@@ -167,7 +182,7 @@ module nvs_init #(
     StepCapLow = 21, StepCapHigh = 22, StepDisable = 23, StepDisabled = 24, StepAqa = 25, StepAsqLow = 26, StepAsqHigh = 27,
     StepAcqLow = 28, StepAcqHigh = 29, StepEnable = 30, StepEnabled = 31, StepController = 32, StepNamespace = 33, StepFormat = 34,
     StepFeatures = 35, StepCq1 = 36, StepCq2 = 37, StepSq1 = 38, StepSq2 = 39, StepReady = 40, StepShutdown = 41, StepWaitShut = 42,
-    StepDown = 43;
+    StepDown = 43, StepReset = 44, StepHold = 45, StepRelease = 46;
 
   localparam logic [4:0] ReasonNone = 0, ReasonAccess = 1, ReasonGone = 2, ReasonTimeout = 3, ReasonEndpoint = 4, ReasonClass = 5,
     ReasonCapability = 6, ReasonBar = 7, ReasonEntries = 8, ReasonCommandSet = 9, ReasonPageSize = 10, ReasonDisable = 11,
@@ -184,6 +199,8 @@ module nvs_init #(
   logic        access_q, req_q;    // under way; not taken yet
   logic        pause_q;            // a poll waits for the next tick
   logic        cqe_q;              // the completion of the command has come
+  logic        hot_q;              // the root port resets the drive
+  logic        shutting_q;         // the shutdown waits for the access of step 40
   logic        ready_q, clear_q;
   logic [UnitShift+8:0] timer_q;   // since the step began
 
@@ -248,8 +265,11 @@ module nvs_init #(
       StepEnabled:     begin is_read  = 1'b1; dword = 6'h1c >> 2; end
       StepController, StepNamespace, StepFormat, StepFeatures, StepCq1, StepCq2, StepSq1, StepSq2:
                        begin is_admin = 1'b1; value = {31'b0, !step_q[0]}; end
+      StepReady:       begin is_read  = 1'b1; dword = 6'h1c >> 2; end
       StepShutdown:    begin is_write = 1'b1; dword = 6'h14 >> 2; value = 32'h0046_4001; end
       StepWaitShut:    begin is_read  = 1'b1; dword = 6'h1c >> 2; end
+      StepReset:       begin is_write = 1'b1; space = RootPort; dword = 6'h3c >> 2; value = 32'h0040_0000; end
+      StepRelease:     begin is_write = 1'b1; space = RootPort; dword = 6'h3c >> 2; end
       default: ;
     endcase
   end
@@ -290,6 +310,9 @@ module nvs_init #(
 
   // ---- Checks ----
 
+  logic in_reset;
+  assign in_reset = step_q >= StepReset;
+
   // Of a response: `again` repeats the read, `verdict` is the reason to fail.
   logic       again, no_vendor, no_capability;
   logic [4:0] verdict;
@@ -319,6 +342,10 @@ module nvs_init #(
         again = !rsp_data_i[0];
         if (rsp_data_i[1]) verdict = ReasonFatal;
       end
+      StepReady: begin
+        again = 1'b1;
+        if (rsp_data_i[1]) verdict = ReasonFatal;
+      end
       StepWaitShut: begin
         again = rsp_data_i[3:2] != 2'b10;
         if (rsp_data_i[1]) verdict = ReasonFatal;
@@ -337,7 +364,7 @@ module nvs_init #(
         default: ;
       endcase
     end
-    if (step_q != StepPresent) begin
+    if (step_q != StepPresent && !in_reset) begin
       if (read_q && rsp_data_i == '1) verdict = ReasonGone;
       if (rsp_error_i) verdict = ReasonAccess;
     end
@@ -375,20 +402,24 @@ module nvs_init #(
   logic [4:0] verdict_q;
   assign arrived = access_q && rsp_valid_i && !answer_q;
 
-  logic live, answer, good, start, step_done, leave_link, settled, cqe_event, cqe_good, cqe_bad, restart;
+  logic live, answer, good, start, step_done, leave_link, settled, held, polls, shuts, cqe_event, cqe_good, cqe_bad, restart;
   assign live       = !failed_q && !begin_q;
   assign answer     = answer_q;
   assign good       = answer && live && !again_q && verdict_q == ReasonNone;
   assign settled    = |(timer_q >> SettleShift);
   assign leave_link = step_q == StepLink && live && link_up_i && settled;
-  assign start      = live && !access_q && !pause_q && !stepped_q && (write_q || read_q || (admin_q && part_q != Wait));
+  assign held       = step_q == StepHold && live && |(timer_q >> ResetShift);
+  assign shuts      = shutdown_i || shutting_q;
+  assign polls      = step_q != StepReady || (timer_q[PollShift] && !shuts);
+  assign start      = live && !access_q && !pause_q && !stepped_q && polls && (write_q || read_q || (admin_q && part_q != Wait));
   assign cqe_event  = admin_cqe_valid_i && is_admin && live;
   assign cqe_good   = cqe_event && cqe_expected && !cqe_failed;
   assign cqe_bad    = cqe_event && !cqe_good;
-  assign step_done  = (good && (!admin_q || part_q == Head)) || leave_link || (step_q == StepReady && live && shutdown_i);
+  assign step_done  = (good && (!admin_q || part_q == Head)) || leave_link || held
+                   || (step_q == StepReady && live && shuts && !access_q);
   assign restart    = begin_q && !access_q;
 
-  logic       fail;
+  logic       fail, lost;  // lost: ready until now, so brought up again
   logic [4:0] fail_reason;
   always_comb begin
     fail        = 1'b0;
@@ -404,14 +435,19 @@ module nvs_init #(
     end
     if (!live) fail = 1'b0;
   end
+  assign lost = fail && step_q == StepReady;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      step_q     <= StepLink;
+      step_q     <= StepHold;
       part_q     <= Tail;
       begin_q    <= 1'b0;
       failed_q   <= 1'b0;
       reason_q   <= ReasonNone;
+      perst_o    <= 1'b1;
+      hot_q      <= 1'b0;
+      shutting_q <= 1'b0;
+      lost_o     <= '0;
       access_q   <= 1'b0;
       req_q      <= 1'b0;
       pause_q    <= 1'b0;
@@ -451,7 +487,7 @@ module nvs_init #(
         pause_q <= 1'b0;
       end
       if (answer && again_q) pause_q <= 1'b1;
-      if (step_done || (step_q == StepLink && !link_up_i)) timer_q <= '0;
+      if (step_done || (step_q == StepLink && !link_up_i) || (step_q == StepReady && answer)) timer_q <= '0;
 
       if (cqe_good) cqe_q <= 1'b1;
       if (admin_q && part_q == Tail && good) part_q <= Wait;
@@ -460,20 +496,27 @@ module nvs_init #(
         cqe_q  <= 1'b0;
       end
       if (step_done) begin
-        step_q <= step_q + 1'b1;
+        step_q <= step_q == StepRelease || (held && !hot_q) ? StepLink : step_q + 1'b1;
         part_q <= Tail;
       end
+      if (reset_i) perst_o <= 1'b1;
+      else if (held) perst_o <= 1'b0;
+      if (step_q == StepReset) hot_q <= 1'b1;
+      if (step_q == StepRelease && good) hot_q <= 1'b0;
 
-      if (fail) begin
+      lost_o <= {fail_reason != ReasonFatal && fail_reason != ReasonGone, fail_reason == ReasonGone, fail_reason == ReasonFatal}
+              & {3{lost}};
+      if (fail && !lost) begin
         failed_q <= 1'b1;
         reason_q <= fail_reason;
       end
 
-      ready_q <= step_q == StepReady && live && link_up_i && !restart_i && !shutdown_i;
+      ready_q <= step_q == StepReady && live && link_up_i && !restart_i && !reset_i && !shuts;
+      shutting_q <= step_q == StepReady && live && shuts && access_q;
       clear_q <= leave_link || (step_q == StepDisabled && good);
 
       if (restart) begin
-        step_q     <= StepLink;
+        step_q     <= perst_o ? StepReset : hot_q ? StepRelease : StepLink;
         part_q     <= Tail;
         failed_q   <= 1'b0;
         reason_q   <= ReasonNone;
@@ -481,7 +524,7 @@ module nvs_init #(
         cqe_q      <= 1'b0;
         timer_q    <= '0;
       end
-      begin_q <= (begin_q && !restart) || restart_i || (!link_up_i && step_q != StepLink);
+      begin_q <= (begin_q && !restart) || restart_i || reset_i || lost || (!link_up_i && step_q != StepLink && !in_reset);
     end
   end
 
@@ -576,8 +619,8 @@ module nvs_init #(
   assign block_shift_o        = block_4096_q ? 4'd12 : 4'd9;
   assign media_blocks_o       = blocks_q;
   assign max_transfer_pages_o = mdts_q == '0 ? '0 : 16'd1 << mdts_q;
-  assign sequencer_o          = {11'b0, step_q == StepDown, step_q > StepRootOn, step_q > StepPresent, failed_q, ready_q, 3'b0, reason_q,
-                                 2'b0, step_q};
+  assign sequencer_o          = {11'b0, step_q == StepDown, step_q > StepRootOn && !in_reset, step_q > StepPresent && !in_reset,
+                                 failed_q, ready_q, 3'b0, reason_q, 2'b0, step_q};
 
   // Bits of the inputs that have no meaning here.
   logic unused;

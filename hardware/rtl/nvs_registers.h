@@ -212,9 +212,24 @@
 
 /* write 1 to act; 32 bits, reads as 0 */
 #define NVS_DRIVE_CONTROL UINT32_C(0x34)
-#define NVS_DRIVE_CONTROL_RESTART_MASK UINT32_C(0x1) /* begin bring-up again */
+#define NVS_DRIVE_CONTROL_RESTART_MASK UINT32_C(0x1) /* reset the drive by PERST# and hot reset, and begin bring-up again */
 #define NVS_DRIVE_CONTROL_RESTART_SHIFT 0
 #define NVS_DRIVE_CONTROL_SHUTDOWN_MASK UINT32_C(0x2) /* orderly shutdown */
 #define NVS_DRIVE_CONTROL_SHUTDOWN_SHIFT 1
+#define NVS_DRIVE_CONTROL_ACKNOWLEDGE_MASK UINT32_C(0x4) /* clear LOST, and with it the interrupt */
+#define NVS_DRIVE_CONTROL_ACKNOWLEDGE_SHIFT 2
+
+/* why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt; 32 bits, read only */
+#define NVS_DRIVE_LOST UINT32_C(0x38)
+#define NVS_DRIVE_LOST_LINK_MASK UINT32_C(0x1) /* the link went down, without RESTART */
+#define NVS_DRIVE_LOST_LINK_SHIFT 0
+#define NVS_DRIVE_LOST_LATE_MASK UINT32_C(0x2) /* a command was not completed in COMMAND_TIMEOUT */
+#define NVS_DRIVE_LOST_LATE_SHIFT 1
+#define NVS_DRIVE_LOST_FATAL_MASK UINT32_C(0x4) /* controller fatal status (CSTS.CFS) */
+#define NVS_DRIVE_LOST_FATAL_SHIFT 2
+#define NVS_DRIVE_LOST_ONES_MASK UINT32_C(0x8) /* CSTS reads as ones */
+#define NVS_DRIVE_LOST_ONES_SHIFT 3
+#define NVS_DRIVE_LOST_ACCESS_MASK UINT32_C(0x10) /* a doorbell or a read of CSTS had an error, or no answer in time */
+#define NVS_DRIVE_LOST_ACCESS_SHIFT 4
 
 #endif

@@ -106,7 +106,8 @@ module nvs_registers #(
   input  logic [32*Drives-1:0] drive_doorbells_i,             // 0x22c
   input  logic [32*Drives-1:0] drive_protocol_errors_i,       // 0x230
   output logic [32*Drives-1:0] drive_control_o,               // 0x234
-  output logic [Drives-1:0]    drive_control_valid_o          // 0x234
+  output logic [Drives-1:0]    drive_control_valid_o,         // 0x234
+  input  logic [32*Drives-1:0] drive_lost_i                   // 0x238
 );
 
   // Registers are addressed by word: bits 9:6 are the bank. A pair of words is a row.
@@ -320,6 +321,7 @@ module nvs_registers #(
       5'h04: drive_row_q[64*d +: 64] <= {drive_oldest_command_i[32*d +: 32], drive_command_timeout_o[32*d +: 32]};
       5'h05: drive_row_q[64*d +: 64] <= {drive_doorbells_i[32*d +: 32], drive_commands_i[32*d +: 32]};
       5'h06: drive_row_q[64*d +: 64] <= {32'h0, drive_protocol_errors_i[32*d +: 32]};
+      5'h07: drive_row_q[64*d +: 64] <= {32'h0, drive_lost_i[32*d +: 32]};
       default: drive_row_q[64*d +: 64] <= '0;
     endcase
   end
@@ -450,6 +452,7 @@ module nvs_registers #(
       if (f_word == 10'(32'h08b + 64*d)) begin f_value = drive_doorbells_i[32*d +: 32]; end
       if (f_word == 10'(32'h08c + 64*d)) begin f_value = drive_protocol_errors_i[32*d +: 32]; end
       if (f_word == 10'(32'h08d + 64*d)) begin f_w1p = 1'b1; f_pulse = drive_control_valid_o[d]; f_order = drive_control_o[32*d +: 32]; end
+      if (f_word == 10'(32'h08e + 64*d)) begin f_value = drive_lost_i[32*d +: 32]; end
     end
   end
 

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile};
 
+use crate::CYCLE_NS;
 use crate::signals::{DriveInputs, DriveOutputs};
 use crate::world::DriveSide;
 
@@ -53,7 +54,7 @@ use config_space::ConfigSpace;
 use dev_port::DevPort;
 pub use endpoint::DriveCounters;
 use endpoint::Endpoint;
-pub use faults::{CommandHook, CompletionFault, Disposition, LinkEvent, PcieFault};
+pub use faults::{CommandHook, CompletionFault, Disposition, LinkEvent, PcieFault, Wedge};
 use fetch::Fetcher;
 pub use link::LinkOptions;
 use link::{BackPressure, Line};
@@ -61,6 +62,9 @@ pub use options::{PcieDriveCounters, PcieDriveOptions, unlimited_profile};
 
 /// Cycles of a register access that does not leave the bridge.
 const LOCAL_CYCLES: u64 = 4;
+
+/// From the end of a reset until the link is up: 20 us. A real link may take 100 ms.
+const TRAINING_CYCLES: u64 = 20_000 / CYCLE_NS;
 
 #[derive(Clone, Debug)]
 enum Upstream {
@@ -130,6 +134,11 @@ pub struct PcieDrive {
     posted_bytes: u32,
     posted_returns: VecDeque<(u64, u32)>,
     is_up: bool,
+    /// Not taken down by a fault.
+    is_plugged: bool,
+    /// PERST# or a hot reset; from its end on, the link trains until a cycle.
+    is_in_reset: bool,
+    trained: Option<u64>,
     is_silent: bool,
     events: BTreeMap<(u64, usize), LinkEvent>,
     counters: PcieDriveCounters,
@@ -184,6 +193,9 @@ impl PcieDrive {
             posted_bytes: 0,
             posted_returns: VecDeque::new(),
             is_up: true,
+            is_plugged: true,
+            is_in_reset: false,
+            trained: None,
             is_silent: false,
             events: BTreeMap::new(),
             counters: PcieDriveCounters::default(),
@@ -278,8 +290,9 @@ impl PcieDrive {
     /// One clock cycle, before the edge. Cycles before [`PcieDrive::next_event_cycle`] may be left
     /// out while no valid of the core is set.
     pub fn step(&mut self, cycle: u64, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
-        let is_driven =
-            outputs.dev_r_valid | outputs.dev_b_valid != 0 || BarPort::is_addressed(outputs);
+        let is_driven = outputs.dev_r_valid | outputs.dev_b_valid != 0
+            || BarPort::is_addressed(outputs)
+            || self.is_held(outputs) != self.is_in_reset;
         if cycle >= self.wake_cycle || is_driven {
             let mut own = self.inputs;
             self.work(cycle, is_driven, outputs, &mut own);
@@ -296,6 +309,7 @@ impl PcieDrive {
         inputs: &mut DriveInputs,
     ) {
         self.apply_events(cycle);
+        self.apply_reset(cycle, outputs);
         self.deliver(cycle);
         if self.is_up {
             self.endpoint.run(cycle);
@@ -347,20 +361,52 @@ impl PcieDrive {
             && first.key().0 <= cycle
         {
             match first.remove() {
-                LinkEvent::Down => self.go_down(cycle),
-                LinkEvent::Up => self.is_up = true,
+                LinkEvent::Down => self.unplug(cycle),
+                LinkEvent::Up => {
+                    self.is_plugged = true;
+                    self.is_up = !self.is_in_reset;
+                }
                 LinkEvent::PowerLoss => {
-                    self.go_down(cycle);
+                    self.unplug(cycle);
                     self.endpoint.lose_power(cycle);
                 }
                 LinkEvent::SurpriseRemoval => self.endpoint.remove(cycle),
                 LinkEvent::SilentRegisters => self.is_silent = true,
+                LinkEvent::Wedge(wedge) => self.endpoint.wedge = Some(wedge),
                 LinkEvent::Read { address, len_bytes } => {
                     self.endpoint.fetcher.extra.push_back((address, len_bytes));
                 }
                 LinkEvent::Write { address, bytes } => self.endpoint.posted.data(address, bytes),
             }
         }
+    }
+
+    /// The core resets the drive, by one of the ways that the platform has.
+    fn is_held(&self, outputs: &DriveOutputs) -> bool {
+        outputs.perst != 0 && self.options.has_perst
+            || self.config.is_in_hot_reset() && self.options.has_hot_reset
+    }
+
+    fn apply_reset(&mut self, cycle: u64, outputs: &DriveOutputs) {
+        let is_held = self.is_held(outputs);
+        if is_held && !self.is_in_reset {
+            self.counters.resets += 1;
+            self.go_down(cycle);
+            self.is_silent = false;
+            self.trained = None;
+        } else if !is_held && self.is_in_reset {
+            self.trained = Some(cycle + TRAINING_CYCLES);
+        }
+        self.is_in_reset = is_held;
+        if self.trained.is_some_and(|at| at <= cycle) {
+            self.trained = None;
+            self.is_up |= self.is_plugged && self.endpoint.is_present();
+        }
+    }
+
+    fn unplug(&mut self, cycle: u64) {
+        self.is_plugged = false;
+        self.go_down(cycle);
     }
 
     fn go_down(&mut self, cycle: u64) {
@@ -395,6 +441,7 @@ impl PcieDrive {
             self.downstream.front().map(|packet| packet.0),
             self.posted_returns.front().map(|credit| credit.0),
             self.bar.next_event_cycle(),
+            self.trained,
         ];
         for at in queued.into_iter().flatten() {
             wake = wake.min(at);

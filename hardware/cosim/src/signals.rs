@@ -192,5 +192,7 @@ signals! {
         bar_ar_valid: u8 = 1,
         bar_ar_addr: u32 = 32,
         bar_r_ready: u8 = 1,
+        perst: u8 = 1,
+        irq_lost: u8 = 1,
     }
 }

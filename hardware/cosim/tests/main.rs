@@ -22,4 +22,5 @@ mod pcie_drive_faults;
 mod performance;
 mod ports;
 mod random;
+mod resets;
 mod sequences;

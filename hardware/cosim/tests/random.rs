@@ -89,6 +89,7 @@ fn handshakes_are_held_back_at_random() {
                 seed: seed as u32,
                 ..WorldOptions::default()
             },
+            ..Rough::default()
         };
         let Some(mut core) = rough_core("w128c16", &rough) else {
             return;

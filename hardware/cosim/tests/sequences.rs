@@ -75,6 +75,7 @@ fn rough(world: u64) -> Rough {
             seed: world as u32,
             ..WorldOptions::default()
         },
+        ..Rough::default()
     }
 }
 

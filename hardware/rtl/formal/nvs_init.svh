@@ -1,6 +1,6 @@
 // Properties of nvs_init. Included in the module under FORMAL.
 //
-// Free: link, restart, shutdown, every word read, every completion entry, every byte of Identify data. Of nvs_requester only this is
+// Free: link, restart, reset, shutdown, every word read, every completion entry, every byte of Identify data. Of nvs_requester only this is
 // assumed: a response comes after its request was taken, once.
 
 logic f_started = 1'b0;
@@ -33,7 +33,7 @@ always_ff @(posedge clk_i) begin
   f_data_q    <= req_data_o;
   f_step_q    <= step_q;
   f_ready_q   <= rst_ni && ready_o;
-  f_end_q     <= !link_up_i || restart_i || shutdown_i;
+  f_end_q     <= !link_up_i || restart_i || reset_i || shutdown_i;
   f_req_q     <= req_valid_o;
   f_failed_q  <= failed_q;
   f_link_q    <= link_up_i;
@@ -53,7 +53,7 @@ always_comb if (rst_ni) begin
   if (access_q) assert (is_write || is_read || (is_admin && part_q != Wait));
   assert (part_q != 2'd3);
   if (!is_admin) assert (part_q == Tail);
-  assert (step_q <= StepDown);
+  assert (step_q <= StepRelease);
   if (cqe_q) assert (is_admin && part_q != Head);
 end
 
@@ -61,10 +61,11 @@ always_comb if (rst_ni && f_past_q) begin
   // A request is stable until it is taken.
   if (f_waiting_q) assert (req_valid_o && req_write_o == f_write_q && req_addr_o == f_addr_q && req_data_o == f_data_q);
   // Steps in order; back only to the first one, and that when it was asked for.
-  assert (step_q == f_step_q || step_q == f_step_q + 6'd1 || (step_q == StepLink && f_begun_q));
+  assert (step_q == f_step_q || (step_q == f_step_q + 6'd1 && f_step_q != StepDown) || ((step_q == StepLink || in_reset) && f_begun_q)
+       || (step_q == StepLink && (f_step_q == StepHold || f_step_q == StepRelease)));
   // A failed sequencer and one whose link was seen down begin no access. (One may begin in the cycle in which the link fails.)
   if (req_valid_o && !f_req_q) assert (!f_failed_q);
-  if (req_valid_o && !f_req_q && f_before_q) assert (f_link2_q);
+  if (req_valid_o && !f_req_q && f_before_q) assert (f_link2_q || in_reset);
   // A failure has a reason and stays in its step.
   if (failed_q && f_failed_q) assert (step_q == f_step_q);
   assert (failed_q == (reason_q != ReasonNone));
@@ -84,7 +85,7 @@ assign f_head = 32'h1000_1000 + (32'd4 << doorbell_stride_o);
 assign f_completion = admin_cqe_valid_i && f_rung_q != f_done_q && admin_cqe_cid_i == 16'd32 + 16'(f_done_q) &&
                       admin_cqe_index_i == f_done_q[0] && admin_cqe_phase_i == !f_done_q[1] && admin_cqe_status_i[10:0] == '0;
 always_ff @(posedge clk_i) begin
-  if (!rst_ni || step_q == StepLink) begin
+  if (!rst_ni || step_q == StepLink || in_reset) begin
     f_rung_q         <= '0;
     f_done_q         <= '0;
     f_acknowledged_q <= '0;
@@ -103,7 +104,7 @@ always_comb if (rst_ni && f_wrong_q) assert (!live);
 logic [3:0] f_command;  // of the step
 logic       f_running;  // a bring-up goes on
 assign f_command = step_q < StepController ? 4'd0 : step_q > StepSq2 ? 4'd8 : {1'b0, step_q[2:0]};
-assign f_running = rst_ni && live && step_q != StepLink;
+assign f_running = rst_ni && live && step_q != StepLink && !in_reset;
 always_comb if (f_running) begin
   assert (f_rung_q == f_command + 4'(is_admin && (part_q != Tail || f_open)));
   assert (f_done_q == f_command + 4'(is_admin && (cqe_q || part_q == Head)));
@@ -156,7 +157,7 @@ always_comb if (rst_ni) begin
   if (ready_o) assert (step_q == StepReady && !failed_q);
   if (f_running && step_q == StepAqa) assert (clear_o || !f_used_q);
   if (f_running && step_q > StepAqa && step_q < StepReady) assert (!f_used_q);
-  if (f_running && step_q == StepReady && !ready_o) assert (!f_used_q);
+  if (f_running && step_q == StepReady && !ready_o && !shutting_q) assert (!f_used_q);
   if (f_running && step_q > StepController) assert (mdts_q == '0 || mdts_q >= 4'($clog2(ChunkPages)));
   if (f_running && step_q > StepFormat) assert ((block_512_q || block_4096_q) && !metadata_q);
   if (f_running && step_q > StepCapLow) assert (cap_o[15:0] >= 16'(Entries - 1));
@@ -179,4 +180,57 @@ always_comb if (f_running) begin
   if (step_q > StepEndCap && step_q <= StepEndControl) assert (payload_q <= f_end_payload_q);
   if (req_valid_o && (step_q == StepRootControl || step_q == StepEndControl))
     assert (req_data_o[7:5] == payload_q && req_data_o[14:12] == 3'd2);
+end
+
+// Resets. From a reset on, PERST# is asserted until step 45 ends; that lasts 2^ResetShift ticks, all of them after the root port was told
+// to reset, too. Until then no access goes beyond the root port but the one that was under way.
+logic [ResetShift:0] f_held_q = '0;     // ticks in step 45
+logic                f_reset_q = 1'b1;  // the end of a reset is due
+logic                f_perst_q = 1'b0, f_told_q = 1'b0, f_ending_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_held_q   <= !rst_ni || step_q != StepHold ? '0 : f_held_q + (ResetShift + 1)'(tick_i && !(&f_held_q));
+  f_reset_q  <= !rst_ni || reset_i || (f_reset_q && !held);
+  f_perst_q  <= rst_ni && perst_o;
+  f_ending_q <= rst_ni && f_held_q >= (ResetShift + 1)'(1 << ResetShift);
+  // Secondary bus reset in the root port, as far as it was written.
+  if (!rst_ni) f_told_q <= 1'b0;
+  else if (req_valid_o && req_ready_i && req_write_o && req_addr_o == 32'h8000_003c) f_told_q <= req_data_o[22];
+end
+always_comb if (rst_ni) begin
+  assert (perst_o == f_reset_q);
+  if (f_perst_q && !perst_o) assert (f_ending_q);
+  if (step_q == StepHold) begin
+    assert (perst_o && timer_q == (UnitShift + 9)'(f_held_q) && !failed_q);
+    assert (timer_q < (UnitShift + 9)'(1 << ResetShift) || (timer_q == (UnitShift + 9)'(1 << ResetShift) && (live || begin_q)));
+    assert (f_told_q == hot_q);
+  end
+  if (req_valid_o && in_reset) assert (req_write_o && req_addr_o == 32'h8000_003c && req_data_o == (step_q == StepReset ? 32'h0040_0000 : '0));
+  if (step_q == StepReset) assert (perst_o);
+  // The root port is told to end what it was told to begin.
+  if (f_told_q) assert (hot_q);
+  if (hot_q) assert (in_reset);
+  if (step_q == StepReset && access_q && !req_q) assert (f_told_q);
+  if (step_q == StepRelease) assert (hot_q && (!access_q || req_q || !f_told_q));
+  if (perst_o) assert (begin_q || step_q == StepReset || step_q == StepHold);
+end
+
+// A ready drive is looked at: an access is under way in 2^PollShift ticks after the last answer and one more. What it says of a lost drive
+// ends ready_o, is told once, and begins a bring-up.
+logic [PollShift+1:0] f_unseen_q = '0;  // ticks
+logic                 f_fatal_q = 1'b0, f_fatal2_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || step_q != StepReady || access_q || answer) f_unseen_q <= '0;
+  else if (tick_i && !(&f_unseen_q)) f_unseen_q <= f_unseen_q + 1'b1;
+  f_fatal_q  <= rst_ni && arrived && step_q == StepReady && live && (rsp_error_i || rsp_data_i[1]);
+  f_fatal2_q <= f_fatal_q && live && step_q == StepReady;
+end
+always_comb if (rst_ni) begin
+  if (ready_o && live && !f_end_q) assert (f_unseen_q <= (PollShift + 2)'((1 << PollShift) + 1));
+  if (step_q == StepReady && live && !access_q && !answer) begin
+    assert (timer_q == (UnitShift + 9)'(f_unseen_q));
+    assert (timer_q <= (UnitShift + 9)'(1 << PollShift));
+  end
+  if (f_fatal2_q) assert (lost_o != '0 && begin_q);
+  assert (lost_o == (lost_o & -lost_o));
+  if (lost_o != '0) assert (begin_q);
 end

@@ -72,13 +72,32 @@ always_ff @(posedge clk_i) begin
   end
 end
 
-// Bytes of the chunks that succeeded before the first failure, by the sizes that were given with their commands.
+// Environment of a replay: nvs_egress holds up to three chunks that it was given, and delivers them in order or drops them.
+logic [1:0] f_egress_q = '0;
+logic       f_give, f_deliver;
+assign f_give    = chunk_valid_o && chunk_ready_i;
+assign f_deliver = Replay != 0 && delivered_i;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || (drop_o && egress_idle_i)) f_egress_q <= '0;
+  else f_egress_q <= f_egress_q + 2'(f_give) - 2'(f_deliver);
+end
+always_comb if (Replay != 0) begin
+  if (f_egress_q == 2'd3) assume (!chunk_ready_i);
+  if (f_egress_q == 2'd0) assume (!delivered_i);
+  if (f_egress_q == 2'd0) assume (egress_idle_i);
+  else if (!drop_o) assume (!egress_idle_i);
+  if (egress_idle_i) assume (!delivered_i);
+end
+
+// Bytes of the chunks that succeeded before the first failure, by the sizes that were given with their commands; of a replay, of those that
+// were delivered.
 logic [SizeWidth-1:0] f_size_q [8];
-logic [2:0]           f_size_in_q = '0, f_size_out_q = '0;
+logic [2:0]           f_size_in_q = '0, f_size_mid_q = '0, f_size_out_q = '0;
 logic [63:0]          f_bytes_q = '0;
 always_ff @(posedge clk_i) begin
   if (!rst_ni || (state_q == Idle && start_i)) begin
     f_size_in_q  <= '0;
+    f_size_mid_q <= '0;
     f_size_out_q <= '0;
     f_bytes_q    <= '0;
   end else begin
@@ -86,7 +105,9 @@ always_ff @(posedge clk_i) begin
       f_size_q[f_size_in_q] <= next_bytes_q;
       f_size_in_q <= f_size_in_q + 1'b1;
     end
-    if (Replay == 0 && retire_take) f_size_out_q <= f_size_out_q + 1'b1;
+    if (retire_take) f_size_mid_q <= f_size_mid_q + 1'b1;
+    if (Replay == 0 ? retire_take : delivered_i) f_size_out_q <= f_size_out_q + 1'b1;
+    if (Replay != 0 && delivered_i && !drop_o) f_bytes_q <= f_bytes_q + 64'(f_size_q[f_size_out_q]);
     if (Replay == 0 && retire_take && !retire_failed && !failed_q && !lost_q) f_bytes_q <= f_bytes_q + 64'(f_size_q[f_size_out_q]);
   end
 end
@@ -105,6 +126,10 @@ always_comb if (rst_ni) begin
   // The run: whole chunks, but for the last one of a stream.
   assert (bytes_o + (run_add_q ? 64'(run_bytes_q) : 64'd0) == f_bytes_q);
   if (ended_q) assert (!run_add_q);
+  // A replay hands on what its command read, until it fails or is stopped; nothing is under way at its end.
+  if (f_give) assert (Replay != 0 && chunk_bytes_o == f_size_q[f_size_mid_q] && !failed_q && !lost_q && !stopped_q);
+  if (Replay != 0 && (state_q == Idle || state_q == Total)) assert (f_egress_q == '0 || stopped_q || lost_q);
+  if (Replay != 0 && ended_q && status_o[1]) assert (run_q == total_q && bytes_o == f_bytes_q);
   // All chunks of the range, or of LENGTH, are the session's.
   if (state_q == Run && !length_short_q) assert ((NoWidth + 3)'(total_q) == (NoWidth + 3)'(Drives) * ((NoWidth + 3)'(last_q - first_q) + 1'b1));
   if (state_q == Run && length_short_q) assert ((NoWidth + 1)'(total_q) == length_chunks_q && length_chunks_q <= (NoWidth + 1)'(total));

@@ -37,12 +37,13 @@ module nvs_core_shift #(
   logic [8*Drives-1:0] dev_aw_len_i, dev_ar_len_i, link_width_i;
   logic [DataWidth*Drives-1:0] dev_w_data_i;
   logic [BeatBytes*Drives-1:0] dev_w_strb_i;
-  logic [2*Drives-1:0] bar_b_resp_i, bar_r_resp_i;
+  logic [2*Drives-1:0] bar_b_resp_i, bar_r_resp_i, dev_aw_burst_i, dev_ar_burst_i;
+  logic [3*Drives-1:0] dev_aw_size_i, dev_ar_size_i;
   logic [32*Drives-1:0] bar_r_data_i;
   logic [4*Drives-1:0] link_speed_i;
   logic s_reg_aw_ready_o, s_reg_w_ready_o, s_reg_b_valid_o, s_reg_ar_ready_o, s_reg_r_valid_o, s_ready_o, m_valid_o, m_last_o,
     mem_aw_valid_o, mem_w_valid_o, mem_w_last_o, mem_b_ready_o, mem_ar_valid_o, mem_r_ready_o, quiet_o;
-  logic [1:0] s_reg_b_resp_o, s_reg_r_resp_o, irq_o;
+  logic [1:0] s_reg_b_resp_o, s_reg_r_resp_o, irq_o, m_user_o;
   logic [31:0] s_reg_r_data_o;
   logic [DataWidth-1:0] m_data_o, mem_w_data_o;
   logic [BeatBytes-1:0] m_keep_o, mem_w_strb_o;
@@ -50,7 +51,7 @@ module nvs_core_shift #(
   logic [RingWidth-1:0] mem_aw_addr_o, mem_ar_addr_o;
   logic [7:0] mem_aw_len_o, mem_ar_len_o;
   logic [Drives-1:0] dev_aw_ready_o, dev_w_ready_o, dev_b_valid_o, dev_ar_ready_o, dev_r_valid_o, dev_r_last_o, bar_aw_valid_o,
-    bar_w_valid_o, bar_b_ready_o, bar_ar_valid_o, bar_r_ready_o;
+    bar_w_valid_o, bar_b_ready_o, bar_ar_valid_o, bar_r_ready_o, perst_o, irq_lost_o;
   logic [IdWidth*Drives-1:0] dev_b_id_o, dev_r_id_o;
   logic [2*Drives-1:0] dev_b_resp_o, dev_r_resp_o;
   logic [DataWidth*Drives-1:0] dev_r_data_o;
@@ -59,9 +60,9 @@ module nvs_core_shift #(
 
   localparam int unsigned InBits  =
     15 + 2 * 12 + 32 + 4 + 2 * DataWidth + BeatBytes + 2 * 3 + 2 * 2 + 12 * Drives + 2 * IdWidth * Drives + 2 * 40 * Drives
-      + 3 * 8 * Drives + DataWidth * Drives + BeatBytes * Drives + 2 * 2 * Drives + 32 * Drives + 4 * Drives;
+      + 3 * 8 * Drives + DataWidth * Drives + BeatBytes * Drives + 4 * 2 * Drives + 2 * 3 * Drives + 32 * Drives + 4 * Drives;
   localparam int unsigned OutBits =
-    15 + 3 * 2 + 32 + 2 * DataWidth + 2 * BeatBytes + 2 * 3 + 2 * RingWidth + 2 * 8 + 11 * Drives + 2 * IdWidth * Drives
+    15 + 4 * 2 + 32 + 2 * DataWidth + 2 * BeatBytes + 2 * 3 + 2 * RingWidth + 2 * 8 + 13 * Drives + 2 * IdWidth * Drives
       + 2 * 2 * Drives + DataWidth * Drives + 3 * 32 * Drives + 4 * Drives;
   logic [InBits-1:0] in_q;
   assign {
@@ -70,7 +71,8 @@ module nvs_core_shift #(
     mem_b_id_i, mem_b_resp_i, mem_ar_ready_i, mem_r_valid_i, mem_r_id_i, mem_r_data_i, mem_r_resp_i, mem_r_last_i, dev_aw_valid_i,
     dev_aw_id_i, dev_aw_addr_i, dev_aw_len_i, dev_w_valid_i, dev_w_data_i, dev_w_strb_i, dev_w_last_i, dev_b_ready_i, dev_ar_valid_i,
     dev_ar_id_i, dev_ar_addr_i, dev_ar_len_i, dev_r_ready_i, bar_aw_ready_i, bar_w_ready_i, bar_b_valid_i, bar_b_resp_i, bar_ar_ready_i,
-    bar_r_valid_i, bar_r_data_i, bar_r_resp_i, link_up_i, link_speed_i, link_width_i
+    bar_r_valid_i, bar_r_data_i, bar_r_resp_i, link_up_i, link_speed_i, link_width_i,
+    dev_aw_size_i, dev_ar_size_i, dev_aw_burst_i, dev_ar_burst_i
   } = in_q;
 
   logic [OutBits-1:0] out_q;
@@ -84,7 +86,7 @@ module nvs_core_shift #(
       mem_w_valid_o, mem_w_data_o, mem_w_strb_o, mem_w_last_o, mem_b_ready_o, mem_ar_valid_o, mem_ar_id_o, mem_ar_addr_o, mem_ar_len_o,
       mem_r_ready_o, dev_aw_ready_o, dev_w_ready_o, dev_b_valid_o, dev_b_id_o, dev_b_resp_o, dev_ar_ready_o, dev_r_valid_o, dev_r_id_o,
       dev_r_data_o, dev_r_resp_o, dev_r_last_o, bar_aw_valid_o, bar_aw_addr_o, bar_w_valid_o, bar_w_data_o, bar_w_strb_o, bar_b_ready_o,
-      bar_ar_valid_o, bar_ar_addr_o, bar_r_ready_o, irq_o, quiet_o
+      bar_ar_valid_o, bar_ar_addr_o, bar_r_ready_o, irq_o, quiet_o, m_user_o, perst_o, irq_lost_o
     } : {1'b0, out_q[OutBits-1:1]};
   end
 

@@ -47,6 +47,7 @@
 //! | 0x2c | `DOORBELLS` | 32 | doorbells written, modulo 2^32 |
 //! | 0x30 | `PROTOCOL_ERRORS` | 32 | events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none |
 //! | 0x34 | `CONTROL` | 32 | write 1 to act |
+//! | 0x38 | `LOST` | 32 | why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt |
 
 use super::{ControlBits, Register, RegisterField, StatusBits};
 
@@ -183,10 +184,24 @@ pub mod drive {
     pub const PROTOCOL_ERRORS: Register = Register::new(0x30, 32);
     /// Write 1 to act; reads as 0.
     pub const CONTROL: Register = Register::new(0x34, 32);
-    /// `CONTROL`, bit 0: begin bring-up again.
+    /// `CONTROL`, bit 0: reset the drive by PERST# and hot reset, and begin bring-up again.
     pub const CONTROL_RESTART: RegisterField = RegisterField::new(0, 0);
     /// `CONTROL`, bit 1: orderly shutdown.
     pub const CONTROL_SHUTDOWN: RegisterField = RegisterField::new(1, 1);
+    /// `CONTROL`, bit 2: clear LOST, and with it the interrupt.
+    pub const CONTROL_ACKNOWLEDGE: RegisterField = RegisterField::new(2, 2);
+    /// Why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt; read only.
+    pub const LOST: Register = Register::new(0x38, 32);
+    /// `LOST`, bit 0: the link went down, without RESTART.
+    pub const LOST_LINK: RegisterField = RegisterField::new(0, 0);
+    /// `LOST`, bit 1: a command was not completed in COMMAND_TIMEOUT.
+    pub const LOST_LATE: RegisterField = RegisterField::new(1, 1);
+    /// `LOST`, bit 2: controller fatal status (CSTS.CFS).
+    pub const LOST_FATAL: RegisterField = RegisterField::new(2, 2);
+    /// `LOST`, bit 3: CSTS reads as ones.
+    pub const LOST_ONES: RegisterField = RegisterField::new(3, 3);
+    /// `LOST`, bit 4: a doorbell or a read of CSTS had an error, or no answer in time.
+    pub const LOST_ACCESS: RegisterField = RegisterField::new(4, 4);
 }
 
 impl ControlBits {

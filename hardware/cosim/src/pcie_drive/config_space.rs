@@ -7,6 +7,9 @@ const BAR0: usize = 0x10;
 const BUS_NUMBERS: usize = 0x18;
 const MEMORY_WINDOW: usize = 0x20;
 const CAPABILITIES: usize = 0x34;
+/// Interrupt line, interrupt pin, Bridge Control.
+const BRIDGE_CONTROL: usize = 0x3c;
+const SECONDARY_BUS_RESET: u32 = 1 << 22;
 /// Bits of the Command register.
 const MEMORY_SPACE: u32 = 1 << 1;
 const BUS_MASTER: u32 = 1 << 2;
@@ -122,6 +125,7 @@ impl ConfigSpace {
         root.set(BUS_NUMBERS, 0, 0x00ff_ffff);
         root.set(MEMORY_WINDOW, 0, 0xfff0_fff0);
         root.set(CAPABILITIES, 0x40, 0);
+        root.set(BRIDGE_CONTROL, 0, 0x0043_00ff);
         root.set(0x40, POWER_MANAGEMENT | 0x60 << 8 | 3 << 16, 0);
         root.set(0x60, MSI | (ROOT_EXPRESS as u32) << 8, 0x0071_0000);
         // Port type 4: root port of a root complex.
@@ -188,6 +192,11 @@ impl ConfigSpace {
     pub(super) fn write_endpoint(&mut self, address: u32, value: u32, strobes: u8) {
         self.endpoint
             .write(address as usize & 0xfff, value, strobes);
+    }
+
+    /// The root port holds the link in hot reset.
+    pub(super) fn is_in_hot_reset(&self) -> bool {
+        self.root.read(BRIDGE_CONTROL) & SECONDARY_BUS_RESET != 0
     }
 
     pub(super) fn is_in_window(&self, address: u32) -> bool {

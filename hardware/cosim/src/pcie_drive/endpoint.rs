@@ -17,11 +17,14 @@ use assay_nvme_spec::{CompletionEntry, StatusCode, SubmissionEntry};
 use assay_units::Nanos;
 
 use super::command::FetchedCommand;
-use super::faults::{CommandHook, CompletionFault, Disposition};
+use super::faults::{CommandHook, CompletionFault, Disposition, Wedge};
 use super::fetch::Fetcher;
 use super::memory::{BusMemory, FetchedBytes};
 use super::posted::{HostQueue, PendingEntry, PostedWrites};
 use crate::CYCLE_NS;
+
+/// CSTS.CFS.
+const FATAL_STATUS: u32 = 1 << 1;
 
 /// An opcode that no controller supports, for commands that the hook answers.
 const UNSUPPORTED: u8 = 0x7f;
@@ -56,6 +59,7 @@ pub(super) struct Endpoint {
     pub(super) counters: DriveCounters,
     pub(super) hook: Option<Box<dyn CommandHook>>,
     pub(super) completion_faults: BTreeMap<u64, CompletionFault>,
+    pub(super) wedge: Option<Wedge>,
     memory: BusMemory,
     /// Commands announced to the controller, by key; then started ones, by queue and identifier.
     announced: BTreeMap<u32, StartedCommand>,
@@ -83,6 +87,7 @@ impl Endpoint {
             counters: DriveCounters::default(),
             hook: None,
             completion_faults: BTreeMap::new(),
+            wedge: None,
             memory: BusMemory::default(),
             announced: BTreeMap::new(),
             started: BTreeMap::new(),
@@ -105,13 +110,24 @@ impl Endpoint {
         self.controller.drive().is_present()
     }
 
+    /// Present, and no controller that hangs.
+    pub(super) fn is_working(&self) -> bool {
+        self.is_present() && self.wedge.is_none()
+    }
+
     pub(super) fn event_cycle(&self) -> u64 {
-        self.event_cycle
+        match self.wedge {
+            Some(_) => u64::MAX,
+            None => self.event_cycle,
+        }
     }
 
     /// Lets the controller work up to this cycle.
     #[inline]
     pub(super) fn run(&mut self, cycle: u64) {
+        if self.wedge.is_some() {
+            return;
+        }
         if self.event_cycle <= cycle {
             self.advance(cycle);
         }
@@ -179,7 +195,9 @@ impl Endpoint {
 
     /// Gives the controller all commands whose bytes have arrived.
     pub(super) fn submit(&mut self, cycle: u64) {
-        while let Some(command) = self.fetcher.take_ready() {
+        while self.wedge.is_none()
+            && let Some(command) = self.fetcher.take_ready()
+        {
             self.announce(cycle, command);
         }
     }
@@ -346,6 +364,15 @@ impl Endpoint {
     }
 
     pub(super) fn write_register(&mut self, cycle: u64, offset: u64, value: u32) {
+        if self.wedge == Some(Wedge::Fatal)
+            && offset == register::CC
+            && !Configuration::from_raw(value).enable()
+        {
+            self.wedge = None;
+        }
+        if self.wedge.is_some() {
+            return;
+        }
         self.run(cycle);
         let now = Nanos(cycle * CYCLE_NS);
         if offset >= register::DOORBELLS {
@@ -365,7 +392,12 @@ impl Endpoint {
 
     pub(super) fn read_register(&mut self, cycle: u64, offset: u64) -> u32 {
         self.run(cycle);
-        self.controller.read_register(offset, 4) as u32
+        let value = self.controller.read_register(offset, 4) as u32;
+        match self.wedge {
+            Some(Wedge::Ones) => u32::MAX,
+            Some(Wedge::Fatal) if offset == register::CSTS => value | FATAL_STATUS,
+            _ => value,
+        }
     }
 
     fn is_enabled(&self) -> bool {
@@ -415,7 +447,9 @@ impl Endpoint {
         self.written.clear();
     }
 
+    /// The link is down, which resets the controller.
     pub(super) fn disconnect(&mut self, cycle: u64) {
+        self.wedge = None;
         self.write_register(cycle, register::CC, 0);
         self.reset();
         self.fetcher.disconnect();

@@ -20,6 +20,17 @@ pub enum CompletionFault {
     Missing,
 }
 
+/// How a controller hangs until it is reset. Nothing completes, and doorbells have no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wedge {
+    /// CSTS.CFS is set. A reset of the controller ends it.
+    Fatal,
+    /// Writes to registers have no effect: CSTS.RDY stays 1. PERST# or a hot reset ends it.
+    StuckReady,
+    /// Registers read as ones, but the configuration space answers. PERST# or a hot reset ends it.
+    Ones,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
     /// Packets on the link are lost, the endpoint is reset.
@@ -30,8 +41,10 @@ pub enum LinkEvent {
     PowerLoss,
     /// The link is still reported up: register reads are ones, and nothing completes.
     SurpriseRemoval,
-    /// The endpoint does not answer register accesses any more.
+    /// The endpoint does not answer register accesses any more. PERST# or a hot reset ends it.
     SilentRegisters,
+    /// The controller hangs.
+    Wedge(Wedge),
     /// The drive reads a bus address without a command; the length is within 4 KiB.
     Read {
         /// Bus address.

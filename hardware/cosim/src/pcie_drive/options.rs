@@ -17,6 +17,10 @@ pub struct PcieDriveOptions {
     pub staging_bytes: u64,
     /// The drive fetches no further entry before one of so many I/O commands has ended.
     pub max_commands: u32,
+    /// PERST# of the core reaches the drive.
+    pub has_perst: bool,
+    /// The root port does a hot reset (Bridge Control, Secondary Bus Reset).
+    pub has_hot_reset: bool,
 }
 
 impl PcieDriveOptions {
@@ -30,6 +34,8 @@ impl PcieDriveOptions {
             back_pressure_percent: 0,
             staging_bytes: 1 << 20,
             max_commands: u32::MAX,
+            has_perst: true,
+            has_hot_reset: true,
         }
     }
 }
@@ -49,6 +55,8 @@ pub struct PcieDriveCounters {
     pub register_writes: u64,
     /// Refused by the root port: no bus master, or an address that is not the core's.
     pub refused_requests: u64,
+    /// By PERST# or by the root port.
+    pub resets: u64,
     /// Packets longer than the receiver's Max_Payload_Size, which are lost.
     pub malformed_packets: u64,
 }

@@ -156,7 +156,7 @@ impl PcieDrive {
         if !self.replies.is_empty() {
             return Some(0);
         }
-        if !self.endpoint.is_present() || !self.config.is_bus_master() {
+        if !self.endpoint.is_working() || !self.config.is_bus_master() {
             return None;
         }
         let payload = self.config.endpoint_payload_bytes();
@@ -183,7 +183,7 @@ impl PcieDrive {
                 self.send_up(cycle, REGISTER_BYTES, reply);
                 continue;
             }
-            if !self.endpoint.is_present() || !self.config.is_bus_master() {
+            if !self.endpoint.is_working() || !self.config.is_bus_master() {
                 return;
             }
             if !self.send_read(cycle) && !self.send_write(cycle) {

@@ -18,6 +18,10 @@ pub struct Rough {
     pub link: LinkOptions,
     /// Back-pressure of the drives, percent.
     pub percent: u8,
+    /// PERST# reaches the drives.
+    pub has_perst: bool,
+    /// The root ports do hot resets.
+    pub has_hot_reset: bool,
     /// The rest.
     pub world: WorldOptions,
 }
@@ -27,6 +31,8 @@ impl Default for Rough {
         Rough {
             link: LinkOptions::new(3, 4),
             percent: 0,
+            has_perst: true,
+            has_hot_reset: true,
             world: WorldOptions::default(),
         }
     }
@@ -66,6 +72,8 @@ pub fn core_in(
         let mut pcie_drive = PcieDriveOptions::new(rough.link, configuration.data_width);
         pcie_drive.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
         pcie_drive.back_pressure_percent = rough.percent;
+        pcie_drive.has_perst = rough.has_perst;
+        pcie_drive.has_hot_reset = rough.has_hot_reset;
         PcieDrive::from_profile(profile.clone(), drive_options, pcie_drive).expect("a drive")
     };
     let drives = (0..configuration.drives).map(drive).collect();
@@ -86,6 +94,8 @@ pub fn slot_core(
         let mut pcie_drive = PcieDriveOptions::new(rough.link, configuration.data_width);
         pcie_drive.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
         pcie_drive.back_pressure_percent = rough.percent;
+        pcie_drive.has_perst = rough.has_perst;
+        pcie_drive.has_hot_reset = rough.has_hot_reset;
         let (profile, options) = (profile.clone(), options.clone());
         let make = move || PcieDrive::from_profile(profile.clone(), options.clone(), pcie_drive);
         Slot::new(move || make().expect("a drive"))

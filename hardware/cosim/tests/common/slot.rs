@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use assay_cosim::pcie_drive::{CommandHook, Disposition, LinkEvent, PcieDrive, PcieFault};
+use assay_cosim::pcie_drive::{CommandHook, Disposition, LinkEvent, PcieDrive, PcieFault, Wedge};
 use assay_cosim::signals::{DriveInputs, DriveOutputs};
 use assay_cosim::world::DriveSide;
 use assay_nvme_spec::nvm::Read;
@@ -21,6 +21,8 @@ pub enum Loss {
     NoCompletion,
     /// Registers are not answered any more.
     SilentRegisters,
+    /// The controller hangs.
+    Wedged(Wedge),
 }
 
 /// Faults to come.
@@ -167,6 +169,7 @@ impl DriveSide for Slot {
                 Loss::Removal => Some(LinkEvent::SurpriseRemoval),
                 Loss::NoCompletion => None,
                 Loss::SilentRegisters => Some(LinkEvent::SilentRegisters),
+                Loss::Wedged(wedge) => Some(LinkEvent::Wedge(wedge)),
             };
             if let Some(event) = event {
                 self.far.add_fault(PcieFault::At { cycle, event });

@@ -279,7 +279,7 @@ impl Raw {
         self.slot().disarm();
         match loss {
             Loss::LinkDown => self.slot().now(LinkEvent::Up),
-            Loss::NoCompletion => {}
+            Loss::NoCompletion | Loss::Wedged(_) => {}
             Loss::Removal | Loss::SilentRegisters => {
                 self.slot().now(LinkEvent::Down);
                 self.run(4000);

@@ -438,7 +438,7 @@ impl Pair {
         };
         match loss {
             Loss::LinkDown => slot.now(LinkEvent::Up),
-            Loss::NoCompletion => {}
+            Loss::NoCompletion | Loss::Wedged(_) => {}
             Loss::Removal | Loss::SilentRegisters => {
                 self.link_down();
                 self.core.world().drives[0].replace(REGION_BYTES as usize);
