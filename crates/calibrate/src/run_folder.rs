@@ -32,7 +32,7 @@ pub struct FitTargets {
 }
 
 /// Measurements of the drive with this label, or of the only one. [`CalibrateError::NoTargets`]
-/// when it is not in the run, or several are and none is named.
+/// when it is not in the run, several are and none is named, or no cell has a figure.
 pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, CalibrateError> {
     let drives = &run.manifest.drives;
     let labels: Vec<&str> = drives.iter().map(|d| d.label.as_str()).collect();
@@ -47,11 +47,19 @@ pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, Calibr
     let run_id = &run.manifest.run_id;
     let mut out = FitTargets {
         label: format!("run {run_id} of {}", labels[index]),
-        capacity_bytes: Some(drives[index].capacity_bytes),
+        capacity_bytes: Some(drives[index].capacity_bytes).filter(|bytes| *bytes > 0),
         ..FitTargets::default()
     };
+    let imported = run.manifest.imported.as_ref();
+    let unknown = Unknown {
+        state: match imported.map(|import| import.state.as_str()) {
+            Some("empty") => PriorState::Fresh,
+            _ => PriorState::Filled,
+        },
+        area_bytes: out.capacity_bytes.unwrap_or(0),
+    };
     for cell in run.cells.iter().filter(|c| c.plan.drives.contains(&index)) {
-        match figures(cell, index, run_id) {
+        match figures(cell, index, run_id, unknown) {
             Ok(figures) => {
                 for figure in figures {
                     // A cell that was measured twice must not count twice.
@@ -63,10 +71,33 @@ pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, Calibr
             Err(why) => out.left_out.push((cell.plan.id.clone(), why)),
         }
     }
-    Ok(out)
+    match (out.measurements.is_empty(), out.left_out.first()) {
+        (true, Some((cell, why))) => Err(CalibrateError::NoTargets {
+            what: out.label,
+            why: format!(
+                "none of its {} cells has one; {cell}: {why}",
+                out.left_out.len()
+            ),
+        }),
+        _ => Ok(out),
+    }
 }
 
-fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurement>, String> {
+/// What stands for a workload's own values where an imported file does not have them.
+#[derive(Clone, Copy)]
+struct Unknown {
+    /// As stated when it was imported; without that, filled: drives in use are.
+    state: PriorState,
+    /// The capacity: 0 where that is unknown too.
+    area_bytes: u64,
+}
+
+fn figures(
+    cell: &CellRecord,
+    drive: usize,
+    run_id: &str,
+    unknown: Unknown,
+) -> Result<Vec<Measurement>, String> {
     match &cell.state {
         CellState::Finished => {}
         CellState::Skipped(why) => return Err(format!("skipped: {why}")),
@@ -76,6 +107,9 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
     if cell.plan.kind != CellKind::Measure {
         return Err("not a measured workload of one drive in steady state".to_owned());
     }
+    if let Some(why) = &cell.plan.unfit {
+        return Err(why.clone());
+    }
     let measured = cell.drives.iter().find(|d| d.drive == drive);
     let result = measured
         .and_then(|d| d.result.as_ref())
@@ -83,7 +117,7 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
     if result.errors() > 0 {
         return Err(format!("{} of its I/Os failed", result.errors()));
     }
-    let workload = workload(&cell.plan.workload, result)?;
+    let workload = workload(&cell.plan.workload, result, unknown)?;
     let latency = result.latency();
     let us = |ns: u64, enough: bool| if enough { ns as f64 / 1000.0 } else { 0.0 };
     let mut out = Vec::new();
@@ -119,7 +153,11 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
 }
 
 /// The cell's workload, or why it is no reference workload.
-fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkload, String> {
+fn workload(
+    cell: &WorkloadRecord,
+    result: &CellResult,
+    unknown: Unknown,
+) -> Result<ReferenceWorkload, String> {
     let (access, op) = ReferenceWorkload::parse_rw(&cell.rw)
         .ok_or_else(|| format!("{}: mixed reads and writes", cell.rw))?;
     if cell.rate_iops > 0.0 || cell.options.contains("--rate") {
@@ -147,7 +185,16 @@ fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkl
         "zero" => (DataClass::Zero, PriorState::Filled),
         "unwritten" => (DataClass::Incompressible, PriorState::Fresh),
         "incompressible" | "as found" | "" => (DataClass::Incompressible, PriorState::Filled),
+        // fio writes random bytes unless it is told otherwise.
+        "unknown" => (DataClass::Incompressible, unknown.state),
         other => return Err(format!("data {other:?}: not a class that is simulated")),
+    };
+    let area_bytes = match cell.span_bytes {
+        0 if unknown.area_bytes == 0 => {
+            return Err("unknown area: import it with --capacity".to_owned());
+        }
+        0 => unknown.area_bytes,
+        span => span,
     };
     let block_bytes = u32::try_from(cell.bs_bytes)
         .ok()
@@ -161,7 +208,7 @@ fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkl
         queue_depth: cell.iodepth.max(1),
         data,
         state,
-        area_bytes: cell.span_bytes.max(cell.bs_bytes),
+        area_bytes: area_bytes.max(cell.bs_bytes),
         // A write cache must fill as far as it did in the run.
         ios: (op == Op::Write).then(|| result.write.ios.max(1)),
     })

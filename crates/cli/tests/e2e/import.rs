@@ -217,6 +217,36 @@ fn an_export_in_fios_layout_comes_back() {
     }
 }
 
+/// A profile is fitted to imported figures as to the run's own; what is not compared is not fitted.
+#[test]
+fn imported_figures_are_fitted_and_judged() {
+    let fixture = Fixture::in_memory();
+    let job = "job sim:samsung-951 --rw randread --bs 4k --runtime 1s";
+    fixture.ok(&format!("{job} --iodepth 1 --out own"));
+    fixture.ok("export own --format fio-json -o own-fio.json");
+    fixture.ok("import own-fio.json --out back --model SM951 --capacity 128GB");
+    let fit = |run: &str| {
+        let fitted = fixture.json(&format!(
+            "fit samsung-951 --to {run} --free nand.read_ns=20000..90000 --evaluations 10 --name \
+             {run}-twin"
+        ));
+        fitted["residuals"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(fit("back"), fit("own"));
+    let verdict = fixture.json("verdict back");
+    assert_eq!(
+        verdict["drives"][0]["verdict"]["result"], "undecided",
+        "{verdict}"
+    );
+    let small = fixture
+        .text("own-fio.json")
+        .replace("\"size\"", "\"nosize\"");
+    fixture.write("small.json", small);
+    fixture.ok("import small.json --out small");
+    let fitted = fixture.run("fit samsung-951 --to small --name x");
+    fitted.refuses(2, &["unknown area: import it with --capacity"]);
+}
+
 /// A broken file is named, and all others are imported; a page that lies about its drive is asked
 /// for one.
 #[test]
