@@ -1,6 +1,6 @@
 # Build targets of assay; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: rtl-bench help build dist licences demo test test-long soak fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
+.PHONY: rtl-bench rtl-cocotb help build dist licences demo test test-long soak fuzz fuzz-properties rtl rtl-long registers check bench fidelity statistics fleet-scaling predictions fit clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -41,7 +41,7 @@ fuzz: ## coverage-guided fuzzing of every parser of foreign bytes; T=10m per tar
 fuzz-properties: ## repeat the property tests with new random cases; MINUTES=10
 	@scripts/fuzz-properties $(MINUTES)
 
-rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area, packages
+rtl: ## hardware core: lint, proofs, all mutants that the proofs must find, area, packages, all scenarios of the cocotb bench
 	@scripts/ensure-packages
 	@hardware/rtl/check
 
@@ -54,6 +54,9 @@ rtl-long: ## hardware core: tests of every configuration and the long ones, faul
 rtl-bench: ## hardware core, simulated: cycles per chunk, all widths, drives, plans, sweep to 512 MiB; an hour. CORE="sweep 1024" selects
 	@cargo build --release -p assay-cosim --features all-configurations --example performance
 	@. scripts/lib.sh && core="$$(target_directory)/release/examples/performance" && "$$core" $(or $(CORE),all 4096)
+
+rtl-cocotb: ## hardware core: all scenarios of the public bench (hardware/cocotb) in three configurations; NVS_SEED=N chooses the random numbers
+	@hardware/rtl/check bench
 
 registers: ## regenerate the hardware core's register file, its Rust constants, register map, C header and SystemRDL from hardware/rtl/registers.toml
 	cargo run -q -p assay-register-map

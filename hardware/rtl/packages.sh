@@ -23,6 +23,7 @@ packages() {
   "$python" ../packages/check_systemrdl.py
   fusesoc_lint
   bender_sources
+  litex_simulation
 }
 
 # The lint target, and a set of parameters that the core refuses.
@@ -48,4 +49,12 @@ bender_sources() {
   "$bender" -d "$work/bender" script flist 2>"$work/log" >"$work/files"
   diff <(printf '%s\n' "${modules[@]}") <(sed -n 's|.*/||p' "$work/files") || { echo "packages: Bender's files (>) are not those of hardware/rtl (<)" >&2; exit 1; }
   echo "Bender: ${#modules[@]} files"
+}
+# Builds and runs LiteX's simulation of the core. The console's modules of that simulation need json-c and libevent.
+litex_simulation() {
+  { printf '#include <json-c/json.h>\n#include <event2/event.h>\n' | cc -E - ; } >/dev/null 2>&1 ||
+    { echo "skipped: the LiteX module; it needs apt-get install libjson-c-dev libevent-dev"; complete=no; return; }
+  # LiteX calls the tools of its environment.
+  PATH=$(realpath ../../target/rtl-packages/bin):$PATH "$python" ../litex/test_nvs.py "$work/litex" >"$work/log" 2>&1 || true
+  grep "^PASSED" "$work/log" | sed 's/^PASSED/LiteX: passed/' || { cat "$work/log" >&2; exit 1; }
 }

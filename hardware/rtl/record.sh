@@ -10,13 +10,15 @@ inputs_of() {
     prove.*) echo "${1#prove.}.sv" $(parts_of "${1#prove.}") $(ls "formal/${1#prove.}.svh" 2>/dev/null) ;;
     mutants) echo check record.sh nvs_*.sv formal/*.svh formal/proofs.txt formal/mutants.txt ;;
     area) echo check record.sh nvs_*.sv formal/area.txt formal/area.py ;;
-    packages) echo check packages.sh record.sh nvs_*.sv nvs_registers.rdl registers.toml ../nvs_core.core ../Bender.yml ../packages/* ;;
+    packages) echo check packages.sh record.sh nvs_*.sv nvs_registers.rdl registers.toml ../nvs_core.core ../Bender.yml ../packages/* ../litex/*.py ;;
+    bench) echo check packages.sh bench.sh record.sh nvs_*.sv registers.toml $(ls ../cocotb/* | grep -v __pycache__) ;;
   esac
 }
 
 tools_of() {
   case $1 in
     lint | packages) verilator --version ;;
+    bench) requirements ../cocotb/requirements.txt | paste -sd ' ' ;;
     *) yosys -V ;;
   esac
 }
@@ -49,7 +51,7 @@ write_record() {
   flock $lock
   {
     echo "# Steps of hardware/rtl/check that have passed; written by \`make rtl\`, read by \`make test\`. See hardware/rtl/record.sh."
-    for key in lint $(printf 'prove.%s ' "${modules[@]%.sv}") mutants area packages; do
+    for key in lint $(printf 'prove.%s ' "${modules[@]%.sv}") mutants area packages bench; do
       if [ "$key" = "$step" ]; then
         printf '\n[%s]\ndigest = "%s"\ntools = "%s"\ndate = "%s"\nseconds = %d\n' "$key" "$digest" "$(tools_of "$key")" "$(date -u +%F)" "$seconds"
       elif [ -n "$(recorded "$key" digest)" ]; then

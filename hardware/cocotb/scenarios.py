@@ -1,0 +1,712 @@
+"""The scenarios. Each compares every byte that reaches the drive or the consumer."""
+
+import os
+import random
+
+from cocotbext.axi import AxiBurstType
+
+from bench import BY_ABORT, BY_ERROR, BY_STOP, SEED, TICK_CYCLES, scenario
+from drive import DNR, FLUSH, IDENTIFY, MORE, READ, WRITE
+
+FULL = {"FINISHED", "LAST_VALID"}
+EARLY = FULL | {"EARLY_LAST"}
+# Status fields of failures: a media error, which allows another try, and one that does not.
+MEDIA_ERROR = 0x281
+HARD_ERROR = MEDIA_ERROR | DNR
+
+
+# ---- Record
+
+
+@scenario()
+async def record_one_chunk(bench):
+    await bench.record(3, bench.random_bytes(bench.chunk))
+
+
+@scenario(pauses=0.3, memory_pauses=0.2)
+async def record_many_chunks_with_pauses(bench):
+    await bench.record(1, bench.random_bytes(12 * bench.chunk))
+
+
+@scenario()
+async def record_lengths_that_end_inside_a_chunk(bench):
+    lengths = [1, bench.beat - 1, bench.beat, bench.beat + 1, 511, 512, 513, 4095, 4097, bench.chunk - 1, bench.chunk + 1]
+    for first, length in enumerate(lengths):
+        await bench.record(2 * first, bench.random_bytes(length), chunks=2)
+
+
+@scenario()
+async def record_fills_its_range(bench):
+    """The stream is longer; its rest is dropped by FLUSH_CONTROL, up to the last beat."""
+    data = bench.random_bytes(5 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 7, 2)
+    assert await bench.ended("write") == FULL
+    await bench.recorded(7, data[: 2 * bench.chunk])
+    await bench.registers.act("write.FLUSH_CONTROL", "START")
+
+    async def finished():
+        return (await bench.registers.fields("write.FLUSH_STATUS"))["FINISHED"]
+
+    await bench.until(finished, "end of the stream flush")
+    assert await bench.registers.read("write.DROPPED_BEATS") * 16 == 3 * bench.chunk
+    await bench.works()
+
+
+@scenario(pauses=0.2)
+async def record_two_packets_in_two_sessions(bench):
+    first, second = bench.random_bytes(bench.chunk + 77), bench.random_bytes(2 * bench.chunk)
+    bench.send(first)
+    bench.send(second)
+    await bench.start("write", 0, 8)
+    assert await bench.ended("write") == EARLY
+    await bench.recorded(0, first)
+    await bench.start("write", 10, 8)
+    assert await bench.ended("write") == FULL
+    await bench.recorded(10, second)
+
+
+@scenario(block_shift=12)
+async def record_and_replay_blocks_of_4096_bytes(bench):
+    await bench.record(1, bench.random_bytes(2 * bench.chunk + 4097))
+    await bench.replay(1, 3)
+
+
+@scenario(delay_cycles=(20, 4000), shuffled=True)
+async def record_with_completions_out_of_order(bench):
+    await bench.record(0, bench.random_bytes(12 * bench.chunk))
+
+
+@scenario(delay_cycles=(6000, 9000), in_flight=1)
+async def record_to_a_slow_drive_holds_the_stream(bench):
+    await bench.record(0, bench.random_bytes((bench.slots + 4) * bench.chunk))
+    assert await bench.registers.read("write.STALLS") > 0 and await bench.registers.read("write.STALL_TIME") > 0
+
+
+@scenario()
+async def record_flushes_behind_the_stream(bench):
+    data = bench.random_bytes(3 * bench.chunk + 5)
+    await bench.record(4, data, controls=("FLUSH_AFTER_WRITE",))
+    assert await bench.registers.read("write.DURABLE_BYTES") == len(data)
+    assert bench.drive.durable == [4], bench.drive.durable
+
+
+@scenario(pauses=0.3)
+async def record_flushes_within_the_stream(bench):
+    data = bench.random_bytes(8 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 0, 8)
+
+    async def some():
+        return await bench.registers.read("write.BYTES") >= 2 * bench.chunk
+
+    await bench.until(some, "two chunks")
+    await bench.registers.act("write.CONTROL", "FLUSH_NOW")
+    assert await bench.ended("write") == FULL
+    await bench.recorded(0, data)
+    durable = await bench.registers.read("write.DURABLE_BYTES")
+    assert len(bench.drive.durable) == 1 and 2 * bench.chunk <= durable <= bench.drive.durable[0] * bench.chunk
+
+
+async def stopped_record(bench, *controls):
+    """Stops within the fourth chunk; returns what was sent."""
+    data = bench.random_bytes(12 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 0, 12)
+
+    async def some():
+        return await bench.registers.read("write.BYTES") >= 2 * bench.chunk
+
+    await bench.until(some, "two chunks")
+    for control in controls:
+        await bench.registers.act("write.CONTROL", control)
+    return data
+
+
+async def prefix(bench, data):
+    """The drive has the first BYTES of the data, whole chunks, and nothing behind them."""
+    count = await bench.registers.read("write.BYTES")
+    assert 0 < count < len(data) and count % bench.chunk == 0, count
+    await bench.recorded(0, data[:count])
+    assert bench.drive.content(count, len(data) - count) == bytes(len(data) - count), "bytes behind BYTES are on the drive"
+    return count
+
+
+@scenario(pauses=0.4, delay_cycles=(20, 60))
+async def record_stopped(bench):
+    data = await stopped_record(bench, "STOP")
+    assert await bench.ended("write") == {"STOPPED", "LAST_VALID"}
+    await prefix(bench, data)
+    assert not bench.drive.durable
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario(pauses=0.4)
+async def record_aborted(bench):
+    """What follows in the packet is dropped; what was recorded is durable."""
+    data = await stopped_record(bench, "ABORT")
+    status = await bench.ended("write")
+    assert status >= {"ABORTED", "LAST_VALID"} and not status & {"FINISHED", "DEVICE_ERROR"}, status
+    count = await prefix(bench, data)
+    assert await bench.registers.read("write.DURABLE_BYTES") == count and len(bench.drive.durable) == 1
+    await bench.until(lambda: bench.source.idle(), "the rest of the packet")
+    await bench.works()
+
+
+@scenario(pauses=0.4, delay_cycles=(2000, 3000))
+async def record_aborted_behind_a_stop(bench):
+    data = await stopped_record(bench, "STOP", "ABORT")
+    assert "ABORTED" in await bench.ended("write")
+    count = await prefix(bench, data)
+    assert await bench.registers.read("write.DURABLE_BYTES") == count
+    await bench.until(lambda: bench.source.idle(), "the rest of the packet")
+    await bench.works()
+
+
+@scenario()
+async def record_pattern(bench):
+    """Each beat is the one before times x^128 modulo x^128 + x^7 + x^2 + x + 1."""
+    seed = bench.rng.getrandbits(128)
+    await bench.registers.write("write.PATTERN_SEED", seed & (1 << 64) - 1)
+    await bench.registers.write("write.PATTERN_SEED_HIGH", seed >> 64)
+    await bench.start("write", 2, 3, "PATTERN")
+    assert await bench.ended("write") == FULL
+    await bench.recorded(2, pattern(seed, 3 * bench.chunk))
+
+
+def pattern(beat, length):
+    data = bytearray()
+    while len(data) < length:
+        data += beat.to_bytes(16, "little")
+        for _ in range(128):
+            beat = beat << 1 ^ (beat >> 127) * (1 << 128 | 0x87)
+    return bytes(data[:length])
+
+
+@scenario()
+async def ranges_that_are_refused(bench):
+    media = bench.options.blocks << bench.options.block_shift
+    chunks = media // bench.chunk
+    for bank in ("write", "read"):
+        for first, last, reason in ((512, bench.chunk, "UNALIGNED"), (2 * bench.chunk, bench.chunk, "FIRST_AFTER_LAST"),
+                                    (0, chunks * bench.chunk, "OUT_OF_RANGE"), (0, 1 << 60, "OUT_OF_RANGE")):
+            await bench.registers.write(f"{bank}.FIRST_ADDRESS", first)
+            await bench.registers.write(f"{bank}.LAST_ADDRESS", last)
+            await bench.registers.act(f"{bank}.CONTROL", "START")
+            status = await bench.ended(bank)
+            assert reason in status and not status & FULL, (reason, status)
+    assert not bench.drive.log
+    # The last chunk of the media is none of them.
+    await bench.record(chunks - 1, bench.random_bytes(bench.chunk))
+    await bench.replay(chunks - 1, 1)
+
+
+@scenario(block_shift=12, blocks=1 << 40)
+async def fault_6_ranges_above_2_32_chunks(bench):
+    """A range of 2^32 + 2 chunks takes more than two."""
+    data = bench.random_bytes(5 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 9, (1 << 32) + 2)
+    assert await bench.ended("write") == FULL
+    await bench.recorded(9, data)
+    high = (1 << 33) + 3
+    await bench.record(high, data[: bench.chunk])
+    await bench.replay(high, 1)
+
+
+# ---- Replay
+
+
+@scenario()
+async def replay_one_chunk(bench):
+    bench.fill(5, 1)
+    await bench.replay(5, 1)
+
+
+@scenario(pauses=0.4, memory_pauses=0.2)
+async def replay_many_chunks_with_pauses(bench):
+    bench.fill(2, 12)
+    await bench.replay(2, 12)
+
+
+@scenario(delay_cycles=(20, 4000), shuffled=True)
+async def replay_with_completions_out_of_order(bench):
+    bench.fill(0, 12)
+    await bench.replay(0, 12)
+
+
+@scenario()
+async def replay_lengths(bench):
+    bench.fill(0, 3)
+    for length in (1, bench.beat, bench.beat + 1, 512, 4097, bench.chunk, bench.chunk + 3, 3 * bench.chunk - 1, 3 * bench.chunk):
+        await bench.replay(0, 3, length=length)
+
+
+@scenario()
+async def fault_12_length_above_the_range(bench):
+    bench.fill(0, 2)
+    await bench.start("read", 0, 2, length=2 * bench.chunk + 1)
+    assert await bench.ended("read") == {"OUT_OF_RANGE"}
+    assert not bench.drive.log
+    await bench.replay(0, 2, length=2 * bench.chunk)
+
+
+@scenario()
+async def fault_12_finished_after_the_last_beat_was_taken(bench):
+    bench.fill(0, 1)
+    bench.sink.pause = True
+    await bench.start("read", 0, 1)
+    await bench.cycles(10_000)
+    status = await bench.registers.fields("read.STATUS")
+    assert status["RUNNING"] and not status["FINISHED"], status
+    bench.sink.pause = False
+    assert await bench.ended("read") == FULL
+    await bench.replayed(0, bench.chunk)
+
+
+@scenario()
+async def fault_1_a_consumer_that_pauses_is_no_late_drive(bench):
+    """The consumer waits for ten times COMMAND_TIMEOUT, beside a recording."""
+    await bench.registers.write("drive.COMMAND_TIMEOUT", 500)
+    resets = bench.drive.resets
+    bench.fill(20, 2 * bench.slots)
+    bench.sink.pause = True
+    await bench.start("read", 20, 2 * bench.slots)
+    await bench.cycles(10 * 500 * TICK_CYCLES)
+    await bench.record(0, bench.random_bytes(3 * bench.chunk))
+    bench.sink.pause = False
+    assert await bench.ended("read") == FULL
+    await bench.replayed(20, 2 * bench.slots * bench.chunk)
+    assert bench.drive.resets == resets
+
+
+async def ended_replay(bench, act, status, user):
+    """A replay that is ended while its consumer is not ready; the next one is a packet of its own."""
+    bench.fill(0, 10)
+    await bench.start("read", 0, 10)
+
+    async def some():
+        return await bench.registers.read("read.BYTES") >= bench.chunk
+
+    await bench.until(some, "a chunk")
+    bench.sink.pause = True
+    await bench.cycles(3000)
+    await act()
+    assert await bench.ended("read") == status
+    bench.sink.pause = False
+    data, ending = await bench.frame()
+    assert ending == user, f"m_user {ending}"
+    assert 0 < len(data) < 10 * bench.chunk and data == bench.drive.content(0, len(data))[: len(data)]
+    await bench.ready()
+    await bench.replay(3, 2)
+
+
+@scenario()
+async def fault_3_4_replay_stopped(bench):
+    await ended_replay(bench, lambda: bench.registers.act("read.CONTROL", "STOP"), {"STOPPED", "LAST_VALID"}, BY_STOP)
+
+
+@scenario()
+async def fault_3_4_replay_aborted(bench):
+    await ended_replay(bench, lambda: bench.registers.act("read.CONTROL", "ABORT"), {"ABORTED", "LAST_VALID"}, BY_ABORT)
+
+
+@scenario()
+async def fault_3_4_replay_and_restart(bench):
+    await ended_replay(bench, lambda: bench.registers.act("drive.CONTROL", "RESTART"), {"DEVICE_ERROR", "LAST_VALID"}, BY_ERROR)
+
+
+@scenario(faults={(READ, 4): HARD_ERROR})
+async def fault_3_replay_that_the_drive_fails(bench):
+    bench.fill(0, 8)
+    await bench.start("read", 0, 8)
+    status = await bench.ended("read")
+    assert status == {"DEVICE_ERROR", "LAST_VALID"}, status
+    data, user = await bench.frame()
+    assert user == BY_ERROR and data == bench.drive.content(0, 4 * bench.chunk)
+    failure = await bench.registers.fields("read.DEVICE_STATUS")
+    assert failure == {"STATUS_FIELD": HARD_ERROR, "DRIVE": 0, "VALID": 1, "LBA": 4 * bench.chunk >> 9}, failure
+    await bench.replay(1, 2)
+
+
+@scenario()
+async def replay_pattern(bench):
+    """The checker finds the pattern right, and then the first wrong beat."""
+    seed = bench.rng.getrandbits(128)
+    data = bytearray(pattern(seed, 3 * bench.chunk))
+    await bench.registers.write("read.PATTERN_SEED", seed & (1 << 64) - 1)
+    await bench.registers.write("read.PATTERN_SEED_HIGH", seed >> 64)
+    bench.drive.fill(0, bytes(data))
+    await bench.start("read", 0, 3, "PATTERN")
+    assert await bench.ended("read") == FULL
+    wrong = bench.rng.randrange(len(data))
+    data[wrong] ^= 1 << bench.rng.randrange(8)
+    bench.drive.fill(0, bytes(data))
+    await bench.start("read", 0, 3, "PATTERN")
+    assert await bench.ended("read") == FULL | {"PATTERN_ERROR"}
+    assert await bench.registers.read("read.ERROR_BEAT") == wrong // 16
+
+
+# ---- Both
+
+
+async def both(bench, chunks):
+    bench.fill(100, chunks)
+    data = bench.random_bytes(chunks * bench.chunk - 33)
+    bench.send(data)
+    await bench.start("read", 100, chunks)
+    await bench.start("write", 0, chunks)
+    assert await bench.ended("write") == EARLY
+    assert await bench.ended("read") == FULL
+    await bench.recorded(0, data)
+    await bench.replayed(100, chunks * bench.chunk)
+
+
+@scenario()
+async def both_directions(bench):
+    await both(bench, 6)
+
+
+@scenario(pauses=0.4, memory_pauses=0.4, latency_cycles=200, delay_cycles=(20, 3000), shuffled=True)
+async def both_directions_with_pauses_everywhere(bench):
+    await both(bench, 6)
+
+
+@scenario(delay_cycles=(20, 60), memory_pauses=0.5, latency_cycles=400)
+async def both_directions_with_slow_memory(bench):
+    await both(bench, 5)
+
+
+@scenario()
+async def replay_of_what_was_just_recorded(bench):
+    """Stale bytes of the ring would show: the same slots hold other data each time."""
+    for first in range(3):
+        await bench.record(first * 4, bench.random_bytes(4 * bench.chunk))
+        await bench.replay(first * 4, 4)
+
+
+# ---- Faults of drive, bridge and source
+
+
+@scenario()
+async def fault_5_head_doorbells(bench):
+    """The drive notes a head doorbell that repeats its value, whatever the number of entries."""
+    await bench.record(0, bench.random_bytes(9 * bench.chunk))
+    await bench.replay(0, 9)
+    assert await bench.registers.read("drive.DOORBELLS") <= 4 * 18
+
+
+async def lost(bench, cause):
+    """A session is under way and the drive fails: it ends within some polls of CSTS, and the drive is brought up again."""
+    bench.send(bench.random_bytes(9 * bench.chunk))
+    await bench.start("write", 0, 9)
+    await bench.until(lambda: bench.drive.counts.get((True, WRITE)), "a command")
+    setattr(bench.drive, cause, True)
+    assert "DEVICE_ERROR" in await bench.ended("write")
+    assert bench.dut.irq_lost.value and await bench.registers.read("drive.LOST")
+    await bench.drop_rest()
+
+
+@scenario()
+async def fault_8_fatal_status(bench):
+    """CSTS.CFS during I/O: the drive answers nothing more. A reset of the controller helps."""
+    await lost(bench, "fatal")
+    await bench.works()
+
+
+@scenario()
+async def fault_8_wedged_drive(bench):
+    """Its registers read as ones, and a reset of the controller does not reach it: RESTART resets it by PERST# and a hot reset."""
+    await lost(bench, "wedged")
+    await bench.cycles(20_000)
+    assert not (await bench.registers.fields("drive.SEQUENCER"))["READY"]
+    await bench.registers.act("drive.CONTROL", "RESTART")
+    await bench.cycles(200)
+    await bench.works()
+
+
+@scenario(delay_cycles=(60_000, 60_000))
+async def fault_8_no_command_timeout(bench):
+    await bench.registers.write("drive.COMMAND_TIMEOUT", 0)
+    await bench.record(0, bench.random_bytes(bench.chunk))
+
+
+@scenario(list_bytes=512)
+async def fault_9_prp_lists_in_fixed_bursts(bench):
+    await bench.record(0, bench.random_bytes(3 * bench.chunk))
+    await bench.replay(0, 3)
+
+
+@scenario(faults={(WRITE, n): MEDIA_ERROR for n in (0, 1, 3, 5)} | {(READ, 1): MEDIA_ERROR})
+async def fault_10_another_try(bench):
+    await bench.record(0, bench.random_bytes(6 * bench.chunk))
+    await bench.replay(0, 6)
+    assert bench.drive.counts[True, WRITE] == 10 and bench.drive.counts[True, READ] == 7
+    assert await bench.registers.read("drive.COMMANDS") == 12
+
+
+@scenario(faults={(WRITE, n): MEDIA_ERROR for n in range(4)})
+async def fault_10_no_fourth_try(bench):
+    """One command at a time, so that all tries are of the same one."""
+    bench.send(bench.random_bytes(bench.chunk))
+    await bench.start("write", 2, 1)
+    assert await bench.ended("write") == {"DEVICE_ERROR"}
+    assert bench.drive.counts[True, WRITE] == 4 and await bench.registers.read("write.BYTES") == 0
+    failure = await bench.registers.fields("write.DEVICE_STATUS")
+    assert failure["STATUS_FIELD"] == MEDIA_ERROR and failure["LBA"] == 2 * bench.chunk >> 9, failure
+    await bench.works()
+
+
+@scenario(faults={(WRITE, 2): HARD_ERROR})
+async def a_hard_error_is_not_tried_again(bench):
+    data = bench.random_bytes(6 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 0, 6)
+    assert await bench.ended("write") == {"DEVICE_ERROR", "LAST_VALID"}
+    count = await bench.registers.read("write.BYTES")
+    assert count <= 2 * bench.chunk
+    await bench.recorded(0, data[:count])
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario(faults={(WRITE, 1): MORE, (READ, 0): MORE, (FLUSH, 0): MORE})
+async def fault_10_more_is_a_success(bench):
+    await bench.record(0, bench.random_bytes(3 * bench.chunk), controls=("FLUSH_AFTER_WRITE",))
+    await bench.replay(0, 3)
+    assert bench.drive.counts[True, WRITE] == 3 and bench.drive.counts[True, READ] == 3
+
+
+async def refused_burst(bench, access):
+    """A burst that the core does not take while a session runs: counted, and the session ends."""
+    bench.fill(0, 12)
+    await bench.start("read", 0, 12)
+
+    async def some():
+        return await bench.registers.read("read.BYTES") >= bench.chunk
+
+    await bench.until(some, "a chunk")
+    await access()
+    status = await bench.ended("read")
+    assert {"PROTOCOL_ERROR", "DEVICE_ERROR"} <= status, status
+    data, user = await bench.frame()
+    assert user == BY_ERROR and data == bench.drive.content(0, 12 * bench.chunk)[: len(data)]
+    await bench.works()
+
+
+@scenario(errors=None, delay_cycles=(500, 600))
+async def fault_11_narrow_reads(bench):
+    await refused_burst(bench, lambda: bench.device.read(0, 4 * bench.beat, size=2))
+
+
+@scenario(errors=None, delay_cycles=(500, 600))
+async def fault_11_fixed_reads(bench):
+    await refused_burst(bench, lambda: bench.device.read(0, 4 * bench.beat, burst=AxiBurstType.FIXED))
+
+
+@scenario(errors=None, delay_cycles=(500, 600))
+async def fault_11_narrow_writes(bench):
+    replay_half = 1 << (2 + (bench.slots - 1).bit_length() + (bench.chunk - 1).bit_length())
+    await refused_burst(bench, lambda: bench.device.write(replay_half, bytes(4 * bench.beat), size=2))
+
+
+async def refused_beats(bench, keep):
+    """A packet whose second chunk has a beat that the core does not take; nothing of that chunk is on the drive."""
+    data = bench.random_bytes(len(keep))
+    bench.send(data, keep)
+    await bench.start("write", 0, 4)
+    status = await bench.ended("write")
+    assert {"PROTOCOL_ERROR", "DEVICE_ERROR"} <= status and "FINISHED" not in status, status
+    count = await bench.registers.read("write.BYTES")
+    assert count <= bench.chunk
+    await bench.recorded(0, data[:count])
+    assert bench.drive.content(bench.chunk, 3 * bench.chunk) == bytes(3 * bench.chunk)
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario()
+async def fault_12_partial_beat_inside_a_packet(bench):
+    keep = [1] * (3 * bench.chunk)
+    at = bench.chunk + bench.chunk // 2
+    keep[at + bench.beat - 3 : at + bench.beat] = [0] * 3
+    await refused_beats(bench, keep)
+
+
+@scenario()
+async def fault_12_hole_in_a_beat(bench):
+    keep = [1] * (3 * bench.chunk)
+    keep[bench.chunk + 5] = 0
+    await refused_beats(bench, keep)
+
+
+@scenario()
+async def fault_12_hole_in_the_last_beat(bench):
+    keep = [1] * (bench.chunk + bench.beat)
+    keep[-4] = 0
+    await refused_beats(bench, keep)
+
+
+async def lost_drive(bench):
+    """The drive gives no answer to a command: COMMAND_TIMEOUT, then another bring-up."""
+    await bench.registers.write("drive.COMMAND_TIMEOUT", 400)
+    resets = bench.drive.resets
+    data = bench.random_bytes(8 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 0, 8)
+    status = await bench.ended("write")
+    assert "DEVICE_ERROR" in status and "FINISHED" not in status, status
+    count = await bench.registers.read("write.BYTES")
+    await bench.recorded(0, data[:count])
+    assert (await bench.registers.fields("write.DEVICE_STATUS"))["STATUS_FIELD"] == 0x7FFF
+    await bench.drop_rest()
+    await bench.ready()
+    assert bench.drive.resets > resets
+    await bench.works()
+
+
+@scenario(faults={(WRITE, 2): "silent"})
+async def drive_without_an_answer(bench):
+    await lost_drive(bench)
+
+
+@scenario(faults={(WRITE, 0): "silent"})
+async def drive_without_an_answer_to_the_first_command(bench):
+    await lost_drive(bench)
+
+
+async def protocol_error(bench):
+    bench.may_breach = True
+    await bench.registers.write("drive.COMMAND_TIMEOUT", 2000)
+    bench.send(bench.random_bytes(8 * bench.chunk))
+    await bench.start("write", 0, 8)
+    status = await bench.ended("write")
+    assert {"PROTOCOL_ERROR", "DEVICE_ERROR"} <= status, status
+    await bench.drop_rest()
+    await bench.registers.act("drive.CONTROL", "RESTART")
+    await bench.cycles(500)
+    await bench.works()
+
+
+@scenario(errors=None, faults={(WRITE, 2): "phase"})
+async def completion_with_a_wrong_phase(bench):
+    await protocol_error(bench)
+
+
+@scenario(errors=None, faults={(WRITE, 2): "identifier"})
+async def completion_with_a_wrong_identifier(bench):
+    await protocol_error(bench)
+
+
+@scenario(errors=None, faults={(WRITE, 2): "outside"})
+async def access_outside_the_core(bench):
+    await protocol_error(bench)
+
+
+@scenario()
+async def memory_error_of_a_recording(bench):
+    bench.memory.bad_writes = 1
+    bench.send(bench.random_bytes(2 * bench.chunk))
+    await bench.start("write", 0, 2)
+    status = await bench.ended("write")
+    assert {"PROTOCOL_ERROR", "DEVICE_ERROR"} <= status, status
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario()
+async def link_down_and_up(bench):
+    bench.fill(0, 10)
+    await bench.start("read", 0, 10)
+    await bench.until(lambda: bench.drive.counts.get((True, READ), 0) > 2, "commands")
+    bench.dut.link_up.value = 0
+    bench.drive.power_on()
+    status = await bench.ended("read")
+    assert "DEVICE_ERROR" in status, status
+    await bench.cycles(500)
+    bench.dut.link_up.value = 1
+    await bench.works()
+
+
+@scenario()
+async def shutdown_and_restart(bench):
+    await bench.record(0, bench.random_bytes(bench.chunk))
+    await bench.registers.act("drive.CONTROL", "SHUTDOWN")
+
+    async def down():
+        return (await bench.registers.fields("drive.SEQUENCER"))["DOWN"]
+
+    await bench.until(down, "shutdown")
+    assert bench.drive.shutdown == 2
+    await bench.registers.act("drive.CONTROL", "RESTART")
+    await bench.works()
+
+
+# ---- Bring-up
+
+
+def bring_up_fails(name, step, reason, **options):
+    async def work(bench):
+        assert await bench.failed() == (step, reason), await bench.failed()
+        await bench.start("write", 0, 1)
+        assert await bench.ended("write") & {"OUT_OF_RANGE", "DEVICE_ERROR"}
+        assert not bench.drive.log
+
+    work.__name__ = work.__qualname__ = f"bring_up_{name}"
+    globals()[work.__name__] = scenario(bring_up=False, **options)(work)
+
+
+bring_up_fails("without_an_endpoint", 4, 4, present=False)
+bring_up_fails("of_another_class", 6, 5, device_class=0x020000)
+bring_up_fails("with_few_entries", 21, 8, entries=2)
+bring_up_fails("without_the_nvm_command_set", 22, 9, command_sets=0)
+bring_up_fails("with_large_pages", 22, 10, smallest_page=1)
+bring_up_fails("never_ready", 31, 12, gets_ready=False)
+bring_up_fails("fatal", 31, 13, fatal_at_enable=True, gets_ready=False)
+bring_up_fails("identify_fails", 32, 15, admin_faults={IDENTIFY: HARD_ERROR})
+bring_up_fails("small_mdts", 32, 17, mdts=1)
+bring_up_fails("odd_block_size", 34, 18, block_shift=10)
+bring_up_fails("metadata", 34, 19, metadata_bytes=8)
+bring_up_fails("one_queue", 35, 20, queues=1)
+
+
+@scenario(stride=3)
+async def doorbell_stride(bench):
+    await bench.record(0, bench.random_bytes(3 * bench.chunk))
+    await bench.replay(0, 3)
+
+
+# ---- Random parameters
+
+
+def random_scenario(number):
+    rng = random.Random(f"{SEED} parameters {number}")
+    longest = rng.choice((60, 400, 5000))
+    options = {
+        "block_shift": rng.choice((9, 12)), "stride": rng.choice((0, 0, 1, 4)), "max_payload": rng.choice((0, 1, 2)),
+        "delay_cycles": (10, longest), "in_flight": rng.choice((1, 2, 8)), "shuffled": rng.random() < 0.5,
+        "list_bytes": rng.choice((0, 64, 128)), "ready_cycles": rng.randint(1, 3000),
+        "pauses": rng.choice((0, 0.2, 0.5)), "memory_pauses": rng.choice((0, 0.3)), "latency_cycles": rng.choice((1, 50, 300)),
+        "faults": {(rng.choice((READ, WRITE)), rng.randrange(12)): MEDIA_ERROR for _ in range(rng.choice((0, 0, 2)))},
+    }
+
+    async def work(bench):
+        bench.dut._log.warning("NVS_SEED=%d: %s", SEED, options)
+        for first in range(0, 60, 20):
+            kind = bench.rng.choice(("record", "replay", "both"))
+            chunks = bench.rng.randint(1, 5)
+            length = chunks * bench.chunk - bench.rng.choice((0, bench.rng.randrange(bench.chunk)))
+            if kind == "both":
+                await both(bench, chunks)
+            else:
+                await bench.record(first, bench.random_bytes(length))
+            if kind == "replay":
+                await bench.replay(first, chunks, length=length)
+
+    work.__name__ = work.__qualname__ = f"random_parameters_{number}"
+    globals()[work.__name__] = scenario(**options)(work)
+
+
+for number in range(int(os.environ.get("NVS_RANDOM", "4"))):
+    random_scenario(number)
