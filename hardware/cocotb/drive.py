@@ -102,7 +102,7 @@ class Drive:
             0x74: (self.options.max_payload | 1 << 5, 0), 0x78: (0x2810, 0x7FFF), 0x7C: (0x43, 0),
         })
         self.silent = self.fatal = False  # it answers no command; CSTS.CFS
-        self.wedged = False  # its registers read as ones, until a reset
+        self.hung = False  # its registers read as ones, until a reset
         self.reset_controller()
         self.cc = self.aqa = self.asq = self.acq = 0
         self.shutdown = 0
@@ -178,7 +178,7 @@ class Drive:
                 | options.smallest_page << 48)
 
     def _read_register(self, offset):
-        if self.wedged:
+        if self.hung:
             return ONES
         status = self.ready | self.fatal << 1 | self.shutdown << 2
         values = {0x00: self._capabilities() & ONES, 0x04: self._capabilities() >> 32, 0x08: 0x20000, 0x14: self.cc, 0x1C: status,
@@ -186,7 +186,7 @@ class Drive:
         return values.get(offset, 0)
 
     def _write_register(self, offset, value):
-        if self.wedged:
+        if self.hung:
             return
         if offset == 0x14:
             self._configure(value)

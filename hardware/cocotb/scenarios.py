@@ -397,28 +397,31 @@ async def fault_5_head_doorbells(bench):
     assert await bench.registers.read("drive.DOORBELLS") <= 4 * 18
 
 
-async def lost(bench, cause):
+async def lost(bench, fault, cause):
     """A session is under way and the drive fails: it ends within some polls of CSTS, and the drive is brought up again."""
     bench.send(bench.random_bytes(9 * bench.chunk))
     await bench.start("write", 0, 9)
     await bench.until(lambda: bench.drive.counts.get((True, WRITE)), "a command")
-    setattr(bench.drive, cause, True)
+    setattr(bench.drive, fault, True)
     assert "DEVICE_ERROR" in await bench.ended("write")
-    assert bench.dut.irq_lost.value and await bench.registers.read("drive.LOST")
+    lost = await bench.registers.fields("drive.LOST")
+    assert bench.dut.irq_lost.value and [name for name, value in lost.items() if value] == [cause], lost
+    await bench.registers.act("drive.CONTROL", "ACKNOWLEDGE")
+    assert not await bench.registers.read("drive.LOST") and not bench.dut.irq_lost.value
     await bench.drop_rest()
 
 
 @scenario()
 async def fault_8_fatal_status(bench):
     """CSTS.CFS during I/O: the drive answers nothing more. A reset of the controller helps."""
-    await lost(bench, "fatal")
+    await lost(bench, "fatal", "FATAL")
     await bench.works()
 
 
 @scenario()
-async def fault_8_wedged_drive(bench):
+async def fault_8_hung_drive(bench):
     """Its registers read as ones, and a reset of the controller does not reach it: RESTART resets it by PERST# and a hot reset."""
-    await lost(bench, "wedged")
+    await lost(bench, "hung", "ONES")
     await bench.cycles(20_000)
     assert not (await bench.registers.fields("drive.SEQUENCER"))["READY"]
     await bench.registers.act("drive.CONTROL", "RESTART")

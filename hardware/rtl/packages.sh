@@ -23,6 +23,7 @@ packages() {
   "$python" ../packages/check_systemrdl.py
   fusesoc_lint
   bender_sources
+  yosys -q -c ../packages/check_vivado.tcl
   litex_simulation
 }
 
@@ -50,6 +51,7 @@ bender_sources() {
   diff <(printf '%s\n' "${modules[@]}") <(sed -n 's|.*/||p' "$work/files") || { echo "packages: Bender's files (>) are not those of hardware/rtl (<)" >&2; exit 1; }
   echo "Bender: ${#modules[@]} files"
 }
+
 # Builds and runs LiteX's simulation of the core. The console's modules of that simulation need json-c and libevent.
 litex_simulation() {
   { printf '#include <json-c/json.h>\n#include <event2/event.h>\n' | cc -E - ; } >/dev/null 2>&1 ||

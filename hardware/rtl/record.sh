@@ -10,7 +10,7 @@ inputs_of() {
     prove.*) echo "${1#prove.}.sv" $(parts_of "${1#prove.}") $(ls "formal/${1#prove.}.svh" 2>/dev/null) ;;
     mutants) echo check record.sh nvs_*.sv formal/*.svh formal/proofs.txt formal/mutants.txt ;;
     area) echo check record.sh nvs_*.sv formal/area.txt formal/area.py ;;
-    packages) echo check packages.sh record.sh nvs_*.sv nvs_registers.rdl registers.toml ../nvs_core.core ../Bender.yml ../packages/* ../litex/*.py ;;
+    packages) echo check packages.sh record.sh nvs_*.sv nvs_registers.rdl registers.toml ../nvs_core.core ../Bender.yml ../packages/* ../litex/*.py ../vivado/* synth/nvs_core_shift.sv ;;
     bench) echo check packages.sh bench.sh record.sh nvs_*.sv registers.toml $(ls ../cocotb/* | grep -v __pycache__) ;;
   esac
 }
