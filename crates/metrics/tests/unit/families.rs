@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -230,4 +230,115 @@ fn docs_metrics_md_has_a_row_for_each_metric_and_no_other() {
         .collect();
     let expected: Vec<String> = FAMILIES.iter().map(row).collect();
     assert_eq!(rows, expected, "\n{}", expected.join("\n"));
+}
+
+/// Grafana's dashboard (docs/grafana/assay.json): each query is PromQL over metrics and labels that
+/// exist, and panels lie beside each other in Grafana's 24 columns.
+#[test]
+fn the_dashboard_asks_for_what_there_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let dashboard: serde_json::Value =
+        serde_json::from_str(&read("docs/grafana/assay.json")).unwrap();
+    let labels = labels_of_metrics(&read("docs/metrics.md"));
+    let mut used = BTreeSet::new();
+    let mut taken = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        assert!(ids.insert(panel["id"].as_u64().unwrap()), "{panel}");
+        let at = |key: &str| panel["gridPos"][key].as_u64().unwrap();
+        assert!(at("x") + at("w") <= 24, "{panel}");
+        for x in at("x")..at("x") + at("w") {
+            for y in at("y")..at("y") + at("h") {
+                assert!(taken.insert((x, y)), "{} lies over another", panel["title"]);
+            }
+        }
+        let targets = panel["targets"].as_array().into_iter().flatten();
+        for target in targets {
+            assert_eq!(target["datasource"]["uid"], "${datasource}");
+            let expr = target["expr"].as_str().unwrap();
+            selectors(
+                &expr.replace("$__rate_interval", "1m"),
+                &mut |name, label| {
+                    let known = labels
+                        .get(name)
+                        .unwrap_or_else(|| panic!("no {name}: {expr}"));
+                    // Prometheus adds the name of its target.
+                    let exists = label == "instance" || known.contains(label);
+                    assert!(exists, "{name} has no label {label}: {expr}");
+                    used.insert(name.to_owned());
+                },
+            );
+            let legend = target["legendFormat"].as_str().unwrap();
+            for label in legend
+                .split("{{")
+                .skip(1)
+                .map(|rest| rest.split("}}").next().unwrap())
+            {
+                let has = |name: &String| labels[name].contains(label);
+                assert!(label == "instance" || used.iter().any(has), "{legend}");
+            }
+        }
+    }
+    assert!(used.len() >= 20, "{used:?}");
+}
+
+/// Names of the samples in the tables of docs/metrics.md, which follow from the families, with
+/// their labels.
+fn labels_of_metrics(page: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for line in page.lines().filter(|line| line.starts_with("| `assay_")) {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let name = fields[1].trim_matches('`');
+        let own = fields[3]
+            .split(',')
+            .map(|label| label.trim().trim_matches('`').to_owned());
+        let mut labels: BTreeSet<String> = own.filter(|label| !label.is_empty()).collect();
+        if name.starts_with("assay_fleet_") {
+            labels.extend(["plan", "serial", "host"].map(str::to_owned));
+        }
+        for suffix in ["", "_sum", "_count"] {
+            found.insert(format!("{name}{suffix}"), labels.clone());
+        }
+    }
+    found
+}
+
+/// Calls back with each selected metric and each label that selects, joins or groups.
+fn selectors(expr: &str, found: &mut dyn FnMut(&str, &str)) {
+    use promql_parser::parser::{Expr, LabelModifier, parse};
+    fn walk(expr: &Expr, found: &mut dyn FnMut(&str, &str)) {
+        match expr {
+            Expr::VectorSelector(selector) => {
+                let name = selector.name.as_deref().unwrap();
+                let matchers = &selector.matchers.matchers;
+                assert!(!matchers.is_empty(), "{name} is not selected by a variable");
+                matchers
+                    .iter()
+                    .for_each(|matcher| found(name, &matcher.name));
+            }
+            Expr::MatrixSelector(matrix) => walk(&Expr::VectorSelector(matrix.vs.clone()), found),
+            Expr::Binary(binary) => {
+                walk(&binary.lhs, found);
+                walk(&binary.rhs, found);
+            }
+            Expr::Aggregate(aggregate) => {
+                walk(&aggregate.expr, found);
+                if let Some(LabelModifier::Include(labels)) = &aggregate.modifier {
+                    let by = &labels.labels;
+                    walk(&aggregate.expr, &mut |name, _| {
+                        by.iter().for_each(|l| found(name, l))
+                    });
+                }
+            }
+            Expr::Call(call) => call.args.args.iter().for_each(|arg| walk(arg, found)),
+            Expr::Paren(paren) => walk(&paren.expr, found),
+            Expr::NumberLiteral(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    walk(
+        &parse(expr).unwrap_or_else(|why| panic!("{expr}: {why}")),
+        found,
+    );
 }
