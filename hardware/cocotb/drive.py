@@ -172,7 +172,7 @@ class Drive:
 
     # ---- Registers (3.1.3)
 
-    def _capabilities(self):
+    def capabilities(self):
         options = self.options
         return (options.entries - 1 | 1 << 16 | options.timeout << 24 | options.stride << 32 | options.command_sets << 37
                 | options.smallest_page << 48)
@@ -181,7 +181,7 @@ class Drive:
         if self.hung:
             return ONES
         status = self.ready | self.fatal << 1 | self.shutdown << 2
-        values = {0x00: self._capabilities() & ONES, 0x04: self._capabilities() >> 32, 0x08: 0x20000, 0x14: self.cc, 0x1C: status,
+        values = {0x00: self.capabilities() & ONES, 0x04: self.capabilities() >> 32, 0x08: 0x20000, 0x14: self.cc, 0x1C: status,
                   0x24: self.aqa, 0x28: self.asq & ONES, 0x2C: self.asq >> 32, 0x30: self.acq & ONES, 0x34: self.acq >> 32}
         return values.get(offset, 0)
 

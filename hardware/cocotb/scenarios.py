@@ -619,6 +619,16 @@ async def memory_error_of_a_recording(bench):
 
 
 @scenario()
+async def memory_error_of_a_replay(bench):
+    bench.fill(0, 3)
+    bench.memory.bad_reads = 1
+    await bench.start("read", 0, 3)
+    status = await bench.ended("read")
+    assert {"PROTOCOL_ERROR", "DEVICE_ERROR"} <= status, status
+    await bench.works()
+
+
+@scenario()
 async def link_down_and_up(bench):
     bench.fill(0, 10)
     await bench.start("read", 0, 10)
@@ -672,6 +682,30 @@ bring_up_fails("small_mdts", 32, 17, mdts=1)
 bring_up_fails("odd_block_size", 34, 18, block_shift=10)
 bring_up_fails("metadata", 34, 19, metadata_bytes=8)
 bring_up_fails("one_queue", 35, 20, queues=1)
+
+
+@scenario(block_shift=12, mdts=7, blocks=12345)
+async def registers_of_the_drive(bench):
+    expected = {"MEDIA_BYTES": 12345 << 12, "BLOCK_BYTES": 4096, "MAX_TRANSFER": 128 * 4096, "CAP": bench.drive.capabilities(),
+                "LINK": 1 | 3 << 4 | 4 << 8, "OLDEST_COMMAND": 0, "COMMANDS": 0}
+    for name, value in expected.items():
+        assert await bench.registers.read(f"drive.{name}") == value, name
+
+
+@scenario()
+async def interrupts(bench):
+    """Each direction has its own, from the end of a session to the next start."""
+    await bench.record(0, bench.random_bytes(bench.chunk))
+    assert int(bench.dut.irq.value) == 0b01
+    await bench.replay(0, 1)
+    assert int(bench.dut.irq.value) == 0b11
+    bench.sink.pause = True
+    await bench.start("read", 0, 1)
+    await bench.cycles(100)
+    assert int(bench.dut.irq.value) == 0b01
+    bench.sink.pause = False
+    await bench.ended("read")
+    await bench.replayed(0, bench.chunk)
 
 
 @scenario(stride=3)
