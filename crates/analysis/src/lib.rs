@@ -17,8 +17,8 @@
 //!   which a rate alternates; [`queueing`], parts of an open loop's latency; [`interference`] of
 //!   other jobs; [`knee`], sufficient depth and sustainable load; [`recovery`] after idle time;
 //!   [`stimulus`], consecutive workloads.
-//! - Steady state: [`steady_state`], the check; [`steady_time`], time until it; [`rounds`], the
-//!   window.
+//! - Steady state: [`steady_state`], the check; [`left_state`], how far from it a drive was left;
+//!   [`steady_time`], time until it; [`rounds`], the window.
 //! - Media: [`endurance`], write amplification; [`indirection`], unit in which a drive maps data.
 //!
 //! # Non-goals
@@ -48,6 +48,7 @@ pub mod indirection;
 pub mod interference;
 pub mod iocost;
 pub mod knee;
+pub mod left_state;
 mod link;
 pub mod modes;
 pub mod placement;

@@ -6,7 +6,8 @@
 //! - attribution finds fresh flash or the onset of garbage collection in the span;
 //! - less was written than the area that is never written plus [`LEAST_WRITTEN`] of the capacity,
 //!   however level the rate (a drive that was filled sequentially first collects superblocks full
-//!   of valid data, at a rate that is constant for minutes but is not the steady one);
+//!   of valid data, at a rate that is constant for minutes but is not the steady one), unless the
+//!   step before it prepared steady state and its probe found it;
 //! - the rate moves: SNIA's limits on range and excursion, over the span and (dwell) relative to
 //!   the span before it.
 //!
@@ -24,7 +25,7 @@ use assay_store::series::IntervalSample;
 use assay_units::Op;
 
 use crate::attribution::{self, Cause, ObservedCell};
-use crate::score;
+use crate::{left_state, score};
 
 pub const LEAST_INTERVALS: usize = 10;
 /// Share of the capacity written to a full drive before which garbage collection cannot be in
@@ -59,7 +60,10 @@ pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<S
         ));
     }
     transient(&observed, from_s, to_s)
-        .or_else(|| too_little_written(part, &observed, from_s))
+        .or_else(|| match left_state::began_steady(run, cell, drive) {
+            true => None,
+            false => too_little_written(part, &observed, from_s),
+        })
         .or_else(|| moving(&observed, from_s, to_s))
 }
 

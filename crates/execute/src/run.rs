@@ -49,6 +49,7 @@ use requests::SKIPPED_BY_USER;
 pub use resume::Resume;
 use rounds::RoundTracker;
 use run_log::{FolderLog, RunLog};
+use written::Courses;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
@@ -92,6 +93,7 @@ struct ExecutionState {
     preconditions: Preconditions,
     rounds: RoundTracker,
     critical_warnings: CriticalWarnings,
+    courses: Courses,
 }
 
 impl ExecutionState {
@@ -116,6 +118,7 @@ impl ExecutionState {
         self.summary.lost_drives.extend(summary.lost_drives);
         self.summary.not_begun = self.summary.not_begun.take().or(summary.not_begun);
         self.results.extend(of_drive.results);
+        self.courses.extend(of_drive.courses);
         self.preconditions.merge(drive, of_drive.preconditions);
         self.rounds.merge(of_drive.rounds);
         let warnings = of_drive.critical_warnings;
@@ -175,6 +178,7 @@ impl Runner<'_> {
             preconditions: Preconditions::new(executor.drives.len()),
             rounds: RoundTracker::default(),
             critical_warnings: executor.initial_critical_warnings(),
+            courses: resume.courses.clone(),
         };
         let result = executor.run_cells(resume, &mut state);
         events.emit(&RunEvent::Ended);
@@ -327,7 +331,8 @@ impl Executor<'_, '_> {
         }
         let finished = resume.finished.contains_key(&cell.plan.id);
         if (finished || resume.was_not_needed(cell))
-            && (resume.is_superseded(&plan.cells, index) || self.still_preconditioned(cell)?)
+            && (resume.is_superseded(&plan.cells, index)
+                || self.still_preconditioned(cell, resume)?)
         {
             if finished {
                 self.replay(cell, state)?;
@@ -337,6 +342,7 @@ impl Executor<'_, '_> {
         } else {
             let reason = state.rounds.skip_reason(cell);
             let reason = reason.or_else(|| depends::written_already(cell, &state.results));
+            let reason = reason.or_else(|| written::ended_before(cell, &state.courses));
             if let Some(reason) = reason.or_else(|| state.preconditions.skip_reason(cell)) {
                 self.skip(index, cell, reason)?;
                 return Ok(CellExit::Ended);
@@ -380,7 +386,7 @@ impl Executor<'_, '_> {
     ) -> Result<CellExit, ExecuteError> {
         self.start_cell(index, false, cell, state)?;
         let flags = self.events.live.control.begin(self.stop);
-        let ran = self.run_cell(cell, &flags, &state.results, &mut state.critical_warnings);
+        let ran = self.run_cell(cell, &flags, state);
         self.events.live.control.end(&flags);
         let exit = match ran {
             Ok(done) => self.cell_done(index, cell, &flags, done, state),

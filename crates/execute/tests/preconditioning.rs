@@ -2,11 +2,26 @@
 
 use crate::common;
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_execute::drive_state_cache::DriveStateCache;
+use assay_execute::events::{RunEvent, RunListener};
+use assay_execute::live::Live;
+use assay_execute::manifest::manifest;
+use assay_execute::run::{Resume, Runner};
+use assay_stats::HostAudit;
+use assay_store::model::BuildRecord;
 use assay_store::model::RunEnd;
 use assay_store::model::warning::code::{AREA_NOT_COVERED, NOT_STEADY};
 use assay_store::read::Run;
+use assay_store::{Destination, RunWriter};
+use assay_suite::expand::{RunPlan, expand};
+use assay_suite::schema::Suite;
 
-use common::{cells, plan, run, small_drive, text, value};
+use common::{Quiet, cells, plan, run, settings, small_drive, text, value};
 
 /// Two passes of random writes with further options, then random writes in the state they leave.
 fn preconditioned(options: &str) -> Run {
@@ -64,15 +79,21 @@ fn random_preconditioning_covers_the_area() {
     assert!(once_each > 1.5 * at_random, "{once_each}, {at_random}");
 }
 
-/// `client` and `load` too.
+/// `client` covers the area, as its source does; suites without such a source begin steady.
 #[test]
-fn built_in_suites_cover_the_area() {
-    for suite in ["client", "load"] {
+fn built_in_suites_are_preconditioned_as_their_source_says() {
+    for (suite, order) in [
+        ("client", "cover"),
+        ("load", "steady"),
+        ("interference", "steady"),
+        ("database", "steady"),
+    ] {
         let planned = plan(suite, &["sim:samsung-951"], &[], 1.0).unwrap();
         let mut cells = planned.cells.iter();
         let cell = cells.find(|c| c.plan.step == "precondition").unwrap();
         let options = &cell.plan.workload.options;
-        assert!(options.contains("--random_distribution cover"), "{options}");
+        let wanted = format!("--random_distribution {order}");
+        assert!(options.contains(&wanted), "{suite}: {options}");
     }
 }
 
@@ -163,6 +184,17 @@ fn one_write_of_the_flash_leaves_steady_state() {
     }
 }
 
+/// A cache that borrows flash keeps data that are dead in steady state: the counters tell.
+#[test]
+fn a_pass_notices_a_cache_that_borrows_flash() {
+    for drive in ["samsung-980-pro", "crucial-mx300"] {
+        let (run, ..) = after(STEADY, &format!("sim:{drive},shrink=256,state=fresh"));
+        let warned = run.warnings.iter().filter(|w| w.code == NOT_STEADY);
+        let warned: Vec<_> = warned.filter(|w| w.message.contains("borrows")).collect();
+        assert_eq!(warned.len(), 1, "{drive}: {:?}", run.warnings);
+    }
+}
+
 /// A drive without garbage collection: the rate never falls, which is said.
 #[test]
 fn a_pass_without_an_end_of_free_space_is_reported() {
@@ -173,8 +205,116 @@ fn a_pass_without_an_end_of_free_space_is_reported() {
         .collect();
     assert_eq!(
         warned,
-        ["intel-optane-memory-32gb-shrink64/precondition/phase=pass"]
+        ["intel-optane-memory-32gb-shrink64/precondition/phase=pass/segment=32"]
     );
     let probe = cells(&run, "precondition")[1];
     assert!((value(probe, "probe_start_pct") - 100.0).abs() < 5.0);
+}
+
+/// Interrupts the run when a segment begins.
+struct StopAt<'a>(&'a AtomicBool, &'static str);
+
+impl RunListener for StopAt<'_> {
+    fn event(&mut self, plan: &RunPlan, event: &RunEvent<'_>) {
+        if let RunEvent::CellStarted { index, .. } = event
+            && plan.cells[*index].plan.id.ends_with(self.1)
+        {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+/// The cells that an attempt to prepare a file began.
+fn prepare_file(
+    folder: &Path,
+    stop: &AtomicBool,
+    listener: &mut dyn RunListener,
+) -> (RunEnd, Vec<String>) {
+    let (disk, path) = (folder.join("disk"), folder.join("run"));
+    let options = SessionOptions {
+        destroy: vec!["disk".to_owned()],
+        will_write: true,
+        ..SessionOptions::default()
+    };
+    let spec = DriveSpec::parse(disk.to_str().unwrap()).unwrap();
+    let mut drives = vec![DriveSession::open(&spec, &options).unwrap()];
+    let suite = Suite::parse("test", &text(STEADY)).unwrap();
+    let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
+    let journal = path.join("journal.log");
+    let (writer, resume) = if path.exists() {
+        let (writer, before) = RunWriter::resume(&path).unwrap();
+        (writer, Resume::from_run(&before, &plan).unwrap())
+    } else {
+        let tool = BuildRecord {
+            name: "assay".into(),
+            version: "0".into(),
+            commit: "test".into(),
+        };
+        let manifest = manifest(&plan, &drives, tool, vec![]);
+        let destination = Destination::At(path.clone());
+        let writer = RunWriter::create(&destination, &manifest).unwrap();
+        (writer, Resume::default())
+    };
+    let begun = |text: &str| text.matches("\"cell_start\"").count();
+    let before = begun(&std::fs::read_to_string(&journal).unwrap_or_default());
+    let live = Live::new(&plan, &drives);
+    let runner = Runner {
+        plan: &plan,
+        drives: &mut drives,
+        writer,
+        audit: HostAudit::default(),
+        stop,
+        listener,
+        live: &live,
+        drive_states: DriveStateCache::at(folder.join("state")),
+    };
+    let outcome = runner.run(&resume).unwrap().outcome;
+    let journaled = std::fs::read_to_string(&journal).unwrap();
+    let starts = journaled
+        .lines()
+        .filter(|line| line.contains("\"cell_start\""));
+    let cells = starts.skip(before).map(|line| {
+        let (_, cell) = line.split_once("\"cell\":\"").unwrap();
+        let id = cell.split('"').next().unwrap();
+        id.rsplit('/').next().unwrap().to_owned()
+    });
+    (outcome, cells.collect())
+}
+
+/// A pass goes on with the segment that it was in; where others have written meanwhile, it begins
+/// anew.
+#[test]
+fn a_resumed_pass_goes_on_where_it_was() {
+    let segments = |from: u32, to: u32| -> Vec<String> {
+        (from..=to)
+            .map(|number| format!("segment={number}"))
+            .collect()
+    };
+    for foreign in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = folder.path().join("disk");
+        std::fs::write(&disk, vec![1; 16 << 20]).unwrap();
+        let stop = AtomicBool::new(false);
+        let first = prepare_file(folder.path(), &stop, &mut StopAt(&stop, "segment=6"));
+        assert_eq!(first, (RunEnd::Interrupted, segments(1, 6)));
+        if foreign {
+            // Later than the interrupted cell can have written.
+            let file = std::fs::File::options().write(true).open(&disk).unwrap();
+            let modified = file.metadata().unwrap().modified().unwrap();
+            let later = std::time::Duration::from_secs(3600);
+            file.set_modified(modified + later).unwrap();
+        }
+        let running = AtomicBool::new(false);
+        let (outcome, begun) = prepare_file(folder.path(), &running, &mut Quiet);
+        assert_eq!(outcome, RunEnd::Complete);
+        let mut expected = segments(if foreign { 1 } else { 6 }, 32);
+        // The rate of a file may fall as that of a drive does.
+        expected.truncate(begun.len() - 1);
+        assert_eq!(
+            begun[..begun.len() - 1],
+            expected,
+            "foreign writes: {foreign}"
+        );
+        assert_eq!(begun[begun.len() - 1], "phase=probe");
+    }
 }

@@ -134,3 +134,22 @@ fn the_consistency_score_is_that_of_the_whole_drive() {
     let warned = run.warnings.iter().any(|warning| warning.code == "shrunk");
     assert!(warned, "{:?}", run.warnings);
 }
+
+/// In a tenth of the time.
+#[test]
+fn the_consistency_score_needs_no_hour_from_steady_state_on() {
+    let drive = "sim:plextor-m8pe-y,shrink=32,state=fresh";
+    let (run, _folder) = run_built_in("consistency-steady", &[], drive);
+    let cell = cells(&run, "random-write")[0];
+    assert_eq!(cell.state, CellState::Finished);
+    let scored = score_of_cell(&cell.drives[0]).unwrap();
+    assert!((scored.score.mean / WHOLE - 1.0).abs() < 0.03, "{scored:?}");
+    assert_eq!(
+        assay_analysis::steady_state::not_steady_reason(&run, cell, 0),
+        None
+    );
+    let hour = plan("consistency", &[drive], &[], 1.0).unwrap();
+    let hour = hour.cells.iter().find(|c| c.plan.step == "random-write");
+    let span_ns = |plan: &assay_store::model::CellPlan| plan.workload.runtime_ns;
+    assert_eq!(span_ns(&hour.unwrap().plan), 10 * span_ns(&cell.plan));
+}

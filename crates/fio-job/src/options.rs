@@ -138,6 +138,10 @@ options! {
     "random_distribution" => Converted("`--order`, zoned_abs and centres too");
     "random_generator" => Converted("`--order`: fio's generators");
     "norandommap" => Converted("`--order`");
+    "sprandom" => Converted("`--order`: the I/Os of fio 3.42");
+    "spr_num_regions" => Converted("`--order`");
+    "spr_op" => Converted("`--order`");
+    "spr_cs" => Converted("`--order`");
     "softrandommap" => NoEffect("memory of a random map that is too large");
     "randseed" => Converted("`--order` and `--seed`");
     "randrepeat" =>

@@ -1,5 +1,6 @@
 //! The drives of all runs in a report, with unique names.
 
+use assay_analysis::left_state::{self, LeftState};
 use assay_store::model::{DriveRecord, Warning};
 use assay_store::read::Run;
 
@@ -28,6 +29,23 @@ pub struct DriveSet<'a> {
 }
 
 impl<'a> DriveSet<'a> {
+    /// How far from steady state the preparations left the drives.
+    pub fn left_states(&self) -> Vec<(&Heading, LeftState)> {
+        let of_drive = |drive: &'_ ReportDrive<'a>| {
+            let origins = drive.origins.iter();
+            let found =
+                origins.flat_map(|&(run, index)| left_state::of_drive(&self.runs[run], index));
+            found.collect::<Vec<_>>()
+        };
+        let drives = self.drives.iter();
+        let found = drives.flat_map(|drive| {
+            of_drive(drive)
+                .into_iter()
+                .map(|left| (&drive.heading, left))
+        });
+        found.collect()
+    }
+
     pub fn new(runs: &'a [Run]) -> DriveSet<'a> {
         let mut drives: Vec<ReportDrive<'a>> = Vec::new();
         for (run, r) in runs.iter().enumerate() {

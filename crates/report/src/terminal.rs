@@ -255,27 +255,35 @@ fn not_from_drive(set: &DriveSet<'_>) -> Vec<String> {
 fn preconditioned(page: &mut TextPage, set: &DriveSet<'_>) {
     let mut any = false;
     for point in grid::preparations(set) {
-        let written = |result: &CellResult| result.values.get(AREA_WRITTEN_PCT).copied();
-        let Some(written_pct) = point.result().and_then(written) else {
+        let value = |name: &str| point.result()?.values.get(name).copied();
+        let written_pct = value(AREA_WRITTEN_PCT);
+        let parts = [
+            written_pct.map(|pct| format!("{} % of the area written", figure(pct))),
+            value(SPARE_PCT).map(|pct| {
+                let spare = figure(pct);
+                format!("written once; the drive's free space ended {spare} % beyond that")
+            }),
+            value(PROBE_START_PCT).map(|pct| {
+                let start = figure(pct);
+                format!("the rate is steady, and was {start} % of that at the start")
+            }),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
             continue;
-        };
+        }
         any = true;
         let (plan, drive) = (point.plan(), &set.drives[point.drive].heading);
-        let mut line = format!(
-            "{drive}: {}: {} % of the area written",
-            grid::step_title(plan),
-            figure(written_pct)
-        );
-        let value = |name: &str| point.result()?.values.get(name).copied();
-        if let Some(spare_pct) = value(SPARE_PCT) {
-            line += &format!("; free space ended {} % beyond it", figure(spare_pct));
-        }
-        if let Some(start_pct) = value(PROBE_START_PCT) {
-            let start = figure(start_pct);
-            line += &format!("; the rate is steady, and was {start} % of that at the start");
-        }
-        let paint = (written_pct < 100.0).then_some(Paint::Caution);
+        let (title, parts) = (grid::step_title(plan), parts.join("; "));
+        let line = format!("{drive}: {title}: {parts}");
+        let paint = written_pct
+            .filter(|pct| *pct < 100.0)
+            .map(|_| Paint::Caution);
         page.line(&line, paint.or(Some(Paint::Soft)));
+    }
+    for (heading, left) in set.left_states() {
+        any = true;
+        page.line(&format!("{heading}: {}", left.text), Some(Paint::Soft));
     }
     if any {
         page.blank();

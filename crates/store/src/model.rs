@@ -27,8 +27,8 @@ pub use predictive::{LATENCY_PERCENTILE, ModelledHost, PREDICTIVE_LEVEL, Predict
 pub use procedure::{
     AREA_WRITTEN_PCT, CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellView, HOST_BUSY_PCT, JobPlan,
     LATENCY_TARGET_DEPTH, NOT_NEEDED, OFFERED_IOPS, OfferedLoad, OperatingPoint, POINT_DEPTH,
-    POINT_THREADS, PROBE_START_PCT, PointPlan, Round, SPARE_PCT, Segment, SimulatedHost,
-    SteadyRecord,
+    POINT_THREADS, PROBE_PHASE, PROBE_START_PCT, PointPlan, Round, SPARE_PCT,
+    STEADY_BYTES_PER_SECOND, Segment, SimulatedHost, SteadyRecord, WRITE_AMPLIFICATION,
 };
 pub use standard::{Alternative, Standard, WriteCache};
 pub use telemetry::{ProbeProperty, TelemetryRecord};

@@ -12,11 +12,12 @@ macro_rules! built_in {
 }
 
 /// Name and text of the files in `suites/`.
-const BUILT_IN: [(&str, &str); 28] = built_in![
+const BUILT_IN: [(&str, &str); 29] = built_in![
     "bandwidth",
     "quick",
     "twin",
     "consistency",
+    "consistency-steady",
     "client",
     "enterprise",
     "snia-iops",

@@ -129,6 +129,8 @@ pub struct Preconditioning {
     pub name: String,
     /// The workload in one line; an earlier run's state counts only if it is equal.
     pub workload: String,
+    /// Block size of the random writes whose steady state it is.
+    pub steady_block_bytes: Option<u64>,
     pub last: bool,
 }
 
@@ -359,12 +361,14 @@ impl RunPlan {
                 cell.sets_state = step.sets_state().map(|name| Preconditioning {
                     name: name.to_owned(),
                     workload: step_workload(&combinations),
+                    steady_block_bytes: steady::block_bytes(&combinations),
                     last: i + 1 == combinations.len(),
                 });
-                let ends = self.on(step, &drives[drive]).end_rule()?;
-                segments::segments(cell, ends)
-                    .into_iter()
-                    .try_for_each(|part| self.push(part))?;
+                let parts = match combination.phase {
+                    Some(SteadyPhase::Pass) => steady::segments(cell),
+                    _ => segments::segments(cell, self.on(step, &drives[drive]).end_rule()?),
+                };
+                parts.into_iter().try_for_each(|part| self.push(part))?;
             }
         }
         if step.writes() && skip.is_none() {

@@ -44,7 +44,7 @@ pub const MAX_JOBS: u32 = 4096;
 /// A terabyte-per-second drive at 4 ms latency would need no more.
 pub const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Block size when none is given, as fio's.
-const DEFAULT_BLOCK_BYTES: u32 = 4096;
+pub const DEFAULT_BLOCK_BYTES: u32 = 4096;
 /// Seed when none is given: runs are reproducible by default.
 pub const DEFAULT_SEED: u64 = 1;
 
@@ -183,6 +183,8 @@ pub struct Workload {
     /// The job's, unless no job may write what another has written.
     pub data_seed: u64,
     pub counts_coverage: bool,
+    /// Writes of the order `steady` that are done, by the segments before this one.
+    pub writes_before: u64,
     /// File for a log of its I/Os.
     pub io_log: Option<PathBuf>,
     pub interval: Nanos,
@@ -275,6 +277,7 @@ impl Workload {
             placement_seed: seed,
             data_seed: seed,
             counts_coverage: false,
+            writes_before: 0,
             io_log: options.write_iolog.as_ref().map(PathBuf::from),
             interval,
             replaces_uring: replaces_uring(options, engine),
@@ -369,10 +372,11 @@ impl Workload {
         let addresses = AddressGenerator::new(&self.access, region, self.seed, worker)?;
         let addresses = addresses.with_placement(self.placement_seed);
         let shared = self.numjobs > 1 && self.region(0) == self.region(1);
-        Ok(match shared {
+        let addresses = match shared {
             true => addresses.sharing_passes(self.seed, worker, self.numjobs),
             false => addresses,
-        })
+        };
+        Ok(addresses.after_writes(self.writes_before))
     }
 
     pub fn workers(&self) -> NonZeroU32 {

@@ -7,7 +7,7 @@ use assay_store::read::Run;
 use super::cells::{self, AmplificationNames};
 use super::{Conclusion, Rows};
 use crate::knee::{CurveKnee, SweepKnee};
-use crate::{attribution, endurance, estimate, knee};
+use crate::{attribution, endurance, estimate, knee, left_state};
 
 pub(super) fn add_conclusions(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let mut steps: Vec<&str> = run
@@ -26,6 +26,7 @@ pub(super) fn add_conclusions(run: &Run, drive: usize, into: &mut Vec<Conclusion
         }
     }
     rounds(run, drive, into);
+    left_states(run, drive, into);
     standard(run, drive, into);
     steps_endurance(run, drive, into);
     wear(run, drive, into);
@@ -110,6 +111,20 @@ fn rounds(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
         rows.add("excursion", "%", record.excursion_pct);
         rows.add("first_round", "", f64::from(record.window.0));
         rows.add("last_round", "", f64::from(record.window.1));
+    }
+}
+
+fn left_states(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
+    for left in left_state::of_drive(run, drive) {
+        let mut rows = Rows {
+            about: Conclusion {
+                cell: Some(left.cell),
+                step: Some(left.step),
+                ..about(drive, "steady_state")
+            },
+            into,
+        };
+        rows.add_with("left_at", "%", left.at_pct, None, Some(left.text));
     }
 }
 

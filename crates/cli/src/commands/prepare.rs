@@ -1,7 +1,13 @@
 //! `assay prepare DRIVE --to STATE`: a suite of one step.
 
+use assay_device::session::DriveSession;
+use assay_store::Run;
+use assay_store::model::WRITE_AMPLIFICATION;
+use assay_store::read::CellState;
+use assay_suite::expand::RunPlan;
 use assay_suite::schema::Suite;
-use assay_workload::plan::DEFAULT_SEED;
+use assay_units::text::format_size;
+use assay_workload::plan::{DEFAULT_SEED, Workload};
 
 use crate::args::RunArguments;
 use crate::args::prepare::{DriveState, PrepareArguments};
@@ -68,6 +74,55 @@ fn cost(state: DriveState) -> &'static str {
         DriveState::Filled => "writes the drive once",
         DriveState::Sequential => "writes the drive twice",
         DriveState::Empty => "erases the drive",
+    }
+}
+
+/// Before it: the endurance that a plan takes at most, unless the drive is in that state.
+pub fn endurance_to_be_spent(plan: &RunPlan, drives: &[DriveSession]) -> Option<String> {
+    let drive = drives.first()?.info();
+    let workloads = plan.cells.iter().flat_map(|cell| &cell.workloads);
+    let bytes: u64 = workloads.filter_map(Workload::planned_bytes).sum();
+    (bytes > 0).then(|| {
+        let (name, most) = (&drive.spec, format_size(bytes));
+        let of_capacity = bytes as f64 / drive.capacity_bytes as f64;
+        format!(
+            "{name}: at most {most} are written, {of_capacity:.1} times its capacity; nothing \
+             where it is in that state already"
+        )
+    })
+}
+
+/// After it: what the host has written, and the media where the drive counts that.
+pub fn endurance_spent(run: &Run) -> String {
+    let results = run.cells.iter().flat_map(|cell| &cell.drives);
+    let results = results.filter_map(|part| part.result.as_ref());
+    let (mut host_bytes, mut media_bytes) = (0, Some(0.0));
+    for result in results {
+        host_bytes += result.write.bytes;
+        let factor = result.values.get(WRITE_AMPLIFICATION);
+        let own = factor.map(|factor| factor * result.write.bytes as f64);
+        media_bytes = media_bytes.zip(own).map(|(sum, own)| sum + own);
+    }
+    let capacity_bytes = run
+        .manifest
+        .drives
+        .first()
+        .map(|drive| drive.capacity_bytes);
+    match (host_bytes, capacity_bytes.filter(|bytes| *bytes > 0)) {
+        (0, _) | (_, None) => match run.cells.last().map(|cell| &cell.state) {
+            Some(CellState::Skipped(why)) => format!("\nNothing was written; {why}.\n"),
+            _ => "\nNothing was written.\n".to_owned(),
+        },
+        (bytes, Some(capacity)) => {
+            let media = media_bytes.map_or(String::new(), |bytes| {
+                format!("; {} to its media", format_size(bytes as u64))
+            });
+            format!(
+                "\nWritten: {}, {:.2} times the capacity{media}.\n",
+                format_size(bytes),
+                bytes as f64 / capacity as f64
+            )
+        }
     }
 }
 

@@ -97,6 +97,9 @@ fn execute(
         Some(labels) => expand_labelled(&suite, &settings, &drives, labels)?,
         None => expand(&suite, &settings, &drives)?,
     };
+    if will_write && let Some(note) = super::prepare::endurance_to_be_spent(&plan, &drives) {
+        output.note(&note);
+    }
     let mut watch = super::Watch::new(&arguments.live)?;
     watch.until = arguments.until.clone();
     watch.ocp = arguments.ocp.clone();
@@ -123,6 +126,9 @@ fn execute(
     let page = page.filter(|_| written.is_ok());
     let text = || {
         let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
+        if will_write {
+            text.push_str(&super::prepare::endurance_spent(&run));
+        }
         if summary.outcome == RunEnd::Interrupted {
             let until = arguments.until.as_ref().map(|until| until.text.as_str());
             text.push_str(&interruption(&run, &summary, until));

@@ -12,7 +12,7 @@ const TABLES: [&str; 3] = ["conclusions", "phases", "modes"];
 const RUNS: [&str; 3] = [
     "consistency sim:plextor-m8pe-gn --scale 0.01",
     "thermal sim:samsung-951 --set area=64MiB --scale 0.05",
-    "load sim:samsung-951 --set precondition=1% --set mixed=1% --set loads=5,60,95 --scale 0.01",
+    "load sim:samsung-951 --set area=1% --set loads=5,60,95 --scale 0.01",
 ];
 
 /// A CSV file as rows of (column, field).

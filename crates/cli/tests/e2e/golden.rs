@@ -145,8 +145,8 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
         "run client sim:intel-optane-p4800x sim:crucial-mx300 sim:samsung-960-evo --set \
-         precondition=1% --set depths=1,2,16 --set blocks=512,4k --set mixes=70 --scale 0.001 \
-         --out run",
+         precondition=1% --set reference=1% --set depths=1,2,16 --set blocks=512,4k --set \
+         mixes=70 --scale 0.001 --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
         cells(&run, drive, step)
@@ -186,7 +186,7 @@ fn write_sweeps_differ_between_drives_as_published() {
     let fixture = Fixture::on_disk();
     let client = |drives: &str, words: &str, out: &str| {
         fixture.json(&format!(
-            "run client {drives} --set mixes=70 {words} --scale 0.02 --out {out}"
+            "run client {drives} --set mixes=70 --set reference=1% {words} --scale 0.02 --out {out}"
         ))
     };
     let run = client(

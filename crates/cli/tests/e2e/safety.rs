@@ -481,5 +481,19 @@ fn a_drive_is_prepared_with_permission_only_and_only_once() {
     assert!(fixture.read("disk") != before);
     let prepared = fixture.read("disk");
     assert_eq!(states("second"), ["skipped", "skipped"]);
+    let again = fixture.ok("prepare disk --to steady --destroy disk --out third");
+    for said in [
+        "steady for 4 KiB random writes, written 20",
+        "Nothing was written; not needed",
+    ] {
+        assert!(again.stdout.contains(said), "{}", again.stdout);
+    }
+    assert!(
+        again
+            .stderr
+            .contains("at most 32.0 MiB are written, 2.0 times"),
+        "{}",
+        again.stderr
+    );
     assert!(fixture.read("disk") == prepared);
 }

@@ -8,11 +8,13 @@ use crate::block_devices::BlockDevices;
 use crate::fixture::{Fixture, MIB, number};
 
 /// Each suite with shortened sizes and lists; durations use `--scale`.
-const SUITES: [(&str, &str); 21] = [
+const SUITES: [(&str, &str); 22] = [
     ("consistency", ""),
+    ("consistency-steady", "--set area=1%"),
     (
         "client",
-        "--set precondition=1% --set blocks=4k,128k --set depths=1,8 --set mixes=100,70,0",
+        "--set precondition=1% --set reference=1% --set blocks=4k,128k --set depths=1,8 --set \
+         mixes=100,70,0",
     ),
     (
         "enterprise",
@@ -43,7 +45,7 @@ const SUITES: [(&str, &str); 21] = [
     ("capacity", "--set area=0.5%"),
     ("streamer-peak", "--set chunks=1,4,64,512 --set repeats=2"),
     ("streamer-continuous", "--set size=0.05%"),
-    ("load", "--set precondition=1% --set loads=20,60,95"),
+    ("load", "--set area=1% --set loads=20,60,95"),
     ("interference", "--set precondition=1% --set depths=4"),
     (
         "database",
@@ -241,7 +243,7 @@ fn depth_sweeps_differ_between_media() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
         "run client sim:intel-optane-memory-32gb sim:samsung-960-evo --set precondition=1% --set \
-         depths=1,2,8,64 --set blocks=4k --set mixes=70 --scale 0.001 --out run",
+         reference=1% --set depths=1,2,8,64 --set blocks=4k --set mixes=70 --scale 0.001 --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
         cells(&run, drive, step)

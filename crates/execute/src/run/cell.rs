@@ -17,9 +17,10 @@ use assay_workload::run::{
 use super::drives::Drives;
 use super::early_stop::{EarlyStop, StopWhen, Stopped};
 use super::io_log::IoLog;
-use super::journal::{CellTelemetry, CriticalWarnings, Ignore, Journal};
+use super::journal::{CellTelemetry, Ignore, Journal};
 use super::results::{compare, result_of, with_data_seeds};
 use super::start_state::Starts;
+use super::written::{Courses, course_before};
 use super::{ExecutionState, Executor, depends, simulated_host};
 use crate::ExecuteError;
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
@@ -58,7 +59,7 @@ impl Executor<'_, '_> {
     pub(super) fn replay(
         &mut self,
         cell: &Cell,
-        state: &ExecutionState,
+        state: &mut ExecutionState,
     ) -> Result<(), ExecuteError> {
         let drives = &cell.plan.drives;
         if !drives.iter().all(|&d| self.drives[d].info().simulated) {
@@ -75,7 +76,7 @@ impl Executor<'_, '_> {
         &mut self,
         cell: &Cell,
         flags: &CellFlags,
-        state: &ExecutionState,
+        state: &mut ExecutionState,
     ) -> Result<(), ExecuteError> {
         self.prepare_drives(cell, flags)?;
         self.events.phase(&cell.plan.drives, Phase::Repeating);
@@ -95,6 +96,7 @@ impl Executor<'_, '_> {
                     &mut self.drives,
                     cell,
                     &workloads,
+                    &mut state.courses,
                     &flags.ended,
                     &mut ignore,
                 )?;
@@ -163,8 +165,9 @@ impl Executor<'_, '_> {
                     *iops = offered;
                 }
             }
-            if let Some(left) = depends::bytes_left(cell, drive, earlier) {
+            if let Some((before, left)) = depends::bytes_left(cell, drive, earlier) {
                 workload.io_bytes = Some(left.div_ceil(u64::from(workload.numjobs)).max(1));
+                workload.writes_before = before / u64::from(workload.access.min_bytes());
             }
             if let (Some(plan), Some(rule)) = (&cell.plan.point, &cell.point) {
                 let point = depends::point(self.plan, cell, plan, rule, drive, earlier)?;
@@ -180,9 +183,14 @@ impl Executor<'_, '_> {
         &mut self,
         cell: &Cell,
         flags: &CellFlags,
-        earlier: &Finished,
-        critical_warnings: &mut CriticalWarnings,
+        state: &mut ExecutionState,
     ) -> Result<CellOutcome, ExecuteError> {
+        let ExecutionState {
+            results: earlier,
+            critical_warnings,
+            courses,
+            ..
+        } = state;
         match cell.plan.kind {
             CellKind::Inspect => {
                 self.events.phase(&cell.plan.drives, Phase::Inspecting);
@@ -218,6 +226,7 @@ impl Executor<'_, '_> {
                 &mut self.drives,
                 cell,
                 &workloads,
+                courses,
                 &flags.ended,
                 &mut journal,
             )
@@ -434,6 +443,7 @@ fn execute(
     drives: &mut Drives<'_>,
     cell: &Cell,
     workloads: &[Workload],
+    courses: &mut Courses,
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<(RunOutcome, Stopped), ExecuteError> {
@@ -465,7 +475,17 @@ fn execute(
         };
         let ended = AtomicBool::new(false);
         let mut early_stop = EarlyStop::new(when, observer, stop, &ended);
+        let drive = cell.plan.drives[0];
+        if let Some(course) = course_before(cell, courses) {
+            early_stop.continue_course(drive, course.clone());
+        }
         let outcome = run_on_host(&mut jobs, host, &ended, &mut early_stop)?;
-        Ok((outcome, early_stop.stopped()))
+        let stopped = early_stop.stopped();
+        if let (Some((_, written)), Some(_)) = (&stopped.written, &cell.plan.segment)
+            && let Some(course) = written.get(&drive)
+        {
+            courses.insert(cell.plan.id.clone(), course.clone());
+        }
+        Ok((outcome, stopped))
     })
 }

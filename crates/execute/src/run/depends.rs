@@ -25,9 +25,11 @@ fn written_before(cell: &Cell, drive: usize, earlier: &Finished) -> u64 {
     of_drive.map(|result| result.write.bytes).sum()
 }
 
-pub(super) fn bytes_left(cell: &Cell, drive: usize, earlier: &Finished) -> Option<u64> {
+/// Of a segment that ends by bytes: what those before it have written, and what is left for it.
+pub(super) fn bytes_left(cell: &Cell, drive: usize, earlier: &Finished) -> Option<(u64, u64)> {
     let goal = cell.plan.segment.as_ref()?.written_bytes?;
-    Some(goal.saturating_sub(written_before(cell, drive, earlier)))
+    let before = written_before(cell, drive, earlier);
+    Some((before, goal.saturating_sub(before)))
 }
 
 pub(super) fn written_already(cell: &Cell, earlier: &Finished) -> Option<String> {

@@ -22,6 +22,15 @@ fn state_key(state: &Preconditioning) -> String {
     format!("{}: {}", state.name, state.workload)
 }
 
+/// Of the state that one cell leaves: that of its step, or of a part of it.
+fn cell_key(cell: &Cell, state: &Preconditioning) -> String {
+    let key = state_key(state);
+    match state.last {
+        true => key,
+        false => format!("{key}, up to {}", cell.plan.id),
+    }
+}
+
 fn area_of(cell: &Cell) -> Region {
     Region {
         offset_bytes: cell.plan.workload.offset_bytes,
@@ -67,15 +76,21 @@ impl Executor<'_, '_> {
     }
 
     /// Later writes of the run itself are part of its procedure; writes of other programs are not.
-    pub(super) fn still_preconditioned(&mut self, cell: &Cell) -> Result<bool, ExecuteError> {
-        let (Some(state), [drive]) = (&cell.sets_state, cell.plan.drives.as_slice()) else {
+    pub(super) fn still_preconditioned(
+        &mut self,
+        cell: &Cell,
+        resume: &Resume,
+    ) -> Result<bool, ExecuteError> {
+        let latest = resume.last_of_preparation(&self.plan.cells, cell);
+        let latest = latest.unwrap_or(cell);
+        let (Some(state), [drive]) = (&latest.sets_state, cell.plan.drives.as_slice()) else {
             return Ok(true);
         };
         let (drive, info) = (*drive, self.drives[*drive].info());
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let (states, key) = (self.drive_states, state_key(state));
+        let (states, key) = (self.drive_states, cell_key(latest, state));
         let (valid, warning) = match states.lookup(info, &key, area_of(cell)) {
             StateValidity::Valid { .. } => return Ok(true),
             StateValidity::Stale(why) => (false, warn::preconditioned_again(&why)),
@@ -137,7 +152,7 @@ impl Executor<'_, '_> {
                 (_, CellKind::Purge) => states.record_purge(info, "by a suite", false),
                 (Some(state), _) => {
                     let record = PreconditioningRecord {
-                        name: state_key(state),
+                        name: cell_key(cell, state),
                         offset_bytes,
                         size_bytes,
                         block_sizes: cell.plan.workload.bs_bytes.to_string(),

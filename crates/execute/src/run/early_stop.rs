@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_io::{Nanos, Telemetry};
 use assay_stats::steady::FioFigure;
 use assay_stats::{HostLoad, Interval, SteadyEvaluation};
+use assay_store::model::STEADY_BYTES_PER_SECOND;
 use assay_suite::expand::{Cell, StopRule};
 use assay_units::rate::per_second;
 use assay_workload::plan::{SteadyState, Workload};
 use assay_workload::run::{DriveOutcome, RunObserver};
 
-use super::results::{LIMIT_REACHED, SETTLED_S, STEADY_BYTES_PER_SECOND, STEADY_IOPS};
+use super::results::{LIMIT_REACHED, SETTLED_S, STEADY_IOPS};
 use super::written::{Watched, WriteCourse};
 
 /// Why a cell stopped before its runtime.
@@ -187,6 +188,11 @@ impl<'a> EarlyStop<'a> {
         }
     }
 
+    /// A segment of writes goes on with what the segments before it have seen of the drive.
+    pub(super) fn continue_course(&mut self, drive: usize, course: WriteCourse) {
+        self.drives.entry(drive).or_default().writes = course;
+    }
+
     pub(super) fn stopped(self) -> Stopped {
         let mut stopped = Stopped {
             reason: self.reason,
@@ -202,7 +208,13 @@ impl<'a> EarlyStop<'a> {
                 stopped.rule = Some(rule);
             }
             StopWhen::Written(watched) => {
-                let courses = drives.map(|(drive, series)| (drive, series.writes));
+                let courses = drives.map(|(drive, mut series)| {
+                    // No more shares of the last interval will come.
+                    if let (None, Some(&(_, span, bytes))) = (self.reason, series.rates.last()) {
+                        series.writes.add(watched, bytes, span);
+                    }
+                    (drive, series.writes)
+                });
                 stopped.written = Some((watched, courses.collect()));
             }
         }
@@ -259,6 +271,13 @@ impl RunObserver for EarlyStop<'_> {
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
+        if let StopWhen::Written(watched) = &self.when
+            && let (Some(host), Some(media)) =
+                (telemetry.host_bytes_written, telemetry.nand_bytes_written)
+        {
+            let series = self.drives.entry(drive).or_default();
+            series.writes.add_counters(*watched, host, media);
+        }
         if let Some(celsius) = telemetry.temperature_c {
             let series = self.drives.entry(drive).or_default();
             series.temperatures.push((at, celsius));

@@ -6,7 +6,9 @@ use assay_analysis::endurance::{self, CounterSpan, Origins};
 use assay_analysis::power::MeanPower;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, HostLoadSum, Interval};
-use assay_store::model::{CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, TelemetryRecord};
+use assay_store::model::{
+    CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, TelemetryRecord, WRITE_AMPLIFICATION,
+};
 use assay_store::{EncodedEntry, StoreError};
 use assay_units::MIB;
 use assay_workload::run::RunObserver;
@@ -103,7 +105,7 @@ impl CellTelemetry {
             endurance::amplification(growth, &origins).ok()
         });
         if let Some(found) = amplification {
-            insert("write_amplification", found.factor);
+            insert(WRITE_AMPLIFICATION, found.factor);
         }
         if let Some(percent) = block_cache::hit_pct(&summary.block_cache, reads) {
             insert(CACHE_HIT_PCT, percent);

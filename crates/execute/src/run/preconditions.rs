@@ -1,6 +1,7 @@
 //! Figures of a fresh drive must not be reported as those of a preconditioned one.
 
 use assay_store::model::NOT_NEEDED;
+use assay_units::text::format_size;
 
 use assay_suite::expand::Cell;
 
@@ -43,12 +44,15 @@ impl Preconditions {
             && let Some((name, since)) = state
             && *name == set.name
         {
+            let what = match set.steady_block_bytes {
+                Some(bytes) => format!("steady for {} random writes", format_size(bytes)),
+                None => format!("preconditioned ({name})"),
+            };
             return Some(match since {
                 Some(since) => format!(
-                    "{NOT_NEEDED}: preconditioned ({name}) on {since}, and nothing has been \
-                     written since"
+                    "{NOT_NEEDED}: {what}, written {since}, and nothing has been written since"
                 ),
-                None => format!("{NOT_NEEDED}: the drive is preconditioned ({name}) already"),
+                None => format!("{NOT_NEEDED}: the drive is {what} already"),
             });
         }
         if let Some(needed) = &cell.needs_state
@@ -77,7 +81,8 @@ impl Preconditions {
         }
     }
 
-    /// A cell ended. Returns whether it completed the drive's preconditioning.
+    /// A cell ended. Returns whether it and all cells before it preconditioned the drive as far as
+    /// they are to.
     pub(super) fn cell_ended(&mut self, cell: &Cell, succeeded: bool) -> bool {
         let purge = cell.plan.kind == assay_store::model::CellKind::Purge;
         let Some(drive) = self.drive_of(cell) else {
@@ -90,15 +95,17 @@ impl Preconditions {
         let Some(set) = &cell.sets_state else {
             return false;
         };
-        if let Some((_, all_succeeded)) = &mut drive.in_progress {
-            *all_succeeded &= succeeded;
+        let preconditioned = drive
+            .in_progress
+            .as_mut()
+            .is_some_and(|(_, all_succeeded)| {
+                *all_succeeded &= succeeded;
+                *all_succeeded
+            });
+        if set.last {
+            drive.in_progress = None;
+            drive.state = preconditioned.then(|| (set.name.clone(), None));
         }
-        if !set.last {
-            return false;
-        }
-        let step = drive.in_progress.take();
-        let preconditioned = step.is_some_and(|(_, all_succeeded)| all_succeeded);
-        drive.state = preconditioned.then(|| (set.name.clone(), None));
         preconditioned
     }
 

@@ -17,7 +17,6 @@ use assay_suite::expand::Cell;
 
 /// Mean of the last intervals of a job that ended by `steadystate`.
 pub(super) const STEADY_IOPS: &str = "steady_iops";
-pub(super) const STEADY_BYTES_PER_SECOND: &str = "steady_bytes_per_second";
 /// Value of a cell that stopped early in steady state: its length, seconds.
 pub(super) const SETTLED_S: &str = "settled_s";
 pub(super) const LIMIT_REACHED: &str = "temperature_limit_reached";

@@ -7,6 +7,7 @@ use assay_units::Op;
 
 use super::cell::Finished;
 use super::requests::SKIPPED_BY_USER;
+use super::written::{Courses, Watched, course_before};
 use crate::ExecuteError;
 use crate::drive_state_cache::InterruptedWrites;
 use assay_suite::expand::{Cell, RunPlan};
@@ -28,6 +29,8 @@ pub struct Resume {
     remaining: BTreeSet<String>,
     /// Possible writes of each cell to each of its drives in its last attempt.
     interrupted_writes: BTreeMap<(String, usize), InterruptedWrites>,
+    /// What the finished segments of passes have seen.
+    pub(super) courses: Courses,
 }
 
 impl Resume {
@@ -81,6 +84,7 @@ impl Resume {
             ),
             remaining: named(|state| !matches!(state, CellState::Finished | CellState::Skipped(_))),
             interrupted_writes,
+            courses: courses(run, plan),
         })
     }
 
@@ -91,6 +95,20 @@ impl Resume {
 
     pub(super) fn was_skipped_by_user(&self, cell: &Cell) -> bool {
         self.skipped_by_user.contains(&cell.plan.id)
+    }
+
+    /// The last finished cell that prepares a drive as this one does.
+    pub(super) fn last_of_preparation<'a>(&self, cells: &'a [Cell], of: &Cell) -> Option<&'a Cell> {
+        let state = of.sets_state.as_ref()?;
+        let same = |other: &&Cell| {
+            let set = other.sets_state.as_ref();
+            other.plan.drives == of.plan.drives
+                && other.plan.step == of.plan.step
+                && set
+                    .is_some_and(|set| (&set.name, &set.workload) == (&state.name, &state.workload))
+                && self.finished.contains_key(&other.plan.id)
+        };
+        cells.iter().rev().find(same)
     }
 
     pub(super) fn is_superseded(&self, cells: &[Cell], index: usize) -> bool {
@@ -119,6 +137,34 @@ impl Resume {
         let writes = self.interrupted_writes.get(&(cell.to_owned(), drive));
         writes.copied().unwrap_or_default()
     }
+}
+
+fn courses(run: &Run, plan: &RunPlan) -> Courses {
+    let mut courses = Courses::new();
+    for (record, cell) in run.cells.iter().zip(&plan.cells) {
+        let watched = cell.workloads.first().and_then(|w| Watched::of(cell, w));
+        let (Some(watched), CellState::Finished, Some(_), [part]) = (
+            watched,
+            &record.state,
+            &cell.plan.segment,
+            record.drives.as_slice(),
+        ) else {
+            continue;
+        };
+        let mut course = course_before(cell, &courses).cloned().unwrap_or_default();
+        for point in part.series.iter().filter(|p| p.op == Op::Write && !p.ramp) {
+            let span = Nanos(point.end.0.saturating_sub(point.start.0));
+            course.add(watched, point.bytes, span);
+        }
+        for reading in &part.telemetry {
+            let counters = reading.host_bytes_written.zip(reading.nand_bytes_written);
+            counters
+                .into_iter()
+                .for_each(|(host, media)| course.add_counters(watched, host, media));
+        }
+        courses.insert(cell.plan.id.clone(), course);
+    }
+    courses
 }
 
 /// The run folder is input: sums saturate, since a larger bound is only less strict.

@@ -10,7 +10,7 @@ use assay_stats::{ErrorCauses, HostLoad};
 use assay_store::StoreError;
 use assay_store::model::warning::limit;
 use assay_store::model::{
-    AREA_WRITTEN_PCT, CellKind, CellResult, Entry, OFFERED_IOPS, TraceRecord, Warning,
+    AREA_WRITTEN_PCT, CellKind, CellResult, Entry, OFFERED_IOPS, Segment, TraceRecord, Warning,
 };
 use assay_units::Nanos;
 use assay_workload::access::AddressPattern;
@@ -198,7 +198,10 @@ impl Executor<'_, '_> {
         stopped: &Stopped,
     ) -> Result<(), StoreError> {
         if let Some((watched, courses)) = &stopped.written
-            && let Some(warning) = courses.get(&drive).and_then(|c| c.warning(*watched))
+            && let Some(course) = courses.get(&drive)
+            && (course.has_ended(*watched)
+                || cell.plan.segment.as_ref().is_none_or(Segment::is_last))
+            && let Some(warning) = course.warning(*watched)
         {
             self.warn_cell(cell, drive, warning)?;
         }

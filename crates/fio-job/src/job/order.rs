@@ -171,17 +171,10 @@ fn passes(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
 }
 
 fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileError> {
-    if given.flag("norandommap")? {
-        text.add("norandommap", 1);
+    if given.flag("sprandom")? {
+        return sprandom(given, text);
     }
-    match given.text("random_generator") {
-        None | Some(("tausworthe", _)) => {}
-        Some((kind @ ("tausworthe64" | "lfsr"), _)) => text.add("random_generator", kind),
-        Some((kind, place)) => {
-            let message = format!("random_generator={kind}: tausworthe, tausworthe64 or lfsr");
-            return Err(given.error(place, message));
-        }
-    }
+    generator(given, text)?;
     let align = given.parsed("ba", "a size such as 4k", |text| {
         let sizes = text
             .split(',')
@@ -238,6 +231,50 @@ fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileE
         text.add("filename", file.replace([';', ' '], "_"));
     }
     text.add("distribution", format!("{kind}:{rest}"));
+    Ok(())
+}
+
+fn generator(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
+    if given.flag("norandommap")? {
+        text.add("norandommap", 1);
+    }
+    match given.text("random_generator") {
+        None | Some(("tausworthe", _)) => {}
+        Some((kind @ ("tausworthe64" | "lfsr"), _)) => text.add("random_generator", kind),
+        Some((kind, place)) => {
+            let message = format!("random_generator={kind}: tausworthe, tausworthe64 or lfsr");
+            return Err(given.error(place, message));
+        }
+    }
+    Ok(())
+}
+
+/// It has a generator of its own, and no map.
+fn sprandom(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
+    if let Some((kind, place)) = given.text("random_generator")
+        && kind != "lfsr"
+    {
+        let message = format!("random_generator={kind}: sprandom needs lfsr");
+        return Err(given.error(place, message));
+    }
+    text.add("norandommap", 1);
+    text.add("random_generator", "lfsr");
+    text.add("sprandom", 1);
+    if let Some(regions) = given.number("spr_num_regions")? {
+        text.add("spr_num_regions", regions);
+    }
+    if let Some((ratio, place)) = given.text("spr_op") {
+        match ratio.parse::<f64>() {
+            Ok(number) if number > 0.0 && number < 1.0 => text.add("spr_op", ratio),
+            _ => {
+                let message = format!("spr_op={ratio}: the spare ratio, above 0 and below 1");
+                return Err(given.error(place, message));
+            }
+        }
+    }
+    if let Some(bytes) = given.bytes("spr_cs")?.filter(|&bytes| bytes > 0) {
+        text.add("spr_cs", bytes);
+    }
     Ok(())
 }
 

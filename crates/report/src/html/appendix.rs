@@ -85,7 +85,8 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
         @if !prepared.is_empty() {
             (titled("preparation", "Preparation", &html! {
                 p.how { "Data written before the measurements. Timed, but not a result." }
-                (folded("Preparation of the measured areas", &inspect::preparations(&prepared)))
+                @let table = inspect::preparations(&prepared, set);
+                (folded("Preparation of the measured areas", &table))
             }))
         }
         @if !left_out.is_empty() {

@@ -3,6 +3,7 @@
 use assay_store::model::{AREA_WRITTEN_PCT, CellResult};
 use assay_units::text::format_size;
 
+use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::{Point, step_title};
 use crate::table::{Column, Row, Table, TableCell};
@@ -34,7 +35,7 @@ pub fn table(points: &[Point<'_>], title: &str) -> Table {
 }
 
 /// Preparations: timed, but without a result.
-pub fn preparations(points: &[Point<'_>]) -> Table {
+pub fn preparations(points: &[Point<'_>], set: &DriveSet<'_>) -> Table {
     let columns = Column::list([
         ("what", ""),
         ("data", ""),
@@ -56,5 +57,8 @@ pub fn preparations(points: &[Point<'_>]) -> Table {
         })
     });
     let caption = "Preparation of the measured areas".to_owned();
-    Table::of_drives(caption, columns, rows.collect(), remarks(points))
+    let mut notes = remarks(points);
+    let left = set.left_states().into_iter();
+    notes.extend(left.map(|(heading, left)| format!("{heading}: {}", left.text)));
+    Table::of_drives(caption, columns, rows.collect(), notes)
 }

@@ -9,7 +9,9 @@ use assay_units::{Nanos, Op};
 
 use super::TotalsSink;
 use super::cell::Dates;
-use crate::model::{CellPlan, CellResult, Manifest, NOT_NEEDED, VerifySummary};
+use crate::model::{
+    CellPlan, CellResult, Manifest, NOT_NEEDED, VerifySummary, WRITE_AMPLIFICATION,
+};
 use crate::read::{CellDrive, CellRecord, CellState, Gap};
 use crate::thin::thin;
 
@@ -102,9 +104,9 @@ impl Wholes {
             _ => true,
         };
         let all = segments.iter().map(|(_, segment, _)| segment);
-        let states = all.filter(needed).map(|segment| &segment.state);
+        let states: Vec<&CellState> = all.filter(needed).map(|segment| &segment.state).collect();
         let mut whole = CellRecord {
-            state: state_of(&states.collect::<Vec<_>>()),
+            state: state_of(&states, &segments[0].1.state),
             drives: Vec::with_capacity(plan.drives.len()),
             host: Vec::new(),
             plan,
@@ -163,7 +165,11 @@ fn continues(before: Option<&CellPlan>, cell: &CellPlan) -> bool {
 }
 
 /// Finished when all segments are, else the state of the first that failed or was skipped.
-fn state_of(segments: &[&CellState]) -> CellState {
+/// That of one that was not needed where none was.
+fn state_of(segments: &[&CellState], not_needed: &CellState) -> CellState {
+    if segments.is_empty() {
+        return not_needed.clone();
+    }
     let is = |wanted: fn(&CellState) -> bool| segments.iter().find(|state| wanted(state));
     let all = |wanted: CellState| segments.iter().all(|state| **state == wanted);
     let failed = is(|state| matches!(state, CellState::Failed(_)));
@@ -325,7 +331,7 @@ fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
             .filter_map(|r| Some((*r.values.get(name)?, *r)));
         let value = match name.as_str() {
             "temperature_max_c" => known.map(|(value, _)| value).reduce(f64::max),
-            "write_amplification" => weighted(known.map(|(v, r)| (v, r.write.bytes as f64))),
+            WRITE_AMPLIFICATION => weighted(known.map(|(v, r)| (v, r.write.bytes as f64))),
             _ => weighted(known.map(|(value, r)| (value, r.elapsed.0 as f64))),
         };
         Some((name.clone(), value?))

@@ -126,6 +126,13 @@ pub struct Segment {
     pub written_bytes: Option<u64>,
 }
 
+impl Segment {
+    /// Whether the whole ends with it.
+    pub fn is_last(&self) -> bool {
+        self.number == self.count
+    }
+}
+
 /// Prefix of the reason for which an unneeded cell is skipped.
 pub const NOT_NEEDED: &str = "not needed";
 
@@ -171,6 +178,14 @@ pub const CACHE_DIRTY_MIB: &str = "cache_dirty_mib";
 
 /// Value: rate offered by a cell with an [`OfferedLoad`], I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";
+
+/// Value: media bytes per host byte, by the drive's counters.
+pub const WRITE_AMPLIFICATION: &str = "write_amplification";
+
+/// End of the name of a cell that writes at random until the rate is steady.
+pub const PROBE_PHASE: &str = "/phase=probe";
+/// Value: mean rate in steady state.
+pub const STEADY_BYTES_PER_SECOND: &str = "steady_bytes_per_second";
 
 /// Value of a preconditioning: blocks of the area that it wrote at least once, percent.
 pub const AREA_WRITTEN_PCT: &str = "area_written_pct";

@@ -395,6 +395,15 @@ impl AddressGenerator {
         self
     }
 
+    /// The order `steady` goes on after so many writes of all workers together.
+    #[must_use]
+    pub fn after_writes(mut self, writes: u64) -> AddressGenerator {
+        if let Order::Steady(order) = &mut self.order {
+            order.skip(writes);
+        }
+        self
+    }
+
     /// Zones are entered by each worker at its own time and have passes of their own.
     #[must_use]
     pub fn sharing_passes(mut self, seed: u64, worker: u32, workers: u32) -> AddressGenerator {

@@ -95,6 +95,11 @@ impl SteadyOrder {
         (self.next, self.stride) = (worker.into(), workers.into());
     }
 
+    /// All workers have done so many writes together, as many each.
+    pub(super) fn skip(&mut self, writes: u64) {
+        self.next += writes.next_multiple_of(self.stride);
+    }
+
     /// Number of the block that is written next.
     #[inline]
     pub(super) fn next(&mut self) -> u64 {

@@ -10,7 +10,8 @@ use super::accesses::{block_sizes, direction};
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{
-    Extent, FioAccess, FioArea, FioSizes, Generator, Law, PerDirection, READ, TRIM, WRITE,
+    Extent, FioAccess, FioArea, FioPart, FioSizes, Generator, Law, PerDirection, READ, SpRandom,
+    TRIM, WRITE,
 };
 use crate::access::{AccessStep, Region, StridedZones};
 use crate::options::JobOptions;
@@ -19,7 +20,8 @@ const OPTION: &str = "order";
 /// Options of fio that `order` carries. `thread_number` and `subjob_number` are fio's counts of
 /// threads, from 1 in a job file and from 0 in a section.
 pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, allrandrepeat, \
-                           randseed, random_generator, norandommap, distribution, \
+                           randseed, random_generator, norandommap, sprandom, \
+                           spr_num_regions, spr_op, spr_cs, distribution, \
                            percentage_random, rw_sequencer, bs_is_seq_rand, bs_unaligned, bs, \
                            bsrange, bssplit, ba, time_based, loops, filesize, offset_align, \
                            rate, invalidate, ioengine";
@@ -228,6 +230,51 @@ fn zones(options: &JobOptions) -> Result<Option<StridedZones>, PlanError> {
     }))
 }
 
+fn generator(order: &Order<'_>) -> Result<Generator, PlanError> {
+    match order.text("random_generator") {
+        None | Some("tausworthe") => Ok(Generator::Tausworthe),
+        Some("tausworthe64") => Ok(Generator::Tausworthe64),
+        Some("lfsr") => Ok(Generator::Lfsr),
+        Some(_) => Err(order.wrong("random_generator")),
+    }
+}
+
+fn sprandom(order: &Order<'_>) -> Result<Option<SpRandom>, PlanError> {
+    if !order.flag("sprandom", false)? {
+        return Ok(None);
+    }
+    let ratio: Option<f64> = order.text("spr_op").unwrap_or("0.15").parse().ok();
+    let regions = u32::try_from(order.number("spr_num_regions", 100)?).ok();
+    Ok(Some(SpRandom {
+        regions: (regions.filter(|&regions| regions > 0))
+            .ok_or_else(|| order.wrong("spr_num_regions"))?,
+        over_provisioning: (ratio.filter(|&ratio| ratio > 0.0 && ratio < 1.0))
+            .ok_or_else(|| order.wrong("spr_op"))?,
+        cache_bytes: order.number("spr_cs", 0)?,
+    }))
+}
+
+/// A thread of `sprandom` writes as much as its area and the spare space together.
+fn with_physical_bytes(mut access: FioAccess, part: FioPart) -> Result<FioAccess, PlanError> {
+    let Some(sprandom) = access.sprandom else {
+        return Ok(access);
+    };
+    if !access.random || !access.writes || access.reads || access.trims {
+        return Err(invalid("sprandom needs rw=randwrite"));
+    }
+    let block_bytes = access.sizes[WRITE].least_bytes;
+    let data_bytes = part.area_bytes.min(part.capacity_bytes);
+    let region_bytes = sprandom.region_bytes(data_bytes, block_bytes);
+    if sprandom.cache_bytes > region_bytes {
+        return Err(invalid(format!(
+            "spr_cs={} is more than the {region_bytes} bytes of a region: lower spr_num_regions",
+            sprandom.cache_bytes
+        )));
+    }
+    access.io_bytes = sprandom.physical_bytes(data_bytes, block_bytes);
+    Ok(access)
+}
+
 fn access(options: &JobOptions, order: &Order<'_>) -> Result<FioAccess, PlanError> {
     let rw = options.rw.as_deref().unwrap_or("read");
     let own = direction(rw, options.rwmixread)?;
@@ -265,12 +312,8 @@ fn access(options: &JobOptions, order: &Order<'_>) -> Result<FioAccess, PlanErro
         sizes_by_order: order.flag("bs_is_seq_rand", false)?,
         unaligned: order.flag("bs_unaligned", false)?,
         has_map: !order.flag("norandommap", false)? && law == Law::Uniform && by_size,
-        generator: match order.text("random_generator") {
-            None | Some("tausworthe") => Generator::Tausworthe,
-            Some("tausworthe64") => Generator::Tausworthe64,
-            Some("lfsr") => Generator::Lfsr,
-            Some(_) => return Err(order.wrong("random_generator")),
-        },
+        generator: generator(order)?,
+        sprandom: sprandom(order)?,
         law,
         random_percent: percent.unwrap_or([100; 3]),
         identical: order.text("rw_sequencer") == Some("identical"),
@@ -368,6 +411,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         })
     };
     let (first, last) = (part(0)?, part(1.min(numjobs - 1))?);
+    let access = with_physical_bytes(access, first)?;
     let direct = options.direct.unwrap_or(true);
     for part in [first, last] {
         if direct {

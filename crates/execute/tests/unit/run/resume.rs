@@ -15,6 +15,7 @@ fn cell(id: &str, sets_state: Option<&str>, needs_state: Option<&str>) -> Cell {
             name: name.to_owned(),
             workload: String::new(),
             last: true,
+            ..Preconditioning::default()
         }),
         needs_state: needs_state.map(str::to_owned),
         ..Cell::default()

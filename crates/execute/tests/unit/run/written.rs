@@ -51,3 +51,41 @@ fn a_probe_ends_after_a_tenth_of_the_area_at_a_steady_rate() {
     assert_eq!(values[0].0, PROBE_START_PCT);
     assert!((values[0].1 - 110.0).abs() < 3.0, "{values:?}");
 }
+
+/// With these write amplifications after 1.1 areas; whether it ended at a level rate.
+fn counted(course: &mut WriteCourse, factors: &[(u32, f64)]) -> bool {
+    let (mut host, mut media) = (0, 0.0);
+    let parts = factors
+        .iter()
+        .flat_map(|&(parts, factor)| (0..parts).map(move |_| factor));
+    parts.into_iter().any(|factor| {
+        course.add_counters(PASS, host, media as u64);
+        let ended = write(course, PASS, 0.01, 1000.0);
+        (host, media) = (host + AREA / 100, media + factor * (AREA / 100) as f64);
+        ended
+    })
+}
+
+#[test]
+fn a_pass_ends_where_the_counters_show_collection_that_the_rate_does_not() {
+    let mut course = WriteCourse::default();
+    assert!(!counted(&mut course, &[(120, 1.0)]));
+    assert!(course.warning(PASS).is_some(), "nothing fell");
+    let mut course = WriteCourse::default();
+    assert!(
+        counted(&mut course, &[(120, 2.0), (5, 4.5)]),
+        "twice the usual"
+    );
+    assert_eq!(course.warning(PASS), None);
+    let (_, spare_pct) = course.values(PASS)[0];
+    assert!((13.0..18.0).contains(&spare_pct), "{spare_pct}");
+}
+
+#[test]
+fn a_cache_that_gives_back_flash_is_no_end_and_is_warned_of() {
+    let mut course = WriteCourse::default();
+    assert!(!counted(&mut course, &[(105, 1.0), (10, 1.4)]));
+    assert!(write(&mut course, PASS, 0.03, 200.0));
+    let warning = course.warning(PASS).unwrap();
+    assert!(warning.message.contains("borrows flash"), "{warning:?}");
+}

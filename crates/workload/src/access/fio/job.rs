@@ -1,6 +1,6 @@
 //! What a job of fio says about its I/Os, and the areas of its threads.
 
-use super::{Law, PerDirection};
+use super::{Law, PerDirection, SpRandom};
 use crate::access::StridedZones;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub struct FioAccess {
     pub unaligned: bool,
     pub has_map: bool,
     pub generator: Generator,
+    pub sprandom: Option<SpRandom>,
     pub law: Law,
     /// `percentage_random`.
     pub random_percent: PerDirection<u32>,

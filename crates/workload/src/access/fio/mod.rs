@@ -17,6 +17,7 @@ mod map;
 mod passes;
 mod random;
 mod rates;
+mod sprandom;
 
 use std::sync::Arc;
 
@@ -26,8 +27,10 @@ pub use job::{Extent, FioAccess, FioArea, FioPart, FioSizes, Generator};
 pub use law::Law;
 use law::{Hashed, zone_of};
 use map::RandomMap;
-use random::{Seeds, ShiftRegister, Tausworthe};
+use random::{SPRANDOM_OFF, Seeds, ShiftRegister, Tausworthe};
 use rates::Rates;
+use sprandom::Regions;
+pub use sprandom::SpRandom;
 
 pub const READ: usize = 0;
 pub const WRITE: usize = 1;
@@ -96,6 +99,7 @@ pub struct FioAddresses {
     hashed: Option<Hashed>,
     map: Option<RandomMap>,
     register: Option<ShiftRegister>,
+    regions: Option<Regions>,
     /// Begin of the area, or of the zone.
     base_bytes: u64,
     last_end: PerDirection<u64>,
@@ -118,7 +122,10 @@ impl FioAddresses {
     pub fn new(access: &Arc<FioAccess>, part: FioPart, worker: u32) -> FioAddresses {
         let seeds = Seeds {
             // A clone has its seeds when `randseed` has replaced `randrepeat`.
-            fixed_offsets: access.fixed_offsets && (worker == 0 || access.seed.is_none()),
+            // fio 3.42 has no fixed seed of offsets any more.
+            fixed_offsets: access.fixed_offsets
+                && access.sprandom.is_none()
+                && (worker == 0 || access.seed.is_none()),
             all_repeat: access.all_repeat,
             seed: access.seed,
             thread: access.thread + u64::from(worker),
@@ -141,6 +148,10 @@ impl FioAddresses {
                 .flatten(),
             map: (access.random && access.has_map && !is_lfsr).then(|| RandomMap::new(blocks)),
             register: is_lfsr.then(|| ShiftRegister::new(blocks, seeds.of_offsets())),
+            regions: (access.sprandom.as_ref()).map(|of| {
+                let seed = seeds.of_thread()[SPRANDOM_OFF];
+                Regions::new(of, bytes, access.sizes[WRITE].least_bytes, seed)
+            }),
             base_bytes: part.offset_bytes,
             last_end: [part.offset_bytes; 3],
             last_start: [None; 3],
@@ -408,9 +419,10 @@ impl FioAddresses {
 
     /// `__get_next_rand_offset`.
     fn draw_uniform(&mut self, blocks: u64) -> Option<u64> {
-        let block = match &mut self.register {
-            Some(register) => register.next()?,
-            None => (blocks as f64 * self.draws.offsets.share()) as u64,
+        let block = match (&mut self.register, &mut self.regions) {
+            (Some(register), Some(regions)) => return regions.next(register),
+            (Some(register), None) => register.next()?,
+            (None, _) => (blocks as f64 * self.draws.offsets.share()) as u64,
         };
         match &self.map {
             Some(map) if !map.is_free(block) => map.next_free(block),

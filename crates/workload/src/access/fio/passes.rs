@@ -144,6 +144,9 @@ impl FioAddresses {
             return false;
         }
         let done: u64 = self.passes.bytes.iter().sum();
+        if access.sprandom.is_some() && self.passes.area_is_done {
+            return false;
+        }
         let left = self.limit_bytes().saturating_sub(done);
         left >= access.most_bytes().max(1) && (access.io_bytes > 0 || !self.passes.area_is_done)
     }

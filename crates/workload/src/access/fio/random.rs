@@ -7,7 +7,9 @@ const DEFAULT_SEED: u64 = 0x89;
 const SEED_FACTOR: u64 = 0x9e37_0001;
 /// Place of the seed of random offsets among those of a thread (`FIO_RAND_BLOCK_OFF`).
 const BLOCK_OFF: usize = 6;
-const SEEDS: usize = 21;
+/// That of `sprandom` (`FIO_RAND_SPRANDOM_OFF` of fio 3.42).
+pub(super) const SPRANDOM_OFF: usize = 22;
+const SEEDS: usize = 23;
 
 /// L'Ecuyer's combined Tausworthe generators, of 32 and of 64 bits.
 #[derive(Clone, Debug)]

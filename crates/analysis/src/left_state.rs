@@ -1,0 +1,176 @@
+//! How far from steady state a preparation left a drive: the rate of random writes, or what its
+//! rounds track, at the start of what reached steady state in the same run, relative to that state.
+//! The preconditioning of a published procedure stays as published; this is what it was worth.
+
+use assay_store::model::{
+    CellKind, PROBE_PHASE, PROBE_START_PCT, STEADY_BYTES_PER_SECOND, SteadyRecord,
+};
+use assay_store::read::{CellDrive, CellRecord, CellState, Run};
+use assay_units::Op;
+use assay_units::rate::per_second;
+use assay_units::{Nanos, text::format_size};
+
+use crate::steady_state;
+
+/// Share of the area whose writes are the start or the end of a cell: as in the probe.
+const PART: f64 = 0.02;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftState {
+    /// The cell that it is about: of rounds their group.
+    pub cell: String,
+    pub step: String,
+    /// Percent of the steady figure.
+    pub at_pct: f64,
+    pub text: String,
+}
+
+/// In the order of the run's cells, rounds last.
+pub fn of_drive(run: &Run, drive: usize) -> Vec<LeftState> {
+    let cells = run.cells.iter();
+    let mut found: Vec<LeftState> = cells
+        .filter_map(|cell| {
+            let part = cell.drive(drive)?;
+            by_probe(run, cell, part).or_else(|| by_ramp(run, cell, part))
+        })
+        .collect();
+    let steady = run.steady.iter().filter(|record| record.drive == drive);
+    found.extend(steady.filter_map(|record| by_rounds(run, record)));
+    found
+}
+
+fn title<'a>(run: &'a Run, step: &'a str) -> &'a str {
+    let mut plans = run.cells.iter().map(|cell| &cell.plan);
+    let plan = plans.find(|plan| plan.step == step);
+    plan.map_or(step, |plan| &plan.title)
+}
+
+/// Of a probe that ended: the rate that it found, bytes per second.
+fn probed(cell: &CellRecord, drive: usize) -> Option<f64> {
+    let values = &cell.drive(drive)?.result.as_ref()?.values;
+    let is_probe = cell.plan.id.ends_with(PROBE_PHASE) && values.contains_key(PROBE_START_PCT);
+    values
+        .get(STEADY_BYTES_PER_SECOND)
+        .copied()
+        .filter(|rate| is_probe && *rate > 0.0)
+}
+
+/// Whether the last preparation of the drive before this cell was one to steady state.
+pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
+    let before = run
+        .cells
+        .iter()
+        .take_while(|other| other.plan.id != cell.plan.id);
+    let changes = |other: &&CellRecord| {
+        matches!(other.plan.kind, CellKind::Prepare | CellKind::Purge)
+            && other.plan.drives == [drive]
+            && other.state != CellState::Planned
+    };
+    let last = before.filter(changes).last();
+    last.is_some_and(|last| {
+        let known = match &last.state {
+            CellState::Finished => probed(last, drive).is_some(),
+            CellState::Skipped(why) => why.starts_with(assay_store::model::NOT_NEEDED),
+            _ => false,
+        };
+        last.plan.id.ends_with(PROBE_PHASE)
+            && last.plan.workload.span_bytes == cell.plan.workload.span_bytes
+            && known
+    })
+}
+
+/// A preparation by random writes, at its end, by the steady rate that a later probe found.
+fn by_probe(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState> {
+    let plan = &cell.plan;
+    let is_other = plan.kind == CellKind::Prepare && !plan.id.contains("/phase=");
+    if !is_other || plan.workload.rw != "randwrite" || cell.state != CellState::Finished {
+        return None;
+    }
+    let same = |other: &&CellRecord| {
+        let (own, other) = (&plan.workload, &other.plan.workload);
+        (own.bs_bytes, own.span_bytes) == (other.bs_bytes, other.span_bytes)
+    };
+    let probes = run.cells.iter().filter(same);
+    let (probe, steady) = probes
+        .filter_map(|other| Some((other, probed(other, part.drive)?)))
+        .next()?;
+    let writes: Vec<_> = part
+        .series
+        .iter()
+        .filter(|point| point.op == Op::Write)
+        .collect();
+    let rate = rate_of(
+        writes.iter().rev().map(|p| (p.bytes, p.elapsed())),
+        plan.workload.span_bytes,
+    )?;
+    let at_pct = rate / steady * 100.0;
+    let (own, by) = (&plan.title, &probe.plan.title);
+    Some(LeftState {
+        cell: plan.id.clone(),
+        step: plan.step.clone(),
+        at_pct,
+        text: format!(
+            "{own}: it left the drive at {at_pct:.0} % of the steady rate of {} random writes \
+             (found by: {by})",
+            format_size(plan.workload.bs_bytes)
+        ),
+    })
+}
+
+/// Random writes that claim steady state after a ramp: their first writes by their mean.
+fn by_ramp(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState> {
+    let plan = &cell.plan;
+    let is_ramped = plan.steady && plan.workload.ramp_ns > 0 && plan.workload.rw == "randwrite";
+    let result = part.result.as_ref().filter(|_| is_ramped)?;
+    if steady_state::not_steady_reason(run, cell, part.drive).is_some() {
+        return None;
+    }
+    let writes = part.series.iter().filter(|point| point.op == Op::Write);
+    let writes: Vec<_> = writes.map(|p| (p.bytes, p.elapsed())).collect();
+    let rate = rate_of(writes.into_iter(), plan.workload.span_bytes)?;
+    let steady = per_second(result.write.bytes, result.elapsed);
+    let at_pct = rate / steady * 100.0;
+    (steady > 0.0).then(|| LeftState {
+        cell: plan.id.clone(),
+        step: plan.step.clone(),
+        at_pct,
+        text: format!(
+            "{}: it began at {at_pct:.0} % of its steady rate",
+            plan.title
+        ),
+    })
+}
+
+fn by_rounds(run: &Run, record: &SteadyRecord) -> Option<LeftState> {
+    let (first, title) = (*record.values.first()?, title(run, &record.step));
+    let at_pct = first / record.mean * 100.0;
+    (record.achieved && record.mean > 0.0).then(|| LeftState {
+        cell: record.group.clone(),
+        step: record.step.clone(),
+        at_pct,
+        text: format!(
+            "{title}: the first round was at {at_pct:.0} % of the steady {}",
+            record.figure
+        ),
+    })
+}
+
+/// Bytes per second of the first writes, as many as are a part of the area.
+fn rate_of(writes: impl Iterator<Item = (u64, Nanos)>, area_bytes: u64) -> Option<f64> {
+    let enough = (area_bytes as f64 * PART) as u64;
+    let (mut sum, mut span) = (0_u64, Nanos::ZERO);
+    for (bytes, own) in writes {
+        (sum, span) = (
+            sum.saturating_add(bytes),
+            Nanos(span.0.saturating_add(own.0)),
+        );
+        if sum >= enough {
+            break;
+        }
+    }
+    (sum > 0 && span > Nanos::ZERO).then(|| per_second(sum, span))
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/left_state.rs"]
+mod tests;

@@ -1,0 +1,127 @@
+use std::collections::BTreeMap;
+
+use assay_store::model::{CellResult, WorkloadRecord};
+use assay_store::series::OpSample;
+
+use super::*;
+use crate::fixtures::{drive, plan, run};
+
+const AREA: u64 = 100_000;
+
+fn written(second: u64, bytes: u64) -> OpSample {
+    OpSample {
+        index: second as u32,
+        ramp: false,
+        start: Nanos::from_secs(second),
+        end: Nanos::from_secs(second + 1),
+        op: Op::Write,
+        ios: 1,
+        bytes,
+        errors: 0,
+        latency: Default::default(),
+    }
+}
+
+fn cell(id: &str, kind: CellKind, bytes: &[u64], values: &[(&str, f64)]) -> CellRecord {
+    let mut plan = plan(id.split('/').next().unwrap(), WorkloadRecord::default());
+    (plan.id, plan.kind, plan.drives) = (id.to_owned(), kind, vec![0]);
+    plan.title = format!("title of {id}");
+    plan.workload.rw = "randwrite".to_owned();
+    (plan.workload.bs_bytes, plan.workload.span_bytes) = (4096, AREA);
+    let values: BTreeMap<String, f64> = values.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
+    CellRecord {
+        plan,
+        state: CellState::Finished,
+        drives: vec![CellDrive {
+            drive: 0,
+            result: Some(CellResult {
+                values,
+                ..CellResult::default()
+            }),
+            series: bytes
+                .iter()
+                .zip(0..)
+                .map(|(b, second)| written(second, *b))
+                .collect(),
+            ..CellDrive::default()
+        }],
+        host: Vec::new(),
+    }
+}
+
+fn probe() -> CellRecord {
+    let found = [(PROBE_START_PCT, 101.0), (STEADY_BYTES_PER_SECOND, 1000.0)];
+    cell("reference/phase=probe", CellKind::Prepare, &[1000], &found)
+}
+
+fn of_cells(cells: Vec<CellRecord>) -> Run {
+    Run {
+        cells,
+        ..run(vec![drive("sim:d")])
+    }
+}
+
+/// The end of a preparation, a fiftieth of the area, by what a later probe found.
+#[test]
+fn a_preparation_is_compared_with_a_later_probe() {
+    let two_passes = cell("two", CellKind::Prepare, &[9000, 9000, 1400, 1300], &[]);
+    let found = of_drive(&of_cells(vec![two_passes.clone(), probe()]), 0);
+    let [left] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!((left.cell.as_str(), left.at_pct), ("two", 135.0));
+    assert!(
+        left.text.contains("135 % of the steady rate of 4 KiB"),
+        "{left:?}"
+    );
+    // Not by a probe that did not end, nor one of another area.
+    let mut failed = probe();
+    failed.drives[0]
+        .result
+        .as_mut()
+        .unwrap()
+        .values
+        .remove(PROBE_START_PCT);
+    let mut small = probe();
+    small.plan.workload.span_bytes /= 2;
+    for other in [failed, small] {
+        assert_eq!(of_drive(&of_cells(vec![two_passes.clone(), other]), 0), []);
+    }
+}
+
+#[test]
+fn rounds_are_compared_with_their_mean() {
+    let mut run = of_cells(vec![cell("iops", CellKind::Measure, &[], &[])]);
+    run.steady = vec![SteadyRecord {
+        step: "iops".to_owned(),
+        group: "d/iops/bs=4k".to_owned(),
+        figure: "IOPS".to_owned(),
+        achieved: true,
+        values: vec![150.0, 110.0, 100.0],
+        mean: 100.0,
+        ..SteadyRecord::default()
+    }];
+    assert_eq!(of_drive(&run, 0)[0].at_pct, 150.0);
+    run.steady[0].achieved = false;
+    assert_eq!(of_drive(&run, 0), []);
+}
+
+/// Only the last preparation counts, and only a probe that ended.
+#[test]
+fn a_cell_begins_steady_after_a_probe() {
+    let began = |before: Vec<CellRecord>| {
+        let measured = cell("score", CellKind::Soak, &[], &[]);
+        let run = of_cells(before.into_iter().chain([measured.clone()]).collect());
+        began_steady(&run, &measured, 0)
+    };
+    assert!(began(vec![probe()]));
+    assert!(!began(vec![]));
+    assert!(!began(vec![
+        probe(),
+        cell("fill", CellKind::Prepare, &[], &[])
+    ]));
+    let mut restored = probe();
+    restored.drives[0].result = None;
+    restored.state = CellState::Skipped("not needed: steady".to_owned());
+    assert!(began(vec![restored]));
+}
