@@ -192,6 +192,7 @@ impl Builder {
             chunk_pages,
             slots,
             drives,
+            namespace,
             ..
         } = *configuration;
         let object = self.out.join(format!("{name}.o"));
@@ -210,7 +211,8 @@ impl Builder {
             .arg(format!("-GDataWidth={data_width}"))
             .arg(format!("-GChunkPages={chunk_pages}"))
             .arg(format!("-GSlots={slots}"))
-            .arg(format!("-GDrives={drives}"));
+            .arg(format!("-GDrives={drives}"))
+            .arg(format!("-GNamespace={namespace}"));
         if self.trace {
             verilator.arg("--trace-fst");
         }

@@ -17,7 +17,7 @@ build_model() {
   rm -rf "$model"
   mkdir -p "$model"
   verilator --cc --top-module nvs_core --prefix Vw128c16 -O3 --no-timing --assert --x-assign unique --timescale 1ns/1ns -Wno-fatal -Wno-lint \
-    -Wno-style -GDataWidth=128 -GChunkPages=4 -GSlots=8 -GDrives=1 --Mdir "$model" -y "$folder" -y . nvs_core.sv >"$work/log" 2>&1 || return 1
+    -Wno-style -GDataWidth=128 -GChunkPages=4 -GSlots=8 -GDrives=1 -GNamespace=2147549699 --Mdir "$model" -y "$folder" -y . nvs_core.sv >"$work/log" 2>&1 || return 1
   {
     for part in "$model"/*.cpp ../cosim/csrc/shim.cpp ../cosim/csrc/table.cpp; do echo "#include \"$(realpath "$part")\""; done
   } >"$model/all.cc"

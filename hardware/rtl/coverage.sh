@@ -20,7 +20,7 @@ build_coverage_models() {
     read -r name drives ring <<<"$model"
     # In small files, as the compiler needs minutes and gigabytes for a large one; what runs once, most of the code, is not optimized.
     verilator --cc --build -j "$(nproc)" --top-module nvs_core --prefix "V$name" -O3 --no-timing --assert --x-assign unique \
-      --timescale 1ns/1ns -Wno-fatal -Wno-lint -Wno-style -GDataWidth=128 -GChunkPages=4 -GSlots=8 "-GDrives=$drives" \
+      --timescale 1ns/1ns -Wno-fatal -Wno-lint -Wno-style -GDataWidth=128 -GChunkPages=4 -GSlots=8 "-GDrives=$drives" "-GNamespace=$((drives == 1 ? 2147549699 : 1))" \
       --coverage-line --coverage-toggle --coverage-max-width 64 --output-split 5000 --output-split-cfuncs 2000 \
       --Mdir "$work/model/$name" -CFLAGS "-fPIC -w" -MAKEFLAGS "OPT_FAST=-O1 OPT_SLOW=-O0" -y . nvs_core.sv >"$work/log" 2>&1 || return 1
     parts+=("$work/model/$name.o" "$work/model/$name/V${name}__ALL.a")

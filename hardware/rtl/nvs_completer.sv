@@ -40,6 +40,7 @@ module nvs_completer #(
   parameter  int unsigned IdWidth    = 4,
   parameter  int unsigned Drive      = 0,    // 0 to 3
   parameter  logic [63:0] BusBase    = 64'h0,
+  parameter  logic [31:0] Namespace  = 32'd1,
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned PageWidth  = $clog2(ChunkPages),
   localparam int unsigned SlotWidth  = $clog2(Slots),
@@ -146,7 +147,8 @@ module nvs_completer #(
     .Entries   (Entries),
     .IdWidth   (IdWidth),
     .Drive     (Drive),
-    .BusBase   (BusBase)
+    .BusBase   (BusBase),
+    .Namespace (Namespace)
   ) u_read (
     .*,  // dev_*, mem_*, record_*, admin_*
     .error_o(read_error)

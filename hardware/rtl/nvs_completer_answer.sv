@@ -24,6 +24,7 @@ module nvs_completer_answer #(
   parameter  int unsigned IdWidth     = 4,
   parameter  int unsigned Drive       = 0,
   parameter  logic [63:0] BusBase     = 64'h0,
+  parameter  logic [31:0] Namespace   = 32'd1,
   localparam int unsigned PageWidth   = $clog2(ChunkPages),
   localparam int unsigned SlotWidth   = $clog2(Slots),
   localparam int unsigned IndexWidth  = $clog2(Entries),
@@ -129,7 +130,8 @@ module nvs_completer_answer #(
     .ChunkPages(ChunkPages),
     .Slots     (Slots),
     .Drive     (Drive),
-    .BusBase   (BusBase)
+    .BusBase   (BusBase),
+    .Namespace (Namespace)
   ) u_entry (
     .replay_i     (replay_q),
     .flush_i      (flush_q),

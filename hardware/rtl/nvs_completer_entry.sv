@@ -15,6 +15,7 @@ module nvs_completer_entry #(
   parameter  int unsigned Slots      = 32,
   parameter  int unsigned Drive      = 0,
   parameter  logic [63:0] BusBase    = 64'h0,
+  parameter  logic [31:0] Namespace  = 32'd1,
   localparam int unsigned PageWidth  = $clog2(ChunkPages),
   localparam int unsigned SlotWidth  = $clog2(Slots)
 ) (
@@ -30,7 +31,6 @@ module nvs_completer_entry #(
   localparam logic [7:0]  OpcodeFlush = 8'h00;
   localparam logic [7:0]  OpcodeWrite = 8'h01;
   localparam logic [7:0]  OpcodeRead  = 8'h02;
-  localparam logic [31:0] Namespace   = 32'd1;
   localparam logic [39:0] ListBase    = 40'h80_0001_0000;
 
   // Pages of the data: a page is 8 blocks of 512 bytes or 1 block of 4096 bytes.

@@ -23,6 +23,7 @@ module nvs_completer_read #(
   parameter  int unsigned IdWidth     = 4,
   parameter  int unsigned Drive       = 0,
   parameter  logic [63:0] BusBase     = 64'h0,
+  parameter  logic [31:0] Namespace   = 32'd1,
   parameter  int unsigned Outstanding = 16,
   localparam int unsigned PageWidth   = $clog2(ChunkPages),
   localparam int unsigned SlotWidth   = $clog2(Slots),
@@ -151,7 +152,8 @@ module nvs_completer_read #(
     .Entries   (Entries),
     .IdWidth   (IdWidth),
     .Drive     (Drive),
-    .BusBase   (BusBase)
+    .BusBase   (BusBase),
+    .Namespace (Namespace)
   ) u_answer (
     .*,  // dev_*, mem_*, record_*, admin_*
     .head_valid_i(head_valid),

@@ -31,6 +31,7 @@ module nvs_core #(
   parameter  int unsigned Drives     = 1,    // 1 to 4
   parameter  int unsigned IdWidth    = 4,    // of dev_*, 1 to 16
   parameter  logic [63:0] BusBase    = 64'h0,  // bus address of the core, as the drives see it; a multiple of 1 TiB
+  parameter  logic [31:0] Namespace  = 32'd1,  // identifier of the namespace of each drive, from 1 to ffff_fffeh
   parameter  int unsigned UnitShift    = 19,     // unit of the sequencer's times: 2^UnitShift us; at least 19 on hardware (nvs_init), to 24
   parameter  int unsigned SettleShift  = 0,      // rest after link up: 2^SettleShift us; 17 above 5 GT/s; below UnitShift
   parameter  int unsigned ResetShift   = 10,     // length of PERST# and of a hot reset: 2^ResetShift us, at least 10 (PCIe); to UnitShift
@@ -184,6 +185,9 @@ module nvs_core #(
   // The root port's window is 1000_0000h to 1fff_ffffh (nvs_init).
   if (BusBase == '0 && RingWidth > 28) begin : gen_bad_window
     $error("the ring lies on the window of BAR 0: BusBase must be 1 TiB or more, or Slots * ChunkPages at most 8192");
+  end
+  if (Namespace == 32'd0 || Namespace == 32'hffff_ffff) begin : gen_bad_namespace
+    $error("Namespace must be the identifier of one namespace");
   end
   if (UnitShift < 1 || UnitShift > 24) begin : gen_bad_unit
     $error("UnitShift must be 1 to 24");
@@ -445,6 +449,7 @@ module nvs_core #(
     .started_i       (started),
     .running_i       (running[0]),
     .stopping_i      (stopping[0]),
+    .close_i         (control_valid[0] && control[5]),
     .ended_i         (ended[0]),
     .aborted_i       (aborted[0]),
     .replay_drop_i   (drop[1]),
@@ -529,6 +534,7 @@ module nvs_core #(
       .IdWidth   (IdWidth),
       .Drive     (d),
       .BusBase   (BusBase),
+      .Namespace (Namespace),
       .UnitShift   (UnitShift),
       .SettleShift (SettleShift),
       .ResetShift  (ResetShift),

@@ -8,6 +8,7 @@
 // nvs_core.
 //   started_i        of the sessions (nvs_session)
 //   running_i, stopping_i, ended_i, aborted_i   of the recording session
+//   close_i     pulse: the stream that is recorded ends with the beats that were taken (nvs_ingress)
 //   replay_drop_i    level, of the replaying session: what is on its way to the stream is given up, but for the beats at the port, which
 //                    AXI4-Stream forbids to withdraw (two at most)
 //   replay_ended_i, replay_end_i   of the replaying session. A packet that has begun is ended behind what was given up, by a beat that
@@ -57,6 +58,7 @@ module nvs_data_path #(
   input  logic [1:0]                  started_i,
   input  logic                        running_i,
   input  logic                        stopping_i,
+  input  logic                        close_i,
   input  logic                        ended_i,
   input  logic                        aborted_i,
   input  logic                        replay_drop_i,
@@ -147,7 +149,7 @@ module nvs_data_path #(
   // chunks.
   localparam int unsigned StreamWidth = DataWidth + BeatBytes + 1;
   logic                 in_valid, in_ready, in_last, kept_valid, kept_ready, kept_last;
-  logic                 made_valid, made_last, stream_ready, ended_q;
+  logic                 made_valid, made_last, stream_ready, ended_q, closed_q;
   logic [DataWidth-1:0] in_data, kept_data, made_data;
   logic [BeatBytes-1:0] in_keep, kept_keep, made_keep;
   nvs_skid #(
@@ -166,8 +168,13 @@ module nvs_data_path #(
   logic [63:0]          discarded_beats;
   logic [SizeWidth-1:0] given_up_bytes;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) ended_q <= 1'b0;
-    else         ended_q <= ended_i;
+    if (!rst_ni) begin
+      ended_q  <= 1'b0;
+      closed_q <= 1'b0;
+    end else begin
+      ended_q  <= ended_i;
+      closed_q <= !started_i[0] && (closed_q || (close_i && !source_ended_o));
+    end
   end
   nvs_discard #(
     .DataWidth(DataWidth)
@@ -181,8 +188,8 @@ module nvs_data_path #(
     .running_i(running_i),
     .ended_i  (ended_i && !ended_q),
     .aborted_i(aborted_i && !pattern_i[0]),
-    // The generator's last beat is not the stream's.
-    .last_i   (source_ended_o && !pattern_i[0]),
+    // The generator's last beat is not the stream's, and a stream that was closed goes on.
+    .last_i   (source_ended_o && !pattern_i[0] && !closed_q),
     .s_valid_i(in_valid),
     .s_ready_o(in_ready),
     .s_data_i (in_data),
@@ -231,6 +238,7 @@ module nvs_data_path #(
     .rst_ni,
     .start_i (started_i[0]),
     .stop_i  (stopping_i),
+    .close_i (close_i),
     .chunks_i(source_chunks_i),
     .s_valid_i(pattern_i[0] ? made_valid : kept_valid),
     .s_ready_o(stream_ready),

@@ -17,6 +17,7 @@ module nvs_drive #(
   parameter  int unsigned IdWidth    = 4,
   parameter  int unsigned Drive      = 0,
   parameter  logic [63:0] BusBase    = 64'h0,
+  parameter  logic [31:0] Namespace  = 32'd1,
   parameter  int unsigned UnitShift    = 19,
   parameter  int unsigned SettleShift  = 0,
   parameter  int unsigned ResetShift   = 10,
@@ -154,6 +155,7 @@ module nvs_drive #(
     .ChunkPages(ChunkPages),
     .Entries(Entries),
     .BusBase(BusBase),
+    .Namespace(Namespace),
     .UnitShift(UnitShift),
     .SettleShift(SettleShift),
     .ResetShift(ResetShift),
@@ -235,7 +237,8 @@ module nvs_drive #(
     .Entries(Entries),
     .IdWidth(IdWidth),
     .Drive(Drive),
-    .BusBase(BusBase)
+    .BusBase(BusBase),
+    .Namespace(Namespace)
   ) u_completer (
     .*,  // dev_*, mem_*
     .clear_i(clear),

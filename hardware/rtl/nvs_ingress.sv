@@ -6,13 +6,15 @@
 // Interface:
 //   start_i     pulse while idle: a session of at most `chunks_i` chunks begins
 //   stop_i      level: no further beat is taken. The open page is completed with zeroes, the open chunk is given up
+//   close_i     pulse: the stream ends with the beat before, as if that had been its last one: the open chunk is padded and becomes a command.
+//               Not heeded with stop_i
 //   s_*         AXI4-Stream; only the last beat may be partial, and what it keeps begins at byte 0 without a hole; see keep_error_o
 //   aw_*, w_*, b_*  AXI4 write channels; one burst per page. The address is offered in the cycle of the first beat, so no burst is open
 //               without data. Readies come from register slices (nvs_skid), so the combinational path ends there
 //   cmd_*       chunk in memory: its bytes. Chunk k of a session is in slot (k / Drives) mod Slots of
 //               drive k mod Drives, as nvs_queues gives them out after its rewind_i
 //   release_i   the oldest used slot is free again
-//   ended_o     level: the stream has ended by its last beat
+//   ended_o     level: the stream has ended by its last beat or by close_i
 //   full_o      level: the stream waits for a slot
 //   done_o      level: the session has ended and nothing is under way
 //   dropped_o   bytes taken of the chunk that was given up
@@ -46,6 +48,7 @@ module nvs_ingress #(
 
   input  logic                 start_i,
   input  logic                 stop_i,
+  input  logic                 close_i,
   input  logic [39:0]          chunks_i,
 
   input  logic                 s_valid_i,
@@ -105,7 +108,7 @@ module nvs_ingress #(
   assign at_page   = beat_q == '0;
   assign at_chunk  = at_page && page_q == '0;
   assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free && pending_ready && more_q && !ended_q));
-  assign s_ready_o = active_q && !stop_i && may_move;
+  assign s_ready_o = active_q && !stop_i && !close_i && may_move;
   assign take      = s_valid_i && s_ready_o;
   assign pad       = padding_q && may_move;
   assign move      = take || pad;
@@ -221,15 +224,21 @@ module nvs_ingress #(
         end
       end
 
-      // Stop: an open page is completed, an open chunk is given up; between pages both at once.
-      if (active_q && stop_i) begin
+      // Stop: an open page is completed, an open chunk is given up; between pages both at once. Close: the same, but the chunk is kept.
+      if (active_q && (stop_i || close_i)) begin
         active_q  <= 1'b0;
+        last_q    <= !stop_i;
         padding_q <= !at_page;
-        give_up_q <= !at_page;
+        give_up_q <= !at_page && stop_i;
         if (at_page) begin
-          if (!ended_q) dropped_o <= size;
-          size_q <= '0;
           page_q <= '0;
+          if (stop_i) begin
+            if (!ended_q) dropped_o <= size;
+            size_q <= '0;
+          end else if (!at_chunk) begin
+            ended_q <= 1'b1;
+            push_q  <= 1'b1;
+          end
         end
       end
 

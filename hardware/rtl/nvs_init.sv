@@ -58,8 +58,8 @@
 //     30  write CC: EN, entries of 64 and 16 bytes, pages of 4 KiB
 //     31  poll CSTS until RDY = 1, within CAP.TO                                                       12, 13
 //     32  admin: Identify controller: MDTS                                                             14 to 17
-//     33  admin: Identify namespace 1: NSZE, FLBAS
-//     34  admin: Identify namespace 1 again: LBA format in use                                         14 to 16, 18, 19
+//     33  admin: Identify namespace: NSZE, FLBAS
+//     34  admin: Identify namespace again: LBA format in use                                           14 to 16, 18, 19
 //     35  admin: Set Features, number of queues: 2 pairs                                               14 to 16, 20
 //     36  admin: Create I/O Completion Queue 1                                                         14 to 16
 //     37  admin: Create I/O Completion Queue 2
@@ -91,7 +91,7 @@
 //       15  admin command failed
 //       16  admin completion at a wrong place, with a wrong phase or a wrong identifier
 //       17  largest transfer (MDTS) is below a chunk
-//       18  block size is neither 512 nor 4096 bytes, or no namespace 1
+//       18  block size is neither 512 nor 4096 bytes, or no such namespace
 //       19  blocks have metadata
 //       20  fewer than 2 queue pairs
 //       21  shutdown not complete in 31 s
@@ -114,6 +114,7 @@ module nvs_init #(
   parameter  int unsigned ChunkPages  = 32,
   parameter  int unsigned Entries     = 64,     // of each I/O queue
   parameter  logic [63:0] BusBase     = 64'h0,
+  parameter  logic [31:0] Namespace   = 32'd1,
   parameter  int unsigned UnitShift   = 19,     // at least 19 on hardware, or CAP.TO (units of 500 ms) is cut short
   parameter  int unsigned SettleShift = 0,
   parameter  int unsigned ResetShift  = 10,     // at most UnitShift, as PollShift
@@ -295,7 +296,7 @@ module nvs_init #(
     admin_cdw11_o  = '0;
     case (step_q)
       StepController:            begin admin_prp1_o = Control | 40'h6000; admin_cdw10_o = 32'd1; end
-      StepNamespace, StepFormat: begin admin_prp1_o = Control | 40'h6000; admin_nsid_o = 32'd1; end
+      StepNamespace, StepFormat: begin admin_prp1_o = Control | 40'h6000; admin_nsid_o = Namespace; end
       StepFeatures:              begin admin_opcode_o = 8'h09; admin_cdw10_o = 32'h07; admin_cdw11_o = 32'h0001_0001; end
       StepCq1:                   begin admin_opcode_o = 8'h05; admin_prp1_o = Control | 40'h3000; admin_cdw11_o = 32'h0000_0001; end
       StepCq2:                   begin admin_opcode_o = 8'h05; admin_prp1_o = Control | 40'h5000; admin_cdw11_o = 32'h0000_0001; end

@@ -41,6 +41,8 @@
 #define NVS_STREAM_CONTROL_FLUSH_NOW_SHIFT 3
 #define NVS_STREAM_CONTROL_FLUSH_AFTER_WRITE_MASK UINT32_C(0x10) /* Flush when the stream has ended. */
 #define NVS_STREAM_CONTROL_FLUSH_AFTER_WRITE_SHIFT 4
+#define NVS_STREAM_CONTROL_CLOSE_MASK UINT32_C(0x20) /* A core's recording ends with the beats that were taken; the open chunk is kept. */
+#define NVS_STREAM_CONTROL_CLOSE_SHIFT 5
 #define NVS_STREAM_CONTROL_PATTERN_MASK UINT32_C(0x40) /* With `START`: a core's pattern generator or checker instead of the stream. */
 #define NVS_STREAM_CONTROL_PATTERN_SHIFT 6
 
@@ -182,7 +184,7 @@
 #define NVS_DRIVE_SEQUENCER_DOWN_MASK UINT32_C(0x100000) /* shutdown is complete */
 #define NVS_DRIVE_SEQUENCER_DOWN_SHIFT 20
 
-/* size of namespace 1; 64 bits, read only */
+/* size of the namespace; 64 bits, read only */
 #define NVS_DRIVE_MEDIA_BYTES UINT32_C(0x08)
 
 /* size of a logical block; 32 bits, read only */

@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut drives = Vec::new();
     for _ in 0..configuration.drives {
-        let options = PcieDriveOptions::new(link, configuration.data_width);
+        let mut options = PcieDriveOptions::new(link, configuration.data_width);
+        options.namespace = configuration.namespace;
         let drive = PcieDrive::from_profile(unlimited_profile(), DriveOptions::default(), options)?;
         drives.push(drive);
     }

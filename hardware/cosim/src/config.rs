@@ -11,6 +11,8 @@ pub struct Configuration {
     /// Chunks in flight per drive and direction.
     pub slots: u32,
     pub drives: u32,
+    /// Namespace identifier of each drive.
+    pub namespace: u32,
     /// Built without the feature `all-configurations`.
     pub default: bool,
 }
@@ -29,6 +31,7 @@ impl Configuration {
             chunk_pages,
             slots,
             drives,
+            namespace: 1,
             default: false,
         }
     }
@@ -59,6 +62,11 @@ impl Configuration {
         self.default || cfg!(feature = "all-configurations")
     }
 
+    const fn with_namespace(mut self, namespace: u32) -> Configuration {
+        self.namespace = namespace;
+        self
+    }
+
     const fn by_default(mut self) -> Configuration {
         self.default = true;
         self
@@ -68,7 +76,9 @@ impl Configuration {
 /// `w`: data width, `c`: KiB per chunk (default 128), `d`: drives (default 1).
 pub const CONFIGURATIONS: [Configuration; 7] = [
     Configuration::new("w128", 128, 32, 32, 1).by_default(),
-    Configuration::new("w128c16", 128, 4, 8, 1).by_default(),
+    Configuration::new("w128c16", 128, 4, 8, 1)
+        .with_namespace(0x8001_0203)
+        .by_default(),
     Configuration::new("w128c16d2", 128, 4, 8, 2),
     Configuration::new("w128c16d3", 128, 4, 8, 3),
     Configuration::new("w256", 256, 32, 32, 1),

@@ -176,7 +176,7 @@ impl CoreHost {
         let configuration = configuration(drives.len(), options)?;
         let (mut pcie_drives, mut infos) = (Vec::new(), Vec::new());
         for (number, drive) in drives.iter().enumerate() {
-            let mut pcie_drive = pcie_drive(number, drive, options)?;
+            let mut pcie_drive = pcie_drive(number, drive, options, configuration.namespace)?;
             if let Some(faults) = options.faults.get(number) {
                 pcie_drive.set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
             }
@@ -286,12 +286,14 @@ fn pcie_drive(
     number: usize,
     drive: &CoreDrive,
     options: &CoreHostOptions,
+    namespace: u32,
 ) -> Result<PcieDrive, CoreHostError> {
     let link = options.link;
     let link = link.unwrap_or_else(|| LinkOptions::from_profile(&drive.profile.link));
     let pcie_drive = PcieDriveOptions {
         seed: u64::from(options.world.seed) * 4 + number as u64,
         back_pressure_percent: options.back_pressure_percent,
+        namespace,
         ..PcieDriveOptions::new(link, options.data_width)
     };
     let made = PcieDrive::from_profile(drive.profile.clone(), drive.options.clone(), pcie_drive);

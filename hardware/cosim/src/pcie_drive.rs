@@ -184,7 +184,7 @@ impl PcieDrive {
             config: ConfigSpace::new(link),
             bar: BarPort::default(),
             dev: DevPort::new(beat_bytes, link.tags, link.outstanding_writes, write_id),
-            endpoint: Endpoint::new(controller, fetcher, fetch, completion),
+            endpoint: Endpoint::new(controller, fetcher, fetch, completion, options.namespace),
             up: Line::new(link),
             down: Line::new(link),
             upstream: VecDeque::new(),

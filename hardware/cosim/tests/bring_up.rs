@@ -27,12 +27,29 @@ const LIMIT_CYCLES: u64 = 4_000_000;
 
 /// A core whose drives are ready.
 fn world(name: &str) -> Option<World<Altered>> {
-    let configuration = Configuration::named(name).expect("a configuration");
-    let drive = |_| Altered::new(LinkOptions::new(3, 4));
-    let drives = (0..configuration.drives).map(drive).collect();
-    let mut world = common::built(World::new(configuration, drives, &WorldOptions::default()))?;
+    let namespace = Configuration::named(name)?.namespace;
+    let mut world = world_of(name, namespace)?;
     assert_eq!(ended(&mut world), (40, 0), "without changes");
     Some(world)
+}
+
+/// Of drives whose namespace has this identifier.
+fn world_of(name: &str, namespace: u32) -> Option<World<Altered>> {
+    let configuration = Configuration::named(name).expect("a configuration");
+    let drive = |_| Altered::new(LinkOptions::new(3, 4), namespace);
+    let drives = (0..configuration.drives).map(drive).collect();
+    common::built(World::new(configuration, drives, &WorldOptions::default()))
+}
+
+/// Both models have another one.
+#[test]
+fn a_drive_without_the_namespace_is_refused() {
+    for name in ["w128c16", "w128"] {
+        let Some(mut world) = world_of(name, 7) else {
+            return;
+        };
+        assert_eq!(ended(&mut world), (33, 15), "{name}");
+    }
 }
 
 /// The bank of the drive that is changed: the last one.

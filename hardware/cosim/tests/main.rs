@@ -11,6 +11,7 @@ mod setup;
 
 mod bench;
 mod bring_up;
+mod closing;
 mod consumers;
 mod control;
 #[path = "core.rs"]

@@ -140,7 +140,7 @@ for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
   always_comb if (rst_ni) begin
     if (f_in_queue) begin
       case (f_quarter)
-        2'd0: assert (f_part == {96'd1, f_flush ? 16'(Slots) : 16'(f_slot), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
+        2'd0: assert (f_part == {64'h0, Namespace, f_flush ? 16'(Slots) : 16'(f_slot), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
         2'd1: begin
           assert (f_part[63:0] == '0);
           assert (f_part[127:64] == (f_flush ? 64'h0 : BusBase + {f_replay, 2'(Drive), f_slot, PageWidth'(0), 12'h000}));

@@ -12,7 +12,7 @@ always_comb begin
   assert (entry_o[7:0] == (flush_i ? 8'h00 : replay_i ? 8'h02 : 8'h01));
   assert (entry_o[15:8] == '0);
   assert (entry_o[31:16] == (flush_i ? Slots : slot_i));
-  assert (entry_o[63:32] == 1);
+  assert (entry_o[63:32] == Namespace);
   assert (entry_o[191:64] == '0);
   assert (entry_o[511:400] == '0);
 

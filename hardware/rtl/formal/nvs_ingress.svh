@@ -48,11 +48,11 @@ always_ff @(posedge clk_i) begin
     f_burst_q    <= 1'b0;
     f_in_burst_q <= '0;
   end else begin
-    if (chunk_end || (active_q && stop_i && !f_burst_q)) f_position_q <= '0;
+    if (chunk_end || (active_q && (stop_i || close_i) && !f_burst_q)) f_position_q <= '0;
     else if (w_valid_o) f_position_q <= f_position_q + 1'b1;
     if (f_begins) f_chunk_q <= '0;
     else if (push_q) f_chunk_q <= f_chunk_q == (SlotWidth + 2)'(Slots * Drives - 1) ? '0 : f_chunk_q + 1'b1;
-    if (chunk_end || (active_q && stop_i && !f_burst_q)) f_size_q <= '0;
+    if (chunk_end || (active_q && (stop_i || close_i) && !f_burst_q)) f_size_q <= '0;
     else if (take) f_size_q <= f_size_q + f_kept;
     if (w_valid_o) begin
       f_burst_q    <= !w_last_o;
@@ -91,7 +91,7 @@ always_comb if (rst_ni) begin
   if (!active_q && !padding_q) assert (f_position_q == '0);
   // An open burst is completed although the stream has ended, and a ready stream is taken.
   assert (!(f_burst_q && ended_q));
-  if (f_burst_q && w_ready_i) assert (padding_q ? w_valid_o : !active_q || stop_i || s_ready_o);
+  if (f_burst_q && w_ready_i) assert (padding_q ? w_valid_o : !active_q || stop_i || close_i || s_ready_o);
   assert (!f_burst_q || active_q || padding_q);
   // A stream that ended or was given up is not continued.
   if (last_q || give_up_q) assert (!active_q);
@@ -141,4 +141,15 @@ always_ff @(posedge clk_i) f_was_stopped_q <= rst_ni && f_stopped_q;
 always_comb if (rst_ni) begin
   if (f_stopped_q) assert (!active_q);
   if (f_was_stopped_q) assert (!push_q);
+end
+
+// A stream that was closed takes no further beat, and what it gave of the open chunk becomes a command.
+logic f_closed_q = 1'b0, f_kept_open_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_closed_q    <= rst_ni && !f_begins && (f_closed_q || (active_q && close_i && !stop_i));
+  f_kept_open_q <= rst_ni && !push_q && (f_kept_open_q || (active_q && close_i && !stop_i && !at_chunk));
+end
+always_comb if (rst_ni) begin
+  if (f_closed_q) assert (ended_o && !active_q && !give_up_q && !s_ready_o);
+  if (f_kept_open_q) assert (!done_o && (padding_q || push_q));
 end

@@ -136,7 +136,7 @@ always_comb if (f_running && req_valid_o) begin
     assert (req_write_o && req_data_o == 32'(!f_rung_q[0]) && f_rung_q < 4'd8 && f_rung_q == f_acknowledged_q);
     assert (admin_opcode_o == f_opcode && admin_cid_o == 16'd32 + 16'(f_rung_q) && admin_cdw10_o == f_cdw10 && admin_cdw11_o == f_cdw11);
     assert (admin_prp1_o == (f_prp1 == '0 ? 40'h0 : 40'h80_0000_0000 + 40'(f_prp1)));
-    assert (admin_nsid_o == ((f_rung_q == 4'd1 || f_rung_q == 4'd2) ? 32'd1 : 32'd0));
+    assert (admin_nsid_o == ((f_rung_q == 4'd1 || f_rung_q == 4'd2) ? Namespace : 32'd0));
   end
   if (req_addr_o == f_head) assert (req_write_o && req_data_o == 32'(f_done_q[0]) && f_done_q == f_acknowledged_q + 4'd1);
   // No other doorbell.

@@ -37,7 +37,7 @@
 //! |---|---|---|---|
 //! | 0x00 | `LINK` | 32 | PCIe link |
 //! | 0x04 | `SEQUENCER` | 32 | bring-up and shutdown |
-//! | 0x08 | `MEDIA_BYTES` | 64 | size of namespace 1 |
+//! | 0x08 | `MEDIA_BYTES` | 64 | size of the namespace |
 //! | 0x10 | `BLOCK_BYTES` | 32 | size of a logical block |
 //! | 0x14 | `MAX_TRANSFER` | 32 | bytes per command by the drive's MDTS, 0 for no limit |
 //! | 0x18 | `CAP` | 64 | the controller's capabilities (NVMe register CAP) |
@@ -164,7 +164,7 @@ pub mod drive {
     pub const SEQUENCER_ENUMERATED: RegisterField = RegisterField::new(19, 19);
     /// `SEQUENCER`, bit 20: shutdown is complete.
     pub const SEQUENCER_DOWN: RegisterField = RegisterField::new(20, 20);
-    /// Size of namespace 1; read only.
+    /// Size of the namespace; read only.
     pub const MEDIA_BYTES: Register = Register::new(0x08, 64);
     /// Size of a logical block; read only.
     pub const BLOCK_BYTES: Register = Register::new(0x10, 32);
@@ -215,6 +215,8 @@ impl ControlBits {
     pub const FLUSH_NOW: ControlBits = ControlBits(1 << 3);
     /// Flush when the stream has ended.
     pub const FLUSH_AFTER_WRITE: ControlBits = ControlBits(1 << 4);
+    /// A core's recording ends with the beats that were taken; the open chunk is kept.
+    pub const CLOSE: ControlBits = ControlBits(1 << 5);
     /// With `START`: a core's pattern generator or checker instead of the stream.
     pub const PATTERN: ControlBits = ControlBits(1 << 6);
 }

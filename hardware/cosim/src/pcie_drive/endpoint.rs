@@ -60,6 +60,8 @@ pub(super) struct Endpoint {
     pub(super) hook: Option<Box<dyn CommandHook>>,
     pub(super) completion_faults: BTreeMap<u64, CompletionFault>,
     pub(super) wedge: Option<Wedge>,
+    /// Its identifier to the host; that of the controller model is 1.
+    namespace: u32,
     memory: BusMemory,
     /// Commands announced to the controller, by key; then started ones, by queue and identifier.
     announced: BTreeMap<u32, StartedCommand>,
@@ -79,6 +81,7 @@ impl Endpoint {
         fetcher: Fetcher,
         fetch_delay_cycles: u32,
         completion_delay_cycles: u32,
+        namespace: u32,
     ) -> Endpoint {
         let mut endpoint = Endpoint {
             controller,
@@ -88,6 +91,7 @@ impl Endpoint {
             hook: None,
             completion_faults: BTreeMap::new(),
             wedge: None,
+            namespace,
             memory: BusMemory::default(),
             announced: BTreeMap::new(),
             started: BTreeMap::new(),
@@ -204,6 +208,11 @@ impl Endpoint {
 
     fn announce(&mut self, cycle: u64, command: FetchedCommand) {
         let (queue, mut bytes) = (command.queue, command.bytes);
+        bytes.entry.set_nsid(match bytes.entry.nsid() {
+            known if known == self.namespace => 1,
+            1 => self.namespace,
+            other => other,
+        });
         let entry = bytes.entry;
         let hook = self.hook.as_mut().filter(|_| queue > 0);
         let disposition = hook.map_or(Disposition::Execute, |hook| {

@@ -17,6 +17,8 @@ pub struct PcieDriveOptions {
     pub staging_bytes: u64,
     /// The drive fetches no further entry before one of so many I/O commands has ended.
     pub max_commands: u32,
+    /// Namespace identifier of the drive's only namespace.
+    pub namespace: u32,
     /// PERST# of the core reaches the drive.
     pub has_perst: bool,
     /// The root port does a hot reset (Bridge Control, Secondary Bus Reset).
@@ -34,6 +36,7 @@ impl PcieDriveOptions {
             back_pressure_percent: 0,
             staging_bytes: 1 << 20,
             max_commands: u32::MAX,
+            namespace: 1,
             has_perst: true,
             has_hot_reset: true,
         }

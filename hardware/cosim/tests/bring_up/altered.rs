@@ -44,12 +44,13 @@ pub struct Altered {
 }
 
 impl Altered {
-    pub fn new(link: LinkOptions) -> Altered {
+    pub fn new(link: LinkOptions, namespace: u32) -> Altered {
         let drive = DriveOptions {
             keep_data: true,
             ..DriveOptions::default()
         };
-        let options = PcieDriveOptions::new(link, 128);
+        let mut options = PcieDriveOptions::new(link, 128);
+        options.namespace = namespace;
         Altered {
             far: PcieDrive::from_profile(unlimited_profile(), drive, options).expect("a drive"),
             changes: Changes::default(),

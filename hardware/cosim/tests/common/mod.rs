@@ -70,6 +70,7 @@ pub fn core_in(
             drive_options.set("fault", fault).expect("a fault");
         }
         let mut pcie_drive = PcieDriveOptions::new(rough.link, configuration.data_width);
+        pcie_drive.namespace = configuration.namespace;
         pcie_drive.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
         pcie_drive.back_pressure_percent = rough.percent;
         pcie_drive.has_perst = rough.has_perst;
@@ -92,6 +93,7 @@ pub fn slot_core(
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |number| {
         let mut pcie_drive = PcieDriveOptions::new(rough.link, configuration.data_width);
+        pcie_drive.namespace = configuration.namespace;
         pcie_drive.seed = u64::from(number) + u64::from(rough.world.seed) * 4;
         pcie_drive.back_pressure_percent = rough.percent;
         pcie_drive.has_perst = rough.has_perst;

@@ -70,6 +70,7 @@ pub fn core(name: &str, surroundings: &Surroundings) -> Result<Core, String> {
     let drive = |_| {
         let mut options = PcieDriveOptions::new(surroundings.link, configuration.data_width);
         options.max_commands = surroundings.max_commands;
+        options.namespace = configuration.namespace;
         let profile = surroundings.profile.clone();
         PcieDrive::from_profile(profile, DriveOptions::default(), options).expect("a drive")
     };
