@@ -273,6 +273,17 @@ impl Guest {
         self.json_status(words, 0)
     }
 
+    /// A threshold of temperature that is crossed reaches the kernel as an event.
+    pub fn has_events(&mut self, controller: &str) {
+        self.ok("mount -t tracefs none /sys/kernel/tracing");
+        self.ok("echo 1 >/sys/kernel/tracing/events/nvme/nvme_async_event/enable");
+        self.ok(&format!(
+            "nvme set-feature {controller} -f 0xb -V 0x102 && nvme set-feature {controller} -f 4 \
+             -V 0x12c"
+        ));
+        self.ok("until grep -q nvme_async_event: /sys/kernel/tracing/trace; do sleep 0.1; done");
+    }
+
     /// The controller with this serial, as `nvme0`; the numbers are not deterministic.
     #[track_caller]
     pub fn controller(&mut self, serial: &str) -> String {

@@ -90,6 +90,7 @@ fn a_guest_uses_a_simulated_nvme_drive() {
     let written = number(&after, "/data_units_written") - number(&before, "/data_units_written");
     assert!((32.0..=34.0).contains(&written), "{written}");
 
+    guest.has_events(&controller);
     other_formats(&mut guest, &device, serial);
 
     // No data is left after the erase.
