@@ -54,7 +54,7 @@ class NVMeStreamer(LiteXModule):
     """The core with its parameters in lower case. `sys_clk_freq` gives the pulse per microsecond, hertz."""
 
     def __init__(self, platform, sys_clk_freq, data_width=128, chunk_pages=32, slots=32, entries=64, drives=1, id_width=4, bus_base=0,
-                 unit_shift=19, settle_shift=0, reset_shift=10, poll_shift=10, timeout_ticks=50000):
+                 namespace=1, unit_shift=19, settle_shift=0, reset_shift=10, poll_shift=10, timeout_ticks=50000):
         beat = data_width // 8
         ring_width = 1 + 2 + log2_int(slots) + log2_int(chunk_pages) + 12
         self.registers = AXILiteInterface(data_width=32, address_width=12)
@@ -103,6 +103,7 @@ class NVMeStreamer(LiteXModule):
             p_Drives=drives,
             p_IdWidth=id_width,
             p_BusBase=Instance.PreformattedParam(f"64'h{bus_base:x}"),
+            p_Namespace=namespace,
             p_UnitShift=unit_shift,
             p_SettleShift=settle_shift,
             p_ResetShift=reset_shift,
