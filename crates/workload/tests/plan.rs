@@ -374,6 +374,14 @@ fn errors_name_a_valid_value() {
             "between 0 and 1",
         ),
         ("rw=randread random_distribution=normal:0", "below 100"),
+        (
+            "rw=randwrite order=fio;norandommap=1;random_generator=lfsr;sprandom=1;spr_num_regions=4000000000",
+            "spr_num_regions",
+        ),
+        (
+            "rw=randwrite size=1m order=fio;norandommap=1;random_generator=lfsr;sprandom=1;spr_num_regions=1000",
+            "no whole block in a region",
+        ),
         ("runtime=0", "longer than nothing"),
         ("runtime=soon", "5s"),
         ("interval=1us", "at least 1ms"),

@@ -239,6 +239,9 @@ fn generator(order: &Order<'_>) -> Result<Generator, PlanError> {
     }
 }
 
+/// Regions of `sprandom`, of which each thread keeps the shares: 2.4 MB.
+const MAX_REGIONS: u32 = 100_000;
+
 fn sprandom(order: &Order<'_>) -> Result<Option<SpRandom>, PlanError> {
     if !order.flag("sprandom", false)? {
         return Ok(None);
@@ -246,7 +249,7 @@ fn sprandom(order: &Order<'_>) -> Result<Option<SpRandom>, PlanError> {
     let ratio: Option<f64> = order.text("spr_op").unwrap_or("0.15").parse().ok();
     let regions = u32::try_from(order.number("spr_num_regions", 100)?).ok();
     Ok(Some(SpRandom {
-        regions: (regions.filter(|&regions| regions > 0))
+        regions: (regions.filter(|regions| (1..=MAX_REGIONS).contains(regions)))
             .ok_or_else(|| order.wrong("spr_num_regions"))?,
         over_provisioning: (ratio.filter(|&ratio| ratio > 0.0 && ratio < 1.0))
             .ok_or_else(|| order.wrong("spr_op"))?,
@@ -265,6 +268,12 @@ fn with_physical_bytes(mut access: FioAccess, part: FioPart) -> Result<FioAccess
     let block_bytes = access.sizes[WRITE].least_bytes;
     let data_bytes = part.area_bytes.min(part.capacity_bytes);
     let region_bytes = sprandom.region_bytes(data_bytes, block_bytes);
+    if region_bytes < block_bytes {
+        return Err(invalid(format!(
+            "spr_num_regions={} leaves no whole block in a region: lower it",
+            sprandom.regions
+        )));
+    }
     if sprandom.cache_bytes > region_bytes {
         return Err(invalid(format!(
             "spr_cs={} is more than the {region_bytes} bytes of a region: lower spr_num_regions",
