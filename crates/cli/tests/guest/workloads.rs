@@ -137,3 +137,31 @@ fn jobs_and_suites_on_a_namespace() {
     assert_eq!(capacity["runs"][0]["verdict"]["result"], "recommended");
     guest.end();
 }
+
+/// The pass writes each block of the namespace, and a second preparation finds its state.
+#[test]
+fn a_namespace_is_prepared_to_steady_state() {
+    let Some(setup) = Setup::new() else { return };
+    let mut guest = setup.drive("first", "GUEST-0001", "one", 32 * MIB).boot();
+    let device = &guest.device("GUEST-0001");
+    let prepare = format!("prepare {device} --to steady");
+    guest
+        .assay(&prepare)
+        .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
+    let before = guest.content("one");
+    let first = guest
+        .assay(&format!("{prepare} --destroy GUEST-0001"))
+        .expect(0);
+    let prepared = guest.content("one");
+    let changed = changed_blocks(&before, &prepared, 4096);
+    assert_eq!(changed, (0..8192).collect::<Vec<_>>(), "{first}");
+    let second = guest
+        .assay(&format!("{prepare} --destroy GUEST-0001"))
+        .expect(0);
+    assert!(
+        second.stdout.contains("steady for 4 KiB random writes"),
+        "{second}"
+    );
+    assert!(guest.content("one") == prepared, "{second}");
+    guest.end();
+}
