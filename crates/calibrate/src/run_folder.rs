@@ -31,8 +31,24 @@ pub struct FitTargets {
     pub left_out: Vec<(String, String)>,
 }
 
+impl FitTargets {
+    /// These, if there are any. [`CalibrateError::NoTargets`] with the reason of the first cell.
+    pub fn required(self) -> Result<FitTargets, CalibrateError> {
+        match (self.measurements.is_empty(), self.left_out.first()) {
+            (true, Some((cell, why))) => Err(CalibrateError::NoTargets {
+                what: self.label,
+                why: format!(
+                    "none of its {} cells has one; {cell}: {why}",
+                    self.left_out.len()
+                ),
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
 /// Measurements of the drive with this label, or of the only one. [`CalibrateError::NoTargets`]
-/// when it is not in the run, several are and none is named, or no cell has a figure.
+/// when it is not in the run, or several are and none is named.
 pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, CalibrateError> {
     let drives = &run.manifest.drives;
     let labels: Vec<&str> = drives.iter().map(|d| d.label.as_str()).collect();
@@ -71,16 +87,7 @@ pub fn measurements(run: &Run, label: Option<&str>) -> Result<FitTargets, Calibr
             Err(why) => out.left_out.push((cell.plan.id.clone(), why)),
         }
     }
-    match (out.measurements.is_empty(), out.left_out.first()) {
-        (true, Some((cell, why))) => Err(CalibrateError::NoTargets {
-            what: out.label,
-            why: format!(
-                "none of its {} cells has one; {cell}: {why}",
-                out.left_out.len()
-            ),
-        }),
-        _ => Ok(out),
-    }
+    Ok(out)
 }
 
 /// What stands for a workload's own values where an imported file does not have them.

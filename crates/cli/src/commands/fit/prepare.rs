@@ -121,7 +121,7 @@ pub(in crate::commands) fn measured(
 ) -> anyhow::Result<FitTargets> {
     let path = Path::new(what);
     if path.is_dir() {
-        return Ok(run_folder::measurements(&Run::open(path)?, drive)?);
+        return Ok(run_folder::measurements(&Run::open(path)?, drive)?.required()?);
     }
     if !path.exists() {
         bail_usage!(
