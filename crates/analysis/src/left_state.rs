@@ -12,8 +12,11 @@ use assay_units::{Nanos, text::format_size};
 
 use crate::steady_state;
 
-/// Share of the area whose writes are the start or the end of a cell: as in the probe.
-const PART: f64 = 0.02;
+/// Share of the area whose writes are the start of a cell: as in the probe.
+const START: f64 = 0.02;
+/// Share of the area whose writes are the end of a preparation: more than the spare space of most
+/// drives, which full passes leave without valid data, so that it is written without collection.
+const END: f64 = 0.2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftState {
@@ -79,11 +82,16 @@ pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
     })
 }
 
-/// A preparation by random writes, at its end, by the steady rate that a later probe found.
+/// Draws each block once per pass: at the end of a pass collection finds blocks without valid data,
+/// so its last writes say nothing of what follows.
+const COVER: &str = "--random_distribution cover";
+
+/// Random writes of a preparation, its last ones, by the steady rate that a later probe found.
 fn by_probe(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState> {
     let plan = &cell.plan;
     let is_other = plan.kind == CellKind::Prepare && !plan.id.contains("/phase=");
-    if !is_other || plan.workload.rw != "randwrite" || cell.state != CellState::Finished {
+    let is_random = plan.workload.rw == "randwrite" && !plan.workload.options.contains(COVER);
+    if !is_other || !is_random || cell.state != CellState::Finished {
         return None;
     }
     let same = |other: &&CellRecord| {
@@ -99,10 +107,8 @@ fn by_probe(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState>
         .iter()
         .filter(|point| point.op == Op::Write)
         .collect();
-    let rate = rate_of(
-        writes.iter().rev().map(|p| (p.bytes, p.elapsed())),
-        plan.workload.span_bytes,
-    )?;
+    let last = writes.iter().rev().map(|p| (p.bytes, p.elapsed()));
+    let rate = rate_of(last, plan.workload.span_bytes, END)?;
     let at_pct = rate / steady * 100.0;
     let (own, by) = (&plan.title, &probe.plan.title);
     Some(LeftState {
@@ -110,8 +116,7 @@ fn by_probe(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState>
         step: plan.step.clone(),
         at_pct,
         text: format!(
-            "{own}: it left the drive at {at_pct:.0} % of the steady rate of {} random writes \
-             (found by: {by})",
+            "{own}: at {at_pct:.0} % of the steady rate of {} random writes (found by: {by})",
             format_size(plan.workload.bs_bytes)
         ),
     })
@@ -127,7 +132,7 @@ fn by_ramp(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState> 
     }
     let writes = part.series.iter().filter(|point| point.op == Op::Write);
     let writes: Vec<_> = writes.map(|p| (p.bytes, p.elapsed())).collect();
-    let rate = rate_of(writes.into_iter(), plan.workload.span_bytes)?;
+    let rate = rate_of(writes.into_iter(), plan.workload.span_bytes, START)?;
     let steady = per_second(result.write.bytes, result.elapsed);
     let at_pct = rate / steady * 100.0;
     (steady > 0.0).then(|| LeftState {
@@ -155,9 +160,9 @@ fn by_rounds(run: &Run, record: &SteadyRecord) -> Option<LeftState> {
     })
 }
 
-/// Bytes per second of the first writes, as many as are a part of the area.
-fn rate_of(writes: impl Iterator<Item = (u64, Nanos)>, area_bytes: u64) -> Option<f64> {
-    let enough = (area_bytes as f64 * PART) as u64;
+/// Bytes per second of the first writes, as many as are this share of the area.
+fn rate_of(writes: impl Iterator<Item = (u64, Nanos)>, area_bytes: u64, share: f64) -> Option<f64> {
+    let enough = (area_bytes as f64 * share) as u64;
     let (mut sum, mut span) = (0_u64, Nanos::ZERO);
     for (bytes, own) in writes {
         (sum, span) = (

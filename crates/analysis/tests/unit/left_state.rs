@@ -61,10 +61,11 @@ fn of_cells(cells: Vec<CellRecord>) -> Run {
     }
 }
 
-/// The end of a preparation, a fiftieth of the area, by what a later probe found.
+/// The end of a preparation, a fifth of the area, by what a later probe found.
 #[test]
 fn a_preparation_is_compared_with_a_later_probe() {
-    let two_passes = cell("two", CellKind::Prepare, &[9000, 9000, 1400, 1300], &[]);
+    let (first, last) = ([9000; 2], [1350; 15]);
+    let two_passes = cell("two", CellKind::Prepare, &[&first[..], &last].concat(), &[]);
     let found = of_drive(&of_cells(vec![two_passes.clone(), probe()]), 0);
     let [left] = &found[..] else {
         panic!("{found:?}");
@@ -74,6 +75,10 @@ fn a_preparation_is_compared_with_a_later_probe() {
         left.text.contains("135 % of the steady rate of 4 KiB"),
         "{left:?}"
     );
+    // Not of passes that draw each block once, whose last writes find blocks without valid data.
+    let mut covering = two_passes.clone();
+    covering.plan.workload.options = "--rw randwrite --random_distribution cover".to_owned();
+    assert_eq!(of_drive(&of_cells(vec![covering, probe()]), 0), []);
     // Not by a probe that did not end, nor one of another area.
     let mut failed = probe();
     failed.drives[0]
