@@ -78,7 +78,7 @@ const LAB_RUNS: [&str; 15] = [
     "bandwidth --scale 0.02 --set soak=5m",
     "quick --scale 0.1",
     "consistency",
-    "client --scale 0.01 --set precondition=2% --set reference=2%",
+    "client --scale 0.01 --set precondition=2% --set left=1% --set reference=2%",
     "enterprise --scale 0.01 --set area=20% --set steady=1h --set settle=1m",
     "snia-iops --scale 0.005 --set area=10% --set precondition=20%",
     "snia-throughput --scale 0.02 --set area=10% --set precondition=20%",

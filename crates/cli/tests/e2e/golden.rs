@@ -145,7 +145,7 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     let fixture = Fixture::on_disk();
     let run = fixture.json(
         "run client sim:intel-optane-p4800x sim:crucial-mx300 sim:samsung-960-evo --set \
-         precondition=1% --set reference=1% --set depths=1,2,16 --set blocks=512,4k --set \
+         precondition=1% --set left=1% --set reference=1% --set depths=1,2,16 --set blocks=512,4k --set \
          mixes=70 --scale 0.001 --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
