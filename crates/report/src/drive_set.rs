@@ -31,19 +31,14 @@ pub struct DriveSet<'a> {
 impl<'a> DriveSet<'a> {
     /// How far from steady state the preparations left the drives.
     pub fn left_states(&self) -> Vec<(&Heading, LeftState)> {
-        let of_drive = |drive: &'_ ReportDrive<'a>| {
-            let origins = drive.origins.iter();
-            let found =
-                origins.flat_map(|&(run, index)| left_state::of_drive(&self.runs[run], index));
-            found.collect::<Vec<_>>()
-        };
-        let drives = self.drives.iter();
-        let found = drives.flat_map(|drive| {
-            of_drive(drive)
-                .into_iter()
-                .map(|left| (&drive.heading, left))
-        });
-        found.collect()
+        let mut found = Vec::new();
+        for drive in &self.drives {
+            for &(run, index) in &drive.origins {
+                let left = left_state::of_drive(&self.runs[run], index);
+                found.extend(left.into_iter().map(|left| (&drive.heading, left)));
+            }
+        }
+        found
     }
 
     pub fn new(runs: &'a [Run]) -> DriveSet<'a> {

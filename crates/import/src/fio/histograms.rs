@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use assay_stats::Histogram;
+use assay_units::Nanos;
+
 /// Buckets of a group (`FIO_IO_U_PLAT_VAL` of `stat.h`), and its binary logarithm.
 const GROUP: u64 = 64;
 const GROUP_BITS: u32 = 6;
@@ -16,6 +19,23 @@ const COARSEST: u32 = 6;
 
 /// Number of I/Os by completion latency, nanoseconds.
 pub type Bins = BTreeMap<u64, u64>;
+
+/// Adds latencies, nanoseconds and number, to others.
+pub fn add(sum: &mut Bins, bins: impl IntoIterator<Item = (u64, u64)>) {
+    for (value_ns, count) in bins {
+        let own = sum.entry(value_ns).or_default();
+        *own = own.saturating_add(count);
+    }
+}
+
+/// The distribution of latencies, nanoseconds and number.
+pub fn histogram(bins: impl IntoIterator<Item = (u64, u64)>) -> Histogram {
+    let mut histogram = Histogram::new();
+    for (value_ns, count) in bins {
+        histogram.record_many(Nanos(value_ns), count);
+    }
+    histogram
+}
 
 /// A line of such a log.
 pub struct Line {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_stats::{Histogram, Interval, OpInterval};
+use assay_stats::{Interval, OpInterval};
 use assay_units::{Nanos, Op};
 
 use super::histograms::{self, Bins};
@@ -76,11 +76,16 @@ pub fn is_log(head: &[u8]) -> bool {
 /// By the number of fio's direction.
 const OPERATIONS: [Op; 3] = [Op::Read, Op::Write, Op::Discard];
 
-struct Line {
-    at_ms: u64,
-    value: u64,
-    direction: usize,
-    bs_bytes: u64,
+/// A line of a log, or what another program's file has of an interval.
+pub(crate) struct Line {
+    /// End of its interval, or of its I/O.
+    pub at_ms: u64,
+    /// In the unit of its kind.
+    pub value: u64,
+    /// By [`OPERATIONS`].
+    pub direction: usize,
+    /// 0 of a mean.
+    pub bs_bytes: u64,
 }
 
 fn line_of(line: &str) -> Option<Line> {
@@ -136,11 +141,15 @@ impl Rates {
     /// The log of a thread; lines that are none are left out.
     pub fn of(kind: LogKind, text: &[u8]) -> Rates {
         let text = String::from_utf8_lossy(text);
-        let lines: Vec<Line> = match kind {
-            LogKind::Histogram => return Rates::of_histograms(&text),
-            LogKind::Other => Vec::new(),
-            _ => text.lines().filter_map(line_of).collect(),
-        };
+        match kind {
+            LogKind::Histogram => Rates::of_histograms(&text),
+            LogKind::Other => Rates::of_lines(kind, &[]),
+            _ => Rates::of_lines(kind, &text.lines().filter_map(line_of).collect::<Vec<_>>()),
+        }
+    }
+
+    /// The lines of one kind, in the order of their times.
+    pub(crate) fn of_lines(kind: LogKind, lines: &[Line]) -> Rates {
         // With averages there is no block size.
         let is_averaged = lines.iter().all(|line| line.bs_bytes == 0);
         let times = lines.iter().map(|line| (line.at_ms, line.direction));
@@ -150,7 +159,7 @@ impl Rates {
         };
         let mut counts: BTreeMap<(u32, usize), Counts> = BTreeMap::new();
         let mut before_ms = [0; OPERATIONS.len()];
-        for line in &lines {
+        for line in lines {
             let since_ms = line.at_ms.saturating_sub(before_ms[line.direction]);
             before_ms[line.direction] = line.at_ms;
             // A mean is written at the end of its interval.
@@ -208,11 +217,7 @@ impl Rates {
     }
 
     fn add_latencies(&mut self, place: (u32, usize), bins: Bins) {
-        let sum = self.latencies.entry(place).or_default();
-        for (value_ns, count) in bins {
-            let own = sum.entry(value_ns).or_default();
-            *own = own.saturating_add(count);
-        }
+        histograms::add(self.latencies.entry(place).or_default(), bins);
     }
 
     /// Adds another thread's, or another kind's; the longer interval of both counts. Logs of
@@ -279,10 +284,8 @@ impl Rates {
             .latencies
             .iter()
             .filter(|((_, at), _)| *at == direction);
-        for (value_ns, count) in own.flat_map(|(_, bins)| bins) {
-            let total = sum.entry(*value_ns).or_default();
-            *total = total.saturating_add(*count);
-        }
+        let bins = own.flat_map(|(_, bins)| bins);
+        histograms::add(&mut sum, bins.map(|(ns, count)| (*ns, *count)));
         sum.into_iter().collect()
     }
 
@@ -313,7 +316,8 @@ impl Rates {
                     ..OpInterval::default()
                 };
                 if let Some(bins) = self.latencies.get(&(index, *direction)) {
-                    counts.latency = histogram(bins);
+                    counts.latency =
+                        histograms::histogram(bins.iter().map(|(ns, count)| (*ns, *count)));
                 }
                 (OPERATIONS[*direction], counts)
             };
@@ -394,14 +398,6 @@ impl Rates {
         }
         if weight > 0.0 { sum / weight } else { 0.0 }
     }
-}
-
-fn histogram(bins: &Bins) -> Histogram {
-    let mut histogram = Histogram::new();
-    for (value_ns, count) in bins {
-        histogram.record_many(Nanos(*value_ns), *count);
-    }
-    histogram
 }
 
 /// The interval that ended at this time, a millisecond early or late.

@@ -1,9 +1,9 @@
 //! Threads of one job to one workload.
 
 use assay_stats::summary::PERCENTILES;
-use assay_stats::{Histogram, LatencySummary, OpSummary};
-use assay_units::Nanos;
+use assay_stats::{LatencySummary, OpSummary};
 
+use super::histograms::histogram;
 use crate::{Direction, Job, Note};
 
 /// The jobs of a file, those that are threads of one job joined: fio without `group_reporting`
@@ -136,10 +136,7 @@ pub(super) fn summarise(direction: &mut Direction) {
     if direction.bins.is_empty() {
         return;
     }
-    let mut histogram = Histogram::new();
-    for (value_ns, count) in std::mem::take(&mut direction.bins) {
-        histogram.record_many(Nanos(value_ns), count);
-    }
+    let histogram = histogram(std::mem::take(&mut direction.bins));
     direction.distribution = histogram.encode();
     let of_bins = LatencySummary::of(&histogram);
     let stated = direction.summary.latency_ns;

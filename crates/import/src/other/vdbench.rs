@@ -6,7 +6,7 @@
 use assay_units::Nanos;
 
 use super::{job, of_rates, set_mean};
-use crate::fio::logs::{LogKind, Rates};
+use crate::fio::logs::{Line, LogKind, Rates};
 use crate::fio::options::Options;
 use crate::{Direction, Job, Parsed};
 
@@ -184,26 +184,24 @@ fn directions(row: &Row<'_>, elapsed: Nanos) -> (Direction, Direction) {
     (of(share, "read"), of(1.0 - share, "write"))
 }
 
-/// The rates of the intervals, as logs of fio would have them.
+/// The rates of the intervals, as of logs.
 fn series(intervals: &[Row<'_>], spacing_ms: u64) -> Option<Rates> {
-    let (mut iops, mut kib) = (String::new(), String::new());
+    let (mut iops, mut kib) = (Vec::new(), Vec::new());
     for (row, number) in intervals.iter().zip(1_u64..) {
-        let at_ms = number.saturating_mul(spacing_ms);
         let (read, write) = directions(row, Nanos::from_secs(1));
-        for (direction, side) in [read, write]
-            .iter()
-            .enumerate()
-            .filter(|(_, side)| side.summary.ios > 0)
-        {
-            let summary = &side.summary;
-            iops.push_str(&format!("{at_ms}, {}, {direction}, 0\n", summary.ios));
-            kib.push_str(&format!(
-                "{at_ms}, {}, {direction}, 0\n",
-                summary.bytes >> 10
-            ));
+        let sides = [read, write].into_iter().enumerate();
+        for (direction, side) in sides.filter(|(_, side)| side.summary.ios > 0) {
+            let line = |value| Line {
+                at_ms: number.saturating_mul(spacing_ms),
+                value,
+                direction,
+                bs_bytes: 0,
+            };
+            iops.push(line(side.summary.ios));
+            kib.push(line(side.summary.bytes >> 10));
         }
     }
-    let mut rates = Rates::of(LogKind::Iops, iops.as_bytes());
-    rates.merge(Rates::of(LogKind::Bandwidth, kib.as_bytes()));
+    let mut rates = Rates::of_lines(LogKind::Iops, &iops);
+    rates.merge(Rates::of_lines(LogKind::Bandwidth, &kib));
     (intervals.len() > 1).then_some(rates)
 }
