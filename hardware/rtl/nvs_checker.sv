@@ -68,6 +68,7 @@ module nvs_checker #(
 
   // Second stage: `words_q` counts the words up to and with this one.
   logic                 taken_q, last_q, error_q, done_q;  // done: the last word has come
+  logic                 fresh_q;  // the first cycle after the reset: a clear in the flip-flops costs no logic (nvs_session)
   logic [WordWidth-1:0] words_q, error_word_q;
   always_ff @(posedge clk_i) begin
     wrong_q   <= wrong;
@@ -104,13 +105,11 @@ module nvs_checker #(
   assign length_wrong = limited && (done_q || (last_q ? !at_end || present_q != expected_present : at_end));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      taken_q        <= 1'b0;
-      words_q        <= '0;
-      error_q        <= 1'b0;
-      length_error_o <= 1'b0;
-      done_q         <= 1'b0;
-    end else if (start_i) begin
+    if (!rst_ni) fresh_q <= 1'b1;
+    else         fresh_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (fresh_q || start_i) begin
       taken_q        <= 1'b0;
       words_q        <= '0;
       error_q        <= 1'b0;

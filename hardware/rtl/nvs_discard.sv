@@ -63,17 +63,26 @@ module nvs_discard #(
     for (int unsigned k = 0; k < Beats; k++) beats = beats + ($clog2(Beats) + 1)'(!s_last_i || s_keep_i[16*k]);
   end
 
+  // The first cycle after the reset: a clear in the flip-flops of a counter costs no logic (nvs_session).
+  logic fresh_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) fresh_q <= 1'b1;
+    else         fresh_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (fresh_q || start_i) beats_o <= '0;
+    else if (active_q && s_valid_i) beats_o <= beats_o + 64'(beats);
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       active_q   <= 1'b0;
       armed_q    <= 1'b0;
       finished_o <= 1'b0;
-      beats_o    <= '0;
     end else if (start_i) begin
       active_q   <= 1'b0;
       armed_q    <= armed_q || (arm_i && running_i);  // between the command and its start
       finished_o <= 1'b0;
-      beats_o    <= '0;
     end else begin
       if (arm_i && running_i) armed_q <= 1'b1;
       if (ended_i) begin
@@ -82,7 +91,6 @@ module nvs_discard #(
       end
       if (begin_i && !running_i) active_q <= 1'b1;
       if (active_q) begin
-        if (s_valid_i) beats_o <= beats_o + 64'(beats);
         if (end_i || (s_valid_i && s_last_i)) begin
           active_q   <= 1'b0;
           finished_o <= 1'b1;

@@ -301,6 +301,60 @@ module nvs_session #(
                      ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, running_q};
   assign last_address_written_o = {last_run_no_q, {ChunkShift{1'b0}}};
 
+  logic in_io;  // commands may be under way
+  assign in_io = state_q == Run || state_q == Drain || state_q == Flush;
+  logic joins, flush_ends;
+  assign joins      = in_run && running_q;
+  assign flush_ends = &flush_done_q || failed_q || lost_q;
+
+  // Counters begin with the session. They have no reset of their own, as a clear in every flip-flop costs none of the logic before it;
+  // `fresh_q`: the first cycle after the reset.
+  logic fresh_q, clear;
+  assign clear = fresh_q || (state_q == Idle && start_i);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) fresh_q <= 1'b1;
+    else         fresh_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (clear) begin
+      made_q          <= '0;
+      retired_q       <= '0;
+      run_q           <= '0;
+      made_drive_q    <= '0;
+      retired_drive_q <= '0;
+      run_drive_q     <= '0;
+      bytes_o         <= '0;
+      durable_bytes_o <= '0;
+      device_status_o <= '0;
+      stalls_o        <= '0;
+      stall_time_ns_o <= '0;
+      cycles_o        <= '0;
+    end else begin
+      if (running_q) cycles_o <= cycles_o + 64'd1;
+      if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
+      if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
+      if (made_before_q) begin
+        made_q       <= made_q + 1'b1;
+        made_drive_q <= next_drive(made_drive_q);
+      end
+      if (retire_take) begin
+        retired_q       <= retired_q + 1'b1;
+        retired_drive_q <= next_drive(retired_drive_q);
+      end
+      if (run_add_q) bytes_o <= bytes_o + 64'(run_bytes_q);
+      if (joins) begin
+        run_q       <= run_q + 1'b1;
+        run_drive_q <= next_drive(run_drive_q);
+      end
+      if (in_io && fails && !failed_q && !lost_q) begin
+        device_status_o <= {retired_shift == 4'd12 ? 32'(64'(retired_no_q) << (ChunkShift - 12))
+                                                   : 32'(64'(retired_no_q) << (ChunkShift - 9)),
+                            1'b1, 13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
+      end
+      if (flushing && flush_ends && !failed_q && !lost_q && !fails) durable_bytes_o <= bytes_o;
+    end
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q         <= Idle;
@@ -334,30 +388,15 @@ module nvs_session #(
       early_q         <= 1'b0;
       ended_q         <= 1'b0;
       refusal_q       <= '0;
-      made_q          <= '0;
-      retired_q       <= '0;
-      run_q           <= '0;
-      made_drive_q    <= '0;
-      retired_drive_q <= '0;
-      run_drive_q     <= '0;
       made_no_q       <= '0;
       retired_no_q    <= '0;
       run_no_q        <= '0;
       last_run_no_q   <= '0;
-      bytes_o         <= '0;
-      durable_bytes_o <= '0;
-      device_status_o <= '0;
-      stalls_o        <= '0;
-      stall_time_ns_o <= '0;
       stall_q         <= 1'b0;
-      cycles_o        <= '0;
       stopping_o      <= 1'b0;
     end else begin
       stopping_o <= stopping;
-      if (running_q) cycles_o <= cycles_o + 64'd1;
       stall_q <= stall;
-      if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
-      if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
 
       if (next_valid_q) begin
         if (made || next_drop) next_valid_q <= 1'b0;
@@ -368,8 +407,6 @@ module nvs_session #(
       end
       made_before_q <= made;
       if (made_before_q) begin
-        made_q       <= made_q + 1'b1;
-        made_drive_q <= next_drive(made_drive_q);
         if (made_drive_q == 2'(Drives - 1)) made_no_q <= made_no_q + 1'b1;
         if (Replay == 0) begin
           newest_q <= made_q;
@@ -382,30 +419,16 @@ module nvs_session #(
       end
       retire_gap_q   <= retire_take;
       retire_final_q <= retired_q == newest_q;
-      if (retire_take) begin
-        retired_q       <= retired_q + 1'b1;
-        retired_drive_q <= next_drive(retired_drive_q);
-        if (retired_drive_q == 2'(Drives - 1)) retired_no_q <= retired_no_q + 1'b1;
-      end
-      run_add_q   <= in_run && running_q;
+      if (retire_take && retired_drive_q == 2'(Drives - 1)) retired_no_q <= retired_no_q + 1'b1;
+      run_add_q   <= joins;
       run_bytes_q <= run_q == newest_q && any_short_q ? short_q : ChunkBytes;
-      if (run_add_q) begin
-        bytes_o <= bytes_o + 64'(run_bytes_q);
-        if (Replay != 0 && run_bytes_q != ChunkBytes) early_q <= 1'b1;
-      end
-      if (in_run && running_q) begin
-        run_q         <= run_q + 1'b1;
-        run_drive_q   <= next_drive(run_drive_q);
+      if (Replay != 0 && run_add_q && run_bytes_q != ChunkBytes) early_q <= 1'b1;
+      if (joins) begin
         last_run_no_q <= run_no_q;
         if (run_drive_q == 2'(Drives - 1)) run_no_q <= run_no_q + 1'b1;
       end
 
-      if (state_q == Run || state_q == Drain || state_q == Flush) begin
-        if (fails && !failed_q && !lost_q) begin
-          device_status_o <= {retired_shift == 4'd12 ? 32'(64'(retired_no_q) << (ChunkShift - 12))
-                                                     : 32'(64'(retired_no_q) << (ChunkShift - 9)),
-                              1'b1, 13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
-        end
+      if (in_io) begin
         if (fails) failed_q <= 1'b1;
         if (!(&ready_i) || timed_out) lost_q <= 1'b1;
         if (protocol_error_i) protocol_q <= 1'b1;
@@ -422,11 +445,10 @@ module nvs_session #(
       if (flushing) begin
         flush_sent_q <= flush_sent_q | (queue_cmd_valid_o & queue_cmd_ready_i);
         flush_done_q <= flush_done_q | (queue_retire_valid_i & queue_retire_flush_i);
-        if (&flush_done_q || failed_q || lost_q) begin
+        if (flush_ends) begin
           flush_wanted_q <= 1'b0;
           flush_sent_q   <= '0;
           flush_done_q   <= '0;
-          if (!failed_q && !lost_q && !fails) durable_bytes_o <= bytes_o;
         end
       end
 
@@ -444,19 +466,7 @@ module nvs_session #(
             protocol_q      <= 1'b0;
             early_q         <= 1'b0;
             ended_q         <= 1'b0;
-            made_q          <= '0;
-            retired_q       <= '0;
-            run_q           <= '0;
-            made_drive_q    <= '0;
-            retired_drive_q <= '0;
-            run_drive_q     <= '0;
             any_short_q     <= 1'b0;
-            bytes_o         <= '0;
-            durable_bytes_o <= '0;
-            device_status_o <= '0;
-            stalls_o        <= '0;
-            stall_time_ns_o <= '0;
-            cycles_o        <= '0;
             refusal_q       <= {2'b00, unaligned, 1'b0};
             state_q         <= Order;
             running_q       <= 1'b1;
@@ -515,7 +525,7 @@ module nvs_session #(
         end
         Flush: begin
           flush_after_q <= 1'b0;
-          if (&flush_done_q || failed_q || lost_q) state_q <= Drain;
+          if (flush_ends) state_q <= Drain;
         end
       endcase
     end

@@ -14,7 +14,8 @@ LIMITED = ("LUT", "FF", "BRAM")
 stat, check = sys.argv[1:]
 lines = [line.split() for line in (Path(__file__).parent / "area.txt").read_text().splitlines() if not line.startswith("#")]
 limits = {name: dict(zip(LIMITED, map(int, values))) for name, *values in filter(None, lines)}
-text = Path(stat).read_text()
+# Of several modules, Yosys 0.23 writes their tree between them and their sum, which is no JSON.
+text = re.sub(r"\n   \},\n(?!   \").*", "}}", Path(stat).read_text(), flags=re.S)
 modules: dict[str, dict[str, int]] = {}
 for name, module in json.loads(text[text.index("{") :])["modules"].items():
     found = re.search(r"nvs_[a-z_]+", name)

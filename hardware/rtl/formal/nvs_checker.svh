@@ -75,7 +75,7 @@ end
 logic f_now;
 assign f_now = f_running_q && !start_i;
 always_comb if (rst_ni) begin
-  assert (!taken_q || f_running_q);
+  assert (!taken_q || f_running_q || fresh_q);
   assert (!f_running_q || f_beats_q % Beats == '0);
   if (f_now) begin
     assert (f_error_q == (error_q || (taken_q && |wrong_q)));

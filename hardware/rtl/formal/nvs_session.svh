@@ -112,7 +112,8 @@ always_ff @(posedge clk_i) begin
   end
 end
 
-always_comb if (rst_ni) begin
+// From the second cycle after the reset on, when the counters have begun.
+always_comb if (rst_ni && !fresh_q) begin
   // Commands: one at a time, counted, in the range and on the drives in turn.
   assert (f_accepted <= 1);
   assert (f_made_q == made_q + CountWidth'(made_before_q));
@@ -162,7 +163,7 @@ logic        f_flushed_q = 1'b0, f_kept_q = 1'b0;
 logic [63:0] f_run_bytes_q, f_durable_q;
 always_ff @(posedge clk_i) begin
   f_flushed_q   <= rst_ni && flushing && (&flush_done_q) && !failed_q && !lost_q && !fails;
-  f_kept_q      <= rst_ni && !(flushing && (&flush_done_q)) && !(state_q == Idle && start_i);
+  f_kept_q      <= rst_ni && !fresh_q && !(flushing && (&flush_done_q)) && !(state_q == Idle && start_i);
   f_run_bytes_q <= bytes_o;
   f_durable_q   <= durable_bytes_o;
 end
