@@ -10,7 +10,8 @@
 //! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's
 //! kernel workers included). [`tools`] writes the command lines of both programs and reads both
 //! results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and removes what
-//! is read; [`guest`] is a Linux guest with an NVMe drive. [`sections`] are the benchmarks, each a
+//! is read; [`guest`] is a Linux guest with an NVMe drive; [`serving`] starts servers of drives, and
+//! [`hosts`] are clients of them. [`sections`] are the benchmarks, each a
 //! [`document::Section`] of tables and goals; [`document`] prints them, and keeps them in a
 //! Markdown file between markers.
 //!
@@ -24,8 +25,10 @@ mod child;
 mod devices;
 mod document;
 mod guest;
+mod hosts;
 mod rounds;
 mod sections;
+mod serving;
 mod tools;
 
 use std::path::PathBuf;
@@ -89,6 +92,8 @@ enum Benchmark {
     Stream,
     /// A simulated drive over NBD, against nbdkit, and against its own model
     Serve,
+    /// A simulated drive over NVMe/TCP, against NBD and nbdkit over TCP, and against its own model
+    NvmeTcp,
     /// NVMe commands through io_uring in a guest, against fio doing the same
     Passthru,
     /// Wall time of `make demo`
@@ -168,6 +173,7 @@ const ALL: &[(Benchmark, Measure)] = &[
     (Benchmark::Pattern, sections::pattern::measure),
     (Benchmark::Stream, sections::stream::measure),
     (Benchmark::Serve, sections::serve::measure),
+    (Benchmark::NvmeTcp, sections::nvme_tcp::measure),
     (Benchmark::Passthru, sections::passthru::measure),
     (Benchmark::Suites, sections::suites::measure),
     (

@@ -7,6 +7,8 @@ pub mod import;
 pub mod lake;
 pub mod live;
 pub mod null;
+pub mod nvme_tcp;
+pub mod paced;
 pub mod passthru;
 pub mod pattern;
 pub mod preconditioning;

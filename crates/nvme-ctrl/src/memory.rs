@@ -27,6 +27,13 @@ pub trait HostMemory {
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped>;
 
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool;
+
+    /// The range, for data that is written in place; `None` for memory that others use at the same
+    /// time, or a range that is not mapped as one.
+    #[inline(always)]
+    fn writable(&mut self, _address: u64, _len_bytes: u64) -> Option<&mut [u8]> {
+        None
+    }
 }
 
 /// One contiguous region, for drivers in the same process.
@@ -75,5 +82,11 @@ impl HostMemory for FlatMemory {
     #[inline(always)]
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool {
         self.range(address, len_bytes).is_ok()
+    }
+
+    #[inline(always)]
+    fn writable(&mut self, address: u64, len_bytes: u64) -> Option<&mut [u8]> {
+        let range = self.range(address, len_bytes).ok()?;
+        Some(&mut self.bytes[range])
     }
 }

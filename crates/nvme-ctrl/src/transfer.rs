@@ -42,13 +42,32 @@ impl DataPointer {
         single.then_some(self.first)
     }
 
+    /// Address of the data if it is certain to be one range.
+    #[inline(always)]
+    pub(crate) fn contiguous(&self, len: u64, page_bytes: u64) -> Option<u64> {
+        if !self.is_sgl {
+            return self.single(len, page_bytes);
+        }
+        let descriptor = self.descriptor();
+        let whole = descriptor.sgl_type() == SglType::DATA_BLOCK
+            && descriptor.sub_type() == 0
+            && u64::from(descriptor.length()) == len;
+        whole.then(|| descriptor.address())
+    }
+
+    /// In the command.
+    #[inline(always)]
+    fn descriptor(&self) -> SglDescriptor {
+        let mut raw = [0; 16];
+        self.first.store(&mut raw);
+        self.second.store(&mut raw[8..]);
+        SglDescriptor::from_bytes(raw)
+    }
+
     pub(crate) fn segments(&self, len: u64, page_bytes: u64, to_host: bool) -> Segments {
         let next = if self.is_sgl {
-            let mut raw = [0; 16];
-            self.first.store(&mut raw);
-            self.second.store(&mut raw[8..]);
             NextSegment::Sgl(SglPosition {
-                inline: Some(SglDescriptor::from_bytes(raw)),
+                inline: Some(self.descriptor()),
                 address: 0,
                 count: 0,
                 is_last: false,

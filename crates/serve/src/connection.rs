@@ -23,7 +23,7 @@ pub enum ReadOutcome {
 }
 
 /// `buffer[start..end]` are not consumed.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReceiveBuffer {
     buffer: Vec<u8>,
     start: usize,
@@ -33,7 +33,7 @@ pub struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    fn new() -> ReceiveBuffer {
+    pub fn new() -> ReceiveBuffer {
         ReceiveBuffer {
             buffer: vec![0; RECEIVE_BUFFER_BYTES],
             start: 0,
@@ -67,7 +67,8 @@ impl ReceiveBuffer {
         }
     }
 
-    pub fn fill(&mut self, stream: &OwnedFd) -> ReadOutcome {
+    /// Room for received bytes, not empty while the message is not complete.
+    pub fn space(&mut self) -> &mut [u8] {
         if self.end == self.buffer.len() {
             self.reserve(self.wanted.max(self.end - self.start + 1));
             if self.end == self.buffer.len() {
@@ -75,11 +76,24 @@ impl ReceiveBuffer {
                 self.buffer.resize(bytes, 0);
             }
         }
+        &mut self.buffer[self.end..]
+    }
+
+    /// So many bytes were put into [`ReceiveBuffer::space`].
+    pub fn add(&mut self, bytes: usize) {
+        self.end += bytes;
+        assert!(
+            self.end <= self.buffer.len(),
+            "received more than there was room"
+        );
+    }
+
+    pub fn fill(&mut self, stream: &OwnedFd) -> ReadOutcome {
         loop {
-            return match rustix::io::read(stream, &mut self.buffer[self.end..]) {
+            return match rustix::io::read(stream, self.space()) {
                 Ok(0) => ReadOutcome::End,
                 Ok(bytes) => {
-                    self.end += bytes;
+                    self.add(bytes);
                     ReadOutcome::Bytes
                 }
                 Err(Errno::WOULDBLOCK) => ReadOutcome::WouldBlock,

@@ -178,12 +178,13 @@ impl<F: Front> Server<F> {
         let until = until.into_iter().chain(self.handshakes_until);
         let until = until.chain(self.front.deadline()).min();
         let mut timeout = Some(Timespec::default());
+        let may_sleep = self.clock.now() > self.busy_poll_until;
         match self.front.wait() {
-            Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
+            Wait::Idle if may_sleep => match until {
                 None => timeout = None,
                 Some(until) => self.sleep(until - self.clock.now())?,
             },
-            Wait::For(span) if span > SPIN => {
+            Wait::For(span) if may_sleep && span > SPIN => {
                 let left = until.map_or(span, |until| until - self.clock.now());
                 self.sleep(span.min(left) - SPIN)?;
             }

@@ -31,7 +31,7 @@ pub struct Setup {
     options: Vec<String>,
     tools: Vec<&'static str>,
     kernel: String,
-    turn: MutexGuard<'static, ()>,
+    turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Setup {
@@ -50,15 +50,25 @@ impl Setup {
             println!("skipped: NVMe in a guest: {why}");
             return None;
         }
-        Some(Setup {
+        // A failed test has dropped its guest, so the poisoned lock is usable.
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Setup::in_turn(Some(turn)))
+    }
+
+    /// For a second guest while the first one runs.
+    pub fn beside(_first: &Guest) -> Setup {
+        Setup::in_turn(None)
+    }
+
+    fn in_turn(turn: Option<MutexGuard<'static, ()>>) -> Setup {
+        Setup {
             fixture: Fixture::on_disk(),
             controllers: 0,
             options: Vec::new(),
             tools: Vec::new(),
             kernel: String::new(),
-            // A failed test has dropped its guest, so the poisoned lock is usable.
-            turn: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
-        })
+            turn,
+        }
     }
 
     /// Programs besides assay and busybox: `nvme`, `fio`, `mkfs.ext4`, `fsck.ext4`.
@@ -208,7 +218,7 @@ pub struct Guest {
     from: BufReader<UnixStream>,
     to: UnixStream,
     _sockets: TempDir,
-    _turn: MutexGuard<'static, ()>,
+    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Guest {

@@ -217,6 +217,42 @@ fn a_stopped_server_is_found_again_and_reports_events() {
     guest.end();
 }
 
+/// Another host is refused while the first one is connected. A host that no longer answers is
+/// replaced by the same host on another machine, which finds what was written.
+#[test]
+fn a_second_guest_is_refused_and_the_same_host_takes_over() {
+    let Some(setup) = Setup::new() else { return };
+    let fixture = Fixture::in_memory();
+    let serving = serve(&fixture, 0, "sim:samsung-951 --pace free");
+    let serial = serving.document["serial"].as_str().unwrap().to_owned();
+    let port = port_of(&serving);
+    let mut first = boot(setup);
+    let mut second = boot(Setup::beside(&first));
+    let device = connect(&mut first, port, &serial, "");
+    let written = first.ok(&format!(
+        "dd if=/dev/urandom of=f bs=1M count=4 2>/dev/null && dd if=f of={device} bs=1M \
+         oflag=direct 2>/dev/null && md5sum <f"
+    ));
+    let other = second.sh(&format!(
+        "nvme connect -t tcp -a {HOST} -s {port} -n {NQN} -q nqn.2014-08.org.example:other -I \
+         00000000-4a52-4e04-8b44-5a5a5a5a5a5a"
+    ));
+    assert_ne!(other.status, 0, "{other}");
+    assert!(second.ok("dmesg").contains("controller is busy"));
+    let read =
+        |device: &str| format!("dd if={device} bs=1M count=4 iflag=direct 2>/dev/null | md5sum");
+    assert_eq!(first.ok(&read(&device)), written);
+
+    first.qmp.execute("stop", serde_json::json!({}));
+    let device = connect(&mut second, port, &serial, "");
+    assert_eq!(second.ok(&read(&device)), written);
+    drop(first);
+    assert_eq!(second.ok(&read(&device)), written);
+    second.ok(&format!("nvme disconnect -n {NQN}"));
+    second.end();
+    serving.end(Signal::INT);
+}
+
 /// Flexible Data Placement: the host sees the handles and what was written.
 #[test]
 fn a_drive_with_data_placement_reports_its_statistics() {

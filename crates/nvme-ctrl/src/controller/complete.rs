@@ -115,6 +115,13 @@ impl Controller {
         memory: &mut M,
     ) -> StatusCode {
         let len = slot.len_bytes as usize;
+        if slot.state != SlotState::Compare
+            && let Some(address) = slot.pointer.contiguous(len as u64, self.page_bytes)
+            && let Some(bytes) = memory.writable(address, len as u64)
+        {
+            self.drive.read_data(completion, slot.offset_bytes, bytes);
+            return StatusCode::SUCCESS;
+        }
         let stored = sized(&mut self.buffer, len);
         self.drive.read_data(completion, slot.offset_bytes, stored);
         let transferred = if slot.state == SlotState::Compare {

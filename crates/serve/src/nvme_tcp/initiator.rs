@@ -14,9 +14,13 @@ use assay_nvme_spec::wire::Wire;
 use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 
 use super::pdu::{self, Agreement, HEADER_BYTES};
+use crate::connection::ReceiveBuffer;
 
 /// Most reads of CSTS until the controller is ready.
 const MAX_POLLS: u32 = 100_000;
+/// Of one read: at a queue depth of 32, commands that follow its completions are sent while others
+/// are not complete.
+const MAX_READ_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostEvent {
@@ -47,7 +51,7 @@ pub struct Initiator {
     pub out: Vec<u8>,
     /// Most data of one H2CData PDU.
     pub split_bytes: usize,
-    received: Vec<u8>,
+    received: ReceiveBuffer,
     agreement: Agreement,
     is_ready: bool,
     next_cid: u16,
@@ -67,7 +71,7 @@ impl Initiator {
         Initiator {
             out,
             split_bytes: usize::MAX,
-            received: Vec::new(),
+            received: ReceiveBuffer::new(),
             agreement: Agreement::default(),
             is_ready: false,
             next_cid: 0,
@@ -91,8 +95,9 @@ impl Initiator {
             sgl.set_sub_type(1);
         }
         entry.set_cid(cid).set_sgl1(sgl);
-        let mut capsule = header(PduType::COMMAND).as_bytes().to_vec();
-        capsule.extend_from_slice(entry.as_bytes());
+        let mut capsule = [0; HEADER_BYTES + SubmissionEntry::SIZE];
+        capsule[..HEADER_BYTES].copy_from_slice(header(PduType::COMMAND).as_bytes());
+        capsule[HEADER_BYTES..].copy_from_slice(entry.as_bytes());
         let in_capsule = match payload {
             Payload::InCapsule(data) => data,
             Payload::Requested(data) => {
@@ -106,25 +111,43 @@ impl Initiator {
     }
 
     /// Takes bytes of the controller.
-    pub fn receive(&mut self, bytes: &[u8]) {
-        self.received.extend_from_slice(bytes);
+    pub fn receive(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let space = self.received.space();
+            let (now, later) = bytes.split_at(bytes.len().min(space.len()));
+            space[..now.len()].copy_from_slice(now);
+            self.received.add(now.len());
+            bytes = later;
+        }
     }
 
     /// The next event of the bytes received; R2T is answered with data.
     pub fn next_event(&mut self) -> Option<HostEvent> {
+        // Taken, so that a PDU is processed where it lies.
+        let mut received = std::mem::take(&mut self.received);
+        let event = self.event_of(&mut received);
+        self.received = received;
+        event
+    }
+
+    fn event_of(&mut self, received: &mut ReceiveBuffer) -> Option<HostEvent> {
         loop {
-            if self.received.len() < HEADER_BYTES {
+            let rest = received.bytes();
+            if rest.len() < HEADER_BYTES {
+                received.reserve(HEADER_BYTES);
                 return None;
             }
-            let len = PduHeader::load(&self.received).bytes() as usize;
+            let len = PduHeader::load(rest).bytes() as usize;
             if len < HEADER_BYTES {
                 return Some(HostEvent::Invalid);
             }
-            if self.received.len() < len {
+            let Some(pdu) = rest.get(..len) else {
+                received.reserve(len);
                 return None;
-            }
-            let pdu: Vec<u8> = self.received.drain(..len).collect();
-            match self.process(&pdu) {
+            };
+            let processed = self.process(pdu);
+            received.consume(len);
+            match processed {
                 None => return Some(HostEvent::Invalid),
                 Some(Some(event)) => return Some(event),
                 Some(None) => {}
@@ -229,7 +252,6 @@ pub struct TcpQueue<S> {
     pub initiator: Initiator,
     /// Completions that were not waited for.
     pub others: Vec<(CompletionEntry, Vec<u8>)>,
-    buffer: Vec<u8>,
 }
 
 fn broken(why: &str) -> io::Error {
@@ -244,7 +266,6 @@ impl<S: Read + Write> TcpQueue<S> {
             stream,
             initiator: Initiator::new(digests),
             others: Vec::new(),
-            buffer: vec![0; 64 << 10],
         };
         match queue.event()? {
             HostEvent::Ready => Ok(queue),
@@ -252,21 +273,21 @@ impl<S: Read + Write> TcpQueue<S> {
         }
     }
 
-    /// Sends what is to be sent, and waits for an event.
+    /// Waits for an event. What is to be sent is sent when no event is left in what was received.
     pub fn event(&mut self) -> io::Result<HostEvent> {
         loop {
-            let event = self.initiator.next_event();
-            // An R2T has appended data.
-            self.stream.write_all(&self.initiator.out)?;
-            self.initiator.out.clear();
-            if let Some(event) = event {
+            if let Some(event) = self.initiator.next_event() {
                 return Ok(event);
             }
-            let bytes = self.stream.read(&mut self.buffer)?;
+            self.stream.write_all(&self.initiator.out)?;
+            self.initiator.out.clear();
+            let space = self.initiator.received.space();
+            let most = space.len().min(MAX_READ_BYTES);
+            let bytes = self.stream.read(&mut space[..most])?;
             if bytes == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            self.initiator.receive(&self.buffer[..bytes]);
+            self.initiator.received.add(bytes);
         }
     }
 

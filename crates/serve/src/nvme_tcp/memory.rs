@@ -31,6 +31,12 @@ pub fn buffer_address(buffer: u16) -> u64 {
     DATA << 60 | u64::from(buffer) << BUFFER_SHIFT
 }
 
+/// Without the kind: what is above the shift, and below it.
+fn split(address: u64, shift: u32) -> (u64, u64) {
+    let place = address & (u64::MAX >> 4);
+    (place >> shift, place & ((1 << shift) - 1))
+}
+
 /// An outstanding command and its data.
 #[derive(Clone, Debug, Default)]
 pub struct CommandBuffer {
@@ -150,20 +156,22 @@ impl FabricMemory {
         (end <= bytes.len() as u64).then_some(offset as usize..end as usize)
     }
 
+    /// Buffer and offset of an address.
+    fn buffer_of(address: u64) -> Option<(u16, u64)> {
+        let (number, offset) = split(address, BUFFER_SHIFT);
+        let number = u16::try_from(number).ok();
+        number.zip((address >> 60 == DATA).then_some(offset))
+    }
+
     fn find(&self, address: u64, len: u64) -> Option<(&[u8], std::ops::Range<usize>)> {
-        let low = |shift: u32| address & ((1 << shift) - 1);
-        let index = |shift: u32| (address & (u64::MAX >> 4)) >> shift;
-        let (bytes, offset) = match address >> 60 {
-            SUBMISSION => {
-                let ring = self.rings.get(index(QUEUE_SHIFT) as usize)?;
-                (&ring[..], low(QUEUE_SHIFT))
-            }
-            DATA => {
-                let number = u16::try_from(index(BUFFER_SHIFT)).ok()?;
-                let buffer = self.get(number)?;
-                (&buffer.bytes[..buffer.len], low(BUFFER_SHIFT))
-            }
-            _ => return None,
+        let (bytes, offset) = if let Some((number, offset)) = FabricMemory::buffer_of(address) {
+            let buffer = self.get(number)?;
+            (&buffer.bytes[..buffer.len], offset)
+        } else if address >> 60 == SUBMISSION {
+            let (queue, offset) = split(address, QUEUE_SHIFT);
+            (&self.rings.get(queue as usize)?[..], offset)
+        } else {
+            return None;
         };
         let range = FabricMemory::range(bytes, offset, len)?;
         Some((bytes, range))
@@ -185,19 +193,21 @@ impl HostMemory for FabricMemory {
             self.completed.push_back(CompletionEntry::load(bytes));
             return Ok(());
         }
-        let found = self.find(address, len_bytes);
-        let (_, range) = found.ok_or(Unmapped { address, len_bytes })?;
-        let number = (address >> BUFFER_SHIFT) as u16;
-        if address >> 60 == DATA
-            && let Some(buffer) = self.get_mut(number)
-        {
-            buffer.filled = buffer.filled.max(range.end);
-            buffer.bytes[range].copy_from_slice(bytes);
-        }
+        let to = self.writable(address, len_bytes);
+        to.ok_or(Unmapped { address, len_bytes })?
+            .copy_from_slice(bytes);
         Ok(())
     }
 
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool {
         self.find(address, len_bytes).is_some()
+    }
+
+    fn writable(&mut self, address: u64, len_bytes: u64) -> Option<&mut [u8]> {
+        let (number, offset) = FabricMemory::buffer_of(address)?;
+        let buffer = self.get_mut(number)?;
+        let range = FabricMemory::range(&buffer.bytes[..buffer.len], offset, len_bytes)?;
+        buffer.filled = buffer.filled.max(range.end);
+        Some(&mut buffer.bytes[range])
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use assay_io::clock::Clock;
 use assay_nvme_ctrl::{Controller, ControllerOptions, FabricsOptions};
 use assay_nvme_spec::fabrics::FatalError;
-use assay_nvme_spec::register::{CC, Configuration, cq_doorbell};
+use assay_nvme_spec::register::{CC, Configuration, cq_doorbell, sq_doorbell};
 use assay_nvme_spec::{CompletionEntry, StatusCode, SubmissionEntry};
 use assay_ssd::{Drive, StateDigest};
 use assay_units::{Nanos, limited_event};
@@ -63,6 +63,8 @@ struct Queue {
     ring: u32,
     tail: u32,
     completion_head: u32,
+    /// Tail and head that the controller knows.
+    rung: (u32, u32),
     outstanding: u32,
     /// Buffer by command identifier, plus 1; 0 for none.
     buffers: Vec<u16>,
@@ -91,8 +93,10 @@ pub struct Subsystem {
     removed: bool,
     /// The host sent something since the last tick.
     heard: bool,
-    /// A register was written since the controller advanced.
+    /// A register was written since the controller advanced, or is to be.
     changed: bool,
+    /// Queues with doorbells to write.
+    to_ring: Vec<u16>,
     clock: Clock,
     scan_at: Nanos,
     command_limit: Nanos,
@@ -129,6 +133,7 @@ impl NvmeTcpServer {
             removed: false,
             heard: false,
             changed: false,
+            to_ring: Vec::new(),
             clock: Clock::monotonic(),
             scan_at: Nanos::ZERO,
             command_limit: COMMAND_LIMIT,
@@ -279,10 +284,36 @@ impl Subsystem {
         let qid = entry.sqid();
         if let Some(Some(queue)) = self.queues.get_mut(usize::from(qid)) {
             queue.completion_head = (queue.completion_head + 1) % queue.ring;
-            let head = queue.completion_head.into();
-            self.paced.write_register(cq_doorbell(qid, 0), 4, head);
+            self.mark(qid);
         }
         Some(entry)
+    }
+
+    /// Doorbells of the queue are to be written.
+    fn mark(&mut self, qid: u16) {
+        if self.to_ring.last() != Some(&qid) {
+            self.to_ring.push(qid);
+        }
+    }
+
+    /// Writes doorbells once for all commands and completions since the last time. The completions
+    /// in between have room, because a queue has no more entries than its ring.
+    fn ring(&mut self) {
+        while let Some(qid) = self.to_ring.pop() {
+            let Some(Some(queue)) = self.queues.get_mut(usize::from(qid)) else {
+                continue;
+            };
+            let (tail, head) = (queue.tail, queue.completion_head);
+            let (known_tail, known_head) = std::mem::replace(&mut queue.rung, (tail, head));
+            if head != known_head {
+                let doorbell = cq_doorbell(qid, 0);
+                self.paced.write_register(doorbell, 4, head.into());
+            }
+            if tail != known_tail {
+                let doorbell = sq_doorbell(qid, 0);
+                self.paced.write_register(doorbell, 4, tail.into());
+            }
+        }
     }
 }
 
@@ -373,6 +404,7 @@ impl Front for Subsystem {
     }
 
     fn collect(&mut self) {
+        self.ring();
         if self.changed || self.paced.due <= self.paced.clock.now() || self.wait() == Wait::Now {
             self.changed = false;
             self.paced.advance(|_| {});

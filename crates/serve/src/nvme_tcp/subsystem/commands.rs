@@ -3,7 +3,6 @@
 use assay_nvme_spec::data_pointer::{SglDescriptor, SglType};
 use assay_nvme_spec::fabrics::{self, DataPdu, FatalError, pdu_flag};
 use assay_nvme_spec::opcode::AdminOpcode;
-use assay_nvme_spec::register::sq_doorbell;
 use assay_nvme_spec::{CompletionEntry, StatusCode, SubmissionEntry};
 
 use super::{HostConnection, Queue, Role, Subsystem, completion};
@@ -247,8 +246,7 @@ impl Subsystem {
         };
         self.paced.memory.put_entry(qid, queue.tail, &entry);
         queue.tail = (queue.tail + 1) % queue.ring;
-        let tail = queue.tail.into();
-        self.paced.write_register(sq_doorbell(qid, 0), 4, tail);
+        self.mark(qid);
         self.changed = true;
         self.in_flight += usize::from(counted);
     }

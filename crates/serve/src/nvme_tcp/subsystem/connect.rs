@@ -172,6 +172,7 @@ impl Subsystem {
             ring,
             tail: 0,
             completion_head: 0,
+            rung: (0, 0),
             outstanding: 0,
             buffers: vec![0; usize::from(u16::MAX) + 1],
             head: has_flow_control.then_some(0),

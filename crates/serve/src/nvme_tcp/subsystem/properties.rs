@@ -49,6 +49,8 @@ impl Subsystem {
     fn set_property(&mut self, property: &Property) -> Result<(), StatusCode> {
         let is_valid = u64::from(property.offset()) == CC && !property.is_wide();
         StatusCode::INVALID_FIELD.fail_if(!is_valid)?;
+        // Commands that were sent before are submitted before.
+        self.ring();
         let value = property.value() as u32;
         let (old, new) = (self.configuration(), Configuration::from_raw(value));
         if new.enable() && !old.enable() {
@@ -65,7 +67,7 @@ impl Subsystem {
         let Some(Some(queue)) = self.queues.first_mut() else {
             return;
         };
-        (queue.tail, queue.completion_head) = (0, 0);
+        (queue.tail, queue.completion_head, queue.rung) = (0, 0, (0, 0));
         let ring = queue.ring;
         let mut attributes = AdminQueueAttributes::default();
         attributes
