@@ -10,8 +10,8 @@
 //! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's
 //! kernel workers included). [`tools`] writes the command lines of both programs and reads both
 //! results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and removes what
-//! is read; [`guest`] is a Linux guest with an NVMe drive; [`serving`] starts servers of drives, and
-//! [`hosts`] are clients of them. [`sections`] are the benchmarks, each a
+//! is read; [`guest`] is a Linux guest with an NVMe drive; [`serving`] starts servers of drives,
+//! and [`hosts`] are clients of them. [`sections`] are the benchmarks, each a
 //! [`document::Section`] of tables and goals; [`document`] prints them, and keeps them in a
 //! Markdown file between markers.
 //!

@@ -201,13 +201,15 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut section = Section::new(
         "nvme-tcp",
         "A simulated drive over NVMe/TCP",
-        "Random 4 KiB blocks of a previously written 1 GiB, over the loopback interface. *Unpaced*: \
-         virtual time runs as fast as it can, against the same drive over NBD, and nbdkit's memory \
-         plugin, which has no model. fio has no host of NVMe/TCP; this program's hosts of both \
-         protocols work alike (one thread for each connection, which sends what it has when nothing \
-         received is left), and fio's nbd engine stands beside them. *Paced*: filled simulated drives in \
-         real time, measured as over NBD (see the page of `serve`), with this program's host and the \
-         server on one processor.",
+        "Random 4 KiB blocks of a previously written 1 GiB, over the loopback interface. \
+         *Unpaced*: virtual time runs as fast as it can, against the same drive over NBD, and \
+         nbdkit's memory plugin, which has no model. fio has no host of NVMe/TCP. This program's \
+         hosts of both protocols work alike: one thread for each connection sends what it has when \
+         nothing received is left. fio's nbd engine stands beside them. One connection at depth 32 \
+         already occupies two processors, one with the server and one with the host. At depth 1 \
+         the goal is measured on one processor, because waking the other one takes 5 to 20 us, \
+         varying by the minute. *Paced*: filled simulated drives in real time, measured as over \
+         NBD (see the page of `serve`), with this program's host and the server on one processor.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section, Front::NvmeTcp)?;
