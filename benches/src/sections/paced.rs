@@ -216,8 +216,8 @@ pub fn paced(bench: &Bench, section: &mut Section, front: Front) -> Result<()> {
         let name = name.trim_end_matches(" us");
         section.goal(
             format!(
-                "paced {name} over {protocol} at most {:.0} % outside the range from the model's to \
-                 the model's with the round-trip overhead",
+                "paced {name} over {protocol} at most {:.0} % outside the range from the \
+                 model's to the model's with the round-trip overhead",
                 100.0 * GOAL_AGREEMENT
             ),
             format!("worst {worst:+.1} %"),
