@@ -312,6 +312,7 @@ impl DriveSession {
         Some(WriteZones {
             zone_bytes: zones.zone_bytes,
             capacity_bytes: zones.capacity_bytes.unwrap_or(zones.zone_bytes),
+            conventional_bytes: u64::from(zones.first_sequential) * zones.zone_bytes,
             most_at_once: [zones.max_open, zones.max_active]
                 .into_iter()
                 .flatten()

@@ -335,8 +335,15 @@ fn zones(zones: Zones) -> String {
     let limits: String = limits
         .map(|(name, most)| format!(", at most {most} {name}"))
         .collect();
+    let conventional = match zones.conventional {
+        0 => String::new(),
+        count => format!(", {count} conventional"),
+    };
     let size = format_size(zones.zone_bytes);
-    format!("{} of {size}{written}{limits}; {kind}", zones.count)
+    format!(
+        "{} of {size}{conventional}{written}{limits}; {kind}",
+        zones.count
+    )
 }
 
 fn namespace(info: &DriveInfo) -> Option<String> {

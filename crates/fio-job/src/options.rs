@@ -150,13 +150,18 @@ options! {
     "percentage_random" => Converted("`--order`");
     "rwmixread" => Converted("`--rwmixread`");
     "rwmixwrite" => Converted("`--rwmixread`, 100 minus it");
-    "zonemode" => Converted("none and strided");
+    "zonemode" => Converted("`--order`: none, strided and zbd");
     "zonesize" => Converted("`--zonesize`");
     "zonerange" => Converted("`--zonerange`");
     "zoneskip" => Converted("`--zoneskip`");
-    "zonecapacity" | "read_beyond_wp" | "max_open_zones" | "job_max_open_zones"
-        | "ignore_zone_limits" | "zone_reset_threshold" | "zone_reset_frequency" =>
-        Unsupported(&[], "");
+    "zonecapacity" => Converted("`--order`, with zonemode=zbd on a drive without zones");
+    "read_beyond_wp" => Converted("`--order`, with zonemode=zbd");
+    "max_open_zones" =>
+        Converted("`--order`, with zonemode=zbd; of a zoned drive at most its own limit");
+    "job_max_open_zones" => Converted("`--order`, with zonemode=zbd");
+    "ignore_zone_limits" => Converted("`--order`, with zonemode=zbd");
+    "zone_reset_threshold" => Converted("`--order`, with zonemode=zbd");
+    "zone_reset_frequency" => Converted("`--order`, with zonemode=zbd");
     "rate" =>
         Converted("`--order`: reads, writes and trims each at their rate, from which the mix \
             follows");
@@ -202,10 +207,13 @@ options! {
     "zero_buffers" => Converted("`--data zero`");
     "buffer_compress_percentage" => Converted("`--data compress=R`");
     "buffer_compress_chunk" => NoEffect("compressible data repeat within every block");
-    "buffer_pattern" => Converted("`--data pattern=HEX`, up to 64 bytes; not of a file");
+    "buffer_pattern" =>
+        Converted("`--data pattern=HEX`, up to 512 bytes, as in fio 3.33; not of a file");
     "refill_buffers" | "scramble_buffers" => NoEffect(NEW_DATA);
-    "dedupe_percentage" | "dedupe_mode" | "dedupe_working_set_percentage" | "dedupe_global" =>
-        Unsupported(OFF, "buffer_compress_percentage; assay's data never repeat");
+    "dedupe_percentage" => Converted("`--dedupe_percentage`");
+    "dedupe_mode" => Unsupported(&["repeat"], "dedupe_mode=repeat, with the same percentage");
+    "dedupe_working_set_percentage" | "dedupe_global" =>
+        Unsupported(OFF, "dedupe_percentage, by which a write repeats the one before it");
     "cpus_allowed" => Converted("`--cpus_allowed`");
     "cpumask" => Converted("`--cpus_allowed`");
     "cpus_allowed_policy" => Converted("`--cpus_allowed_policy`");
@@ -251,7 +259,7 @@ options! {
     "nice" | "prio" | "prioclass" | "priohint" =>
         Unsupported(OFF, "nice or ionice starts assay with a priority");
     "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" =>
-        Unsupported(OFF, "");
+        Unsupported(OFF, "a second assay at the same time, started by ionice with that class");
     "exec_prerun" | "exec_postrun" => Unsupported(&[], "run the program before or after assay");
     "ioscheduler" =>
         Unsupported(&[], "echo NAME > /sys/block/DEVICE/queue/scheduler before the run, which \

@@ -2,7 +2,7 @@
 //! after the other, each a text in double quotes, a hexadecimal number (its bytes from the first
 //! digits on) or a decimal one (its bytes from the lowest on, as many as it has; four below zero).
 
-/// `None`: no such pattern, the name of a file, or more than 64 bytes.
+/// `None`: no such pattern, the name of a file, or more than 512 bytes.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text.trim();
@@ -22,7 +22,8 @@ pub fn bytes(text: &str) -> Option<Vec<u8>> {
     (1..=MAX_BYTES).contains(&bytes.len()).then_some(bytes)
 }
 
-const MAX_BYTES: usize = 64;
+/// `MAX_PATTERN_SIZE`.
+const MAX_BYTES: usize = 512;
 
 fn split_digits(text: &str, radix: u32) -> Option<(&str, &str)> {
     let end = text

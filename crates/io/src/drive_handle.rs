@@ -7,6 +7,7 @@ use std::sync::Arc;
 use assay_nvme_spec::nvm::prinfo;
 
 use crate::page_cache::{self, FileBelow, ReadSource};
+use crate::system_calls::reset_zones;
 
 /// A block device or file, open. Clones share the descriptor. The crate `device` opens drives and
 /// checks write permits; `clippy.toml` bans [`DriveHandle::new`] elsewhere.
@@ -119,6 +120,11 @@ impl DriveHandle {
     pub(crate) fn mark_nonblocking(&self) -> io::Result<()> {
         let flags = rustix::fs::fcntl_getfl(&*self.file)? | rustix::fs::OFlags::NONBLOCK;
         Ok(rustix::fs::fcntl_setfl(&*self.file, flags)?)
+    }
+
+    /// Empties the zone of a zoned block device that begins here.
+    pub fn reset_zone(&self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+        Ok(reset_zones(&self.file, offset_bytes, len_bytes)?)
     }
 
     /// Drops a range of the drive from the host's page cache, that of files below it included, and

@@ -206,6 +206,14 @@ pub trait Target {
         ReadSource::Drive
     }
 
+    /// Empties a zone of a zoned drive, in which nothing is in flight.
+    ///
+    /// # Errors
+    /// That of the drive. A write to the zone then fails, too.
+    fn reset_zone(&mut self, _offset_bytes: u64, _len_bytes: u64) -> std::io::Result<()> {
+        Ok(())
+    }
+
     /// Current telemetry, where reading it does not disturb the measurement (simulated drives).
     fn telemetry(&mut self) -> Option<Telemetry> {
         None
@@ -239,6 +247,10 @@ macro_rules! target_behind {
 
             fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
                 (**self).drop_cached(offset_bytes, len_bytes)
+            }
+
+            fn reset_zone(&mut self, offset_bytes: u64, len_bytes: u64) -> std::io::Result<()> {
+                (**self).reset_zone(offset_bytes, len_bytes)
             }
 
             fn telemetry(&mut self) -> Option<Telemetry> {

@@ -7,19 +7,20 @@
 //! with registered file and buffers; polled where the driver has polling queues.
 
 use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::fdp::DATA_PLACEMENT;
 use assay_nvme_spec::nvm::{
     DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes, prinfo,
 };
+use assay_nvme_spec::opcode::NvmOpcode;
 use assay_units::Op;
 use io_uring::types::Fixed;
 use io_uring::{cqueue, opcode, squeue};
 
-use crate::drive_handle::{DriveHandle, PassthruNode, Protection};
+use crate::drive_handle::{DriveHandle, Protection};
 use crate::kernel_command::{KernelCommand, status_of};
 use crate::page_cache::ReadSource;
 use crate::placement::PlacementIds;
@@ -31,8 +32,10 @@ const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
 
 /// Encodes I/Os as NVMe commands of one namespace.
 pub struct NvmeCommands {
-    // Kept open for as long as the ring uses it.
-    _node: Arc<io::Result<PassthruNode>>,
+    // Keeps the node open for as long as the ring uses it.
+    drive: DriveHandle,
+    /// Writes are Zone Append commands to zones of this length.
+    append_zone_bytes: Option<NonZeroU64>,
     nsid: u32,
     block_bytes: u32,
     protection: Option<Protection>,
@@ -82,7 +85,8 @@ impl PassthruTarget {
             nsid: node.nsid,
             protection: node.protection,
             placement: options.placement,
-            _node: Arc::clone(opened),
+            drive: drive.clone(),
+            append_zone_bytes: options.append_zone_bytes,
             block_bytes: drive.block_bytes().max(1),
             ranges: vec![DatasetRange::default(); slots as usize],
         };
@@ -123,7 +127,16 @@ unsafe impl Encode for NvmeCommands {
                         .set_protection(protection.prinfo())
                         .set_initial_reference(slba as u32);
                 }
-                (write.entry(), buffer as u64, io.len_bytes)
+                let mut opcode = NvmOpcode::WRITE;
+                if let Some(zone) = self.append_zone_bytes {
+                    let start = io.offset_bytes - io.offset_bytes % zone;
+                    write.set_slba(start / u64::from(self.block_bytes));
+                    // Its fields are those of Write (ZNS 3.4.1).
+                    opcode = NvmOpcode::ZONE_APPEND;
+                }
+                let mut entry = write.entry();
+                entry.set_opcode(opcode.0);
+                (entry, buffer as u64, io.len_bytes)
             }
             Op::WriteZeroes => {
                 let mut zeroes = WriteZeroes::of(self.nsid, slba, blocks);
@@ -173,6 +186,10 @@ unsafe impl Encode for NvmeCommands {
     /// These commands bypass the page cache.
     fn drop_cached(&self, _offset_bytes: u64, _len_bytes: u64) -> ReadSource {
         ReadSource::Drive
+    }
+
+    fn reset_zone(&self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+        self.drive.reset_zone(offset_bytes, len_bytes)
     }
 
     /// A drive may read a range until its command completes: freed memory could make it deallocate

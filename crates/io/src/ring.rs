@@ -4,6 +4,7 @@
 //! interrupts (Linux `io_uring_setup(2)`, `io_uring_enter(2)`).
 
 use std::io;
+use std::num::NonZeroU64;
 
 use assay_units::{Nanos, Op, limited_event};
 use io_uring::types::{SubmitArgs, Timespec};
@@ -32,6 +33,8 @@ pub struct UringOptions {
     pub atomic_writes: bool,
     /// Placement identifiers of writes; NVMe commands only.
     pub placement: Option<PlacementIds>,
+    /// Writes append to zones of this length; NVMe commands only.
+    pub append_zone_bytes: Option<NonZeroU64>,
 }
 
 /// `io_uring_enter(2)`.
@@ -64,6 +67,9 @@ pub unsafe trait Encode {
 
     /// [`Target::drop_cached`].
     fn drop_cached(&self, offset_bytes: u64, len_bytes: u64) -> ReadSource;
+
+    /// [`Target::reset_zone`].
+    fn reset_zone(&self, offset_bytes: u64, len_bytes: u64) -> io::Result<()>;
 
     /// Called when entries remain in flight for ever: own memory that they refer to must be leaked.
     fn abandon(&mut self) {}
@@ -138,6 +144,10 @@ impl<E: Encode> Target for RingTarget<E> {
 
     fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
         self.encoder.drop_cached(offset_bytes, len_bytes)
+    }
+
+    fn reset_zone(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+        self.encoder.reset_zone(offset_bytes, len_bytes)
     }
 }
 

@@ -2,8 +2,8 @@
 //! does.
 
 use std::fs::File;
+use std::io;
 use std::io::IoSlice;
-use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 
 use assay_units::{Nanos, Op};
@@ -14,7 +14,6 @@ use crate::buffers::Buffers;
 use crate::drive_handle::DriveHandle;
 use crate::null::Completed;
 use crate::page_cache::ReadSource;
-use crate::system_calls::reset_zones;
 use crate::{Completion, Io, Target, TargetError};
 
 /// `RWF_ATOMIC` of include/uapi/linux/fs.h (Linux 6.11): a write is done as a whole or not at all,
@@ -97,8 +96,6 @@ pub struct SyncTarget {
     buffers: Buffers,
     completed: Completed,
     calls: BlockingCalls,
-    /// Of a zoned drive that is written: length of its zones.
-    zone_bytes: Option<NonZeroU64>,
 }
 
 impl SyncTarget {
@@ -109,24 +106,7 @@ impl SyncTarget {
             drive,
             completed: Completed::new(slots),
             calls: BlockingCalls::default(),
-            zone_bytes: None,
         })
-    }
-
-    /// Empties each zone of this length before the write at its start.
-    #[must_use]
-    pub fn with_zone_resets(self, zone_bytes: Option<NonZeroU64>) -> SyncTarget {
-        SyncTarget { zone_bytes, ..self }
-    }
-
-    /// A failed reset is the result of the write that needs it.
-    fn reset_zone(&self, io: &Io) -> Result<(), i32> {
-        let starts = |zone: &NonZeroU64| io.op == Op::Write && io.offset_bytes % *zone == 0;
-        match self.zone_bytes.filter(starts) {
-            Some(zone) => reset_zones(self.drive.file(), io.offset_bytes, zone.get())
-                .map_err(|errno| -errno.raw_os_error()),
-            None => Ok(()),
-        }
     }
 
     /// Flushes as these calls do.
@@ -153,13 +133,8 @@ impl Target for SyncTarget {
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
-            let result = match self.reset_zone(io) {
-                Ok(()) => {
-                    let buffer = self.buffers.slot(io.slot);
-                    self.calls.run(self.drive.file(), io, buffer)
-                }
-                Err(error) => error,
-            };
+            let buffer = self.buffers.slot(io.slot);
+            let result = self.calls.run(self.drive.file(), io, buffer);
             self.completed.done.push(Completion {
                 slot: io.slot,
                 result,
@@ -185,5 +160,9 @@ impl Target for SyncTarget {
 
     fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
         self.drive.drop_cached(offset_bytes, len_bytes)
+    }
+
+    fn reset_zone(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+        self.drive.reset_zone(offset_bytes, len_bytes)
     }
 }

@@ -136,11 +136,20 @@ const _: () = assert!(size_of::<ZoneReport>() == 16 + 64 * REPORTED_ZONES);
 /// A zone of a zoned block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
+    /// Its begin.
+    pub start_bytes: u64,
     /// What can be written of it, from its start on.
     pub capacity_bytes: u64,
+    /// Up to where it is written; of some conditions it means nothing.
+    pub write_pointer_bytes: u64,
+    /// Writes go anywhere.
+    pub is_conventional: bool,
     /// `BLK_ZONE_COND_...`.
     pub condition: u8,
 }
+
+/// `BLK_ZONE_TYPE_CONVENTIONAL`.
+const CONVENTIONAL: u8 = 1;
 
 /// At most `most` zones of a zoned block device, from its start on.
 pub fn report_zones(file: &File, most: usize) -> io::Result<Vec<Zone>> {
@@ -164,13 +173,16 @@ pub fn report_zones(file: &File, most: usize) -> io::Result<Vec<Zone>> {
         let Some(last) = found.last() else { break };
         report.sector = last.start.saturating_add(last.len.max(1));
         zones.extend(found.iter().map(|zone| {
+            let bytes = |sectors: u64| sectors.saturating_mul(ZONE_SECTOR_BYTES);
             Zone {
+                start_bytes: bytes(zone.start),
                 // Older kernels report no capacity: it is the length.
-                capacity_bytes: match zone.capacity {
+                capacity_bytes: bytes(match zone.capacity {
                     0 => zone.len,
                     sectors => sectors,
-                }
-                .saturating_mul(ZONE_SECTOR_BYTES),
+                }),
+                write_pointer_bytes: bytes(zone.write_pointer),
+                is_conventional: zone.kind == CONVENTIONAL,
                 condition: zone.condition,
             }
         }));

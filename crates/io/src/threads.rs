@@ -199,6 +199,10 @@ impl Target for ThreadsTarget {
     fn drop_cached(&mut self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
         self.drive.drop_cached(offset_bytes, len_bytes)
     }
+
+    fn reset_zone(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+        self.drive.reset_zone(offset_bytes, len_bytes)
+    }
 }
 
 impl Drop for ThreadsTarget {

@@ -6,6 +6,7 @@
 //! saves (measured on zram and tmpfs). `IOPOLL` is used where the device has polling queues,
 //! `SQPOLL` on request.
 
+use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 
@@ -141,5 +142,9 @@ unsafe impl Encode for FileCalls {
 
     fn drop_cached(&self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
         self.drive.drop_cached(offset_bytes, len_bytes)
+    }
+
+    fn reset_zone(&self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+        self.drive.reset_zone(offset_bytes, len_bytes)
     }
 }

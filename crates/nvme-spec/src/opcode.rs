@@ -36,5 +36,6 @@ codes! {
         IO_MANAGEMENT_RECEIVE = 0x12, "I/O Management Receive";
         COPY = 0x19, "Copy";
         IO_MANAGEMENT_SEND = 0x1d, "I/O Management Send";
+        ZONE_APPEND = 0x7d, "Zone Append (ZNS 3.4.1)";
     }
 }

@@ -274,9 +274,11 @@ job_options! {
     Engine cpus_allowed_policy: Text(String), "POLICY", "`shared`", ["\"split\""];
     /// an I/O that overlaps one in flight waits for it
     Engine serialize_overlap: Flag(bool), "", "`false`", ["true"];
-    /// data written: `incompressible`, `zero`, `compress=R`, `pattern=HEX` (up to 64 bytes,
+    /// data written: `incompressible`, `zero`, `compress=R`, `pattern=HEX` (up to 512 bytes,
     /// repeated from the begin of each I/O)
     Workload data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
+    /// so many of a hundred writes have the data of one before
+    Workload dedupe_percentage: Number(u32), "PERCENT", "0", ["30"];
     /// a flush after every so many writes of a thread, beside the other I/Os in flight: fsync(2) of
     /// a file, a Flush command on a drive
     Workload fsync: Number(u32), "N", "no flushes", ["1"];
@@ -293,6 +295,9 @@ job_options! {
     /// (Flexible Data Placement): one, several or `all` in turn, or with `random:` at random; of a
     /// simulated drive with `fdp=N`, or by `engine` `passthru`
     Workload fdp: Text(String), "IDS", "no placement", ["\"0-2,4\"", "\"random:all\""];
+    /// writes are Zone Append commands, of which several may be in flight per zone; on zoned
+    /// drives, by `engine` `passthru`
+    Workload zone_append: Flag(bool), "", "`false`", ["true"];
     /// a flush when the last write of a thread has completed
     Workload end_fsync: Flag(bool), "", "`false`", ["true"];
     /// replay the requests of this block trace ([traces.md](traces.md)) in place of `rw` and `bs`

@@ -21,6 +21,7 @@ mod accesses;
 mod atomic;
 mod checks;
 mod error;
+mod fio_zones;
 mod flushes;
 mod ordered;
 mod pauses;
@@ -118,6 +119,10 @@ pub struct SynchronousWrites {
 pub struct DriveFeatures {
     /// Length of the zones that are emptied before the write at their start.
     pub zone_resets: Option<NonZeroU64>,
+    /// Writes append to zones of this length.
+    pub zone_append: Option<NonZeroU64>,
+    /// Each write of a zoned drive is one that its zones take.
+    pub in_zones: bool,
     /// Each write is done as a whole or not at all, also when power fails.
     pub atomic: bool,
     /// Placement identifiers of the writes.
@@ -170,6 +175,8 @@ pub struct Workload {
     /// I/Os per thread; `None`: no limit.
     pub ios: Option<u64>,
     pub data: DataPattern,
+    /// Writes that repeat data of one before, percent.
+    pub repeated_percent: u32,
     pub verify_bytes: Option<u32>,
     pub reads_back: bool,
     /// Writes after which they are read back, in place of all at the end.
@@ -199,7 +206,7 @@ pub struct Workload {
 
 impl Workload {
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
-        zones::refuse_other_orders(options, target)?;
+        zones::refuse_traces(options, target)?;
         if options.trace.is_some() {
             return traced::plan(options, target);
         }
@@ -232,11 +239,11 @@ impl Workload {
         let places = places(options, target, unit, numjobs, &access)?;
         let pacing = pacing(options, access.mean_bytes(direction.read_percent), numjobs)?;
         let (engine, iopoll) = engine(options, target, iodepth, direct)?;
-        let verify_bytes = verify(options, target, &access, &direction, &places)?;
         let writes = direction.read_percent < 100 && !direction.trims;
         let (runtime, interval) = times(options)?;
         let seed = options.seed.unwrap_or(DEFAULT_SEED);
         let workload = Workload {
+            verify_bytes: verify(options, target, &access, &direction, &places)?,
             rw: direction.word,
             read_percent: direction.read_percent,
             trims: direction.trims,
@@ -269,7 +276,7 @@ impl Workload {
             features: DriveFeatures::default(),
             ios: options.number_ios,
             data: data(options)?,
-            verify_bytes,
+            repeated_percent: repeated_percent(options)?,
             reads_back: options.do_verify.unwrap_or(true),
             verify_backlog: verify_backlog(options, writes)?,
             verify_seed: options.verify_seed,
@@ -297,7 +304,9 @@ impl Workload {
         target: &TargetProperties,
     ) -> Result<Workload, PlanError> {
         self.features = DriveFeatures {
-            zone_resets: zones::resets(&self, places, target)?,
+            in_zones: zones::write_zones(target).is_some(),
+            zone_append: zones::appends(options, &self, target)?,
+            zone_resets: zones::resets(&self, options, places, target)?,
             placement: placement::placement(options, target, &self)?,
             atomic: options.atomic.unwrap_or(false),
         };
@@ -342,7 +351,7 @@ impl Workload {
             writes: self.writes(),
             direct: self.direct,
             passthru: self.engine == Engine::Passthru,
-            in_zones: self.features.zone_resets.is_some(),
+            in_zones: self.features.in_zones,
         }
     }
 

@@ -1,5 +1,6 @@
 mod simulated;
 mod threads;
+mod zones;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

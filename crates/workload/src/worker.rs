@@ -1,5 +1,6 @@
 //! Sans-IO: the same code for every target.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use assay_integrity::blocks::VerifyError;
@@ -26,8 +27,10 @@ mod drawing;
 mod flushes;
 mod read_back;
 mod shares;
+mod submission;
 mod thinking;
 mod trace_replay;
+mod zones;
 
 use backlog::Backlog;
 use depth_search::DepthSearch;
@@ -130,6 +133,10 @@ pub struct Worker {
     filler: Option<Filler>,
     checker: Option<JobChecker>,
     serializes_overlap: bool,
+    /// Length of the zones that it empties.
+    zone_bytes: Option<NonZeroU64>,
+    /// The I/O that was drawn is the first of a zone, which is emptied before.
+    begins_zone: bool,
     /// A drawn I/O that waits for an overlapping one in flight.
     held: Option<(u64, u32, Op)>,
     backlog: Option<Backlog>,
@@ -153,6 +160,20 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
     }
 }
 
+fn arrivals(workload: &Workload, index: u32) -> Arrivals {
+    match workload.pacing {
+        Pacing::Closed => Arrivals::closed(),
+        Pacing::Limited { rate } => Arrivals::constant(rate, index, workload.workers()),
+        Pacing::Open { iops, poisson } if poisson => {
+            let rng = Rng::stream(mix(workload.seed, u64::from(index)), "arrivals");
+            Arrivals::poisson(iops, workload.workers(), rng)
+        }
+        Pacing::Open { iops, .. } => {
+            Arrivals::constant(Rate::iops(iops), index, workload.workers())
+        }
+    }
+}
+
 impl Worker {
     pub fn new(
         workload: &Workload,
@@ -162,23 +183,14 @@ impl Worker {
     ) -> Result<Worker, WorkerError> {
         let region = workload.region(index);
         let seed = workload.seed;
-        let arrivals = match workload.pacing {
-            Pacing::Closed => Arrivals::closed(),
-            Pacing::Limited { rate } => Arrivals::constant(rate, index, workload.workers()),
-            Pacing::Open { iops, poisson } if poisson => {
-                let rng = Rng::stream(mix(seed, u64::from(index)), "arrivals");
-                Arrivals::poisson(iops, workload.workers(), rng)
-            }
-            Pacing::Open { iops, .. } => {
-                Arrivals::constant(Rate::iops(iops), index, workload.workers())
-            }
-        };
         let checker = workload
             .verify_bytes
             .map(|bytes| JobChecker::new(checker_options(workload, region, bytes)))
             .transpose()?;
-        let filler = (workload.writes() && !workload.trims && checker.is_none())
-            .then(|| Filler::new(workload.data, workload.data_seed, index));
+        let fills = workload.writes() && !workload.trims && checker.is_none();
+        let (percent, data_seed) = (workload.repeated_percent, workload.data_seed);
+        let filler = || Filler::new(workload.data, data_seed, index);
+        let filler = || filler().with_repeats(percent, data_seed, index);
         Ok(Worker {
             job: 0,
             first_slot,
@@ -191,7 +203,7 @@ impl Worker {
             trace: None,
             read_percent: workload.read_percent,
             choice: Rng::stream(mix(seed, u64::from(index)), "read-or-write"),
-            arrivals,
+            arrivals: arrivals(workload, index),
             open_loop: workload.is_open_loop(),
             start: start + workload.start_delay,
             deadline: start + workload.planned_span().unwrap_or(Nanos::MAX),
@@ -218,9 +230,11 @@ impl Worker {
             fua: workload.synchronous_writes.is_some(),
             write_op: workload.write_op(),
             data: workload.data.data_class(),
-            filler,
+            filler: fills.then(filler),
             checker,
             serializes_overlap: workload.serializes_overlap,
+            zone_bytes: zones::emptied_bytes(workload),
+            begins_zone: false,
             held: None,
             backlog: workload.verify_backlog.map(Backlog::new),
             phase: WorkerPhase::Main,
@@ -428,12 +442,15 @@ impl Worker {
 
     /// Whether no I/O in flight has to complete before it.
     #[inline]
-    fn may_begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> bool {
+    fn may_begin(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> bool {
+        if !self.may_empty_zone(op, offset_bytes) {
+            return false;
+        }
         if self.serializes_overlap && self.overlaps(offset_bytes, len_bytes) {
             return false;
         }
         let checker = self.checker.as_mut();
-        checker.is_none_or(|checker| checker.begin(write, offset_bytes, len_bytes))
+        checker.is_none_or(|checker| checker.begin(op != Op::Read, offset_bytes, len_bytes))
     }
 
     /// Whether an I/O in flight has a byte of this range.
@@ -494,25 +511,20 @@ impl Worker {
                 Draw::Io(io) => io,
                 other => return self.wait_for(other),
             };
-            let write = op != Op::Read;
-            if !self.may_begin(write, offset_bytes, len_bytes) {
+            if !self.may_begin(op, offset_bytes, len_bytes) {
                 self.held = Some((offset_bytes, len_bytes, op));
                 return NextIssue::Completion;
             }
             if self.arrivals.is_paced() {
                 self.arrivals.advance();
             }
+            self.empty_zone(now, target, op, offset_bytes);
             self.free.pop();
             // Saturates: the last block may be longer than what is left.
             self.bytes_left = self.bytes_left.saturating_sub(u64::from(len_bytes));
             let pending = Pending {
-                intended,
                 submitted: now,
-                offset_bytes,
-                len_bytes,
-                op,
-                fua: op == Op::Write && self.fua,
-                read_back: false,
+                ..self.pending_io(intended, offset_bytes, len_bytes, op)
             };
             self.push(pending, slot, batch);
             self.flush.iter_mut().for_each(|flush| flush.issued(op));
@@ -544,55 +556,5 @@ impl Worker {
             true => WorkerPhase::Drain,
             false => WorkerPhase::Done,
         };
-    }
-
-    fn push_flush(&mut self, now: Nanos, batch: &mut Vec<Io>) {
-        let Some(slot) = self.free.pop() else { return };
-        let pending = Pending {
-            intended: now,
-            submitted: now,
-            op: Op::Flush,
-            ..Pending::NONE
-        };
-        self.push(pending, slot, batch);
-    }
-
-    #[inline]
-    fn push(&mut self, pending: Pending, slot: u32, batch: &mut Vec<Io>) {
-        self.pending[slot as usize] = pending;
-        let offset_bytes = match &self.segments {
-            Some(segments) if pending.op != Op::Flush => segments.place(pending.offset_bytes),
-            _ => pending.offset_bytes,
-        };
-        batch.push(Io {
-            op: pending.op,
-            data: self.data,
-            slot: self.first_slot + slot,
-            len_bytes: pending.len_bytes,
-            offset_bytes,
-            fua: pending.fua,
-        });
-    }
-
-    fn fill<T: Target>(&mut self, target: &mut T, slot: u32, offset_bytes: u64, len_bytes: u32) {
-        let Some(buffer) = target.buffer(self.first_slot + slot) else {
-            return;
-        };
-        let buffer = &mut buffer[..len_bytes as usize];
-        if let Some(checker) = &mut self.checker {
-            checker.stamp(buffer, offset_bytes);
-        } else if let Some(filler) = &mut self.filler {
-            filler.fill(buffer);
-        }
-    }
-
-    /// Its closed-loop I/Os start at `at`, after the buffers were filled.
-    pub fn restamp(&mut self, slot: u32, at: Nanos) {
-        let pending = &mut self.pending[(slot - self.first_slot) as usize];
-        let is_own_flush = pending.op == Op::Flush && self.trace.is_none();
-        if !self.open_loop || pending.read_back || is_own_flush {
-            pending.intended = at;
-        }
-        pending.submitted = at;
     }
 }

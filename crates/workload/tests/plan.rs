@@ -271,6 +271,7 @@ fn host_managed_zones_are_written_one_after_the_other() {
         zones: Some(WriteZones {
             zone_bytes: 2 << 20,
             capacity_bytes: 1 << 20,
+            conventional_bytes: 0,
             most_at_once: Some(3),
         }),
     });

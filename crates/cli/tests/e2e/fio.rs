@@ -8,8 +8,8 @@ use crate::fixture::{Fixture, MIB, has, number};
 
 const SIM: &str = "sim:samsung-951";
 
-/// The example that needs a drive of almost four terabytes.
-const LARGE: &str = "cross-stripe-verify";
+/// The examples that need a drive of up to four terabytes.
+const LARGE: [&str; 2] = ["cross-stripe-verify", "zbd-seq-read"];
 
 /// Variables that the examples use.
 const VARIABLES: [(&str, &str); 14] = [
@@ -55,7 +55,11 @@ fn the_table_of_examples_is_true() {
             continue;
         }
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let drive = if LARGE == name { "./large" } else { SIM };
+        let drive = if LARGE.contains(&&*name) {
+            "./large"
+        } else {
+            SIM
+        };
         let words = format!("job --fio {} --dry-run {drive}", path.display());
         let output = fixture.command(&words).envs(VARIABLES).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

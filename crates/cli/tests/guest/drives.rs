@@ -10,7 +10,7 @@ use crate::not_plain;
 fn list_and_probe_agree_with_nvme_cli() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = not_plain::add(setup)
-        .tools(&["nvme"])
+        .tools(&["nvme", "fio"])
         // Registers of a device that has a driver may be read.
         .kernel("iomem=relaxed")
         .drive("first", "GUEST-0001", "one", 64 * MIB)

@@ -39,7 +39,9 @@ pub fn check(guest: &mut Guest) {
     atomic_writes(guest);
     metadata(guest);
     zones(guest);
+    zones_of_fio(guest);
     placement(guest);
+    separated_streams(guest);
 }
 
 #[track_caller]
@@ -166,7 +168,7 @@ fn zones(guest: &mut Guest) {
             probe["drive"]["zones"],
             json!({
                 "host_managed": true, "count": 16, "zone_bytes": 2 * MIB, "capacity_bytes": MIB,
-                "max_open": 3, "max_active": 4,
+                "conventional": 0, "max_open": 3, "max_active": 4,
             })
         );
         probe["zone_conditions"].clone()
@@ -193,6 +195,21 @@ fn zones(guest: &mut Guest) {
     ));
     assert_eq!(number(&read, "/jobs/0/read/errors"), 0.0, "{read:#}");
 
+    // Appends in flight together, over full zones, and one write at a time by every engine.
+    for (way, zones) in [
+        ("--engine passthru --zone_append --iodepth 4", 2.0),
+        ("--engine passthru", 1.0),
+        ("--engine uring", 1.0),
+    ] {
+        let size = 2.0 * zones;
+        let words = format!("{write} --rw write {way}").replace("12m", &format!("{size}m"));
+        let job = guest.json(&words);
+        let written = number(&job, "/jobs/0/write/bytes");
+        assert_eq!(written, zones * MIB as f64, "{job:#}");
+        assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0, "{job:#}");
+        assert_eq!(conditions(guest), json!({ "empty": 10, "full": 6 }));
+    }
+
     let before = guest.content("zoned");
     for (words, named) in [
         ("randwrite --size 4m", "--rw randwrite"),
@@ -204,7 +221,6 @@ fn zones(guest: &mut Guest) {
         ("write --size 3m", "multiples of a zone"),
         ("write --size 4m --bs 96k", "--bs"),
         ("write --size 4m --verify --runtime 1s", "second pass"),
-        ("write --size 4m --engine passthru", "--engine sync"),
     ] {
         let done = guest.assay(&format!("job {drive} --destroy {SERIAL} --rw {words}"));
         done.refuses(2, &["host-managed", named]);
@@ -218,4 +234,74 @@ fn zones(guest: &mut Guest) {
     let purged = guest.json(&format!("purge {drive} --destroy {SERIAL}"));
     assert_eq!(purged["how"], "all zones reset", "{purged:#}");
     assert_eq!(conditions(guest), json!({ "empty": 16 }));
+}
+
+/// Job files of `zonemode=zbd` by fio and by assay, each on empty zones: the same I/Os in the same
+/// order, of which none fails.
+#[track_caller]
+fn zones_of_fio(guest: &mut Guest) {
+    let drive = &guest.namespace(SERIAL, 4);
+    guest.ok(&format!(
+        "echo mq-deadline > /sys/block/{}/queue/scheduler",
+        drive.trim_start_matches("/dev/")
+    ));
+    for options in [
+        "rw=write bs=64k size=6m",
+        "rw=randwrite bs=64k max_open_zones=3 io_size=8m norandommap",
+        "rw=randwrite bs=16k max_open_zones=2 io_size=4m",
+        "rw=randrw bs=32k max_open_zones=2 io_size=4m",
+        "rw=randwrite bs=32k io_size=8m zone_reset_frequency=0.1 zone_reset_threshold=0.2",
+    ] {
+        let job = format!(
+            "[zoned] filename={drive} ioengine=psync direct=1 zonemode=zbd {options} \
+             write_iolog=log"
+        );
+        let lines = job.replace(' ', "\\n");
+        let mut logs = Vec::new();
+        for program in ["fio", &format!("assay fio --destroy {SERIAL}")] {
+            guest.json(&format!("purge {drive} --destroy {SERIAL}"));
+            guest.ok("rm -f log");
+            guest.ok(&format!(
+                "printf '{lines}\\n' > job.fio && {program} job.fio"
+            ));
+            let log = guest.ok("grep -E ' (read|write) ' log | sed 's/^[0-9]* *//'");
+            logs.push(log.lines().map(str::to_owned).collect::<Vec<_>>());
+        }
+        assert!(logs[0].len() > 60, "{options}: {logs:?}");
+        assert_eq!(logs[0], logs[1], "{options}");
+    }
+    // Several threads, several writes in flight: one at a time in each zone.
+    let job = format!(
+        "[zoned]\\nfilename={drive}\\nioengine=libaio\\niodepth=8\\nnumjobs=2\\ndirect=1\\n\
+         zonemode=zbd\\nmax_open_zones=3\\nrw=randwrite\\nbs=16k\\nio_size=4m\\n"
+    );
+    guest.ok(&format!("printf '{job}' > job.fio"));
+    let done = guest.json(&format!("job --fio job.fio --destroy {SERIAL}"));
+    let bytes = number(&done, "/runs/0/cells/0/write/bytes");
+    assert_eq!(
+        number(&done, "/runs/0/cells/0/write/errors"),
+        0.0,
+        "{done:#}"
+    );
+    assert_eq!(bytes, 8.0 * MIB as f64, "{done:#}");
+    guest.json(&format!("purge {drive} --destroy {SERIAL}"));
+}
+
+/// QEMU's controller collects no garbage: every byte is written once, mixed and separated.
+#[track_caller]
+fn separated_streams(guest: &mut Guest) {
+    let drive = guest.device(PLACED);
+    let run = guest.json(&format!(
+        "run placement {drive} --set engine=passthru --set runtime=2s --set ramp=1s --set \
+         precondition=10% --destroy {PLACED}"
+    ));
+    let cells = run["runs"][0]["cells"].as_array().unwrap();
+    for step in ["mixed", "separated"] {
+        let cell = cells.iter().find(|cell| cell["step"] == step);
+        let cell = cell.unwrap_or_else(|| panic!("no {step}: {run:#}"));
+        assert_eq!(cell["state"], "finished", "{cell:#}");
+    }
+    let probe = guest.json(&format!("probe {drive}"));
+    let bytes = |name| number(&probe["nvme"]["placement"], &format!("/statistics/{name}"));
+    assert!(bytes("media_bytes") >= bytes("host_bytes"), "{probe:#}");
 }

@@ -141,7 +141,7 @@ fn identify_block(
     }
     if let Some(zones) = info.zones {
         let device = open_file(path, false, libc::O_NONBLOCK);
-        info.zones = Some(device.map_or(zones, |device| zones.with_capacity(&device)));
+        info.zones = Some(device.map_or(zones, |device| zones.with_report(&device)));
     }
     apply_direct_io(&mut info, path);
     info.atomic_writes = statx_atomic_writes(path);

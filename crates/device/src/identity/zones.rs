@@ -20,6 +20,11 @@ pub struct Zones {
     pub zone_bytes: u64,
     /// What can be written of a zone, from its start on; `None` where it is not known.
     pub capacity_bytes: Option<u64>,
+    /// Zones whose writes go anywhere.
+    pub conventional: u32,
+    /// The first zone that is written at its write pointer.
+    #[serde(skip)]
+    pub first_sequential: u32,
     /// Zones that are written at once; `None`: no limit.
     pub max_open: Option<u32>,
     /// Zones that are neither empty nor full; `None`: no limit.
@@ -54,15 +59,21 @@ impl Zones {
             count: queue("nr_zones")?.parse().ok()?,
             zone_bytes: sectors.checked_mul(SYSFS_SECTOR_BYTES).filter(|&b| b > 0)?,
             capacity_bytes: None,
+            conventional: 0,
+            first_sequential: 0,
             max_open: limit("max_open_zones"),
             max_active: limit("max_active_zones"),
         })
     }
 
-    pub(super) fn with_capacity(self, device: &File) -> Zones {
-        let first = report_zones(device, 1).ok();
+    pub(super) fn with_report(self, device: &File) -> Zones {
+        let zones = report_zones(device, self.count as usize).unwrap_or_default();
+        let conventional = zones.iter().filter(|zone| zone.is_conventional).count();
+        let first = zones.iter().position(|zone| !zone.is_conventional);
         Zones {
-            capacity_bytes: first.and_then(|zones| Some(zones.first()?.capacity_bytes)),
+            capacity_bytes: first.map(|first| zones[first].capacity_bytes),
+            conventional: conventional as u32,
+            first_sequential: first.unwrap_or(zones.len()) as u32,
             ..self
         }
     }

@@ -36,6 +36,8 @@ pub struct WriteZones {
     pub zone_bytes: u64,
     /// What can be written of a zone.
     pub capacity_bytes: u64,
+    /// Conventional zones, whose writes go anywhere, take so much at its begin.
+    pub conventional_bytes: u64,
     /// Zones that can be written at once; `None`: no limit.
     pub most_at_once: Option<u32>,
 }

@@ -304,14 +304,14 @@ fn zones(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError
     let [size, range, skip] = lengths;
     let (size, range, skip) = (size?, range?, skip?);
     match mode {
-        Some(("strided", _)) => {}
+        Some(("strided" | "zbd", _)) => {}
         // zonesize alone makes fio stride.
         None if size.is_some_and(|size| size > 0) => {}
         None | Some(("none", _)) => return Ok(()),
         Some((other, place)) => {
             return Err(given.error(
                 place,
-                format!("zonemode={other} is not supported: none or strided"),
+                format!("zonemode={other} is not supported: none, strided or zbd"),
             ));
         }
     }
@@ -336,6 +336,12 @@ fn data(
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         options.data = Some(format!("pattern={hex}"));
     }
+    options.dedupe_percentage = given
+        .parsed("dedupe_percentage", "a percentage", |text| {
+            let percent: Option<u32> = text.trim_end_matches('%').parse().ok();
+            percent.filter(|&percent| percent <= 100)
+        })?
+        .filter(|&percent| percent > 0);
     let percent = given.parsed("buffer_compress_percentage", "a percentage", |text| {
         text.trim_end_matches('%')
             .parse::<u32>()
@@ -381,6 +387,9 @@ fn verification(
     }
     options.verify = Some(true);
     let pattern = options.data.take_if(|data| data.starts_with("pattern="));
+    if options.dedupe_percentage.take().is_some() {
+        note("dedupe_percentage: verified blocks have assay's own data instead".to_owned());
+    }
     if pattern.is_some() {
         note("buffer_pattern: verified blocks have assay's own data instead".to_owned());
     }
@@ -410,7 +419,7 @@ fn verification(
 }
 
 const PATTERN: &str = "a number (0xdeadbeef), a text in quotes (\"abcd\"), or several with hyphens \
-                       between, of 64 bytes at most; a file is not read";
+                       between, of 512 bytes at most; a file is not read";
 
 fn verify_interval(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     let bytes = given.bytes("verify_interval")?.filter(|&bytes| bytes > 0);

@@ -182,12 +182,34 @@ impl<'a> Given<'a> {
     }
 
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, JobFileError> {
+        if let Some(bytes) = self.zones(name)? {
+            return Ok(Some(bytes));
+        }
         self.parsed(name, "a size such as 4k or 1g", |text| {
             number::bytes(text, self.kb_base)
         })
     }
 
+    /// `size=16z`: so many times `zonesize`.
+    fn zones(&self, name: &str) -> Result<Option<u64>, JobFileError> {
+        const IN_ZONES: [&str; 5] = ["size", "io_size", "offset", "offset_increment", "zoneskip"];
+        let zones = self.text(name).filter(|_| IN_ZONES.contains(&name));
+        let Some((text, place)) = zones.filter(|(text, _)| text.ends_with(['z', 'Z'])) else {
+            return Ok(None);
+        };
+        let count: Option<u64> = text[..text.len() - 1].parse().ok();
+        let zone_bytes = self.bytes("zonesize")?;
+        let product = count.zip(zone_bytes).and_then(|(a, b)| a.checked_mul(b));
+        product.map(Some).ok_or_else(|| {
+            let message = format!("{name}={text}: a number of zones, whose length is zonesize");
+            self.error(place, message)
+        })
+    }
+
     pub(super) fn size(&self, name: &str) -> Result<Option<Size>, JobFileError> {
+        if let Some(bytes) = self.zones(name)? {
+            return Ok(Some(Size::Bytes(bytes)));
+        }
         self.parsed(name, "a size such as 4k or 1g, or a percentage", |text| {
             number::size(text, self.kb_base)
         })

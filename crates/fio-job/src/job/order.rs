@@ -64,6 +64,7 @@ pub(super) fn order(
     if options.rw.as_ref().is_some_and(|rw| rw.starts_with("rand")) {
         random(given, &mut text, file)?;
     }
+    drive_zones(given, &mut text, note)?;
     seeds(given, &mut text, note)?;
     rates(given, options, &mut text, least_bytes)?;
     options.order = Some(text.0);
@@ -231,6 +232,46 @@ fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileE
         text.add("filename", file.replace([';', ' '], "_"));
     }
     text.add("distribution", format!("{kind}:{rest}"));
+    Ok(())
+}
+
+/// `zonemode=zbd`.
+fn drive_zones(
+    given: &Given<'_>,
+    text: &mut Text,
+    note: &mut Note<'_>,
+) -> Result<(), JobFileError> {
+    if given.text("zonemode").is_none_or(|(mode, _)| mode != "zbd") {
+        return Ok(());
+    }
+    text.add("zonemode", "zbd");
+    if let Some(bytes) = given.bytes("zonecapacity")?.filter(|&bytes| bytes > 0) {
+        text.add("zonecapacity", bytes);
+    }
+    for name in ["max_open_zones", "job_max_open_zones"] {
+        if let Some(zones) = given.number(name)?.filter(|&zones| zones > 0) {
+            text.add(name, zones);
+        }
+    }
+    for name in ["read_beyond_wp", "ignore_zone_limits"] {
+        if given.flag(name)? {
+            text.add(name, 1);
+        }
+    }
+    for name in ["zone_reset_threshold", "zone_reset_frequency"] {
+        let share = given.parsed(name, "a share from 0 to 1", |text| {
+            let share: f64 = text.parse().ok()?;
+            (0.0..=1.0).contains(&share).then_some(share)
+        })?;
+        if let Some(share) = share.filter(|&share| share > 0.0) {
+            text.add(name, share);
+        }
+    }
+    note(
+        "zonemode=zbd: a zone of a zoned drive has one write in flight, and further ones wait for \
+         it; fio leaves their order to the kernel"
+            .to_owned(),
+    );
     Ok(())
 }
 

@@ -315,6 +315,73 @@ impl JobText {
 }
 
 impl Draw {
+    /// fio thinks of zones in a file. They divide it: fio 3.33 ends in an assertion where an area
+    /// ends within a zone.
+    fn on_zones(&mut self, rw: &str) -> Section {
+        let zone = [64_u64 << 10, 128 << 10, 96 << 10][self.rng.below(3) as usize];
+        let zones = 4 + self.rng.below(24);
+        self.options.retain(|option| !option.starts_with("rw"));
+        self.add("rw", rw);
+        self.add("zonemode", "zbd");
+        self.add("zonesize", zone);
+        if self.one_in(3) {
+            self.add("zonecapacity", zone - (16 << 10));
+        }
+        let sizes = self.of(&[
+            "bs=4k",
+            "bs=16k",
+            "bsrange=4k-16k",
+            "bs=4k,8k",
+            "bs=32k",
+            "bs=12k",
+        ]);
+        self.options.push(sizes.to_owned());
+        if self.one_in(2) {
+            let most = 1 + self.rng.below(6);
+            self.add("max_open_zones", most);
+            if self.one_in(3) {
+                let own = 1 + self.rng.below(3);
+                self.add("job_max_open_zones", own);
+            }
+        }
+        if self.one_in(3) {
+            self.add("zone_reset_frequency", "0.1");
+            if self.one_in(2) {
+                let share = self.of(&["0.2", "0.5", "0.9"]);
+                self.add("zone_reset_threshold", share);
+            }
+        }
+        if self.one_in(3) {
+            self.add("read_beyond_wp", 1);
+        }
+        if !rw.starts_with("rand") && self.one_in(3) {
+            let skip = self.of(&["1z", "2z"]);
+            self.add("zoneskip", skip);
+        }
+        if self.one_in(3) {
+            let first = self.rng.below(zones / 2);
+            self.add("offset", format!("{first}z"));
+            let count = 1 + self.rng.below(zones / 2);
+            self.add("size", format!("{count}z"));
+        }
+        match self.rng.below(4) {
+            0 => {
+                let bytes = zones * zone * (1 + self.rng.below(3));
+                self.add("io_size", bytes);
+            }
+            1 => self.add("loops", 2),
+            2 => self.add("number_ios", 150),
+            _ => {}
+        }
+        if rw.starts_with("rand") && self.one_in(2) {
+            self.add("norandommap", 1);
+        }
+        Section {
+            file_bytes: zones * zone,
+            options: std::mem::take(&mut self.options),
+        }
+    }
+
     fn section(&mut self) -> Section {
         self.options.clear();
         let odd = if self.one_in(4) {
@@ -324,6 +391,9 @@ impl Draw {
         };
         let file_bytes = (256 << 10) + self.rng.below(480) * 4096 + odd;
         let rw = self.direction();
+        if !rw.contains("trim") && self.one_in(5) {
+            return self.on_zones(rw);
+        }
         self.sizes();
         // fio trims no files, and its engine null knows no length but the size.
         let is_part = match rw.contains("trim") {

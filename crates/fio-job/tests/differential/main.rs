@@ -7,6 +7,7 @@
 
 mod generator;
 mod recorded;
+mod totals;
 
 use std::path::Path;
 use std::process::Command;

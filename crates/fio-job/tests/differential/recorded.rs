@@ -117,18 +117,24 @@ fn of_job(job: &FioJob, capacity_bytes: u64) -> Result<Ios, String> {
 
 /// By section.
 pub fn by_assay(text: &JobText) -> Result<Vec<Ios>, String> {
+    let files = text.files();
+    of_text(&text.plain(), files.iter().map(|&(_, bytes)| bytes))
+}
+
+/// Of each section, on a file of this length.
+pub fn of_text(text: &str, files: impl Iterator<Item = u64>) -> Result<Vec<Ios>, String> {
     let with = Substitution {
         variable: &|_| None,
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 2,
     };
-    let mut read = |_: &Path| Ok(text.plain().into_bytes());
+    let mut read = |_: &Path| Ok(text.as_bytes().to_vec());
     let file = JobFile::read(Path::new("job.fio"), &with, &mut read);
     let jobs = file.and_then(|file| convert(&file, None));
     let jobs = jobs.map_err(|error| error.to_string())?.jobs;
     jobs.iter()
-        .zip(text.files())
-        .map(|(job, (_, bytes))| of_job(job, bytes))
+        .zip(files)
+        .map(|(job, bytes)| of_job(job, bytes))
         .collect()
 }

@@ -123,7 +123,7 @@ fn what_is_not_supported_is_named() {
         ),
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
         ("[a]\nbs=4k,8q\nrw=rw", "bs=4k,8q is not a size"),
-        ("[a]\nzonemode=zbd", "zonemode=zbd is not supported"),
+        ("[a]\nzonemode=host", "zonemode=host is not supported"),
         ("[a]\nfilename=a:b", "write a section for each"),
         (
             "[a]\ninterval=1s",
@@ -530,4 +530,34 @@ fn engines_that_bypass_the_kernel_need_a_drive_of_this_host() {
         assert!(given.notes[0].contains("block layer"), "{:?}", given.notes);
     }
     assert_eq!(jobs("[a]\nioengine=windowsaio\nfilename=test.dat").len(), 1);
+}
+
+#[test]
+fn zones_of_drives_are_in_the_order() {
+    let job = "[a]\nfilename=/dev/x\nrw=randwrite\nzonemode=zbd\nzonesize=1m\nsize=16z\noffset=2z\n\
+               max_open_zones=8\njob_max_open_zones=2\nzone_reset_frequency=0.25\n\
+               zone_reset_threshold=0.5\nread_beyond_wp=1\nzonecapacity=768k\ndirect=1";
+    let expected = "--rw randwrite --size 16777216 --offset 2097152 --zonesize 1048576 --order \
+                    'fio;zonemode=zbd;zonecapacity=786432;max_open_zones=8;job_max_open_zones=2;\
+                    read_beyond_wp=1;zone_reset_threshold=0.5;zone_reset_frequency=0.25' --engine \
+                    sync --direct true --seed 1";
+    assert_eq!(line(job), expected);
+    for (options, named) in [
+        ("zonemode=zbd\nsize=4z", "size=4z: a number of zones"),
+        (
+            "zonemode=zbd\nzone_reset_frequency=2",
+            "a share from 0 to 1",
+        ),
+        ("zonemode=host", "none, strided or zbd"),
+    ] {
+        let text = format!("[a]\nfilename=/dev/x\nrw=write\n{options}");
+        let error = converted(&text, None).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
+}
+
+#[test]
+fn a_share_of_the_writes_repeats_data() {
+    let job = "[a]\nfilename=/dev/x\nrw=write\ndedupe_percentage=40\ndedupe_mode=repeat";
+    assert_eq!(jobs(job)[0].options.dedupe_percentage, Some(40));
 }

@@ -16,7 +16,7 @@ mod noise;
 use std::fmt;
 use std::str::FromStr;
 
-use assay_units::{DataClass, rng::mix};
+use assay_units::{DataClass, Rng, rng::mix};
 use serde::{Deserialize, Serialize};
 
 use compressible::CompressibleRecipe;
@@ -97,6 +97,10 @@ impl From<Ratio> for u32 {
 /// Data pattern of a job's writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one per job; a pattern that is a value keeps jobs comparable"
+)]
 pub enum DataPattern {
     #[default]
     Incompressible,
@@ -112,14 +116,14 @@ pub enum DataPattern {
 }
 
 /// Most bytes of [`RepeatedBytes`].
-pub const MAX_REPEATED_BYTES: usize = 64;
+pub const MAX_REPEATED_BYTES: usize = 512;
 
 /// From 1 to [`MAX_REPEATED_BYTES`] bytes; as text hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RepeatedBytes {
     bytes: [u8; MAX_REPEATED_BYTES],
-    count: u8,
+    count: u16,
 }
 
 impl RepeatedBytes {
@@ -150,7 +154,7 @@ impl TryFrom<String> for RepeatedBytes {
         }
         Ok(RepeatedBytes {
             bytes,
-            count: count as u8,
+            count: count as u16,
         })
     }
 }
@@ -233,7 +237,7 @@ impl Payload {
 
     #[inline]
     pub(crate) fn fill(&self, noise: &mut NoiseReader, buffer: &mut [u8]) {
-        match (&self.recipe, self.pattern) {
+        match (&self.recipe, &self.pattern) {
             (Some(recipe), _) => recipe.fill(noise, buffer),
             (None, DataPattern::Zero) => buffer.fill(0),
             (None, DataPattern::Repeated(bytes)) => {
@@ -246,12 +250,21 @@ impl Payload {
     }
 }
 
-/// Data never repeat (except `zero` and `pattern`); the same pattern, seed and worker give the same
-/// data.
+/// Data never repeat (except `zero`, `pattern` and where it is asked for); the same pattern, seed
+/// and worker give the same data.
 #[derive(Clone, Debug)]
 pub struct Filler {
     payload: Payload,
     noise: NoiseReader,
+    repeats: Option<Repeats>,
+}
+
+/// A share of the buffers has the data of the last one that is new.
+#[derive(Clone, Debug)]
+struct Repeats {
+    percent: u32,
+    choice: Rng,
+    last: NoiseReader,
 }
 
 impl Filler {
@@ -260,11 +273,30 @@ impl Filler {
         Filler {
             payload: Payload::new(pattern),
             noise: NoiseReader::new(noise),
+            repeats: None,
         }
+    }
+
+    /// So many of a hundred buffers repeat one before (fio's `dedupe_percentage`).
+    #[must_use]
+    pub fn with_repeats(mut self, percent: u32, seed: u64, worker: u32) -> Filler {
+        self.repeats = (percent > 0).then(|| Repeats {
+            percent,
+            choice: Rng::stream(mix(seed, u64::from(worker)), "repeated data"),
+            last: self.noise.clone(),
+        });
+        self
     }
 
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) {
+        if let Some(repeats) = &mut self.repeats {
+            if repeats.choice.below(100) < u64::from(repeats.percent) {
+                self.payload.fill(&mut repeats.last.clone(), buffer);
+                return;
+            }
+            repeats.last = self.noise.clone();
+        }
         self.payload.fill(&mut self.noise, buffer);
     }
 }

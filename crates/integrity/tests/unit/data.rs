@@ -53,6 +53,26 @@ fn incompressible_data_does_not_compress() {
 }
 
 #[test]
+fn a_share_of_the_buffers_repeats() {
+    for percent in [0_u32, 30, 100] {
+        let filler = Filler::new(DataPattern::Incompressible, 1, 0);
+        let mut filler = filler.with_repeats(percent, 1, 0);
+        let mut buffer = vec![0; 4096];
+        let distinct: std::collections::HashSet<Vec<u8>> = (0..4000)
+            .map(|_| {
+                filler.fill(&mut buffer);
+                buffer.clone()
+            })
+            .collect();
+        let repeated = 100.0 - distinct.len() as f64 / 40.0;
+        assert!(
+            (repeated - f64::from(percent)).abs() < 2.5,
+            "{percent}: {repeated}"
+        );
+    }
+}
+
+#[test]
 fn zero_fills_overwrite_the_buffer() {
     let mut filler = Filler::new(DataPattern::Zero, 1, 0);
     let mut data = vec![7; 4096];

@@ -16,18 +16,37 @@ fn statuses_map_to_block_layer_errors() {
 
 fn commands(protection: Option<Protection>) -> NvmeCommands {
     NvmeCommands {
-        _node: Arc::new(Ok(PassthruNode {
-            file: std::fs::File::open("/dev/null").unwrap(),
-            nsid: 1,
-            max_command_bytes: None,
-            protection,
-        })),
+        drive: DriveHandle::new("null", std::fs::File::open("/dev/null").unwrap(), 512).unwrap(),
+        append_zone_bytes: None,
         nsid: 1,
         block_bytes: 512,
         protection,
         placement: None,
         ranges: vec![DatasetRange::default(); 4],
     }
+}
+
+#[test]
+fn zone_append_names_the_begin_of_the_zone() {
+    let io = Io {
+        op: Op::Write,
+        data: assay_units::DataClass::Incompressible,
+        slot: 0,
+        len_bytes: 4096,
+        offset_bytes: (6 << 20) + 8192,
+        fua: false,
+    };
+    let mut commands = NvmeCommands {
+        append_zone_bytes: NonZeroU64::new(2 << 20),
+        ..commands(None)
+    };
+    let built = commands.entry(&io, std::ptr::null_mut(), false);
+    // SAFETY: an entry is 128 bytes of plain numbers.
+    let bytes: [u8; 128] = unsafe { std::mem::transmute(built) };
+    // struct nvme_uring_cmd: the opcode is its first byte, dword 10 of the command at byte 40.
+    assert_eq!(bytes[48], 0x7d);
+    let slba = u64::from_le_bytes(bytes[48 + 40..][..8].try_into().unwrap());
+    assert_eq!(slba, (6 << 20) / 512);
 }
 
 #[test]

@@ -38,6 +38,10 @@ unsafe impl Encode for Reads {
         ReadSource::Drive
     }
 
+    fn reset_zone(&self, _offset_bytes: u64, _len_bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     fn abandon(&mut self) {
         self.abandoned.set(true);
     }

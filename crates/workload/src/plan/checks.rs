@@ -228,6 +228,18 @@ pub(super) fn data(options: &JobOptions) -> Result<DataPattern, PlanError> {
     Ok(data)
 }
 
+pub(super) fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
+    match options.dedupe_percentage.unwrap_or(0) {
+        percent if percent > 100 => {
+            Err(out_of_range("dedupe_percentage", percent, "from 0 to 100"))
+        }
+        percent if percent > 0 && options.verify.unwrap_or(false) => Err(invalid(
+            "--dedupe_percentage and --verify both say what is written; use one",
+        )),
+        percent => Ok(percent),
+    }
+}
+
 pub(super) fn aligned(
     target: &TargetProperties,
     option: &'static str,

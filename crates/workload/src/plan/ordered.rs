@@ -8,6 +8,8 @@ use assay_units::SECTOR_BYTES;
 
 use super::accesses::{block_sizes, direction};
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
+use super::fio_zones::{check_access, without_zones, zone_job};
+use super::zones::{is_conventional, refused, write_zones};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{
     Extent, FioAccess, FioArea, FioPart, FioSizes, Generator, Law, PerDirection, READ, SpRandom,
@@ -24,10 +26,12 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
                            spr_num_regions, spr_op, spr_cs, distribution, \
                            percentage_random, rw_sequencer, bs_is_seq_rand, bs_unaligned, bs, \
                            bsrange, bssplit, ba, time_based, loops, filesize, offset_align, \
-                           rate, invalidate, ioengine";
+                           rate, invalidate, ioengine, zonemode, zonecapacity, \
+                           max_open_zones, job_max_open_zones, ignore_zone_limits, \
+                           read_beyond_wp, zone_reset_threshold, zone_reset_frequency";
 
 /// `fio`, then `NAME=VALUE` after semicolons.
-struct Order<'a>(BTreeMap<&'a str, &'a str>);
+pub(super) struct Order<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Order<'a> {
     fn parse(text: &'a str) -> Result<Order<'a>, PlanError> {
@@ -46,23 +50,23 @@ impl<'a> Order<'a> {
         Ok(Order(values))
     }
 
-    fn text(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.0.get(name).copied()
     }
 
-    fn wrong(&self, name: &str) -> PlanError {
+    pub(super) fn wrong(&self, name: &str) -> PlanError {
         let value = self.text(name).unwrap_or("");
         out_of_range(OPTION, format!("fio;{name}={value}"), "not as fio takes it")
     }
 
-    fn number(&self, name: &str, absent: u64) -> Result<u64, PlanError> {
+    pub(super) fn number(&self, name: &str, absent: u64) -> Result<u64, PlanError> {
         let Some(text) = self.text(name) else {
             return Ok(absent);
         };
         text.parse().map_err(|_| self.wrong(name))
     }
 
-    fn flag(&self, name: &str, absent: bool) -> Result<bool, PlanError> {
+    pub(super) fn flag(&self, name: &str, absent: bool) -> Result<bool, PlanError> {
         Ok(self.number(name, absent.into())? > 0)
     }
 
@@ -284,21 +288,34 @@ fn with_physical_bytes(mut access: FioAccess, part: FioPart) -> Result<FioAccess
     Ok(access)
 }
 
-fn access(options: &JobOptions, order: &Order<'_>) -> Result<FioAccess, PlanError> {
+fn alignments(
+    order: &Order<'_>,
+    sizes: &PerDirection<FioSizes>,
+    random: bool,
+) -> Result<PerDirection<u64>, PlanError> {
+    let align = order.each("ba", |text| text.parse::<u64>().ok())?;
+    let align = align.unwrap_or_default();
+    let least = |place: usize| match align[place] {
+        bytes if bytes > 0 && random => bytes,
+        _ => sizes[place].least_bytes,
+    };
+    Ok([least(READ), least(WRITE), least(TRIM)])
+}
+
+fn access(
+    options: &JobOptions,
+    order: &Order<'_>,
+    target: &TargetProperties,
+) -> Result<FioAccess, PlanError> {
     let rw = options.rw.as_deref().unwrap_or("read");
     let own = direction(rw, options.rwmixread)?;
     let mixes = own.word.ends_with("rw") || own.word == "readwrite";
     let word = own.word.trim_start_matches("rand");
     let sizes = sizes(order, options)?;
-    let align = order.each("ba", |text| text.parse::<u64>().ok())?;
-    let align = align.unwrap_or_default();
-    let least = |place: usize| match align[place] {
-        bytes if bytes > 0 && own.random => bytes,
-        _ => sizes[place].least_bytes,
-    };
-    let align_bytes = [least(READ), least(WRITE), least(TRIM)];
+    let align_bytes = alignments(order, &sizes, own.random)?;
     let by_size = (0..3).all(|place| align_bytes[place] == sizes[place].least_bytes);
     let law = law(order)?;
+    let zoned = zone_job(options, order, target)?;
     let percent = order.each("percentage_random", |text| text.parse::<u32>().ok())?;
     let seed = order.text("randseed").map(|_| order.number("randseed", 0));
     let time_based = order.flag("time_based", false)? && options.runtime.is_some();
@@ -326,7 +343,8 @@ fn access(options: &JobOptions, order: &Order<'_>) -> Result<FioAccess, PlanErro
         law,
         random_percent: percent.unwrap_or([100; 3]),
         identical: order.text("rw_sequencer") == Some("identical"),
-        zones: zones(options)?,
+        zones: zones(options)?.filter(|_| zoned.is_none()),
+        zoned,
         time_based,
         loops: order.number("loops", 1)?.max(1),
         io_bytes: match extent("io_size", &options.io_size)? {
@@ -381,6 +399,9 @@ fn area(
         threads: numjobs.into(),
         // Threads that write verified blocks must not overwrite each other.
         split: (access.verifies && numjobs > 1 && increment.is_none()).then_some(numjobs.into()),
+        whole_zones_bytes: (access.zoned.as_ref())
+            .filter(|_| access.writes)
+            .map(|zones| zones.zone_bytes),
     })
 }
 
@@ -403,10 +424,31 @@ fn plain_workload(
     Ok(workload)
 }
 
+fn check_part(
+    options: &JobOptions,
+    target: &TargetProperties,
+    access: &FioAccess,
+    part: FioPart,
+) -> Result<(), PlanError> {
+    if options.direct.unwrap_or(true) {
+        aligned(target, "offset", part.offset_bytes, target.min_io_bytes)?;
+    }
+    match part.pass_bytes < access.least_bytes() {
+        true => Err(PlanError::BlockTooLarge {
+            drive: target.name.clone(),
+            block_bytes: access.least_bytes() as u32,
+            area: "the area",
+            area_bytes: part.pass_bytes,
+        }),
+        false => Ok(()),
+    }
+}
+
 /// The other options are checked as those of a job of assay's own order over the same area.
 pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
     let order = Order::parse(options.order.as_deref().unwrap_or_default())?;
-    let access = access(options, &order)?;
+    let access = access(options, &order, target)?;
+    check_access(&access, options, target)?;
     let area = area(options, &order, target, &access)?;
     let numjobs = options.numjobs.unwrap_or(1).max(1);
     let part = |worker: u32| {
@@ -421,19 +463,13 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     };
     let (first, last) = (part(0)?, part(1.min(numjobs - 1))?);
     let access = with_physical_bytes(access, first)?;
-    let direct = options.direct.unwrap_or(true);
+    let end = first.offset_bytes.max(last.offset_bytes) + first.area_bytes;
+    let is_allowed = access.zoned.is_some() || is_conventional(target, end);
+    if !is_allowed && (access.writes || access.trims) && write_zones(target).is_some() {
+        return Err(refused(target, OTHER_ORDER));
+    }
     for part in [first, last] {
-        if direct {
-            aligned(target, "offset", part.offset_bytes, target.min_io_bytes)?;
-        }
-        if part.pass_bytes < access.least_bytes() {
-            return Err(PlanError::BlockTooLarge {
-                drive: target.name.clone(),
-                block_bytes: access.least_bytes() as u32,
-                area: "the area",
-                area_bytes: part.pass_bytes,
-            });
-        }
+        check_part(options, target, &access, part)?;
     }
     let mut plain = options.clone();
     plain.order = None;
@@ -445,7 +481,8 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     // What its writes need is checked; trims need no more.
     plain.rw = Some(rw.replace("trimwrite", "write"));
     plain.bs = options.bs.clone().or(Some(DEFAULT_BLOCK_BYTES.to_string()));
-    let workload = plain_workload(plain, &access, target)?;
+    let mut workload = plain_workload(plain, &access, &without_zones(target))?;
+    workload.features.in_zones = is_allowed && write_zones(target).is_some();
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
     if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
         return Err(invalid(
@@ -472,6 +509,9 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         ..workload
     })
 }
+
+const OTHER_ORDER: &str = "--order writes elsewhere too; use --rw write without it, or fio's \
+                           zonemode=zbd in a job file";
 
 /// Options whose meaning is fio's.
 const CHECKED_HERE: [&str; 13] = [

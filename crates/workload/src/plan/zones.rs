@@ -17,35 +17,35 @@ pub(super) fn write_zones(target: &TargetProperties) -> Option<WriteZones> {
     }
 }
 
-fn refused(target: &TargetProperties, why: impl std::fmt::Display) -> PlanError {
+pub(super) fn refused(target: &TargetProperties, why: impl std::fmt::Display) -> PlanError {
     PlanError::Unsupported(format!(
         "{}: its zones take writes at their write pointers only (it is host-managed): {why}",
         target.name
     ))
 }
 
-/// Orders that are not the own ones write anywhere.
-pub(super) fn refuse_other_orders(
+/// A trace writes anywhere.
+pub(super) fn refuse_traces(
     options: &JobOptions,
     target: &TargetProperties,
 ) -> Result<(), PlanError> {
-    let other = options.order.as_deref().is_some_and(|order| order != "own");
-    let named = match &options.trace {
-        Some(_) => "--trace",
-        None => "--order",
-    };
-    match write_zones(target).filter(|_| (other || options.trace.is_some()) && options.writes()) {
+    match write_zones(target).filter(|_| options.trace.is_some() && options.writes()) {
         Some(_) => Err(refused(
             target,
-            format_args!("{named} writes elsewhere too; use --rw write without it"),
+            "--trace writes elsewhere too; use --rw write without it",
         )),
         None => Ok(()),
     }
 }
 
+/// Whether what lies below this end takes writes in any order.
+pub(super) fn is_conventional(target: &TargetProperties, end_bytes: u64) -> bool {
+    write_zones(target).is_some_and(|zones| end_bytes <= zones.conventional_bytes)
+}
+
 /// Strides over what can be written of each zone, of which the rest has no data.
 pub(super) fn strided(access: &mut AccessConfig, target: &TargetProperties) {
-    let Some(zones) = write_zones(target) else {
+    let Some(zones) = write_zones(target).filter(|zones| zones.conventional_bytes == 0) else {
         return;
     };
     let whole = access.pattern == AddressPattern::Sequential && access.zones.is_none();
@@ -60,21 +60,85 @@ pub(super) fn strided(access: &mut AccessConfig, target: &TargetProperties) {
 
 /// What can be written of a thread's part.
 pub(super) fn writable_bytes(places: &Places, target: &TargetProperties) -> u64 {
-    match write_zones(target) {
+    match write_zones(target).filter(|zones| zones.conventional_bytes == 0) {
         Some(zones) => places.part_bytes / zones.zone_bytes * zones.capacity_bytes,
         None => places.part_bytes,
     }
 }
 
+fn end_bytes(workload: &Workload, places: &Places) -> u64 {
+    let ahead = u64::from(workload.numjobs - 1).saturating_mul(places.offset_increment_bytes);
+    let end = places.area.offset_bytes + places.area.size_bytes;
+    end.saturating_add(ahead)
+}
+
+/// The length of the zones that it appends to.
+pub(super) fn appends(
+    options: &JobOptions,
+    workload: &Workload,
+    target: &TargetProperties,
+) -> Result<Option<NonZeroU64>, PlanError> {
+    if options.zone_append != Some(true) {
+        return Ok(None);
+    }
+    let zones = write_zones(target).filter(|_| workload.engine == Engine::Passthru);
+    match zones {
+        Some(zones) if workload.rw == "write" => Ok(NonZeroU64::new(zones.zone_bytes)),
+        _ => Err(PlanError::Unsupported(format!(
+            "{}: --zone_append needs a zoned drive, --rw write and --engine passthru",
+            target.name
+        ))),
+    }
+}
+
+/// What keeps writes at the pointers of their zones.
+fn in_order(
+    workload: &Workload,
+    options: &JobOptions,
+    places: &Places,
+    target: &TargetProperties,
+    zones: WriteZones,
+) -> Result<(), PlanError> {
+    let refuse = |why: String| Err(refused(target, why));
+    if zones.conventional_bytes > places.area.offset_bytes {
+        return refuse(format!(
+            "--offset: its first {} bytes are conventional zones; end before them with --size, or \
+             begin there",
+            zones.conventional_bytes
+        ));
+    }
+    if zones.conventional_bytes > 0 && zones.capacity_bytes < zones.zone_bytes {
+        return refuse("a job file of fio with zonemode=zbd finds their ends".to_owned());
+    }
+    let appends = options.zone_append == Some(true);
+    if workload.iodepth > 1 && !appends {
+        return refuse(
+            "writes in flight together may overtake one another; use --iodepth 1, --zone_append \
+             with --engine passthru, or --numjobs with --split for more zones at once"
+                .to_owned(),
+        );
+    }
+    if workload.iodepth > 1 && workload.verify_bytes.is_some() {
+        return refuse(
+            "appended blocks do not go where --verify expects them; use --iodepth 1".to_owned(),
+        );
+    }
+    Ok(())
+}
+
 /// The length of the zones that it empties.
 pub(super) fn resets(
     workload: &Workload,
+    options: &JobOptions,
     places: &Places,
     target: &TargetProperties,
 ) -> Result<Option<NonZeroU64>, PlanError> {
     let Some(zones) = write_zones(target).filter(|_| workload.writes()) else {
         return Ok(None);
     };
+    if is_conventional(target, end_bytes(workload, places)) {
+        return Ok(None);
+    }
     let zone = zones.zone_bytes;
     let refuse = |why: String| Err(refused(target, why));
     if workload.rw != "write" || workload.access.step != Default::default() {
@@ -83,13 +147,7 @@ pub(super) fn resets(
             workload.rw
         ));
     }
-    if workload.iodepth > 1 || workload.engine != Engine::Sync {
-        return refuse(
-            "writes in flight together may overtake one another; use --iodepth 1 --engine sync, \
-             and --numjobs with --split for more zones at once"
-                .to_owned(),
-        );
-    }
+    in_order(workload, options, places, target, zones)?;
     let access = &workload.access;
     let block = access.min_bytes();
     let is_whole = access.max_bytes() == block && zones.capacity_bytes.is_multiple_of(block.into());

@@ -257,6 +257,7 @@ fn run_drive(
     let flows = FlowGroups::of(workloads.iter().copied());
     let exits = ExitGroups::of(workloads.iter().copied());
     let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w)).collect();
+    let zones = super::zones::tables(workloads.iter().map(|&workload| (0, workload, None)))?;
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
         let searchers = Searchers::of(workload);
@@ -270,6 +271,7 @@ fn run_drive(
             let worker = Worker::new(workload, index, first_slot, start)?;
             let worker = worker.of_job(part).with_flow(flows.share(workload));
             let worker = worker.with_coverage(coverage[part].clone());
+            let worker = worker.with_zones(zones[part].clone());
             let worker = worker.with_searchers(searchers.clone());
             let worker = worker.with_trace(trace_feed(workload)?, workload.start_delay);
             workers.push(worker.with_exit(exits.share(workload)));

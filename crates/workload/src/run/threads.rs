@@ -21,7 +21,8 @@ use assay_io::{Target, TargetError, Telemetry};
 use assay_stats::Interval;
 use assay_units::Nanos;
 
-use super::{DriveOutcome, RunError, RunObserver, recorder, trace_feed};
+use super::{DriveOutcome, RunError, RunObserver, recorder, trace_feed, zones};
+use crate::access::fio::ZoneTable;
 use crate::coverage::CoverageMap;
 use crate::exit::ExitGroups;
 use crate::flow::FlowGroups;
@@ -72,6 +73,7 @@ struct ThreadSink<'a> {
     backlog: VecDeque<Message>,
     recycled: Receiver<Interval>,
     coverage: Option<Arc<CoverageMap>>,
+    zones: Option<Arc<ZoneTable>>,
     searchers: Option<Searchers>,
     is_ready: bool,
 }
@@ -195,9 +197,15 @@ fn run_with(
         .iter()
         .map(|job| CoverageMap::of(job.workload))
         .collect();
+    let of_drives = jobs.iter().map(|job| {
+        let open = job.handle.as_ref().map(|(open, _)| open);
+        (job.outcome.drive, job.workload, open)
+    });
+    let zones = zones::tables(of_drives)?;
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
-        let (handles, recyclers) = spawn_workers(scope, jobs, &shared, &coverage, &sender, body);
+        let (handles, recyclers) =
+            spawn_workers(scope, jobs, &shared, (&coverage, &zones), &sender, body);
         drop(sender);
         // A thread that panics sends `Ready` as well, when its sink is dropped.
         for _ in 0..handles.len() {
@@ -242,7 +250,7 @@ fn spawn_workers<'scope>(
     scope: &'scope Scope<'scope, '_>,
     jobs: &[ThreadedJob<'scope>],
     shared: &'scope Shared<'scope>,
-    coverage: &[Option<Arc<CoverageMap>>],
+    (coverage, zones): (&[Option<Arc<CoverageMap>>], &[Option<Arc<ZoneTable>>]),
     sender: &SyncSender<Message>,
     body: &'scope WorkerBody,
 ) -> Spawned<'scope> {
@@ -263,6 +271,7 @@ fn spawn_workers<'scope>(
                 backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
                 recycled,
                 coverage: coverage[number].clone(),
+                zones: zones[number].clone(),
                 searchers: searchers.clone(),
                 is_ready: false,
             };
@@ -333,16 +342,16 @@ fn run_worker(
         fua_metadata,
         atomic_writes: workload.features.atomic,
         placement: workload.placement_ids(sink.id.index),
+        append_zone_bytes: workload.features.zone_append,
     };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
             let target = SyncTarget::new(open, slots, slot_bytes);
-            let target = target.map(|target| {
-                target
-                    .with_calls(calls)
-                    .with_zone_resets(workload.features.zone_resets)
-            });
-            run_worker_on(target, workload, sink)
+            run_worker_on(
+                target.map(|target| target.with_calls(calls)),
+                workload,
+                sink,
+            )
         }
         (Engine::Threads, Some(open)) => {
             let target = ThreadsTarget::new(open, slots, slot_bytes, calls);
@@ -397,6 +406,7 @@ fn run_worker_on<T: Target>(
         Ok(worker) => {
             let worker = worker.with_flow(shared.flows.share(workload));
             let worker = worker.with_coverage(sink.coverage.clone());
+            let worker = worker.with_zones(sink.zones.clone());
             let worker = worker.with_searchers(sink.searchers.clone());
             let worker = worker.with_trace(trace, workload.start_delay);
             let worker = worker.with_read_source(source);

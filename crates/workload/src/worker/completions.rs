@@ -36,6 +36,9 @@ impl Worker {
                 recorder.end_ramp(now);
             }
         }
+        if !pending.read_back {
+            self.access.completed(&pending);
+        }
         let moved = completion.moved(pending.len_bytes);
         let op = pending.op;
         if !pending.read_back {

@@ -3,7 +3,7 @@
 use assay_io::{Io, Target};
 use assay_units::{Nanos, Op};
 
-use super::{NextIssue, Worker, WorkerPhase};
+use super::{NextIssue, Pending, Worker, WorkerPhase};
 use crate::access::fio::{FioAddresses, FioStep};
 use crate::access::{AccessError, AddressGenerator};
 use crate::plan::Workload;
@@ -38,12 +38,24 @@ impl Addresses {
         }
     }
 
+    #[inline]
+    pub(super) fn completed(&mut self, io: &Pending) {
+        if let Addresses::Fio(fio) = self
+            && io.op != Op::Flush
+        {
+            fio.completed(io.op, io.offset_bytes, io.len_bytes);
+        }
+    }
+
     /// An order of assay's own has no passes that begin by themselves.
     #[inline]
     pub(super) fn is_between_passes(&self) -> bool {
         matches!(self, Addresses::Fio(fio) if fio.is_between_passes())
     }
 }
+
+/// So often a thread asks for a zone in which another one has I/Os in flight.
+const ZONE_POLL: Nanos = Nanos::from_micros(20);
 
 pub(super) enum Draw {
     Io((u64, u32, Op)),
@@ -121,12 +133,14 @@ impl Worker {
             }
             Addresses::Fio(fio) => match fio.next(now - self.start) {
                 FioStep::Io(io) => {
+                    self.begins_zone = io.resets_zone;
                     if io.drops_cache {
                         self.drop_cached(target);
                     }
                     Draw::Io((io.offset_bytes, io.len_bytes, io.op))
                 }
                 FioStep::Due(due) => Draw::Due(self.start + due),
+                FioStep::Busy => Draw::Due(now + ZONE_POLL),
                 FioStep::PassEnd => Draw::PassEnd,
                 FioStep::End => Draw::End,
             },

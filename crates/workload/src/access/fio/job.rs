@@ -1,6 +1,6 @@
 //! What a job of fio says about its I/Os, and the areas of its threads.
 
-use super::{Law, PerDirection, SpRandom};
+use super::{Law, PerDirection, SpRandom, ZoneJob};
 use crate::access::StridedZones;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct FioAccess {
     /// `rw_sequencer=identical`.
     pub identical: bool,
     pub zones: Option<StridedZones>,
+    /// `zonemode=zbd`.
+    pub zoned: Option<ZoneJob>,
     pub time_based: bool,
     pub loops: u64,
     /// `io_size`, 0 without.
@@ -129,6 +131,8 @@ pub struct FioArea {
     pub threads: u64,
     /// Each of so many threads has its own part, where they would overwrite one another.
     pub split: Option<u64>,
+    /// Length of the zones in whole ones of which a job works that writes.
+    pub whole_zones_bytes: Option<u64>,
 }
 
 /// A length, or a share of the file or drive.
@@ -202,6 +206,12 @@ impl FioArea {
             let own = own - own % self.least_bytes.max(1);
             part.offset_bytes += u64::from(worker) * own;
             (part.area_bytes, part.pass_bytes) = (own, part.pass_bytes.min(own));
+        }
+        if let Some(zone) = self.whole_zones_bytes.filter(|&zone| zone > 0) {
+            // `zbd_zone_align_file_sizes`.
+            let end = part.offset_bytes + part.area_bytes;
+            part.offset_bytes = part.offset_bytes.next_multiple_of(zone);
+            part.area_bytes = (end - end % zone).saturating_sub(part.offset_bytes);
         }
         Some(part)
     }

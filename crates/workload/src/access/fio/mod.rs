@@ -18,6 +18,10 @@ mod passes;
 mod random;
 mod rates;
 mod sprandom;
+mod zbd;
+mod zbd_search;
+mod zbd_table;
+mod zones;
 
 use std::sync::Arc;
 
@@ -31,6 +35,9 @@ use random::{SPRANDOM_OFF, Seeds, ShiftRegister, Tausworthe};
 use rates::Rates;
 use sprandom::Regions;
 pub use sprandom::SpRandom;
+use zbd::{Adjusted, Place, Stage, ZonePart};
+pub use zbd::{ZoneJob, ZoneReport, ZoneTable};
+pub use zbd_table::MAX_OPEN_ZONES;
 
 pub const READ: usize = 0;
 pub const WRITE: usize = 1;
@@ -45,6 +52,8 @@ pub struct FioIo {
     pub len_bytes: u32,
     /// The pass has come to the area's end, and goes on with an empty page cache.
     pub drops_cache: bool,
+    /// It is the first of a zone, which is emptied before.
+    pub resets_zone: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +61,8 @@ pub enum FioStep {
     Io(FioIo),
     /// By its rates the next I/O is due so long after the start.
     Due(Nanos),
+    /// Other I/Os in its zone, of this thread or of another, have to complete.
+    Busy,
     /// What is in flight completes before the next pass.
     PassEnd,
     End,
@@ -115,7 +126,25 @@ pub struct FioAddresses {
     waiting: Option<usize>,
     rates: Rates,
     drops_cache: bool,
+    zones: Option<ZonePart>,
+    /// Waits for its zone.
+    held: Option<Drawn>,
     passes: passes::Passes,
+}
+
+/// An I/O before its zone is found.
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    direction: usize,
+    offset_bytes: u64,
+    len_bytes: u64,
+    stage: Stage,
+}
+
+enum Filled {
+    Io(FioIo),
+    Wait(Drawn),
+    End,
 }
 
 impl FioAddresses {
@@ -163,14 +192,30 @@ impl FioAddresses {
             waiting: None,
             rates: Rates::new(access.rates),
             drops_cache: false,
+            zones: None,
+            held: None,
             passes: passes::Passes::new(access),
             // Threads that share a counter of references slow each other down.
             access: Arc::new(FioAccess::clone(access)),
             part,
             seeds,
         };
-        addresses.restart();
+        let zoned = access.zoned;
+        let imagined = |job: &ZoneJob| ZoneTable::imagined(job, part.capacity_bytes);
+        match zoned.as_ref().map(imagined) {
+            Some(table) => addresses.share_zones(Arc::new(table)),
+            None => addresses.restart(),
+        }
         addresses
+    }
+
+    /// With zones that other threads have, too.
+    pub fn share_zones(&mut self, table: Arc<ZoneTable>) {
+        if let Some(job) = self.access.zoned {
+            let area = (self.part.offset_bytes, self.part.area_bytes);
+            self.zones = Some(ZonePart::new(table, job, area));
+            self.restart();
+        }
     }
 
     /// `fio_file_reset`.
@@ -182,6 +227,9 @@ impl FioAddresses {
         }
         if let Some(register) = &mut self.register {
             register.reset(self.seeds.of_offsets());
+        }
+        if let Some(zones) = self.zones.as_mut().filter(|_| self.access.writes) {
+            zones.begin_pass(self.access.verifies);
         }
     }
 
@@ -203,19 +251,33 @@ impl FioAddresses {
         if self.is_pass_over() {
             return self.end_pass();
         }
-        let direction = match self.choose_direction(since) {
-            Ok(direction) => direction,
-            Err(due) => return FioStep::Due(due),
+        let drawn = match self.held.take() {
+            Some(held) => Some(held),
+            None => match self.choose_direction(since) {
+                Ok(direction) => self.draw(direction),
+                Err(due) => return FioStep::Due(due),
+            },
         };
-        match self.fill(direction) {
-            Some(io) => {
-                self.account(direction, &io);
+        match drawn.map_or(Filled::End, |drawn| self.fill(drawn)) {
+            Filled::Io(io) => {
+                self.account(&io);
                 FioStep::Io(io)
             }
-            None => {
+            Filled::Wait(held) => {
+                self.held = Some(held);
+                FioStep::Busy
+            }
+            Filled::End => {
                 self.passes.area_is_done = true;
                 self.end_pass()
             }
+        }
+    }
+
+    /// An I/O has completed.
+    pub fn completed(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) {
+        if let Some(zones) = &mut self.zones {
+            zones.completed(op == Op::Write, offset_bytes, len_bytes.into());
         }
     }
 
@@ -232,6 +294,10 @@ impl FioAddresses {
         match self.rates.turn(drawn, other, since) {
             Ok(direction) => {
                 self.direction = direction;
+                let writes_first = direction == READ
+                    && self.access.mixes()
+                    && (self.zones.as_ref()).is_some_and(ZonePart::has_nothing_to_read);
+                let direction = if writes_first { WRITE } else { direction };
                 Ok(self.of_trimwrite(direction))
             }
             Err(due) => {
@@ -275,8 +341,9 @@ impl FioAddresses {
         }
     }
 
-    fn fill(&mut self, direction: usize) -> Option<FioIo> {
+    fn draw(&mut self, direction: usize) -> Option<Drawn> {
         self.enter_zone(direction);
+        self.enter_drive_zone(direction);
         let (relative_bytes, random) = self.place(direction)?;
         if relative_bytes >= self.part.area_bytes {
             return None;
@@ -293,54 +360,75 @@ impl FioAddresses {
         {
             *written = written.wrapping_sub(1);
         }
-        let mut len_bytes = self.length(direction, offset_bytes, random)?;
-        if offset_bytes.checked_add(len_bytes)? > self.part.capacity_bytes {
-            return None;
-        }
-        if let Some(map) = self.map.as_mut().filter(|_| !self.is_unmarked) {
-            let least = self.access.sizes[direction].least_bytes;
-            let block = (offset_bytes - self.base_bytes) / least;
-            let marked = map.mark(block, len_bytes.div_ceil(least)).max(1);
-            len_bytes = len_bytes.min(marked * least);
-        }
-        Some(FioIo {
-            op: [Op::Read, Op::Write, Op::Discard][direction],
+        Some(Drawn {
+            direction,
             offset_bytes,
-            len_bytes: u32::try_from(len_bytes).ok()?,
-            drops_cache: std::mem::take(&mut self.drops_cache),
+            len_bytes: self.length(direction, offset_bytes, random)?,
+            stage: Stage::New,
         })
     }
 
-    fn account(&mut self, direction: usize, io: &FioIo) {
+    /// Moves it to its zone, and cuts it by the map.
+    fn fill(&mut self, drawn: Drawn) -> Filled {
+        let direction = drawn.direction;
+        let (mut offset_bytes, mut len_bytes) = (drawn.offset_bytes, drawn.len_bytes);
+        let mut resets_zone = false;
+        let place = Place {
+            base_bytes: self.base_bytes,
+            area_bytes: self.part.area_bytes,
+            least_bytes: self.access.sizes[direction].least_bytes,
+            random: self.access.random,
+            verifies: self.access.verifies,
+        };
+        if let Some(zones) = &mut self.zones {
+            let io = (offset_bytes, len_bytes);
+            match zones.adjust(direction == WRITE, io, drawn.stage, &place) {
+                Adjusted::Io {
+                    offset_bytes: offset,
+                    len_bytes: len,
+                    resets,
+                } => (offset_bytes, len_bytes, resets_zone) = (offset, len, resets),
+                Adjusted::Wait(stage) => return Filled::Wait(Drawn { stage, ..drawn }),
+                Adjusted::End => return Filled::End,
+            }
+        }
+        if offset_bytes.saturating_add(len_bytes) > self.part.capacity_bytes {
+            return Filled::End;
+        }
+        if let Some(map) = self.map.as_mut().filter(|_| !self.is_unmarked) {
+            let least = self.access.sizes[direction].least_bytes;
+            let block = (drawn.offset_bytes - self.base_bytes) / least;
+            let marked = map.mark(block, len_bytes.div_ceil(least)).max(1);
+            len_bytes = len_bytes.min(marked * least);
+        }
+        let Ok(len_bytes) = u32::try_from(len_bytes) else {
+            return Filled::End;
+        };
+        Filled::Io(FioIo {
+            op: [Op::Read, Op::Write, Op::Discard][direction],
+            offset_bytes,
+            len_bytes,
+            drops_cache: std::mem::take(&mut self.drops_cache),
+            resets_zone,
+        })
+    }
+
+    fn account(&mut self, io: &FioIo) {
+        let direction = match io.op {
+            Op::Read => READ,
+            Op::Write => WRITE,
+            _ => TRIM,
+        };
         let bytes = u64::from(io.len_bytes);
+        if let Some(zones) = &mut self.zones {
+            zones.issued(direction == WRITE, io.offset_bytes, bytes);
+        }
         self.is_unmarked = false;
         self.zone_bytes += bytes;
         self.last_start[direction] = Some(io.offset_bytes);
         self.last_end[direction] = io.offset_bytes + bytes;
         self.rates.issued(direction, bytes);
         self.passes.issue(direction, bytes);
-    }
-
-    /// `setup_strided_zone_mode`.
-    fn enter_zone(&mut self, direction: usize) {
-        let Some(zones) = self.access.zones else {
-            return;
-        };
-        if self.zone_bytes >= zones.size_bytes {
-            self.zone_bytes = 0;
-            let stride = zones.range_bytes.saturating_add(zones.skip_bytes);
-            self.base_bytes = self.base_bytes.saturating_add(stride);
-            if self.base_bytes >= self.part.capacity_bytes {
-                self.base_bytes = self.part.offset_bytes;
-            }
-            self.last_end[direction] = self.base_bytes;
-        }
-        if self.last_end[direction] >= self.base_bytes.saturating_add(zones.range_bytes) {
-            self.last_end[direction] = self.base_bytes;
-        }
-        if self.zone_bytes.is_multiple_of(zones.range_bytes) {
-            self.restart();
-        }
     }
 
     /// `get_next_block`: the offset in the area, and whether it is random.

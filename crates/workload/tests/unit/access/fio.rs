@@ -13,6 +13,7 @@ fn area(offset: Extent, size: Option<Extent>) -> FioArea {
         first_clone: 0,
         threads: 4,
         split: None,
+        whole_zones_bytes: None,
     }
 }
 

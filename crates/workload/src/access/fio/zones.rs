@@ -1,0 +1,48 @@
+//! Where a thread is before it draws an I/O, of `zonemode=strided` and `zonemode=zbd`.
+
+use super::FioAddresses;
+
+impl FioAddresses {
+    /// `setup_zbd_zone_mode`.
+    pub(super) fn enter_drive_zone(&mut self, direction: usize) {
+        let Some(zones) = &self.zones else {
+            return;
+        };
+        let random = self.access.random;
+        let position = self.last_end[direction];
+        let (position, skips) = zones.enter(direction, position, (random, self.zone_bytes));
+        self.last_end[direction] = position;
+        if !skips {
+            return;
+        }
+        self.zone_bytes = 0;
+        let stride = zones.job.zone_bytes.saturating_add(zones.job.skip_bytes);
+        self.base_bytes = self.base_bytes.saturating_add(stride);
+        if self.base_bytes >= self.part.capacity_bytes {
+            self.base_bytes = self.part.offset_bytes;
+        }
+        self.last_end[direction] = self.base_bytes;
+    }
+
+    /// `setup_strided_zone_mode`.
+    pub(super) fn enter_zone(&mut self, direction: usize) {
+        let Some(zones) = self.access.zones else {
+            return;
+        };
+        if self.zone_bytes >= zones.size_bytes {
+            self.zone_bytes = 0;
+            let stride = zones.range_bytes.saturating_add(zones.skip_bytes);
+            self.base_bytes = self.base_bytes.saturating_add(stride);
+            if self.base_bytes >= self.part.capacity_bytes {
+                self.base_bytes = self.part.offset_bytes;
+            }
+            self.last_end[direction] = self.base_bytes;
+        }
+        if self.last_end[direction] >= self.base_bytes.saturating_add(zones.range_bytes) {
+            self.last_end[direction] = self.base_bytes;
+        }
+        if self.zone_bytes.is_multiple_of(zones.range_bytes) {
+            self.restart();
+        }
+    }
+}
