@@ -193,19 +193,15 @@ fn run_with(
         flows: FlowGroups::of(jobs.iter().map(|job| job.workload)),
         exits: ExitGroups::of(jobs.iter().map(|job| job.workload)),
     };
-    let coverage: Vec<_> = jobs
-        .iter()
-        .map(|job| CoverageMap::of(job.workload))
-        .collect();
     let of_drives = jobs.iter().map(|job| {
         let open = job.handle.as_ref().map(|(open, _)| open);
         (job.outcome.drive, job.workload, open)
     });
-    let zones = zones::tables(of_drives)?;
+    let coverage = jobs.iter().map(|job| CoverageMap::of(job.workload));
+    let shares: Vec<_> = coverage.zip(zones::tables(of_drives)?).collect();
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
-        let (handles, recyclers) =
-            spawn_workers(scope, jobs, &shared, (&coverage, &zones), &sender, body);
+        let (handles, recyclers) = spawn_workers(scope, jobs, &shared, &shares, &sender, body);
         drop(sender);
         // A thread that panics sends `Ready` as well, when its sink is dropped.
         for _ in 0..handles.len() {
@@ -234,7 +230,7 @@ fn run_with(
             observer.telemetry(drive, at, telemetry);
         }
     });
-    for (job, coverage) in jobs.iter_mut().zip(coverage) {
+    for (job, (coverage, _)) in jobs.iter_mut().zip(shares) {
         job.outcome.area_written_pct = coverage.map(|map| map.written_pct());
     }
     let error = shared.first_error.into_inner();
@@ -243,6 +239,9 @@ fn run_with(
         .map_or(Ok(()), Err)
 }
 
+/// What the workers of a job share: blocks that are written, zones of its drive.
+type Shares = (Option<Arc<CoverageMap>>, Option<Arc<ZoneTable>>);
+
 type Spawned<'scope> = (Vec<ScopedJoinHandle<'scope, ()>>, Vec<SyncSender<Interval>>);
 
 /// All workers of all jobs, up to the first that cannot be started.
@@ -250,7 +249,7 @@ fn spawn_workers<'scope>(
     scope: &'scope Scope<'scope, '_>,
     jobs: &[ThreadedJob<'scope>],
     shared: &'scope Shared<'scope>,
-    (coverage, zones): (&[Option<Arc<CoverageMap>>], &[Option<Arc<ZoneTable>>]),
+    shares: &[Shares],
     sender: &SyncSender<Message>,
     body: &'scope WorkerBody,
 ) -> Spawned<'scope> {
@@ -270,8 +269,8 @@ fn spawn_workers<'scope>(
                 sender: sender.clone(),
                 backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
                 recycled,
-                coverage: coverage[number].clone(),
-                zones: zones[number].clone(),
+                coverage: shares[number].0.clone(),
+                zones: shares[number].1.clone(),
                 searchers: searchers.clone(),
                 is_ready: false,
             };
