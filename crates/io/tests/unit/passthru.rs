@@ -14,6 +14,10 @@ fn statuses_map_to_block_layer_errors() {
     assert_eq!(NvmeCommands::decode(3, -libc::EINVAL).result, -libc::EINVAL);
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a command is encoded, and no drive is opened"
+)]
 fn commands(protection: Option<Protection>) -> NvmeCommands {
     NvmeCommands {
         drive: DriveHandle::new("null", std::fs::File::open("/dev/null").unwrap(), 512).unwrap(),
