@@ -29,7 +29,7 @@ fn options(words: &str) -> JobOptions {
             | "seed"
             | "segments"
             | "iodepth_batch_complete_min" => toml::Value::Integer(value.parse().unwrap()),
-            "split" | "atomic" | "direct" | "sqpoll" | "hipri" | "verify" => {
+            "split" | "atomic" | "direct" | "sqpoll" | "hipri" | "verify" | "zone_append" => {
                 toml::Value::Boolean(value.parse().unwrap())
             }
             _ => toml::Value::String(value.to_owned()),
@@ -297,13 +297,25 @@ fn host_managed_zones_are_written_one_after_the_other() {
             .zone_resets,
         None
     );
+    let appends = plan("rw=write engine=passthru zone_append=true iodepth=4 size=4m").unwrap();
+    assert_eq!(appends.features.zone_append.map(u64::from), Some(2 << 20));
+    assert!(
+        plan("rw=write zone_append=true").is_err(),
+        "not by passthrough"
+    );
+    // A job of fio finds its zones by itself.
+    let order = "rw=randwrite order=fio;zonemode=zbd size=8m bs=16k";
+    assert!(plan(order).unwrap().open_mode().in_zones);
     for (words, named) in [
         ("rw=randwrite", "--rw randwrite"),
         ("rw=rw", "--rw rw"),
         ("rw=write:4k", "--rw write"),
         ("rw=trim", "assay purge"),
         ("rw=write iodepth=2", "--iodepth 1"),
-        ("rw=write engine=passthru", "--engine sync"),
+        (
+            "rw=write engine=passthru zone_append=true verify=true iodepth=2",
+            "--verify",
+        ),
         ("rw=write bs=96k", "--bs"),
         ("rw=write zonesize=64k", "--zonesize"),
         ("rw=write size=3m", "multiples of a zone"),
@@ -323,6 +335,36 @@ fn host_managed_zones_are_written_one_after_the_other() {
             error.contains("host-managed") && error.contains(named),
             "{words}: {error}"
         );
+    }
+}
+
+#[test]
+fn conventional_zones_take_every_order() {
+    let partly = facts(TargetKind::Block {
+        io_poll: false,
+        passthru: PassthruSupport::Possible,
+        zones: Some(WriteZones {
+            zone_bytes: 2 << 20,
+            capacity_bytes: 2 << 20,
+            conventional_bytes: 8 << 20,
+            most_at_once: None,
+        }),
+    });
+    let plan = |words: &str| Workload::plan(&options(words), &partly);
+    for fits in [
+        "rw=randwrite size=8m",
+        "rw=randwrite order=fio size=8m bs=4k",
+        "rw=write offset=8m size=8m",
+    ] {
+        assert!(plan(fits).unwrap().open_mode().in_zones, "{fits}");
+    }
+    for (words, named) in [
+        ("rw=randwrite size=10m", "--rw randwrite"),
+        ("rw=randwrite order=fio size=10m", "zonemode=zbd"),
+        ("rw=write size=10m", "conventional zones"),
+    ] {
+        let error = plan(words).unwrap_err().to_string();
+        assert!(error.contains(named), "{words}: {error}");
     }
 }
 
