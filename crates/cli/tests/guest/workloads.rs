@@ -165,3 +165,59 @@ fn a_namespace_is_prepared_to_steady_state() {
     assert!(guest.content("one") == prepared, "{second}");
     guest.end();
 }
+
+/// The six coefficients of the suite `iocost` beside those of the command lines that the kernel's
+/// script gives to fio, with its settings of the queue, on a drive that limits both.
+#[test]
+fn iocost_agrees_with_the_commands_of_the_kernels_script() {
+    const WITHIN: f64 = 0.05;
+    let Some(setup) = Setup::new() else { return };
+    let mut guest = setup
+        .tools(&["fio"])
+        .image("one", 256 * MIB)
+        .option(
+            "-object throttle-group,id=limits,x-iops-read=1200,x-iops-write=800,\
+             x-bps-read=60000000,x-bps-write=40000000",
+        )
+        .option("-blockdev driver=throttle,node-name=limited,throttle-group=limits,file=one")
+        .controller("first", "GUEST-0001", "drive=limited")
+        .boot();
+    let device = guest.device("GUEST-0001");
+    guest.ok(&format!(
+        "assay run iocost {device} --destroy GUEST-0001 --set area=100% --set runtime=5s --set \
+         block=1MiB --set blocks_in_flight=16 --out costs"
+    ));
+    let costs = guest.json("rank costs");
+    let model = costs["drives"][0]["io_cost_model"].as_str().unwrap();
+    let ours = model.split(' ').filter_map(|word| word.split_once('='));
+    let ours: Vec<(&str, f64)> = ours.map(|(key, n)| (key, n.parse().unwrap())).collect();
+
+    let queue = format!("/sys/block/{}/queue", device.trim_start_matches("/dev/"));
+    guest.ok(&format!(
+        "echo none >{queue}/scheduler && echo 1 >{queue}/nomerges"
+    ));
+    let tests = [
+        ("rbps", "read", 1, 16 << 20),
+        ("rseqiops", "read", 64, 4096),
+        ("rrandiops", "randread", 64, 4096),
+        ("wbps", "write", 1, 16 << 20),
+        ("wseqiops", "write", 64, 4096),
+        ("wrandiops", "randwrite", 64, 4096),
+    ];
+    for ((key, rw, depth, bytes), ours) in tests.into_iter().zip(ours) {
+        let result = guest.ok(&format!(
+            "fio --direct=1 --ioengine=libaio --name=coef --filename={device} --runtime=5 \
+             --readwrite={rw} --iodepth={depth} --blocksize={bytes} --eta=never --output-format \
+             json --time_based --numjobs=1"
+        ));
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+        let rate = |direction: &str| number(&result, &format!("/jobs/0/{direction}/bw_bytes"));
+        let unit = if key.ends_with("iops") { 4096.0 } else { 1.0 };
+        let theirs = (rate("read") + rate("write")) / unit;
+        assert_eq!(ours.0, key);
+        let ratio = ours.1 / theirs;
+        println!("{key}: {} {theirs:.0} {ratio:.3}", ours.1);
+        assert!((ratio - 1.0).abs() <= WITHIN, "{key}: {} {theirs}", ours.1);
+    }
+    guest.end();
+}

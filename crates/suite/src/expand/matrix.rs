@@ -9,7 +9,7 @@ use assay_units::{Nanos, parse_duration, parse_size, text};
 use assay_workload::options::JobOptions;
 
 use super::RunPlan;
-use super::parameters::{toml_text, typed_option};
+use super::parameters::{SizeParameter, toml_text, typed_option};
 use super::rounds::MAX_ROUNDS;
 use super::shrunk::divided;
 use super::steady::SteadyPhase;
@@ -432,9 +432,18 @@ impl StepOnDrive<'_> {
                 let info = self.drive.info();
                 let unit = u64::from(info.min_io_bytes.max(4096));
                 let room = info.capacity_bytes / unit * unit;
-                let bytes = parse_size(raw).expect("parameters() checked every size");
-                let times = info.shrunk.map_or(1, |shrunk| u64::from(shrunk.times));
-                let bytes = (bytes / times / unit * unit).max(bytes.min(unit));
+                let size = SizeParameter::parse(raw).expect("parameters() checked every size");
+                let bytes = match size {
+                    SizeParameter::Bytes(bytes) => {
+                        let times = info.shrunk.map_or(1, |shrunk| u64::from(shrunk.times));
+                        (bytes / times / unit * unit).max(bytes.min(unit))
+                    }
+                    // The capacity of a small copy is small already.
+                    SizeParameter::Share(share) => {
+                        let bytes = (info.capacity_bytes as f64 * share) as u64;
+                        (bytes / unit * unit).max(unit)
+                    }
+                };
                 text::compact_size(bytes.min(room.max(unit)))
             }
             ParameterKind::List | ParameterKind::Text => raw.to_owned(),

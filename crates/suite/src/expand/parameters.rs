@@ -40,7 +40,7 @@ pub(super) fn parameters(
     }
     for (key, value) in &values {
         let invalid = match suite.parameters[key].kind {
-            ParameterKind::Size => parse_size(value).err().map(|e| e.to_string()),
+            ParameterKind::Size => SizeParameter::parse(value).err(),
             ParameterKind::Duration => parse_duration(value).err().map(|e| e.to_string()),
             ParameterKind::List | ParameterKind::Text => {
                 value.trim().is_empty().then(|| "is empty".to_owned())
@@ -53,6 +53,27 @@ pub(super) fn parameters(
     }
     values.extend(engine.map(|engine| (ENGINE.to_owned(), engine)));
     Ok(values)
+}
+
+/// Value of a parameter of kind `size`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum SizeParameter {
+    Bytes(u64),
+    /// Of the drive's capacity, above 0, at most 1.
+    Share(f64),
+}
+
+impl SizeParameter {
+    pub(super) fn parse(text: &str) -> Result<SizeParameter, String> {
+        let Some(percent) = text.trim().strip_suffix('%') else {
+            let bytes = parse_size(text).map_err(|error| error.to_string())?;
+            return Ok(SizeParameter::Bytes(bytes));
+        };
+        let share = percent.trim().parse().unwrap_or(f64::NAN) / 100.0;
+        (share > 0.0 && share <= 1.0)
+            .then_some(SizeParameter::Share(share))
+            .ok_or_else(|| String::from("a percentage of the drive is above 0% and at most 100%"))
+    }
 }
 
 pub(super) fn toml_text(value: &toml::Value) -> String {

@@ -29,3 +29,13 @@ fn every_option_takes_a_parameter_as_its_type() {
         assert!(options.command_line().contains(option.name));
     }
 }
+
+#[test]
+fn a_size_is_in_bytes_or_a_share_of_the_drive() {
+    let parse = SizeParameter::parse;
+    assert_eq!(parse("16k"), Ok(SizeParameter::Bytes(16384)));
+    assert_eq!(parse(" 25 %"), Ok(SizeParameter::Share(0.25)));
+    for wrong in ["0%", "101%", "-5%", "%", "x%", "inf%", "nan%", "", "4q"] {
+        assert!(parse(wrong).is_err(), "{wrong}");
+    }
+}
