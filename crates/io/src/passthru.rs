@@ -100,6 +100,7 @@ impl PassthruTarget {
 unsafe impl Encode for NvmeCommands {
     type Submission = squeue::Entry128;
     type Completion = cqueue::Entry32;
+    const MAY_MERGE: bool = false;
 
     #[inline]
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry128 {

@@ -43,6 +43,10 @@ const ENTER_GETEVENTS: u32 = 1;
 /// `io_uring_enter(2)`.
 const ENTER_SQ_WAKEUP: u32 = 2;
 
+/// io_uring collects more entries of one system call in a plug, where the block layer merges
+/// contiguous ones to larger requests of the drive (Linux io_uring/io_uring.c, `IO_PLUG_THRESHOLD`).
+const UNPLUGGED_ENTRIES: usize = 2;
+
 /// A dropped ring waits so long for I/Os in flight; after that their memory is leaked instead of
 /// freed.
 const DRAIN_TIMEOUT: Nanos = Nanos::from_secs(5);
@@ -58,6 +62,9 @@ pub unsafe trait Encode {
     type Submission: squeue::EntryMarker;
     /// Completion entry type.
     type Completion: cqueue::EntryMarker;
+
+    /// Whether the block layer may merge contiguous I/Os.
+    const MAY_MERGE: bool;
 
     /// The entry of an I/O on the slot's buffer, registered with the kernel if `fixed`.
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Submission;
@@ -124,6 +131,9 @@ impl<E: Encode> Target for RingTarget<E> {
             let entry = self.encoder.entry(io, buffer, self.ring.fixed_buffers);
             // SAFETY: implementations of `Encode` guarantee this for their entries.
             unsafe { self.ring.push(io.slot, &entry) }?;
+            if E::MAY_MERGE {
+                self.ring.merging.add(io);
+            }
         }
         Ok(())
     }
@@ -151,6 +161,28 @@ impl<E: Encode> Target for RingTarget<E> {
     }
 }
 
+/// Whether entries that are queued are contiguous.
+#[derive(Debug, Default)]
+struct Merging {
+    /// Start and end of the last read, the last write and the last of the others.
+    last: [(u64, u64); 3],
+    is_possible: bool,
+}
+
+impl Merging {
+    #[inline]
+    fn add(&mut self, io: &Io) {
+        let last = match io.op {
+            Op::Read => &mut self.last[0],
+            Op::Write => &mut self.last[1],
+            _ => &mut self.last[2],
+        };
+        let (start, end) = (io.offset_bytes, io.offset_bytes + u64::from(io.len_bytes));
+        self.is_possible |= start == last.1 || end == last.0;
+        *last = (start, end);
+    }
+}
+
 pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     // Declared before `buffers`, so dropped first: the kernel releases the memory before it is
     // unmapped.
@@ -162,6 +194,7 @@ pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     fixed_buffers: bool,
     /// A kernel thread takes the submissions ([`UringOptions::sqpoll`]).
     polled_by_kernel: bool,
+    merging: Merging,
     queued: usize,
     in_flight: usize,
     /// I/Os in flight did not complete within the drain timeout.
@@ -215,6 +248,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             clock: Clock::monotonic(),
             fixed_buffers,
             polled_by_kernel: options.sqpoll,
+            merging: Merging::default(),
             queued: 0,
             in_flight: 0,
             abandoned: false,
@@ -264,32 +298,28 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         taken
     }
 
-    fn enter(&mut self, want: usize, timeout: Option<Nanos>) -> Result<(), TargetError> {
-        let queue = self.ring.submission();
-        let queued = queue.len();
-        let mut flags = ENTER_GETEVENTS;
-        // A sleeping SQPOLL thread must be woken. Checked after `queued` was published:
-        // `need_wakeup` has the fence that this order needs.
-        if self.polled_by_kernel && queue.need_wakeup() {
-            flags |= ENTER_SQ_WAKEUP;
-        }
-        drop(queue);
-        let submitter = self.ring.submitter();
-        let answer = match timeout {
-            // Deferred completion work must run, which the crate's `submit` does not request.
+    /// Submits contiguous entries one by one or in pairs, but for the last ones: the drive gets the
+    /// I/Os of the job, as it does from fio, which submits each by a call of its own.
+    fn submit_unmerged(&mut self) -> io::Result<()> {
+        while self.ring.submission().len() > UNPLUGGED_ENTRIES {
+            let entries = UNPLUGGED_ENTRIES as u32;
+            let submitter = self.ring.submitter();
             // SAFETY: no argument is passed; entries queued were made by `entry`.
-            None if want == 0 => unsafe {
-                submitter.enter::<libc::sigset_t>(queued as u32, 0, flags, None)
-            },
-            None => submitter.submit_and_wait(want),
-            Some(left) => {
-                let spec = Timespec::new()
-                    .sec(left.0 / 1_000_000_000)
-                    .nsec((left.0 % 1_000_000_000) as u32);
-                submitter.submit_with_args(want, &SubmitArgs::new().timespec(&spec))
+            let taken = unsafe { submitter.enter::<libc::sigset_t>(entries, 0, 0, None) }?;
+            if taken == 0 {
+                return Err(io::Error::from_raw_os_error(libc::EAGAIN));
             }
+        }
+        self.merging.is_possible = false;
+        Ok(())
+    }
+
+    fn enter(&mut self, want: usize, timeout: Option<Nanos>) -> Result<(), TargetError> {
+        let answer = match self.merging.is_possible && !self.polled_by_kernel {
+            true => self.submit_unmerged(),
+            false => Ok(()),
         };
-        match answer {
+        match answer.and_then(|()| self.enter_once(want, timeout)) {
             Ok(_) => {
                 self.queued = 0;
                 Ok(())
@@ -311,6 +341,33 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
                 what: "io_uring_enter",
                 source,
             }),
+        }
+    }
+
+    fn enter_once(&mut self, want: usize, timeout: Option<Nanos>) -> io::Result<usize> {
+        let queue = self.ring.submission();
+        let queued = queue.len();
+        let mut flags = ENTER_GETEVENTS;
+        // A sleeping SQPOLL thread must be woken. Checked after `queued` was published:
+        // `need_wakeup` has the fence that this order needs.
+        if self.polled_by_kernel && queue.need_wakeup() {
+            flags |= ENTER_SQ_WAKEUP;
+        }
+        drop(queue);
+        let submitter = self.ring.submitter();
+        match timeout {
+            // Deferred completion work must run, which the crate's `submit` does not request.
+            // SAFETY: no argument is passed; entries queued were made by `entry`.
+            None if want == 0 => unsafe {
+                submitter.enter::<libc::sigset_t>(queued as u32, 0, flags, None)
+            },
+            None => submitter.submit_and_wait(want),
+            Some(left) => {
+                let spec = Timespec::new()
+                    .sec(left.0 / 1_000_000_000)
+                    .nsec((left.0 % 1_000_000_000) as u32);
+                submitter.submit_with_args(want, &SubmitArgs::new().timespec(&spec))
+            }
         }
     }
 

@@ -88,6 +88,7 @@ impl UringTarget {
 unsafe impl Encode for FileCalls {
     type Submission = squeue::Entry;
     type Completion = cqueue::Entry;
+    const MAY_MERGE: bool = true;
 
     #[inline]
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry {

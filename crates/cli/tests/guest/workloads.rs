@@ -174,10 +174,10 @@ fn iocost_agrees_with_the_commands_of_the_kernels_script() {
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup
         .tools(&["fio"])
-        .image("one", 256 * MIB)
+        .image("one", 32 * MIB)
         .option(
             "-object throttle-group,id=limits,x-iops-read=1200,x-iops-write=800,\
-             x-bps-read=60000000,x-bps-write=40000000",
+             x-bps-read=20000000,x-bps-write=10000000",
         )
         .option("-blockdev driver=throttle,node-name=limited,throttle-group=limits,file=one")
         .controller("first", "GUEST-0001", "drive=limited")
@@ -185,7 +185,7 @@ fn iocost_agrees_with_the_commands_of_the_kernels_script() {
     let device = guest.device("GUEST-0001");
     guest.ok(&format!(
         "assay run iocost {device} --destroy GUEST-0001 --set area=100% --set runtime=5s --set \
-         block=1MiB --set blocks_in_flight=16 --out costs"
+         block=256KiB --set blocks_in_flight=16 --out costs"
     ));
     let costs = guest.json("rank costs");
     let model = costs["drives"][0]["io_cost_model"].as_str().unwrap();
@@ -197,10 +197,10 @@ fn iocost_agrees_with_the_commands_of_the_kernels_script() {
         "echo none >{queue}/scheduler && echo 1 >{queue}/nomerges"
     ));
     let tests = [
-        ("rbps", "read", 1, 16 << 20),
+        ("rbps", "read", 1, 4 << 20),
         ("rseqiops", "read", 64, 4096),
         ("rrandiops", "randread", 64, 4096),
-        ("wbps", "write", 1, 16 << 20),
+        ("wbps", "write", 1, 4 << 20),
         ("wseqiops", "write", 64, 4096),
         ("wrandiops", "randwrite", 64, 4096),
     ];

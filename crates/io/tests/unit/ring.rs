@@ -21,6 +21,7 @@ struct Reads {
 unsafe impl Encode for Reads {
     type Submission = squeue::Entry;
     type Completion = cqueue::Entry;
+    const MAY_MERGE: bool = true;
 
     fn entry(&mut self, io: &Io, buffer: *mut u8, _fixed: bool) -> squeue::Entry {
         let read = opcode::Read::new(Fixed(0), buffer, io.len_bytes);
