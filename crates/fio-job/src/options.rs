@@ -87,7 +87,9 @@ options! {
             drive null:");
     "iodepth" => Converted("`--iodepth`; 1 with a synchronous engine");
     "iodepth_batch" | "iodepth_batch_submit" =>
-        NoEffect("assay submits together what completed together, and as many are in flight");
+        NoEffect("assay submits together what completed together, and as many are in flight; \
+            contiguous I/Os reach the drive as they are, where fio's batches above 2 have the \
+            kernel merge them");
     "iodepth_batch_complete_min" | "iodepth_batch_complete" =>
         Converted("`--iodepth_batch_complete_min`");
     "iodepth_batch_complete_max" => NoEffect("assay takes every completion there is");
