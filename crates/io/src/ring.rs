@@ -44,7 +44,8 @@ const ENTER_GETEVENTS: u32 = 1;
 const ENTER_SQ_WAKEUP: u32 = 2;
 
 /// io_uring collects more entries of one system call in a plug, where the block layer merges
-/// contiguous ones to larger requests of the drive (Linux io_uring/io_uring.c, `IO_PLUG_THRESHOLD`).
+/// contiguous ones into larger requests of the drive (Linux, io_uring/io_uring.c,
+/// `IO_PLUG_THRESHOLD`).
 const UNPLUGGED_ENTRIES: usize = 2;
 
 /// A dropped ring waits so long for I/Os in flight; after that their memory is leaked instead of
