@@ -27,6 +27,7 @@ class Options:
     block_shift: int = 9
     blocks: int = 1 << 20
     mdts: int = 0
+    identifies: bool = True  # Identify data come before the completion of their command
     metadata_bytes: int = 0
     entries: int = 1024  # CAP.MQES + 1
     stride: int = 0  # CAP.DSTRD
@@ -321,7 +322,7 @@ class Drive:
         if opcode == IDENTIFY:
             if pointer % PAGE:
                 self.breach(f"Identify to {pointer:#x}")
-            for at in range(0, PAGE, 256):
+            for at in range(0, PAGE if self.options.identifies else 0, 256):
                 self._write_host(pointer + at, self._identify(words[0] & 0xFF, namespace)[at : at + 256])
             return 0, 0
         if opcode == SET_FEATURES and words[0] & 0xFF == 7:
@@ -364,6 +365,9 @@ class Drive:
         if first + count > self.options.blocks:
             return 0, LBA_OUT_OF_RANGE
         block = 1 << self.options.block_shift
+        if self.options.mdts and count * block > PAGE << self.options.mdts:
+            self.breach(f"{count * block} bytes are beyond MDTS {self.options.mdts}")
+            return 0, INVALID_FIELD
         pieces = await self._pieces(*struct.unpack_from("<QQ", entry, 24), count * block)
         if opcode == WRITE:
             data = await self._gather(pieces)

@@ -678,7 +678,7 @@ bring_up_fails("with_large_pages", 22, 10, smallest_page=1)
 bring_up_fails("never_ready", 31, 12, gets_ready=False)
 bring_up_fails("fatal", 31, 13, fatal_at_enable=True, gets_ready=False)
 bring_up_fails("identify_fails", 32, 15, admin_faults={IDENTIFY: HARD_ERROR})
-bring_up_fails("small_mdts", 32, 17, mdts=1)
+bring_up_fails("without_identify_data", 32, 17, identifies=False)
 bring_up_fails("odd_block_size", 34, 18, block_shift=10)
 bring_up_fails("metadata", 34, 19, metadata_bytes=8)
 bring_up_fails("one_queue", 35, 20, queues=1)
@@ -714,6 +714,55 @@ async def doorbell_stride(bench):
     await bench.replay(0, 3)
 
 
+# ---- Drives whose MDTS is below a chunk: a chunk is several commands
+
+
+async def split(bench):
+    """Whole and short chunks, both directions alone and beside each other."""
+    part = 4096 << bench.options.mdts
+    for first, length in ((0, 5 * bench.chunk), (10, bench.chunk + part + 1), (20, 2 * bench.chunk - 1)):
+        before = await bench.registers.read("drive.COMMANDS")
+        await bench.record(first, bench.random_bytes(length))
+        assert await bench.registers.read("drive.COMMANDS") - before == -(-length // part)
+        await bench.replay(first, -(-length // bench.chunk), length=length)
+    assert all(count << bench.options.block_shift <= part for _, _, count in bench.drive.log)
+    await both(bench, 4)
+
+
+@scenario(mdts=1, delay_cycles=(20, 1000), shuffled=True)
+async def split_chunks(bench):
+    await split(bench)
+
+
+@scenario(mdts=1, block_shift=12, pauses=0.2, memory_pauses=0.2, list_bytes=64)
+async def split_chunks_of_large_blocks(bench):
+    await split(bench)
+
+
+@scenario(mdts=1, faults={(WRITE, n): MEDIA_ERROR for n in (1, 2, 5, 7)} | {(READ, n): MEDIA_ERROR for n in (0, 3)})
+async def split_chunks_retry_each_command(bench):
+    await bench.record(0, bench.random_bytes(4 * bench.chunk))
+    await bench.replay(0, 4)
+    assert bench.drive.counts[True, WRITE] == 8 + 4 and bench.drive.counts[True, READ] == 8 + 2
+
+
+@scenario(mdts=1, delay_cycles=(20, 2000), faults={(WRITE, 5): HARD_ERROR})
+async def split_chunk_with_a_command_that_fails(bench):
+    """The chunk has failed and is not counted; DEVICE_STATUS names the command."""
+    bench.send(bench.random_bytes(5 * bench.chunk))
+    await bench.start("write", 4, 5)
+    status = await bench.ended("write")
+    assert "DEVICE_ERROR" in status and "FINISHED" not in status, status
+    failure = await bench.registers.fields("write.DEVICE_STATUS")
+    count = await bench.registers.read("write.BYTES")
+    assert failure["STATUS_FIELD"] == HARD_ERROR and failure["LBA"] * 512 % 8192 == 0, failure
+    assert 0 <= failure["LBA"] * 512 - 4 * bench.chunk - count < bench.chunk, (failure, count)
+    written = {first for opcode, first, _ in bench.drive.log if opcode == WRITE}
+    assert failure["LBA"] not in written, "the command that failed is another one"
+    await bench.drop_rest()
+    await bench.works()
+
+
 # ---- Random parameters
 
 
@@ -724,6 +773,7 @@ def random_scenario(number):
         "block_shift": rng.choice((9, 12)), "stride": rng.choice((0, 0, 1, 4)), "max_payload": rng.choice((0, 1, 2)),
         "delay_cycles": (10, longest), "in_flight": rng.choice((1, 2, 8)), "shuffled": rng.random() < 0.5,
         "list_bytes": rng.choice((0, 64, 128)), "ready_cycles": rng.randint(1, 3000),
+        "mdts": rng.choice((0, 1, 2, 5)),
         "pauses": rng.choice((0, 0.2, 0.5)), "memory_pauses": rng.choice((0, 0.3)), "latency_cycles": rng.choice((1, 50, 300)),
         "faults": {(rng.choice((READ, WRITE)), rng.randrange(12)): MEDIA_ERROR for _ in range(rng.choice((0, 0, 2)))},
     }

@@ -28,6 +28,7 @@ module nvs_completer_answer #(
   localparam int unsigned PageWidth   = $clog2(ChunkPages),
   localparam int unsigned SlotWidth   = $clog2(Slots),
   localparam int unsigned IndexWidth  = $clog2(Entries),
+  localparam int unsigned TagWidth    = IndexWidth - 1,
   localparam int unsigned BeatBytes   = DataWidth / 8,
   localparam int unsigned BeatShift   = $clog2(BeatBytes),
   localparam int unsigned ListWidth   = 1 + SlotWidth + PageWidth + 3,        // of all PRP lists
@@ -57,7 +58,9 @@ module nvs_completer_answer #(
 
   output logic [2*IndexWidth-1:0] record_index_o,
   input  logic [1:0]              record_flush_i,
+  input  logic [2*TagWidth-1:0]   record_tag_i,
   input  logic [2*SlotWidth-1:0]  record_slot_i,
+  input  logic [2*PageWidth-1:0]  record_page_i,
   input  logic [2*64-1:0]         record_lba_i,
   input  logic [2*16-1:0]         record_blocks_i,
 
@@ -113,11 +116,15 @@ module nvs_completer_answer #(
 
   // The record of the direction.
   logic                 flush_q;
+  logic [TagWidth-1:0]  tag_q;
   logic [SlotWidth-1:0] slot_q;
+  logic [PageWidth-1:0] page_q;
   logic [63:0]          lba_q;
   logic [15:0]          blocks_q;
   always_ff @(posedge clk_i) begin
     flush_q  <= record_flush_i[replay_q];
+    tag_q    <= replay_q ? record_tag_i[TagWidth +: TagWidth] : record_tag_i[0 +: TagWidth];
+    page_q   <= replay_q ? record_page_i[PageWidth +: PageWidth] : record_page_i[0 +: PageWidth];
     slot_q   <= replay_q ? record_slot_i[SlotWidth +: SlotWidth] : record_slot_i[0 +: SlotWidth];
     lba_q    <= replay_q ? record_lba_i[127:64] : record_lba_i[63:0];
     blocks_q <= replay_q ? record_blocks_i[31:16] : record_blocks_i[15:0];
@@ -129,13 +136,16 @@ module nvs_completer_answer #(
   nvs_completer_entry #(
     .ChunkPages(ChunkPages),
     .Slots     (Slots),
+    .Entries   (Entries),
     .Drive     (Drive),
     .BusBase   (BusBase),
     .Namespace (Namespace)
   ) u_entry (
     .replay_i     (replay_q),
     .flush_i      (flush_q),
+    .tag_i        (tag_q),
     .slot_i       (slot_q),
+    .page_i       (page_q),
     .lba_i        (lba_q),
     .blocks_i     (blocks_q),
     .block_shift_i,

@@ -8,20 +8,24 @@
 //
 // Invariants, proven in formal/nvs_completer_entry.svh:
 //   - opcode, CID, NSID, first block and number of blocks are those of the record; the fields that a flush does not use are zero;
-//   - PRP1 is the first page of the slot; PRP2 is zero for one page, page 1 for two, and the slot's PRP list for more.
+//   - PRP1 is the first page; PRP2 is zero for one page, the next page for two, and the slot's PRP list from that on for more.
 
 module nvs_completer_entry #(
   parameter  int unsigned ChunkPages = 32,
   parameter  int unsigned Slots      = 32,
+  parameter  int unsigned Entries    = 64,
   parameter  int unsigned Drive      = 0,
   parameter  logic [63:0] BusBase    = 64'h0,
   parameter  logic [31:0] Namespace  = 32'd1,
   localparam int unsigned PageWidth  = $clog2(ChunkPages),
-  localparam int unsigned SlotWidth  = $clog2(Slots)
+  localparam int unsigned SlotWidth  = $clog2(Slots),
+  localparam int unsigned TagWidth   = $clog2(Entries) - 1
 ) (
   input  logic                 replay_i,
   input  logic                 flush_i,
+  input  logic [TagWidth-1:0]  tag_i,
   input  logic [SlotWidth-1:0] slot_i,
+  input  logic [PageWidth-1:0] page_i,  // even
   input  logic [63:0]          lba_i,
   input  logic [15:0]          blocks_i,
   input  logic [3:0]           block_shift_i,
@@ -40,9 +44,9 @@ module nvs_completer_entry #(
   assign two_pages    = large_blocks ? blocks_i <= 16'd2 : blocks_i <= 16'd16;
 
   logic [39:0] first_page, second_page, list, second;
-  assign first_page  = 40'({replay_i, 2'(Drive), slot_i, PageWidth'(0), 12'h000});
-  assign second_page = 40'({replay_i, 2'(Drive), slot_i, PageWidth'(1), 12'h000});
-  assign list        = ListBase + 40'({replay_i, slot_i, PageWidth'(0), 3'b000});
+  assign first_page  = 40'({replay_i, 2'(Drive), slot_i, page_i, 12'h000});
+  assign second_page = 40'({replay_i, 2'(Drive), slot_i, page_i | PageWidth'(1), 12'h000});
+  assign list        = ListBase + 40'({replay_i, slot_i, page_i, 3'b000});
   assign second      = two_pages ? second_page : list;
 
   logic [7:0] opcode;
@@ -51,7 +55,7 @@ module nvs_completer_entry #(
   always_comb begin
     entry_o          = '0;
     entry_o[7:0]     = opcode;
-    entry_o[31:16]   = flush_i ? 16'(Slots) : 16'(slot_i);
+    entry_o[31:16]   = flush_i ? 16'(Entries / 2) : 16'(tag_i);
     entry_o[63:32]   = Namespace;
     if (!flush_i) begin
       entry_o[255:192] = BusBase | 64'(first_page);                     // PRP1

@@ -28,6 +28,7 @@ module nvs_completer_read #(
   localparam int unsigned PageWidth   = $clog2(ChunkPages),
   localparam int unsigned SlotWidth   = $clog2(Slots),
   localparam int unsigned IndexWidth  = $clog2(Entries),
+  localparam int unsigned TagWidth    = IndexWidth - 1,
   localparam int unsigned RingWidth   = 1 + 2 + SlotWidth + PageWidth + 12
 ) (
   input  logic                    clk_i,
@@ -56,7 +57,9 @@ module nvs_completer_read #(
 
   output logic [2*IndexWidth-1:0] record_index_o,
   input  logic [1:0]              record_flush_i,
+  input  logic [2*TagWidth-1:0]   record_tag_i,
   input  logic [2*SlotWidth-1:0]  record_slot_i,
+  input  logic [2*PageWidth-1:0]  record_page_i,
   input  logic [2*64-1:0]         record_lba_i,
   input  logic [2*16-1:0]         record_blocks_i,
 

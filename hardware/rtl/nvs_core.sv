@@ -317,6 +317,7 @@ module nvs_core #(
   logic [2*64-1:0] cmd_lba;
   logic [2*16-1:0] cmd_blocks;
   logic [2*SlotWidth*Drives-1:0] retire_slot;
+  logic [2*PageWidth*Drives-1:0] retire_page;
   logic [2*15*Drives-1:0] retire_status;
   logic [2*Drives-1:0] retire_failed;
 
@@ -388,6 +389,7 @@ module nvs_core #(
       .queue_retire_ready_o (retire_ready[Drives*i +: Drives]),
       .queue_retire_flush_i (retire_flush[Drives*i +: Drives]),
       .queue_retire_slot_i  (retire_slot[SlotWidth*Drives*i +: SlotWidth*Drives]),
+      .queue_retire_page_i  (retire_page[PageWidth*Drives*i +: PageWidth*Drives]),
       .queue_retire_status_i(retire_status[15*Drives*i +: 15*Drives]),
       .queue_retire_failed_i(retire_failed[Drives*i +: Drives]),
       .queue_late_i         (queue_late[Drives*i +: Drives]),
@@ -524,6 +526,7 @@ module nvs_core #(
     assign aw_whole = is_whole(dev_aw_len_i[8*d +: 8], dev_aw_size_i[3*d +: 3], dev_aw_burst_i[2*d +: 2]);
     assign ar_whole = is_whole(dev_ar_len_i[8*d +: 8], dev_ar_size_i[3*d +: 3], dev_ar_burst_i[2*d +: 2]);
     logic [2*SlotWidth-1:0] retire_slot_d;
+    logic [2*PageWidth-1:0] retire_page_d;
     logic [29:0] retire_status_d;
 
     nvs_drive #(
@@ -571,6 +574,7 @@ module nvs_core #(
       .retire_ready_i ({retire_ready[Drives*1+d], retire_ready[Drives*0+d]}),
       .retire_flush_o (retire_flush_d),
       .retire_slot_o  (retire_slot_d),
+      .retire_page_o  (retire_page_d),
       .retire_status_o(retire_status_d),
       .retire_failed_o(retire_failed_d),
       .release_i      ({replay_release[d], record_release_q[d]}),
@@ -647,6 +651,7 @@ module nvs_core #(
       assign queue_late[Drives*i+d]    = late_d[i];
       assign queue_idle[Drives*i+d]    = idle_d[i];
       assign retire_slot[SlotWidth*Drives*i+SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
+      assign retire_page[PageWidth*Drives*i+PageWidth*d +: PageWidth] = retire_page_d[PageWidth*i +: PageWidth];
       assign retire_status[15*Drives*i+15*d +: 15]             = retire_status_d[15*i +: 15];
     end
 

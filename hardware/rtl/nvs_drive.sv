@@ -1,6 +1,6 @@
 // Everything that belongs to one drive: sequencer, register access, what the drive reads and writes, and its two queue pairs.
 //
-// Purpose: joins nvs_init, nvs_requester, nvs_completer and, per direction, nvs_queues. No logic of its own but counters.
+// Purpose: joins nvs_init, nvs_requester, nvs_completer and, per direction, nvs_split and nvs_queues. No logic of its own but counters.
 //
 // Interface: vectors of two are per direction, 0 record, 1 replay. `dev_*`, `bar_*`: see nvs_core. `mem_*`: this drive's master of nvs_memory.
 //   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory); completions
@@ -24,8 +24,10 @@ module nvs_drive #(
   parameter  int unsigned PollShift    = 10,
   parameter  int unsigned TimeoutTicks = 50000,
   localparam int unsigned BeatBytes  = DataWidth / 8,
+  localparam int unsigned PageWidth  = $clog2(ChunkPages),
   localparam int unsigned SlotWidth  = $clog2(Slots),
   localparam int unsigned IndexWidth = $clog2(Entries),
+  localparam int unsigned TagWidth   = IndexWidth - 1,
   localparam int unsigned RingWidth  = 1 + 2 + SlotWidth + $clog2(ChunkPages) + 12
 ) (
   input  logic                   clk_i,
@@ -60,6 +62,7 @@ module nvs_drive #(
   input  logic [1:0]             retire_ready_i,
   output logic [1:0]             retire_flush_o,
   output logic [2*SlotWidth-1:0] retire_slot_o,
+  output logic [2*PageWidth-1:0] retire_page_o,
   output logic [29:0]            retire_status_o,
   output logic [1:0]             retire_failed_o,
   input  logic [1:0]             release_i,
@@ -152,7 +155,6 @@ module nvs_drive #(
 
   nvs_init #(
     .DataWidth(DataWidth),
-    .ChunkPages(ChunkPages),
     .Entries(Entries),
     .BusBase(BusBase),
     .Namespace(Namespace),
@@ -220,7 +222,9 @@ module nvs_drive #(
   // What the drive reads and writes.
   logic [2*IndexWidth-1:0] record_index;
   logic [1:0]              record_flush;
+  logic [2*TagWidth-1:0]   record_tag;
   logic [2*SlotWidth-1:0]  record_slot;
+  logic [2*PageWidth-1:0]  record_page;
   logic [127:0]            record_lba;
   logic [31:0]             record_blocks;
   logic [1:0]              cqe_valid;
@@ -245,7 +249,9 @@ module nvs_drive #(
     .block_shift_i(block_shift_o),
     .record_index_o (record_index),
     .record_flush_i (record_flush),
+    .record_tag_i   (record_tag),
     .record_slot_i  (record_slot),
+    .record_page_i  (record_page),
     .record_lba_i   (record_lba),
     .record_blocks_i(record_blocks),
     .admin_opcode_i(admin_opcode),
@@ -273,12 +279,60 @@ module nvs_drive #(
   );
 
   // The queue pairs.
-  logic [1:0] queue_error, cmd_ready;
+  logic [1:0] queue_error, part_valid, part_ready;
   logic [1:0] accepted_q;
   logic       access_error_q, queue_error_q;
-  assign cmd_ready_o = cmd_ready & {2{ready_o}};
   for (genvar i = 0; i < 2; i++) begin : gen_queues
+    logic                 part_flush, part_last, done_valid, done_ready, done_flush, done_last, done_failed, done_idle;
+    logic [63:0]          part_lba;
+    logic [15:0]          part_blocks;
+    logic [SlotWidth-1:0] part_slot;
+    logic [PageWidth-1:0] part_page, done_page;
+    logic [14:0]          done_status;
+    nvs_split #(
+      .ChunkPages(ChunkPages),
+      .Slots(Slots)
+    ) u_split (
+      .clk_i,
+      .rst_ni,
+      .clear_i (clear),
+      .enable_i(ready_o),
+      .rewind_i(rewind_i[i]),
+      .block_shift_i(block_shift_o),
+      .max_pages_i  (max_transfer_pages_o),
+      .cmd_valid_i (cmd_valid_i[i]),
+      .cmd_ready_o (cmd_ready_o[i]),
+      .cmd_flush_i (cmd_flush_i[i]),
+      .cmd_lba_i   (cmd_lba_i[64*i +: 64]),
+      .cmd_blocks_i(cmd_blocks_i[16*i +: 16]),
+      .retire_valid_o (retire_valid_o[i]),
+      .retire_ready_i (retire_ready_i[i]),
+      .retire_flush_o (retire_flush_o[i]),
+      .retire_slot_o  (retire_slot_o[SlotWidth*i +: SlotWidth]),
+      .retire_page_o  (retire_page_o[PageWidth*i +: PageWidth]),
+      .retire_status_o(retire_status_o[15*i +: 15]),
+      .retire_failed_o(retire_failed_o[i]),
+      .release_i(release_i[i]),
+      .idle_o   (idle_o[i]),
+      .part_valid_o (part_valid[i]),
+      .part_ready_i (part_ready[i]),
+      .part_flush_o (part_flush),
+      .part_lba_o   (part_lba),
+      .part_blocks_o(part_blocks),
+      .part_slot_o  (part_slot),
+      .part_page_o  (part_page),
+      .part_last_o  (part_last),
+      .done_valid_i (done_valid),
+      .done_ready_o (done_ready),
+      .done_flush_i (done_flush),
+      .done_last_i  (done_last),
+      .done_page_i  (done_page),
+      .done_status_i(done_status),
+      .done_failed_i(done_failed),
+      .done_idle_i  (done_idle)
+    );
     nvs_queues #(
+      .ChunkPages(ChunkPages),
       .Slots(Slots),
       .Entries(Entries),
       .HeadBatch(Entries < 16 ? Entries / 2 : 8)
@@ -287,15 +341,19 @@ module nvs_drive #(
       .rst_ni,
       .tick_i,
       .clear_i (clear),
-      .rewind_i(rewind_i[i]),
-      .cmd_valid_i (cmd_valid_i[i] && ready_o),
-      .cmd_ready_o (cmd_ready[i]),
-      .cmd_flush_i (cmd_flush_i[i]),
-      .cmd_lba_i   (cmd_lba_i[64*i +: 64]),
-      .cmd_blocks_i(cmd_blocks_i[16*i +: 16]),
+      .cmd_valid_i (part_valid[i]),
+      .cmd_ready_o (part_ready[i]),
+      .cmd_flush_i (part_flush),
+      .cmd_lba_i   (part_lba),
+      .cmd_blocks_i(part_blocks),
+      .cmd_slot_i  (part_slot),
+      .cmd_page_i  (part_page),
+      .cmd_last_i  (part_last),
       .record_index_i (record_index[IndexWidth*i +: IndexWidth]),
       .record_flush_o (record_flush[i]),
+      .record_tag_o   (record_tag[TagWidth*i +: TagWidth]),
       .record_slot_o  (record_slot[SlotWidth*i +: SlotWidth]),
+      .record_page_o  (record_page[PageWidth*i +: PageWidth]),
       .record_lba_o   (record_lba[64*i +: 64]),
       .record_blocks_o(record_blocks[16*i +: 16]),
       .cqe_valid_i (cqe_valid[i]),
@@ -303,13 +361,13 @@ module nvs_drive #(
       .cqe_phase_i (cqe_phase),
       .cqe_cid_i   (cqe_cid),
       .cqe_status_i(cqe_status),
-      .retire_valid_o (retire_valid_o[i]),
-      .retire_ready_i (retire_ready_i[i]),
-      .retire_flush_o (retire_flush_o[i]),
-      .retire_slot_o  (retire_slot_o[SlotWidth*i +: SlotWidth]),
-      .retire_status_o(retire_status_o[15*i +: 15]),
-      .retire_failed_o(retire_failed_o[i]),
-      .release_i(release_i[i]),
+      .retire_valid_o (done_valid),
+      .retire_ready_i (done_ready),
+      .retire_flush_o (done_flush),
+      .retire_last_o  (done_last),
+      .retire_page_o  (done_page),
+      .retire_status_o(done_status),
+      .retire_failed_o(done_failed),
       .sq_db_valid_o(sq_db_valid[i]),
       .sq_db_ready_i(sq_db_ready[i]),
       .sq_db_value_o(sq_db_value[IndexWidth*i +: IndexWidth]),
@@ -319,7 +377,7 @@ module nvs_drive #(
       .timeout_us_i,
       .age_us_o(age_us_o[32*i +: 32]),
       .late_o (late_o[i]),
-      .idle_o (idle_o[i]),
+      .idle_o (done_idle),
       .error_o(queue_error[i])
     );
   end
@@ -338,7 +396,7 @@ module nvs_drive #(
     end else begin
       access_error_q    <= access_error;
       queue_error_q     <= ready_o && queue_error != 2'b00;
-      accepted_q        <= cmd_valid_i & cmd_ready_o;
+      accepted_q        <= part_valid & part_ready;
       commands_o        <= commands_o + 32'(accepted_q[0]) + 32'(accepted_q[1]);
       protocol_errors_o <= protocol_errors_o + 32'(access_error_q) + 32'(queue_error_q);
       // Bits of LOST. Only a drive that is ready can be lost, but a late access may be reported in the cycle after.

@@ -90,7 +90,7 @@
 //       14  no completion of an admin command in 10 s
 //       15  admin command failed
 //       16  admin completion at a wrong place, with a wrong phase or a wrong identifier
-//       17  largest transfer (MDTS) is below a chunk
+//       17  the Identify data did not come
 //       18  block size is neither 512 nor 4096 bytes, or no such namespace
 //       19  blocks have metadata
 //       20  fewer than 2 queue pairs
@@ -111,7 +111,6 @@
 
 module nvs_init #(
   parameter  int unsigned DataWidth   = 128,
-  parameter  int unsigned ChunkPages  = 32,
   parameter  int unsigned Entries     = 64,     // of each I/O queue
   parameter  logic [63:0] BusBase     = 64'h0,
   parameter  logic [31:0] Namespace   = 32'd1,
@@ -187,7 +186,7 @@ module nvs_init #(
 
   localparam logic [4:0] ReasonNone = 0, ReasonAccess = 1, ReasonGone = 2, ReasonTimeout = 3, ReasonEndpoint = 4, ReasonClass = 5,
     ReasonCapability = 6, ReasonBar = 7, ReasonEntries = 8, ReasonCommandSet = 9, ReasonPageSize = 10, ReasonDisable = 11,
-    ReasonEnable = 12, ReasonFatal = 13, ReasonCommand = 14, ReasonStatus = 15, ReasonCompletion = 16, ReasonTransfer = 17,
+    ReasonEnable = 12, ReasonFatal = 13, ReasonCommand = 14, ReasonStatus = 15, ReasonCompletion = 16, ReasonIdentify = 17,
     ReasonBlockSize = 18, ReasonMetadata = 19, ReasonQueues = 20, ReasonShutdown = 21;
 
   // State. An admin step goes through Tail (doorbell), Wait (completion) and Head (doorbell).
@@ -210,6 +209,7 @@ module nvs_init #(
   logic [2:0]  payload_q;
   logic        tags_q;
   logic [63:0] cap_q, blocks_q;
+  logic        mdts_any_q;               // it came in this bring-up
   logic [3:0]  mdts_q;                   // 0: unlimited
   logic [5:0]  format_q;
   logic        block_512_q, block_4096_q, metadata_q, queues_q;
@@ -356,7 +356,7 @@ module nvs_init #(
     // What the command brought is checked with its head doorbell.
     if (part_q == Head) begin
       case (step_q)
-        StepController: if (mdts_q != '0 && mdts_q < 4'($clog2(ChunkPages))) verdict = ReasonTransfer;
+        StepController: if (!mdts_any_q) verdict = ReasonIdentify;
         StepFormat: begin
           if (!block_512_q && !block_4096_q) verdict = ReasonBlockSize;
           if (metadata_q) verdict = ReasonMetadata;
@@ -574,6 +574,7 @@ module nvs_init #(
       tags_q       <= 1'b0;
       cap_q        <= '0;
       blocks_q     <= '0;
+      mdts_any_q   <= 1'b0;
       mdts_q       <= '0;
       format_q     <= '0;
       block_512_q  <= 1'b0;
@@ -591,7 +592,10 @@ module nvs_init #(
       end
 
       if (cqe_good) queues_q <= admin_cqe_dw0_i[15:0] != '0 && admin_cqe_dw0_i[31:16] != '0;
-      if (at_mdts) mdts_q <= mdts[7:4] != '0 ? 4'd0 : mdts[3:0];
+      if (at_mdts) begin
+        mdts_any_q <= 1'b1;
+        mdts_q     <= mdts[7:4] != '0 ? 4'd0 : mdts[3:0];
+      end
       if (at_size && identify_strb_i[0]) blocks_q[31:0] <= identify_data_i[31:0];
       if (at_size && identify_strb_i[4]) blocks_q[63:32] <= identify_data_i[63:32];
       if (at_flbas) format_q <= {formats[7:4] != '0 ? flbas[6:5] : 2'b00, flbas[3:0]};
@@ -601,9 +605,9 @@ module nvs_init #(
         metadata_q   <= format[15:0] != '0;
       end
 
-      // Nothing of an earlier bring-up passes for what a drive did not send: 2 pages are always too few.
+      // Nothing of an earlier bring-up passes for what a drive did not send.
       if (leave_link) begin
-        mdts_q       <= 4'd1;
+        mdts_any_q   <= 1'b0;
         block_512_q  <= 1'b0;
         block_4096_q <= 1'b0;
       end

@@ -1,61 +1,69 @@
-// Submission and completion queue of one direction, with the slots of its ring.
+// Submission and completion queue of one direction.
 //
-// Purpose: turns chunks into NVMe commands and completions into chunks in stream order. The drive reads submission entries and writes
-// completion entries through nvs_completer; no queue memory exists besides one record per submission entry.
+// Purpose: turns commands of nvs_split into submission entries and completions into retirements in stream order. The drive reads submission
+// entries and writes completion entries through nvs_completer; no queue memory exists besides one record per command.
 //
-// Terms: a *slot* is one chunk buffer of the ring and, at the same time, the command identifier (CID) of its command, so an identifier
-// is never in use twice (NVMe Base 2.0c, 3.3.3.1). CID `Slots` is the flush.
+// Terms: a *tag* is the command identifier (CID) of a command, from its acceptance to its retirement, so an identifier is never in use
+// twice (NVMe Base 2.0c, 3.3.3.1). Tags are given out in turn; there are half as many as entries. CID `Entries / 2` is the flush.
 //
-//   command accepted        completion, any order       retired, stream order          released
-//   free slot ------------> outstanding --------------> complete ------------------> retired ------------> free
+//   command accepted        completion, any order       retired, stream order
+//   free tag -------------> outstanding --------------> complete ------------------> free
 //
 // A completion that reports a failure and allows another try (Do Not Retry, DNR, is 0) sends its command again, up to Retries times; until
-// then the command stays outstanding. A status succeeds by its code and type alone (NVMe Base 2.0c, 3.3.3.2.1); More, DNR and the retry
-// delay are no failure.
+// then the command stays outstanding. It takes its place in the queue in a cycle without a new command, so it delays none. A status succeeds
+// by its code and type alone (NVMe Base 2.0c, 3.3.3.2.1); More, DNR and the retry delay are no failure.
 //
 // Interface:
-//   cmd_*      next command of the stream; a data command takes the next slot, a flush waits until nothing is outstanding
+//   cmd_*      next command of the stream; a data command takes the next tag, a flush waits until nothing is outstanding. cmd_slot_i,
+//              cmd_page_i: where its data begin in the ring; cmd_last_i: the last one of its chunk
 //   record_*   read port of the submission records, data one cycle after the index, for the entry that the drive fetches
 //   cqe_*      completion entry as written by the drive; `cqe_index_i` is its place in the queue
 //   retire_*   oldest command that has not retired, when it is complete; valid/ready
-//   rewind_i   slots are given out from 0 on again; has an effect only while no command is outstanding
-//   release_i  the oldest retired data slot may be used again (a record: at once; a replay: when the stream has taken it)
 //   sq_db_*, cq_db_*  doorbell writes: valid/ready, always with the newest value
 //   age_us_o   microseconds for which the command that is outstanding and the oldest such has been that; late_o: level, it is
 //              timeout_us_i or more; 0: no limit. A command that is complete and waits for its retirement has no age
 //   error_o    pulse: a completion with the wrong phase, place or identifier; it is ignored
 //
 // Invariants, proven in formal/nvs_queues.svh:
-//   - a slot is given to a command only when it is free, and released only after it retired;
+//   - a tag is given to a command only when it is free, and it is free again when that has retired;
 //   - commands retire in the order of their acceptance, each after exactly one completion;
 //   - unfetched records are never overwritten: commands in flight are fewer than entries;
 //   - while a flush is outstanding it is the only command;
+//   - a command that is sent again delays no new one;
 //   - doorbells never pass the pointer they report;
 //   - an age is that of a command without a completion.
 
 module nvs_queues #(
-  parameter  int unsigned Slots     = 32,  // a power of two
-  parameter  int unsigned Entries   = 64,  // of both queues; a power of two above Slots
+  parameter  int unsigned ChunkPages = 32,
+  parameter  int unsigned Slots     = 32,
+  parameter  int unsigned Entries   = 64,  // of both queues; a power of two
   parameter  int unsigned HeadBatch = 8,   // completion entries per head doorbell, unless nothing is outstanding; below Entries
   parameter  int unsigned Retries   = 3,   // of a command; at most 3
+  localparam int unsigned Tags      = Entries / 2,
+  localparam int unsigned PageWidth = $clog2(ChunkPages),
   localparam int unsigned SlotWidth = $clog2(Slots),
+  localparam int unsigned TagWidth  = $clog2(Tags),
   localparam int unsigned IndexWidth = $clog2(Entries)
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic                  tick_i,
   input  logic                  clear_i,  // controller reset: the queues begin anew; all commands are given up
-  input  logic                  rewind_i,
 
   input  logic                  cmd_valid_i,
   output logic                  cmd_ready_o,
   input  logic                  cmd_flush_i,
   input  logic [63:0]           cmd_lba_i,
   input  logic [15:0]           cmd_blocks_i,
+  input  logic [SlotWidth-1:0]  cmd_slot_i,
+  input  logic [PageWidth-1:0]  cmd_page_i,
+  input  logic                  cmd_last_i,
 
   input  logic [IndexWidth-1:0] record_index_i,
   output logic                  record_flush_o,
+  output logic [TagWidth-1:0]   record_tag_o,
   output logic [SlotWidth-1:0]  record_slot_o,
+  output logic [PageWidth-1:0]  record_page_o,
   output logic [63:0]           record_lba_o,
   output logic [15:0]           record_blocks_o,
 
@@ -68,11 +76,10 @@ module nvs_queues #(
   output logic                  retire_valid_o,
   input  logic                  retire_ready_i,
   output logic                  retire_flush_o,
-  output logic [SlotWidth-1:0]  retire_slot_o,
+  output logic                  retire_last_o,
+  output logic [PageWidth-1:0]  retire_page_o,
   output logic [14:0]           retire_status_o,
   output logic                  retire_failed_o,  // the status is no success
-
-  input  logic                  release_i,
 
   output logic                  sq_db_valid_o,
   input  logic                  sq_db_ready_i,
@@ -96,10 +103,11 @@ module nvs_queues #(
     $error("Retries must be at most 3");
   end
 
-  // Slot counters run modulo 2 * Slots, so that full and empty differ.
-  logic [SlotWidth:0]  accepted_q, retired_q, released_q;
-  logic [Slots-1:0]    outstanding_q;  // accepted and not completed, one bit per slot
-  logic [14:0]         status_q [Slots];
+  // Tag counters run modulo 2 * Tags, so that full and empty differ.
+  logic [TagWidth:0]   accepted_q, retired_q;
+  logic [Tags-1:0]     outstanding_q;  // accepted and not completed, one bit per tag
+  logic [14:0]         status_q [Tags];
+  logic [PageWidth:0]  places [Tags];  // of each command its first page, and whether it is the last one of its chunk
   logic                flush_busy_q, flush_complete_q;
   logic [14:0]         flush_status_q;
 
@@ -109,84 +117,95 @@ module nvs_queues #(
   logic none_unretired;
   assign none_unretired = accepted_q == retired_q;
 
-  // A command that is sent again: it has its place in the queue in the cycle after its completion, before a new one.
-  logic                 resend_q, resend_flush_q;
-  logic [SlotWidth-1:0] resend_slot_q;
-  logic [1:0]           resend_try_q;  // how often it will have been sent again
-
   // Commands. The flush waits for the data commands before it; data commands wait for the flush.
-  logic slot_free, accept, accept_data, accept_flush;
-  assign slot_free    = accepted_q != {!released_q[SlotWidth], released_q[SlotWidth-1:0]};
-  assign cmd_ready_o  = !resend_q && !flush_busy_q && (cmd_flush_i ? none_unretired : slot_free);
+  logic tag_free, accept, accept_data, accept_flush;
+  assign tag_free     = accepted_q != {!retired_q[TagWidth], retired_q[TagWidth-1:0]};
+  assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? none_unretired : tag_free);
   assign accept       = cmd_valid_i && cmd_ready_o;
   assign accept_data  = accept && !cmd_flush_i;
   assign accept_flush = accept && cmd_flush_i;
 
-  // Records, in distributed memory: of each entry its command, of each command its blocks and how often it was sent again.
-  logic                 submit, submit_flush;
-  logic [SlotWidth-1:0] submit_slot, entry_slot;
-  logic                 entry_flush;
-  logic [SlotWidth:0]   entries [Entries];
-  logic [79:0]          records [Slots];
-  logic [1:0]           tries [2*Slots];  // the upper half is the flush's
-  assign submit       = accept || resend_q;
-  assign submit_flush = resend_q ? resend_flush_q : cmd_flush_i;
-  assign submit_slot  = resend_q ? resend_slot_q : accepted_q[SlotWidth-1:0];
-  assign {entry_flush, entry_slot} = entries[record_index_i];
+  // Commands that are to be sent again wait for a cycle without a new one: how often each will have been, then, and which it is.
+  logic [TagWidth+2:0] again [Tags];
+  logic [TagWidth:0]   again_in_q, again_out_q;
+  logic                again_any, again_full, resend, resend_flush;
+  logic [TagWidth-1:0] resend_tag;
+  logic [1:0]          resend_try;
+  assign again_any  = again_in_q != again_out_q;
+  assign again_full = again_in_q == {!again_out_q[TagWidth], again_out_q[TagWidth-1:0]};
+  assign resend     = again_any && !accept;
+  assign {resend_try, resend_flush, resend_tag} = again[again_out_q[TagWidth-1:0]];
+
+  // Records, in distributed memory: of each entry its command, of each command its place and blocks and how often it was sent again.
+  localparam int unsigned RecordWidth = SlotWidth + PageWidth + 80;
+  logic                   submit, submit_flush;
+  logic [TagWidth-1:0]    submit_tag, entry_tag;
+  logic                   entry_flush;
+  logic [TagWidth:0]      entries [Entries];
+  logic [RecordWidth-1:0] records [Tags];
+  logic [1:0]             tries [2*Tags];  // the upper half is the flush's
+  assign submit       = accept || resend;
+  assign submit_flush = accept ? cmd_flush_i : resend_flush;
+  assign submit_tag   = submit_flush ? '0 : accept ? accepted_q[TagWidth-1:0] : resend_tag;
+  assign {entry_flush, entry_tag} = entries[record_index_i];
   always_ff @(posedge clk_i) begin
     if (submit) begin
-      entries[sq_tail_q]                              <= {submit_flush, submit_slot};
-      tries[{submit_flush, submit_flush ? SlotWidth'(0) : submit_slot}] <= resend_q ? resend_try_q : 2'd0;
+      entries[sq_tail_q]                <= {submit_flush, submit_tag};
+      tries[{submit_flush, submit_tag}] <= accept ? 2'd0 : resend_try;
     end
-    if (accept_data) records[accepted_q[SlotWidth-1:0]] <= {cmd_lba_i, cmd_blocks_i};
-    record_flush_o                  <= entry_flush;
-    record_slot_o                   <= entry_slot;
-    {record_lba_o, record_blocks_o} <= records[entry_slot];
+    if (accept_data) begin
+      records[accepted_q[TagWidth-1:0]] <= {cmd_slot_i, cmd_page_i, cmd_lba_i, cmd_blocks_i};
+      places[accepted_q[TagWidth-1:0]]  <= {cmd_page_i, cmd_last_i};
+    end
+    record_flush_o <= entry_flush;
+    record_tag_o   <= entry_tag;
+    {record_slot_o, record_page_o, record_lba_o, record_blocks_o} <= records[entry_tag];
   end
 
-  // Completions. A slot is outstanding between acceptance and completion.
-  logic [SlotWidth-1:0] cqe_slot;
+  // Completions. A tag is outstanding between acceptance and completion.
+  logic [TagWidth-1:0] cqe_tag;
   logic cqe_in_place, cqe_of_flush, cqe_of_data, cqe_good;
-  assign cqe_slot     = cqe_cid_i[SlotWidth-1:0];
+  assign cqe_tag      = cqe_cid_i[TagWidth-1:0];
   assign cqe_in_place = cqe_index_i == cq_head_q && cqe_phase_i == cq_phase_q;
-  assign cqe_of_flush = cqe_cid_i == 16'(Slots) && flush_busy_q && !flush_complete_q;
-  assign cqe_of_data  = cqe_cid_i < 16'(Slots) && outstanding_q[cqe_slot];
+  assign cqe_of_flush = cqe_cid_i == 16'(Tags) && flush_busy_q && !flush_complete_q;
+  assign cqe_of_data  = cqe_cid_i < 16'(Tags) && outstanding_q[cqe_tag];
   assign cqe_good     = cqe_valid_i && cqe_in_place && (cqe_of_flush || cqe_of_data);
   assign error_o      = cqe_valid_i && !cqe_good;
 
-  // The identifier of the flush is a slot's with one bit more.
+  // The identifier of the flush is a tag with one bit more. No more commands wait than there are, unless a drive completes one twice; then
+  // the failure is final.
   logic       cqe_again, cqe_done;
   logic [1:0] cqe_tries;
-  assign cqe_tries = tries[cqe_cid_i[SlotWidth:0]];
-  assign cqe_again = cqe_good && cqe_status_i[10:0] != '0 && !cqe_status_i[14] && cqe_tries != 2'(Retries);
+  assign cqe_tries = tries[cqe_cid_i[TagWidth:0]];
+  assign cqe_again = cqe_good && cqe_status_i[10:0] != '0 && !cqe_status_i[14] && cqe_tries != 2'(Retries) && !again_full;
   assign cqe_done  = cqe_good && !cqe_again;
 
   // Retirement in stream order. A flush is alone, so it retires when it is complete. The outputs are flip-flops: the next command is
   // looked up in the cycle after a retirement, so commands retire in every other cycle at most.
-  logic        retire;
-  logic [14:0] head_status;
-  assign head_status    = flush_busy_q ? flush_status_q : status_q[retire_slot_o];
+  logic                retire;
+  logic [14:0]         head_status;
+  logic [TagWidth-1:0] head_tag;
+  assign head_tag       = retired_q[TagWidth-1:0];
+  assign head_status    = flush_busy_q ? flush_status_q : status_q[head_tag];
   assign retire_flush_o = flush_busy_q;
-  assign retire_slot_o  = retired_q[SlotWidth-1:0];
   assign retire         = retire_valid_o && retire_ready_i;
 
   always_ff @(posedge clk_i) begin
-    if (cqe_done && cqe_of_data)  status_q[cqe_slot] <= cqe_status_i;
+    if (cqe_done && cqe_of_data)  status_q[cqe_tag] <= cqe_status_i;
     if (cqe_done && cqe_of_flush) flush_status_q <= cqe_status_i;
+    if (cqe_again) again[again_in_q[TagWidth-1:0]] <= {cqe_tries + 2'd1, cqe_of_flush, cqe_tag};
     if (!retire_valid_o) begin
-      retire_status_o <= head_status;
-      retire_failed_o <= head_status[10:0] != '0;
+      retire_status_o                <= head_status;
+      retire_failed_o                <= head_status[10:0] != '0;
+      {retire_page_o, retire_last_o} <= places[head_tag];
     end
-    resend_flush_q <= cqe_of_flush;
-    resend_slot_q  <= cqe_slot;
-    resend_try_q   <= cqe_tries + 1'b1;
   end
 
   // The oldest outstanding command: from the oldest one that has not retired on, a counter passes those that are complete.
-  logic [SlotWidth:0] oldest_q;
-  logic               oldest_any, oldest_waits, waits;
+  logic [TagWidth:0] oldest_q;
+  logic              oldest_any, oldest_waits, waits;
   assign oldest_any   = oldest_q != accepted_q;
-  assign oldest_waits = outstanding_q[oldest_q[SlotWidth-1:0]];
+  assign oldest_waits = outstanding_q[oldest_q[TagWidth-1:0]];
   assign waits        = flush_busy_q ? !flush_complete_q : oldest_any && oldest_waits;
 
   // Doorbells. The head doorbell frees completion entries; the drive needs it only when the queue could fill up, and at the end.
@@ -204,7 +223,6 @@ module nvs_queues #(
     if (!rst_ni) begin
       accepted_q       <= '0;
       retired_q        <= '0;
-      released_q       <= '0;
       outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
@@ -215,12 +233,14 @@ module nvs_queues #(
       cq_phase_q       <= 1'b1;
       cq_due_q         <= 1'b0;
       retire_valid_o   <= 1'b0;
-      resend_q         <= 1'b0;
+      again_in_q       <= '0;
+      again_out_q      <= '0;
       oldest_q         <= '0;
       age_us_o         <= '0;
       late_o           <= 1'b0;
     end else if (clear_i) begin
-      resend_q         <= 1'b0;
+      again_in_q       <= '0;
+      again_out_q      <= '0;
       oldest_q         <= '0;
       age_us_o         <= '0;
       late_o           <= 1'b0;
@@ -228,7 +248,6 @@ module nvs_queues #(
       retire_valid_o   <= 1'b0;
       accepted_q       <= '0;
       retired_q        <= '0;
-      released_q       <= '0;
       outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
@@ -240,9 +259,9 @@ module nvs_queues #(
     end else begin
       if (submit)       sq_tail_q <= sq_tail_q + 1'b1;
       if (accept_data)  accepted_q <= accepted_q + 1'b1;
-      for (int unsigned s = 0; s < Slots; s++) begin
-        if (accept_data && accepted_q[SlotWidth-1:0] == SlotWidth'(s)) outstanding_q[s] <= 1'b1;
-        if (cqe_done && cqe_of_data && cqe_slot == SlotWidth'(s)) outstanding_q[s] <= 1'b0;
+      for (int unsigned t = 0; t < Tags; t++) begin
+        if (accept_data && accepted_q[TagWidth-1:0] == TagWidth'(t)) outstanding_q[t] <= 1'b1;
+        if (cqe_done && cqe_of_data && cqe_tag == TagWidth'(t)) outstanding_q[t] <= 1'b0;
       end
       if (accept_flush) flush_busy_q <= 1'b1;
 
@@ -251,7 +270,8 @@ module nvs_queues #(
         if (&cq_head_q) cq_phase_q <= !cq_phase_q;
         if (cqe_done && cqe_of_flush) flush_complete_q <= 1'b1;
       end
-      resend_q <= cqe_again;
+      if (cqe_again) again_in_q <= again_in_q + 1'b1;
+      if (resend) again_out_q <= again_out_q + 1'b1;
 
       if (oldest_any && !oldest_waits) oldest_q <= oldest_q + 1'b1;
       if (!waits) age_us_o <= '0;
@@ -259,7 +279,7 @@ module nvs_queues #(
       late_o <= waits && age_us_o >= timeout_us_i && timeout_us_i != '0;
 
       retire_valid_o <= retire_valid_o ? !retire_ready_i : flush_busy_q ? flush_complete_q
-                                                         : !none_unretired && !outstanding_q[retire_slot_o];
+                                                         : !none_unretired && !outstanding_q[head_tag];
       if (retire) begin
         if (flush_busy_q) begin
           flush_busy_q     <= 1'b0;
@@ -268,14 +288,6 @@ module nvs_queues #(
           retired_q <= retired_q + 1'b1;
         end
       end
-      if (release_i && released_q != retired_q) released_q <= released_q + 1'b1;
-      if (rewind_i && none_unretired && !flush_busy_q && !accept) begin
-        accepted_q <= '0;
-        retired_q  <= '0;
-        released_q <= '0;
-        oldest_q   <= '0;
-      end
-
       if (sq_db_valid_o && sq_db_ready_i) sq_reported_q <= sq_tail_q;
       if (cq_db_valid_o && cq_db_ready_i) cq_reported_q <= cq_head_q;
       cq_due_q <= (cq_unreported >= IndexWidth'(HeadBatch) || (cq_unreported != '0 && none_unretired && !flush_busy_q))

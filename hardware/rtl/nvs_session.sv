@@ -6,7 +6,7 @@
 // Interface:
 //   start_i ... flush_now_i  pulses, from the CONTROL register; flush_after_i and the addresses are sampled with start_i
 //   chunk source of a recording: source_* (nvs_ingress); a replay makes its chunks from the range and length_i
-//   queue_*     commands to and retirements from nvs_queues, one set per drive
+//   queue_*     commands to and retirements from nvs_split, one set per drive
 //   chunk_*     retired chunk of a replay, to nvs_egress; delivered_i: pulse, the stream has taken a whole chunk
 //   queue_late_i  level: a drive did not complete a command in its time
 //   lost        a drive whose ready_i falls has given up its commands: the session ends with DEVICE_ERROR
@@ -32,6 +32,7 @@ module nvs_session #(
   parameter  int unsigned Drives     = 1,
   localparam int unsigned ChunkShift = $clog2(ChunkPages) + 12,
   localparam int unsigned SizeWidth  = ChunkShift + 1,
+  localparam int unsigned PageWidth  = $clog2(ChunkPages),
   localparam int unsigned SlotWidth  = $clog2(Slots),
   localparam int unsigned NoWidth    = 64 - ChunkShift, // chunk numbers on a drive
   localparam int unsigned SpanWidth  = 37,              // chunks of a session on one drive: at most 2^37, of 16 KiB and more
@@ -90,6 +91,7 @@ module nvs_session #(
   output logic [Drives-1:0]       queue_retire_ready_o,
   input  logic [Drives-1:0]       queue_retire_flush_i,
   input  logic [SlotWidth*Drives-1:0] queue_retire_slot_i,
+  input  logic [PageWidth*Drives-1:0] queue_retire_page_i,     // first page of the command that failed, in its chunk
   input  logic [15*Drives-1:0]    queue_retire_status_i,
   input  logic [Drives-1:0]       queue_retire_failed_i,   // the status is no success
   input  logic [Drives-1:0]       queue_late_i,
@@ -136,6 +138,7 @@ module nvs_session #(
   logic                 made_ready, retire_valid, retire_flush, retire_failed;
   logic [3:0]           made_shift, retired_shift;
   logic [SlotWidth-1:0] retire_slot;
+  logic [PageWidth-1:0] retire_page;
   logic [14:0]          retire_status;
   always_comb begin
     made_ready    = 1'b0;
@@ -144,6 +147,7 @@ module nvs_session #(
     retire_flush  = 1'b0;
     retire_failed = 1'b0;
     retire_slot   = '0;
+    retire_page   = '0;
     retire_status = '0;
     retired_shift = '0;
     for (int unsigned d = 0; d < Drives; d++) begin
@@ -156,6 +160,7 @@ module nvs_session #(
         retire_flush  = queue_retire_flush_i[d];
         retire_failed = queue_retire_failed_i[d];
         retire_slot   = queue_retire_slot_i[SlotWidth*d +: SlotWidth];
+        retire_page   = queue_retire_page_i[PageWidth*d +: PageWidth];
         retire_status = queue_retire_status_i[15*d +: 15];
         retired_shift = block_shift_i[4*d +: 4];
       end
@@ -233,6 +238,10 @@ module nvs_session #(
   assign chunk_slot_o   = retire_slot;
   assign retire_take    = retire_data && (Replay != 0 ? !retire_good || chunk_ready_i : 1'b1);
   assign in_run         = Replay != 0 ? delivered_i && !drop_o : retire_good;
+
+  // The page of 4 KiB of the drive with which the command began that failed; of none, its chunk.
+  logic [NoWidth+PageWidth-1:0] failed_page;
+  assign failed_page = {retired_no_q, retire_bad ? retire_page : PageWidth'(0)};
 
   logic flush_failed;
   always_comb begin
@@ -347,9 +356,8 @@ module nvs_session #(
         run_drive_q <= next_drive(run_drive_q);
       end
       if (in_io && fails && !failed_q && !lost_q) begin
-        device_status_o <= {retired_shift == 4'd12 ? 32'(64'(retired_no_q) << (ChunkShift - 12))
-                                                   : 32'(64'(retired_no_q) << (ChunkShift - 9)),
-                            1'b1, 13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
+        device_status_o <= {retired_shift == 4'd12 ? 32'(failed_page) : 32'(failed_page << 3), 1'b1,
+                            13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
       end
       if (flushing && flush_ends && !failed_q && !lost_q && !fails) durable_bytes_o <= bytes_o;
     end

@@ -25,3 +25,4 @@ mod ports;
 mod random;
 mod resets;
 mod sequences;
+mod split;

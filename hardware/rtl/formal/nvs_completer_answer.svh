@@ -63,6 +63,8 @@ logic [DataWidth-1:0]    f_memory_q;
 logic [2*IndexWidth-1:0] f_index_q, f_index_before_q, f_made_index_q;
 logic [1:0]              f_flush_q, f_flush_before_q;        // `before`: one cycle earlier, at the inputs
 logic [2*SlotWidth-1:0]  f_slots_q, f_slots_before_q;
+logic [2*TagWidth-1:0]   f_tags_q, f_tags_before_q;
+logic [2*PageWidth-1:0]  f_pages_q, f_pages_before_q;
 logic [127:0]            f_lbas_q, f_lbas_before_q;
 logic [31:0]             f_blocks_q, f_blocks_before_q, f_nsid_q, f_cdw10_q, f_cdw11_q;
 logic [39:0]             f_prp1_q;
@@ -85,6 +87,10 @@ always_ff @(posedge clk_i) begin
   f_flush_q         <= f_flush_before_q;
   f_slots_before_q  <= record_slot_i;
   f_slots_q         <= f_slots_before_q;
+  f_tags_before_q   <= record_tag_i;
+  f_tags_q          <= f_tags_before_q;
+  f_pages_before_q  <= record_page_i;
+  f_pages_q         <= f_pages_before_q;
   f_lbas_before_q   <= record_lba_i;
   f_lbas_q          <= f_lbas_before_q;
   f_blocks_before_q <= record_blocks_i;
@@ -125,8 +131,12 @@ end
 
 // Submission entries, in quarters of 16 bytes. The fields that follow from the length are proven in nvs_completer_entry.
 logic [SlotWidth-1:0] f_slot;
+logic [TagWidth-1:0]  f_tag;
+logic [PageWidth-1:0] f_of_page;
 logic                 f_flush;
 assign f_slot  = f_replay ? f_slots_q[SlotWidth +: SlotWidth] : f_slots_q[0 +: SlotWidth];
+assign f_tag   = f_replay ? f_tags_q[TagWidth +: TagWidth] : f_tags_q[0 +: TagWidth];
+assign f_of_page = f_replay ? f_pages_q[PageWidth +: PageWidth] : f_pages_q[0 +: PageWidth];
 assign f_flush = f_replay ? f_flush_q[1] : f_flush_q[0];
 // The record was looked up for this entry.
 always_comb if (rst_ni && f_in_queue) begin
@@ -140,10 +150,10 @@ for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
   always_comb if (rst_ni) begin
     if (f_in_queue) begin
       case (f_quarter)
-        2'd0: assert (f_part == {64'h0, Namespace, f_flush ? 16'(Slots) : 16'(f_slot), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
+        2'd0: assert (f_part == {64'h0, Namespace, f_flush ? 16'(Entries / 2) : 16'(f_tag), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
         2'd1: begin
           assert (f_part[63:0] == '0);
-          assert (f_part[127:64] == (f_flush ? 64'h0 : BusBase + {f_replay, 2'(Drive), f_slot, PageWidth'(0), 12'h000}));
+          assert (f_part[127:64] == (f_flush ? 64'h0 : BusBase + {f_replay, 2'(Drive), f_slot, f_of_page, 12'h000}));
         end
         2'd2: assert (f_part[127:64] == (f_flush ? 64'h0 : f_replay ? f_lbas_q[127:64] : f_lbas_q[63:0]));
         2'd3: begin
@@ -174,6 +184,8 @@ always_comb if (rst_ni) begin
     assert (f_index_before_q == record_index_o);
     assert (flush_q == (replay_q ? f_flush_before_q[1] : f_flush_before_q[0]));
     assert (slot_q == (replay_q ? f_slots_before_q[SlotWidth +: SlotWidth] : f_slots_before_q[0 +: SlotWidth]));
+    assert (tag_q == (replay_q ? f_tags_before_q[TagWidth +: TagWidth] : f_tags_before_q[0 +: TagWidth]));
+    assert (page_q == (replay_q ? f_pages_before_q[PageWidth +: PageWidth] : f_pages_before_q[0 +: PageWidth]));
     assert (lba_q == (replay_q ? f_lbas_before_q[127:64] : f_lbas_before_q[63:0]));
     assert (blocks_q == (replay_q ? f_blocks_before_q[31:16] : f_blocks_before_q[15:0]));
   end

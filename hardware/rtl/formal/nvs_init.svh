@@ -149,7 +149,7 @@ always_ff @(posedge clk_i) f_used_q <= rst_ni && (ready_o || (f_used_q && !clear
 always_comb if (rst_ni) begin
   if (ready_o && !f_ready_q) assert (!f_used_q);
   if (ready_o) assert (f_done_q == 4'd8 && f_acknowledged_q == 4'd8 && doorbells_enable_o && !failed_q);
-  if (ready_o) assert (max_transfer_pages_o == '0 || max_transfer_pages_o >= 16'(ChunkPages));
+  if (ready_o) assert (max_transfer_pages_o != 16'd1 && (max_transfer_pages_o & (max_transfer_pages_o - 1'b1)) == '0);
   if (ready_o) assert ((block_512_q || block_4096_q) && !metadata_q);
   if (ready_o) assert (cap_o[15:0] >= 16'(Entries - 1) && cap_o[37] && cap_o[51:48] == '0);
   // Steps towards it.
@@ -158,7 +158,7 @@ always_comb if (rst_ni) begin
   if (f_running && step_q == StepAqa) assert (clear_o || !f_used_q);
   if (f_running && step_q > StepAqa && step_q < StepReady) assert (!f_used_q);
   if (f_running && step_q == StepReady && !ready_o && !shutting_q) assert (!f_used_q);
-  if (f_running && step_q > StepController) assert (mdts_q == '0 || mdts_q >= 4'($clog2(ChunkPages)));
+  if (f_running && step_q > StepController) assert (mdts_any_q);
   if (f_running && step_q > StepFormat) assert ((block_512_q || block_4096_q) && !metadata_q);
   if (f_running && step_q > StepCapLow) assert (cap_o[15:0] >= 16'(Entries - 1));
   if (f_running && step_q > StepCapHigh) assert (cap_o[37] && cap_o[51:48] == '0);

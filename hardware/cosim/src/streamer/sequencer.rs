@@ -20,7 +20,7 @@ pub fn reason_text(reason: u8) -> &'static str {
         14 => "no completion of an admin command",
         15 => "an admin command failed",
         16 => "an admin completion entry at a wrong place, with a wrong phase or identifier",
-        17 => "the largest transfer (MDTS) is smaller than a chunk",
+        17 => "the Identify data did not come",
         18 => "the block size is neither 512 nor 4096 bytes, or there is no namespace 1",
         19 => "blocks have metadata",
         20 => "fewer than two queue pairs",
