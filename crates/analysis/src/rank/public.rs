@@ -107,7 +107,7 @@ impl PublicFigure {
     /// 0 for the whole drive; `None` of zones and of what is not stated.
     pub fn area_bytes(&self) -> Option<u64> {
         match self.area.as_str() {
-            "device" | "namespace" | "whole drive" => Some(0),
+            "device" | "whole drive" => Some(0),
             area if area.contains("zone") => None,
             area => {
                 let kinds = [" file", " partition", " area"];
