@@ -147,6 +147,8 @@ impl Job {
 pub enum Note {
     /// Percentiles of several threads, without the distributions they come from.
     PercentilesOfThreads,
+    /// Threads of one job that ran for different times.
+    ThreadsOfOtherTimes,
     /// Latencies that cannot be true beside the rate.
     ImplausibleLatency,
     /// Percentiles that are the largest bucket of their program.
@@ -166,6 +168,10 @@ impl Note {
             Note::PercentilesOfThreads => {
                 "The file has percentiles of each thread, which cannot be merged, so there are \
                  none. Rates are the sum of the threads, the mean latency is that of all I/Os."
+            }
+            Note::ThreadsOfOtherTimes => {
+                "Threads of the job ran for different times, so the sum of their rates was never \
+                 reached. The rate is all their I/Os by the time of the longest."
             }
             Note::ImplausibleLatency => {
                 "Latency times rate is more than twice the I/Os in flight (Little's law), so the \
@@ -187,6 +193,10 @@ impl Note {
     pub fn advice(self) -> &'static str {
         match self {
             Note::PercentilesOfThreads => "Measure with group_reporting, or with json+ output.",
+            Note::ThreadsOfOtherTimes => {
+                "Measure with time_based and one runtime, and with steadystate only where \
+                 group_reporting is set."
+            }
             Note::ImplausibleLatency => {
                 "Measure with the default clocksource, without disable_clat or gtod_reduce."
             }

@@ -102,6 +102,26 @@ fn threads_without_group_reporting() {
     assert_eq!(job.notes, [Note::PercentilesOfThreads]);
 }
 
+/// fio's `steadystate` ends each thread alone: the sum of their rates is more than all together had.
+#[test]
+fn threads_of_different_times() {
+    let thread = |ios: u64, runtime_ms: u64| {
+        let mut side = side(ios, 60_000.0);
+        side["runtime"] = json!(runtime_ms);
+        side["iops"] = json!(ios * 1000 / runtime_ms);
+        json!({ "jobname": "a", "job options": { "numjobs": "2" }, "read": side })
+    };
+    let rate = |first_ms: u64| {
+        let entries = [thread(100_000, first_ms), thread(100_000, 10_000)];
+        let job = job_of(&document(&direct(), &entries));
+        (job.read.summary.iops, job.notes)
+    };
+    let notes = vec![Note::PercentilesOfThreads];
+    assert_eq!(rate(9_900), (20_101.0, notes.clone()));
+    let both = [&notes[..], &[Note::ThreadsOfOtherTimes]].concat();
+    assert_eq!(rate(2_500), (20_000.0, both));
+}
+
 /// With `json+` the distributions of threads are merged.
 #[test]
 fn threads_with_distributions() {

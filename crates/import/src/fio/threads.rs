@@ -2,46 +2,80 @@
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{LatencySummary, OpSummary};
+use assay_units::Nanos;
+use assay_units::rate::{mib_per_second, per_second};
 
 use super::histograms::histogram;
 use crate::{Direction, Job, Note};
+
+/// Threads that ran for less of the longest one's time did not run at the same time.
+const LEAST_SHARE: f64 = 0.95;
 
 /// The jobs of a file, those that are threads of one job joined: fio without `group_reporting`
 /// has an entry for each thread, which repeats name, group and options.
 #[derive(Default)]
 pub struct Threads {
-    /// With the group and the options by which threads are recognised.
-    jobs: Vec<(String, Job, u32)>,
+    jobs: Vec<Joined>,
+}
+
+struct Joined {
+    /// Group and options by which threads are recognised.
+    key: String,
+    job: Job,
+    threads: u32,
+    /// Time of the thread that ended first.
+    shortest: Nanos,
 }
 
 impl Threads {
     /// `key` is the same for threads of one job. `is_thread` is false of what stands for a whole
     /// group.
     pub fn add(&mut self, key: String, job: Job, is_thread: bool) {
-        let same = |(known, _, _): &&mut (String, Job, u32)| is_thread && *known == key;
+        let shortest = job.elapsed;
+        let same = |joined: &&mut Joined| is_thread && joined.key == key;
         match self.jobs.iter_mut().rev().find(same) {
-            Some((_, whole, threads)) => {
-                *threads += 1;
-                join(whole, job);
+            Some(joined) => {
+                joined.threads += 1;
+                joined.shortest = joined.shortest.min(shortest);
+                join(&mut joined.job, job);
             }
-            None => self.jobs.push((key, job, 1)),
+            None => self.jobs.push(Joined {
+                key,
+                job,
+                threads: 1,
+                shortest,
+            }),
         }
     }
 
     /// The jobs. A number of threads that the options do not have is that of the entries.
     pub fn finish(self) -> Vec<Job> {
-        let of = |(_, mut job, threads): (String, Job, u32)| {
-            if job.workload.numjobs == 0 || threads > job.workload.numjobs {
-                job.workload.numjobs = threads;
-            }
-            job.directions_mut().into_iter().for_each(summarise);
-            job
-        };
-        self.jobs.into_iter().map(of).collect()
+        self.jobs.into_iter().map(Joined::finish).collect()
     }
 }
 
-/// Rates add up; the span is that of the longest.
+impl Joined {
+    fn finish(self) -> Job {
+        let mut job = self.job;
+        if job.workload.numjobs == 0 || self.threads > job.workload.numjobs {
+            job.workload.numjobs = self.threads;
+        }
+        let longest = job.elapsed;
+        if (self.shortest.0 as f64) < LEAST_SHARE * longest.0 as f64 {
+            // As fio's group_reporting.
+            for direction in job.directions_mut() {
+                let summary = &mut direction.summary;
+                summary.iops = per_second(summary.ios, longest);
+                summary.mib_per_s = mib_per_second(summary.bytes, longest);
+            }
+            job.note(Note::ThreadsOfOtherTimes);
+        }
+        job.directions_mut().into_iter().for_each(summarise);
+        job
+    }
+}
+
+/// Rates add up; the time is that of the longest.
 fn join(whole: &mut Job, thread: Job) {
     whole.elapsed = whole.elapsed.max(thread.elapsed);
     whole.ended = whole.ended.max(thread.ended);
