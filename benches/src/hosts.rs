@@ -6,8 +6,11 @@ use std::net::{SocketAddr, TcpStream};
 
 use anyhow::{Context, Result, ensure};
 use assay_io::clock::Clock;
-use assay_nvme_spec::fabrics::ANY_CONTROLLER;
 use assay_nvme_spec::nvm;
+use assay_serve::nbd::protocol::{
+    IHAVEOPT, REQUEST_MAGIC, SIMPLE_REPLY_MAGIC, command, handshake, option,
+};
+use assay_serve::nvme_tcp::IN_CAPSULE_BYTES;
 use assay_serve::nvme_tcp::initiator::{HostEvent, Identity, Payload, TcpQueue};
 use assay_units::{Nanos, Rng};
 
@@ -18,6 +21,8 @@ const LOGICAL_BLOCK_BYTES: usize = 512;
 /// Entries of the queues; Linux asks for as many.
 const QUEUE_ENTRIES: u16 = 128;
 const RECEIVE_BYTES: usize = 64 << 10;
+/// Longest write.
+const FILL_BYTES: usize = 128 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
@@ -57,9 +62,6 @@ pub struct NbdHost {
     data: Vec<u8>,
 }
 
-const NBD_REQUEST: u32 = 0x2560_9513;
-const NBD_SIMPLE_REPLY: u32 = 0x6744_6698;
-const NBD_EXPORT_NAME: u32 = 1;
 const NBD_REPLY_BYTES: usize = 16;
 
 impl NbdHost {
@@ -67,9 +69,10 @@ impl NbdHost {
         let mut stream = connected(address)?;
         // Greeting: two magic numbers and flags.
         stream.read_exact(&mut [0; 18])?;
-        let mut hello = 3_u32.to_be_bytes().to_vec();
-        hello.extend_from_slice(b"IHAVEOPT");
-        hello.extend_from_slice(&NBD_EXPORT_NAME.to_be_bytes());
+        let flags = handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES;
+        let mut hello = u32::from(flags).to_be_bytes().to_vec();
+        hello.extend_from_slice(&IHAVEOPT.to_be_bytes());
+        hello.extend_from_slice(&option::EXPORT_NAME.to_be_bytes());
         hello.extend_from_slice(&0_u32.to_be_bytes());
         stream.write_all(&hello)?;
         // Size and flags of the export.
@@ -90,7 +93,7 @@ impl NbdHost {
             return Ok(None);
         };
         ensure!(
-            reply[..4] == NBD_SIMPLE_REPLY.to_be_bytes() && reply[4..8] == [0; 4],
+            reply[..4] == SIMPLE_REPLY_MAGIC.to_be_bytes() && reply[4..8] == [0; 4],
             "the NBD server failed a request"
         );
         let cookie = u16::from_be_bytes([reply[14], reply[15]]);
@@ -114,9 +117,13 @@ impl Host for NbdHost {
         let cookie = self.next_cookie;
         self.next_cookie = cookie.wrapping_add(1);
         self.ops[usize::from(cookie)] = op;
-        self.out.extend_from_slice(&NBD_REQUEST.to_be_bytes());
-        let kind = u32::from(op != Op::Read);
-        self.out.extend_from_slice(&kind.to_be_bytes());
+        self.out.extend_from_slice(&REQUEST_MAGIC.to_be_bytes());
+        let kind = match op {
+            Op::Read => command::READ,
+            Op::Write(_) => command::WRITE,
+        };
+        // Behind command flags, which are 0.
+        self.out.extend_from_slice(&u32::from(kind).to_be_bytes());
         self.out.extend_from_slice(&u64::from(cookie).to_be_bytes());
         self.out.extend_from_slice(&offset_bytes.to_be_bytes());
         let bytes = op.bytes();
@@ -163,7 +170,7 @@ impl Host for NvmeTcpHost {
             Op::Write(bytes) => {
                 let entry = nvm::Write::of(1, lba, blocks).entry();
                 let data = self.data[..bytes].to_vec();
-                let in_capsule = bytes <= assay_serve::nvme_tcp::IN_CAPSULE_BYTES;
+                let in_capsule = bytes <= IN_CAPSULE_BYTES;
                 initiator.submit(
                     entry,
                     match in_capsule {
@@ -205,20 +212,12 @@ impl Association {
             keep_alive_ms: 0,
             digests: 0,
         };
-        let mut admin = TcpQueue::new(connected(address)?, identity.digests)?;
-        let connect = admin.connect(&identity, 0, QUEUE_ENTRIES, ANY_CONTROLLER)?;
-        ensure!(connect.status().is_success(), "Connect was refused");
-        admin.enable()?;
-        let controller_id = connect.dw0() as u16;
+        let (admin, controller_id) =
+            TcpQueue::admin(connected(address)?, &identity, QUEUE_ENTRIES)?;
         let queue = |qid| {
-            let mut queue = TcpQueue::new(connected(address)?, identity.digests)?;
-            let connect = queue.connect(&identity, qid, QUEUE_ENTRIES, controller_id)?;
-            ensure!(
-                connect.status().is_success(),
-                "Connect of a queue was refused"
-            );
+            let stream = connected(address)?;
             Ok(NvmeTcpHost {
-                queue,
+                queue: TcpQueue::io(stream, &identity, qid, QUEUE_ENTRIES, controller_id)?,
                 data: incompressible(),
             })
         };
@@ -236,9 +235,9 @@ fn connected(address: SocketAddr) -> Result<TcpStream> {
 }
 
 fn incompressible() -> Vec<u8> {
-    let mut rng = Rng::new(5);
-    let words = (0..(128 << 10) / 8).map(|_| rng.below(u64::MAX));
-    words.flat_map(u64::to_le_bytes).collect()
+    let mut data = vec![0; FILL_BYTES];
+    Rng::new(5).fill(&mut data);
+    data
 }
 
 /// What a loop does.
@@ -254,7 +253,7 @@ pub struct Work {
 
 /// Random I/O on all hosts at once, each with the depth of the work.
 pub fn run(hosts: &mut [impl Host], work: Work) -> Result<Sample> {
-    let mut times: Vec<u64> = match hosts {
+    let times: Vec<u64> = match hosts {
         // In this thread, whose processors are those that the caller chose.
         [host] => latencies(host, work, 1)?,
         hosts => std::thread::scope(|scope| {
@@ -269,17 +268,7 @@ pub fn run(hosts: &mut [impl Host], work: Work) -> Result<Sample> {
             joined.collect::<Result<Vec<_>>>().map(|all| all.concat())
         })?,
     };
-    times.sort_unstable();
-    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0) as f64;
-    let total_ns: u64 = times.iter().sum();
-    Ok(Sample {
-        ios: times.len() as f64,
-        iops: times.len() as f64 / work.span.as_secs_f64(),
-        p50_ns: at(50),
-        p99_ns: at(99),
-        mean_ns: total_ns as f64 / times.len().max(1) as f64,
-        ..Sample::default()
-    })
+    Ok(Sample::of_latencies(times, work.span))
 }
 
 /// Nanoseconds of each I/O that ends in the span.
@@ -296,22 +285,18 @@ fn latencies(host: &mut impl Host, work: Work, seed: u64) -> Result<Vec<u64>> {
         let tag = host.append(work.op, offset_bytes());
         sent[usize::from(tag)] = clock.now();
     }
-    for in_flight in (0..work.depth).rev() {
-        loop {
-            let done = host.next()?;
-            let now = clock.now();
-            if (from..until).contains(&now) {
-                times.push((now - sent[usize::from(done)]).0);
-            }
-            if now >= until {
-                break;
-            }
-            ensure!(
-                in_flight + 1 == work.depth,
-                "an I/O was not followed by another"
-            );
+    let mut in_flight = work.depth;
+    while in_flight > 0 {
+        let done = host.next()?;
+        let now = clock.now();
+        if (from..until).contains(&now) {
+            times.push((now - sent[usize::from(done)]).0);
+        }
+        if now < until {
             let tag = host.append(work.op, offset_bytes());
             sent[usize::from(tag)] = now;
+        } else {
+            in_flight -= 1;
         }
     }
     Ok(times)
@@ -319,7 +304,7 @@ fn latencies(host: &mut impl Host, work: Work, seed: u64) -> Result<Vec<u64>> {
 
 /// Sequential writes of the whole area.
 pub fn fill(host: &mut impl Host, area_bytes: u64, depth: u32) -> Result<()> {
-    let op = Op::Write(128 << 10);
+    let op = Op::Write(FILL_BYTES);
     let mut offsets = (0..area_bytes / op.bytes() as u64).map(|at| at * op.bytes() as u64);
     let mut in_flight = 0;
     loop {

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use assay_units::Nanos;
 use serde_json::Value;
 
 use crate::child::{Outcome, Runner};
@@ -33,6 +34,21 @@ impl Sample {
             cpu_s: outcome.cpu_s(),
             system_s: outcome.system_s,
             max_rss_bytes: outcome.max_rss_bytes as f64,
+            ..Sample::default()
+        }
+    }
+
+    /// Of the latencies of the I/Os that completed within the span, nanoseconds.
+    pub fn of_latencies(mut times: Vec<u64>, span: Nanos) -> Sample {
+        times.sort_unstable();
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0) as f64;
+        let total_ns: u64 = times.iter().sum();
+        Sample {
+            ios: times.len() as f64,
+            iops: times.len() as f64 / span.as_secs_f64(),
+            p50_ns: at(50),
+            p99_ns: at(99),
+            mean_ns: total_ns as f64 / times.len().max(1) as f64,
             ..Sample::default()
         }
     }

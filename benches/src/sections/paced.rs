@@ -74,18 +74,7 @@ fn in_process(
             waiting.push_back((at + Nanos(between_ns as u64), completion.tag));
         }
     }
-    times.sort_unstable();
-    let at = |share: usize| {
-        let at_share = times.get(times.len() * share / 100);
-        at_share.map_or(0.0, |&ns| ns as f64)
-    };
-    Ok(Sample {
-        ios: times.len() as f64,
-        iops: times.len() as f64 / span.as_secs_f64(),
-        p50_ns: at(50),
-        p99_ns: at(99),
-        ..Sample::default()
-    })
+    Ok(Sample::of_latencies(times, span))
 }
 
 const FIGURES: [(&str, Figure); 3] = [

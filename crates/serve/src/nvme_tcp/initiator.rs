@@ -273,6 +273,42 @@ impl<S: Read + Write> TcpQueue<S> {
         }
     }
 
+    /// The admin queue of a new association, with the controller enabled, and its identifier.
+    pub fn admin(stream: S, identity: &Identity, entries: u16) -> io::Result<(TcpQueue<S>, u16)> {
+        let mut queue = TcpQueue::new(stream, identity.digests)?;
+        let controller_id = queue.connected(identity, 0, entries, fabrics::ANY_CONTROLLER)?;
+        queue.enable()?;
+        Ok((queue, controller_id))
+    }
+
+    /// An I/O queue of an association.
+    pub fn io(
+        stream: S,
+        identity: &Identity,
+        qid: u16,
+        entries: u16,
+        controller_id: u16,
+    ) -> io::Result<TcpQueue<S>> {
+        let mut queue = TcpQueue::new(stream, identity.digests)?;
+        queue.connected(identity, qid, entries, controller_id)?;
+        Ok(queue)
+    }
+
+    /// Connect that must succeed; the identifier of the controller.
+    fn connected(
+        &mut self,
+        identity: &Identity,
+        qid: u16,
+        entries: u16,
+        controller_id: u16,
+    ) -> io::Result<u16> {
+        let done = self.connect(identity, qid, entries, controller_id)?;
+        match done.status().is_success() {
+            true => Ok(done.dw0() as u16),
+            false => Err(io::ErrorKind::ConnectionRefused.into()),
+        }
+    }
+
     /// Waits for an event. What is to be sent is sent when no event is left in what was received.
     pub fn event(&mut self) -> io::Result<HostEvent> {
         loop {

@@ -8,7 +8,6 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 
 use assay_io::clock::Clock;
-use assay_nvme_spec::fabrics::ANY_CONTROLLER;
 use assay_nvme_spec::nvm;
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::Nanos;
@@ -21,6 +20,7 @@ use crate::server::ServeError;
 use crate::vfio::round_trip::{BLOCK_BYTES, model_latencies};
 
 const READS: usize = 2000;
+const QUEUE_ENTRIES: u16 = 32;
 
 /// Takes some tenths of a second. At [`Pace::Free`] the model's latency counts as 0. Fails when the
 /// server's event loop fails; `Ok(None)` without a second drive, socket or thread.
@@ -81,14 +81,8 @@ fn read_latencies(
     io_queue: TcpStream,
     blocks: u64,
 ) -> io::Result<Vec<Nanos>> {
-    let mut admin = TcpQueue::new(admin, identity.digests)?;
-    let controller_id = admin.connect(identity, 0, 32, ANY_CONTROLLER)?.dw0() as u16;
-    admin.enable()?;
-    let mut queue = TcpQueue::new(io_queue, identity.digests)?;
-    let connected = queue.connect(identity, 1, 32, controller_id)?;
-    if !connected.status().is_success() {
-        return Err(io::ErrorKind::ConnectionRefused.into());
-    }
+    let (_admin, controller_id) = TcpQueue::admin(admin, identity, QUEUE_ENTRIES)?;
+    let mut queue = TcpQueue::io(io_queue, identity, 1, QUEUE_ENTRIES, controller_id)?;
     let clock = Clock::monotonic();
     let sectors = (BLOCK_BYTES / 512) as u32;
     latencies(READS, blocks, |block| {

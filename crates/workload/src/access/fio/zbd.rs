@@ -1,5 +1,5 @@
-//! `zonemode=zbd`: where the I/Os of fio 3.33 go on a drive with zones, or on one whose zones fio
-//! only thinks of (`zbd.c`).
+//! `zonemode=zbd`: where the I/Os of fio 3.33 go on a drive with zones, or on one without, on
+//! which fio imagines them (`zbd.c`).
 //!
 //! # Architecture
 //! [`ZoneTable`] is what fio's threads share of a drive, [`ZonePart`] what one of them has. An I/O
@@ -11,8 +11,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::READ;
 use super::zbd_search::Search;
+use super::zbd_table::Zones;
 pub use super::zbd_table::{ZoneReport, ZoneTable};
-use super::zbd_table::{Zones, is_beyond};
 
 /// What a job says about zones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -363,7 +363,7 @@ impl Zones {
         let origin = own.start_bytes;
         let (mut index, mut offset) = (first, offset_bytes);
         let own_range = if own.is_offline { 0 } else { own.data_bytes() };
-        if own_range < least || !place.random && is_beyond(offset + least, own.written_to) {
+        if own_range < least || !place.random && offset + least > own.written_to {
             let Some(found) = self.find_readable(part, first, least, place.random) else {
                 return Adjusted::End;
             };

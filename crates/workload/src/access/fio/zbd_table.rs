@@ -47,12 +47,8 @@ impl Zone {
     }
 
     fn is_full(&self, least_bytes: u64) -> bool {
-        self.has_pointer && is_beyond(self.written_to + least_bytes, self.limit())
+        self.has_pointer && self.written_to + least_bytes > self.limit()
     }
-}
-
-pub(super) fn is_beyond(end_bytes: u64, limit_bytes: u64) -> bool {
-    end_bytes > limit_bytes
 }
 
 /// The zones of one drive, which the threads of its jobs share.

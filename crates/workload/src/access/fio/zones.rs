@@ -12,12 +12,16 @@ impl FioAddresses {
         let position = self.last_end[direction];
         let (position, skips) = zones.enter(direction, position, (random, self.zone_bytes));
         self.last_end[direction] = position;
-        if !skips {
-            return;
-        }
-        self.zone_bytes = 0;
         let stride = zones.job.zone_bytes.saturating_add(zones.job.skip_bytes);
-        self.base_bytes = self.base_bytes.saturating_add(stride);
+        if skips {
+            self.stride(direction, stride);
+        }
+    }
+
+    /// The area's begin moves on, from the end of the drive to where it was first.
+    fn stride(&mut self, direction: usize, bytes: u64) {
+        self.zone_bytes = 0;
+        self.base_bytes = self.base_bytes.saturating_add(bytes);
         if self.base_bytes >= self.part.capacity_bytes {
             self.base_bytes = self.part.offset_bytes;
         }
@@ -30,13 +34,8 @@ impl FioAddresses {
             return;
         };
         if self.zone_bytes >= zones.size_bytes {
-            self.zone_bytes = 0;
             let stride = zones.range_bytes.saturating_add(zones.skip_bytes);
-            self.base_bytes = self.base_bytes.saturating_add(stride);
-            if self.base_bytes >= self.part.capacity_bytes {
-                self.base_bytes = self.part.offset_bytes;
-            }
-            self.last_end[direction] = self.base_bytes;
+            self.stride(direction, stride);
         }
         if self.last_end[direction] >= self.base_bytes.saturating_add(zones.range_bytes) {
             self.last_end[direction] = self.base_bytes;
