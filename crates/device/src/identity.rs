@@ -168,6 +168,9 @@ pub struct DriveInfo {
     /// Payload that the link of a simulated drive carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_second: Option<u64>,
+    /// Of `files:A:B`; the other fields are of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<JoinedPart>,
     /// The computer that uses a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<NamedHost>,
@@ -180,6 +183,18 @@ pub struct Shrunk {
     pub times: u32,
     /// As large as that of the whole drive.
     pub write_buffer_bytes: u64,
+}
+
+/// One of several files or block devices that are one address space.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinedPart {
+    /// As named.
+    pub name: String,
+    /// What `--destroy` must name.
+    pub serial: String,
+    /// Where it begins.
+    pub start_bytes: u64,
+    pub len_bytes: u64,
 }
 
 /// Powers of two from the first to the second, at multiples of themselves.

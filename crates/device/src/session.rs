@@ -27,6 +27,7 @@ use assay_units::endurance::EnduranceCounters;
 
 mod condition;
 mod erase;
+mod files;
 mod power;
 mod presence;
 mod real;
@@ -173,6 +174,8 @@ pub struct OpenMode {
 enum Kind {
     Null,
     Real(Box<RealDrive>),
+    /// Several that are one address space.
+    Files(Vec<DriveSession>),
     Sim(Box<SimTarget>, InitialState),
 }
 
@@ -225,6 +228,7 @@ impl DriveSession {
                 profile,
                 options: pairs,
             } => return simulated(spec.text(), profile, pairs, options),
+            SpecKind::Files(names) => files::open(spec.text(), names, options)?,
             SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => {
                 // A generic device is identified through the block device of its namespace.
                 let generic = matches!(spec.kind(), SpecKind::NvmeGeneric(_));
@@ -248,9 +252,17 @@ impl DriveSession {
 
     /// Applies `options` to a drive opened without write permission.
     pub fn authorise(&mut self, options: &SessionOptions) -> Result<(), SessionError> {
-        if let Kind::Real(drive) = &mut self.kind {
-            drive.authorise(&self.info, options)?;
-            drive.destroy.clone_from(&options.destroy);
+        match &mut self.kind {
+            Kind::Real(drive) => {
+                drive.authorise(&self.info, options)?;
+                drive.destroy.clone_from(&options.destroy);
+            }
+            Kind::Files(files) => {
+                for file in files {
+                    file.authorise(options)?;
+                }
+            }
+            Kind::Null | Kind::Sim(..) => {}
         }
         Ok(())
     }
@@ -263,6 +275,7 @@ impl DriveSession {
     pub fn may_write(&self) -> bool {
         match &self.kind {
             Kind::Real(drive) => drive.permit.is_some(),
+            Kind::Files(files) => files.iter().all(DriveSession::may_write),
             Kind::Null | Kind::Sim(..) => true,
         }
     }
@@ -270,7 +283,7 @@ impl DriveSession {
     pub fn initial_contents(&self) -> InitialContents {
         match &self.kind {
             Kind::Null => InitialContents::Nothing,
-            Kind::Real(_) => InitialContents::AsFound,
+            Kind::Real(_) | Kind::Files(_) => InitialContents::AsFound,
             Kind::Sim(_, state) => InitialContents::Modelled(*state),
         }
     }
@@ -280,6 +293,7 @@ impl DriveSession {
         TargetProperties {
             name: self.info.spec.clone(),
             capacity_bytes: self.info.capacity_bytes,
+            files: self.info.files.clone(),
             min_io_bytes: self.info.min_io_bytes,
             placement_handles: 0,
             atomic: self.info.atomic_writes,
@@ -300,7 +314,7 @@ impl DriveSession {
     pub fn placement_handles(&self) -> u16 {
         let placement = match &self.kind {
             Kind::Sim(target, _) => return target.placement_handles(),
-            Kind::Null => return 0,
+            Kind::Null | Kind::Files(_) => return 0,
             Kind::Real(_) => self.probe(),
         };
         let placement = placement.and_then(|probe| probe.ok()?.placement.as_ref());
@@ -337,6 +351,11 @@ impl DriveSession {
         match std::mem::replace(&mut self.kind, Kind::Null) {
             Kind::Null => Ok(OpenTarget::Null),
             Kind::Sim(target, state) => Ok(OpenTarget::Sim(target, state)),
+            Kind::Files(mut files) => {
+                let opened = files::acquire(&self.info, &mut files, mode);
+                self.kind = Kind::Files(files);
+                opened
+            }
             Kind::Real(mut drive) => {
                 let opened = drive.open(&self.info, mode);
                 self.kind = Kind::Real(drive);
@@ -356,14 +375,14 @@ impl DriveSession {
     pub fn telemetry(&mut self) -> Option<Telemetry> {
         match &mut self.kind {
             Kind::Sim(target, _) => assay_io::Target::telemetry(target.as_mut()),
-            Kind::Null | Kind::Real(_) => None,
+            Kind::Null | Kind::Real(_) | Kind::Files(_) => None,
         }
     }
 
     pub fn block_cache(&self) -> Option<Telemetry> {
         match &self.kind {
             Kind::Sim(target, _) => target.block_cache(),
-            Kind::Null | Kind::Real(_) => None,
+            Kind::Null | Kind::Real(_) | Kind::Files(_) => None,
         }
     }
 
@@ -373,6 +392,7 @@ impl DriveSession {
         match (&self.simulated_probe, &self.kind) {
             (Some(probe), _) => Some(probe.as_ref().map(AsRef::as_ref)),
             (None, Kind::Real(drive)) => drive.probe(&self.info),
+            (None, Kind::Files(files)) => files.first()?.probe(),
             (None, _) => None,
         }
     }
@@ -388,7 +408,7 @@ impl DriveSession {
         match &self.kind {
             Kind::Sim(target, _) => Some(target.endurance()),
             Kind::Real(drive) => Some(drive.probe(&self.info)?.ok()?.health.counters()),
-            Kind::Null => None,
+            Kind::Null | Kind::Files(_) => None,
         }
     }
 
@@ -405,6 +425,7 @@ impl DriveSession {
         match (&self.kind, &self.info.path) {
             (Kind::Sim(target, _), _) => simulated::pcie_link(target.link()),
             (Kind::Real(_), Some(path)) => identity::identify(path).ok()?.pcie,
+            (Kind::Files(files), _) => files.first()?.pcie(),
             _ => None,
         }
     }

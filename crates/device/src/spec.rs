@@ -1,6 +1,7 @@
 //! Drive specifications: `null:` and `null:size=16g` (the null target),
 //! `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a name, or the path of a file that
-//! ends in `.toml`, see `assay_sim_host::profile_file`), or a path of a block device, regular file,
+//! ends in `.toml`, see `assay_sim_host::profile_file`), `files:A:B` (several files or block devices
+//! in turn, as fio's `filename=A:B`), or a path of a block device, regular file,
 //! or NVMe generic character device (`/dev/ng0n1`). A file whose name begins with `null:`, `sim:`
 //! or `rtl:` is written `./null:...`. `rtl:` is a streaming core, no drive: an error here. Nothing
 //! is opened, and profile names are not checked.
@@ -35,6 +36,8 @@ pub enum SpecKind {
         /// Options in the order given; keys are distinct, but for `fault`.
         options: Vec<(String, String)>,
     },
+    /// At least two.
+    Files(Vec<String>),
     /// A block device or regular file, or a symbolic link to one.
     Path(PathBuf),
     /// `/dev/ngXnY`.
@@ -56,6 +59,8 @@ impl DriveSpec {
             parse_null(text, rest)?
         } else if let Some(rest) = text.strip_prefix("sim:") {
             parse_sim(text, rest)?
+        } else if let Some(rest) = text.strip_prefix("files:") {
+            SpecKind::Files(names_between_colons(rest))
         } else if text.starts_with("rtl:") {
             return Err(SpecError::Malformed(format!(
                 "{text:?} is a co-simulated streaming core, which records and replays streams: it \
@@ -78,6 +83,19 @@ impl DriveSpec {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// `\:` is a colon of a name.
+pub fn names_between_colons(text: &str) -> Vec<String> {
+    let text = text.replace("\\:", "\u{0}");
+    let names = text.split(':').filter(|name| !name.is_empty());
+    names.map(|name| name.replace('\u{0}', ":")).collect()
+}
+
+/// The name of several files as one drive.
+pub fn files_spec(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| name.replace(':', "\\:")).collect();
+    format!("files:{}", names.join(":"))
 }
 
 fn parse_null(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {

@@ -100,6 +100,7 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         }
     }
     exits.leave_out(&mut conversion);
+    none_is_in_two(&conversion.jobs)?;
     if let Some(drive) = drive.filter(|_| named.len() > 1) {
         let named: Vec<String> = named.into_iter().collect();
         conversion.notes.push(format!(
@@ -110,6 +111,29 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         ));
     }
     Ok(conversion)
+}
+
+/// Files that take turns are one address space, and so of no other job that has less or more.
+fn none_is_in_two(jobs: &[FioJob]) -> Result<(), JobFileError> {
+    for job in jobs {
+        let files = job.target.files();
+        let shares = |other: &&FioJob| {
+            let others = other.target.files();
+            other.target != job.target
+                && files
+                    .iter()
+                    .any(|file| others.contains(file) || other.target.name() == file.as_str())
+        };
+        if let Some(other) = jobs.iter().find(shares) {
+            let message = format!(
+                "files in turn, of which [{}] has other ones too, are not supported; give both \
+                 the same files, or write a section for each",
+                other.name
+            );
+            return Err(job.error(&[], &message));
+        }
+    }
+    Ok(())
 }
 
 fn section_jobs(
@@ -129,28 +153,28 @@ fn section_jobs(
     let base = base_name(given, section);
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
     let several = places.all.len() > 1;
-    for (number, (target, clone, file)) in places.all.into_iter().enumerate() {
-        let name = match (several, places.files > 1 && places.clones > 1) {
-            (true, true) => format!("{base}.{clone}.{file}"),
-            (true, false) => format!("{base}.{number}"),
-            (false, _) => base.to_owned(),
+    for (target, clone) in places.all {
+        let name = match several {
+            true => format!("{base}.{clone}"),
+            false => base.to_owned(),
         };
         let mut options = options.clone();
         let thread = order::Thread::of(thread, clone, places.clones);
         let mut note = |text: String| note_once(&mut conversion.notes, text);
-        if places.files > 1 {
-            targets::share(given, &mut options, (file, places.files), &mut note)?;
-        }
         if options.cpus_allowed_policy.is_some() && thread.number > 1 {
             options.cpus_allowed_policy = Some(format!("split:{}", thread.number - 1));
         }
         let log_name = [section.name.as_str(), base][usize::from(clone == 0)];
         let logs = logs::logs(given, log_name, thread.number, &mut options, &mut note)?;
         let file = targets::name_in_fio(given, drive, &target)?;
-        order::order(given, &mut options, thread, &file, &mut note)?;
+        let turns = match target.files().is_empty() {
+            true => Vec::new(),
+            false => targets::turns(given)?,
+        };
+        order::order(given, &mut options, thread, (&file, turns), &mut note)?;
         trace::trace(given, &mut options, &mut note)?;
         if several && let Some(seed) = &mut options.seed {
-            *seed = seed.wrapping_add(number as u64);
+            *seed = seed.wrapping_add(clone.into());
         }
         conversion.jobs.push(FioJob {
             name: unused_name(name, base, &conversion.jobs),
@@ -248,7 +272,8 @@ impl FioJob {
             Some(text) => number::bytes(text, 1024),
             None => Some(0),
         };
-        let size = bytes(&self.options.size).filter(|&size| size > 0)?;
+        let files = self.target.files().len().max(1) as u64;
+        let size = bytes(&self.options.size).filter(|&size| size > 0)? / files;
         let increment = bytes(&self.options.offset_increment)?.checked_mul(self.last_clone())?;
         let end = bytes(&self.options.offset)?.checked_add(increment)?;
         end.checked_add(size)
@@ -261,6 +286,9 @@ impl FioJob {
 
     /// What the plan limits to the drive.
     pub fn limit_to(&self, capacity_bytes: u64) -> Option<String> {
+        if !self.target.files().is_empty() {
+            return None;
+        }
         let bytes = |text: &Option<String>| number::bytes(text.as_deref()?, 1024);
         let offset = bytes(&self.options.offset).unwrap_or(0);
         let increment = bytes(&self.options.offset_increment).unwrap_or(0);

@@ -10,6 +10,8 @@
 pub enum Size {
     Bytes(u64),
     Percent(u64),
+    /// Zones of a zoned drive.
+    Zones(u64),
 }
 
 impl Size {
@@ -18,6 +20,7 @@ impl Size {
         match self {
             Size::Bytes(bytes) => bytes.to_string(),
             Size::Percent(percent) => format!("{percent}%"),
+            Size::Zones(count) => format!("{count}z"),
         }
     }
 }

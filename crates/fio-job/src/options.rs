@@ -48,14 +48,15 @@ options! {
     "name" => Converted("the name of the job");
     "description" => NoEffect("a comment");
     "filename" =>
-        Converted("the drive; several with `:` between: a job for each, at the same time, with \
-            its part of `--iodepth`, `--size` and rates");
+        Converted("the drive; several with `:` between take turns, as the drive `files:A:B`");
     "directory" =>
         Converted("the folder of the file; several with `:` between are those of the clones in \
             turn");
     "nrfiles" | "nr_files" =>
-        Converted("a job for each file, at the same time, with its part of `--iodepth`, `--size` \
-            and rates");
+        Converted("the files of a job, which take turns");
+    "file_service_type" =>
+        Converted("`--order`: roundrobin, sequential and random, with `:N` too");
+    "openfiles" => Converted("`--order`: others have their turn when one of these is done");
     "filename_format" => Converted("names of files, with $jobname, $jobnum and $filenum");
     "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"], "");
     "rw" | "readwrite" => Converted("`--rw`, with `:N` too");
@@ -219,9 +220,10 @@ options! {
     "cpus_allowed" => Converted("`--cpus_allowed`");
     "cpumask" => Converted("`--cpus_allowed`");
     "cpus_allowed_policy" => Converted("`--cpus_allowed_policy`");
-    "numa_mem_policy" => Unsupported(&["local", "default"], "numactl --membind=NODE assay ...");
-    "numa_cpu_nodes" =>
-        Unsupported(&[], "cpus_allowed=LIST, with the processors of the node (lscpu)");
+    "numa_mem_policy" =>
+        Converted("local, default, and bind or prefer of the nodes in numa_cpu_nodes: a thread is \
+            the first to write its buffers, which Linux then takes from its own node");
+    "numa_cpu_nodes" => Converted("`--cpus_allowed` nodeN");
     "write_bw_log" => Converted("`PREFIX_bw.N.log`, an entry per interval");
     "write_iops_log" => Converted("`PREFIX_iops.N.log`");
     "write_lat_log" => Converted("`PREFIX_lat.N.log` and `PREFIX_clat.N.log`");
@@ -235,7 +237,7 @@ options! {
         NoEffect(LOG_FORM);
     "log_prio" => NoEffect(LOG_FORM);
     "create_serialize" | "create_fsync" | "create_on_open" | "fallocate" | "overwrite"
-        | "fadvise_hint" | "openfiles" | "file_service_type" | "write_hint" => NoEffect(LAYOUT);
+        | "fadvise_hint" | "write_hint" => NoEffect(LAYOUT);
     "create_only" | "pre_read" | "unlink" | "unlink_each_loop" => Unsupported(OFF, "");
     "allow_file_create" => Converted("0: a file that does not exist is an error");
     "allow_mounted_write" => NoEffect("assay's interlock decides");

@@ -7,7 +7,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::TargetError;
 
-/// A list as fio and taskset(1) write it, `0-3,8`: in order, each processor once, at least one.
+/// A list as fio and taskset(1) write it, `0-3,8`, with `node1` for the processors of a NUMA node:
+/// in order, each processor once, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(Vec<u32>);
 
@@ -20,6 +21,14 @@ pub enum CpuListError {
          0-3,8"
     )]
     Text(String),
+    /// A NUMA node that this host has not, or whose processors cannot be read.
+    #[error("NUMA node {node}: {why}")]
+    Node {
+        /// Given.
+        node: String,
+        /// The error.
+        why: String,
+    },
     /// A number beyond what Linux masks hold.
     #[error("processor {cpu} does not exist; the greatest number possible is {greatest}")]
     Number {
@@ -76,6 +85,21 @@ impl CpuList {
     }
 }
 
+fn of_node(node: &str) -> Result<CpuList, CpuListError> {
+    let failed = |why: String| CpuListError::Node {
+        node: node.to_owned(),
+        why,
+    };
+    node.parse::<u32>()
+        .map_err(|error| failed(error.to_string()))?;
+    let path = format!("/sys/devices/system/node/node{node}/cpulist");
+    let list = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    match list.trim() {
+        "" => Err(failed("it has no processors".to_owned())),
+        list => list.parse(),
+    }
+}
+
 impl FromStr for CpuList {
     type Err = CpuListError;
 
@@ -93,6 +117,10 @@ impl FromStr for CpuList {
         };
         let mut cpus = Vec::new();
         for part in text.split(',') {
+            if let Some(node) = part.trim().strip_prefix("node") {
+                cpus.extend(of_node(node)?.0);
+                continue;
+            }
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (number(first)?, number(last)?);
             if first > last {

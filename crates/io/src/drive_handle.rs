@@ -20,6 +20,18 @@ pub struct DriveHandle {
     block_bytes: u32,
     passthru: Option<Arc<io::Result<PassthruNode>>>,
     below: Arc<[FileBelow]>,
+    joined: Arc<[JoinedFile]>,
+}
+
+/// One of several files or block devices that are one address space.
+#[derive(Clone, Debug)]
+pub struct JoinedFile {
+    /// Where it begins.
+    pub start_bytes: u64,
+    /// Its length.
+    pub len_bytes: u64,
+    /// Itself.
+    pub handle: DriveHandle,
 }
 
 /// The open NVMe generic character device (`/dev/ngXnY`) of the same namespace.
@@ -69,7 +81,49 @@ impl DriveHandle {
             block_bytes,
             passthru: None,
             below: Arc::default(),
+            joined: Arc::default(),
         })
+    }
+
+    /// The first of several files, with all of them, in the order of their addresses. An I/O lies
+    /// within one of them.
+    #[must_use]
+    pub fn with_joined(mut self, name: &str, files: Vec<JoinedFile>) -> DriveHandle {
+        self.name = name.to_owned();
+        self.joined = files.into();
+        self
+    }
+
+    /// The number of the file at an address, and the offset in it.
+    #[inline]
+    pub(crate) fn place(&self, offset_bytes: u64) -> (usize, u64) {
+        if self.joined.is_empty() {
+            return (0, offset_bytes);
+        }
+        let begins_before = |file: &JoinedFile| file.start_bytes <= offset_bytes;
+        let after = self.joined.partition_point(begins_before);
+        let number = after.saturating_sub(1);
+        let start_bytes = self.joined[number].start_bytes;
+        (number, offset_bytes.saturating_sub(start_bytes))
+    }
+
+    /// The file at an address, and the offset in it.
+    #[inline]
+    pub(crate) fn file_at(&self, offset_bytes: u64) -> (&File, u64) {
+        match self.place(offset_bytes) {
+            (_, offset_bytes) if self.joined.is_empty() => (&self.file, offset_bytes),
+            (number, offset_bytes) => (&self.joined[number].handle.file, offset_bytes),
+        }
+    }
+
+    /// In the order of [`DriveHandle::place`].
+    pub(crate) fn files(&self) -> Vec<&File> {
+        match self.joined.is_empty() {
+            true => vec![&*self.file],
+            false => (self.joined.iter())
+                .map(|joined| &*joined.handle.file)
+                .collect(),
+        }
     }
 
     /// Adds the files under it whose page cache can answer its reads.
@@ -112,7 +166,7 @@ impl DriveHandle {
 
     /// A file whose bytes are in memory only (tmpfs, ramfs).
     pub fn is_in_memory(&self) -> bool {
-        !self.block_device && page_cache::is_in_memory(&self.file)
+        !self.block_device && self.joined.is_empty() && page_cache::is_in_memory(&self.file)
     }
 
     /// Sets `O_NONBLOCK` on the shared descriptor: io_uring then attempts every I/O inline, even
@@ -130,6 +184,19 @@ impl DriveHandle {
     /// Drops a range of the drive from the host's page cache, that of files below it included, and
     /// returns where later reads of it come from.
     pub fn drop_cached(&self, offset_bytes: u64, len_bytes: u64) -> ReadSource {
+        if !self.joined.is_empty() {
+            let end_bytes = offset_bytes.saturating_add(len_bytes);
+            let dropped = self.joined.iter().map(|joined| {
+                let start = offset_bytes.saturating_sub(joined.start_bytes);
+                let end = end_bytes.saturating_sub(joined.start_bytes);
+                let len_bytes = end.min(joined.len_bytes).saturating_sub(start);
+                match len_bytes {
+                    0 => ReadSource::Drive,
+                    len_bytes => joined.handle.drop_cached(start, len_bytes),
+                }
+            });
+            return dropped.fold(ReadSource::Drive, ReadSource::max);
+        }
         let own = page_cache::drop_range(&self.file, offset_bytes, len_bytes);
         let below = self.below.iter().map(|below| {
             let Ok(file) = &below.file else {

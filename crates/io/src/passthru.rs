@@ -80,7 +80,7 @@ impl PassthruTarget {
             return Err(invalid(io::ErrorKind::InvalidInput, what));
         }
         let file = node.file.as_raw_fd();
-        let ring = Ring::new(name, file, slots, slot_bytes, &options)?;
+        let ring = Ring::new(name, &[file], slots, slot_bytes, &options)?;
         let commands = NvmeCommands {
             nsid: node.nsid,
             protection: node.protection,

@@ -206,7 +206,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     /// Makes a ring for `slots` I/Os in flight, with a buffer of `slot_bytes` each.
     pub(crate) fn new(
         drive: &str,
-        file: std::os::fd::RawFd,
+        files: &[std::os::fd::RawFd],
         slots: u32,
         slot_bytes: u32,
         options: &UringOptions,
@@ -223,7 +223,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         let buffers = Buffers::new(slots, slot_bytes)?;
         let ring: IoUring<S, C> = build(slots, options).map_err(|e| failed("io_uring_setup", e))?;
         ring.submitter()
-            .register_files(&[file])
+            .register_files(files)
             .map_err(|e| failed("registering the file", e))?;
         let iovec = |slot| libc::iovec {
             iov_base: buffers.pointer(slot).cast(),

@@ -1,7 +1,6 @@
 //! One `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech PBlaze5 tests
 //! does.
 
-use std::fs::File;
 use std::io;
 use std::io::IoSlice;
 use std::os::unix::fs::FileExt;
@@ -58,26 +57,27 @@ impl BlockingCalls {
     }
 
     /// Does an I/O with the buffer of its slot; bytes moved, or a negated `errno`.
-    pub(crate) fn run(self, file: &File, io: &Io, buffer: &mut [u8]) -> i32 {
+    pub(crate) fn run(self, drive: &DriveHandle, io: &Io, buffer: &mut [u8]) -> i32 {
         let length = io.len_bytes as usize;
         if matches!(io.op, Op::Read | Op::Write) && length > buffer.len() {
             return -libc::EINVAL;
         }
+        let (file, offset_bytes) = drive.file_at(io.offset_bytes);
         let result = match io.op {
-            Op::Read => file.read_at(&mut buffer[..length], io.offset_bytes),
+            Op::Read => file.read_at(&mut buffer[..length], offset_bytes),
             Op::Write if io.fua || !self.write_flags.is_empty() => {
                 let buffer = IoSlice::new(&buffer[..length]);
                 let flags = match io.fua {
                     true => self.write_flags | self.fua_flags,
                     false => self.write_flags,
                 };
-                rustix::io::pwritev2(file, &[buffer], io.offset_bytes, flags).map_err(Into::into)
+                rustix::io::pwritev2(file, &[buffer], offset_bytes, flags).map_err(Into::into)
             }
-            Op::Write => file.write_at(&buffer[..length], io.offset_bytes),
+            Op::Write => file.write_at(&buffer[..length], offset_bytes),
             Op::Flush if self.flush_metadata => file.sync_all().map(|()| length),
             Op::Flush => file.sync_data().map(|()| length),
             Op::Discard | Op::WriteZeroes => {
-                rustix::fs::fallocate(file, fallocate_mode(io.op), io.offset_bytes, length as u64)
+                rustix::fs::fallocate(file, fallocate_mode(io.op), offset_bytes, length as u64)
                     .map(|()| length)
                     .map_err(Into::into)
             }
@@ -134,7 +134,7 @@ impl Target for SyncTarget {
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
             let buffer = self.buffers.slot(io.slot);
-            let result = self.calls.run(self.drive.file(), io, buffer);
+            let result = self.calls.run(&self.drive, io, buffer);
             self.completed.done.push(Completion {
                 slot: io.slot,
                 result,

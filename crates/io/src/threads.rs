@@ -120,7 +120,7 @@ fn serve(drive: &DriveHandle, queue: &Queue, sender: &Sender<Completion>, calls:
         let buffer = unsafe { std::slice::from_raw_parts_mut(call.buffer, call.buffer_bytes) };
         let completion = Completion {
             slot: call.io.slot,
-            result: calls.run(drive.file(), &call.io, buffer),
+            result: calls.run(drive, &call.io, buffer),
         };
         // The target is gone: it has leaked the memory.
         let _ = sender.send(completion);

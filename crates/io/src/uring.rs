@@ -62,8 +62,8 @@ impl UringTarget {
             };
             drive.mark_nonblocking().map_err(failed)?;
         }
-        let file = drive.file().as_raw_fd();
-        let ring = Ring::new(drive.name(), file, slots, slot_bytes, &options)?;
+        let files: Vec<_> = drive.files().iter().map(|file| file.as_raw_fd()).collect();
+        let ring = Ring::new(drive.name(), &files, slots, slot_bytes, &options)?;
         let calls = FileCalls {
             drive,
             flush: match options.flush_metadata {
@@ -92,31 +92,33 @@ unsafe impl Encode for FileCalls {
 
     #[inline]
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry {
-        const FILE: Fixed = Fixed(0);
+        let (number, offset_bytes) = self.drive.place(io.offset_bytes);
+        // A ring registers fewer than 2^32 files.
+        let file = Fixed(number as u32);
         let index = io.slot as u16;
         let flags = self.write_flags | if io.fua { self.fua_flags } else { 0 };
         // Atomic writes take no registered buffer (Linux, `generic_atomic_write_valid`).
         let fixed = fixed && (io.op != Op::Write || self.write_flags == 0);
         // Buffer indices are 16 bits wide; slots are at most 32768.
         let entry = match (io.op, fixed) {
-            (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, io.len_bytes, index)
-                .offset(io.offset_bytes)
+            (Op::Read, true) => opcode::ReadFixed::new(file, buffer, io.len_bytes, index)
+                .offset(offset_bytes)
                 .build(),
-            (Op::Read, false) => opcode::Read::new(FILE, buffer, io.len_bytes)
-                .offset(io.offset_bytes)
+            (Op::Read, false) => opcode::Read::new(file, buffer, io.len_bytes)
+                .offset(offset_bytes)
                 .build(),
-            (Op::Write, true) => opcode::WriteFixed::new(FILE, buffer, io.len_bytes, index)
-                .offset(io.offset_bytes)
+            (Op::Write, true) => opcode::WriteFixed::new(file, buffer, io.len_bytes, index)
+                .offset(offset_bytes)
                 .rw_flags(flags)
                 .build(),
-            (Op::Write, false) => opcode::Write::new(FILE, buffer, io.len_bytes)
-                .offset(io.offset_bytes)
+            (Op::Write, false) => opcode::Write::new(file, buffer, io.len_bytes)
+                .offset(offset_bytes)
                 .rw_flags(flags)
                 .build(),
-            (Op::Flush, _) => opcode::Fsync::new(FILE).flags(self.flush).build(),
+            (Op::Flush, _) => opcode::Fsync::new(file).flags(self.flush).build(),
             (Op::Discard | Op::WriteZeroes, _) => {
-                opcode::Fallocate::new(FILE, u64::from(io.len_bytes))
-                    .offset(io.offset_bytes)
+                opcode::Fallocate::new(file, u64::from(io.len_bytes))
+                    .offset(offset_bytes)
                     .mode(fallocate_mode(io.op).bits() as i32)
                     .build()
             }

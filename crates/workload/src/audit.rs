@@ -50,6 +50,7 @@ pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
         atomic: None,
         name: "null:".to_owned(),
         capacity_bytes: 16 << 30,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind: TargetKind::Null,
     };

@@ -21,6 +21,7 @@ mod accesses;
 mod atomic;
 mod checks;
 mod error;
+mod files;
 mod fio_zones;
 mod flushes;
 mod ordered;
@@ -208,6 +209,13 @@ impl Workload {
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
         zones::refuse_traces(options, target)?;
         if options.trace.is_some() {
+            files::check_within_one(
+                target,
+                Region {
+                    offset_bytes: 0,
+                    size_bytes: target.capacity_bytes,
+                },
+            )?;
             return traced::plan(options, target);
         }
         traced::none_without_trace(options)?;

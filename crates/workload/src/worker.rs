@@ -124,9 +124,10 @@ pub struct Worker {
     /// Blocks that the job has written, of all its workers.
     coverage: Option<Arc<CoverageMap>>,
     flush: Option<Flushes>,
-    end_flush: bool,
-    /// A flush at the end of the pass is still to be issued.
-    pass_flush: bool,
+    /// Files to flush at the end.
+    end_flush: usize,
+    /// Flushes at the end of the pass that are still to be issued.
+    pass_flush: usize,
     fua: bool,
     write_op: Op,
     data: DataClass,
@@ -191,12 +192,12 @@ impl Worker {
         let (percent, data_seed) = (workload.repeated_percent, workload.data_seed);
         let filler = || Filler::new(workload.data, data_seed, index);
         let filler = || filler().with_repeats(percent, data_seed, index);
+        let access = Addresses::new(workload, index)?;
         Ok(Worker {
             job: 0,
             first_slot,
             pending: vec![Pending::NONE; workload.iodepth as usize],
             free: (0..workload.iodepth).rev().collect(),
-            access: Addresses::new(workload, index)?,
             region: (region.offset_bytes, region.size_bytes),
             read_source: ReadSource::Drive,
             read_back_source: ReadSource::Drive,
@@ -225,8 +226,12 @@ impl Worker {
             coverage: None,
             flush: (workload.flush_every)
                 .map(|flush| Flushes::new(flush.writes.get(), workload.fio.is_some())),
-            end_flush: workload.end_flush,
-            pass_flush: false,
+            end_flush: match workload.end_flush {
+                true => access.files(),
+                false => 0,
+            },
+            access,
+            pass_flush: 0,
             fua: workload.synchronous_writes.is_some(),
             write_op: workload.write_op(),
             data: workload.data.data_class(),
@@ -375,8 +380,10 @@ impl Worker {
                     if !self.is_idle() {
                         return NextIssue::Completion;
                     }
-                    if std::mem::take(&mut self.end_flush) {
-                        self.push_flush(now, batch);
+                    if self.end_flush > 0 {
+                        self.end_flush -= 1;
+                        let place = self.access.file_start(self.end_flush);
+                        self.push_flush(now, place, batch);
                         return NextIssue::Completion;
                     }
                     self.reads_back = self.checker.as_ref().is_some_and(JobChecker::reads_back);
@@ -552,7 +559,7 @@ impl Worker {
             flow.leave();
         }
         let reads_back = self.checker.as_ref().is_some_and(JobChecker::reads_back);
-        self.phase = match reads_back || self.end_flush {
+        self.phase = match reads_back || self.end_flush > 0 {
             true => WorkerPhase::Drain,
             false => WorkerPhase::Done,
         };

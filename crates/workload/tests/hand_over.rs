@@ -87,6 +87,7 @@ fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
         atomic: None,
         name: "fixed latency".to_owned(),
         capacity_bytes: 1 << 30,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind: TargetKind::Null,
     };

@@ -102,6 +102,7 @@ fn the_timeout_applies_only_to_real_drives() {
             atomic: None,
             name: "drive".to_owned(),
             capacity_bytes: 1 << 30,
+            files: Vec::new(),
             min_io_bytes: 512,
             kind,
         };

@@ -53,6 +53,7 @@ fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
         atomic: None,
         name: "peer".to_owned(),
         capacity_bytes: AREA_BYTES,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind: TargetKind::File,
     };

@@ -12,6 +12,7 @@ fn facts(kind: TargetKind) -> TargetProperties {
         atomic: None,
         name: "/dev/test".to_owned(),
         capacity_bytes: 1 << 30,
+        files: Vec::new(),
         min_io_bytes: 4096,
         kind,
     }
@@ -55,6 +56,7 @@ fn plan(words: &str) -> Result<Workload, PlanError> {
 fn an_offset_in_percent_begins_at_a_block() {
     let small = TargetProperties {
         capacity_bytes: 1 << 20,
+        files: Vec::new(),
         min_io_bytes: 512,
         ..facts(TargetKind::File)
     };
@@ -465,4 +467,32 @@ fn errors_name_a_valid_value() {
     }
     let null = Workload::plan(&options("rw=write verify=true"), &facts(TargetKind::Null));
     assert!(null.unwrap_err().to_string().contains("keeps no data"));
+}
+
+/// fio's `size=2z` without `zonesize`.
+#[test]
+fn lengths_in_zones_are_those_of_the_drive() {
+    let options = JobOptions {
+        rw: Some("write".to_owned()),
+        order: Some("fio;zonemode=zbd".to_owned()),
+        size: Some("2z".to_owned()),
+        offset: Some("1z".to_owned()),
+        ..JobOptions::default()
+    };
+    let zones = WriteZones {
+        zone_bytes: 1 << 20,
+        capacity_bytes: 1 << 20,
+        conventional_bytes: 0,
+        most_at_once: None,
+    };
+    let kind = |zones| TargetKind::Block {
+        io_poll: false,
+        passthru: PassthruSupport::No,
+        zones,
+    };
+    let workload = Workload::plan(&options, &facts(kind(Some(zones)))).unwrap();
+    assert_eq!(workload.area.offset_bytes, 1 << 20);
+    assert_eq!(workload.area.size_bytes, 2 << 20);
+    let error = Workload::plan(&options, &facts(kind(None))).unwrap_err();
+    assert!(error.to_string().contains("of a zoned drive"), "{error}");
 }

@@ -82,7 +82,13 @@ fn kept_in(out: Option<&PathBuf>) -> Option<String> {
 /// True also for a name that will be refused.
 fn is_real(name: &str) -> bool {
     let spec = DriveSpec::parse(name);
-    spec.is_ok_and(|spec| matches!(spec.kind(), SpecKind::Path(_) | SpecKind::NvmeGeneric(_)))
+    spec.is_ok_and(|spec| {
+        let kind = spec.kind();
+        matches!(
+            kind,
+            SpecKind::Path(_) | SpecKind::NvmeGeneric(_) | SpecKind::Files(_)
+        )
+    })
 }
 
 /// Named on the command line, in the run folder, or in a fio job file.

@@ -55,8 +55,18 @@ pub struct FioRequest {
 struct Needed {
     name: String,
     writes: bool,
-    /// Made here, and filled before its first job.
-    created: bool,
+    /// Files that are made here, and filled before its first job.
+    created: Vec<String>,
+}
+
+impl Needed {
+    fn files(&self, jobs: &[FioJob]) -> Vec<String> {
+        let own = jobs.iter().find(|job| job.target.name() == self.name);
+        match own.map(|job| job.target.files()) {
+            Some(files) if !files.is_empty() => files,
+            _ => vec![self.name.clone()],
+        }
+    }
 }
 
 /// Removed again when the run is refused.
@@ -66,9 +76,11 @@ impl MadeFiles {
     fn make(needed: &mut [Needed], jobs: &[FioJob]) -> anyhow::Result<MadeFiles> {
         let mut made = MadeFiles(Vec::new());
         for drive in needed {
-            if create(drive, jobs)? {
-                drive.created = true;
-                made.0.push(PathBuf::from(&drive.name));
+            for file in drive.files(jobs) {
+                if create(drive, &file, jobs)? {
+                    made.0.push(PathBuf::from(&file));
+                    drive.created.push(file);
+                }
             }
         }
         Ok(made)
@@ -113,8 +125,8 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     let mut destroy = request.destroy.clone();
     let mut made = MadeFiles::make(&mut needed, &jobs)?;
     // They hold nothing that could be lost.
-    let created = needed.iter().filter(|drive| drive.created);
-    destroy.extend(created.filter_map(|drive| file_name(&drive.name)));
+    let created = needed.iter().flat_map(|drive| &drive.created);
+    destroy.extend(created.filter_map(|name| file_name(name)));
     let names: Vec<String> = needed.iter().map(|drive| drive.name.clone()).collect();
     let options = looking(&request, &jobs, names.len())?;
     // Read-only first: an invalid option is reported before a safety refusal.
@@ -260,7 +272,7 @@ fn authorise(
     for (drive, needed) in drives.iter_mut().zip(needed) {
         let permitted = SessionOptions {
             destroy: destroy.to_vec(),
-            will_write: needed.writes || needed.created,
+            will_write: needed.writes || !needed.created.is_empty(),
             only_looks: false,
             ..options.clone()
         };
@@ -352,7 +364,7 @@ fn needed(jobs: &[FioJob]) -> Vec<Needed> {
             None => needed.push(Needed {
                 name: name.to_owned(),
                 writes: writes(job),
-                created: false,
+                created: Vec::new(),
             }),
         }
     }
@@ -385,9 +397,9 @@ fn file_name(path: &str) -> Option<String> {
 }
 
 /// Makes a missing file, as fio does; returns whether it did.
-fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
+fn create(drive: &Needed, file: &str, jobs: &[FioJob]) -> anyhow::Result<bool> {
     let of_drive = || jobs.iter().filter(|job| job.target.name() == drive.name);
-    let path = Path::new(&drive.name);
+    let path = Path::new(file);
     let is_file = of_drive().any(|job| matches!(job.target, Target::File(_)));
     if !is_file || path.exists() {
         return Ok(false);
@@ -397,7 +409,7 @@ fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
             "{}: [{}]: {} does not exist, and allow_file_create=0",
             job.place,
             job.name,
-            drive.name
+            file
         );
     }
     let ends: Option<Vec<u64>> = of_drive().map(FioJob::end_bytes).collect();
@@ -405,44 +417,48 @@ fn create(drive: &Needed, jobs: &[FioJob]) -> anyhow::Result<bool> {
         bail_usage!(
             "{} does not exist, and without size= nothing says how long it is to be; name the \
              drive on the command line, or give size=",
-            drive.name
+            file
         );
     };
     make_file(path, bytes)
-        .with_context(|| format!("cannot make {}, {} long", drive.name, format_size(bytes)))?;
+        .with_context(|| format!("cannot make {file}, {} long", format_size(bytes)))?;
     Ok(true)
 }
 
 /// Every byte of a new file is written before it is measured, else reads would not reach the drive.
 fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
-    let made = needed
-        .iter()
-        .zip(drives)
-        .enumerate()
-        .filter(|(_, (drive, _))| drive.created);
-    made.map(|(number, (drive, session))| {
-        let bytes = session.info().capacity_bytes;
-        let block = if bytes.is_multiple_of(1 << 20) {
-            "1m"
-        } else {
-            "4k"
-        };
-        PlannedJob {
-            name: format!("Fill {}", file_name(&drive.name).unwrap_or_default()),
-            drive: number,
-            options: JobOptions {
-                rw: Some("write".to_owned()),
-                bs: Some(block.to_owned()),
-                iodepth: Some(8),
-                ..JobOptions::default()
-            },
-            // Fills run one after the other; jobs of files have later stages.
-            stage: usize::MAX - number,
-            prepares: true,
-            ..PlannedJob::default()
+    let mut fills = Vec::new();
+    for (number, (drive, session)) in needed.iter().zip(drives).enumerate() {
+        let info = session.info();
+        for file in &drive.created {
+            let part = info.files.iter().find(|part| part.name == *file);
+            let (offset_bytes, bytes) = part.map_or((0, info.capacity_bytes), |part| {
+                (part.start_bytes, part.len_bytes)
+            });
+            let least = u64::from(info.min_io_bytes.max(1));
+            let block = match bytes.is_multiple_of(1 << 20) {
+                true => "1m",
+                false => "4k",
+            };
+            fills.push(PlannedJob {
+                name: format!("Fill {}", file_name(file).unwrap_or_default()),
+                drive: number,
+                options: JobOptions {
+                    rw: Some("write".to_owned()),
+                    bs: Some(block.to_owned()),
+                    iodepth: Some(8),
+                    offset: part.map(|_| offset_bytes.to_string()),
+                    size: part.map(|_| (bytes - bytes % least).to_string()),
+                    ..JobOptions::default()
+                },
+                // Fills run one after the other; jobs of files have later stages.
+                stage: usize::MAX - fills.len(),
+                prepares: true,
+                ..PlannedJob::default()
+            });
         }
-    })
-    .collect()
+    }
+    fills
 }
 
 /// A line of `assay job` for each job, by stage.

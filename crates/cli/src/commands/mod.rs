@@ -257,7 +257,14 @@ pub fn open_drives(
 }
 
 pub fn serials_of(drives: &[DriveSession]) -> Vec<&str> {
-    drives.iter().map(|d| d.info().serial.as_str()).collect()
+    let serials = drives.iter().flat_map(|drive| {
+        let info = drive.info();
+        match info.files.is_empty() {
+            true => vec![info.serial.as_str()],
+            false => info.files.iter().map(|file| file.serial.as_str()).collect(),
+        }
+    });
+    serials.collect()
 }
 
 /// Fails for a value that names none of the drives, no kind of signature, and no NVMe namespace:

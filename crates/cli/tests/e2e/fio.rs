@@ -537,3 +537,35 @@ fn a_log_is_replayed_on_the_file_that_it_names() {
     let run = fixture.json("job --fio a.fio");
     assert_eq!(run["runs"][0]["cells"][0]["read"]["ios"], 2);
 }
+
+/// One queue, and fio's order of the files.
+#[test]
+fn files_of_a_job_take_turns() {
+    let fixture = Fixture::on_disk();
+    let line = "--name=a --filename=x:y:z --rw=randrw --bs=16k --size=768k --openfiles=2 \
+                --file_service_type=random:3 --fsync=4 --ioengine=psync";
+    fixture.ok(&format!("fio {line} --write_iolog=own.log"));
+    for name in ["x", "y", "z"] {
+        let length = std::fs::metadata(fixture.path(name)).unwrap().len();
+        assert_eq!(length, 256 << 10, "{name}");
+    }
+    let ios = |log: &str| -> Vec<String> {
+        let text = fixture.text(log);
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        let ios = lines.filter(|(_, io)| io.split(' ').count() == 4 && !io.contains("sync"));
+        ios.map(|(_, io)| io.to_owned()).collect()
+    };
+    let own = ios("own.log");
+    assert_eq!(own.len(), 48);
+    if has(&["fio"]) {
+        let arguments = line.split_whitespace();
+        let arguments: Vec<&str> = arguments.chain(["--write_iolog=fio.log"]).collect();
+        fixture.tool("fio", &arguments);
+        assert_eq!(ios("fio.log"), own);
+    }
+    // Every one of them would be overwritten.
+    let refused = fixture.run(&format!("fio {line} --destroy x"));
+    refused.refuses(3, &["--destroy y"]);
+    let other = fixture.run("job files:x:y --rw randread");
+    other.refuses(2, &["--order fio"]);
+}

@@ -57,6 +57,10 @@ impl DriveSession {
                 })
             }
             Kind::Real(drive) => drive.purge(&self.info, how, progress),
+            Kind::Files(_) => Err(SessionError::NotErasable {
+                drive: self.info.spec.clone(),
+                why: "it is several; purge each by itself",
+            }),
         }
     }
 
@@ -75,6 +79,12 @@ impl DriveSession {
             Kind::Sim(target, _) => IdleDrive::Sim(target),
             Kind::Real(drive) => IdleDrive::Real(drive.telemetry(&self.info), Clock::monotonic()),
             Kind::Null => return Nanos::ZERO,
+            Kind::Files(files) => {
+                return match files.first_mut() {
+                    Some(first) => first.idle_for(span, interval, stop, on_telemetry),
+                    None => Nanos::ZERO,
+                };
+            }
         };
         // Energy used before is not of this idle period.
         let _ = clock.telemetry();
@@ -137,8 +147,10 @@ impl DriveSession {
         match (&mut self.kind, state) {
             (Kind::Sim(target, _), state) => Ok(target.set_power_state(state.unwrap_or(own))?),
             (Kind::Real(drive), state) => drive.set_power_state(&self.info, state),
-            (Kind::Null, None) => Ok(()),
-            (Kind::Null, Some(state)) => Err(no_power_control(&self.info, state, NO_POWER_STATES)),
+            (Kind::Null | Kind::Files(_), None) => Ok(()),
+            (Kind::Null | Kind::Files(_), Some(state)) => {
+                Err(no_power_control(&self.info, state, NO_POWER_STATES))
+            }
         }
     }
 }

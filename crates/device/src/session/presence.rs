@@ -19,6 +19,7 @@ impl DriveSession {
         let offsets = [0, blocks / 2, blocks.saturating_sub(1)].map(|at| at * block);
         match &mut self.kind {
             Kind::Null => true,
+            Kind::Files(files) => files.iter_mut().all(DriveSession::is_present),
             Kind::Sim(target, _) => {
                 target.begin_job(1, 1, block_bytes).is_ok()
                     && can_read_any(target.as_mut(), &offsets, block_bytes)

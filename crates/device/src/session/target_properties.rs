@@ -1,10 +1,12 @@
-use crate::identity::AtomicWrites;
+use crate::identity::{AtomicWrites, JoinedPart};
 
 /// Drive properties for job planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetProperties {
     pub name: String,
     pub capacity_bytes: u64,
+    /// Of several files that are one address space; empty of one.
+    pub files: Vec<JoinedPart>,
     /// Alignment of offsets and lengths: the logical block size under O_DIRECT.
     pub min_io_bytes: u32,
     pub kind: TargetKind,

@@ -3,8 +3,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_analysis::endurance::Origins;
-use assay_device::open::open_drive;
-use assay_device::session::{OpenMode, OpenTarget, SessionError};
+use assay_device::session::{OpenMode, OpenTarget};
 use assay_io::Nanos;
 use assay_io::page_cache::ReadSource;
 use assay_stats::HostLoad;
@@ -391,9 +390,13 @@ impl Executor<'_, '_> {
 
     fn drop_caches(&mut self, cell: &Cell) -> Result<(), ExecuteError> {
         for &drive in &cell.plan.drives {
-            let info = self.drives[drive].info();
-            let open = open_drive(info, false, None).map_err(SessionError::from)?;
-            if open.drop_cached(0, info.capacity_bytes) != ReadSource::Drive {
+            let capacity_bytes = self.drives[drive].info().capacity_bytes;
+            let target = self.drives[drive].acquire(OpenMode::default())?;
+            let OpenTarget::Real { open, .. } = target else {
+                self.drives[drive].release(target);
+                continue;
+            };
+            if open.drop_cached(0, capacity_bytes) != ReadSource::Drive {
                 self.warn_cell(cell, drive, warn::cache_not_dropped())?;
             }
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use assay_device::identity::DriveInfo;
+use assay_device::identity::{DriveInfo, JoinedPart};
 use assay_stats::{Interval, SubmittedIo};
 use assay_suite::expand::Cell;
 use assay_units::{Nanos, Op};
@@ -20,8 +20,8 @@ const HELD_BACK: Nanos = Nanos::from_secs(1);
 pub(super) struct IoLog {
     path: PathBuf,
     file: BufWriter<File>,
-    /// The drive, in one word.
-    name: String,
+    /// The drive, or its files in the order of their addresses, each in one word.
+    files: Vec<JoinedPart>,
     /// Not written yet.
     later: Vec<SubmittedIo>,
     end: Nanos,
@@ -40,17 +40,31 @@ impl IoLog {
         else {
             return Ok(None);
         };
-        let name = drive.spec.replace(char::is_whitespace, "_");
+        let mut files = drive.files.clone();
+        if files.is_empty() {
+            files.push(JoinedPart {
+                name: drive.spec.clone(),
+                ..JoinedPart::default()
+            });
+        }
+        for file in &mut files {
+            file.name = file.name.replace(char::is_whitespace, "_");
+        }
         let begun = check(&path).and_then(|()| {
             let mut file = BufWriter::new(assay_output::open_log(&path)?);
-            writeln!(file, "{HEAD} 3 iolog\n0 {name} add\n0 {name} open")?;
+            writeln!(file, "{HEAD} 3 iolog")?;
+            for action in ["add", "open"] {
+                for JoinedPart { name, .. } in &files {
+                    writeln!(file, "0 {name} {action}")?;
+                }
+            }
             Ok(file)
         });
         match begun {
             Ok(file) => Ok(Some(IoLog {
                 path,
                 file,
-                name,
+                files,
                 later: Vec::new(),
                 end: Nanos::ZERO,
                 written: Nanos::ZERO,
@@ -71,21 +85,21 @@ impl IoLog {
     fn write_until(&mut self, end: Nanos) -> Result<(), ExecuteError> {
         self.later.sort_by_key(|io| io.at);
         let count = self.later.partition_point(|io| io.at < end);
-        let (file, name, offset_bytes) = (&mut self.file, &self.name, &mut self.offset_bytes);
+        let (log, offset_bytes) = (&mut self.file, &mut self.offset_bytes);
+        let files = &self.files;
         let last = &mut self.written;
         let written = self.later.drain(..count).try_for_each(|io| {
+            let after = files.partition_point(|file| file.start_bytes <= io.offset_bytes);
+            let file = &files[after.saturating_sub(1)];
             // A flush has the offset of the I/O before it.
             if io.op != Op::Flush {
-                *offset_bytes = io.offset_bytes;
+                *offset_bytes = io.offset_bytes - file.start_bytes;
             }
             // Of a thread that stood still for longer: due at once, as a replay would have it.
             *last = io.at.max(*last);
             let (micros, action) = (last.0 / 1000, action(io.op));
-            writeln!(
-                file,
-                "{micros} {name} {action} {offset_bytes} {}",
-                io.len_bytes
-            )
+            let (name, bytes) = (&file.name, io.len_bytes);
+            writeln!(log, "{micros} {name} {action} {offset_bytes} {bytes}")
         });
         written.map_err(|source| ExecuteError::IoLog {
             path: self.path.clone(),
@@ -95,7 +109,9 @@ impl IoLog {
 
     pub(super) fn close(mut self) -> Result<(), ExecuteError> {
         self.write_until(Nanos::MAX)?;
-        let closed = writeln!(self.file, "{} {} close", self.end.0 / 1000, self.name);
+        let micros = self.end.0 / 1000;
+        let mut names = self.files.iter().map(|file| &file.name);
+        let closed = names.try_for_each(|name| writeln!(self.file, "{micros} {name} close"));
         let closed = closed.and_then(|()| self.file.flush());
         closed.map_err(|source| ExecuteError::IoLog {
             path: self.path,

@@ -182,33 +182,40 @@ impl<'a> Given<'a> {
     }
 
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, JobFileError> {
-        if let Some(bytes) = self.zones(name)? {
-            return Ok(Some(bytes));
+        match self.zones(name)? {
+            Some(Size::Bytes(bytes)) => return Ok(Some(bytes)),
+            Some(size) => {
+                let message = format!("{name}={}: zones need zonesize=", size.text());
+                return Err(self.wrong(name, message));
+            }
+            None => {}
         }
         self.parsed(name, "a size such as 4k or 1g", |text| {
             number::bytes(text, self.kb_base)
         })
     }
 
-    /// `size=16z`: so many times `zonesize`.
-    fn zones(&self, name: &str) -> Result<Option<u64>, JobFileError> {
+    /// `size=16z`: so many times `zonesize`, or zones of the drive.
+    fn zones(&self, name: &str) -> Result<Option<Size>, JobFileError> {
         const IN_ZONES: [&str; 5] = ["size", "io_size", "offset", "offset_increment", "zoneskip"];
         let zones = self.text(name).filter(|_| IN_ZONES.contains(&name));
         let Some((text, place)) = zones.filter(|(text, _)| text.ends_with(['z', 'Z'])) else {
             return Ok(None);
         };
         let count: Option<u64> = text[..text.len() - 1].parse().ok();
-        let zone_bytes = self.bytes("zonesize")?;
-        let product = count.zip(zone_bytes).and_then(|(a, b)| a.checked_mul(b));
-        product.map(Some).ok_or_else(|| {
-            let message = format!("{name}={text}: a number of zones, whose length is zonesize");
+        let size = count.and_then(|count| match self.bytes("zonesize").ok()? {
+            Some(zone_bytes) if zone_bytes > 0 => count.checked_mul(zone_bytes).map(Size::Bytes),
+            _ => Some(Size::Zones(count)),
+        });
+        size.map(Some).ok_or_else(|| {
+            let message = format!("{name}={text}: a number of zones");
             self.error(place, message)
         })
     }
 
     pub(super) fn size(&self, name: &str) -> Result<Option<Size>, JobFileError> {
-        if let Some(bytes) = self.zones(name)? {
-            return Ok(Some(Size::Bytes(bytes)));
+        if let Some(size) = self.zones(name)? {
+            return Ok(Some(size));
         }
         self.parsed(name, "a size such as 4k or 1g, or a percentage", |text| {
             number::size(text, self.kb_base)

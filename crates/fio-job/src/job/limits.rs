@@ -176,6 +176,7 @@ fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError>
         let cpus: Vec<String> = cpus.map(|cpu: u32| cpu.to_string()).collect();
         options.cpus_allowed = Some(cpus.join(","));
     }
+    nodes(given, options)?;
     options.cpus_allowed_policy = match given.text("cpus_allowed_policy") {
         None | Some(("shared", _)) => None,
         Some(("split", _)) => options.cpus_allowed.as_ref().map(|_| "split".to_owned()),
@@ -185,4 +186,54 @@ fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError>
         }
     };
     Ok(())
+}
+
+/// `numa_cpu_nodes` and `numa_mem_policy`.
+fn nodes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
+    let nodes = given.text("numa_cpu_nodes").map(|(nodes, _)| nodes.trim());
+    if let (Some(_), Some(_), Some(place)) =
+        (nodes, &options.cpus_allowed, given.place("numa_cpu_nodes"))
+    {
+        let message = "numa_cpu_nodes and cpus_allowed exclude one another".to_owned();
+        return Err(given.error(place, message));
+    }
+    if nodes == Some("all") {
+        return policy(given, nodes);
+    }
+    let list = given.parsed("numa_cpu_nodes", "a list of nodes such as 0-1,3", |text| {
+        let mut list = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+            let count = last.checked_sub(first)?;
+            (count < MAX_NODES).then_some(())?;
+            list.extend((first..=last).map(|node| format!("node{node}")));
+        }
+        Some(list.join(","))
+    })?;
+    options.cpus_allowed = list.or(options.cpus_allowed.take());
+    policy(given, nodes)
+}
+
+/// Linux, `CONFIG_NODES_SHIFT`.
+const MAX_NODES: u32 = 1024;
+
+fn policy(given: &Given<'_>, nodes: Option<&str>) -> Result<(), JobFileError> {
+    let Some((text, place)) = given.text("numa_mem_policy") else {
+        return Ok(());
+    };
+    let own = match text.split_once(':') {
+        None => matches!(text, "local" | "default"),
+        Some((policy, of)) => matches!(policy, "bind" | "prefer") && nodes == Some(of.trim()),
+    };
+    match own {
+        true => Ok(()),
+        false => Err(given.error(
+            place,
+            format!(
+                "numa_mem_policy={text} is not supported; instead: numactl --membind=NODE assay \
+                 ..., or numa_cpu_nodes of the same nodes"
+            ),
+        )),
+    }
 }

@@ -45,7 +45,7 @@ pub(super) fn order(
     given: &Given<'_>,
     options: &mut JobOptions,
     thread: Thread,
-    file: &str,
+    (file, turns): (&str, Vec<(&'static str, String)>),
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
     let mut text = Text("fio".to_owned());
@@ -67,6 +67,9 @@ pub(super) fn order(
     drive_zones(given, &mut text, note)?;
     seeds(given, &mut text, note)?;
     rates(given, options, &mut text, least_bytes)?;
+    for (name, value) in turns {
+        text.add(name, value);
+    }
     options.order = Some(text.0);
     Ok(())
 }

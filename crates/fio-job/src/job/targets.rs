@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use assay_device::spec::{DriveSpec, SpecKind, files_spec, names_between_colons};
 use assay_workload::options::JobOptions;
 
 use super::given::Given;
@@ -23,6 +24,17 @@ impl Target {
         }
     }
 
+    /// The files, where they are several.
+    pub fn files(&self) -> Vec<String> {
+        match DriveSpec::parse(self.name()) {
+            Ok(spec) => match spec.kind() {
+                SpecKind::Files(names) => names.clone(),
+                _ => Vec::new(),
+            },
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// Its kernel interface is the caller's, not the job file's.
     fn is_modelled(&self) -> bool {
         let name = self.name();
@@ -32,24 +44,36 @@ impl Target {
 
 type Note<'a> = dyn FnMut(String) + 'a;
 
-/// The jobs that a section becomes: one for each file of each clone that has files of its own.
+/// The jobs that a section becomes: one for each clone that has files of its own.
 pub(super) struct Places {
-    /// Of each the target, the clone, and the file among those of the clone.
-    pub(super) all: Vec<(Target, u32, u32)>,
+    /// Of each the target and the clone.
+    pub(super) all: Vec<(Target, u32)>,
     /// Clones that have files of their own; 1: all clones run in each job.
     pub(super) clones: u32,
-    /// Files of a clone.
-    pub(super) files: u32,
 }
 
 impl Places {
     fn one(target: Target) -> Places {
         Places {
-            all: vec![(target, 0, 0)],
+            all: vec![(target, 0)],
             clones: 1,
-            files: 1,
         }
     }
+}
+
+/// Several files are one target, on which they take turns.
+fn joined(given: &Given<'_>, mut targets: Vec<Target>) -> Result<Target, JobFileError> {
+    if targets.len() == 1
+        && let Some(only) = targets.pop()
+    {
+        return Ok(only);
+    }
+    if let Some(null) = targets.iter().find(|target| target.is_modelled()) {
+        let message = format!("{} beside other files is not supported", null.name());
+        return Err(given.wrong("filename", message));
+    }
+    let names: Vec<&str> = targets.iter().map(Target::name).collect();
+    Ok(Target::File(files_spec(&names)))
 }
 
 pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, JobFileError> {
@@ -79,7 +103,8 @@ pub(super) fn places(given: &Given<'_>, drive: Option<&str>) -> Result<Places, J
 fn files(given: &Given<'_>) -> Result<Places, JobFileError> {
     let folders: Vec<String> = match given.text("directory") {
         None => vec![String::new()],
-        Some((folders, _)) => names_of(folders)
+        Some((folders, _)) => names_between_colons(folders)
+            .into_iter()
             .map(|folder| format!("{}/", folder.trim_end_matches('/')))
             .collect(),
     };
@@ -97,7 +122,7 @@ pub(super) fn name_in_fio(
 ) -> Result<String, JobFileError> {
     if drive.is_none() && matches!(engine_of(given)?.name, "null" | "cpp_null") {
         let first = files(given)?.all.into_iter().next();
-        if let Some((file, ..)) = first {
+        if let Some((file, _)) = first {
             return Ok(file.name().to_owned());
         }
     }
@@ -118,16 +143,6 @@ fn needs_drive(given: &Given<'_>, engine: &str, foreign: Foreign) -> Result<(), 
          such as /dev/nvme0n1"
     );
     Err(given.wrong("filename", message))
-}
-
-/// Names with colons between them; `\:` is a colon of a name.
-fn names_of(text: &str) -> impl Iterator<Item = String> {
-    let text = text.replace("\\:", "\u{0}");
-    let names: Vec<String> = text
-        .split(':')
-        .map(|name| name.replace('\u{0}', ":"))
-        .collect();
-    names.into_iter().filter(|name| !name.is_empty())
 }
 
 fn named(
@@ -151,7 +166,7 @@ fn named(
         }
     };
     let mut targets: Vec<Target> = Vec::new();
-    for name in names_of(names) {
+    for name in names_between_colons(names) {
         if name == "-" {
             let message = "filename=-: standard input is not supported".to_owned();
             return Err(given.error(place, message));
@@ -161,13 +176,7 @@ fn named(
             targets.push(target);
         }
     }
-    let files = targets.len() as u32;
-    let all = targets.into_iter().enumerate();
-    Ok(Places {
-        all: all.map(|(file, target)| (target, 0, file as u32)).collect(),
-        clones: 1,
-        files,
-    })
+    Ok(Places::one(joined(given, targets)?))
 }
 
 /// fio's `filename_format`: job, number of the clone, number of the file.
@@ -184,7 +193,7 @@ fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileErr
         let message = format!("{name}: {count} files; there may be {}", super::MAX_JOBS);
         return Err(given.wrong(name, message));
     }
-    let mut all: Vec<(Target, u32, u32)> = Vec::with_capacity(count);
+    let mut all: Vec<Target> = Vec::with_capacity(count);
     for clone in 0..clones {
         let folder = &folders[clone as usize % folders.len()];
         for file in 0..files {
@@ -196,83 +205,57 @@ fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileErr
                 let message = format!("filename_format={format}: $jobname, $jobnum and $filenum");
                 return Err(given.wrong("filename_format", message));
             }
-            all.push((Target::File(format!("{folder}{name}")), clone, file));
+            all.push(Target::File(format!("{folder}{name}")));
         }
     }
-    let distinct = |places: &[(Target, u32, u32)]| {
-        let names: BTreeSet<&str> = places.iter().map(|place| place.0.name()).collect();
+    let distinct = |targets: &[Target]| {
+        let names: BTreeSet<&str> = targets.iter().map(Target::name).collect();
         names.len()
     };
     let (names, names_of_one) = (distinct(&all), distinct(&all[..files as usize]));
-    // Files of one name are one file for each of which fio has a part of the size.
-    if names == names_of_one * clones as usize {
-        return Ok(Places { all, clones, files });
-    }
-    if names != names_of_one {
+    let own = names == names_of_one * clones as usize;
+    if !own && names != names_of_one {
         let message = format!(
             "filename_format={format} gives some clones the same file, and others not; write \
              $jobnum, or leave it out"
         );
         return Err(given.wrong("filename_format", message));
     }
-    // The clones have the same files.
-    all.truncate(files as usize);
+    let clones = if own { clones } else { 1 };
+    let mut places = Vec::new();
+    for (targets, clone) in all.chunks(files as usize).zip(0..clones) {
+        places.push((joined(given, targets.to_vec())?, clone));
+    }
     Ok(Places {
-        all,
-        clones: 1,
-        files,
+        all: places,
+        clones,
     })
 }
 
-/// The part of one file of several in what the job says for all of them.
-pub(super) fn share(
-    given: &Given<'_>,
-    options: &mut JobOptions,
-    (file, files): (u32, u32),
-    note: &mut Note<'_>,
-) -> Result<(), JobFileError> {
-    let (name, several) = match given.text("filename") {
-        Some((names, _)) => ("filename", format!("filename={names}")),
-        None => ("nrfiles", format!("nrfiles={files}")),
-    };
-    let wrong =
-        |why: String| given.wrong(name, format!("{several}: {why}; write a section for each"));
-    let depth = options.iodepth.unwrap_or(1);
-    let threads = options.numjobs.unwrap_or(1);
-    let by_threads = depth < files && threads >= files;
-    if depth < files && !by_threads {
-        return Err(wrong(format!(
-            "fio takes {files} files in turn with {depth} I/Os in flight, and here each file is a \
-             job with I/Os of its own in flight"
-        )));
+/// What `--order` says of several files.
+pub(super) fn turns(given: &Given<'_>) -> Result<Vec<(&'static str, String)>, JobFileError> {
+    let mut turns = Vec::new();
+    if let Some((service, place)) = given.text("file_service_type") {
+        let (kind, ios) = service.split_once(':').unwrap_or((service, "1"));
+        let ios: Option<u64> = ios.trim().parse().ok();
+        match (kind, ios) {
+            ("roundrobin", Some(1)) => {}
+            ("roundrobin" | "sequential" | "random", Some(ios)) => {
+                turns.push(("file_service_type", format!("{kind}:{ios}")));
+            }
+            _ => {
+                let message = format!(
+                    "file_service_type={service} is not supported: roundrobin, sequential or \
+                     random, and the number of I/Os in a file's turn after a colon"
+                );
+                return Err(given.error(place, message));
+            }
+        }
     }
-    let limits = ["rate", "rate_iops", "number_ios", "thinktime", "flow"];
-    if let Some(limit) = limits.into_iter().find(|name| given.place(name).is_some()) {
-        return Err(wrong(format!("{limit} is of all files together")));
+    if let Some(most) = given.number("openfiles")?.filter(|&most| most > 0) {
+        turns.push(("openfiles", most.to_string()));
     }
-    let part_bytes = |text: &mut Option<String>| {
-        if let Some(bytes) = text.as_deref().and_then(|text| text.parse::<u64>().ok()) {
-            *text = Some((bytes / u64::from(files)).to_string());
-        }
-    };
-    part_bytes(&mut options.size);
-    part_bytes(&mut options.io_size);
-    let part = |all: u32| Some(all / files + u32::from(file < all % files));
-    let what = match by_threads {
-        true => {
-            options.numjobs = part(threads);
-            format!("threads ({threads})")
-        }
-        false => {
-            options.iodepth = part(depth);
-            format!("I/Os in flight ({depth})")
-        }
-    };
-    note(format!(
-        "{several}: each of the {files} files is a job with its part of the {what} and of the size; \
-         in fio each thread takes the files in turn, with one queue"
-    ));
-    Ok(())
+    Ok(turns)
 }
 
 /// Where an engine is of another world than Linux's block layer.
@@ -325,7 +308,7 @@ pub(super) fn engine(
     options: &mut JobOptions,
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
-    let is_modelled = places.all.iter().all(|(target, ..)| target.is_modelled());
+    let is_modelled = places.all.iter().all(|(target, _)| target.is_modelled());
     options.iodepth = given.number("iodepth")?.filter(|&depth| depth > 0);
     options.iodepth_batch_complete_min = given
         .number("iodepth_batch_complete_min")?

@@ -5,6 +5,8 @@ use assay_units::Rng;
 
 pub struct Section {
     file_bytes: u64,
+    /// Lengths of further files, which take turns.
+    further: Vec<u64>,
     options: Vec<String>,
 }
 
@@ -259,6 +261,13 @@ impl Draw {
     }
 }
 
+impl Section {
+    fn names(&self, number: usize) -> impl Iterator<Item = String> {
+        let further = (1..=self.further.len()).map(move |file| format!("f{number}.{file}"));
+        std::iter::once(format!("f{number}")).chain(further)
+    }
+}
+
 impl JobText {
     pub fn of_seed(seed: u64) -> JobText {
         let mut draw = Draw {
@@ -272,8 +281,10 @@ impl JobText {
     fn text(&self, logs: bool) -> String {
         let mut text = "[global]\nioengine=psync\nthread\n".to_owned();
         for (number, section) in self.0.iter().enumerate() {
+            let names: Vec<String> = section.names(number).collect();
             text += &format!(
-                "[s{number}]\nfilename=f{number}\n{}\n",
+                "[s{number}]\nfilename={}\n{}\n",
+                names.join(":"),
                 section.options.join("\n")
             );
             if logs {
@@ -291,11 +302,15 @@ impl JobText {
         self.text(false)
     }
 
-    pub fn files(&self) -> Vec<(String, u64)> {
+    /// Of each section.
+    pub fn files(&self) -> Vec<Vec<(String, u64)>> {
         let sections = self.0.iter().enumerate();
-        sections
-            .map(|(number, section)| (format!("f{number}"), section.file_bytes))
-            .collect()
+        let files = |(number, section): (usize, &Section)| {
+            let lengths = [section.file_bytes].into_iter();
+            let lengths = lengths.chain(section.further.iter().copied());
+            section.names(number).zip(lengths).collect()
+        };
+        sections.map(files).collect()
     }
 
     fn has(&self, section: usize, option: &str) -> bool {
@@ -378,6 +393,7 @@ impl Draw {
         }
         Section {
             file_bytes: zones * zone,
+            further: Vec::new(),
             options: std::mem::take(&mut self.options),
         }
     }
@@ -426,8 +442,10 @@ impl Draw {
         let has = |options: &[String], name| options.iter().any(|option| names(option, name));
         // fio ends a random job early where a run or a sequential I/O comes to the end of a part.
         if is_part && rw.starts_with("rand") {
+            // Where a size is longer than what is left, fio reads memory behind its map.
+            let apart = ["percentage_random", "rw_seq", "bs_is_seq_rand"];
             self.options
-                .retain(|option| !names(option, "percentage_random") && !names(option, "rw_seq"));
+                .retain(|option| !apart.iter().any(|name| names(option, name)));
             for option in &mut self.options {
                 if names(option, "rw=") {
                     *option = format!("rw={rw}");
@@ -449,9 +467,37 @@ impl Draw {
             let ios = 1 + self.rng.below(200);
             self.add("number_ios", ios);
         }
+        let zoned = has(&self.options, "zone") || has(&self.options, "random_distribution=zoned");
+        let further = match !zoned && !rw.contains("trim") && self.one_in(4) {
+            true => self.further(file_bytes),
+            false => Vec::new(),
+        };
         Section {
             file_bytes,
+            further,
             options: std::mem::take(&mut self.options),
         }
+    }
+
+    /// Each file has room for what the job says of its first one.
+    fn further(&mut self, file_bytes: u64) -> Vec<u64> {
+        let count = 1 + self.rng.below(4);
+        let lengths = (0..count).map(|_| file_bytes + self.rng.below(64) * 4096);
+        let lengths: Vec<u64> = lengths.collect();
+        if self.one_in(2) {
+            let service = self.of(&[
+                "random",
+                "sequential",
+                "roundrobin:3",
+                "random:4",
+                "roundrobin",
+            ]);
+            self.add("file_service_type", service);
+        }
+        if self.one_in(3) {
+            let open = 1 + self.rng.below(count + 1);
+            self.add("openfiles", open);
+        }
+        lengths
     }
 }

@@ -1,8 +1,8 @@
 //! Random job files through fio and through assay: both do the same I/Os in the same order.
 //!
 //! fio writes its I/O log, assay's workers issue to a target that answers at once. 200 job files, or
-//! 2,000 with `ASSAY_TESTS_LONG`; `ASSAY_FIO_SEED=N` repeats that of one seed and prints it. Without
-//! fio it prints the reason and passes.
+//! 2,000 with `ASSAY_TESTS_LONG`; `ASSAY_FIO_FIRST_SEED=N` takes other ones, `ASSAY_FIO_SEED=N`
+//! repeats that of one seed and prints it. Without fio it prints the reason and passes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod generator;
@@ -16,7 +16,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use generator::JobText;
 
-/// One of both: an operation, its offset and length; 0 and 0 of a flush.
+/// Where the further files of a section begin.
+const FILE_STEP: u64 = 1 << 40;
+
+/// One of both: an operation, its offset, in the address space of all files, and length; 0 of a
+/// flush.
 type Ios = Vec<(char, u64, u64)>;
 
 /// Longest part of a sequence that is compared; jobs by time go on for ever.
@@ -28,14 +32,16 @@ const AT_ONCE: usize = 12;
 fn by_fio(folder: &Path, section: usize) -> Ios {
     let log = std::fs::read_to_string(folder.join(format!("log{section}"))).unwrap_or_default();
     let ios = log.lines().filter_map(|line| {
-        let mut words = line.split_whitespace().skip(2);
+        let mut words = line.split_whitespace().skip(1);
+        let file = words.next()?.split_once('.').map_or("0", |(_, file)| file);
+        let start = file.parse::<u64>().ok()? * FILE_STEP;
         let action = words.next()?;
-        let mut number = || words.next()?.parse().ok();
+        let mut number = || words.next()?.parse::<u64>().ok();
         match action {
-            "read" => Some(('r', number()?, number()?)),
-            "write" => Some(('w', number()?, number()?)),
-            "trim" => Some(('t', number()?, number()?)),
-            "sync" | "datasync" => Some(('f', 0, 0)),
+            "read" => Some(('r', start + number()?, number()?)),
+            "write" => Some(('w', start + number()?, number()?)),
+            "trim" => Some(('t', start + number()?, number()?)),
+            "sync" | "datasync" => Some(('f', start, 0)),
             _ => None,
         }
     });
@@ -45,7 +51,7 @@ fn by_fio(folder: &Path, section: usize) -> Ios {
 /// How fio has ended; `None`: it was ended because it took too long.
 fn run_fio(folder: &Path, text: &JobText) -> Option<bool> {
     std::fs::write(folder.join("job.fio"), text.for_fio()).unwrap();
-    for (name, bytes) in text.files() {
+    for (name, bytes) in text.files().into_iter().flatten() {
         let file = std::fs::File::create(folder.join(name)).unwrap();
         file.set_len(bytes).unwrap();
     }
@@ -155,12 +161,13 @@ fn fio_and_assay_do_the_same() {
         200
     };
     let outcome = Outcome::default();
-    let next = AtomicU64::new(0);
+    let first = std::env::var("ASSAY_FIO_FIRST_SEED").map_or(0, |seed| seed.parse().unwrap());
+    let next = AtomicU64::new(first);
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(seed) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < files)
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < first + files)
                 {
                     compare(seed, &outcome);
                 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_device::identity::JoinedPart;
 use assay_device::session::{TargetKind, TargetProperties};
 use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{FioJob, JobFile, convert};
@@ -15,7 +16,7 @@ use assay_workload::plan::Workload;
 use assay_workload::worker::Worker;
 
 use crate::generator::JobText;
-use crate::{Ios, MOST};
+use crate::{FILE_STEP, Ios, MOST};
 
 struct Recording<'a> {
     ios: Ios,
@@ -38,7 +39,7 @@ impl Target for Recording<'_> {
                 _ => 'f',
             };
             let place = match letter {
-                'f' => (letter, 0, 0),
+                'f' => (letter, io.offset_bytes, 0),
                 _ => (letter, io.offset_bytes, io.len_bytes.into()),
             };
             if self.ios.len() < MOST {
@@ -75,12 +76,22 @@ impl IntervalSink for NoSink {
     }
 }
 
-fn of_job(job: &FioJob, capacity_bytes: u64) -> Result<Ios, String> {
+fn of_job(job: &FioJob, lengths: &[u64]) -> Result<Ios, String> {
+    let names = job.target.files();
+    let part = |((name, &len_bytes), number): ((String, &u64), u64)| JoinedPart {
+        name,
+        serial: String::new(),
+        start_bytes: number * FILE_STEP,
+        len_bytes,
+    };
+    let files: Vec<JoinedPart> = names.into_iter().zip(lengths).zip(0..).map(part).collect();
+    let joined_end = files.last().map(|file| file.start_bytes + file.len_bytes);
     let facts = TargetProperties {
         placement_handles: 0,
         atomic: None,
         name: "recorded".to_owned(),
-        capacity_bytes,
+        capacity_bytes: joined_end.unwrap_or(lengths[0]),
+        files,
         min_io_bytes: 512,
         kind: TargetKind::File,
     };
@@ -118,11 +129,12 @@ fn of_job(job: &FioJob, capacity_bytes: u64) -> Result<Ios, String> {
 /// By section.
 pub fn by_assay(text: &JobText) -> Result<Vec<Ios>, String> {
     let files = text.files();
-    of_text(&text.plain(), files.iter().map(|&(_, bytes)| bytes))
+    let lengths = |files: &Vec<(String, u64)>| files.iter().map(|file| file.1).collect();
+    of_text(&text.plain(), files.iter().map(lengths))
 }
 
-/// Of each section, on a file of this length.
-pub fn of_text(text: &str, files: impl Iterator<Item = u64>) -> Result<Vec<Ios>, String> {
+/// Of each section, on files of these lengths.
+pub fn of_text(text: &str, files: impl Iterator<Item = Vec<u64>>) -> Result<Vec<Ios>, String> {
     let with = Substitution {
         variable: &|_| None,
         page_bytes: 4096,
@@ -135,6 +147,6 @@ pub fn of_text(text: &str, files: impl Iterator<Item = u64>) -> Result<Vec<Ios>,
     let jobs = jobs.map_err(|error| error.to_string())?.jobs;
     jobs.iter()
         .zip(files)
-        .map(|(job, bytes)| of_job(job, bytes))
+        .map(|(job, lengths)| of_job(job, &lengths))
         .collect()
 }

@@ -11,7 +11,7 @@ const MIB: u64 = 1 << 20;
 /// What the one section does on a file of this length.
 fn ios(options: &str, file_bytes: u64) -> Ios {
     let text = format!("[job]\nfilename=f\n{}\n", options.replace(' ', "\n"));
-    let mut sections = of_text(&text, std::iter::once(file_bytes)).unwrap();
+    let mut sections = of_text(&text, std::iter::once(vec![file_bytes])).unwrap();
     sections.remove(0)
 }
 

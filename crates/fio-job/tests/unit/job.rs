@@ -124,7 +124,11 @@ fn what_is_not_supported_is_named() {
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
         ("[a]\nbs=4k,8q\nrw=rw", "bs=4k,8q is not a size"),
         ("[a]\nzonemode=host", "zonemode=host is not supported"),
-        ("[a]\nfilename=a:b", "write a section for each"),
+        ("[a]\nfilename=a:/dev/null", "null: beside other files"),
+        (
+            "[a]\nfile_service_type=zipf\nfilename=a:b",
+            "file_service_type=zipf is not supported",
+        ),
         (
             "[a]\ninterval=1s",
             "is an option of assay job that fio has not",
@@ -139,10 +143,6 @@ fn what_is_not_supported_is_named() {
         (
             "[a]\nbuffer_pattern='f'",
             "buffer_pattern='f' is not a number",
-        ),
-        (
-            "[a]\nnrfiles=2\nfilename_format=f",
-            "fio takes 2 files in turn",
         ),
     ] {
         let error = converted(text, None).unwrap_err().to_string();
@@ -385,61 +385,39 @@ fn a_log_is_a_trace_replay() {
     assert_eq!(own[0].target, Target::OfLog("a.log".to_owned()));
 }
 
-/// Of several files each has its part of what the job says for all of them.
+/// Several files are one drive, on which they take turns.
 #[test]
-fn several_files_are_jobs_at_once() {
-    let text = "[a]\nfilename=/dev/x:/dev/y:/dev/z\nrw=randread\nsize=3g\niodepth=32\n\
-                ioengine=libaio\ndirect=1";
-    let conversion = converted(text, None).unwrap();
-    let found: Vec<(&str, &str, Option<u32>, usize)> = (conversion.jobs.iter())
-        .map(|job| {
-            (
-                job.name.as_str(),
-                job.target.name(),
-                job.options.iodepth,
-                job.stage,
-            )
-        })
-        .collect();
-    assert_eq!(
-        found,
-        [
-            ("a.0", "/dev/x", Some(11), 0),
-            ("a.1", "/dev/y", Some(11), 0),
-            ("a.2", "/dev/z", Some(10), 0)
-        ]
-    );
-    let sizes = conversion
-        .jobs
-        .iter()
-        .map(|job| job.options.size.as_deref());
-    assert!(sizes.eq([Some("1073741824"); 3]));
+fn several_files_take_turns() {
+    let text = "[a]\nfilename=/dev/x:/dev/y:/dev/z\nrw=randread\nsize=3g\nopenfiles=2\n\
+                file_service_type=roundrobin:4";
+    let several = jobs(text);
+    assert_eq!(several.len(), 1);
+    assert_eq!(several[0].target.name(), "files:/dev/x:/dev/y:/dev/z");
+    assert_eq!(several[0].options.size.as_deref(), Some("3221225472"));
+    assert_eq!(several[0].end_bytes(), Some(1 << 30));
+    let order = several[0].options.order.as_deref().unwrap();
     assert!(
-        conversion.notes[0].contains("takes the files in turn"),
-        "{:?}",
-        conversion.notes
+        order.ends_with(";file_service_type=roundrobin:4;openfiles=2"),
+        "{order}"
     );
-    // Threads with one I/O in flight each.
-    let threads = jobs("[a]\nfilename=/dev/x:/dev/y\nnumjobs=5\nrw=randread");
-    let counts: Vec<Option<u32>> = threads.iter().map(|job| job.options.numjobs).collect();
-    assert_eq!(counts, [Some(3), Some(2)]);
-    let own =
-        jobs("[a]\nnrfiles=2\nnumjobs=2\ndirectory=/p:/q\nsize=1g\niodepth=2\nioengine=libaio");
+    let own = jobs("[a]\nnrfiles=2\nnumjobs=2\ndirectory=/p:/q\nsize=1g");
     let names: Vec<&str> = own.iter().map(|job| job.target.name()).collect();
-    assert_eq!(names, ["/p/a.0.0", "/p/a.0.1", "/q/a.1.0", "/q/a.1.1"]);
-    let alike = jobs(
-        "[a]\nfilename_format=f$jobnum\nnrfiles=2\nnumjobs=2\nsize=1g\niodepth=2\nioengine=libaio",
-    );
-    let names: Vec<&str> = alike.iter().map(|job| job.target.name()).collect();
-    assert_eq!(names, ["f0", "f0", "f1", "f1"]);
-    assert!(
-        alike
-            .iter()
-            .all(|job| job.options.size.as_deref() == Some("536870912"))
+    assert_eq!(
+        names,
+        ["files:/p/a.0.0:/p/a.0.1", "files:/q/a.1.0:/q/a.1.1"]
     );
     let shared = jobs("[a]\nfilename_format=f$filenum\nnumjobs=4\nsize=1g");
     assert_eq!((shared.len(), shared[0].target.name()), (1, "f0"));
     assert_eq!(shared[0].options.numjobs, Some(4));
+    // Each has a part of the size, and begins anew.
+    let one = jobs("[a]\nfilename_format=f$jobnum\nnrfiles=2\nnumjobs=2\nsize=1g");
+    let names: Vec<&str> = one.iter().map(|job| job.target.name()).collect();
+    assert_eq!(names, ["files:f0:f0", "files:f1:f1"]);
+    let error = converted("[a]\nfilename=x:y\n[b]\nfilename=y", None).unwrap_err();
+    assert!(
+        error.to_string().contains("give both the same files"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -543,7 +521,7 @@ fn zones_of_drives_are_in_the_order() {
                     sync --direct true --seed 1";
     assert_eq!(line(job), expected);
     for (options, named) in [
-        ("zonemode=zbd\nsize=4z", "size=4z: a number of zones"),
+        ("zonemode=zbd\nsize=xz", "size=xz: a number of zones"),
         (
             "zonemode=zbd\nzone_reset_frequency=2",
             "a share from 0 to 1",
@@ -551,6 +529,29 @@ fn zones_of_drives_are_in_the_order() {
         ("zonemode=host", "none, strided or zbd"),
     ] {
         let text = format!("[a]\nfilename=/dev/x\nrw=write\n{options}");
+        let error = converted(&text, None).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
+    // The drive says how long its zones are.
+    let of_drive = jobs("[a]\nfilename=/dev/x\nrw=write\nzonemode=zbd\nsize=4z\noffset=1z");
+    let options = &of_drive[0].options;
+    assert_eq!(options.size.as_deref(), Some("4z"));
+    assert_eq!(options.offset.as_deref(), Some("1z"));
+}
+
+#[test]
+fn nodes_of_processors_are_lists_of_them() {
+    let text = "[a]\nfilename=/dev/x\nnuma_cpu_nodes=0-1,3\nnuma_mem_policy=bind:0-1,3";
+    let own = jobs(text);
+    let cpus = own[0].options.cpus_allowed.as_deref();
+    assert_eq!(cpus, Some("node0,node1,node3"));
+    for (options, named) in [
+        ("numa_mem_policy=bind:1", "numactl --membind"),
+        ("numa_mem_policy=interleave:0\nnuma_cpu_nodes=0", "numactl"),
+        ("numa_cpu_nodes=1\ncpus_allowed=0", "exclude one another"),
+        ("numa_cpu_nodes=x", "a list of nodes"),
+    ] {
+        let text = format!("[a]\nfilename=/dev/x\n{options}");
         let error = converted(&text, None).unwrap_err().to_string();
         assert!(error.contains(named), "{error}");
     }

@@ -65,7 +65,7 @@ impl Options {
         let first = self.text(name)?.split([',', '-']).next()?;
         match number::size(first.trim(), self.kb_base())? {
             Size::Bytes(bytes) => Some(bytes),
-            Size::Percent(_) => None,
+            Size::Percent(_) | Size::Zones(_) => None,
         }
     }
 

@@ -17,6 +17,18 @@ fn cpu_lists_are_parsed_as_by_taskset() {
 }
 
 #[test]
+fn processors_of_a_numa_node_are_a_list() {
+    if std::path::Path::new("/sys/devices/system/node/node0/cpulist").exists() {
+        let node: CpuList = "node0".parse().unwrap();
+        assert!(!node.0.is_empty());
+    }
+    for text in ["node", "nodex", "node99999"] {
+        let error = text.parse::<CpuList>().unwrap_err().to_string();
+        assert!(error.starts_with("NUMA node "), "{error}");
+    }
+}
+
+#[test]
 fn a_pinned_thread_stays_on_its_cpu() {
     let allowed = CpuList::allowed();
     allowed.check().unwrap();

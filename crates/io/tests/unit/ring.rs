@@ -50,7 +50,14 @@ unsafe impl Encode for Reads {
 
 fn reads() -> (RingTarget<Reads>, PipeWriter, Rc<Cell<bool>>) {
     let (pipe, writer) = io::pipe().unwrap();
-    let ring = Ring::new("pipe", pipe.as_raw_fd(), 2, 4096, &UringOptions::default()).unwrap();
+    let ring = Ring::new(
+        "pipe",
+        &[pipe.as_raw_fd()],
+        2,
+        4096,
+        &UringOptions::default(),
+    )
+    .unwrap();
     let abandoned = Rc::new(Cell::new(false));
     let encoder = Reads {
         _pipe: pipe,

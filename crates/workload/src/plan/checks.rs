@@ -7,6 +7,7 @@ use assay_io::uring;
 use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
 
 use super::accesses::Direction;
+use super::files::check_within_one;
 use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError};
 use crate::access::{AccessConfig, Region};
 use crate::arrival::Rate;
@@ -350,6 +351,7 @@ pub(super) fn places(
         || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
     let (area, offset_increment_bytes) =
         area(options, target, (unit, access.min_bytes()), numjobs, split)?;
+    check_within_one(target, area)?;
     let least_bytes = u64::from(unit.max(access.min_bytes()));
     let part_bytes = part_bytes(area, numjobs, split, least_bytes);
     if u64::from(access.max_bytes()) > part_bytes {

@@ -8,12 +8,13 @@ use assay_units::SECTOR_BYTES;
 
 use super::accesses::{block_sizes, direction};
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
+use super::files::{several_files, whole_area};
 use super::fio_zones::{check_access, without_zones, zone_job};
-use super::zones::{is_conventional, refused, write_zones};
+use super::zones::{in_bytes, is_conventional, refused, write_zones};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{
-    Extent, FioAccess, FioArea, FioPart, FioSizes, Generator, Law, PerDirection, READ, SpRandom,
-    TRIM, WRITE,
+    Extent, FioAccess, FioArea, FioFiles, FioPart, FioSizes, Generator, Law, PerDirection, READ,
+    SpRandom, TRIM, WRITE,
 };
 use crate::access::{AccessStep, Region, StridedZones};
 use crate::options::JobOptions;
@@ -28,7 +29,8 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
                            bsrange, bssplit, ba, time_based, loops, filesize, offset_align, \
                            rate, invalidate, ioengine, zonemode, zonecapacity, \
                            max_open_zones, job_max_open_zones, ignore_zone_limits, \
-                           read_beyond_wp, zone_reset_threshold, zone_reset_frequency";
+                           read_beyond_wp, zone_reset_threshold, zone_reset_frequency, \
+                           file_service_type, openfiles";
 
 /// `fio`, then `NAME=VALUE` after semicolons.
 pub(super) struct Order<'a>(BTreeMap<&'a str, &'a str>);
@@ -366,10 +368,11 @@ fn access(
         seed: seed.transpose()?,
         thread: order.number("thread_number", 1)?.max(1),
         file: order.text("filename").unwrap_or_default().to_owned(),
+        files: FioFiles::default(),
     })
 }
 
-fn area(
+pub(super) fn area(
     options: &JobOptions,
     order: &Order<'_>,
     target: &TargetProperties,
@@ -424,7 +427,23 @@ fn plain_workload(
     Ok(workload)
 }
 
-fn check_part(
+/// An error where it begins behind the end.
+pub(super) fn part_of(
+    area: &FioArea,
+    worker: u32,
+    target: &TargetProperties,
+) -> Result<FioPart, PlanError> {
+    let part = area.part(worker).filter(|part| part.area_bytes > 0);
+    part.ok_or_else(|| {
+        invalid(format!(
+            "{}: the area of thread {worker} begins behind the end at {} bytes; lower --offset \
+             or --offset_increment",
+            target.name, target.capacity_bytes
+        ))
+    })
+}
+
+pub(super) fn check_part(
     options: &JobOptions,
     target: &TargetProperties,
     access: &FioAccess,
@@ -447,20 +466,16 @@ fn check_part(
 /// The other options are checked as those of a job of assay's own order over the same area.
 pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
     let order = Order::parse(options.order.as_deref().unwrap_or_default())?;
-    let access = access(options, &order, target)?;
+    let options = &in_bytes(options, target)?;
+    let mut access = access(options, &order, target)?;
     check_access(&access, options, target)?;
-    let area = area(options, &order, target, &access)?;
-    let numjobs = options.numjobs.unwrap_or(1).max(1);
-    let part = |worker: u32| {
-        let part = area.part(worker).filter(|part| part.area_bytes > 0);
-        part.ok_or_else(|| {
-            invalid(format!(
-                "{}: the area of thread {worker} begins behind the end at {} bytes; lower \
-                 --offset or --offset_increment",
-                target.name, target.capacity_bytes
-            ))
-        })
+    let pass_bytes = several_files(options, &order, target, &mut access)?;
+    let area = match pass_bytes {
+        None => area(options, &order, target, &access)?,
+        Some(_) => whole_area(options, target, &access),
     };
+    let numjobs = options.numjobs.unwrap_or(1).max(1);
+    let part = |worker: u32| part_of(&area, worker, target);
     let (first, last) = (part(0)?, part(1.min(numjobs - 1))?);
     let access = with_physical_bytes(access, first)?;
     let end = first.offset_bytes.max(last.offset_bytes) + first.area_bytes;
@@ -481,7 +496,11 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     // What its writes need is checked; trims need no more.
     plain.rw = Some(rw.replace("trimwrite", "write"));
     plain.bs = options.bs.clone().or(Some(DEFAULT_BLOCK_BYTES.to_string()));
-    let mut workload = plain_workload(plain, &access, &without_zones(target))?;
+    let plain_target = TargetProperties {
+        files: Vec::new(),
+        ..without_zones(target)
+    };
+    let mut workload = plain_workload(plain, &access, &plain_target)?;
     workload.features.in_zones = is_allowed && write_zones(target).is_some();
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
     if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
@@ -491,7 +510,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         ));
     }
     let limit = match access.io_bytes {
-        0 => first.pass_bytes,
+        0 => pass_bytes.unwrap_or(first.pass_bytes),
         bytes => bytes,
     };
     let ends = !access.time_based && !access.trims;

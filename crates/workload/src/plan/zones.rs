@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use assay_device::session::{TargetKind, TargetProperties, WriteZones};
 
-use super::checks::Places;
+use super::checks::{Places, out_of_range};
 use super::{Engine, PlanError, Workload};
 use crate::access::{AccessConfig, AddressPattern, StridedZones};
 use crate::options::JobOptions;
@@ -25,6 +25,38 @@ pub(super) fn refused(target: &TargetProperties, why: impl std::fmt::Display) ->
 }
 
 /// A trace writes anywhere.
+/// `size=16z` and its like, of a zoned drive, in bytes.
+pub(super) fn in_bytes(
+    options: &JobOptions,
+    target: &TargetProperties,
+) -> Result<JobOptions, PlanError> {
+    let mut options = options.clone();
+    let given: [(&'static str, &mut Option<String>); 5] = [
+        ("size", &mut options.size),
+        ("io_size", &mut options.io_size),
+        ("offset", &mut options.offset),
+        ("offset_increment", &mut options.offset_increment),
+        ("zoneskip", &mut options.zoneskip),
+    ];
+    for (name, text) in given {
+        let Some(count) = text.as_deref().and_then(|text| text.strip_suffix('z')) else {
+            continue;
+        };
+        let zone_bytes = write_zones(target).map(|zones| zones.zone_bytes);
+        let count = count.parse::<u64>().ok();
+        let bytes = count
+            .zip(zone_bytes)
+            .and_then(|(count, zone_bytes)| count.checked_mul(zone_bytes));
+        let bytes = bytes.ok_or_else(|| {
+            let shown = text.as_deref().unwrap_or_default();
+            let why = "a number of zones, of a zoned drive or with zonesize=";
+            out_of_range(name, shown, why)
+        })?;
+        *text = Some(bytes.to_string());
+    }
+    Ok(options)
+}
+
 pub(super) fn refuse_traces(
     options: &JobOptions,
     target: &TargetProperties,

@@ -32,6 +32,33 @@ impl Addresses {
         matches!(self, Addresses::Fio(fio) if fio.drops_cache())
     }
 
+    /// Where the file begins that a flush between the I/Os is of.
+    fn flush_place(&mut self) -> Option<u64> {
+        match self {
+            Addresses::Own(_) => Some(0),
+            Addresses::Fio(fio) => fio.flush_place(),
+        }
+    }
+
+    /// Where the files begin that are flushed at the end, counted from the last.
+    pub(super) fn file_start(&self, from_last: usize) -> u64 {
+        match self {
+            Addresses::Own(_) => 0,
+            Addresses::Fio(fio) => {
+                let starts = fio.file_starts();
+                starts.into_iter().rev().nth(from_last).unwrap_or(0)
+            }
+        }
+    }
+
+    /// Files that are flushed at the end.
+    pub(super) fn files(&self) -> usize {
+        match self {
+            Addresses::Own(_) => 1,
+            Addresses::Fio(fio) => fio.file_starts().len(),
+        }
+    }
+
     pub(super) fn begin_pass(&mut self) {
         if let Addresses::Fio(fio) = self {
             fio.begin_pass();
@@ -85,8 +112,10 @@ impl Worker {
         target: &mut T,
         batch: &mut Vec<Io>,
     ) -> bool {
-        if std::mem::take(&mut self.pass_flush) {
-            self.push_flush(now, batch);
+        if self.pass_flush > 0 {
+            self.pass_flush -= 1;
+            let place = self.access.file_start(self.pass_flush);
+            self.push_flush(now, place, batch);
             return true;
         }
         if self.access.drops_cache() {
@@ -109,8 +138,11 @@ impl Worker {
         if !flush.is_due() || self.access.is_between_passes() {
             return false;
         }
+        let Some(place) = self.access.flush_place() else {
+            return false;
+        };
         flush.flushed();
-        self.push_flush(now, batch);
+        self.push_flush(now, place, batch);
         true
     }
 

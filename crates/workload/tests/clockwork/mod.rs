@@ -148,6 +148,7 @@ pub fn planned(options: &JobOptions) -> Workload {
         atomic: None,
         name: "clockwork".to_owned(),
         capacity_bytes: 1 << 30,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind: TargetKind::Simulated,
     };

@@ -13,6 +13,7 @@ fn workload(scope: Option<&str>, group: Option<u32>) -> Workload {
         atomic: None,
         name: "null:".to_owned(),
         capacity_bytes: 1 << 30,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind: TargetKind::Null,
     };

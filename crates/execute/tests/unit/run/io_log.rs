@@ -25,7 +25,10 @@ fn written(shares: &[Interval]) -> (Vec<u64>, Vec<u64>) {
     let mut log = IoLog {
         file: BufWriter::new(File::create(&path).unwrap()),
         path: path.clone(),
-        name: "drive".to_owned(),
+        files: vec![JoinedPart {
+            name: "drive".to_owned(),
+            ..JoinedPart::default()
+        }],
         later: Vec::new(),
         end: Nanos::ZERO,
         written: Nanos::ZERO,

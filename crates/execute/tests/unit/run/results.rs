@@ -15,6 +15,7 @@ fn seeds(id: &str, kind: TargetKind, verify: bool) -> (u64, Option<u64>) {
         atomic: None,
         name: "drive".to_owned(),
         capacity_bytes: 1 << 30,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind,
     };

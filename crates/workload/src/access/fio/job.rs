@@ -1,5 +1,6 @@
 //! What a job of fio says about its I/Os, and the areas of its threads.
 
+use super::files::FioFiles;
 use super::{Law, PerDirection, SpRandom, ZoneJob};
 use crate::access::StridedZones;
 
@@ -71,6 +72,7 @@ pub struct FioAccess {
     pub thread: u64,
     /// The file's name, on which the places of hot blocks depend.
     pub file: String,
+    pub files: FioFiles,
 }
 
 impl FioAccess {

@@ -10,7 +10,11 @@ const MOST_DRAWS: u32 = 100_000;
 
 impl FioAddresses {
     fn fits(&self, offset_bytes: u64, len_bytes: u64) -> bool {
-        let end = self.part.area_bytes.saturating_add(self.part.offset_bytes);
+        let end = self
+            .file
+            .part
+            .area_bytes
+            .saturating_add(self.file.part.offset_bytes);
         offset_bytes.saturating_add(len_bytes) <= end
     }
 
@@ -23,7 +27,7 @@ impl FioAddresses {
     ) -> Option<u64> {
         let access = Arc::clone(&self.access);
         if access.random && access.trims_and_writes() && direction == WRITE {
-            return Some(self.last_end[TRIM] - self.last_start[TRIM]?);
+            return Some(self.file.last_end[TRIM] - self.file.last_start[TRIM]?);
         }
         let direction = match (access.sizes_by_order, random) {
             (false, _) => direction,

@@ -10,6 +10,7 @@
 //! # Non-goals
 //! No time but that of a rate; flushes, pauses and the page cache are the worker's.
 
+mod files;
 mod job;
 mod law;
 mod lengths;
@@ -27,11 +28,13 @@ use std::sync::Arc;
 
 use assay_units::{Nanos, Op};
 
+use files::{FileState, Turns};
+pub use files::{FioFile, FioFiles, Service};
 pub use job::{Extent, FioAccess, FioArea, FioPart, FioSizes, Generator};
 pub use law::Law;
 use law::{Hashed, zone_of};
 use map::RandomMap;
-use random::{SPRANDOM_OFF, Seeds, ShiftRegister, Tausworthe};
+use random::{SPRANDOM_OFF, Seeds, Tausworthe};
 use rates::Rates;
 use sprandom::Regions;
 pub use sprandom::SpRandom;
@@ -76,6 +79,7 @@ struct Draws {
     offsets: Tausworthe,
     orders: PerDirection<Tausworthe>,
     zone: Tausworthe,
+    files: Tausworthe,
 }
 
 impl Draws {
@@ -96,6 +100,7 @@ impl Draws {
             offsets: Tausworthe::new(seeds.of_offsets(), wide),
             orders: [order.clone(), order.clone(), order],
             zone: Tausworthe::new(all[16], false),
+            files: Tausworthe::new(all[5], wide),
         }
     }
 }
@@ -104,17 +109,14 @@ impl Draws {
 #[derive(Clone, Debug)]
 pub struct FioAddresses {
     access: Arc<FioAccess>,
-    part: FioPart,
+    /// The current one.
+    file: FileState,
+    turns: Turns,
+    /// Of all files.
+    pass_bytes: u64,
     seeds: Seeds,
     draws: Draws,
-    hashed: Option<Hashed>,
-    map: Option<RandomMap>,
-    register: Option<ShiftRegister>,
     regions: Option<Regions>,
-    /// Begin of the area, or of the zone.
-    base_bytes: u64,
-    last_end: PerDirection<u64>,
-    last_start: PerDirection<Option<u64>>,
     zone_bytes: u64,
     run_left: u32,
     /// The next I/O is not marked in the map; fio forgets that an attempt for it has failed.
@@ -160,30 +162,18 @@ impl FioAddresses {
             thread: access.thread + u64::from(worker),
         };
         let bytes = part.area_bytes.min(part.capacity_bytes);
-        let of_map = access.zones.map_or(bytes, |zones| zones.range_bytes);
-        let blocks = of_map / access.least_bytes().max(1);
-        let is_lfsr = access.random && access.generator == Generator::Lfsr;
-        let least = access.sizes[READ]
-            .least_bytes
-            .min(access.sizes[WRITE].least_bytes);
-        let seed = match access.repeats {
-            true => random::jenkins_hash(access.file.as_bytes()).wrapping_mul(seeds.thread as u32),
-            false => seeds.of_offsets() as u32,
-        };
+        let mut turns = Turns::new(access, seeds, worker);
+        let pass_bytes = turns.pass_bytes(access).unwrap_or(part.pass_bytes);
+        let first = turns.take_first();
         let mut addresses = FioAddresses {
             draws: Draws::new(access, seeds),
-            hashed: (access.random)
-                .then(|| Hashed::new(&access.law, bytes.div_ceil(least.max(1)), seed))
-                .flatten(),
-            map: (access.random && access.has_map && !is_lfsr).then(|| RandomMap::new(blocks)),
-            register: is_lfsr.then(|| ShiftRegister::new(blocks, seeds.of_offsets())),
             regions: (access.sprandom.as_ref()).map(|of| {
                 let seed = seeds.of_thread()[SPRANDOM_OFF];
                 Regions::new(of, bytes, access.sizes[WRITE].least_bytes, seed)
             }),
-            base_bytes: part.offset_bytes,
-            last_end: [part.offset_bytes; 3],
-            last_start: [None; 3],
+            file: first.unwrap_or_else(|| FileState::new(access, seeds, part, &access.file)),
+            turns,
+            pass_bytes,
             zone_bytes: 0,
             run_left: 1,
             is_unmarked: false,
@@ -197,7 +187,6 @@ impl FioAddresses {
             passes: passes::Passes::new(access),
             // Threads that share a counter of references slow each other down.
             access: Arc::new(FioAccess::clone(access)),
-            part,
             seeds,
         };
         let zoned = access.zoned;
@@ -212,22 +201,15 @@ impl FioAddresses {
     /// With zones that other threads have, too.
     pub fn share_zones(&mut self, table: Arc<ZoneTable>) {
         if let Some(job) = self.access.zoned {
-            let area = (self.part.offset_bytes, self.part.area_bytes);
+            let area = (self.file.part.offset_bytes, self.file.part.area_bytes);
             self.zones = Some(ZonePart::new(table, job, area));
             self.restart();
         }
     }
 
-    /// `fio_file_reset`.
+    /// The current file begins anew.
     fn restart(&mut self) {
-        self.last_end = [self.base_bytes; 3];
-        self.last_start = [None; 3];
-        if let Some(map) = &mut self.map {
-            map.clear();
-        }
-        if let Some(register) = &mut self.register {
-            register.reset(self.seeds.of_offsets());
-        }
+        self.file.restart(self.seeds);
         if let Some(zones) = self.zones.as_mut().filter(|_| self.access.writes) {
             zones.begin_pass(self.access.verifies);
         }
@@ -251,27 +233,40 @@ impl FioAddresses {
         if self.is_pass_over() {
             return self.end_pass();
         }
-        let drawn = match self.held.take() {
-            Some(held) => Some(held),
-            None => match self.choose_direction(since) {
-                Ok(direction) => self.draw(direction),
+        loop {
+            let filled = match self.draw_next(since) {
+                Ok(drawn) => drawn.map_or(Filled::End, |drawn| self.fill(drawn)),
                 Err(due) => return FioStep::Due(due),
-            },
-        };
-        match drawn.map_or(Filled::End, |drawn| self.fill(drawn)) {
-            Filled::Io(io) => {
-                self.account(&io);
-                FioStep::Io(io)
+            };
+            match filled {
+                Filled::Io(mut io) => {
+                    self.account(&io);
+                    self.turns.issued();
+                    io.offset_bytes += self.file_start();
+                    return FioStep::Io(io);
+                }
+                Filled::Wait(held) => {
+                    self.held = Some(held);
+                    return FioStep::Busy;
+                }
+                Filled::End => self.passes.area_is_done = self.end_file(),
             }
-            Filled::Wait(held) => {
-                self.held = Some(held);
-                FioStep::Busy
-            }
-            Filled::End => {
-                self.passes.area_is_done = true;
-                self.end_pass()
+            if self.turns.are_done() {
+                return self.end_pass();
             }
         }
+    }
+
+    /// The I/O that waits for its zone, or the next one of the file whose turn it is.
+    fn draw_next(&mut self, since: Nanos) -> Result<Option<Drawn>, Nanos> {
+        if let Some(held) = self.held.take() {
+            return Ok(Some(held));
+        }
+        if !self.choose_file() {
+            return Ok(None);
+        }
+        let direction = self.choose_direction(since)?;
+        Ok(self.draw(direction))
     }
 
     /// An I/O has completed.
@@ -335,7 +330,7 @@ impl FioAddresses {
     /// Each block that was trimmed is written next.
     fn of_trimwrite(&self, direction: usize) -> usize {
         match self.access.trims_and_writes() {
-            true if self.last_start[WRITE] == self.last_start[TRIM] => TRIM,
+            true if self.file.last_start[WRITE] == self.file.last_start[TRIM] => TRIM,
             true => WRITE,
             false => direction,
         }
@@ -345,18 +340,18 @@ impl FioAddresses {
         self.enter_zone(direction);
         self.enter_drive_zone(direction);
         let (relative_bytes, random) = self.place(direction)?;
-        if relative_bytes >= self.part.area_bytes {
+        if relative_bytes >= self.file.part.area_bytes {
             return None;
         }
-        let offset_bytes = relative_bytes.checked_add(self.base_bytes)?;
-        if offset_bytes >= self.part.capacity_bytes {
+        let offset_bytes = relative_bytes.checked_add(self.file.base_bytes)?;
+        if offset_bytes >= self.file.part.capacity_bytes {
             return None;
         }
         if self.access.trims_and_writes()
             && self.access.random
             && direction == TRIM
-            && self.last_start[TRIM] == Some(offset_bytes)
-            && let Some(written) = &mut self.last_start[WRITE]
+            && self.file.last_start[TRIM] == Some(offset_bytes)
+            && let Some(written) = &mut self.file.last_start[WRITE]
         {
             *written = written.wrapping_sub(1);
         }
@@ -374,8 +369,8 @@ impl FioAddresses {
         let (mut offset_bytes, mut len_bytes) = (drawn.offset_bytes, drawn.len_bytes);
         let mut resets_zone = false;
         let place = Place {
-            base_bytes: self.base_bytes,
-            area_bytes: self.part.area_bytes,
+            base_bytes: self.file.base_bytes,
+            area_bytes: self.file.part.area_bytes,
             least_bytes: self.access.sizes[direction].least_bytes,
             random: self.access.random,
             verifies: self.access.verifies,
@@ -392,12 +387,12 @@ impl FioAddresses {
                 Adjusted::End => return Filled::End,
             }
         }
-        if offset_bytes.saturating_add(len_bytes) > self.part.capacity_bytes {
+        if offset_bytes.saturating_add(len_bytes) > self.file.part.capacity_bytes {
             return Filled::End;
         }
-        if let Some(map) = self.map.as_mut().filter(|_| !self.is_unmarked) {
+        if let Some(map) = self.file.map.as_mut().filter(|_| !self.is_unmarked) {
             let least = self.access.sizes[direction].least_bytes;
-            let block = (drawn.offset_bytes - self.base_bytes) / least;
+            let block = (drawn.offset_bytes - self.file.base_bytes) / least;
             let marked = map.mark(block, len_bytes.div_ceil(least)).max(1);
             len_bytes = len_bytes.min(marked * least);
         }
@@ -425,8 +420,8 @@ impl FioAddresses {
         }
         self.is_unmarked = false;
         self.zone_bytes += bytes;
-        self.last_start[direction] = Some(io.offset_bytes);
-        self.last_end[direction] = io.offset_bytes + bytes;
+        self.file.last_start[direction] = Some(io.offset_bytes);
+        self.file.last_end[direction] = io.offset_bytes + bytes;
         self.rates.issued(direction, bytes);
         self.passes.issue(direction, bytes);
     }
@@ -442,7 +437,7 @@ impl FioAddresses {
         if random && self.access.trims_and_writes() && direction == WRITE {
             self.is_unmarked = true;
             // As later versions; 3.33 adds the area's begin once more.
-            let trimmed = self.last_start[TRIM]?.checked_sub(self.base_bytes)?;
+            let trimmed = self.file.last_start[TRIM]?.checked_sub(self.file.base_bytes)?;
             return Some((trimmed, true));
         }
         if is_new && !random {
@@ -454,14 +449,14 @@ impl FioAddresses {
         }
         self.is_unmarked = true;
         if !is_new && self.access.identical {
-            let last = self.last_start[direction];
-            let last = last.map_or(0, |last| last.wrapping_sub(self.base_bytes));
+            let last = self.file.last_start[direction];
+            let last = last.map_or(0, |last| last.wrapping_sub(self.file.base_bytes));
             return Some((last, false));
         }
         // A sequential job ends here at the end of its area. One in random order ends there in fio
         // only if its area is a part of the file; here it never does.
         let next = self.next_in_order(direction);
-        match next.filter(|&next| next < self.part.area_bytes || !random) {
+        match next.filter(|&next| next < self.file.part.area_bytes || !random) {
             Some(next) => Some((next, false)),
             None if !random => None,
             None => Some((self.random_block(direction)? * align, false)),
@@ -480,7 +475,7 @@ impl FioAddresses {
     }
 
     fn draw_block(&mut self, direction: usize) -> Option<u64> {
-        if let Some(hashed) = &mut self.hashed {
+        if let Some(hashed) = &mut self.file.hashed {
             return Some(hashed.next());
         }
         let blocks = self.blocks(direction);
@@ -507,12 +502,12 @@ impl FioAddresses {
 
     /// `__get_next_rand_offset`.
     fn draw_uniform(&mut self, blocks: u64) -> Option<u64> {
-        let block = match (&mut self.register, &mut self.regions) {
+        let block = match (&mut self.file.register, &mut self.regions) {
             (Some(register), Some(regions)) => return regions.next(register),
             (Some(register), None) => register.next()?,
             (None, _) => (blocks as f64 * self.draws.offsets.share()) as u64,
         };
-        match &self.map {
+        match &self.file.map {
             Some(map) if !map.is_free(block) => map.next_free(block),
             _ => Some(block),
         }
@@ -521,7 +516,7 @@ impl FioAddresses {
     /// `last_block`.
     fn blocks(&self, direction: usize) -> u64 {
         let zone = self.access.zones.map(|zones| zones.range_bytes);
-        let bytes = zone.unwrap_or(self.part.area_bytes.min(self.part.capacity_bytes));
+        let bytes = zone.unwrap_or(self.file.part.area_bytes.min(self.file.part.capacity_bytes));
         let align = self.access.align_bytes[direction];
         let least = self.access.sizes[direction].least_bytes;
         bytes.saturating_sub(least.saturating_sub(align)) / align.max(1)
@@ -529,10 +524,10 @@ impl FioAddresses {
 
     /// `get_next_seq_offset`.
     fn next_in_order(&mut self, direction: usize) -> Option<u64> {
-        let (capacity, area) = (self.part.capacity_bytes, self.part.area_bytes);
-        let last = &mut self.last_end[direction];
-        if *last >= area.saturating_add(self.part.offset_bytes) && self.access.time_based {
-            *last = self.base_bytes;
+        let (capacity, area) = (self.file.part.capacity_bytes, self.file.part.area_bytes);
+        let last = &mut self.file.last_end[direction];
+        if *last >= area.saturating_add(self.file.part.offset_bytes) && self.access.time_based {
+            *last = self.file.base_bytes;
             self.drops_cache = self.access.drops_cache;
         }
         if *last >= capacity {
@@ -540,15 +535,15 @@ impl FioAddresses {
         }
         let gap = self.access.gap_bytes;
         let end = capacity.min(area);
-        if *last == self.base_bytes && self.base_bytes > 0 && gap < 0 {
+        if *last == self.file.base_bytes && self.file.base_bytes > 0 && gap < 0 {
             *last = end;
         }
-        let mut position = last.wrapping_sub(self.base_bytes);
+        let mut position = last.wrapping_sub(self.file.base_bytes);
         if position > 0 && gap != 0 {
             position = position.wrapping_add_signed(gap);
             if position >= capacity {
                 position = match gap > 0 {
-                    true => self.base_bytes,
+                    true => self.file.base_bytes,
                     false => end.wrapping_add_signed(gap),
                 };
             }

@@ -69,10 +69,10 @@ impl FioAddresses {
         if self.passes.has_passed {
             self.zone_bytes = 0;
             self.direction_until = 0;
-            self.base_bytes = self.part.offset_bytes;
             if self.access.repeats {
                 self.draws = Draws::new(&self.access, self.seeds);
             }
+            self.restart_files();
             self.restart();
         }
         if self.access.trims_and_writes() {
@@ -101,12 +101,12 @@ impl FioAddresses {
                 return true;
             }
         }
-        let mut most = self.part.pass_bytes;
+        let mut most = self.pass_bytes;
         if access.writes && access.random && !access.has_map {
             most = most.max(access.io_bytes);
         }
         if access.verifies && access.writes && access.reads_back_meanwhile {
-            most = most.saturating_add(self.part.pass_bytes);
+            most = most.saturating_add(self.pass_bytes);
         }
         if access.trims_and_writes() {
             most = most.saturating_add(self.limit_bytes().saturating_mul(access.loops));
@@ -116,7 +116,7 @@ impl FioAddresses {
 
     fn limit_bytes(&self) -> u64 {
         match self.access.io_bytes {
-            0 => self.part.pass_bytes,
+            0 => self.pass_bytes,
             bytes => bytes,
         }
     }

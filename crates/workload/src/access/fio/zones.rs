@@ -9,9 +9,9 @@ impl FioAddresses {
             return;
         };
         let random = self.access.random;
-        let position = self.last_end[direction];
+        let position = self.file.last_end[direction];
         let (position, skips) = zones.enter(direction, position, (random, self.zone_bytes));
-        self.last_end[direction] = position;
+        self.file.last_end[direction] = position;
         let stride = zones.job.zone_bytes.saturating_add(zones.job.skip_bytes);
         if skips {
             self.stride(direction, stride);
@@ -21,11 +21,11 @@ impl FioAddresses {
     /// The area's begin moves on, from the end of the drive to where it was first.
     fn stride(&mut self, direction: usize, bytes: u64) {
         self.zone_bytes = 0;
-        self.base_bytes = self.base_bytes.saturating_add(bytes);
-        if self.base_bytes >= self.part.capacity_bytes {
-            self.base_bytes = self.part.offset_bytes;
+        self.file.base_bytes = self.file.base_bytes.saturating_add(bytes);
+        if self.file.base_bytes >= self.file.part.capacity_bytes {
+            self.file.base_bytes = self.file.part.offset_bytes;
         }
-        self.last_end[direction] = self.base_bytes;
+        self.file.last_end[direction] = self.file.base_bytes;
     }
 
     /// `setup_strided_zone_mode`.
@@ -37,8 +37,8 @@ impl FioAddresses {
             let stride = zones.range_bytes.saturating_add(zones.skip_bytes);
             self.stride(direction, stride);
         }
-        if self.last_end[direction] >= self.base_bytes.saturating_add(zones.range_bytes) {
-            self.last_end[direction] = self.base_bytes;
+        if self.file.last_end[direction] >= self.file.base_bytes.saturating_add(zones.range_bytes) {
+            self.file.last_end[direction] = self.file.base_bytes;
         }
         if self.zone_bytes.is_multiple_of(zones.range_bytes) {
             self.restart();

@@ -25,6 +25,7 @@ fn workload(numjobs: u32) -> Workload {
         atomic: None,
         name: "null:".to_owned(),
         capacity_bytes: 1 << 30,
+        files: Vec::new(),
         min_io_bytes: 512,
         kind: TargetKind::Null,
     };

@@ -1,0 +1,157 @@
+//! Jobs of fio over several files, which take turns.
+
+use assay_device::identity::JoinedPart;
+use assay_device::session::TargetProperties;
+
+use super::PlanError;
+use super::checks::invalid;
+use super::ordered::{Order, area, check_part, part_of};
+use crate::access::Region;
+use crate::access::fio::{Extent, FioAccess, FioArea, FioFile, FioFiles, Service};
+use crate::options::JobOptions;
+
+/// Adds the files of the target to the job; returns the bytes of a pass, none of one file.
+pub(super) fn several_files(
+    options: &JobOptions,
+    order: &Order<'_>,
+    target: &TargetProperties,
+    access: &mut FioAccess,
+) -> Result<Option<u64>, PlanError> {
+    if target.files.is_empty() {
+        return Ok(None);
+    }
+    let one_file_only = [
+        (access.verifies, "verify"),
+        (access.zones.is_some() || access.zoned.is_some(), "zonemode"),
+        (access.sprandom.is_some(), "sprandom"),
+    ];
+    if let Some((_, name)) = one_file_only.iter().find(|(is_given, _)| *is_given) {
+        let message = format!(
+            "{}: {name} of several files in turn is not supported; write a section for each",
+            target.name
+        );
+        return Err(invalid(message));
+    }
+    let mut all = Vec::new();
+    let (mut pass_bytes, mut size_bytes) = (0_u64, 0);
+    for file in &target.files {
+        let (area, bytes) = file_area(options, order, target, access, file)?;
+        pass_bytes += bytes;
+        if let (Some(Extent::Bytes(bytes)), Some(_)) = (area.size, area.file_bytes) {
+            size_bytes = bytes;
+        }
+        all.push(FioFile {
+            name: file.name.clone(),
+            start_bytes: file.start_bytes,
+            area: FioArea {
+                size: area.size.filter(|_| size_bytes == 0),
+                ..area
+            },
+        });
+    }
+    let (service, ios_in_turn) = service(order)?;
+    let most_open = order.number("openfiles", 0)?;
+    access.files = FioFiles {
+        most_open: match usize::try_from(most_open) {
+            Ok(0) | Err(_) => all.len(),
+            Ok(most) => most,
+        },
+        all,
+        service,
+        ios_in_turn,
+        size_bytes,
+    };
+    Ok(Some(match size_bytes {
+        0 => pass_bytes,
+        bytes => bytes.min(pass_bytes),
+    }))
+}
+
+/// What the threads have of a file, and the bytes of its part of a pass.
+fn file_area(
+    options: &JobOptions,
+    order: &Order<'_>,
+    target: &TargetProperties,
+    access: &FioAccess,
+    file: &JoinedPart,
+) -> Result<(FioArea, u64), PlanError> {
+    let own = TargetProperties {
+        name: file.name.clone(),
+        capacity_bytes: file.len_bytes,
+        ..target.clone()
+    };
+    let mut area = area(options, order, &own, access)?;
+    let mut of_area = area;
+    match (area.size, area.file_bytes) {
+        // `size` is of all files together.
+        (Some(Extent::Bytes(bytes)), None) => {
+            area.size = Some(Extent::Bytes(bytes / target.files.len() as u64));
+            of_area = area;
+        }
+        (Some(Extent::Bytes(_)), Some(_)) => of_area.size = None,
+        _ => {}
+    }
+    let mut pass_bytes = 0;
+    for worker in 0..options.numjobs.unwrap_or(1).max(1) {
+        let part = part_of(&of_area, worker, &own)?;
+        check_part(options, &own, access, part)?;
+        if worker == 0 {
+            pass_bytes = part.pass_bytes;
+        }
+    }
+    Ok((area, pass_bytes))
+}
+
+/// Another order than fio's knows no turns.
+pub(super) fn check_within_one(target: &TargetProperties, area: Region) -> Result<(), PlanError> {
+    let end_bytes = area.offset_bytes.saturating_add(area.size_bytes);
+    let holds = |file: &JoinedPart| {
+        let file_end = file.start_bytes + file.len_bytes;
+        file.start_bytes <= area.offset_bytes && end_bytes <= file_end
+    };
+    match target.files.is_empty() || target.files.iter().any(holds) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "{}: files take turns in a job of fio only: --order fio",
+            target.name
+        ))),
+    }
+}
+
+fn service(order: &Order<'_>) -> Result<(Service, u64), PlanError> {
+    let text = order.text("file_service_type").unwrap_or("roundrobin");
+    let wrong = || order.wrong("file_service_type");
+    let (kind, ios) = match text.split_once(':') {
+        Some((kind, ios)) => (kind, ios.parse().map_err(|_| wrong())?),
+        None => (text, 1),
+    };
+    let service = match kind {
+        "roundrobin" => Service::RoundRobin,
+        "sequential" => Service::Sequential,
+        "random" => Service::Random,
+        _ => return Err(wrong()),
+    };
+    Ok((service, ios))
+}
+
+/// The address space of all files.
+pub(super) fn whole_area(
+    options: &JobOptions,
+    target: &TargetProperties,
+    access: &FioAccess,
+) -> FioArea {
+    FioArea {
+        capacity_bytes: target.capacity_bytes,
+        offset: Extent::Bytes(0),
+        increment: Extent::Bytes(0),
+        size: None,
+        file_bytes: None,
+        io_percent: None,
+        offset_align_bytes: access.least_bytes(),
+        least_bytes: access.least_bytes(),
+        first_clone: 0,
+        threads: options.numjobs.unwrap_or(1).into(),
+        split: None,
+        whole_zones_bytes: None,
+    }
+}
