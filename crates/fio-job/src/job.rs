@@ -44,6 +44,8 @@ pub struct FioJob {
     pub clone: u32,
     /// The file may be created.
     pub may_create: bool,
+    /// The I/O scheduler that the drive must have.
+    pub scheduler: Option<String>,
     /// Least rate in every interval; a job below it has failed.
     pub limits: Limits,
     pub logs: Vec<LogRequest>,
@@ -188,6 +190,7 @@ fn section_jobs(
             file_bytes: given.bytes("filesize")?.filter(|&bytes| bytes > 0),
             clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
+            scheduler: given.text("ioscheduler").map(|(name, _)| name.to_owned()),
             limits,
             logs,
         });

@@ -266,8 +266,7 @@ options! {
         Unsupported(OFF, "a second assay at the same time, started by ionice with that class");
     "exec_prerun" | "exec_postrun" => Unsupported(&[], "run the program before or after assay");
     "ioscheduler" =>
-        Unsupported(&[], "echo NAME > /sys/block/DEVICE/queue/scheduler before the run, which \
-            records it");
+        Converted("checked against the drive: assay sets none, and says how to, if it has another");
     "profile" => Unsupported(&[], "the options that the profile stands for");
     "cgroup" | "cgroup_weight" | "cgroup_nodelete" | "uid" | "gid" =>
         Unsupported(&[], "systemd-run starts assay in a control group, or as another user");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::host::{HostInfo, page_bytes};
-use assay_device::identity::DriveInfo;
+use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::open::make_file;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_export::fio::export_fio_json_from;
@@ -293,6 +293,7 @@ fn planned_jobs(
         if let Some(limited) = job.limit_to(drives[drive].info().capacity_bytes) {
             output.note(&limited);
         }
+        check_scheduler(job, drives[drive].info())?;
         // The plan checks the job again; here its place in the file is known.
         Workload::plan_on(&job.options, &drives[drive]).map_err(|error| {
             UsageError(job.error(&error.options(), &error.to_string()).to_string())
@@ -309,6 +310,23 @@ fn planned_jobs(
         });
     }
     Ok(planned)
+}
+
+/// fio sets that of a block device; of others it knows none.
+fn check_scheduler(job: &FioJob, info: &DriveInfo) -> anyhow::Result<()> {
+    match (&job.scheduler, &info.scheduler) {
+        (Some(asked), Some(found)) if asked != found && info.kind == DriveKind::Block => {
+            bail_usage!(
+                "{}: [{}]: ioscheduler={asked}: {} has {found}; before the run: echo {asked} > \
+                 /sys/block/{}/queue/scheduler",
+                job.place,
+                job.name,
+                info.spec,
+                info.partition_of.as_deref().unwrap_or(&info.name)
+            )
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read(line: &CommandLine, drive: Option<&str>) -> anyhow::Result<Conversion> {

@@ -36,3 +36,15 @@ fn drives_are_needed_once() {
         .collect();
     assert_eq!(names, [("/dev/x", true), ("/dev/y", false)]);
 }
+
+#[test]
+fn a_scheduler_is_checked_and_not_set() {
+    let jobs = jobs("[a]\nfilename=/dev/x\nioscheduler=none\n");
+    let mut info = DriveInfo::new(DriveKind::Block, "/dev/x", "x", 1 << 30);
+    info.scheduler = Some("none".to_owned());
+    check_scheduler(&jobs[0], &info).unwrap();
+    info.scheduler = Some("mq-deadline".to_owned());
+    let error = check_scheduler(&jobs[0], &info).unwrap_err().to_string();
+    let advice = "/dev/x has mq-deadline; before the run: echo none > /sys/block/x/queue/scheduler";
+    assert!(error.contains(advice), "{error}");
+}
