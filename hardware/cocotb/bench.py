@@ -161,14 +161,11 @@ class Bench:
         self.pauses = pauses
         dut.rst_n.value = 0
         dut.link_up.value = 0
-        Clock(dut.clk, CYCLE_NS, "ns").start()
         clock, reset = dut.clk, dut.rst_n
+        self.connect_drive(clock, reset)
         self.registers = Registers(AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_reg"), clock, reset, False))
         self.source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), clock, reset, False)
         self.sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), clock, reset, False)
-        self.device = AxiMaster(AxiBus.from_prefix(dut, "dev"), clock, reset, False)
-        self.drive = Drive(self.device, rng, options)
-        self.bar = AxiLiteSlave(AxiLiteBus.from_prefix(dut, "bar"), clock, reset, target=self.drive, reset_active_level=False)
         self.chunk = int(dut.ChunkPages.value) * PAGE
         self.slots = int(dut.Slots.value)
         self.beat = len(dut.s_axis_tdata) // 8
@@ -178,6 +175,13 @@ class Bench:
             self.sink.set_pause_generator(paused(rng, pauses))
         self.frames = []
         self.may_breach = False
+
+    def connect_drive(self, clock, reset):
+        """The drive behind a bridge, and the clock."""
+        Clock(clock, CYCLE_NS, "ns").start()
+        self.device = AxiMaster(AxiBus.from_prefix(self.dut, "dev"), clock, reset, False)
+        self.drive = Drive(self.device, self.rng, self.options)
+        self.bar = AxiLiteSlave(AxiLiteBus.from_prefix(self.dut, "bar"), clock, reset, target=self.drive, reset_active_level=False)
 
     async def reset(self):
         await Timer(10 * CYCLE_NS, "ns")
@@ -330,7 +334,7 @@ registered = itertools.count(int(time.time()) // 86400)
 SAMPLE = int(os.environ.get("NVS_SAMPLE", "1"))
 
 
-def scenario(bring_up=True, pauses=0.0, memory_pauses=0.0, latency_cycles=30, errors=0, **options):
+def scenario(bring_up=True, pauses=0.0, memory_pauses=0.0, latency_cycles=30, errors=0, bench=Bench, **options):
     """Makes a test of a coroutine of the bench. `errors`: what PROTOCOL_ERRORS says at the end; None: anything but 0."""
     def decorate(work):
         @functools.wraps(work)
@@ -338,13 +342,13 @@ def scenario(bring_up=True, pauses=0.0, memory_pauses=0.0, latency_cycles=30, er
             logging.getLogger("cocotb").setLevel(logging.WARNING)
             seed = zlib.crc32(f"{SEED} {work.__name__}".encode())
             dut._log.warning("%s: NVS_SEED=%d", work.__name__, SEED)
-            bench = Bench(dut, random.Random(seed), Options(**options), pauses, memory_pauses, latency_cycles)
-            await bench.reset()
+            made = bench(dut, random.Random(seed), Options(**options), pauses, memory_pauses, latency_cycles)
+            await made.reset()
             if bring_up:
-                await bench.ready()
-            await work(bench)
-            await bench.finish()
-            counted = await bench.registers.read("drive.PROTOCOL_ERRORS")
+                await made.ready()
+            await work(made)
+            await made.finish()
+            counted = await made.registers.read("drive.PROTOCOL_ERRORS")
             assert counted == errors if errors is not None else counted, f"PROTOCOL_ERRORS {counted}"
 
         return cocotb.test(skip=next(registered) % SAMPLE != 0)(test)

@@ -13,6 +13,9 @@ CONFIGURATIONS = {
     "default": {"DataWidth": 128, "ChunkPages": 4, "Slots": 8, "Entries": 64},
     "small": {"DataWidth": 128, "ChunkPages": 4, "Slots": 2, "Entries": 4},
     "wide": {"DataWidth": 512, "ChunkPages": 4, "Slots": 4, "Entries": 8},
+    "tlp": {"DataWidth": 128, "ChunkPages": 4, "Slots": 8, "Entries": 64},
+    "tlp-256": {"DataWidth": 256, "ChunkPages": 4, "Slots": 8, "Entries": 64},
+    "tlp-512": {"DataWidth": 512, "ChunkPages": 4, "Slots": 8, "Entries": 64},
 }
 
 
@@ -20,9 +23,11 @@ def main():
     build, name, sample, select = sys.argv[1:]
     started = time.monotonic()
     runner = get_runner("verilator")
+    # The shim has a bench and scenarios of its own.
+    top, scenarios = ("nvs_tlp_bench", "tlp_scenarios") if name.startswith("tlp") else ("nvs_bench", "scenarios")
     runner.build(
-        sources=[HERE / "public.vlt", *sorted(RTL.glob("nvs_*.sv")), HERE / "nvs_bench.sv"],
-        hdl_toplevel="nvs_bench",
+        sources=[HERE / "public.vlt", *sorted(RTL.glob("nvs_*.sv")), HERE / f"{top}.sv"],
+        hdl_toplevel=top,
         parameters=CONFIGURATIONS[name],
         # A missing pin is an output that the bench has no use for.
         build_args=["--assert", "-O3", "--x-assign", "unique", "--no-timing", "-Wno-fatal", "-Wno-PINMISSING"],
@@ -32,7 +37,7 @@ def main():
     )
     built = time.monotonic()
     environment = {"NVS_SAMPLE": sample, "COCOTB_LOG_LEVEL": "WARNING", "PYTHONWARNINGS": "ignore::DeprecationWarning"}
-    results = runner.test(hdl_toplevel="nvs_bench", test_module="scenarios", build_dir=build, test_dir=HERE, extra_env=environment,
+    results = runner.test(hdl_toplevel=top, test_module=scenarios, build_dir=build, test_dir=HERE, extra_env=environment,
                           test_filter=select or None, results_xml=f"{build}/results.xml")
     failed = passed = 0
     for case in xml.etree.ElementTree.parse(results).iter("testcase"):
