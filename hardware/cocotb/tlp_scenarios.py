@@ -1,9 +1,10 @@
 """Scenarios of the core with the shim for the UltraScale+ block. Each compares every byte."""
 
+import collections
 import functools
 
 import cocotb
-from cocotb.triggers import FallingEdge, RisingEdge, Timer
+from cocotb.triggers import FallingEdge, RisingEdge
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core.tlp import CplStatus, TlpAttr, TlpTc, TlpType
 from cocotbext.pcie.xilinx.us.interface import UsPcieFrame
@@ -451,15 +452,25 @@ async def restart_resets_by_both_ways(bench):
 # ---- Rate
 
 
+async def count_cycles(bench, counts):
+    """Cycles that the shim needs for completions: those in which a word passes, and those in which it alone keeps one back."""
+    dut = bench.dut
+    while True:
+        await RisingEdge(dut.clk)
+        if int(dut.dev_r_valid.value):
+            counts["needed"] += int(dut.dev_r_ready.value) or int(dut.cc_tready.value)
+        counts["port"] += int(dut.cc_tvalid.value) and int(dut.cc_tready.value)
+
+
 @scenario(in_flight=8, delay_cycles=(20, 30))
-async def rate_of_the_link(bench):
-    """Share of the time in which the link carries packets of the data, from the first to the last of a session."""
-    shares = []
-    for session in (bench.record(0, bench.random_bytes(24 * bench.chunk)), bench.replay(0, 24)):
-        bench.block.carried.clear()
-        await session
-        first, last = bench.block.carried[0], bench.block.carried[-1]
-        ns = sum(size for _, size in bench.block.carried[1:]) * bench.block.upstream_port.symbol_period * 1e9
-        shares.append(ns / (last[0] - first[0]))
-    bench.dut._log.warning("rate: %s of the link, record and replay", [round(share, 4) for share in shares])
-    assert min(shares) > 0.5
+async def rate_of_completions(bench):
+    """The shim needs no more cycles than the link. That is measured at 128 bits: wider ports without straddling are slower than their link."""
+    if bench.lanes != LANES[128]:
+        return
+    cycle = CYCLE_NS / (bench.block.upstream_port.symbol_period * 1e9)  # in bytes of the link
+    counts = collections.Counter()
+    cocotb.start_soon(count_cycles(bench, counts))
+    await bench.record(0, bench.random_bytes(16 * bench.chunk))
+    allowed = sum(size for _, size in bench.block.carried) / cycle
+    bench.dut._log.warning("rate: %s of what the link allows, %s", round(allowed / counts["needed"], 4), counts)
+    assert allowed >= 0.99 * counts["needed"]
