@@ -55,7 +55,7 @@ rtl-bench: ## hardware core, simulated: cycles per chunk, all widths, drives, pl
 	@cargo build --release -p assay-cosim --features all-configurations --example performance
 	@. scripts/lib.sh && core="$$(target_directory)/release/examples/performance" && "$$core" $(or $(CORE),all 4096)
 
-rtl-cocotb: ## hardware core: all scenarios of the public bench (hardware/cocotb) in three configurations; NVS_SEED=N chooses the random numbers
+rtl-cocotb: ## hardware core: all scenarios of the public bench (hardware/cocotb) in six configurations; NVS_SEED=N chooses the random numbers
 	@hardware/rtl/check bench
 
 registers: ## regenerate the hardware core's register file, its Rust constants, register map, C header and SystemRDL from hardware/rtl/registers.toml
