@@ -211,7 +211,7 @@ options! {
     "buffer_compress_percentage" => Converted("`--data compress=R`");
     "buffer_compress_chunk" => NoEffect("compressible data repeat within every block");
     "buffer_pattern" =>
-        Converted("`--data pattern=HEX`, up to 512 bytes, as in fio 3.33; not of a file");
+        Converted("`--data pattern=HEX`, up to 512 bytes, as in fio 3.33, of a file too");
     "refill_buffers" | "scramble_buffers" => NoEffect(NEW_DATA);
     "dedupe_percentage" => Converted("`--dedupe_percentage`");
     "dedupe_mode" => Unsupported(&["repeat"], "dedupe_mode=repeat, with the same percentage");

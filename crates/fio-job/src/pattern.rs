@@ -2,6 +2,11 @@
 //! after the other, each a text in double quotes, a hexadecimal number (its bytes from the first
 //! digits on) or a decimal one (its bytes from the lowest on, as many as it has; four below zero).
 
+use std::path::Path;
+
+use crate::JobFileError;
+use crate::ini::{JobFile, ReadFile};
+
 /// `None`: no such pattern, the name of a file, or more than 512 bytes.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -20,6 +25,31 @@ pub fn bytes(text: &str) -> Option<Vec<u8>> {
         }
     }
     (1..=MAX_BYTES).contains(&bytes.len()).then_some(bytes)
+}
+
+/// `buffer_pattern='FILE'`: the begin of the file takes the place of its name, which fio takes from
+/// the working directory.
+pub fn read_files(file: &mut JobFile, read: &mut ReadFile<'_>) -> Result<(), JobFileError> {
+    for section in &mut file.sections {
+        for option in &mut section.options {
+            let value = option.value.as_deref().unwrap_or_default().trim();
+            let name = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\''));
+            let Some(name) = name.filter(|_| option.name == "buffer_pattern") else {
+                continue;
+            };
+            let content = read(Path::new(name)).map_err(|error| JobFileError {
+                place: option.place.clone(),
+                section: Some(section.name.clone()),
+                message: format!("buffer_pattern: cannot read {name}: {error}"),
+            })?;
+            let hex = content
+                .iter()
+                .take(MAX_BYTES)
+                .map(|byte| format!("{byte:02x}"));
+            option.value = Some(format!("0x{}", hex.collect::<String>()));
+        }
+    }
+    Ok(())
 }
 
 /// `MAX_PATTERN_SIZE`.

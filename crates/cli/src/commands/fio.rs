@@ -15,7 +15,7 @@ use assay_export::fio_logs::{FioLog, write_fio_log};
 use assay_fio_job::job::{Limits, LogKind, Target};
 use assay_fio_job::line::Format;
 use assay_fio_job::substitute::Substitution;
-use assay_fio_job::{CommandLine, Conversion, FioJob, JobFile, convert};
+use assay_fio_job::{CommandLine, Conversion, FioJob, JobFile, convert, pattern};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_ssd::HostChoice;
 use assay_store::read::CellRecord;
@@ -338,8 +338,10 @@ fn read(line: &CommandLine, drive: Option<&str>) -> anyhow::Result<Conversion> {
         cpus: u64::from(host.logical_cpus),
     };
     let mut read = |path: &Path| assay_output::read_text(path).map(String::into_bytes);
-    let file =
+    let mut file =
         JobFile::of_line(line, &with, &mut read).map_err(|error| UsageError(error.to_string()))?;
+    let mut read = |path: &Path| assay_output::read_named(path);
+    pattern::read_files(&mut file, &mut read).map_err(|error| UsageError(error.to_string()))?;
     Ok(convert(&file, drive).map_err(|error| UsageError(error.to_string()))?)
 }
 
