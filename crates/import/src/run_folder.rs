@@ -82,9 +82,11 @@ pub fn write(
         at: created,
         resumed,
     })?;
+    let mut lines = Vec::new();
     for (placed, plan) in placed.iter().zip(&manifest.cells) {
-        append(&mut writer, placed, plan, &manifest.created)?;
+        append(&mut writer, &mut lines, placed, plan, &manifest.created)?;
     }
+    writer.append_all(&lines)?;
     let path = writer.finish(RunEnd::Complete, &manifest.created)?;
     let mut unfit = BTreeMap::new();
     let reasons = placed.iter().flat_map(|placed| &placed.job.unfit);
@@ -265,9 +267,10 @@ fn cell(placed: &Placed<'_>, label: &str, ids: &mut Ids) -> CellPlan {
     }
 }
 
-/// Writes the journal's lines of a job.
+/// Adds the journal's lines of a job to those that are still to be written.
 fn append(
     writer: &mut RunWriter,
+    lines: &mut Vec<Entry>,
     placed: &Placed<'_>,
     plan: &CellPlan,
     created: &str,
@@ -276,20 +279,17 @@ fn append(
     let at = |date: Option<jiff::Timestamp>| date.map_or(created.to_owned(), |d| d.to_string());
     let span = jiff::SignedDuration::from_nanos(i64::try_from(job.elapsed.0).unwrap_or(i64::MAX));
     let began = job.ended.and_then(|ended| ended.checked_sub(span).ok());
-    let mut lines = vec![Entry::CellStart {
+    lines.push(Entry::CellStart {
         cell: plan.id.clone(),
         at: at(began),
-    }];
+    });
     let record = |interval| Entry::Interval(IntervalRecord::new(&plan.id, placed.drive, interval));
     match &job.logs {
         None => lines.extend(whole(job).map(record)),
         Some(logs) => {
             for interval in logs.series(job.workload.bs_bytes) {
                 lines.push(record(interval));
-                if lines.len() == LINES_AT_ONCE {
-                    writer.append_all(&lines)?;
-                    lines.clear();
-                }
+                write_full(writer, lines)?;
             }
         }
     }
@@ -309,7 +309,15 @@ fn append(
         at: at(job.ended),
         results: vec![result],
     });
-    writer.append_all(&lines)
+    write_full(writer, lines)
+}
+
+fn write_full(writer: &mut RunWriter, lines: &mut Vec<Entry>) -> Result<(), StoreError> {
+    if lines.len() >= LINES_AT_ONCE {
+        writer.append_all(lines)?;
+        lines.clear();
+    }
+    Ok(())
 }
 
 /// What the figures of a job cannot tell, and why they are not compared.

@@ -236,6 +236,66 @@ fn documents_within_text() {
     assert!(format.parse(cut.as_bytes(), &Options::default()).is_err());
 }
 
+/// ezFIO and others run reads and writes alone as mixes too.
+#[test]
+fn a_mix_of_one_operation_is_that_operation() {
+    let workload = |mix: &str| {
+        let pairs = [("rw", "randrw"), ("bs", "4k"), ("rwmixread", mix)];
+        Options::of(pairs).workload()
+    };
+    let found = ["100", "0", "70"].map(|mix| {
+        let found = workload(mix);
+        (found.rw, found.rwmixread, found.options)
+    });
+    let of = |rw: &str, mix, options: &str| (rw.to_owned(), mix, options.to_owned());
+    assert_eq!(
+        found,
+        [
+            of("randread", None, "--rw randread --bs 4k"),
+            of("randwrite", None, "--rw randwrite --bs 4k"),
+            of("randrw", Some(70), "--rw randrw --rwmixread 70 --bs 4k"),
+        ]
+    );
+}
+
+/// In fio's order of keys the number of I/Os comes before the latencies.
+#[test]
+fn directions_without_ios_are_unused() {
+    let percentiles = r#""percentile": {"99.000000": 0}"#;
+    let side = |ios: u64, mean: u64| {
+        format!(
+            r#"{{"io_bytes": {}, "io_kbytes": {}, "runtime": 10000, "total_ios": {ios}, "short_ios": 0,
+            "clat_ns": {{"mean": {mean}.0, {percentiles}}}, "lat_ns": {{"mean": {mean}.0}}, "bw_mean": 1.5}}"#,
+            ios * 4096,
+            ios * 4
+        )
+    };
+    let (used, unused) = (side(1000, 70_000), side(0, 0));
+    let text = format!(
+        r#"{{"fio version": "fio-3.36", "jobs": [{{"jobname": "a", "job options": {DIRECT},
+        "read": {used}, "write": {unused}, "trim": {unused}, "usr_cpu": 12.5}}]}}"#
+    );
+    let job = job_of(&text);
+    assert_eq!(job.busiest_thread_pct, Some(12.5));
+    assert_eq!(job.read.summary.ios, 1000);
+    assert_eq!(job.read.summary.latency_ns.mean, 70_000.0);
+    assert!(job.write.summary.is_unused() && job.discard.summary.is_unused());
+}
+
+/// Text of other encodings, and options that are no map, do not lose the figures.
+#[test]
+fn names_and_options_that_are_none() {
+    let entry = json!({ "jobname": "cafe", "job options": ["rw"], "read": side(1000, 70_000.0) });
+    let text = document(&direct(), &[entry]).into_bytes();
+    let at = memchr::memmem::find(&text, b"cafe").unwrap();
+    let mut latin = text;
+    latin[at + 3] = 0xe9;
+    let parsed = Format::FioJson.parse(&latin, &Options::default()).unwrap();
+    assert_eq!(parsed.jobs[0].name, "caf\u{fffd}");
+    assert_eq!(parsed.jobs[0].workload.rw, "randread");
+    assert_eq!(parsed.jobs[0].ios(), 1000);
+}
+
 /// Latencies that contradict the rate, the bucket that stands for all longer ones, a submission
 /// that blocks.
 #[test]

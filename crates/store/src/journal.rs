@@ -150,10 +150,9 @@ impl JournalWriter {
 pub(crate) fn encode(entry: &Entry, path: &Path, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
     let start = buffer.len();
     encode_unread(entry, path, buffer)?;
-    // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold
-    // only integers; every other entry is read back before it is written.
-    if !matches!(entry, Entry::Interval(_)) {
-        let json = &buffer[start + HEAD_BYTES..buffer.len() - 1];
+    // JSON writes NaN as null, which is not a number when read.
+    let json = &buffer[start + HEAD_BYTES..buffer.len() - 1];
+    if memchr::memmem::find(json, b"null").is_some() {
         serde_json::from_slice::<Entry>(json)
             .map_err(|e| unwritable(path, format!("{e} in {}", String::from_utf8_lossy(json))))?;
     }

@@ -4,25 +4,26 @@
 //! wrote microseconds (`clat`), and KiB in the same `io_bytes`; the keys, not the version, decide.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use assay_units::Nanos;
 use memchr::memmem;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::options::{Options, drive_of};
 use super::threads::Threads;
-use super::{complete, major, rates, set_percentile, tool};
+use super::{complete, major, set_percentile, tool};
 use crate::{Direction, Job, Note, Parsed, judge};
 
 mod number;
+mod side;
 
 use number::{Bins, Percentiles, count, real};
+use side::Side;
 
 /// Key of the version, by which a document is recognised.
 pub const VERSION_KEY: &[u8] = b"\"fio version\"";
-
-/// Whole latency over completion latency from which on the submission waited for the drive.
-const BLOCKED: f64 = 2.0;
 
 /// Places of one file at which a document may begin: a log before it can have braces too.
 const MAX_STARTS: usize = 256;
@@ -37,10 +38,10 @@ struct Document<'a> {
     timestamp_ms: f64,
     #[serde(rename = "global options", default)]
     global: Options,
-    #[serde(default)]
-    jobs: Vec<Entry>,
-    #[serde(default)]
-    client_stats: Vec<Entry>,
+    #[serde(default, borrow)]
+    jobs: Vec<Entry<'a>>,
+    #[serde(default, borrow)]
+    client_stats: Vec<Entry<'a>>,
     #[serde(default)]
     disk_util: Vec<Disk>,
 }
@@ -53,58 +54,30 @@ struct Disk {
 
 /// A job, a group of threads, one thread, or all clients.
 #[derive(Deserialize)]
-struct Entry {
-    #[serde(default)]
-    jobname: String,
+struct Entry<'a> {
+    #[serde(default, borrow)]
+    jobname: Cow<'a, str>,
     #[serde(default, deserialize_with = "count")]
     groupid: u64,
     #[serde(default, deserialize_with = "count")]
     total_err: u64,
-    #[serde(rename = "job options", default)]
-    options: Options,
+    /// Threads repeat them, so they are read when they differ.
+    #[serde(rename = "job options", default, borrow)]
+    options: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    hostname: Cow<'a, str>,
     #[serde(default)]
-    hostname: String,
+    read: Option<Box<Side>>,
     #[serde(default)]
-    read: Option<Side>,
+    write: Option<Box<Side>>,
     #[serde(default)]
-    write: Option<Side>,
+    trim: Option<Box<Side>>,
     #[serde(default)]
-    trim: Option<Side>,
-    #[serde(default)]
-    mixed: Option<Side>,
+    mixed: Option<Box<Side>>,
     #[serde(default, deserialize_with = "real")]
     usr_cpu: f64,
     #[serde(default, deserialize_with = "real")]
     sys_cpu: f64,
-}
-
-/// One direction.
-#[derive(Deserialize)]
-struct Side {
-    #[serde(default, deserialize_with = "count")]
-    io_bytes: u64,
-    /// Since version 3, in which `io_bytes` are bytes.
-    #[serde(default, deserialize_with = "count")]
-    io_kbytes: u64,
-    #[serde(default, deserialize_with = "count")]
-    bw_bytes: u64,
-    #[serde(default, deserialize_with = "real")]
-    iops: f64,
-    /// Milliseconds.
-    #[serde(default, deserialize_with = "count")]
-    runtime: u64,
-    #[serde(default, deserialize_with = "count")]
-    total_ios: u64,
-    #[serde(default, deserialize_with = "count")]
-    short_ios: u64,
-    #[serde(default)]
-    clat_ns: Option<Times>,
-    #[serde(default)]
-    lat_ns: Option<Times>,
-    #[serde(default)]
-    clat: Option<Times>,
-    #[serde(default)]
-    lat: Option<Times>,
 }
 
 #[derive(Deserialize)]
@@ -129,28 +102,16 @@ struct Times {
 /// The jobs of all documents in a text; other text around them, of fio or of a script, is left out.
 /// The error is the reason why none could be read.
 pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
-    let text = &*with_numbers(text);
-    let mut parsed = Parsed::default();
-    let mut problem = None;
-    let mut at = 0;
-    for _ in 0..MAX_STARTS {
-        let Some(start) = next_start(text, at) else {
-            break;
-        };
-        match document(&text[start..]) {
-            Ok((document, end)) => {
-                parsed.tool = tool(&document.version);
-                parsed.jobs.extend(jobs(&document, assumed));
-                at = start + end;
-            }
-            Err(error) => {
-                problem.get_or_insert(error);
-                at = start + 1;
-            }
-        }
-        if memmem::find(&text[at..], VERSION_KEY).is_none() {
-            break;
-        }
+    // The checked conversion of text without errors is ten times as fast as the other one.
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(text),
+    };
+    let (mut parsed, mut problem) = documents(&text, assumed);
+    if problem.is_some()
+        && let Some(text) = with_numbers(&text)
+    {
+        (parsed, problem) = documents(&text, assumed);
     }
     match (parsed.jobs.is_empty(), problem) {
         (false, _) => Ok(parsed),
@@ -159,19 +120,48 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
     }
 }
 
-/// Some versions print `nan` and `inf` as values, which are no JSON: 0 in their place.
-fn with_numbers(text: &[u8]) -> Cow<'_, [u8]> {
-    let mut text = Cow::Borrowed(text);
-    for word in ["nan", "-nan", "inf", "-inf"] {
-        let value = format!(": {word}");
-        let places: Vec<usize> = memmem::find_iter(&text, &value).collect();
-        for at in places {
-            let place = &mut text.to_mut()[at + 2..at + value.len()];
-            place.fill(b' ');
-            place[0] = b'0';
+/// The jobs, and why the first of what looks like a document is none.
+fn documents(text: &str, assumed: &Options) -> (Parsed, Option<String>) {
+    let mut parsed = Parsed::default();
+    let mut problem = None;
+    let mut at = 0;
+    for _ in 0..MAX_STARTS {
+        let Some(start) = next_start(text.as_bytes(), at) else {
+            break;
+        };
+        match document(&text[start..]) {
+            Ok((document, end)) => {
+                parsed.tool = tool(&document.version);
+                parsed.jobs.extend(jobs(document, assumed));
+                at = start + end;
+            }
+            Err(error) => {
+                problem.get_or_insert(error);
+                at = start + 1;
+            }
+        }
+        if memmem::find(&text.as_bytes()[at..], VERSION_KEY).is_none() {
+            break;
         }
     }
-    text
+    (parsed, problem)
+}
+
+/// Some versions print `nan` and `inf` as values, which are no JSON: 0 in their place; `None` where
+/// there are none.
+fn with_numbers(text: &str) -> Option<String> {
+    let mut with = Cow::Borrowed(text);
+    for word in ["nan", "-nan", "inf", "-inf"] {
+        let value = format!(": {word}");
+        if with.contains(&value) {
+            let zero = format!(": 0{:1$}", "", word.len() - 1);
+            with = Cow::Owned(with.replace(&value, &zero));
+        }
+    }
+    match with {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
+    }
 }
 
 /// The next brace that begins a line, or the text, or follows a bracket.
@@ -191,8 +181,8 @@ fn next_start(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// One document, and where it ends.
-fn document(text: &[u8]) -> Result<(Document<'_>, usize), String> {
-    let mut stream = serde_json::Deserializer::from_slice(text).into_iter::<Document<'_>>();
+fn document(text: &str) -> Result<(Document<'_>, usize), String> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Document<'_>>();
     match stream.next() {
         Some(Ok(document)) => Ok((document, stream.byte_offset())),
         Some(Err(error)) => Err(error.to_string()),
@@ -200,7 +190,7 @@ fn document(text: &[u8]) -> Result<(Document<'_>, usize), String> {
     }
 }
 
-fn jobs(document: &Document<'_>, assumed: &Options) -> Vec<Job> {
+fn jobs(document: Document<'_>, assumed: &Options) -> Vec<Job> {
     let ended_ms = match document.timestamp_ms > 0.0 {
         true => document.timestamp_ms,
         false => document.timestamp * 1e3,
@@ -209,40 +199,30 @@ fn jobs(document: &Document<'_>, assumed: &Options) -> Vec<Job> {
     let ended = ended.filter(|_| ended_ms > 0.0);
     let version = major(&document.version);
     let mut threads = Threads::default();
-    let clients = &document.client_stats;
-    // The sum over all clients is one more entry.
-    let single = clients
-        .iter()
-        .filter(|entry| entry.jobname != "All clients");
-    let entries: Vec<&Entry> = match (clients.is_empty(), single.clone().count()) {
-        (true, _) => document.jobs.iter().collect(),
-        (false, 0) => clients.iter().collect(),
-        (false, _) => single.collect(),
+    let (mut entries, mut clients) = (document.jobs, document.client_stats);
+    if !clients.is_empty() {
+        // The sum over all clients is one more entry.
+        let is_client = |entry: &Entry<'_>| entry.jobname != "All clients";
+        if clients.iter().any(is_client) {
+            clients.retain(is_client);
+        }
+        entries = clients;
+    }
+    let device = document.disk_util.first().map(|disk| drive_of(&disk.name));
+    let describe = Describe {
+        groups: entries.iter().map(|e| (e.groupid, &*e.jobname)).collect(),
+        common: assumed.clone().with(document.global),
+        device: device.unwrap_or_default(),
+        ended,
     };
-    let groups = entries
-        .iter()
-        .map(|entry| (entry.groupid, entry.jobname.as_str()));
-    let groups: std::collections::BTreeSet<_> = groups.collect();
-    for entry in entries {
-        let options = assumed.with(&document.global).with(&entry.options);
-        let beside = groups.range((entry.groupid, "")..(entry.groupid.saturating_add(1), ""));
-        let names: Vec<&str> = beside.map(|(_, name)| *name).collect();
-        let mut job = entry.job(&options, version);
-        if job.device.is_empty() {
-            let disk = document.disk_util.first().map(|disk| drive_of(&disk.name));
-            job.device = disk.unwrap_or_default();
-        }
-        job.ended = ended;
-        if names.len() > 1 {
-            let other = names.iter().filter(|name| **name != entry.jobname);
-            let other: Vec<&str> = other.copied().take(3).collect();
-            let more = if names.len() > 4 { ", ..." } else { "" };
-            let reason = format!("it ran beside other jobs ({}{more})", other.join(", "));
-            job.unfit.push(reason);
-        }
-        let grouped = options.text("group_reporting").is_some();
+    let mut last: Option<(&Entry<'_>, Described)> = None;
+    for entry in &entries {
+        let known = last.take().filter(|(of, _)| of.is_same_job(entry));
+        let (_, described) = last.insert(known.unwrap_or_else(|| (entry, describe.entry(entry))));
+        let mut job = described.job.clone();
+        entry.measured(&mut job, version);
         let key = format!("{}\0{}\0{}", entry.hostname, entry.groupid, entry.jobname);
-        threads.add(key, job, !grouped);
+        threads.add(key, job, !described.is_group);
     }
     let mut jobs = threads.finish();
     jobs.retain(|job| job.directions().iter().any(|d| !d.summary.is_unused()));
@@ -250,22 +230,76 @@ fn jobs(document: &Document<'_>, assumed: &Options) -> Vec<Job> {
     jobs
 }
 
-impl Entry {
-    fn job(&self, options: &Options, version: u32) -> Job {
-        let mut job = Job {
-            log_prefix: options.log_prefix(&self.jobname),
-            ..Job::of(&self.jobname, options)
+/// What all entries of a document have in common.
+struct Describe<'e> {
+    /// Group and name of each.
+    groups: BTreeSet<(u64, &'e str)>,
+    common: Options,
+    /// Of jobs that do not name one.
+    device: String,
+    ended: Option<jiff::Timestamp>,
+}
+
+/// A job without figures: that of all its threads.
+struct Described {
+    job: Job,
+    /// It stands for a whole group (`group_reporting`).
+    is_group: bool,
+}
+
+impl Describe<'_> {
+    fn entry(&self, entry: &Entry<'_>) -> Described {
+        let own = entry.options.map(|text| serde_json::from_str(text.get()));
+        let options = match own {
+            // What is no map of options has none.
+            Some(own) => self.common.clone().with(own.unwrap_or_default()),
+            None => self.common.clone(),
         };
-        if job.device.is_empty() && !self.hostname.is_empty() {
-            job.device.clone_from(&self.hostname);
+        let mut job = Job {
+            log_prefix: options.log_prefix(&entry.jobname),
+            ended: self.ended,
+            ..Job::of(&entry.jobname, &options)
+        };
+        if job.device.is_empty() {
+            job.device = match entry.hostname.is_empty() {
+                true => self.device.clone(),
+                false => entry.hostname.clone().into_owned(),
+            };
         }
-        job.unfit.extend(unfit(options));
+        job.unfit = unfit(&options);
+        job.unfit.extend(self.beside(entry));
+        let is_group = options.text("group_reporting").is_some();
+        Described { job, is_group }
+    }
+
+    fn beside(&self, entry: &Entry<'_>) -> Option<String> {
+        let next = entry.groupid.saturating_add(1);
+        let names = self.groups.range((entry.groupid, "")..(next, ""));
+        let other = names.filter(|(_, name)| *name != entry.jobname);
+        let other: Vec<&str> = other.map(|(_, name)| *name).collect();
+        let more = if other.len() > 3 { ", ..." } else { "" };
+        let shown = other[..other.len().min(3)].join(", ");
+        (!other.is_empty()).then(|| format!("it ran beside other jobs ({shown}{more})"))
+    }
+}
+
+impl Entry<'_> {
+    /// Threads of a job repeat name, group and options.
+    fn is_same_job(&self, other: &Entry<'_>) -> bool {
+        let same_names = self.jobname == other.jobname && self.hostname == other.hostname;
+        let (own, others) = (self.options, other.options);
+        let same_options = own.map(RawValue::get) == others.map(RawValue::get);
+        same_names && same_options && self.groupid == other.groupid
+    }
+
+    fn measured(&self, job: &mut Job, version: u32) {
         let in_flight = judge::in_flight(&job.workload);
         let separate = [&self.read, &self.write, &self.trim];
-        let used = |side: &&&Option<Side>| side.as_ref().is_some_and(|side| side.total_ios > 0);
+        let used =
+            |side: &&&Option<Box<Side>>| side.as_ref().is_some_and(|side| side.total_ios > 0);
         let mut notes = Vec::new();
         if separate.iter().any(|side| used(&side)) {
-            let sides = separate.map(|side| side.as_ref());
+            let sides = separate.map(|side| side.as_deref());
             for (direction, side) in job.directions_mut().into_iter().zip(sides) {
                 if let Some(side) = side {
                     *direction = side.direction(version, in_flight, &mut notes);
@@ -273,7 +307,7 @@ impl Entry {
             }
             let longest = sides.into_iter().flatten().map(|side| side.runtime).max();
             job.elapsed = Nanos(longest.unwrap_or(0).saturating_mul(1_000_000));
-        } else if let Some(mixed) = self.mixed.as_ref().filter(|mixed| mixed.total_ios > 0) {
+        } else if let Some(mixed) = self.mixed.as_deref().filter(|mixed| mixed.total_ios > 0) {
             let found = mixed.direction(version, in_flight, &mut notes);
             job.elapsed = Nanos(mixed.runtime.saturating_mul(1_000_000));
             match job.workload.rw.as_str() {
@@ -295,7 +329,6 @@ impl Entry {
         if let Some(most) = most {
             most.summary.errors = most.summary.errors.saturating_add(self.total_err);
         }
-        job
     }
 }
 
@@ -311,56 +344,6 @@ fn unfit(options: &Options) -> Vec<String> {
         reasons.push(format!("ioengine={engine} does no I/O of a drive's kind"));
     }
     reasons
-}
-
-impl Side {
-    /// `in_flight` are the I/Os in flight at most; 0 where it is not known.
-    fn direction(&self, version: u32, in_flight: u64, notes: &mut Vec<Note>) -> Direction {
-        let bytes = match self.io_kbytes > 0 || self.bw_bytes > 0 || version >= 3 {
-            true => self.io_bytes,
-            false => self.io_bytes.saturating_mul(1024),
-        };
-        let elapsed = Nanos(self.runtime.saturating_mul(1_000_000));
-        let mut direction = rates(self.total_ios, bytes, elapsed);
-        if self.iops > 0.0 {
-            direction.summary.iops = self.iops;
-        }
-        if self.bw_bytes > 0 {
-            direction.summary.mib_per_s = self.bw_bytes as f64 / f64::from(1 << 20);
-        }
-        direction.summary.errors = self.short_ios;
-        self.latency(in_flight, &mut direction, notes);
-        direction
-    }
-
-    /// The whole latency, from the start of the submission as assay measures it, with fio's
-    /// percentiles, which are of completion latency (of the whole with `lat_percentiles`). They are
-    /// left out where completion latency is wrong (with `sqthread_poll` some versions measure it
-    /// from the start of the job), and where the submission blocked, so that completion is the
-    /// smaller part.
-    fn latency(&self, in_flight: u64, direction: &mut Direction, notes: &mut Vec<Note>) {
-        let all = [
-            Times::of(self.clat_ns.as_ref(), self.clat.as_ref()),
-            Times::of(self.lat_ns.as_ref(), self.lat.as_ref()),
-        ];
-        let iops = direction.summary.iops;
-        let [completion, whole] = all.map(|found| {
-            found.filter(|(t, ns)| !judge::is_implausible(iops, t.mean * ns, in_flight))
-        });
-        let Some((times, ns)) = whole.or(completion) else {
-            if all.iter().any(Option::is_some) {
-                notes.push(Note::ImplausibleLatency);
-            }
-            return;
-        };
-        times.fill_moments(direction, ns);
-        let mean_ns = times.mean * ns;
-        let completion = completion.filter(|(t, ns)| mean_ns <= BLOCKED * t.mean * ns);
-        let mut with = [completion, whole].into_iter().flatten();
-        if let Some((times, ns)) = with.find(|(times, _)| times.has_percentiles()) {
-            times.fill_percentiles(direction, ns, notes);
-        }
-    }
 }
 
 impl Times {

@@ -30,10 +30,9 @@ impl Options {
     }
 
     /// These, with those of `over` in place of the same ones.
-    pub fn with(&self, over: &Options) -> Options {
-        let mut both = self.clone();
-        both.0.extend(over.0.clone());
-        both
+    pub fn with(mut self, over: Options) -> Options {
+        self.0.extend(over.0);
+        self
     }
 
     /// Whether all options of the job are there, so that others have fio's defaults: fio before
@@ -153,14 +152,19 @@ impl Options {
                 .count("rwmixwrite")
                 .map(|writes| 100_u64.saturating_sub(writes));
             let share = reads.or(writes).unwrap_or(50).min(100);
-            workload.rwmixread = u8::try_from(share).ok();
+            // A mix of nothing else is that operation: ezFIO's tests are all mixes.
+            match share {
+                0 => workload.rw = workload.rw.replace("rw", "write"),
+                100 => workload.rw = workload.rw.replace("rw", "read"),
+                _ => workload.rwmixread = u8::try_from(share).ok(),
+            }
         }
-        workload.options = self.job_line(bs_bytes);
+        workload.options = self.job_line(&workload);
         workload
     }
 
     /// Options of `assay job` that distinguish workloads (fio's names are the same).
-    fn job_line(&self, bs_bytes: u64) -> String {
+    fn job_line(&self, workload: &WorkloadRecord) -> String {
         const SAME: [&str; 17] = [
             "rw",
             "iodepth",
@@ -180,13 +184,21 @@ impl Options {
             "latency_target",
             "zonemode",
         ];
-        let of = |name: &&str| Some(format!("--{name} {}", self.text(name)?));
+        let is_mix = self.rw().is_some_and(|rw| rw.ends_with("rw"));
+        let is_one = is_mix && workload.rwmixread.is_none();
+        let of = |name: &&str| match *name {
+            "rw" if is_one => Some(format!("--rw {}", workload.rw)),
+            "rwmixread" if is_one => None,
+            name => Some(format!("--{name} {}", self.text(name)?)),
+        };
         let mut words: Vec<String> = SAME.iter().filter_map(of).collect();
         let sizes = self.text("bssplit").or_else(|| self.text("bsrange"));
         let several = self.text("bs").filter(|bs| bs.contains(','));
         match sizes.or(several) {
             Some(sizes) => words.push(format!("--bs {sizes}")),
-            None if bs_bytes > 0 => words.push(format!("--bs {}", compact_size(bs_bytes))),
+            None if workload.bs_bytes > 0 => {
+                words.push(format!("--bs {}", compact_size(workload.bs_bytes)));
+            }
             None => {}
         }
         words.join(" ")

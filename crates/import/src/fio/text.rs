@@ -93,7 +93,7 @@ impl Reader<'_> {
     /// `NAME: (groupid=0, jobs=4): err= 0: pid=0: Mon Jan 29 01:12:15 2024`.
     fn begin(&mut self, name: &str, rest: &str) {
         let known = self.headers.get(name).cloned().unwrap_or_default();
-        let mut options = self.assumed.with(&known.options);
+        let mut options = self.assumed.clone().with(known.options.clone());
         let threads = after(rest, "jobs=").unwrap_or(1.0);
         options.set("numjobs", &format!("{threads}"));
         let mut job = Job {

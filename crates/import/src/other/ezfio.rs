@@ -8,8 +8,8 @@ use assay_units::Nanos;
 use super::{job, of_rates, set_mean};
 use crate::{Job, Note, Parsed};
 
-/// The head of the table.
-pub const KEY: &[u8] = b"Type,Write %,Block Size,Threads,Queue Depth/Thread,IOPS";
+/// The head of the table, a line of its own: ezFIO puts a copy of its script beside it.
+pub const KEY: &[u8] = b"\nType,Write %,Block Size,Threads,Queue Depth/Thread,IOPS";
 
 /// ezFIO's duration of a test; of its one long test, which has 256 threads and mixes.
 const SECONDS: u64 = 120;

@@ -78,12 +78,17 @@ fn row(drive: &LibraryDrive, file: &str, keys: &[(String, String)]) -> Markup {
 /// A figure as shown: `quick \u{b7} random-read \u{b7} bs=4k, p99, \u{b5}s`.
 pub fn with_unit(name: &str, unit: &str) -> String {
     let shown = match name.rsplit_once('.') {
-        // Their unit says what they are.
+        // The unit says what it is.
         Some((cell, "iops" | "mib_per_s")) if name.contains('/') => cell.to_owned(),
         Some((cell, key)) if name.contains('/') => {
             format!("{cell}, {}", key.trim_end_matches("_us"))
         }
-        Some((suite, headline)) => format!("{suite}/{headline}"),
+        // Made of a step and a figure, of which the unit says what it is.
+        Some((suite, headline)) => {
+            let ends = ["-iops", "-mibpers"];
+            let step = ends.iter().find_map(|end| headline.strip_suffix(end));
+            format!("{suite}/{}", step.unwrap_or(headline))
+        }
         None => name.to_owned(),
     };
     let shown = shown.replace('/', " \u{b7} ");

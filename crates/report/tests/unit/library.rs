@@ -103,6 +103,7 @@ fn figures_are_named_by_suite_workload_and_metric() {
         ("quick/random-read/bs=4k,numjobs=16.iops", "IOPS"),
         ("quick/random-read/bs=4k.p99_us", "\u{b5}s"),
         ("consistency.score", ""),
+        ("import.random-read-mibpers", "MiB/s"),
     ]
     .map(|(name, unit)| index::with_unit(name, unit));
     assert_eq!(
@@ -111,6 +112,7 @@ fn figures_are_named_by_suite_workload_and_metric() {
             "quick \u{b7} random-read \u{b7} bs=4k,numjobs=16, IOPS",
             "quick \u{b7} random-read \u{b7} bs=4k, p99, \u{b5}s",
             "consistency \u{b7} score",
+            "import \u{b7} random-read, MiB/s",
         ]
     );
 }
