@@ -28,6 +28,12 @@ pub fn not_judged(summary: &VerifySummary) -> Option<(u64, String)> {
     (blocks > 0).then(|| (blocks, texts.join("; ")))
 }
 
+/// There were blocks to verify, and none of them could be judged: the test of the data was not
+/// passed, and says nothing about the drive.
+pub fn is_unverified(summary: &VerifySummary) -> bool {
+    summary.blocks_checked == 0 && not_judged(summary).is_some()
+}
+
 pub fn bad_blocks(summary: &VerifySummary) -> u64 {
     summary.found.values().sum()
 }

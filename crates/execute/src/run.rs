@@ -58,6 +58,8 @@ pub struct RunSummary {
     pub io_errors: u64,
     /// Blocks that failed verification.
     pub bad_blocks: u64,
+    /// Workloads that were to verify blocks, of which none could be judged.
+    pub unverified: usize,
     /// Their cells are left for `--resume`, and the run counts as interrupted.
     pub lost_drives: BTreeSet<usize>,
     /// The cell that was not begun any more, and why, where that is what interrupted the run.
@@ -103,6 +105,7 @@ impl ExecutionState {
         state.summary.failed_cells = 0;
         state.summary.io_errors = 0;
         state.summary.bad_blocks = 0;
+        state.summary.unverified = 0;
         state
     }
 
@@ -115,6 +118,7 @@ impl ExecutionState {
         self.summary.failed_cells += summary.failed_cells;
         self.summary.io_errors += summary.io_errors;
         self.summary.bad_blocks += summary.bad_blocks;
+        self.summary.unverified += summary.unverified;
         self.summary.lost_drives.extend(summary.lost_drives);
         self.summary.not_begun = self.summary.not_begun.take().or(summary.not_begun);
         self.results.extend(of_drive.results);
@@ -171,6 +175,7 @@ impl Runner<'_> {
                 failed_cells: 0,
                 io_errors: 0,
                 bad_blocks: 0,
+                unverified: 0,
                 lost_drives: BTreeSet::new(),
                 not_begun: None,
             },

@@ -273,6 +273,7 @@ advice = "broken"
             failed_cells: 0,
             io_errors: 0,
             bad_blocks: 0,
+            unverified: 0,
             lost_drives: std::collections::BTreeSet::new(),
             not_begun: None,
         }

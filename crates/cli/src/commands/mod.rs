@@ -415,7 +415,8 @@ pub fn measured_nothing(run: &Run) -> bool {
 
 pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     use assay_store::model::RunEnd;
-    let failed = summary.io_errors > 0 || summary.bad_blocks > 0 || summary.failed_cells > 0;
+    let data_failed = summary.bad_blocks > 0 || summary.unverified > 0;
+    let failed = summary.io_errors > 0 || data_failed || summary.failed_cells > 0;
     let interrupted = summary.outcome == RunEnd::Interrupted;
     CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
 }

@@ -245,7 +245,7 @@ fn overwriting_an_earlier_run_raises_no_false_alarm() {
             serde_json::json!({})
         );
     }
-    let job = fixture.json("job disk --rw read --bs 64k --verify --verify_seed 78");
+    let job = fixture.json_status("job disk --rw read --bs 64k --verify --verify_seed 78", 1);
     let verify = &job["jobs"][0]["verify"];
     assert_eq!(verify["not_judged"], counts(&[("other_job", 1024)]));
     assert_eq!(
@@ -301,14 +301,15 @@ fn the_seed_reported_is_the_seed_to_verify_with() {
 fn a_file_without_verified_blocks_is_not_judged() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", MIB);
-    let job = fixture.json("job disk --rw read --bs 64k --verify");
+    let job = fixture.json_status("job disk --rw read --bs 64k --verify", 1);
     let verify = &job["jobs"][0]["verify"];
     assert_eq!(verify["not_judged"], counts(&[("other_data", 256)]));
     assert_eq!(
         (&verify["found"], &verify["blocks_checked"]),
         (&counts(&[]), &0.into())
     );
-    let text = fixture.ok("job disk --rw read --bs 64k --verify").stdout;
+    let read = fixture.run("job disk --rw read --bs 64k --verify");
+    let text = read.expect(1).stdout;
     assert!(
         text.contains("no block; not judged: 256 not written by a verifying job"),
         "{text}"

@@ -1,3 +1,4 @@
+use assay_analysis::verified::is_unverified;
 use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_store::model::CellResult;
@@ -97,6 +98,8 @@ impl Executor<'_, '_> {
         let errors = errors + done.unanswered.values().sum::<u64>();
         state.summary.io_errors += errors;
         state.summary.bad_blocks += done.results.iter().map(bad_blocks).sum::<u64>();
+        let verified = done.results.iter().filter_map(|r| r.verify.as_ref());
+        state.summary.unverified += verified.filter(|v| is_unverified(v)).count();
         errors
     }
 }
