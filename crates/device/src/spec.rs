@@ -1,8 +1,8 @@
 //! Drive specifications: `null:` and `null:size=16g` (the null target),
 //! `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a name, or the path of a file that
-//! ends in `.toml`, see `assay_sim_host::profile_file`), `files:A:B` (several files or block devices
-//! in turn, as fio's `filename=A:B`), or a path of a block device, regular file,
-//! or NVMe generic character device (`/dev/ng0n1`). A file whose name begins with `null:`, `sim:`
+//! ends in `.toml`, see `assay_sim_host::profile_file`), `files:A:B` (several files or block
+//! devices in turn, as fio's `filename=A:B`), or a path of a block device, regular file, or NVMe
+//! generic character device (`/dev/ng0n1`). A file whose name begins with `null:`, `sim:`
 //! or `rtl:` is written `./null:...`. `rtl:` is a streaming core, no drive: an error here. Nothing
 //! is opened, and profile names are not checked.
 

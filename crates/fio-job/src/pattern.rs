@@ -42,11 +42,8 @@ pub fn read_files(file: &mut JobFile, read: &mut ReadFile<'_>) -> Result<(), Job
                 section: Some(section.name.clone()),
                 message: format!("buffer_pattern: cannot read {name}: {error}"),
             })?;
-            let hex = content
-                .iter()
-                .take(MAX_BYTES)
-                .map(|byte| format!("{byte:02x}"));
-            option.value = Some(format!("0x{}", hex.collect::<String>()));
+            let head = &content[..content.len().min(MAX_BYTES)];
+            option.value = Some(format!("0x{}", assay_units::text::hexadecimal(head)));
         }
     }
     Ok(())

@@ -289,7 +289,7 @@ fn append(
         Some(logs) => {
             for interval in logs.series(job.workload.bs_bytes) {
                 lines.push(record(interval));
-                write_full(writer, lines)?;
+                write_when_many(writer, lines)?;
             }
         }
     }
@@ -309,10 +309,10 @@ fn append(
         at: at(job.ended),
         results: vec![result],
     });
-    write_full(writer, lines)
+    write_when_many(writer, lines)
 }
 
-fn write_full(writer: &mut RunWriter, lines: &mut Vec<Entry>) -> Result<(), StoreError> {
+fn write_when_many(writer: &mut RunWriter, lines: &mut Vec<Entry>) -> Result<(), StoreError> {
     if lines.len() >= LINES_AT_ONCE {
         writer.append_all(lines)?;
         lines.clear();

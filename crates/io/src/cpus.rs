@@ -21,7 +21,7 @@ pub enum CpuListError {
          0-3,8"
     )]
     Text(String),
-    /// A NUMA node that this host has not, or whose processors cannot be read.
+    /// A NUMA node that this host does not have, or whose processors cannot be read.
     #[error("NUMA node {node}: {why}")]
     Node {
         /// Given.

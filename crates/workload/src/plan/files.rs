@@ -61,10 +61,7 @@ pub(super) fn several_files(
         ios_in_turn,
         size_bytes,
     };
-    Ok(Some(match size_bytes {
-        0 => pass_bytes,
-        bytes => bytes.min(pass_bytes),
-    }))
+    Ok(Some(access.files.pass_bytes(pass_bytes)))
 }
 
 /// What the threads have of a file, and the bytes of its part of a pass.

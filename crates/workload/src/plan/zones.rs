@@ -24,7 +24,6 @@ pub(super) fn refused(target: &TargetProperties, why: impl std::fmt::Display) ->
     ))
 }
 
-/// A trace writes anywhere.
 /// `size=16z` and its like, of a zoned drive, in bytes.
 pub(super) fn in_bytes(
     options: &JobOptions,
@@ -57,6 +56,7 @@ pub(super) fn in_bytes(
     Ok(options)
 }
 
+/// A trace writes anywhere.
 pub(super) fn refuse_traces(
     options: &JobOptions,
     target: &TargetProperties,

@@ -44,10 +44,7 @@ impl Addresses {
     pub(super) fn file_start(&self, from_last: usize) -> u64 {
         match self {
             Addresses::Own(_) => 0,
-            Addresses::Fio(fio) => {
-                let starts = fio.file_starts();
-                starts.into_iter().rev().nth(from_last).unwrap_or(0)
-            }
+            Addresses::Fio(fio) => fio.start_of((fio.files() - 1).saturating_sub(from_last)),
         }
     }
 
@@ -55,7 +52,7 @@ impl Addresses {
     pub(super) fn files(&self) -> usize {
         match self {
             Addresses::Own(_) => 1,
-            Addresses::Fio(fio) => fio.file_starts().len(),
+            Addresses::Fio(fio) => fio.files(),
         }
     }
 

@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Side {
 
 impl Side {
     /// fio prints all of a direction without I/Os too, which is most of a file: after a number of
-    /// I/Os of 0, the rest is passed over, which takes a third of the time.
+    /// I/Os of 0, the rest is passed over.
     fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Side, A::Error> {
         let mut side = Side::default();
         while let Some(key) = map.next_key::<Key>()? {

@@ -36,6 +36,16 @@ pub struct FioFiles {
     pub size_bytes: u64,
 }
 
+impl FioFiles {
+    /// Bytes of a pass over all files, of the bytes of their parts.
+    pub fn pass_bytes(&self, of_parts: u64) -> u64 {
+        match self.size_bytes {
+            0 => of_parts,
+            most => of_parts.min(most),
+        }
+    }
+}
+
 /// Where a thread is in a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileState {
@@ -126,12 +136,8 @@ impl Turns {
 
     /// Bytes of a pass over all files; none of one file.
     pub(super) fn pass_bytes(&self, access: &FioAccess) -> Option<u64> {
-        let bytes: u64 = self.others.iter().map(|file| file.part.pass_bytes).sum();
-        match access.files.size_bytes {
-            _ if self.others.is_empty() => None,
-            0 => Some(bytes),
-            most => Some(bytes.min(most)),
-        }
+        let bytes = self.others.iter().map(|file| file.part.pass_bytes).sum();
+        (!self.others.is_empty()).then(|| access.files.pass_bytes(bytes))
     }
 
     /// No file has a turn in this pass any more.
@@ -145,7 +151,7 @@ impl Turns {
 
     /// `__get_next_file`.
     fn choose(&mut self, files: &FioFiles, draws: &mut Tausworthe) -> Option<usize> {
-        if self.done >= self.others.len() {
+        if self.are_done() {
             return None;
         }
         if let Some(serving) = self.serving.filter(|&file| self.is_open[file]) {
@@ -226,8 +232,7 @@ impl FioAddresses {
 
     /// Where the current file begins.
     pub(super) fn file_start(&self) -> u64 {
-        let file = self.access.files.all.get(self.turns.current);
-        file.map_or(0, |file| file.start_bytes)
+        self.start_of(self.turns.current)
     }
 
     /// A flush has its turn, too; returns where its file begins.
@@ -237,14 +242,15 @@ impl FioAddresses {
         has_file.then(|| self.file_start())
     }
 
-    /// Where the files begin that are flushed at the end.
-    pub fn file_starts(&self) -> Vec<u64> {
-        match self.access.files.all.is_empty() {
-            true => vec![0],
-            false => (self.access.files.all.iter())
-                .map(|file| file.start_bytes)
-                .collect(),
-        }
+    /// Files of the job, at least one.
+    pub fn files(&self) -> usize {
+        self.access.files.all.len().max(1)
+    }
+
+    /// Where the file of this number begins.
+    pub fn start_of(&self, number: usize) -> u64 {
+        let file = self.access.files.all.get(number);
+        file.map_or(0, |file| file.start_bytes)
     }
 
     /// `clear_io_state`, for a further pass.
