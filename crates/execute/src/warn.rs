@@ -157,6 +157,14 @@ pub(crate) fn trace_changed(changes: &str) -> Warning {
     )
 }
 
+pub(crate) fn trace_joined(requests: String) -> Warning {
+    warning(
+        code::TRACE_CHANGED,
+        requests,
+        "replay the logs one by one (fio, too, replays a joined one in the order of its lines)",
+    )
+}
+
 /// `devices`: how many requests of which.
 pub(crate) fn trace_devices(devices: String) -> Warning {
     warning(

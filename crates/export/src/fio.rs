@@ -4,6 +4,12 @@
 //! section "JSON output"; `clat` is submission to completion, `lat` includes the time before the
 //! submission (here: from the intended start of an open-loop job).
 
+mod output;
+mod terse;
+mod text;
+
+pub use output::{FioOutput, FioRun, TERSE_VERSIONS, write_fio_output};
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -211,20 +217,11 @@ fn bins(histogram: &Histogram) -> Ordered<String, u64> {
 /// Reads the run folder again, because the percentiles that fio lists need the raw histograms.
 /// Fails like [`Run::open`], and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), ExportError> {
-    export_fio_json_from(run, 0, out)
-}
-
-/// Of the cells from this one on.
-pub fn export_fio_json_from(
-    run: &Run,
-    first_cell: usize,
-    out: &mut impl Write,
-) -> Result<(), ExportError> {
     let (run, jobs) = jobs(run)?;
-    let jobs = jobs
-        .into_iter()
-        .filter(|((cell, _), _)| *cell >= first_cell);
-    write_document(&document(&run, jobs.map(|(_, job)| job).collect()), out)
+    write_document(
+        &document(&run, jobs.into_iter().map(|(_, job)| job).collect()),
+        out,
+    )
 }
 
 /// Jobs of measured cells by (cell, drive within the cell).
@@ -301,14 +298,31 @@ impl Direction {
         let kib_per_s = moments(measured.iter().map(|p| p.mib_per_s() * KIB as f64));
         let iops = moments(measured.iter().map(|p| p.iops()));
         let samples = measured.len() as u64;
-        (self.bw_samples, self.iops_samples) = (samples, samples);
-        (self.bw_min, self.bw_max) = (kib_per_s.min as u64, kib_per_s.max as u64);
-        (self.bw_mean, self.bw_dev) = (kib_per_s.mean, kib_per_s.deviation);
-        (self.iops_min, self.iops_max) = (iops.min as u64, iops.max as u64);
-        (self.iops_mean, self.iops_stddev) = (iops.mean, iops.deviation);
+        if samples == 0 {
+            return;
+        }
+        // Of several jobs fio adds the means.
+        let is_first = self.bw_samples == 0;
+        let least = |before: u64, own: f64| {
+            if is_first {
+                own as u64
+            } else {
+                before.min(own as u64)
+            }
+        };
+        self.bw_min = least(self.bw_min, kib_per_s.min);
+        self.iops_min = least(self.iops_min, iops.min);
+        self.bw_max = self.bw_max.max(kib_per_s.max as u64);
+        self.iops_max = self.iops_max.max(iops.max as u64);
+        self.bw_mean += kib_per_s.mean;
+        self.iops_mean += iops.mean;
+        self.bw_dev = self.bw_dev.hypot(kib_per_s.deviation);
+        self.iops_stddev = self.iops_stddev.hypot(iops.deviation);
+        self.bw_samples += samples;
+        self.iops_samples += samples;
         // Share of the group's bandwidth; a job is its own group here.
         if self.bw_bytes > 0 {
-            self.bw_agg = (kib_per_s.mean * 100.0 * KIB as f64 / self.bw_bytes as f64).min(100.0);
+            self.bw_agg = (self.bw_mean * 100.0 * KIB as f64 / self.bw_bytes as f64).min(100.0);
         }
     }
 }
@@ -368,15 +382,19 @@ impl Job {
         }
     }
 
+    fn sample_beside(&mut self, part: &CellDrive) {
+        self.read.sample(part, Op::Read);
+        self.write.sample(part, Op::Write);
+        self.trim.sample(part, Op::Discard);
+    }
+
     /// The part that needs the folded run.
     fn complete(mut self, run: &Run, number: usize, cell: &CellRecord, part: &CellDrive) -> Job {
         let drive = &run.manifest.drives[part.drive];
         let result = part.result.as_ref();
         let elapsed = result.map_or(Nanos::ZERO, |r| r.elapsed);
         let host = result.and_then(|r| r.host).unwrap_or_default();
-        self.read.sample(part, Op::Read);
-        self.write.sample(part, Op::Write);
-        self.trim.sample(part, Op::Discard);
+        self.sample_beside(part);
         let failed = self.read.short_ios + self.write.short_ios + self.trim.short_ios > 0;
         let numjobs = u64::from(cell.plan.workload.numjobs.max(1));
         Job {

@@ -48,6 +48,8 @@ pub struct FioJob {
     pub scheduler: Option<String>,
     /// Least rate in every interval; a job below it has failed.
     pub limits: Limits,
+    /// fio's number of its group, whose jobs are reported as one or not (`group_reporting`).
+    pub group: (usize, bool),
     pub logs: Vec<LogRequest>,
 }
 
@@ -89,7 +91,8 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         stages.push((section.name.clone(), stage));
         let exit = exits.section(&given, stage)?;
         named.extend(given.text("filename").map(|(name, _)| name.to_owned()));
-        let place = (stage, thread);
+        let group = (exits.group() as usize, given.flag("group_reporting")?);
+        let place = (stage, thread, group);
         section_jobs(section, &given, drive, place, exit, &mut conversion)?;
         thread = given
             .number("numjobs")?
@@ -142,7 +145,7 @@ fn section_jobs(
     section: &Section,
     given: &Given<'_>,
     drive: Option<&str>,
-    (stage, thread): (usize, u32),
+    (stage, thread, group): (usize, u32, (usize, bool)),
     exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
@@ -192,6 +195,7 @@ fn section_jobs(
             may_create: given.flag_or("allow_file_create", true)?,
             scheduler: given.text("ioscheduler").map(|(name, _)| name.to_owned()),
             limits,
+            group,
             logs,
         });
     }

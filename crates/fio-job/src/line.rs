@@ -22,6 +22,8 @@ pub enum Format {
     Normal,
     /// fio's JSON, with bins.
     Json,
+    /// fio's lines of fields between semicolons.
+    Terse,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +39,8 @@ pub struct CommandLine {
     pub output: Option<PathBuf>,
     /// In this order; empty: as without the option.
     pub formats: Vec<Format>,
+    /// `--terse-version`; `None`: fio's default.
+    pub terse_version: Option<u32>,
     pub no_progress: bool,
     /// Options of jobs, `name` among them.
     pub(crate) options: Vec<FileOption>,
@@ -49,14 +53,14 @@ enum Meaning {
     ReadOnly,
     DryRun,
     Progress,
+    Terse,
+    TerseVersion,
     NoEffect,
     /// What to use instead.
     Refused(&'static str),
 }
 
 const FLEET: &str = "assay fleet runs jobs on other hosts";
-const MINIMAL: &str = "write --output-format=json, or export CSV of a run folder (--out DIR, assay \
-                       export DIR --format csv)";
 const TRIGGER: &str = "assay job --metrics serves the figures of a run while it goes on";
 
 /// fio's `l_opts`: options of the command, not of a job.
@@ -85,13 +89,9 @@ const COMMAND_OPTIONS: &[(&str, Operand, Meaning)] = &[
         Operand::Required,
         Meaning::Refused(TRIGGER),
     ),
-    ("minimal", Operand::None, Meaning::Refused(MINIMAL)),
-    ("append-terse", Operand::Optional, Meaning::Refused(MINIMAL)),
-    (
-        "terse-version",
-        Operand::Required,
-        Meaning::Refused(MINIMAL),
-    ),
+    ("minimal", Operand::None, Meaning::Terse),
+    ("append-terse", Operand::Optional, Meaning::Terse),
+    ("terse-version", Operand::Required, Meaning::TerseVersion),
     (
         "bandwidth-log",
         Operand::None,
@@ -290,6 +290,21 @@ impl CommandLine {
             Meaning::ReadOnly => self.read_only = true,
             Meaning::DryRun => self.dry_run = true,
             Meaning::Progress => self.no_progress = value == "never",
+            Meaning::Terse => {
+                if word.contains("append") && self.formats.is_empty() {
+                    self.formats.push(Format::Normal);
+                }
+                self.formats.push(Format::Terse);
+            }
+            Meaning::TerseVersion => {
+                let version = value
+                    .parse()
+                    .ok()
+                    .filter(|version| (2..=5).contains(version));
+                let version: u32 =
+                    version.ok_or_else(|| error(format!("{word}: versions are 2 to 5")))?;
+                self.terse_version = Some(version);
+            }
             Meaning::NoEffect => {}
             Meaning::Refused(instead) => {
                 return Err(error(format!("{word} is not supported: {instead}")));
@@ -299,14 +314,10 @@ impl CommandLine {
                     self.formats.push(match format.trim() {
                         "normal" => Format::Normal,
                         "json" | "json+" => Format::Json,
-                        "terse" => {
-                            return Err(error(format!(
-                                "{word}: terse is not supported: {MINIMAL}"
-                            )));
-                        }
+                        "terse" => Format::Terse,
                         _ => {
                             return Err(error(format!(
-                                "{word}: the formats are normal, json and json+"
+                                "{word}: the formats are normal, terse, json and json+"
                             )));
                         }
                     });

@@ -214,9 +214,10 @@ options! {
         Converted("`--data pattern=HEX`, up to 512 bytes, as in fio 3.33, of a file too");
     "refill_buffers" | "scramble_buffers" => NoEffect(NEW_DATA);
     "dedupe_percentage" => Converted("`--dedupe_percentage`");
-    "dedupe_mode" => Unsupported(&["repeat"], "dedupe_mode=repeat, with the same percentage");
-    "dedupe_working_set_percentage" | "dedupe_global" =>
-        Unsupported(OFF, "dedupe_percentage, by which a write repeats the one before it");
+    "dedupe_mode" => Converted("repeat; working_set: `--dedupe_working_set`");
+    "dedupe_working_set_percentage" => Converted("`--dedupe_working_set`, in percent of size");
+    "dedupe_global" =>
+        Unsupported(OFF, "dedupe_mode=working_set without it, a working set for each job");
     "cpus_allowed" => Converted("`--cpus_allowed`");
     "cpumask" => Converted("`--cpus_allowed`");
     "cpus_allowed_policy" => Converted("`--cpus_allowed_policy`");
@@ -260,10 +261,13 @@ options! {
     "steadystate_duration" | "ss_dur" => Converted("`--steadystate_duration`");
     "steadystate_ramp_time" | "ss_ramp" => Converted("`--steadystate_ramp_time`");
     "steadystate_check_interval" | "ss_interval" => Converted("`--interval`, with steadystate");
-    "nice" | "prio" | "prioclass" | "priohint" =>
-        Unsupported(OFF, "nice or ionice starts assay with a priority");
+    "prio" => Converted("`--ioprio`; the level, of the class best-effort without prioclass");
+    "prioclass" => Converted("`--ioprio`: 1 rt, 2 be, 3 idle");
+    "nice" => Unsupported(OFF, "nice starts assay with a priority");
+    "priohint" => Unsupported(OFF, "prioclass and prio, without a hint");
     "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" =>
-        Unsupported(OFF, "a second assay at the same time, started by ionice with that class");
+        Unsupported(OFF, "a second section at the same time with prioclass and prio, and the rest \
+            of iodepth: each has latencies of its own");
     "exec_prerun" | "exec_postrun" => Unsupported(&[], "run the program before or after assay");
     "ioscheduler" =>
         Converted("checked against the drive: assay sets none, and says how to, if it has another");
@@ -294,8 +298,9 @@ options! {
         | "enable_vmd" | "disable_pcie_sgl_merge" | "num_qpairs" | "transport" | "log_flags"
         | "print_qid_mappings" | "hostnqn" | "hostaddr" | "hostsvcid" =>
         NoEffect("of SPDK's driver");
-    "zone_append" | "initial_zone_reset" | "md_per_io_size" | "pi_act" | "pi_chk" | "apptag"
-        | "apptag_mask" => Unsupported(OFF, "");
+    "zone_append" => Unsupported(OFF, "assay job DRIVE --rw write --engine passthru --zone_append");
+    "initial_zone_reset" => Unsupported(OFF, "assay purge DRIVE, which resets all zones");
+    "md_per_io_size" | "pi_act" | "pi_chk" | "apptag" | "apptag_mask" => Unsupported(OFF, "");
     "xnvme_async" | "xnvme_sync" | "xnvme_admin" | "xnvme_be" | "xnvme_mem" | "xnvme_iovec"
         | "xnvme_dev_subnqn" => NoEffect("of the library xNVMe");
     "uncached" | "nowait" | "cmdprio_split" => Unsupported(OFF, "");

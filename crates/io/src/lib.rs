@@ -36,6 +36,7 @@ pub mod null;
 pub mod page_cache;
 pub mod passthru;
 pub mod placement;
+pub mod priority;
 pub mod private_socket;
 pub mod realtime_signal;
 mod ring;
@@ -124,6 +125,17 @@ pub enum TargetError {
     Cpus {
         /// Processor list.
         cpus: String,
+        /// Error from the kernel.
+        source: std::io::Error,
+    },
+    /// The I/O priority could not be set.
+    #[error(
+        "cannot set the I/O priority {priority}: {source}; check --ioprio: real-time needs the \
+         capability CAP_SYS_NICE"
+    )]
+    Priority {
+        /// Class and level.
+        priority: String,
         /// Error from the kernel.
         source: std::io::Error,
     },

@@ -25,6 +25,19 @@ const BLKRESETZONE: rustix::ioctl::Opcode = 0x4010_1283;
 /// include/uapi/linux/loop.h.
 const LOOP_GET_STATUS64: rustix::ioctl::Opcode = 0x4C05;
 
+/// `IOPRIO_WHO_PROCESS`, include/uapi/linux/ioprio.h: a thread, and 0 is the calling one.
+const IOPRIO_WHO_PROCESS: libc::c_int = 1;
+
+/// Class and level as the kernel packs them; of the calling thread.
+pub(crate) fn set_io_priority(packed: u16) -> io::Result<()> {
+    let packed = libc::c_int::from(packed);
+    // SAFETY: the call takes numbers only.
+    match unsafe { libc::syscall(libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, packed) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// How an NVMe command failed.
 #[derive(Debug)]
 pub enum NvmeCommandError {

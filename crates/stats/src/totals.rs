@@ -32,6 +32,16 @@ impl JobTotals {
         merge_ops(&mut self.ops, &later.ops);
     }
 
+    /// Both were measured at the same time; the span is that of the longer one.
+    pub fn join(&mut self, other: &JobTotals) {
+        let elapsed = self.elapsed().max(other.elapsed());
+        if let Some(start) = self.start.or(other.start) {
+            self.start = Some(start);
+            self.end = start + elapsed;
+        }
+        merge_ops(&mut self.ops, &other.ops);
+    }
+
     /// From the first measured interval's start to the last one's end.
     pub fn elapsed(&self) -> Nanos {
         self.start.map_or(Nanos::ZERO, |start| self.end - start)

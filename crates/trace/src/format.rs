@@ -224,6 +224,8 @@ pub(crate) struct Parsed<'a> {
     pub(crate) is_unknown: bool,
     /// The device whose request became one of a device below.
     pub(crate) remapped_from: Option<&'a str>,
+    /// Its own time is before that of an earlier line, whose time it has instead.
+    pub(crate) is_behind: bool,
 }
 
 impl<'a> Parsed<'a> {
@@ -232,6 +234,7 @@ impl<'a> Parsed<'a> {
         records: [None; 2],
         is_unknown: false,
         remapped_from: None,
+        is_behind: false,
     };
 
     pub(crate) fn remap(from: Option<&'a str>) -> Parsed<'a> {
@@ -279,7 +282,8 @@ pub(crate) enum LineParser {
     Ftrace(Ftrace),
     Biosnoop(Biosnoop),
     Iolog(Iolog),
-    Columns(Columns, TraceFormat),
+    /// Whether a line that is no comment has been read.
+    Columns(Columns, TraceFormat, bool),
 }
 
 impl LineParser {
@@ -290,8 +294,10 @@ impl LineParser {
             TraceFormat::Ftrace => LineParser::Ftrace(Ftrace::new(head)),
             TraceFormat::Biosnoop => LineParser::Biosnoop(Biosnoop::new(head)),
             TraceFormat::Iolog => LineParser::Iolog(Iolog::default()),
-            TraceFormat::Columns(columns) => LineParser::Columns(columns.between(head), format),
-            _ => LineParser::Columns(format.columns()?, format),
+            TraceFormat::Columns(columns) => {
+                LineParser::Columns(columns.between(head), format, false)
+            }
+            _ => LineParser::Columns(format.columns()?, format, false),
         })
     }
 
@@ -309,10 +315,12 @@ impl LineParser {
             LineParser::Ftrace(parser) => parser.line(line),
             LineParser::Biosnoop(parser) => parser.line(line),
             LineParser::Iolog(parser) => parser.line(line, number),
-            LineParser::Columns(..) if number == 1 && columns::is_header(line) => {
-                Ok(Parsed::NOTHING)
+            LineParser::Columns(columns, format, begun) => {
+                match !std::mem::replace(begun, true) && columns::is_header(line) {
+                    true => Ok(Parsed::NOTHING),
+                    false => columns.line(line, *format),
+                }
             }
-            LineParser::Columns(columns, format) => columns.line(line, *format),
         }
     }
 }

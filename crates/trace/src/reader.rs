@@ -41,7 +41,8 @@ impl TraceSource {
 pub struct ReadCounts {
     /// Requests without length, or of no known kind.
     pub unusable: u64,
-    /// Requests that stand behind a later one in the file; they are put in order.
+    /// Requests that stand behind a later one in the file; they are put in order, those of an iolog
+    /// have its time.
     pub reordered: u64,
     /// Requests of other devices than the one asked for.
     pub other_devices: u64,
@@ -308,7 +309,7 @@ impl TraceReader {
                 parsed.device.hash(&mut hasher);
                 (
                     parsed.records,
-                    parsed.is_unknown,
+                    (parsed.is_unknown, parsed.is_behind),
                     takes && is_other,
                     takes && is_upper,
                     hasher.finish(),
@@ -316,7 +317,7 @@ impl TraceReader {
             })
         });
         (self.device, self.upper) = (device_asked, upper);
-        let Some((records, is_unknown, is_other, is_upper, device)) = read? else {
+        let Some((records, (is_unknown, is_behind), is_other, is_upper, device)) = read? else {
             self.has_ended = true;
             return Ok(());
         };
@@ -326,6 +327,7 @@ impl TraceReader {
         if is_other || is_upper {
             return Ok(());
         }
+        self.counts.reordered += u64::from(is_behind);
         for record in records.into_iter().flatten() {
             self.enqueue(record, device)?;
         }

@@ -347,6 +347,11 @@ impl ReplayPlan {
         self.survey.mixed_text(&self.options.source)
     }
 
+    /// What is said of a log of fio whose times begin anew.
+    pub fn joined_logs(&self) -> Option<String> {
+        self.survey.joined_text()
+    }
+
     /// Time between two passes: the mean time between two requests, so that a repeated trace keeps
     /// its rate.
     pub fn pause_between_passes(&self) -> Nanos {

@@ -198,6 +198,17 @@ impl TraceSurvey {
         ))
     }
 
+    /// What is said of a log of fio whose times begin anew; `None` of another trace.
+    pub fn joined_text(&self) -> Option<String> {
+        let behind = self.counts.reordered;
+        (self.format == TraceFormat::Iolog && behind > 0).then(|| {
+            format!(
+                "{behind} requests are due at once: their times are before that of an earlier \
+                 line, as in logs that were joined"
+            )
+        })
+    }
+
     pub fn requests(&self) -> u64 {
         self.reads.requests + self.writes.requests + self.discards.requests + self.flushes
     }

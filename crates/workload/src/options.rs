@@ -272,6 +272,9 @@ job_options! {
     /// which of them a thread may run on: `shared`: all; `split`: one each, in turn; `split:N`
     /// begins N further on in the list
     Engine cpus_allowed_policy: Text(String), "POLICY", "`shared`", ["\"split\""];
+    /// I/O priority of the threads, by class and level (`rt:0` to `rt:7`, `be:0` to `be:7`,
+    /// `idle`): what the kernel's scheduler and a drive that knows priorities go by
+    Engine ioprio: Text(String), "CLASS", "that of assay", ["\"be:7\""];
     /// an I/O that overlaps one in flight waits for it
     Engine serialize_overlap: Flag(bool), "", "`false`", ["true"];
     /// data written: `incompressible`, `zero`, `compress=R`, `pattern=HEX` (up to 512 bytes,
@@ -279,6 +282,9 @@ job_options! {
     Workload data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
     /// so many of a hundred writes have the data of one before
     Workload dedupe_percentage: Number(u32), "PERCENT", "0", ["30"];
+    /// these have the data of so many blocks, which are the first new ones, too, in place of that
+    /// of the last new one
+    Workload dedupe_working_set: Number(u32), "BLOCKS", "the last one", ["1000"];
     /// a flush after every so many writes of a thread, beside the other I/Os in flight: fsync(2) of
     /// a file, a Flush command on a drive
     Workload fsync: Number(u32), "N", "no flushes", ["1"];

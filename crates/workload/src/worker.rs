@@ -191,7 +191,8 @@ impl Worker {
         let fills = workload.writes() && !workload.trims && checker.is_none();
         let (percent, data_seed) = (workload.repeated_percent, workload.data_seed);
         let filler = || Filler::new(workload.data, data_seed, index);
-        let filler = || filler().with_repeats(percent, data_seed, index);
+        let blocks = workload.repeated_blocks;
+        let filler = || filler().with_repeats((percent, blocks), data_seed, index);
         let access = Addresses::new(workload, index)?;
         Ok(Worker {
             job: 0,

@@ -32,6 +32,11 @@ fn argument(option: &'static JobOption, with_hyphens: &'static str) -> Arg {
         true => argument,
         false => argument.alias(with_hyphens),
     };
+    // As assay trace has them.
+    let argument = match option.name.strip_prefix("trace_") {
+        Some(short @ ("format" | "columns" | "device" | "repeat")) => argument.alias(short),
+        _ => argument,
+    };
     if option.name == "verify" {
         let help = format!("{help}; fio's --verify=crc32c is the same");
         return argument

@@ -1,7 +1,6 @@
 //! `assay fio ARGS...`, lines of `assay job` with options of fio, and `assay run FILE.fio [DRIVE]`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,31 +9,28 @@ use assay_device::host::{HostInfo, page_bytes};
 use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::open::make_file;
 use assay_device::session::{DriveSession, SessionOptions};
-use assay_export::fio::export_fio_json_from;
-use assay_export::fio_logs::{FioLog, write_fio_log};
-use assay_fio_job::job::{Limits, LogKind, Target};
-use assay_fio_job::line::Format;
+use assay_fio_job::job::Target;
 use assay_fio_job::substitute::Substitution;
 use assay_fio_job::{CommandLine, Conversion, FioJob, JobFile, convert, pattern};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_ssd::HostChoice;
-use assay_store::read::CellRecord;
-use assay_store::replace::{check_output, replace_content};
+use assay_store::replace::check_output;
 use assay_store::{Destination, Run};
 use assay_suite::SuiteError;
 use assay_suite::expand::{PlannedJob, job_file};
 use assay_trace::{TraceError, TraceSource, TraceSurvey};
-use assay_units::Nanos;
-use assay_units::rate::per_second;
-use assay_units::text::{format_size, printable_lines};
+use assay_units::text::format_size;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 
 use crate::args::FioArguments;
 use crate::exit::{CommandOutcome, UsageError, bail_usage};
-use crate::json;
 use crate::live::LiveArguments;
 use crate::terminal::Output;
+
+mod results;
+
+use results::{beyond_limits, log_files, show};
 
 /// The jobs, and what is beside them.
 pub struct FioRequest {
@@ -49,6 +45,8 @@ pub struct FioRequest {
     /// Print the jobs, run nothing; with a drive, check them against it.
     pub dry_run: bool,
     pub live: LiveArguments,
+    /// Print fio's lines, too.
+    pub as_fio: bool,
 }
 
 /// A drive of the run, and what its jobs need of it.
@@ -106,6 +104,7 @@ pub fn run_line(arguments: FioArguments, output: Output) -> anyhow::Result<Comma
         report: None,
         dry_run: arguments.dry_run,
         live: arguments.live,
+        as_fio: true,
     };
     run(request, output)
 }
@@ -164,7 +163,8 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         let page = request.report.as_deref();
         let name = kept.then_some(stem.as_str());
         let shown = (line, info.as_slice(), output);
-        show(run, (cells, &jobs), &beyond, page, name, shown)
+        let as_fio = request.as_fio;
+        show(run, (cells, &jobs), &beyond, (page, name), as_fio, shown)
     };
     let destination = request.destination;
     let summary = super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| {
@@ -199,68 +199,6 @@ fn looking(request: &FioRequest, jobs: &[FioJob], drives: usize) -> anyhow::Resu
         host: HostChoice::Year2025,
         only_looks: true,
     })
-}
-
-/// The result is shown first, whatever becomes of logs and page. `name`: of a run that is kept.
-fn show(
-    run: &Run,
-    (cells, jobs): (&[CellRecord], &[FioJob]),
-    beyond: &[String],
-    page: Option<&Path>,
-    name: Option<&str>,
-    (line, info, output): (&CommandLine, &[DriveInfo], Output),
-) -> anyhow::Result<()> {
-    let logs = write_logs(run, cells, jobs);
-    let written = super::report::write_page_of(run, page);
-    let page = page.filter(|_| written.is_ok());
-    let text = || {
-        let mut text = assay_report::terminal::render(run, output.columns(), output.style());
-        for line in beyond {
-            let _ = writeln!(text, "\n{line}");
-        }
-        for log in logs.iter().flatten() {
-            let _ = writeln!(text, "Log:        {}", log.display());
-        }
-        let kept = name.map(|name| super::report::lines(run, page, name));
-        text + &kept.unwrap_or_default()
-    };
-    match line.output.is_none() && line.formats.is_empty() {
-        true => {
-            let json = || match (info, line.files.is_empty()) {
-                ([only], true) => json::job(run, cells, only),
-                _ => json::suite(run),
-            };
-            output.show(text, json)?;
-        }
-        false => write_formats(run, run.cells.len() - cells.len(), line, &text())?,
-    }
-    logs?;
-    written
-}
-
-/// fio's `--output` and `--output-format`; the first cells fill files.
-fn write_formats(
-    run: &Run,
-    first_cell: usize,
-    line: &CommandLine,
-    text: &str,
-) -> anyhow::Result<()> {
-    let mut document = Vec::new();
-    let formats = match line.formats.as_slice() {
-        [] => &[Format::Normal],
-        given => given,
-    };
-    for format in formats {
-        match format {
-            Format::Normal => document.extend_from_slice(printable_lines(text).as_bytes()),
-            Format::Json => export_fio_json_from(run, first_cell, &mut document)?,
-        }
-    }
-    match &line.output {
-        Some(path) => replace_content(path, &document)?,
-        None => std::io::stdout().lock().write_all(&document)?,
-    }
-    Ok(())
 }
 
 fn authorise(
@@ -512,82 +450,6 @@ fn dry_run_json(jobs: &[FioJob]) -> serde_json::Value {
         })
     };
     serde_json::json!({ "jobs": jobs.iter().map(job).collect::<Vec<_>>() })
-}
-
-/// The logs in fio's format: the file, the kind, and the places of its jobs.
-fn log_files(jobs: &[FioJob]) -> Vec<(PathBuf, FioLog, Vec<usize>)> {
-    let mut files: Vec<(PathBuf, FioLog, Vec<usize>)> = Vec::new();
-    for (number, job) in jobs.iter().enumerate() {
-        for request in &job.logs {
-            let logs: &[FioLog] = match request.kind {
-                LogKind::Bandwidth => &[FioLog::Bandwidth],
-                LogKind::Iops => &[FioLog::Iops],
-                LogKind::Latency => &[FioLog::Latency, FioLog::Completion],
-                LogKind::Histogram => &[FioLog::Histogram],
-            };
-            for &log in logs {
-                let (prefix, suffix) = (&request.prefix, log.suffix());
-                let path = PathBuf::from(match request.thread {
-                    Some(thread) => format!("{prefix}_{suffix}.{thread}.log"),
-                    None => format!("{prefix}_{suffix}.log"),
-                });
-                match files.iter_mut().find(|(other, ..)| *other == path) {
-                    Some((_, _, numbers)) => numbers.push(number),
-                    None => files.push((path, log, vec![number])),
-                }
-            }
-        }
-    }
-    files
-}
-
-/// Returns the files.
-fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
-    let written = log_files(jobs).into_iter().map(|(path, log, numbers)| {
-        let cells = numbers.iter().map(|&number| cells[number].plan.id.as_str());
-        write_fio_log(run, &cells.collect::<Vec<_>>(), log, &path)?;
-        Ok(path)
-    });
-    written.collect()
-}
-
-/// The last interval may be a part of one, and is left out where there are others.
-fn beyond_limits(cell: &CellRecord, job: &FioJob) -> Option<String> {
-    let Limits {
-        bytes,
-        ios,
-        latency_us,
-    } = job.limits;
-    let drive = cell.drives.first()?;
-    let slowest = Nanos(drive.series.iter().map(|sample| sample.latency.max).max()?);
-    if let Some(most) = latency_us.map(Nanos::from_micros)
-        && slowest > most
-    {
-        return Some(format!(
-            "[{}]: an I/O took {slowest}, above the max_latency of {most}: the job has failed",
-            job.name
-        ));
-    }
-    let mut intervals = drive.measured_intervals();
-    if intervals.len() > 1 {
-        intervals.pop();
-    }
-    intervals.retain(|interval| interval.elapsed() > Nanos::ZERO);
-    intervals.iter().find_map(|interval| {
-        let below = |what, least: u64, is: f64| {
-            (is < least as f64).then(|| {
-                format!(
-                    "[{}]: {is:.0} {what} in interval {}, below the least rate of {least}: the \
-                     job has failed",
-                    job.name, interval.index
-                )
-            })
-        };
-        let bytes_per_second = per_second(interval.bytes(), interval.elapsed());
-        bytes
-            .and_then(|least| below("bytes per second", least, bytes_per_second))
-            .or_else(|| ios.and_then(|least| below("IOPS", least, interval.iops())))
-    })
 }
 
 #[cfg(test)]

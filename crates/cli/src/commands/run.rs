@@ -194,6 +194,7 @@ fn job_file(
         report: arguments.report,
         dry_run: false,
         live: arguments.live,
+        as_fio: false,
     };
     super::fio::run(request, output)
 }

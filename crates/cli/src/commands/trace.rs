@@ -169,6 +169,9 @@ fn text(trace: &Trace) -> String {
     if let Some(mixed) = mixed(trace) {
         let _ = writeln!(text, "warning: {mixed}");
     }
+    if let Some(joined) = survey.joined_text() {
+        let _ = writeln!(text, "warning: {joined}: replay them one by one");
+    }
     text
 }
 

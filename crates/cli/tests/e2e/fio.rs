@@ -525,6 +525,56 @@ fn output_options_of_fio_are_obeyed() {
     assert_eq!(own["jobs"][0]["read"]["ios"], 512);
 }
 
+/// What scripts read: the fields of a terse line and the words of the text are where fio has them.
+#[test]
+fn terse_lines_and_text_are_as_of_fio() {
+    let fixture = Fixture::on_disk();
+    fixture.noise("t.img", MIB);
+    let job = "--name=j --filename=t.img --size=1m --rw=randread --bs=4k --ioengine=libaio \
+               --iodepth=4 --numjobs=2 --group_reporting --number_ios=100";
+    for (version, fields) in [("2", 163), ("3", 121), ("4", 162), ("5", 180)] {
+        let line = fixture.ok(&format!("fio {job} --minimal --terse-version={version}"));
+        let own: Vec<&str> = line.stdout.trim_end().split(';').collect();
+        assert_eq!(own.len(), fields, "{}", line.stdout);
+        assert_eq!(own[0], version);
+        let first = if version == "2" { 1 } else { 2 };
+        assert_eq!(own[first..first + 4], ["j", "0", "0", "800"]);
+    }
+    let text = fixture.ok(&format!("fio {job}")).stdout;
+    for words in [
+        "j: (groupid=0, jobs=2): err= 0: pid=",
+        "  read: IOPS=",
+        "(800KiB/",
+        "     lat (",
+        "issued rwts: total=200,0,0,0",
+        "Run status group 0 (all jobs):",
+        "   READ: bw=",
+        "io=800KiB (819kB), run=",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+}
+
+/// Jobs with `group_reporting` are one entry, clones with files of their own too.
+#[test]
+fn the_jobs_of_a_group_are_reported_as_one() {
+    let fixture = Fixture::on_disk();
+    let all = "--size=256k --rw=write --bs=4k --numjobs=3 --direct=0";
+    let jobs = |more: &str| {
+        let line = format!("fio --name=j {all} {more} --output-format=json");
+        let document = fixture.ok(&line).stdout;
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        document["jobs"].as_array().unwrap().clone()
+    };
+    assert_eq!(jobs("--directory=. --filename_format=a.$jobnum").len(), 3);
+    let one = jobs("--directory=. --filename_format=b.$jobnum --group_reporting");
+    assert_eq!(one.len(), 1);
+    assert_eq!(one[0]["write"]["total_ios"], 3 * 64);
+    let sections = "--filename_format=c.$jobnum --group_reporting --name=k --rw=write --size=64k";
+    let two = jobs(&format!("{sections} --stonewall --filename=d"));
+    assert_eq!((two.len(), &two[1]["groupid"]), (2, &serde_json::json!(1)));
+}
+
 /// A log of two jobs of fio is replayed in its order, on the file that it names.
 #[test]
 fn a_log_is_replayed_on_the_file_that_it_names() {

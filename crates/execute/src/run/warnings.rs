@@ -341,6 +341,8 @@ fn about_trace(trace: &TraceRecord, job: &DriveOutcome) -> Vec<Warning> {
         let mean = Nanos(lag.mean_ns.round() as u64);
         warnings.push(warn::trace_late(lag.late_ios, counts.ios, mean, lag.max_ns));
     }
+    let joined = replayed.and_then(|trace| trace.plan.joined_logs());
+    warnings.extend(joined.map(warn::trace_joined));
     let changes = [
         (counts.outside, "outside of the area and left out"),
         (counts.clipped, "shortened at its end"),

@@ -342,6 +342,7 @@ fn data(
             percent.filter(|&percent| percent <= 100)
         })?
         .filter(|&percent| percent > 0);
+    options.dedupe_working_set = working_set(given, options)?;
     let percent = given.parsed("buffer_compress_percentage", "a percentage", |text| {
         text.trim_end_matches('%')
             .parse::<u32>()
@@ -355,6 +356,38 @@ fn data(
         Some(percent) => Some(format!("compress={}", 100.0 / f64::from(100 - percent))),
     };
     verification(given, options, note)
+}
+
+/// `dedupe_mode=working_set`: its blocks, by the smallest size of a write.
+fn working_set(given: &Given<'_>, options: &JobOptions) -> Result<Option<u32>, JobFileError> {
+    let place = match given.text("dedupe_mode") {
+        None | Some(("repeat", _)) => return Ok(None),
+        Some(("working_set", place)) => place,
+        Some((other, place)) => {
+            let message = format!("dedupe_mode={other}: repeat or working_set");
+            return Err(given.error(place, message));
+        }
+    };
+    if options.dedupe_percentage.is_none() || !options.writes() {
+        return Ok(None);
+    }
+    let size = match given.size("size")? {
+        Some(Size::Bytes(bytes)) if bytes > 0 => bytes,
+        _ => {
+            let message = "dedupe_mode=working_set needs size= in bytes, as in fio".to_owned();
+            return Err(given.error(place, message));
+        }
+    };
+    let percent = given.number("dedupe_working_set_percentage")?.unwrap_or(5);
+    let least_bytes = super::order::least_bytes(given)?[1].max(1);
+    let blocks = u128::from(size) * u128::from(percent) / 100 / u128::from(least_bytes);
+    match u32::try_from(blocks) {
+        Ok(blocks) if blocks > 0 => Ok(Some(blocks)),
+        _ => {
+            let message = format!("dedupe_mode=working_set: {blocks} blocks of {least_bytes}");
+            Err(given.error(place, message))
+        }
+    }
 }
 
 fn verification(

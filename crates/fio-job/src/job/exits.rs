@@ -48,6 +48,11 @@ impl Exits {
         })
     }
 
+    /// fio's number of the current section's group.
+    pub(super) fn group(&self) -> u32 {
+        self.group
+    }
+
     pub(super) fn section(
         &mut self,
         given: &Given<'_>,

@@ -74,6 +74,11 @@ pub(super) fn order(
     Ok(())
 }
 
+/// Smallest sizes of reads, writes and trims.
+pub(super) fn least_bytes(given: &Given<'_>) -> Result<[u64; 3], JobFileError> {
+    sizes(given, &mut Text(String::new()))
+}
+
 /// `bs`, `bsrange` or `bssplit` of reads, writes and trims, where the option `bs` does not say it.
 fn sizes(given: &Given<'_>, text: &mut Text) -> Result<[u64; 3], JobFileError> {
     let bytes = |text: &str| number::bytes(text, given.kb_base).filter(|&bytes| bytes > 0);

@@ -562,3 +562,36 @@ fn a_share_of_the_writes_repeats_data() {
     let job = "[a]\nfilename=/dev/x\nrw=write\ndedupe_percentage=40\ndedupe_mode=repeat";
     assert_eq!(jobs(job)[0].options.dedupe_percentage, Some(40));
 }
+
+#[test]
+fn priorities_and_working_sets_are_meant() {
+    let of = |more: &str| line(&format!("[a]\nfilename=/dev/x\nrw=write\n{more}\n"));
+    for (text, expected) in [
+        ("prioclass=1\nprio=3", "--ioprio rt:3"),
+        ("prio=7", "--ioprio be:7"),
+        ("prioclass=3", "--ioprio idle"),
+        (
+            "dedupe_percentage=30\ndedupe_mode=working_set\nsize=1m\nbs=8k\n\
+             dedupe_working_set_percentage=25",
+            "--dedupe_percentage 30 --dedupe_working_set 32",
+        ),
+    ] {
+        assert!(of(text).contains(expected), "{}", of(text));
+    }
+    assert!(!of("prio=0\nprioclass=0").contains("ioprio"));
+    for (text, expected) in [
+        ("prio=8", "from 0 to 7"),
+        ("prioclass=4", "1, 2 or 3"),
+        (
+            "dedupe_percentage=30\ndedupe_mode=working_set",
+            "needs size=",
+        ),
+        (
+            "cmdprio_percentage=20",
+            "a second section at the same time with prioclass",
+        ),
+    ] {
+        let error = converted(&format!("[a]\nrw=write\n{text}\n"), Some("/dev/x")).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}

@@ -90,16 +90,20 @@ fn options_of_the_command_are_taken_or_refused_by_name() {
     assert_eq!(line.formats, [Format::Normal, Format::Json]);
     assert_eq!(line.output, Some("o.json".into()));
     assert!(line.read_only && line.no_progress && !line.dry_run);
+    assert_eq!(parse("--minimal").unwrap().formats, [Format::Terse]);
+    let line = parse("--append-terse --terse-version=5").unwrap();
+    assert_eq!(line.formats, [Format::Normal, Format::Terse]);
+    assert_eq!(line.terse_version, Some(5));
     for (line, expected) in [
         (
             "--client=host a.fio",
             "--client=host is not supported: assay fleet",
         ),
+        ("--terse-version=1", "versions are 2 to 5"),
         (
-            "--output-format=terse",
-            "terse is not supported: write --output-format=json",
+            "--output-format=yaml",
+            "the formats are normal, terse, json and json+",
         ),
-        ("--minimal", "--minimal is not supported"),
         ("--name=a --blokcsize=4k", "did you mean \"blocksize\""),
         ("--log_h=1", "is ambiguous: log_hist_"),
         ("--name=a --bs --rw=read", "--bs needs a value"),

@@ -265,6 +265,22 @@ struct Repeats {
     percent: u32,
     choice: Rng,
     last: NoiseReader,
+    set: Option<WorkingSet>,
+}
+
+/// Blocks by number: the first ones are what is repeated.
+#[derive(Clone, Copy, Debug)]
+struct WorkingSet {
+    seed: u64,
+    blocks: u32,
+    /// New ones so far.
+    written: u64,
+}
+
+impl WorkingSet {
+    fn block(self, number: u64) -> NoiseReader {
+        NoiseReader::new(Noise::stream(mix(self.seed, number), "working set"))
+    }
 }
 
 impl Filler {
@@ -277,13 +293,21 @@ impl Filler {
         }
     }
 
-    /// So many of a hundred buffers repeat one before (fio's `dedupe_percentage`).
+    /// So many of a hundred buffers repeat one before (fio's `dedupe_percentage`): the last that is
+    /// new, or any of so many blocks (`dedupe_mode=working_set`), where that is above 0.
     #[must_use]
-    pub fn with_repeats(mut self, percent: u32, seed: u64, worker: u32) -> Filler {
+    pub fn with_repeats(mut self, (percent, blocks): (u32, u32), seed: u64, worker: u32) -> Filler {
+        let seed = mix(seed, u64::from(worker));
+        let set = WorkingSet {
+            seed,
+            blocks,
+            written: 0,
+        };
         self.repeats = (percent > 0).then(|| Repeats {
             percent,
-            choice: Rng::stream(mix(seed, u64::from(worker)), "repeated data"),
+            choice: Rng::stream(seed, "repeated data"),
             last: self.noise.clone(),
+            set: (blocks > 0).then_some(set),
         });
         self
     }
@@ -291,7 +315,19 @@ impl Filler {
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) {
         if let Some(repeats) = &mut self.repeats {
-            if repeats.choice.below(100) < u64::from(repeats.percent) {
+            let is_repeated = repeats.choice.below(100) < u64::from(repeats.percent);
+            if let Some(set) = &mut repeats.set {
+                let number = match is_repeated {
+                    true => repeats.choice.below(set.blocks.into()),
+                    false => {
+                        set.written += 1;
+                        set.written - 1
+                    }
+                };
+                self.payload.fill(&mut set.block(number), buffer);
+                return;
+            }
+            if is_repeated {
                 self.payload.fill(&mut repeats.last.clone(), buffer);
                 return;
             }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn patterns_are_parsed_and_printed() {
@@ -56,7 +56,7 @@ fn incompressible_data_does_not_compress() {
 fn a_share_of_the_buffers_repeats() {
     for percent in [0_u32, 30, 100] {
         let filler = Filler::new(DataPattern::Incompressible, 1, 0);
-        let mut filler = filler.with_repeats(percent, 1, 0);
+        let mut filler = filler.with_repeats((percent, 0), 1, 0);
         let mut buffer = vec![0; 4096];
         let distinct: std::collections::HashSet<Vec<u8>> = (0..4000)
             .map(|_| {
@@ -87,6 +87,26 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
             ratio: Ratio::try_from(permille).unwrap()
         }),
     ]
+}
+
+/// So many of the writes have the data of a block of the working set, which new writes have, too.
+#[test]
+fn repeats_of_a_working_set_are_of_its_blocks() {
+    let filler = Filler::new(DataPattern::Incompressible, 1, 0);
+    let mut filler = filler.with_repeats((60, 20), 1, 0);
+    let mut times: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
+    for _ in 0..2000 {
+        let mut buffer = vec![0; 512];
+        filler.fill(&mut buffer);
+        *times.entry(buffer).or_default() += 1;
+    }
+    let repeated: Vec<u32> = times.values().copied().filter(|&times| times > 1).collect();
+    assert_eq!(repeated.len(), 20);
+    assert!(
+        (1150..1300).contains(&repeated.iter().sum::<u32>()),
+        "{repeated:?}"
+    );
+    assert!(repeated.iter().all(|&times| times > 25), "{repeated:?}");
 }
 
 proptest! {

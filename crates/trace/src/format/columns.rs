@@ -88,8 +88,8 @@ type Column = (u8, u64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Columns {
-    /// By commas, or by spaces and tabs.
-    commas: bool,
+    /// Between columns; `None`: spaces and tabs.
+    separator: Option<char>,
     /// A line has so many, and more where `open_ended`.
     count: u8,
     open_ended: bool,
@@ -105,8 +105,11 @@ pub struct Columns {
     response: Option<Column>,
 }
 
+/// In the order in which they are looked for; else spaces and tabs.
+const SEPARATORS: [char; 3] = [',', ';', '|'];
+
 const PLAIN: Columns = Columns {
-    commas: true,
+    separator: Some(','),
     count: 5,
     open_ended: false,
     time: (0, S),
@@ -192,7 +195,7 @@ const FORMATS: [(TraceFormat, Columns); 9] = [
     (
         TraceFormat::Fiu,
         Columns {
-            commas: false,
+            separator: None,
             count: 8,
             open_ended: true,
             time: (0, 1),
@@ -206,7 +209,7 @@ const FORMATS: [(TraceFormat, Columns); 9] = [
     (
         TraceFormat::Mqsim,
         Columns {
-            commas: false,
+            separator: None,
             time: (0, 1),
             device: Some((1, 1)),
             offset: (2, SECTOR_BYTES),
@@ -218,7 +221,7 @@ const FORMATS: [(TraceFormat, Columns); 9] = [
     (
         TraceFormat::Disksim,
         Columns {
-            commas: false,
+            separator: None,
             time: (0, MS),
             device: Some((1, 1)),
             offset: (2, SECTOR_BYTES),
@@ -341,11 +344,13 @@ impl Columns {
         }
     }
 
-    /// The same columns between spaces, where the first line has no comma.
+    /// The same columns between what the first line has between them.
     pub(super) fn between(self, head: &str) -> Columns {
         let data = head.lines().find(|line| !super::is_comment(line));
         Columns {
-            commas: data.is_some_and(|line| line.contains(',')),
+            separator: SEPARATORS
+                .into_iter()
+                .find(|&separator| data.is_some_and(|line| line.contains(separator))),
             ..self
         }
     }
@@ -360,13 +365,17 @@ impl Columns {
         let mut count = 0;
         let mut take = |column: &'a str| {
             if let Some(slot) = found.get_mut(count) {
-                *slot = column.trim();
+                let column = column.trim();
+                let quoted = column
+                    .strip_prefix('"')
+                    .and_then(|text| text.strip_suffix('"'));
+                *slot = quoted.unwrap_or(column);
             }
             count += 1;
         };
-        match self.commas {
-            true => line.split(',').for_each(&mut take),
-            false => line.split_whitespace().for_each(&mut take),
+        match self.separator {
+            Some(separator) => line.split(separator).for_each(&mut take),
+            None => line.split_whitespace().for_each(&mut take),
         }
         let wanted = usize::from(self.count);
         if count < wanted || count > wanted && !self.open_ended {
@@ -488,6 +497,11 @@ fn op_codes(text: &str) -> Option<OpCodes> {
 
 /// Whether this names columns and is no request.
 pub(super) fn is_header(line: &str) -> bool {
-    let first = line.split([',', ' ', '\t']).next().unwrap_or_default();
-    first.starts_with(|c: char| c.is_ascii_alphabetic())
+    let first = line
+        .split([',', ';', '|', ' ', '\t'])
+        .next()
+        .unwrap_or_default();
+    first
+        .trim_start_matches('"')
+        .starts_with(|c: char| c.is_ascii_alphabetic())
 }

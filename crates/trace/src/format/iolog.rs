@@ -46,9 +46,11 @@ impl Iolog {
             return Err(wrong.to_owned());
         }
         let mut fields = line.split_whitespace();
+        let mut is_behind = false;
         let time_ns = match self.has_times {
             true => {
                 let own_ns = micros_ns("time", fields.next().unwrap_or_default())?;
+                is_behind = own_ns < self.latest_ns;
                 self.latest_ns = own_ns.max(self.latest_ns);
                 self.latest_ns
             }
@@ -78,17 +80,18 @@ impl Iolog {
         let (Some(offset), Some(length)) = (fields.next(), fields.next()) else {
             return Err(format!("a {action} needs an offset and a length"));
         };
-        Ok(Parsed::one(
-            file,
-            RawRecord {
-                time_ns,
-                op,
-                offset_bytes: whole("offset", offset)?,
-                len_bytes: whole("length", length)?,
-                response_ns: None,
-                fua: false,
-            },
-        ))
+        let record = RawRecord {
+            time_ns,
+            op,
+            offset_bytes: whole("offset", offset)?,
+            len_bytes: whole("length", length)?,
+            response_ns: None,
+            fua: false,
+        };
+        Ok(Parsed {
+            is_behind,
+            ..Parsed::one(file, record)
+        })
     }
 }
 

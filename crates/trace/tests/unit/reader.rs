@@ -29,6 +29,52 @@ fn requests_are_put_in_the_order_of_their_times() {
     assert_eq!(reader.counts().reordered, 2);
 }
 
+/// Of logs of fio that were joined, times begin anew: what is behind is counted.
+#[test]
+fn requests_of_joined_logs_are_counted() {
+    let log = "fio version 3 iolog\n1 f add\n100 f read 0 4096\n900 f read 4096 4096\n";
+    let mut one = reader(log, None).unwrap();
+    assert_eq!(all(&mut one).unwrap().len(), 2);
+    assert_eq!(one.counts().reordered, 0);
+    let mut two = reader(format!("{log}{log}"), None).unwrap();
+    let times: Vec<u64> = all(&mut two).unwrap().iter().map(|r| r.time.0).collect();
+    assert_eq!(times, [0, 800_000, 800_000, 800_000]);
+    assert_eq!(two.counts().reordered, 1);
+}
+
+/// The names of columns may have comments before them.
+#[test]
+fn names_of_columns_are_passed_over() {
+    for head in ["", "# of a volume\n", "\u{feff}# of a volume\n# another\n"] {
+        let text = format!("{head}device,op,offset,size,time\n1,R,0,4096,100\n");
+        let input = Box::new(Cursor::new(text.into_bytes()));
+        let format = Some(TraceFormat::Alibaba);
+        let reader = TraceReader::new("t.csv".to_owned(), input, format, None);
+        assert_eq!(all(&mut reader.unwrap()).unwrap().len(), 1, "{head:?}");
+    }
+}
+
+#[test]
+fn columns_stand_between_commas_semicolons_bars_or_spaces_and_quoted_or_not() {
+    for separator in [",", ";", "|", " ", "\t"] {
+        for quote in ["", "\""] {
+            let line =
+                |words: [&str; 4]| words.map(|w| format!("{quote}{w}{quote}")).join(separator);
+            let text = [
+                line(["t", "op", "lba", "n"]),
+                line(["1", "write", "8", "16"]),
+            ]
+            .join("\r\n");
+            let columns = TraceFormat::parse(None, Some("time=1,op=2,offset=3:512,size=4:512"));
+            let input = Box::new(Cursor::new(text.clone().into_bytes()));
+            let reader = TraceReader::new("t.csv".to_owned(), input, columns.unwrap(), None);
+            let found = all(&mut reader.unwrap()).unwrap();
+            assert_eq!(found.len(), 1, "{text}");
+            assert_eq!((found[0].offset_bytes, found[0].len_bytes), (4096, 8192));
+        }
+    }
+}
+
 /// Two days of a trace that were joined the wrong way round.
 #[test]
 fn what_is_out_of_order_by_more_is_refused() {

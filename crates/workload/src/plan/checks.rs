@@ -3,6 +3,7 @@ use std::num::NonZeroU64;
 
 use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
+use assay_io::priority::IoPriority;
 use assay_io::uring;
 use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
 
@@ -239,6 +240,28 @@ pub(super) fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
         )),
         percent => Ok(percent),
     }
+}
+
+pub(super) fn repeated_blocks(options: &JobOptions) -> Result<u32, PlanError> {
+    match options.dedupe_working_set {
+        Some(0) => Err(out_of_range("dedupe_working_set", 0, "at least 1")),
+        Some(_) if options.dedupe_percentage.unwrap_or(0) == 0 => {
+            Err(invalid("--dedupe_working_set needs --dedupe_percentage"))
+        }
+        blocks => Ok(blocks.unwrap_or(0)),
+    }
+}
+
+pub(super) fn io_priority(options: &JobOptions) -> Result<Option<IoPriority>, PlanError> {
+    let read = |text: &String| {
+        let wrong = |()| {
+            invalid(format!(
+                "--ioprio {text} is none of: rt:LEVEL, be:LEVEL, idle, with levels from 0 to 7"
+            ))
+        };
+        text.parse().map_err(wrong)
+    };
+    options.ioprio.as_ref().map(read).transpose()
 }
 
 pub(super) fn aligned(

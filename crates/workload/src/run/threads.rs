@@ -326,6 +326,11 @@ fn run_worker(
             sink.shared.fail(error.into());
         }
     }
+    if let Some(priority) = workload.io_priority
+        && let Err(error) = priority.set()
+    {
+        sink.shared.fail(error.into());
+    }
     let slots = workload.iodepth;
     let slot_bytes = workload.access.max_bytes();
     // A flush at the end is an fsync(2), as fio's.

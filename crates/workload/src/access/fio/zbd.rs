@@ -153,9 +153,10 @@ impl ZonePart {
         let zone = zones.index(position_bytes);
         let mut position = position_bytes;
         let end = zones.end_of(zone);
+        // Behind the last zone fio has one without capacity.
         let (limit, written) = match zones.get(zone) {
             Some(zone) => (zone.limit(), zone.written_to),
-            None => (end, end),
+            None => (zones.start_of(zone), 0),
         };
         let is_short = limit < end;
         if is_short && !random && direction == super::WRITE && position >= limit {
