@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, OpenMode, TargetProperties};
-use assay_integrity::data::DataPattern;
+use assay_integrity::data::{DataPattern, RepeatedData};
 use assay_io::cpus::CpuList;
 use assay_io::priority::IoPriority;
 use assay_trace::replay::ReplayPlan;
@@ -129,6 +129,8 @@ pub struct DriveFeatures {
     pub atomic: bool,
     /// Placement identifiers of the writes.
     pub placement: Option<Placement>,
+    /// Of the threads: what the kernel gives the drive with each I/O.
+    pub io_priority: Option<IoPriority>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +156,6 @@ pub struct Workload {
     pub serializes_overlap: bool,
     /// Where the threads may run; `None`: where the system puts them.
     pub cpus_allowed: Option<CpuList>,
-    pub io_priority: Option<IoPriority>,
     /// Each thread has one of them: the place in the list of the first thread's.
     pub cpus_split: Option<u32>,
     pub numjobs: u32,
@@ -179,9 +180,7 @@ pub struct Workload {
     pub ios: Option<u64>,
     pub data: DataPattern,
     /// Writes that repeat data of one before, percent.
-    pub repeated_percent: u32,
-    /// Blocks whose data they have; 0: of the last one that is new.
-    pub repeated_blocks: u32,
+    pub repeated: RepeatedData,
     pub verify_bytes: Option<u32>,
     pub reads_back: bool,
     /// Writes after which they are read back, in place of all at the end.
@@ -270,7 +269,6 @@ impl Workload {
             batch_complete_min: batch_complete_min(options, iodepth)?,
             serializes_overlap: options.serialize_overlap.unwrap_or(false),
             cpus_allowed: cpus(options.cpus_allowed.as_deref())?,
-            io_priority: io_priority(options)?,
             cpus_split: cpus_split(options)?,
             numjobs,
             pacing,
@@ -289,8 +287,7 @@ impl Workload {
             features: DriveFeatures::default(),
             ios: options.number_ios,
             data: data(options)?,
-            repeated_percent: repeated_percent(options)?,
-            repeated_blocks: repeated_blocks(options)?,
+            repeated: repeated(options)?,
             reads_back: options.do_verify.unwrap_or(true),
             verify_backlog: verify_backlog(options, writes)?,
             verify_seed: options.verify_seed,
@@ -323,6 +320,7 @@ impl Workload {
             zone_resets: zones::resets(&self, options, places, target)?,
             placement: placement::placement(options, target, &self)?,
             atomic: options.atomic.unwrap_or(false),
+            io_priority: io_priority(options)?,
         };
         if self.features.atomic {
             atomic::check(&self, target)?;

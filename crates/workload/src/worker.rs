@@ -189,10 +189,9 @@ impl Worker {
             .map(|bytes| JobChecker::new(checker_options(workload, region, bytes)))
             .transpose()?;
         let fills = workload.writes() && !workload.trims && checker.is_none();
-        let (percent, data_seed) = (workload.repeated_percent, workload.data_seed);
+        let (repeated, data_seed) = (workload.repeated, workload.data_seed);
         let filler = || Filler::new(workload.data, data_seed, index);
-        let blocks = workload.repeated_blocks;
-        let filler = || filler().with_repeats((percent, blocks), data_seed, index);
+        let filler = || filler().with_repeats(repeated, data_seed, index);
         let access = Addresses::new(workload, index)?;
         Ok(Worker {
             job: 0,

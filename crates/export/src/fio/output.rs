@@ -1,5 +1,5 @@
-//! What fio prints after a run of its jobs: one entry for each job, or with `group_reporting` one for
-//! each group.
+//! What fio prints after a run of its jobs: one entry for each job, or with `group_reporting` one
+//! for each group.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -177,8 +177,9 @@ pub(super) fn groups(jobs: &[Job]) -> String {
             let (most, most_decimal) = both(rates.max().unwrap_or(0), "B/s");
             let _ = writeln!(
                 text,
-                "{name:>7}: bw={rate} ({decimal}), {least}-{most} ({least_decimal}-{most_decimal}), \
-                 io={io} ({io_decimal}), run={shortest}-{longest}msec"
+                "{name:>7}: bw={rate} ({decimal}), {least}-{most} \
+                 ({least_decimal}-{most_decimal}), io={io} ({io_decimal}), \
+                 run={shortest}-{longest}msec"
             );
         }
     }

@@ -259,6 +259,15 @@ pub struct Filler {
     repeats: Option<Repeats>,
 }
 
+/// What of the data repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedData {
+    /// Of a hundred buffers.
+    pub percent: u32,
+    /// Those whose data they have; 0: the last that is new.
+    pub blocks: u32,
+}
+
 /// A share of the buffers has the data of the last one that is new.
 #[derive(Clone, Debug)]
 struct Repeats {
@@ -296,7 +305,12 @@ impl Filler {
     /// So many of a hundred buffers repeat one before (fio's `dedupe_percentage`): the last that is
     /// new, or any of so many blocks (`dedupe_mode=working_set`), where that is above 0.
     #[must_use]
-    pub fn with_repeats(mut self, (percent, blocks): (u32, u32), seed: u64, worker: u32) -> Filler {
+    pub fn with_repeats(
+        mut self,
+        RepeatedData { percent, blocks }: RepeatedData,
+        seed: u64,
+        worker: u32,
+    ) -> Filler {
         let seed = mix(seed, u64::from(worker));
         let set = WorkingSet {
             seed,

@@ -56,7 +56,7 @@ fn incompressible_data_does_not_compress() {
 fn a_share_of_the_buffers_repeats() {
     for percent in [0_u32, 30, 100] {
         let filler = Filler::new(DataPattern::Incompressible, 1, 0);
-        let mut filler = filler.with_repeats((percent, 0), 1, 0);
+        let mut filler = filler.with_repeats(RepeatedData { percent, blocks: 0 }, 1, 0);
         let mut buffer = vec![0; 4096];
         let distinct: std::collections::HashSet<Vec<u8>> = (0..4000)
             .map(|_| {
@@ -93,7 +93,14 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
 #[test]
 fn repeats_of_a_working_set_are_of_its_blocks() {
     let filler = Filler::new(DataPattern::Incompressible, 1, 0);
-    let mut filler = filler.with_repeats((60, 20), 1, 0);
+    let mut filler = filler.with_repeats(
+        RepeatedData {
+            percent: 60,
+            blocks: 20,
+        },
+        1,
+        0,
+    );
     let mut times: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
     for _ in 0..2000 {
         let mut buffer = vec![0; 512];

@@ -365,11 +365,7 @@ impl Columns {
         let mut count = 0;
         let mut take = |column: &'a str| {
             if let Some(slot) = found.get_mut(count) {
-                let column = column.trim();
-                let quoted = column
-                    .strip_prefix('"')
-                    .and_then(|text| text.strip_suffix('"'));
-                *slot = quoted.unwrap_or(column);
+                *slot = unquoted(column.trim());
             }
             count += 1;
         };
@@ -493,6 +489,12 @@ fn op_codes(text: &str) -> Option<OpCodes> {
         "scsi" => OpCodes::Scsi,
         _ => return None,
     })
+}
+
+fn unquoted(column: &str) -> &str {
+    let text = column.strip_prefix('"');
+    text.and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(column)
 }
 
 /// Whether this names columns and is no request.

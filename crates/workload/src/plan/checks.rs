@@ -15,7 +15,7 @@ use crate::arrival::Rate;
 use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
-use assay_integrity::data::DataPattern;
+use assay_integrity::data::{DataPattern, RepeatedData};
 
 pub(super) fn invalid(message: impl Into<String>) -> PlanError {
     PlanError::Invalid(message.into())
@@ -230,7 +230,14 @@ pub(super) fn data(options: &JobOptions) -> Result<DataPattern, PlanError> {
     Ok(data)
 }
 
-pub(super) fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
+pub(super) fn repeated(options: &JobOptions) -> Result<RepeatedData, PlanError> {
+    Ok(RepeatedData {
+        percent: repeated_percent(options)?,
+        blocks: repeated_blocks(options)?,
+    })
+}
+
+fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
     match options.dedupe_percentage.unwrap_or(0) {
         percent if percent > 100 => {
             Err(out_of_range("dedupe_percentage", percent, "from 0 to 100"))
@@ -242,7 +249,7 @@ pub(super) fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
     }
 }
 
-pub(super) fn repeated_blocks(options: &JobOptions) -> Result<u32, PlanError> {
+fn repeated_blocks(options: &JobOptions) -> Result<u32, PlanError> {
     match options.dedupe_working_set {
         Some(0) => Err(out_of_range("dedupe_working_set", 0, "at least 1")),
         Some(_) if options.dedupe_percentage.unwrap_or(0) == 0 => {

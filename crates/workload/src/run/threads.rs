@@ -326,7 +326,7 @@ fn run_worker(
             sink.shared.fail(error.into());
         }
     }
-    if let Some(priority) = workload.io_priority
+    if let Some(priority) = workload.features.io_priority
         && let Err(error) = priority.set()
     {
         sink.shared.fail(error.into());
