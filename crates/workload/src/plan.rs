@@ -21,6 +21,7 @@ use crate::worker::LatencyTarget;
 mod accesses;
 mod atomic;
 mod checks;
+mod data;
 mod error;
 mod files;
 mod fio_zones;
@@ -35,6 +36,7 @@ mod zones;
 
 use accesses::{access, own_direction};
 use checks::*;
+use data::{data, repeated};
 pub use error::PlanError;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
 use pauses::{exit, flow, latency_target, think};
@@ -179,7 +181,6 @@ pub struct Workload {
     /// I/Os per thread; `None`: no limit.
     pub ios: Option<u64>,
     pub data: DataPattern,
-    /// Writes that repeat data of one before, percent.
     pub repeated: RepeatedData,
     pub verify_bytes: Option<u32>,
     pub reads_back: bool,
