@@ -31,6 +31,8 @@ pub struct FioRun<'a> {
     /// Of the jobs from there on, fio's number of the group, and whether its jobs are reported as
     /// one (`group_reporting`).
     pub groups: &'a [(usize, bool)],
+    /// Their names in fio.
+    pub names: &'a [String],
     pub pid: u32,
 }
 
@@ -92,6 +94,9 @@ fn reported_jobs(run: &Run, of: &FioRun<'_>) -> Result<(Run, Vec<(u64, Job)>), E
         let number = group.map_or(reported.len(), |(number, _)| number);
         let record = &run.cells[cell];
         let mut job = Job::of(&totals).complete(&run, number, record, &record.drives[place]);
+        if let Some(name) = of.names.get(cell - of.first_cell) {
+            job.jobname.clone_from(name);
+        }
         let mut threads = u64::from(record.plan.workload.numjobs.max(1));
         for (cell, place) in members.into_iter().skip(1) {
             let record = &run.cells[cell];

@@ -31,7 +31,9 @@ pub(super) fn show(
     (line, info, output): (&CommandLine, &[DriveInfo], Output),
 ) -> anyhow::Result<()> {
     let groups: Vec<(usize, bool)> = jobs.iter().map(|job| job.group).collect();
+    let names: Vec<String> = jobs.iter().map(|job| job.section.clone()).collect();
     let of_fio = FioRun {
+        names: &names,
         first_cell: run.cells.len() - cells.len(),
         groups: &groups,
         pid: std::process::id(),
