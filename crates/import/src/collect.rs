@@ -23,6 +23,8 @@ use crate::{ImportError, Job, MAX_FILE_BYTES};
 const STANDARD_INPUT: &str = "-";
 /// Folders deeper than this are not entered.
 const MAX_DEPTH: usize = 32;
+/// Room that each thread keeps from one file to the next.
+const KEPT_BYTES: usize = 1 << 20;
 
 /// A file with results.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,13 +156,13 @@ fn read_all(candidates: &[Candidate], assumed: &Options) -> (Vec<Outcome>, Logs)
     std::thread::scope(|scope| {
         for _ in 0..workers.min(candidates.len()) {
             scope.spawn(|| {
-                let mut own = Vec::new();
+                let (mut own, mut raw) = (Vec::new(), Vec::new());
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = candidates.get(at) else {
                         break;
                     };
-                    own.push((at, read(file, assumed, &logs)));
+                    own.push((at, read(file, &mut raw, assumed, &logs)));
                 }
                 if let Ok(mut all) = outcomes.lock() {
                     all.extend(own);
@@ -174,16 +176,16 @@ fn read_all(candidates: &[Candidate], assumed: &Options) -> (Vec<Outcome>, Logs)
     (outcomes, logs.into_inner().unwrap_or_default())
 }
 
-fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
+/// `raw` is room for its bytes.
+fn read(file: &Candidate, raw: &mut Vec<u8>, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
     let rejected = |reason: String| {
         let name = file.name.clone();
         Outcome::Rejected(Rejected { name, reason })
     };
-    let raw = match content(&file.path) {
-        Ok(raw) => raw,
-        Err(reason) => return rejected(reason),
-    };
-    let text = match decompressed(&raw) {
+    if let Err(reason) = content(&file.path, raw) {
+        return rejected(reason);
+    }
+    let text = match decompressed(raw) {
         Ok(text) => text,
         Err(reason) => return rejected(reason),
     };
@@ -195,7 +197,7 @@ fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
     };
     let mut source = SourceFile {
         name: file.name.clone(),
-        sha256: hexadecimal(&Sha256::digest(&raw)),
+        sha256: hexadecimal(&Sha256::digest(&*raw)),
         bytes: raw.len() as u64,
         format: format.name().to_owned(),
         tool: String::new(),
@@ -226,23 +228,27 @@ fn read(file: &Candidate, assumed: &Options, jobs: &Mutex<Logs>) -> Outcome {
     }
 }
 
-/// Whole, within the limit.
-fn content(path: &Path) -> Result<Vec<u8>, String> {
-    let length = fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let mut text = Vec::with_capacity(length.min(MAX_FILE_BYTES) as usize + 1);
-    let mut take = |source: &mut dyn Read| source.take(MAX_FILE_BYTES + 1).read_to_end(&mut text);
+/// Whole, within the limit, in place of what `content` has.
+fn content(path: &Path, content: &mut Vec<u8>) -> Result<(), String> {
+    content.clear();
+    content.shrink_to(KEPT_BYTES);
+    let limit = MAX_FILE_BYTES + 1;
     let read = match path.as_os_str() == STANDARD_INPUT {
-        true => take(&mut std::io::stdin().lock()),
-        false => open_to_read(path).and_then(|mut file| take(&mut file)),
+        true => std::io::stdin().take(limit).read_to_end(content),
+        false => open_to_read(path).and_then(|file| {
+            let length = file.metadata().map_or(0, |metadata| metadata.len());
+            content.reserve(length.min(limit) as usize + 1);
+            file.take(limit).read_to_end(content)
+        }),
     };
     read.map_err(|error| error.to_string())?;
-    within_limit(text)
+    within_limit(content)
 }
 
-fn within_limit(text: Vec<u8>) -> Result<Vec<u8>, String> {
+fn within_limit(text: &[u8]) -> Result<(), String> {
     match text.len() as u64 > MAX_FILE_BYTES {
         true => Err(format!("it is longer than {} MiB", MAX_FILE_BYTES >> 20)),
-        false => Ok(text),
+        false => Ok(()),
     }
 }
 
@@ -259,7 +265,8 @@ fn decompressed(raw: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     let mut text = Vec::new();
     let read = source.take(MAX_FILE_BYTES + 1).read_to_end(&mut text);
     read.map_err(|error| format!("it cannot be decompressed: {error}"))?;
-    within_limit(text).map(Cow::Owned)
+    within_limit(&text)?;
+    Ok(Cow::Owned(text))
 }
 
 /// Without the end that names its compression.

@@ -1,6 +1,8 @@
 //! A collection as a run folder.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 
 use assay_stats::{Histogram, Interval, OpInterval};
 use assay_store::model::warning::code;
@@ -8,7 +10,7 @@ use assay_store::model::{
     BuildRecord, CellKind, CellPlan, CellResult, DriveRecord, Entry, HostRecord, ImportRecord,
     IntervalRecord, Manifest, RunEnd, SCHEMA, SuiteRecord, Warning,
 };
-use assay_store::{Destination, RunWriter, StoreError};
+use assay_store::{Destination, EncodedEntries, RunWriter, StoreError};
 use assay_units::text::compact_size;
 use assay_units::{Nanos, Op};
 
@@ -52,8 +54,12 @@ pub const IMPORT: &str = "import";
 /// Name of the device of files that do not name one.
 const NO_DEVICE: &str = "drive";
 
-/// Lines of a series that are held in memory: each has room for histograms.
-const LINES_AT_ONCE: usize = 64;
+/// Cells that one processor encodes before the next one's are appended.
+const CELLS_PER_TURN: usize = 16;
+/// A longer part of the journal is appended before the next one is encoded.
+const PART_BYTES: usize = 64 << 10;
+/// Parts of a processor that wait for the journal.
+const PARTS_WAITING: usize = 16;
 
 /// A job, where it is from, and its drive.
 struct Placed<'a> {
@@ -61,6 +67,11 @@ struct Placed<'a> {
     file: usize,
     drive: usize,
 }
+
+/// A job and its cell.
+type Cell<'a> = (&'a Placed<'a>, &'a CellPlan);
+/// Lines of the journal, or `None` at the end of a turn.
+type Part = Option<Result<EncodedEntries, StoreError>>;
 
 /// Writes the run folder. Errors: [`ImportError::NoSuchDevice`], [`ImportError::SeveralDrives`],
 /// [`ImportError::Store`].
@@ -82,11 +93,8 @@ pub fn write(
         at: created,
         resumed,
     })?;
-    let mut lines = Vec::new();
-    for (placed, plan) in placed.iter().zip(&manifest.cells) {
-        append(&mut writer, &mut lines, placed, plan, &manifest.created)?;
-    }
-    writer.append_all(&lines)?;
+    let cells: Vec<Cell<'_>> = placed.iter().zip(&manifest.cells).collect();
+    append_all(&mut writer, &cells, &manifest.created)?;
     let path = writer.finish(RunEnd::Complete, &manifest.created)?;
     let mut unfit = BTreeMap::new();
     let reasons = placed.iter().flat_map(|placed| &placed.job.unfit);
@@ -267,33 +275,76 @@ fn cell(placed: &Placed<'_>, label: &str, ids: &mut Ids) -> CellPlan {
     }
 }
 
-/// Adds the journal's lines of a job to those that are still to be written.
-fn append(
-    writer: &mut RunWriter,
-    lines: &mut Vec<Entry>,
-    placed: &Placed<'_>,
-    plan: &CellPlan,
+/// Appends the lines of all cells in their order. They are encoded on all processors; what waits
+/// for the journal is bounded.
+fn append_all(writer: &mut RunWriter, cells: &[Cell<'_>], created: &str) -> Result<(), StoreError> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let folder = writer.path.clone();
+    std::thread::scope(|scope| {
+        let encoders: Vec<_> = (0..workers)
+            .map(|worker| {
+                let (sender, receiver) = sync_channel(PARTS_WAITING);
+                let (folder, turns) = (&folder, cells.chunks(CELLS_PER_TURN));
+                scope.spawn(move || {
+                    for turn in turns.skip(worker).step_by(workers) {
+                        if encode(turn, created, folder, &sender).is_err() {
+                            return;
+                        }
+                    }
+                });
+                receiver
+            })
+            .collect();
+        let turns = cells.len().div_ceil(CELLS_PER_TURN);
+        for encoder in encoders.iter().cycle().take(turns) {
+            while let Ok(Some(part)) = encoder.recv() {
+                writer.append_encoded(&part?)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Sends the lines of these cells in parts, and `None` after the last. Fails when nobody receives.
+fn encode(
+    cells: &[Cell<'_>],
     created: &str,
-) -> Result<(), StoreError> {
+    folder: &Path,
+    parts: &SyncSender<Part>,
+) -> Result<(), SendError<Part>> {
+    let mut part = EncodedEntries::default();
+    for (placed, plan) in cells {
+        for entry in entries(placed, plan, created) {
+            if let Err(error) = part.push(&entry, folder) {
+                return parts.send(Some(Err(error)));
+            }
+            if part.bytes() >= PART_BYTES {
+                parts.send(Some(Ok(std::mem::take(&mut part))))?;
+            }
+        }
+    }
+    parts.send(Some(Ok(part)))?;
+    parts.send(None)
+}
+
+/// The journal's lines of a job.
+fn entries<'a>(
+    placed: &'a Placed<'_>,
+    plan: &'a CellPlan,
+    created: &str,
+) -> impl Iterator<Item = Entry> + 'a {
     let job = placed.job;
     let at = |date: Option<jiff::Timestamp>| date.map_or(created.to_owned(), |d| d.to_string());
     let span = jiff::SignedDuration::from_nanos(i64::try_from(job.elapsed.0).unwrap_or(i64::MAX));
     let began = job.ended.and_then(|ended| ended.checked_sub(span).ok());
-    lines.push(Entry::CellStart {
+    let start = Entry::CellStart {
         cell: plan.id.clone(),
         at: at(began),
-    });
+    };
     let record = |interval| Entry::Interval(IntervalRecord::new(&plan.id, placed.drive, interval));
-    match &job.logs {
-        None => lines.extend(whole(job).map(record)),
-        Some(logs) => {
-            for interval in logs.series(job.workload.bs_bytes) {
-                lines.push(record(interval));
-                write_when_many(writer, lines)?;
-            }
-        }
-    }
-    lines.extend(warnings(placed, plan));
+    let logged = job.logs.iter();
+    let logged = logged.flat_map(|logs| logs.series(job.workload.bs_bytes));
+    let unlogged = job.logs.is_none().then(|| whole(job)).flatten();
     let result = CellResult {
         drive: placed.drive,
         elapsed: job.elapsed,
@@ -304,20 +355,15 @@ fn append(
         values: job.values.clone(),
         ..CellResult::default()
     };
-    lines.push(Entry::CellFinish {
+    let finish = Entry::CellFinish {
         cell: plan.id.clone(),
         at: at(job.ended),
         results: vec![result],
-    });
-    write_when_many(writer, lines)
-}
-
-fn write_when_many(writer: &mut RunWriter, lines: &mut Vec<Entry>) -> Result<(), StoreError> {
-    if lines.len() >= LINES_AT_ONCE {
-        writer.append_all(lines)?;
-        lines.clear();
-    }
-    Ok(())
+    };
+    std::iter::once(start)
+        .chain(unlogged.into_iter().chain(logged).map(record))
+        .chain(warnings(placed, plan))
+        .chain(std::iter::once(finish))
 }
 
 /// What the figures of a job cannot tell, and why they are not compared.

@@ -150,13 +150,18 @@ impl JournalWriter {
 pub(crate) fn encode(entry: &Entry, path: &Path, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
     let start = buffer.len();
     encode_unread(entry, path, buffer)?;
-    // JSON writes NaN as null, which is not a number when read.
     let json = &buffer[start + HEAD_BYTES..buffer.len() - 1];
-    if memchr::memmem::find(json, b"null").is_some() {
+    if may_have_null(json) {
         serde_json::from_slice::<Entry>(json)
             .map_err(|e| unwritable(path, format!("{e} in {}", String::from_utf8_lossy(json))))?;
     }
     Ok(())
+}
+
+/// JSON writes NaN as null, which is not a number when read. fio's engine `null` is a word in text.
+pub(crate) fn may_have_null(json: &[u8]) -> bool {
+    let mut found = memchr::memmem::find_iter(json, b"null");
+    found.any(|at| at == 0 || matches!(json[at - 1], b':' | b',' | b'[' | b' ' | b'\n'))
 }
 
 fn unwritable(path: &Path, reason: String) -> StoreError {

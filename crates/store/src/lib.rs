@@ -39,4 +39,4 @@ mod thin;
 
 pub use error::StoreError;
 pub use read::Run;
-pub use run::{Destination, EncodedEntry, RunWriter};
+pub use run::{Destination, EncodedEntries, RunWriter};

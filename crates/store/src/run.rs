@@ -141,9 +141,9 @@ impl RunWriter {
         self.journal.append_all(&entries)
     }
 
-    /// [`RunWriter::append`] of an event that was encoded elsewhere.
-    pub fn append_encoded(&mut self, entry: &EncodedEntry) -> Result<(), StoreError> {
-        self.journal.append_encoded(&entry.line)
+    /// [`RunWriter::append_all`] of events that were encoded elsewhere.
+    pub fn append_encoded(&mut self, entries: &EncodedEntries) -> Result<(), StoreError> {
+        self.journal.append_encoded(&entries.lines)
     }
 
     /// [`JournalWriter::sync`], for cell boundaries: a power cut costs at most the cell under way.
@@ -163,23 +163,20 @@ impl RunWriter {
     }
 }
 
-/// A line of the journal, encoded in the thread that measured, appended by the folder's owner.
-#[derive(Clone, Debug)]
-pub struct EncodedEntry {
-    line: Vec<u8>,
+/// Lines of the journal, encoded in another thread, appended by the folder's owner with one write.
+#[derive(Clone, Debug, Default)]
+pub struct EncodedEntries {
+    lines: Vec<u8>,
 }
 
-impl EncodedEntry {
+impl EncodedEntries {
     /// Encodes an event of the run in `folder`, as [`RunWriter::append`] does.
-    pub fn new(entry: &Entry, folder: &Path) -> Result<EncodedEntry, StoreError> {
-        let mut line = Vec::new();
+    pub fn push(&mut self, entry: &Entry, folder: &Path) -> Result<(), StoreError> {
         let path = folder.join(JOURNAL_FILE);
         if has_unmeasured_values(entry) {
-            journal::encode(&without_unmeasured_values(entry), &path, &mut line)?;
-        } else {
-            journal::encode(entry, &path, &mut line)?;
+            return journal::encode(&without_unmeasured_values(entry), &path, &mut self.lines);
         }
-        Ok(EncodedEntry { line })
+        journal::encode(entry, &path, &mut self.lines)
     }
 
     /// Encodes [`Entry::Interval`] without a copy of the interval.
@@ -188,16 +185,16 @@ impl EncodedEntry {
         drive: usize,
         interval: &Interval,
         folder: &Path,
-    ) -> Result<EncodedEntry, StoreError> {
-        let mut line = Vec::new();
+    ) -> Result<EncodedEntries, StoreError> {
+        let mut lines = Vec::new();
         let entry = BorrowedIntervalEntry::new(cell, drive, interval);
-        journal::encode_unread(&entry, &folder.join(JOURNAL_FILE), &mut line)?;
-        Ok(EncodedEntry { line })
+        journal::encode_unread(&entry, &folder.join(JOURNAL_FILE), &mut lines)?;
+        Ok(EncodedEntries { lines })
     }
 
-    /// Its length in the journal.
+    /// Their length in the journal.
     pub fn bytes(&self) -> usize {
-        self.line.len()
+        self.lines.len()
     }
 }
 
@@ -278,8 +275,10 @@ fn check_plan(manifest: &Manifest) -> Result<(), String> {
 fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
     let bad = |e: serde_json::Error| StoreError::BadPlan(format!("the manifest is not JSON ({e})"));
     let mut text = serde_json::to_string_pretty(manifest).map_err(bad)?;
-    // JSON writes NaN as null; reading it back detects that before the run depends on it.
-    serde_json::from_str::<Manifest>(&text).map_err(bad)?;
+    // Before the run depends on it.
+    if journal::may_have_null(text.as_bytes()) {
+        serde_json::from_str::<Manifest>(&text).map_err(bad)?;
+    }
     text.push('\n');
     Ok(text)
 }

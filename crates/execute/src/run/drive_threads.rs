@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use assay_store::model::Entry;
-use assay_store::{EncodedEntry, StoreError};
+use assay_store::{EncodedEntries, StoreError};
 
 use super::run_log::RunLog;
 use super::{ExecutionState, Executor, Resume, warnings};
@@ -26,7 +26,7 @@ use assay_suite::expand::RunPlan;
 const MAX_WAITING_BYTES: usize = 64 << 20;
 
 enum Event {
-    Entry(EncodedEntry),
+    Entry(EncodedEntries),
     Sync,
     /// Check whether this cell was in steady state.
     CheckSteadyState(String),
@@ -80,10 +80,12 @@ impl RunLog for ThreadLog {
     }
 
     fn append(&self, entry: &Entry) -> Result<(), StoreError> {
-        self.append_encoded(EncodedEntry::new(entry, &self.folder)?)
+        let mut entries = EncodedEntries::default();
+        entries.push(entry, &self.folder)?;
+        self.append_encoded(entries)
     }
 
-    fn append_encoded(&self, entry: EncodedEntry) -> Result<(), StoreError> {
+    fn append_encoded(&self, entry: EncodedEntries) -> Result<(), StoreError> {
         self.waiting.add(entry.bytes());
         self.send(Event::Entry(entry));
         Ok(())

@@ -9,7 +9,7 @@ use assay_stats::{HostLoad, HostLoadSum, Interval};
 use assay_store::model::{
     CACHE_DIRTY_MIB, CACHE_HIT_PCT, CellResult, Entry, TelemetryRecord, WRITE_AMPLIFICATION,
 };
-use assay_store::{EncodedEntry, StoreError};
+use assay_store::{EncodedEntries, StoreError};
 use assay_units::MIB;
 use assay_workload::run::RunObserver;
 
@@ -249,7 +249,7 @@ impl<'a, 'e> Journal<'a, 'e> {
     }
 
     fn append_interval(&mut self, drive: usize, interval: &Interval) {
-        let entry = EncodedEntry::interval(self.cell, drive, interval, self.log.folder());
+        let entry = EncodedEntries::interval(self.cell, drive, interval, self.log.folder());
         self.appended(|log| log.append_encoded(entry?));
     }
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use assay_analysis::steady_state;
 use assay_store::model::Entry;
 use assay_store::read::Run;
-use assay_store::{EncodedEntry, RunWriter, StoreError};
+use assay_store::{EncodedEntries, RunWriter, StoreError};
 
 /// Receives the events of cells in the order of the journal.
 pub(super) trait RunLog {
     fn run_id(&self) -> &str;
     fn folder(&self) -> &Path;
     fn append(&self, entry: &Entry) -> Result<(), StoreError>;
-    fn append_encoded(&self, entry: EncodedEntry) -> Result<(), StoreError>;
+    fn append_encoded(&self, entry: EncodedEntries) -> Result<(), StoreError>;
     fn sync(&self) -> Result<(), StoreError>;
     /// Before a cell: wait until what was appended is not too much to hold.
     fn wait_for_room(&self);
@@ -50,7 +50,7 @@ impl RunLog for FolderLog<'_> {
         self.writer.borrow_mut().append(entry)
     }
 
-    fn append_encoded(&self, entry: EncodedEntry) -> Result<(), StoreError> {
+    fn append_encoded(&self, entry: EncodedEntries) -> Result<(), StoreError> {
         self.writer.borrow_mut().append_encoded(&entry)
     }
 

@@ -23,10 +23,9 @@ fn an_interval_is_encoded_as_its_entry() {
         submitted: Vec::new(),
     };
     let folder = Path::new("/nowhere");
-    let borrowed = EncodedEntry::interval("drive/cell", 2, &interval, folder).unwrap();
+    let borrowed = EncodedEntries::interval("drive/cell", 2, &interval, folder).unwrap();
     let entry = Entry::Interval(IntervalRecord::new("drive/cell", 2, interval));
-    assert_eq!(
-        borrowed.line,
-        EncodedEntry::new(&entry, folder).unwrap().line
-    );
+    let mut owned = EncodedEntries::default();
+    owned.push(&entry, folder).unwrap();
+    assert_eq!(borrowed.lines, owned.lines);
 }
