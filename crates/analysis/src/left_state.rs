@@ -17,6 +17,8 @@ const START: f64 = 0.02;
 /// Share of the area whose writes are the end of a preparation: more than the spare space of most
 /// drives, which full passes leave without valid data, so that it is written without collection.
 const END: f64 = 0.2;
+/// Share of the area that was written when all its regions were: their ends are not whole blocks.
+const WHOLE: f64 = 0.99;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftState {
@@ -58,8 +60,14 @@ fn probed(cell: &CellRecord, drive: usize) -> Option<f64> {
         .filter(|rate| is_probe && *rate > 0.0)
 }
 
-/// Whether the last preparation of the drive before this cell was one to steady state.
+/// Whether the drive was in steady state when this cell began: the cell before it made the same
+/// writes and ended in steady state, or the last preparation was one to steady state, by random
+/// writes whose probe found it, or by the same sequential writes over the whole area, after which
+/// each block of flash holds data that are overwritten together.
 pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
+    if continues_steady(run, cell, drive) {
+        return true;
+    }
     let before = run
         .cells
         .iter()
@@ -71,6 +79,9 @@ pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
     };
     let last = before.filter(changes).last();
     last.is_some_and(|last| {
+        if is_sequential_pass(last, cell, drive) {
+            return true;
+        }
         let known = match &last.state {
             CellState::Finished => probed(last, drive).is_some(),
             CellState::Skipped(why) => why.starts_with(assay_store::model::NOT_NEEDED),
@@ -80,6 +91,46 @@ pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
             && last.plan.workload.span_bytes == cell.plan.workload.span_bytes
             && known
     })
+}
+
+/// Whether two cells leave the same data together in a block of flash: threads that write at random
+/// do it as one, each that writes sequentially has a region.
+fn are_same_writes(one: &CellRecord, other: &CellRecord) -> bool {
+    let [one, other] = [one, other].map(|cell| {
+        let workload = &cell.plan.workload;
+        let threads = (workload.rw == "write").then_some((workload.numjobs, workload.iodepth));
+        let writes = ["write", "randwrite"].contains(&workload.rw.as_str());
+        writes.then_some((
+            &workload.rw,
+            workload.bs_bytes,
+            workload.span_bytes,
+            threads,
+        ))
+    });
+    one.is_some() && one == other
+}
+
+/// Whether the cell before this one made the same writes and ended in steady state.
+fn continues_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
+    let on_drive = run.cells.iter().filter(|c| c.plan.drives.contains(&drive));
+    let before = on_drive.take_while(|other| other.plan.id != cell.plan.id);
+    before.last().is_some_and(|before| {
+        are_same_writes(before, cell)
+            && steady_state::claims_steady_state(&before.plan)
+            && before.state == CellState::Finished
+            && steady_state::not_steady_reason(run, before, drive).is_none()
+    })
+}
+
+/// Whether a preparation wrote the area once with the sequential writes of `cell`.
+fn is_sequential_pass(preparation: &CellRecord, cell: &CellRecord, drive: usize) -> bool {
+    let series = preparation.drive(drive).map(|part| part.series.iter());
+    let writes = series.into_iter().flatten().filter(|p| p.op == Op::Write);
+    let written: u64 = writes.map(|point| point.bytes).sum();
+    are_same_writes(preparation, cell)
+        && cell.plan.workload.rw == "write"
+        && written as f64 >= WHOLE * cell.plan.workload.span_bytes as f64
+        && preparation.state == CellState::Finished
 }
 
 /// Draws each block once per pass: at the end of a pass collection finds blocks without valid data,

@@ -130,3 +130,32 @@ fn a_cell_begins_steady_after_a_probe() {
     restored.state = CellState::Skipped("not needed: steady".to_owned());
     assert!(began(vec![restored]));
 }
+
+/// The same sequential writes over the whole area; not by other threads, whose regions are others,
+/// nor of a part of it.
+#[test]
+fn a_cell_begins_steady_after_a_sequential_pass() {
+    let sequential = |id: &str, kind, bytes: &[u64], numjobs| {
+        let mut cell = cell(id, kind, bytes, &[]);
+        cell.plan.workload.rw = "write".to_owned();
+        cell.plan.workload.numjobs = numjobs;
+        cell
+    };
+    let whole = vec![AREA / 10; 10];
+    let began = |before: CellRecord| {
+        let measured = sequential("measured", CellKind::Measure, &[], 32);
+        began_steady(&of_cells(vec![before, measured.clone()]), &measured, 0)
+    };
+    assert!(began(sequential("pass", CellKind::Prepare, &whole, 32)));
+    assert!(!began(sequential("pass", CellKind::Prepare, &whole, 8)));
+    let part = &whole[1..];
+    assert!(!began(sequential("pass", CellKind::Prepare, part, 32)));
+    // A random pass writes each block once, and is far from steady state.
+    let random = cell("pass", CellKind::Prepare, &whole, &[]);
+    let measured = cell("measured", CellKind::Measure, &[], &[]);
+    assert!(!began_steady(
+        &of_cells(vec![random, measured.clone()]),
+        &measured,
+        0
+    ));
+}
