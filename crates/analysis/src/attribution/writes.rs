@@ -24,7 +24,7 @@ const LEAST_FALL: f64 = 0.15;
 /// from the median deviation, which alternation between two rates does not raise.
 const LEAST_FALL_DEVIATIONS: f64 = 2.5;
 /// A smaller step, of a rate that is far steadier than it is deep, can be a full cache only.
-const LEAST_CLEAR_STEP: f64 = 0.08;
+const LEAST_CLEAR_STEP: f64 = 0.06;
 const CLEAR_STEP_DEVIATIONS: f64 = 5.0;
 /// Depth of a second fall, behind a full cache, where rates are low already.
 const LEAST_SECOND_FALL: f64 = 0.08;
@@ -186,7 +186,7 @@ impl Span<'_> {
         // Garbage collection can follow a full cache, as a second fall.
         let second = self
             .fall(later, SECOND_FALL, SECOND_LASTS)
-            .filter(|next| self.is_step(next.at));
+            .filter(|next| self.is_step(next.at, LEAST_SECOND_FALL));
         if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
             let Some(second) = second else {
@@ -220,7 +220,8 @@ impl Span<'_> {
     /// write in flight waits for the interface rather than for the flash behind the cache.
     fn clear_step(&self, segments: &[Segment]) -> Option<Vec<CauseSpan>> {
         let fall = self.fall(segments, CLEAR_STEP, usize::MAX)?;
-        if !self.is_step(fall.at) || thermal::possible(self.observed, self.rates, fall.at).is_some()
+        if !self.is_step(fall.at, LEAST_CLEAR_STEP)
+            || thermal::possible(self.observed, self.rates, fall.at).is_some()
         {
             return None;
         }
@@ -309,10 +310,10 @@ impl Span<'_> {
         Some((cause, step + &proof))
     }
 
-    fn is_step(&self, at: usize) -> bool {
+    fn is_step(&self, at: usize, least: f64) -> bool {
         let before = usual(&self.rates[at.saturating_sub(STEP_INTERVALS)..at]);
         let after = usual(&self.rates[at..(at + STEP_INTERVALS).min(self.to)]);
-        after < before * (1.0 - LEAST_SECOND_FALL)
+        after < before * (1.0 - least)
     }
 
     /// Whether the rate has no drift and no fluctuation, by means of a few parts, which reduces
