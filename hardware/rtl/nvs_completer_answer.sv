@@ -5,6 +5,7 @@
 //
 // Interface:
 //   head_*     oldest request: kind, identifier, length, and first word in its area; it stays until `head_pop_o`
+//   next_*     the request behind it, which is the oldest one in the cycle after `head_pop_o`, or after one without an oldest one
 //   dev_r_*, mem_r_*, record_*, admin_*, error_o  as in nvs_completer_read
 //
 // Invariants, proven in formal/nvs_completer_answer.svh:
@@ -13,8 +14,9 @@
 //   - submission entry words are those of the record that was looked up for them; PRP list entry i is the address of page i + 1;
 //   - a word outside is zero, and the end of its request is a pulse of `error_o`; a word behind the PRP lists in their last page is zero.
 //
-// Ring words follow each other in every cycle, across requests. A made word takes three: one to look up the record in memory, one for the
-// flip-flops behind it, one to make the word. A word of a PRP list needs no record and takes two.
+// Words of the ring, of an entry and of a PRP list follow each other in every cycle. The first word of an entry takes three: one to look up
+// its record in memory, one for the flip-flops behind it, one to make the word; that of a list needs no record and takes two. While words
+// of the ring pass, the first word behind them is looked up, so it follows them in the next cycle.
 
 module nvs_completer_answer #(
   parameter  int unsigned DataWidth   = 128,
@@ -39,6 +41,9 @@ module nvs_completer_answer #(
   input  logic                    rst_ni,
   input  logic [3:0]              block_shift_i,
 
+  input  logic                    next_valid_i,
+  input  logic [2:0]              next_kind_i,
+  input  logic [WordWidth-1:0]    next_word_i,
   input  logic                    head_valid_i,
   output logic                    head_pop_o,
   input  logic [2:0]              head_kind_i,
@@ -87,27 +92,35 @@ module nvs_completer_answer #(
   localparam logic [2:0] KindReplay = 3'd6;
   localparam logic [2:0] KindList   = 3'd3;
 
-  // The word that is looked up. A burst stays in its page, so only the number in the page counts up.
+  // The word that is looked up: of the oldest request, or while that is one for the ring, the first one of the next. A burst stays in its
+  // page, so only the number in the page counts up.
+  logic                 ring, look_head, look_valid;
+  logic [2:0]           look_kind;
   logic [7:0]           beat_q;
   logic [PageWords-1:0] page_word;
   logic [WordWidth-1:0] word;
   logic                 in_admin, in_queue, in_lists;
-  assign page_word = head_word_i[PageWords-1:0] + PageWords'(beat_q);
+  assign ring       = head_kind_i == KindRing;
+  assign look_head  = head_valid_i && !ring;
+  assign look_valid = look_head || (next_valid_i && next_kind_i != KindRing);
+  assign look_kind  = look_head ? head_kind_i : next_kind_i;
+  assign page_word  = look_head ? head_word_i[PageWords-1:0] + PageWords'(beat_q) : next_word_i[PageWords-1:0];
   if (WordWidth > PageWords) begin : gen_word
-    assign word = {head_word_i[WordWidth-1:PageWords], page_word};
+    assign word = {look_head ? head_word_i[WordWidth-1:PageWords] : next_word_i[WordWidth-1:PageWords], page_word};
   end else begin : gen_short_word
     assign word = page_word;
   end
-  assign in_admin = head_kind_i == KindAdmin && (page_word >> (EntryShift + 1)) == '0;
-  assign in_queue = (head_kind_i == KindRecord || head_kind_i == KindReplay) && (page_word >> (EntryShift + IndexWidth)) == '0;
-  assign in_lists = head_kind_i == KindList;
+  assign in_admin = look_kind == KindAdmin && (page_word >> (EntryShift + 1)) == '0;
+  assign in_queue = (look_kind == KindRecord || look_kind == KindReplay) && (page_word >> (EntryShift + IndexWidth)) == '0;
+  assign in_lists = look_kind == KindList;
   assign record_index_o = {2{IndexWidth'(page_word >> EntryShift)}};
 
   // Selects for the cycle in which the record is there.
   logic                  looked_q;  // looked up: the record is at the inputs
   logic                  made_q;    // the record is in the flip-flops, or none is needed
-  logic                  admin_q, queue_q, lists_q, beyond_q, replay_q;
-  logic [ListWords-1:0]  list_word_q;
+  logic                  follows;   // the word behind the one that moves is made of the same record, or of none
+  logic                  admin_q, queue_q, lists_q, replay_q;
+  logic [WordWidth-1:0]  list_word_q;
   logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
   logic [EntryWords-1:0] part;
   always_comb begin
@@ -162,12 +175,12 @@ module nvs_completer_answer #(
   end
   for (genvar k = 0; k < ListEntries; k++) begin : gen_list_entry
     logic [ListWidth-4:0] number;  // direction, slot, entry
-    assign number = {list_word_q, (BeatShift - 3)'(k)};
+    assign number = {list_word_q[ListWords-1:0], (BeatShift - 3)'(k)};
     assign list_entries[64*k +: 64] = &number[PageWidth-1:0] ? 64'h0 :
       BusBase | 64'({number[ListWidth-4], 2'(Drive), number[PageWidth +: SlotWidth], PageWidth'(number[PageWidth-1:0] + 1'b1), 12'h000});
   end
   always_comb begin
-    made = lists_q && !beyond_q ? list_entries : '0;
+    made = lists_q && (list_word_q >> ListWords) == '0 ? list_entries : '0;
     for (int unsigned p = 0; p < EntryWords; p++) begin
       if (queue_q && part_q[p]) made = made | entry[DataWidth*p +: DataWidth];
       if (admin_q && part_q[p]) made = made | admin_entry[DataWidth*p +: DataWidth];
@@ -175,14 +188,14 @@ module nvs_completer_answer #(
   end
 
   // Answers. If a word of a request is outside, so is its last one.
-  logic ring, advance, move, last, outside;
-  assign ring        = head_kind_i == KindRing;
+  logic advance, move, last, outside;
   assign advance     = !dev_r_valid_o || dev_r_ready_i;
   assign mem_r_ready_o = head_valid_i && ring && advance;
   assign move        = head_valid_i && advance && (ring ? mem_r_valid_i : made_q);
   assign last        = beat_q == head_len_i;
   assign head_pop_o    = move && last;
   assign outside     = !ring && !admin_q && !queue_q && !lists_q;
+  assign follows     = move && !ring && !last && (lists_q || ((admin_q || queue_q) && !part_q[EntryWords-1]));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -192,8 +205,8 @@ module nvs_completer_answer #(
       error_o     <= 1'b0;
       dev_r_valid_o <= 1'b0;
     end else begin
-      looked_q <= head_valid_i && !ring && !move;
-      made_q   <= (looked_q || in_lists) && head_valid_i && !ring && !move;
+      looked_q <= look_valid && (!move || ring || follows);
+      made_q   <= (looked_q || in_lists) && look_valid && (!move || ring || follows);
       error_o  <= head_pop_o && outside;
       if (advance) dev_r_valid_o <= move;
       if (move) beat_q <= last ? '0 : beat_q + 1'b1;
@@ -209,10 +222,9 @@ module nvs_completer_answer #(
     admin_q     <= in_admin;
     queue_q     <= in_queue;
     lists_q     <= in_lists;
-    beyond_q    <= (word >> ListWords) != '0;
-    replay_q    <= head_kind_i == KindReplay;
-    list_word_q <= word[ListWords-1:0];
-    part_q      <= part;
+    replay_q    <= look_kind == KindReplay;
+    list_word_q <= word + WordWidth'(follows);
+    part_q      <= follows ? part << 1 : part;
   end
 
 `ifdef FORMAL

@@ -112,16 +112,13 @@ module nvs_completer_read #(
     .next_word_o  (request_word)
   );
 
-  // The order of the answers.
-  logic                 order_valid, order_pop, head_valid, head_pop;
-  logic [2:0]           head_kind;
-  logic [IdWidth-1:0]   head_id;
-  logic [7:0]           head_len;
-  logic [WordWidth-1:0] head_word;
-  logic [3+IdWidth+8+WordWidth-1:0] order;
+  // The order of the answers: a queue, the request behind the oldest one, and the oldest one.
+  localparam int unsigned RequestWidth = 3 + IdWidth + 8 + WordWidth;
+  logic                    order_valid, next_ready, next_valid_q, head_valid_q, head_ready, head_pop;
+  logic [RequestWidth-1:0] order, next_q, head_q;
   /* verilator lint_off PINCONNECTEMPTY */
   nvs_fifo #(
-    .Width(3 + IdWidth + 8 + WordWidth),
+    .Width(RequestWidth),
     .Depth(Outstanding)
   ) u_order (
     .clk_i,
@@ -130,23 +127,26 @@ module nvs_completer_read #(
     .ready_o(order_ready),
     .data_i ({request_kind, request_id, request_len, request_word}),
     .valid_o(order_valid),
-    .ready_i(order_pop),
+    .ready_i(next_ready),
     .data_o (order),
     .count_o()
   );
   /* verilator lint_on PINCONNECTEMPTY */
-  nvs_skid #(
-    .Width(3 + IdWidth + 8 + WordWidth)
-  ) u_head (
-    .clk_i,
-    .rst_ni,
-    .valid_i(order_valid),
-    .ready_o(order_pop),
-    .data_i (order),
-    .valid_o(head_valid),
-    .ready_i(head_pop),
-    .data_o ({head_kind, head_id, head_len, head_word})
-  );
+  assign head_ready = !head_valid_q || head_pop;
+  assign next_ready = !next_valid_q || head_ready;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      next_valid_q <= 1'b0;
+      head_valid_q <= 1'b0;
+    end else begin
+      if (next_ready) next_valid_q <= order_valid;
+      if (head_ready) head_valid_q <= next_valid_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (next_ready) next_q <= order;
+    if (head_ready) head_q <= next_q;
+  end
 
   nvs_completer_answer #(
     .DataWidth (DataWidth),
@@ -159,12 +159,15 @@ module nvs_completer_read #(
     .Namespace (Namespace)
   ) u_answer (
     .*,  // dev_*, mem_*, record_*, admin_*
-    .head_valid_i(head_valid),
+    .next_valid_i(next_valid_q),
+    .next_kind_i (next_q[RequestWidth-1 -: 3]),
+    .next_word_i (next_q[WordWidth-1:0]),
+    .head_valid_i(head_valid_q),
     .head_pop_o  (head_pop),
-    .head_kind_i (head_kind),
-    .head_id_i   (head_id),
-    .head_len_i  (head_len),
-    .head_word_i (head_word)
+    .head_kind_i (head_q[RequestWidth-1 -: 3]),
+    .head_id_i   (head_q[8+WordWidth +: IdWidth]),
+    .head_len_i  (head_q[WordWidth +: 8]),
+    .head_word_i (head_q[WordWidth-1:0])
   );
 
 `ifdef FORMAL

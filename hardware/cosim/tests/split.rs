@@ -86,10 +86,12 @@ fn chunks_above_the_largest_transfer_are_split() {
 /// Splitting costs no rate: neither at the bus nor at a link.
 #[test]
 fn split_chunks_stream_at_the_same_rate() {
-    for (link, largest) in [
-        (LinkOptions::unlimited(), 64 << 10),
-        (LinkOptions::unlimited(), 16 << 10),
-        (LinkOptions::new(3, 4), 32 << 10),
+    const CHUNKS: u64 = 32;
+    for (link, largest, least) in [
+        (LinkOptions::unlimited(), 64 << 10, 0.99),
+        (LinkOptions::unlimited(), 16 << 10, 0.99),
+        (LinkOptions::unlimited(), 8 << 10, 0.985),
+        (LinkOptions::new(3, 4), 32 << 10, 0.99),
     ] {
         let surroundings = Surroundings {
             profile: profile(largest),
@@ -99,10 +101,10 @@ fn split_chunks_stream_at_the_same_rate() {
             return;
         };
         let ideal = ideal_cycles(&core, &link);
-        for (ideal, cycles) in ideal.into_iter().zip(chunk_cycles(&mut core, 8)) {
+        for (ideal, cycles) in ideal.into_iter().zip(chunk_cycles(&mut core, CHUNKS)) {
             let efficiency = ideal / cycles.steady();
             println!("{largest} bytes per command: {cycles:?}, efficiency {efficiency:.4}");
-            assert!(efficiency >= 0.98, "{largest}: {cycles:?}");
+            assert!(efficiency >= least, "{largest}: {cycles:?}");
         }
     }
 }

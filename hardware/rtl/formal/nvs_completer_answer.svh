@@ -16,6 +16,21 @@ always_comb begin
   assume (32'(head_word_i[PageWords-1:0]) + 32'(head_len_i) < 4096 / BeatBytes);
 end
 
+// So does the next one, until it is the oldest one.
+logic                   f_next_valid_q = 1'b0, f_next_moved_q = 1'b0;
+logic [3+WordWidth-1:0] f_next_q;
+always_ff @(posedge clk_i) begin
+  f_next_valid_q <= rst_ni && next_valid_i;
+  f_next_moved_q <= rst_ni && (!head_valid_i || head_pop_o);
+  f_next_q       <= {next_kind_i, next_word_i};
+end
+always_comb begin
+  if (!f_next_moved_q && f_next_valid_q) assume (next_valid_i && {next_kind_i, next_word_i} == f_next_q);
+  if (f_next_moved_q) assume (head_valid_i == f_next_valid_q);
+  if (f_next_moved_q && f_next_valid_q) assume ({head_kind_i, head_word_i} == f_next_q);
+  if (!f_started) assume (!head_valid_i && !next_valid_i);
+end
+
 // An answer is stable until it is taken.
 logic                       f_waiting_q = 1'b0;
 logic [DataWidth+IdWidth:0] f_out_q;
@@ -190,22 +205,31 @@ always_comb if (rst_ni) begin
     assert (blocks_q == (replay_q ? f_blocks_before_q[31:16] : f_blocks_before_q[15:0]));
   end
   if (looked_q) begin
-    assert (f_head_waiting_q && head_kind_i != KindRing);
-    assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists && beyond_q == ((word >> ListWords) != '0));
-    assert (replay_q == (head_kind_i == KindReplay) && list_word_q == word[ListWords-1:0] && part_q == part);
-    assert (f_index_q == record_index_o);
+    assert (look_valid && look_kind != KindRing);
+    assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists);
+    assert (replay_q == (look_kind == KindReplay) && list_word_q == word && (lists_q || part_q == part));
+    assert (lists_q || f_index_q == record_index_o);
   end
 end
 
-// Progress: with a ready drive, a word is made in the third cycle, a PRP list's in the second.
-logic [1:0] f_idle_q = '0;
+// Progress: with a ready drive, a word is made in the third cycle, a PRP list's in the second; in the first one behind a word of the same
+// entry or list, and behind words of the ring if the request was there for so long.
+logic [1:0] f_idle_q = '0, f_seen_q = '0;  // f_seen_q: cycles for which the next request has been looked up
+logic       f_follows_q = 1'b0;
 always_ff @(posedge clk_i) begin
   if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !mem_r_valid_i) || !dev_r_ready_i) f_idle_q <= '0;
   else f_idle_q <= f_idle_q + 1'b1;
+  if (!rst_ni || !next_valid_i || next_kind_i == KindRing || !head_valid_i || head_kind_i != KindRing) f_seen_q <= '0;
+  else if (f_seen_q != 2'd2) f_seen_q <= f_seen_q + 1'b1;
+  f_follows_q <= rst_ni && move && !head_pop_o
+              && (head_kind_i == KindList || (!f_outside && head_kind_i[2] && EntryWords > 1 && f_at[5:BeatShift] != '1));
 end
 always_comb if (rst_ni) begin
   assert (f_idle_q < 2'd3);
   if (f_idle_q != '0) assert (head_kind_i != KindRing && looked_q);
   if (f_idle_q == 2'd2) assert (made_q);
   if (f_idle_q == 2'd1 && in_lists) assert (made_q);
+  if (f_follows_q) assert (made_q);
+  if (f_seen_q == 2'd2) assert (made_q);
+  if (f_seen_q == 2'd1) assert (looked_q);
 end

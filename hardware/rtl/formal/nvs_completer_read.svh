@@ -61,7 +61,7 @@ always_ff @(posedge clk_i) if (rst_ni) begin
   f_owed_q     <= f_owed_q + (f_ask ? 12'(mem_ar_len_o) + 12'd1 : 12'd0) - 12'(mem_r_valid_i && mem_r_ready_o);
 end
 always_comb if (rst_ni) begin
-  if (head_valid) assert (f_requests_q != '0);
+  if (head_valid_q) assert (f_requests_q != '0);
   if (mem_ar_valid_o) assert (f_unasked_q != '0);
   if (mem_r_ready_o) assert (f_owed_q != '0);
 end
@@ -100,9 +100,9 @@ always_comb if (rst_ni) begin
   if (f_to_ask_q && f_ask_ahead_q == '0 && mem_ar_valid_o) begin
     assert (mem_ar_addr_o == Drive * Slots * ChunkPages * 4096 + f_offset_q && mem_ar_len_o == f_len_q);
   end
-  if (f_inside_q && f_ahead_q == '0 && head_valid) begin
-    assert (head_kind == f_kind_q && head_id == f_id_q && head_len == f_len_q);
-    if (f_kind_q != KindNone && f_kind_q != KindRing) assert (head_word == f_offset_q[MadeWidth-1:BeatShift]);
+  if (f_inside_q && f_ahead_q == '0 && head_valid_q) begin
+    assert (head_q[RequestWidth-1:WordWidth] == {f_kind_q, f_id_q, f_len_q});
+    if (f_kind_q != KindNone && f_kind_q != KindRing) assert (head_q[WordWidth-1:0] == f_offset_q[MadeWidth-1:BeatShift]);
     if (f_kind_q == KindRing) assert (!f_to_ask_q);
   end
 end
