@@ -14,7 +14,8 @@ ONES = 0xFFFF_FFFF
 
 # I/O and admin opcodes.
 FLUSH, WRITE, READ = 0x00, 0x01, 0x02
-CREATE_SQ, CREATE_CQ, IDENTIFY, SET_FEATURES = 0x01, 0x05, 0x06, 0x09
+DATASET_MANAGEMENT = 0x09
+CREATE_SQ, GET_LOG_PAGE, CREATE_CQ, IDENTIFY, SET_FEATURES, GET_FEATURES = 0x01, 0x02, 0x05, 0x06, 0x09, 0x0A
 # Status fields without the phase (3.3.3.2.1): code, type 10:8, More 13, Do Not Retry 14.
 MORE, DNR = 1 << 13, 1 << 14
 INVALID_OPCODE, INVALID_FIELD, LBA_OUT_OF_RANGE = 0x01 | DNR, 0x02 | DNR, 0x80 | DNR
@@ -47,7 +48,7 @@ class Options:
     list_bytes: int = 0  # PRP lists are read in aligned pieces of so many bytes; 0: just what is used
     # Faults by opcode and number of the command with it: a status, or a word of `_complete` and `_run`.
     faults: dict = dataclasses.field(default_factory=dict)
-    admin_faults: dict = dataclasses.field(default_factory=dict)  # status by opcode
+    admin_faults: dict = dataclasses.field(default_factory=dict)  # status by opcode, or a word as above
 
 
 class Function:
@@ -80,6 +81,8 @@ class Drive:
         self.counts = {}  # commands by opcode
         self.log = []  # (opcode, first block, blocks) as they completed well
         self.durable = []  # length of `log` at each flush
+        self.trimmed = []  # ranges of Dataset Management: (attributes, first block, blocks)
+        self.admin_log = []  # (opcode, namespace, dwords 10 to 15) as they came
         self.resets = 0
         self.tasks = []
         self.writes = []
@@ -288,6 +291,9 @@ class Drive:
         self.outstanding.add((number, identifier))
         if number == 0:
             fault = self.options.admin_faults.get(opcode)
+            self.admin_log.append((opcode, namespace, words))
+            if fault == "silent":
+                return
             result, status = await self._admin(opcode, namespace, entry, words)
         else:
             fault = self.options.faults.get((opcode, count))
@@ -336,7 +342,26 @@ class Drive:
                 return 0, 0x100 | DNR
             kind[number] = Queue(pointer, entries)
             return 0, 0
+        if opcode == GET_LOG_PAGE:
+            length = ((words[0] >> 16) + 1) * 4
+            if words[0] & 0xFF != 2 or length > PAGE:
+                return 0, 0x109 | DNR
+            if pointer % PAGE:
+                self.breach(f"Get Log Page to {pointer:#x}")
+            page = self.smart()[:length]
+            for at in range(0, length, 128):
+                self._write_host(pointer + at, page[at : at + 128])
+            return 0, 0
+        if opcode == GET_FEATURES and words[0] & 0xFF == 7:
+            return (self.options.queues - 1) * 0x10001, 0
         return 0, INVALID_OPCODE
+
+    def smart(self):
+        """SMART / Health Information (5.16.1.3): a temperature, an amount of spare, and the commands so far."""
+        page = bytearray(512)
+        struct.pack_into("<BHBBB", page, 0, 0, 311, 100, 10, 3)
+        struct.pack_into("<QQQQ", page, 64, self.counts.get((True, READ), 0), 0, self.counts.get((True, WRITE), 0), 0)
+        return page
 
     def _identify(self, structure, namespace):
         page = bytearray(PAGE)
@@ -359,6 +384,8 @@ class Drive:
         if opcode == FLUSH:
             self.durable.append(len(self.log))
             return 0, 0
+        if opcode == DATASET_MANAGEMENT:
+            return await self._manage(entry, words)
         if opcode not in (WRITE, READ):
             return 0, INVALID_OPCODE
         first, count = words[0] | words[1] << 32, (words[2] & 0xFFFF) + 1
@@ -376,6 +403,19 @@ class Drive:
         else:
             self._scatter(pieces, b"".join(self.blocks.get(first + n, bytes(block)) for n in range(count)))
         self.log.append((opcode, first, count))
+        return 0, 0
+
+    async def _manage(self, entry, words):
+        """Dataset Management (NVM Command Set, 3.2.3): ranges of 16 bytes in one page; Deallocate clears their blocks."""
+        count = (words[0] & 0xFF) + 1
+        data = await self._read_host(struct.unpack_from("<Q", entry, 24)[0], 16 * count)
+        for attributes, blocks, first in struct.iter_unpack("<IIQ", data):
+            if first + blocks > self.options.blocks:
+                return 0, LBA_OUT_OF_RANGE
+            self.trimmed.append((attributes, first, blocks))
+            if words[1] & 4:
+                for block in [block for block in self.blocks if first <= block < first + blocks]:
+                    del self.blocks[block]
         return 0, 0
 
     async def _pieces(self, first, second, length):

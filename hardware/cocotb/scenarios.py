@@ -2,11 +2,12 @@
 
 import os
 import random
+import struct
 
 from cocotbext.axi import AxiBurstType
 
 from bench import BY_ABORT, BY_ERROR, BY_STOP, SEED, TICK_CYCLES, scenario
-from drive import DNR, FLUSH, IDENTIFY, MORE, READ, WRITE
+from drive import DATASET_MANAGEMENT, DNR, FLUSH, GET_FEATURES, GET_LOG_PAGE, IDENTIFY, INVALID_OPCODE, MORE, PAGE, READ, WRITE
 
 FULL = {"FINISHED", "LAST_VALID"}
 EARLY = FULL | {"EARLY_LAST"}
@@ -763,6 +764,201 @@ async def split_chunk_with_a_command_that_fails(bench):
     assert failure["LBA"] not in written, "the command that failed is another one"
     await bench.drop_rest()
     await bench.works()
+
+
+# ---- Commands of the software, between sessions
+
+
+async def command(bench, opcode, namespace=0, io=0, words=()):
+    """Sends one and returns the fields of PASS_STATUS when it has ended."""
+    await bench.registers.write("drive.PASS_DW0", opcode | io << 31)
+    await bench.registers.write("drive.PASS_DW1", namespace)
+    for number in range(6):
+        await bench.registers.write(f"drive.PASS_DW{10 + number}", words[number] if number < len(words) else 0)
+    return await go(bench)
+
+
+async def go(bench):
+    await bench.registers.act("drive.CONTROL", "PASS")
+
+    async def ended():
+        status = await bench.registers.fields("drive.PASS_STATUS")
+        return None if status["BUSY"] else status
+
+    return await bench.until(ended, "the end of the command")
+
+
+def fields(**names):
+    return {"BUSY": 0, "DONE": 0, "REFUSED": 0, "LOST": 0, "STATUS_FIELD": 0} | names
+
+
+DONE, REFUSED, LOST = fields(DONE=1), fields(REFUSED=1), fields(LOST=1)
+
+
+def from_drive(bench):
+    """The page to which a command of the software brings its data: the first one of the replay half of the ring."""
+    at = bench.slots * bench.chunk
+    return bytes(bench.memory.data[at : at + PAGE])
+
+
+async def deallocate(bench, *ranges):
+    """The ranges are in the first page of the record half. Returns PASS_STATUS."""
+    data = b"".join(struct.pack("<IIQ", 0, blocks, first) for first, blocks in ranges)
+    bench.memory.data[: len(data)] = data
+    return await command(bench, DATASET_MANAGEMENT, namespace=1, io=1, words=(len(ranges) - 1, 4))
+
+
+@scenario(pauses=0.2, memory_pauses=0.2)
+async def identify_and_smart_between_sessions(bench):
+    await bench.record(0, bench.random_bytes(3 * bench.chunk))
+    assert await command(bench, IDENTIFY, words=(1,)) == DONE
+    assert from_drive(bench) == bench.drive._identify(1, 0)
+    assert await command(bench, IDENTIFY, namespace=1) == DONE
+    assert from_drive(bench) == bench.drive._identify(0, 1)
+    await bench.replay(0, 3)
+    assert await command(bench, GET_LOG_PAGE, namespace=0xFFFF_FFFF, words=(2 | 127 << 16,)) == DONE
+    assert from_drive(bench)[:512] == bench.drive.smart()
+    assert bench.drive.admin_log[-1] == (GET_LOG_PAGE, 0xFFFF_FFFF, (2 | 127 << 16, 0, 0, 0, 0, 0))
+    await bench.works()
+
+
+@scenario(delay_cycles=(20, 400))
+async def many_commands_of_both_queues(bench):
+    """Both queues go round, and so do those of the sessions between."""
+    for turn in range(7):
+        words = tuple(bench.rng.getrandbits(32) & ~0xFF | 7 for _ in range(6))
+        assert await command(bench, GET_FEATURES, words=words) == DONE
+        assert bench.drive.admin_log[-1] == (GET_FEATURES, 0, words)
+        assert await bench.registers.read("drive.PASS_RESULT") == (bench.options.queues - 1) * 0x10001
+        for _ in range(bench.rng.randint(0, 5)):
+            assert await deallocate(bench, (8, 8)) == DONE
+        await bench.record(turn, bench.random_bytes(bench.chunk))
+
+
+@scenario(memory_pauses=0.2)
+async def trim_before_a_recording(bench):
+    """Dataset Management is really sent, with all of its ranges; a recording follows at once."""
+    chunks = 4
+    bench.fill(0, chunks)
+    ranges = [(0, 8), (3 * bench.chunk >> 9, 16), (bench.chunk >> 9, 1), (70, 5)]
+    kept = bytearray(bench.drive.content(0, chunks * bench.chunk))
+    commands = await bench.registers.read("drive.COMMANDS")
+    assert await deallocate(bench, *ranges) == DONE
+    assert bench.drive.trimmed == [(0, first, blocks) for first, blocks in ranges]
+    for first, blocks in ranges:
+        kept[first << 9 : first + blocks << 9] = bytes(blocks << 9)
+    assert bench.drive.content(0, chunks * bench.chunk) == kept
+    assert await bench.registers.read("drive.COMMANDS") == commands, "COMMANDS counts those of the streams"
+    await bench.record(0, bench.random_bytes(chunks * bench.chunk), controls=("FLUSH_AFTER_WRITE",))
+    await bench.replay(0, chunks)
+    most = [(8 * n, 8) for n in range(PAGE // 16)]
+    assert await deallocate(bench, *most) == DONE
+    assert len(bench.drive.trimmed) == len(ranges) + len(most)
+
+
+@scenario()
+async def commands_that_the_drive_refuses(bench):
+    assert await command(bench, 0xC0) == fields(DONE=1, STATUS_FIELD=INVALID_OPCODE)
+    assert await command(bench, 0xC0, namespace=1, io=1) == fields(DONE=1, STATUS_FIELD=INVALID_OPCODE)
+    assert (await deallocate(bench, (bench.options.blocks, 1)))["STATUS_FIELD"] & 0x7FF == 0x80
+    # The registers are kept: the same command once more.
+    assert (await go(bench))["STATUS_FIELD"] & 0x7FF == 0x80
+    await bench.works()
+
+
+@scenario()
+async def commands_are_refused_while_a_session_runs(bench):
+    bench.fill(0, 2)
+    bench.sink.pause = True
+    await bench.start("read", 0, 2)
+    count = len(bench.drive.admin_log)
+    assert await command(bench, IDENTIFY, words=(1,)) == REFUSED
+    assert await command(bench, WRITE, namespace=1, io=1) == REFUSED
+    assert len(bench.drive.admin_log) == count and not bench.drive.counts.get((True, WRITE))
+    bench.sink.pause = False
+    assert await bench.ended("read") == FULL
+    await bench.replayed(0, 2 * bench.chunk)
+    assert await command(bench, IDENTIFY, words=(1,)) == DONE
+    # Data both ways; no drive.
+    assert await command(bench, 0xC3) == REFUSED
+    bench.dut.link_up.value = 0
+    bench.drive.power_on()
+    await bench.cycles(500)
+    assert await command(bench, IDENTIFY, words=(1,)) == REFUSED
+    bench.dut.link_up.value = 1
+    await bench.registers.act("drive.CONTROL", "ACKNOWLEDGE")
+    await bench.works()
+
+
+@scenario(delay_cycles=(20_000, 20_000))
+async def sessions_are_refused_while_a_command_runs(bench):
+    for name, value in (("DW0", DATASET_MANAGEMENT | 1 << 31), ("DW1", 1), ("DW10", 0), ("DW11", 4)):
+        await bench.registers.write(f"drive.PASS_{name}", value)
+    await bench.registers.act("drive.CONTROL", "PASS")
+    for bank in ("write", "read"):
+        await bench.start(bank, 0, 1)
+        assert await bench.ended(bank) == {"DEVICE_ERROR"}
+    # A second command and its dwords have no effect.
+    await bench.registers.write("drive.PASS_DW0", WRITE | 1 << 31)
+    await bench.registers.act("drive.CONTROL", "PASS")
+    status = await bench.registers.fields("drive.PASS_STATUS")
+    assert status == fields(BUSY=1), status
+
+    async def ended():
+        return not (await bench.registers.fields("drive.PASS_STATUS"))["BUSY"]
+
+    await bench.until(ended, "the end of the command")
+    assert bench.drive.counts.get((True, DATASET_MANAGEMENT)) == 1 and not bench.drive.counts.get((True, WRITE))
+    bench.options.delay_cycles = (20, 200)
+    await bench.works()
+
+
+async def lost_command(bench, cause, **how):
+    """The drive does not complete it: it is lost and brought up again."""
+    resets = bench.drive.resets
+    assert await command(bench, **how) == LOST
+    lost = await bench.registers.fields("drive.LOST")
+    assert [name for name, value in lost.items() if value] == [cause], lost
+    await bench.ready()
+    assert bench.drive.resets > resets
+    bench.options.admin_faults.clear()
+    bench.options.faults.clear()
+    assert await command(bench, IDENTIFY, words=(1,)) == DONE
+    await bench.registers.act("drive.CONTROL", "ACKNOWLEDGE")
+    await bench.works()
+
+
+@scenario(admin_faults={GET_LOG_PAGE: "silent"})
+async def admin_command_without_an_answer(bench):
+    await lost_command(bench, "LATE", opcode=GET_LOG_PAGE, words=(2 | 127 << 16,))
+
+
+@scenario(faults={(DATASET_MANAGEMENT, 0): "silent"})
+async def io_command_without_an_answer(bench):
+    await bench.registers.write("drive.COMMAND_TIMEOUT", 400)
+    await lost_command(bench, "LATE", opcode=DATASET_MANAGEMENT, namespace=1, io=1)
+
+
+@scenario(admin_faults={GET_LOG_PAGE: "silent"})
+async def command_and_restart(bench):
+    """RESTART ends a command, of the admin queue and of the other one."""
+    bench.options.faults[DATASET_MANAGEMENT, 0] = "silent"
+    for opcode, io in ((GET_LOG_PAGE, 0), (DATASET_MANAGEMENT, 1)):
+        await bench.registers.write("drive.PASS_DW0", opcode | io << 31)
+        await bench.registers.write("drive.PASS_DW1", 1)
+        await bench.registers.write("drive.PASS_DW10", 2)
+        await bench.registers.act("drive.CONTROL", "PASS")
+        await bench.cycles(2000)
+        assert await bench.registers.fields("drive.PASS_STATUS") == fields(BUSY=1)
+        await bench.registers.act("drive.CONTROL", "RESTART")
+        await bench.cycles(500)
+        assert await bench.registers.fields("drive.PASS_STATUS") == LOST
+        await bench.works()
+
+
+@scenario(admin_faults={GET_LOG_PAGE: "identifier"})
+async def admin_command_with_a_wrong_completion(bench):
+    await lost_command(bench, "ACCESS", opcode=GET_LOG_PAGE, words=(2 | 127 << 16,))
 
 
 # ---- Random parameters

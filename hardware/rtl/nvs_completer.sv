@@ -21,7 +21,9 @@
 //                  used: the length is known
 //   record_*       submission records (nvs_queues), direction 0 record and 1 replay; data one cycle after the index
 //   admin_*        the admin submission entry, the same in every entry of its queue; `admin_prp1_i` without `BusBase`, 0: none
-//   cqe_*, admin_cqe_*  completion entries as the drive wrote them, in order, from flip-flops; nothing waits for their taker
+//   pass_*         a command of nvs_passthrough instead of the admin entry, or of a flush of recordings
+//   cqe_*, admin_cqe_*  completion entries as the drive wrote them, in order, from flip-flops; nothing waits for their taker.
+//                  admin_cqe_status_o and admin_cqe_dw0_o stay until the next entry of the admin queue or of a pass_flush_i
 //   identify_*     Identify data as the drive writes them
 //   protocol_error_o  pulse: an access outside, at most one per burst and channel; both channels at once are one pulse
 //
@@ -113,6 +115,11 @@ module nvs_completer #(
   input  logic [31:0]             admin_cdw11_i,
   input  logic [15:0]             admin_cid_i,
 
+  input  logic                    pass_admin_i,
+  input  logic                    pass_flush_i,
+  output logic [1:0]              pass_part_o,
+  input  logic [DataWidth-1:0]    pass_word_i,
+
   output logic [1:0]              cqe_valid_o,
   output logic [IndexWidth-1:0]   cqe_index_o,
   output logic                    cqe_phase_o,
@@ -153,7 +160,7 @@ module nvs_completer #(
     .BusBase   (BusBase),
     .Namespace (Namespace)
   ) u_read (
-    .*,  // dev_*, mem_*, record_*, admin_*
+    .*,  // dev_*, mem_*, record_*, admin_*, pass_*
     .error_o(read_error)
   );
 
@@ -199,8 +206,10 @@ module nvs_completer #(
     admin_cqe_phase_o  <= admin_cqe_phase;
     admin_cqe_index_o  <= admin_cqe_index;
     admin_cqe_cid_o    <= admin_cqe_cid;
-    admin_cqe_status_o <= admin_cqe_status;
-    admin_cqe_dw0_o    <= admin_cqe_dw0;
+    if (admin_cqe_valid || (cqe_valid[0] && pass_flush_i)) begin
+      admin_cqe_status_o <= admin_cqe_status;
+      admin_cqe_dw0_o    <= admin_cqe_dw0;
+    end
   end
 
 `ifdef FORMAL

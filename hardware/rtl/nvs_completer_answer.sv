@@ -6,12 +6,13 @@
 // Interface:
 //   head_*     oldest request: kind, identifier, length, and first word in its area; it stays until `head_pop_o`
 //   next_*     the request behind it, which is the oldest one in the cycle after `head_pop_o`, or after one without an oldest one
-//   dev_r_*, mem_r_*, record_*, admin_*, error_o  as in nvs_completer_read
+//   dev_r_*, mem_r_*, record_*, admin_*, pass_*, error_o  as in nvs_completer_read
 //
 // Invariants, proven in formal/nvs_completer_answer.svh:
 //   - every request gets its length in words, with its identifier; `dev_r_last_o` marks the last one;
 //   - ring words pass unchanged, once; memory words are taken for ring requests only;
-//   - submission entry words are those of the record that was looked up for them; PRP list entry i is the address of page i + 1;
+//   - submission entry words are those of the record that was looked up for them, or those of the command that is passed through;
+//     PRP list entry i is the address of page i + 1;
 //   - a word outside is zero, and the end of its request is a pulse of `error_o`; a word behind the PRP lists in their last page is zero.
 //
 // Words of the ring, of an entry and of a PRP list follow each other in every cycle. The first word of an entry takes three: one to look up
@@ -75,6 +76,11 @@ module nvs_completer_answer #(
   input  logic [31:0]             admin_cdw10_i,
   input  logic [31:0]             admin_cdw11_i,
   input  logic [15:0]             admin_cid_i,
+
+  input  logic                    pass_admin_i,
+  input  logic                    pass_flush_i,
+  output logic [1:0]              pass_part_o,
+  input  logic [DataWidth-1:0]    pass_word_i,
 
   output logic                    error_o
 );
@@ -179,12 +185,20 @@ module nvs_completer_answer #(
     assign list_entries[64*k +: 64] = &number[PageWidth-1:0] ? 64'h0 :
       BusBase | 64'({number[ListWidth-4], 2'(Drive), number[PageWidth +: SlotWidth], PageWidth'(number[PageWidth-1:0] + 1'b1), 12'h000});
   end
+  // A command that is passed through stands for the admin command, or for a flush of the recording queue.
+  logic passed;
+  assign passed = admin_q ? pass_admin_i : queue_q && !replay_q && flush_q && pass_flush_i;
+  always_comb begin
+    pass_part_o = '0;
+    for (int unsigned p = 0; p < EntryWords; p++) if (part_q[p]) pass_part_o = pass_part_o | 2'(p);
+  end
   always_comb begin
     made = lists_q && (list_word_q >> ListWords) == '0 ? list_entries : '0;
     for (int unsigned p = 0; p < EntryWords; p++) begin
-      if (queue_q && part_q[p]) made = made | entry[DataWidth*p +: DataWidth];
-      if (admin_q && part_q[p]) made = made | admin_entry[DataWidth*p +: DataWidth];
+      if (queue_q && !passed && part_q[p]) made = made | entry[DataWidth*p +: DataWidth];
+      if (admin_q && !passed && part_q[p]) made = made | admin_entry[DataWidth*p +: DataWidth];
     end
+    if (passed) made = made | pass_word_i;
   end
 
   // Answers. If a word of a request is outside, so is its last one.

@@ -9,6 +9,7 @@
 //   mem_ar_*, mem_r_*  AXI4 read channels of the ring memory; answers in request order
 //   record_*       submission records of nvs_queues, direction 0 and 1; data one cycle after the index
 //   admin_*        the admin submission entry that is made at present
+//   pass_*         levels: the admin entry, the flush of recordings, is a command that is passed through; a bus word of that, by its number
 //   error_o        pulse: a read that ran outside of what may be read has been answered
 //
 // Invariants, proven in formal/nvs_completer_read.svh; about the words, see nvs_completer_answer:
@@ -69,6 +70,11 @@ module nvs_completer_read #(
   input  logic [31:0]             admin_cdw10_i,
   input  logic [31:0]             admin_cdw11_i,
   input  logic [15:0]             admin_cid_i,
+
+  input  logic                    pass_admin_i,
+  input  logic                    pass_flush_i,
+  output logic [1:0]              pass_part_o,
+  input  logic [DataWidth-1:0]    pass_word_i,
 
   output logic                    error_o
 );
@@ -158,7 +164,7 @@ module nvs_completer_read #(
     .BusBase   (BusBase),
     .Namespace (Namespace)
   ) u_answer (
-    .*,  // dev_*, mem_*, record_*, admin_*
+    .*,  // dev_*, mem_*, record_*, admin_*, pass_*
     .next_valid_i(next_valid_q),
     .next_kind_i (next_q[RequestWidth-1 -: 3]),
     .next_word_i (next_q[WordWidth-1:0]),

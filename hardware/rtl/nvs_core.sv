@@ -225,6 +225,10 @@ module nvs_core #(
   logic [32*Drives-1:0] drive_lost;
   logic [64*Drives-1:0] drive_media_bytes, drive_cap;
   logic [Drives-1:0]    drive_control_valid;
+  // Dwords of commands of the software: the word that is written is the same at all of these ports.
+  logic [8*Drives-1:0]    pass_valid;
+  logic [32*Drives-1:0]   pass_dword, pass_status, pass_result;
+  logic [7*32*Drives-1:0] pass_same;
 
   nvs_registers #(
     .Drives(Drives)
@@ -287,6 +291,24 @@ module nvs_core #(
     .drive_doorbells_i      (drive_doorbells),
     .drive_protocol_errors_i(drive_errors),
     .drive_lost_i           (drive_lost),
+    .drive_pass_dw0_o       (pass_dword),
+    .drive_pass_dw0_valid_o (pass_valid[Drives*0 +: Drives]),
+    .drive_pass_dw1_valid_o (pass_valid[Drives*1 +: Drives]),
+    .drive_pass_dw10_valid_o(pass_valid[Drives*2 +: Drives]),
+    .drive_pass_dw11_valid_o(pass_valid[Drives*3 +: Drives]),
+    .drive_pass_dw12_valid_o(pass_valid[Drives*4 +: Drives]),
+    .drive_pass_dw13_valid_o(pass_valid[Drives*5 +: Drives]),
+    .drive_pass_dw14_valid_o(pass_valid[Drives*6 +: Drives]),
+    .drive_pass_dw15_valid_o(pass_valid[Drives*7 +: Drives]),
+    .drive_pass_dw1_o       (pass_same[32*Drives*0 +: 32*Drives]),
+    .drive_pass_dw10_o      (pass_same[32*Drives*1 +: 32*Drives]),
+    .drive_pass_dw11_o      (pass_same[32*Drives*2 +: 32*Drives]),
+    .drive_pass_dw12_o      (pass_same[32*Drives*3 +: 32*Drives]),
+    .drive_pass_dw13_o      (pass_same[32*Drives*4 +: 32*Drives]),
+    .drive_pass_dw14_o      (pass_same[32*Drives*5 +: 32*Drives]),
+    .drive_pass_dw15_o      (pass_same[32*Drives*6 +: 32*Drives]),
+    .drive_pass_status_i    (pass_status),
+    .drive_pass_result_i    (pass_result),
     .drive_control_o        (drive_control),
     .drive_control_valid_o  (drive_control_valid)
   );
@@ -521,6 +543,10 @@ module nvs_core #(
     logic [63:0] cap;
     logic        shutdown_q;
     logic [4:0]  lost;
+    logic [7:0]  pass_valid_d;
+    for (genvar n = 0; n < 8; n++) begin : gen_dword
+      assign pass_valid_d[n] = pass_valid[Drives*n + d];
+    end
     logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, retire_failed_d, late_d, idle_d;
     logic        aw_whole, ar_whole;
     assign aw_whole = is_whole(dev_aw_len_i[8*d +: 8], dev_aw_size_i[3*d +: 3], dev_aw_burst_i[2*d +: 2]);
@@ -564,6 +590,12 @@ module nvs_core #(
       .doorbells_o         (drive_doorbells[32*d +: 32]),
       .protocol_errors_o   (drive_errors[32*d +: 32]),
       .protocol_error_o    (drive_error[d]),
+      .pass_dword_valid_i  (pass_valid_d),
+      .pass_dword_i        (pass_dword[32*d +: 32]),
+      .pass_go_i           (drive_control_valid[d] && drive_control[32*d+3]),
+      .pass_allowed_i      (running == '0),
+      .pass_status_o       (pass_status[32*d +: 32]),
+      .pass_result_o       (pass_result[32*d +: 32]),
       .rewind_i       (started),
       .cmd_valid_i    ({cmd_valid[Drives*1+d], cmd_valid[Drives*0+d]}),
       .cmd_ready_o    (cmd_ready_d),
@@ -676,7 +708,7 @@ module nvs_core #(
 
   // Outputs and bits without a reader.
   assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted, ending, drop,
-                    source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot};
+                    source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot, pass_same};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.
   localparam int unsigned QuietCycles = 64;

@@ -1,6 +1,7 @@
 // Everything that belongs to one drive: sequencer, register access, what the drive reads and writes, and its two queue pairs.
 //
-// Purpose: joins nvs_init, nvs_requester, nvs_completer and, per direction, nvs_split and nvs_queues. No logic of its own but counters.
+// Purpose: joins nvs_init, nvs_requester, nvs_completer, nvs_passthrough and, per direction, nvs_split and nvs_queues. No logic of its own
+// but counters.
 //
 // Interface: vectors of two are per direction, 0 record, 1 replay. `dev_*`, `bar_*`: see nvs_core. `mem_*`: this drive's master of nvs_memory.
 //   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory); completions
@@ -8,6 +9,8 @@
 //   late_i            pulse: a command is late; the drive is brought up again, as one that is lost (nvs_init)
 //   reset_i           pulse: the drive is brought up again, after PERST# and a hot reset
 //   lost_*            why the drive was lost while it was ready, bits as in the register LOST; kept until acknowledge_i
+//   pass_*            a command of the software, see nvs_passthrough; pass_allowed_i: no session runs. ready_o is low while it is under way
+//   pass_result_o     dword 0 of its completion
 
 module nvs_drive #(
   parameter  int unsigned DataWidth  = 128,
@@ -51,6 +54,13 @@ module nvs_drive #(
   output logic [31:0]            doorbells_o,
   output logic [31:0]            protocol_errors_o,
   output logic                   protocol_error_o,
+
+  input  logic [7:0]             pass_dword_valid_i,
+  input  logic [31:0]            pass_dword_i,
+  input  logic                   pass_go_i,
+  input  logic                   pass_allowed_i,
+  output logic [31:0]            pass_status_o,
+  output logic [31:0]            pass_result_o,
 
   input  logic [1:0]             rewind_i,
   input  logic [1:0]             cmd_valid_i,
@@ -135,7 +145,8 @@ module nvs_drive #(
 );
 
   // Sequencer and register access.
-  logic [2:0]  lost;
+  logic [3:0]  lost;
+  logic        ready, pass_late;
   logic        req_valid, req_ready, req_write, rsp_valid, rsp_error, doorbells_enable, doorbell_error, clear;
   logic [31:0] req_addr, req_data, rsp_data;
   logic [3:0]  doorbell_stride;
@@ -153,6 +164,43 @@ module nvs_drive #(
   logic [DataWidth-1:0] identify_data;
   logic [BeatBytes-1:0] identify_strb;
 
+  // A command of the software. While it is under way, no session begins.
+  logic                 pass_busy, pass_admin, pass_admin_busy, pass_admin_done, pass_admin_entry, pass_io, pass_io_entry;
+  logic [1:0]           pass_part, split_ready;
+  logic [DataWidth-1:0] pass_word;
+  nvs_passthrough #(
+    .DataWidth(DataWidth),
+    .Entries(Entries),
+    .Drive(Drive),
+    .RingWidth(RingWidth),
+    .BusBase(BusBase)
+  ) u_passthrough (
+    .clk_i,
+    .rst_ni,
+    .dword_valid_i(pass_dword_valid_i),
+    .dword_i      (pass_dword_i),
+    .go_i         (pass_go_i),
+    .allowed_i    (pass_allowed_i),
+    .ready_i      (ready),
+    .busy_o       (pass_busy),
+    .admin_o      (pass_admin),
+    .admin_busy_i (pass_admin_busy),
+    .admin_done_i (pass_admin_done),
+    .admin_cid_i  (admin_cid),
+    .io_valid_o   (pass_io),
+    .io_ready_i   (split_ready[0]),
+    .io_done_i    (retire_valid_o[0] && retire_flush_o[0]),
+    .status_i     (admin_cqe_status),
+    .admin_entry_o(pass_admin_entry),
+    .io_entry_o   (pass_io_entry),
+    .part_i       (pass_part),
+    .word_o       (pass_word),
+    .status_o     (pass_status_o)
+  );
+  assign pass_result_o = admin_cqe_dw0;
+  assign ready_o       = ready && !pass_busy;
+  assign cmd_ready_o   = split_ready;
+
   nvs_init #(
     .DataWidth(DataWidth),
     .Entries(Entries),
@@ -164,8 +212,12 @@ module nvs_drive #(
     .PollShift(PollShift)
   ) u_init (
     .*,  // its state, as the ports of this module
-    .restart_i(late_i || doorbell_error),
+    .restart_i(late_i || pass_late || doorbell_error),
     .lost_o(lost),
+    .ready_o(ready),
+    .pass_i     (pass_admin),
+    .pass_busy_o(pass_admin_busy),
+    .pass_done_o(pass_admin_done),
     .req_valid_o(req_valid),
     .req_ready_i(req_ready),
     .req_write_o(req_write),
@@ -254,6 +306,10 @@ module nvs_drive #(
     .record_page_i  (record_page),
     .record_lba_i   (record_lba),
     .record_blocks_i(record_blocks),
+    .pass_admin_i(pass_admin_entry),
+    .pass_flush_i(pass_io_entry),
+    .pass_part_o (pass_part),
+    .pass_word_i (pass_word),
     .admin_opcode_i(admin_opcode),
     .admin_nsid_i  (admin_nsid),
     .admin_prp1_i  (admin_prp1),
@@ -296,13 +352,13 @@ module nvs_drive #(
       .clk_i,
       .rst_ni,
       .clear_i (clear),
-      .enable_i(ready_o),
+      .enable_i(ready),
       .rewind_i(rewind_i[i]),
       .block_shift_i(block_shift_o),
       .max_pages_i  (max_transfer_pages_o),
-      .cmd_valid_i (cmd_valid_i[i]),
-      .cmd_ready_o (cmd_ready_o[i]),
-      .cmd_flush_i (cmd_flush_i[i]),
+      .cmd_valid_i (cmd_valid_i[i] || (i == 0 && pass_io)),
+      .cmd_ready_o (split_ready[i]),
+      .cmd_flush_i (cmd_flush_i[i] || (i == 0 && pass_io)),
       .cmd_lba_i   (cmd_lba_i[64*i +: 64]),
       .cmd_blocks_i(cmd_blocks_i[16*i +: 16]),
       .retire_valid_o (retire_valid_o[i]),
@@ -382,6 +438,8 @@ module nvs_drive #(
     );
   end
 
+  assign pass_late = pass_busy && late_o[0];
+
   // A drive that is being brought up may still complete commands of before: no error. An access outside is one at any time.
   assign protocol_error_o = access_error_q || queue_error_q;
 
@@ -395,13 +453,14 @@ module nvs_drive #(
       queue_error_q     <= 1'b0;
     end else begin
       access_error_q    <= access_error;
-      queue_error_q     <= ready_o && queue_error != 2'b00;
-      accepted_q        <= part_valid & part_ready;
+      queue_error_q     <= ready && queue_error != 2'b00;
+      accepted_q        <= part_valid & part_ready & {2{!pass_busy}};
       commands_o        <= commands_o + 32'(accepted_q[0]) + 32'(accepted_q[1]);
       protocol_errors_o <= protocol_errors_o + 32'(access_error_q) + 32'(queue_error_q);
       // Bits of LOST. Only a drive that is ready can be lost, but a late access may be reported in the cycle after.
       lost_o <= (acknowledge_i ? '0 : lost_o)
-              | {lost[2] || doorbell_error, lost[1], lost[0], ready_o && late_i, ready_o && !link_up_i};
+              | {lost[2] || doorbell_error, lost[1], lost[0], lost[3] || pass_late || (ready && late_i),
+                 (ready || pass_busy) && !link_up_i};
     end
   end
 

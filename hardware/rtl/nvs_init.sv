@@ -14,8 +14,11 @@
 //   admin_cqe_*        completion entries of the admin queue as the drive writes them
 //   identify_*         bus words of the Identify data as the drive writes them; whole dwords, in any order
 //   perst_o            level: PERST# of the drive's slot is to be low; from the core's reset on, until the end of step 45
+//   pass_i             level: a command of the software (nvs_passthrough) is to be sent in step 40; it is the entry of step 47
+//   pass_busy_o        level: it is under way; pass_done_o: pulse, it was completed, whatever its status
 //   ready_o            level: I/O may run
-//   lost_o             pulse: a drive that was ready has failed, 0 by CSTS.CFS, 1 by reading as ones, 2 by no or an error response
+//   lost_o             pulse: a drive that was ready, or in step 47, has failed: 0 by CSTS.CFS, 1 by reading as ones, 2 by no or an error
+//                      response or a wrong completion, 3 by no completion in step 47
 //   clear_o            pulse when a bring-up begins, and again when the controller has stopped (RDY = 0): queues begin anew
 //   doorbells_enable_o level, as ready_o
 //   doorbell_stride_o, cap_o, block_shift_o (9 or 12), media_blocks_o, max_transfer_pages_o (0: unlimited)   valid with ready_o
@@ -72,6 +75,7 @@
 //     44  PERST#; root port: write bridge control: secondary bus reset (Bridge Control bit 6)
 //     45  PERST# and secondary bus reset for 2^ResetShift ticks (T_PERST: 100 us; T_rst: 1 ms)
 //     46  root port: write bridge control: 0
+//     47  admin: the command of the software; then step 40 again. CSTS is not read meanwhile                 (lost_o)
 //
 //   reason  what
 //        1  error response, or none within the requester's time
@@ -102,7 +106,8 @@
 //
 // Invariants, proven in formal/nvs_init.svh:
 //   - steps are taken in order, each once (walks and polls repeat their read); a failed sequencer asks for nothing;
-//   - admin commands are rung, completed and acknowledged one by one, in the order of the table, with alternating places;
+//   - admin commands are rung, completed and acknowledged one by one, in the order of the table, with alternating places; then those of
+//     the software, whose status counts only for it;
 //   - ready only after all admin commands of this bring-up succeeded; not after link down, restart, shutdown or failure;
 //   - clear_o between two ready times; no access while the link was seen down, beyond the one under way;
 //   - requests are stable until they are taken; one at a time;
@@ -129,6 +134,10 @@ module nvs_init #(
   input  logic                 reset_i,
   input  logic                 shutdown_i,
   output logic                 perst_o,
+
+  input  logic                 pass_i,
+  output logic                 pass_busy_o,
+  output logic                 pass_done_o,
 
   output logic                 req_valid_o,
   input  logic                 req_ready_i,
@@ -158,7 +167,7 @@ module nvs_init #(
   input  logic [BeatBytes-1:0] identify_strb_i,
 
   output logic                 ready_o,
-  output logic [2:0]           lost_o,
+  output logic [3:0]           lost_o,
   output logic                 clear_o,
   output logic                 doorbells_enable_o,
   output logic [3:0]           doorbell_stride_o,
@@ -182,7 +191,7 @@ module nvs_init #(
     StepCapLow = 21, StepCapHigh = 22, StepDisable = 23, StepDisabled = 24, StepAqa = 25, StepAsqLow = 26, StepAsqHigh = 27,
     StepAcqLow = 28, StepAcqHigh = 29, StepEnable = 30, StepEnabled = 31, StepController = 32, StepNamespace = 33, StepFormat = 34,
     StepFeatures = 35, StepCq1 = 36, StepCq2 = 37, StepSq1 = 38, StepSq2 = 39, StepReady = 40, StepShutdown = 41, StepWaitShut = 42,
-    StepDown = 43, StepReset = 44, StepHold = 45, StepRelease = 46;
+    StepDown = 43, StepReset = 44, StepHold = 45, StepRelease = 46, StepPass = 47;
 
   localparam logic [4:0] ReasonNone = 0, ReasonAccess = 1, ReasonGone = 2, ReasonTimeout = 3, ReasonEndpoint = 4, ReasonClass = 5,
     ReasonCapability = 6, ReasonBar = 7, ReasonEntries = 8, ReasonCommandSet = 9, ReasonPageSize = 10, ReasonDisable = 11,
@@ -199,6 +208,7 @@ module nvs_init #(
   logic        access_q, req_q;    // under way; not taken yet
   logic        pause_q;            // a poll waits for the next tick
   logic        cqe_q;              // the completion of the command has come
+  logic [1:0]  place_q;            // of the admin command in its queue of 2 entries, and whether the queue was passed: the inverted phase
   logic        hot_q;              // the root port resets the drive
   logic        shutting_q;         // the shutdown waits for the access of step 40
   logic        ready_q, clear_q;
@@ -264,8 +274,8 @@ module nvs_init #(
       StepAcqHigh:     begin is_write = 1'b1; dword = 6'h34 >> 2; value = AdminBase[63:32]; end
       StepEnable:      begin is_write = 1'b1; dword = 6'h14 >> 2; value = 32'h0046_0001; end
       StepEnabled:     begin is_read  = 1'b1; dword = 6'h1c >> 2; end
-      StepController, StepNamespace, StepFormat, StepFeatures, StepCq1, StepCq2, StepSq1, StepSq2:
-                       begin is_admin = 1'b1; value = {31'b0, !step_q[0]}; end
+      StepController, StepNamespace, StepFormat, StepFeatures, StepCq1, StepCq2, StepSq1, StepSq2, StepPass:
+                       begin is_admin = 1'b1; value = {31'b0, !place_q[0]}; end
       StepReady:       begin is_read  = 1'b1; dword = 6'h1c >> 2; end
       StepShutdown:    begin is_write = 1'b1; dword = 6'h14 >> 2; value = 32'h0046_4001; end
       StepWaitShut:    begin is_read  = 1'b1; dword = 6'h1c >> 2; end
@@ -286,8 +296,7 @@ module nvs_init #(
   assign req_addr_o  = admin_q ? {BarBase[31:18], doorbell} : {space, dword, 2'b00};
   assign req_data_o  = value;
 
-  // Admin commands. The identifier is the step. The first one has a number that 4 divides, so bit 0 of the step is the place of the
-  // command and of its completion, and bit 1 the inverted phase: 2 entries, phase 1 at first.
+  // Admin commands. The identifier is the step.
   always_comb begin
     admin_opcode_o = 8'h06;
     admin_nsid_o   = '0;
@@ -312,7 +321,7 @@ module nvs_init #(
   // ---- Checks ----
 
   logic in_reset;
-  assign in_reset = step_q >= StepReset;
+  assign in_reset = step_q >= StepReset && step_q != StepPass;
 
   // Of a response: `again` repeats the read, `verdict` is the reason to fail.
   logic       again, no_vendor, no_capability;
@@ -373,9 +382,9 @@ module nvs_init #(
 
   // Of a completion: expected only from the tail doorbell on, once.
   logic cqe_expected, cqe_failed;
-  assign cqe_expected = (part_q == Wait || (part_q == Tail && access_q && !req_q)) && !cqe_q && admin_cqe_index_i == step_q[0] &&
-                        admin_cqe_phase_i == !step_q[1] && admin_cqe_cid_i == admin_cid_o;
-  assign cqe_failed   = admin_cqe_status_i[10:0] != '0;  // status code and its type
+  assign cqe_expected = (part_q == Wait || (part_q == Tail && access_q && !req_q)) && !cqe_q && admin_cqe_index_i == place_q[0] &&
+                        admin_cqe_phase_i == !place_q[1] && admin_cqe_cid_i == admin_cid_o;
+  assign cqe_failed   = admin_cqe_status_i[10:0] != '0 && step_q != StepPass;  // status code and its type
 
   // Of the time.
   logic [7:0] limit, limit_q;  // in units; the second for the step, from its second cycle on, before which its time is 0
@@ -411,13 +420,13 @@ module nvs_init #(
   assign leave_link = step_q == StepLink && live && link_up_i && settled;
   assign held       = step_q == StepHold && live && |(timer_q >> ResetShift);
   assign shuts      = shutdown_i || shutting_q;
-  assign polls      = step_q != StepReady || (timer_q[PollShift] && !shuts);
+  assign polls      = step_q != StepReady || (timer_q[PollShift] && !shuts && !pass_i);
   assign start      = live && !access_q && !pause_q && !stepped_q && polls && (write_q || read_q || (admin_q && part_q != Wait));
   assign cqe_event  = admin_cqe_valid_i && is_admin && live;
   assign cqe_good   = cqe_event && cqe_expected && !cqe_failed;
   assign cqe_bad    = cqe_event && !cqe_good;
   assign step_done  = (good && (!admin_q || part_q == Head)) || leave_link || held
-                   || (step_q == StepReady && live && shuts && !access_q);
+                   || (step_q == StepReady && live && (shuts || pass_i) && !access_q);
   assign restart    = begin_q && !access_q;
 
   logic       fail, lost;  // lost: ready until now, so brought up again
@@ -436,7 +445,7 @@ module nvs_init #(
     end
     if (!live) fail = 1'b0;
   end
-  assign lost = fail && step_q == StepReady;
+  assign lost = fail && (step_q == StepReady || step_q == StepPass);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -453,6 +462,7 @@ module nvs_init #(
       req_q      <= 1'b0;
       pause_q    <= 1'b0;
       cqe_q      <= 1'b0;
+      place_q    <= '0;
       ready_q    <= 1'b0;
       clear_q    <= 1'b0;
       timer_q    <= '0;
@@ -497,16 +507,19 @@ module nvs_init #(
         cqe_q  <= 1'b0;
       end
       if (step_done) begin
-        step_q <= step_q == StepRelease || (held && !hot_q) ? StepLink : step_q + 1'b1;
+        step_q <= step_q == StepRelease || (held && !hot_q) ? StepLink : step_q == StepPass ? StepReady
+                : step_q == StepReady && !shuts ? StepPass : step_q + 1'b1;
         part_q <= Tail;
       end
+      if (leave_link) place_q <= '0;
+      else if (good && part_q == Head) place_q <= place_q + 1'b1;
       if (reset_i) perst_o <= 1'b1;
       else if (held) perst_o <= 1'b0;
       if (step_q == StepReset) hot_q <= 1'b1;
       if (step_q == StepRelease && good) hot_q <= 1'b0;
 
-      lost_o <= {fail_reason != ReasonFatal && fail_reason != ReasonGone, fail_reason == ReasonGone, fail_reason == ReasonFatal}
-              & {3{lost}};
+      lost_o <= {fail_reason == ReasonCommand, fail_reason != ReasonFatal && fail_reason != ReasonGone && fail_reason != ReasonCommand,
+                 fail_reason == ReasonGone, fail_reason == ReasonFatal} & {4{lost}};
       if (fail && !lost) begin
         failed_q <= 1'b1;
         reason_q <= fail_reason;
@@ -617,6 +630,8 @@ module nvs_init #(
   // ---- Outputs ----
 
   assign ready_o              = ready_q;
+  assign pass_busy_o          = step_q == StepPass;
+  assign pass_done_o          = step_q == StepPass && step_done;
   assign doorbells_enable_o   = ready_q;
   assign clear_o              = clear_q;
   assign doorbell_stride_o    = cap_q[35:32];

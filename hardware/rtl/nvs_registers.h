@@ -220,18 +220,64 @@
 #define NVS_DRIVE_CONTROL_SHUTDOWN_SHIFT 1
 #define NVS_DRIVE_CONTROL_ACKNOWLEDGE_MASK UINT32_C(0x4) /* clear LOST, and with it the interrupt */
 #define NVS_DRIVE_CONTROL_ACKNOWLEDGE_SHIFT 2
+#define NVS_DRIVE_CONTROL_PASS_MASK UINT32_C(0x8) /* send the command in PASS_DW*, unless one is under way */
+#define NVS_DRIVE_CONTROL_PASS_SHIFT 3
 
 /* why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt; 32 bits, read only */
 #define NVS_DRIVE_LOST UINT32_C(0x38)
 #define NVS_DRIVE_LOST_LINK_MASK UINT32_C(0x1) /* the link went down, without RESTART */
 #define NVS_DRIVE_LOST_LINK_SHIFT 0
-#define NVS_DRIVE_LOST_LATE_MASK UINT32_C(0x2) /* a command was not completed in COMMAND_TIMEOUT */
+#define NVS_DRIVE_LOST_LATE_MASK UINT32_C(0x2) /* a command was late: COMMAND_TIMEOUT, 10 s for admin commands */
 #define NVS_DRIVE_LOST_LATE_SHIFT 1
 #define NVS_DRIVE_LOST_FATAL_MASK UINT32_C(0x4) /* controller fatal status (CSTS.CFS) */
 #define NVS_DRIVE_LOST_FATAL_SHIFT 2
 #define NVS_DRIVE_LOST_ONES_MASK UINT32_C(0x8) /* CSTS reads as ones */
 #define NVS_DRIVE_LOST_ONES_SHIFT 3
-#define NVS_DRIVE_LOST_ACCESS_MASK UINT32_C(0x10) /* a doorbell or a read of CSTS had an error, or no answer in time */
+#define NVS_DRIVE_LOST_ACCESS_MASK UINT32_C(0x10) /* an access to its registers failed, or an admin completion was wrong */
 #define NVS_DRIVE_LOST_ACCESS_SHIFT 4
+
+/* opcode and queue of a command of the software; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW0 UINT32_C(0x40)
+#define NVS_DRIVE_PASS_DW0_OPCODE_MASK UINT32_C(0xff) /* opcode; its bits 1:0: data 01b to the drive, 10b from it */
+#define NVS_DRIVE_PASS_DW0_OPCODE_SHIFT 0
+#define NVS_DRIVE_PASS_DW0_IO_MASK UINT32_C(0x80000000) /* I/O queue 1 instead of the admin queue */
+#define NVS_DRIVE_PASS_DW0_IO_SHIFT 31
+
+/* its namespace (NSID); 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW1 UINT32_C(0x44)
+
+/* its command dword 10; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW10 UINT32_C(0x68)
+
+/* its command dword 11; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW11 UINT32_C(0x6c)
+
+/* its command dword 12; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW12 UINT32_C(0x70)
+
+/* its command dword 13; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW13 UINT32_C(0x74)
+
+/* its command dword 14; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW14 UINT32_C(0x78)
+
+/* its command dword 15; 32 bits, reads as 0 */
+#define NVS_DRIVE_PASS_DW15 UINT32_C(0x7c)
+
+/* state of the command of the software; 32 bits, read only */
+#define NVS_DRIVE_PASS_STATUS UINT32_C(0x80)
+#define NVS_DRIVE_PASS_STATUS_BUSY_MASK UINT32_C(0x1) /* It is under way; a session is refused meanwhile. */
+#define NVS_DRIVE_PASS_STATUS_BUSY_SHIFT 0
+#define NVS_DRIVE_PASS_STATUS_DONE_MASK UINT32_C(0x2) /* The drive has completed it. */
+#define NVS_DRIVE_PASS_STATUS_DONE_SHIFT 1
+#define NVS_DRIVE_PASS_STATUS_REFUSED_MASK UINT32_C(0x4) /* It was not sent: session, drive not ready, or data both ways. */
+#define NVS_DRIVE_PASS_STATUS_REFUSED_SHIFT 2
+#define NVS_DRIVE_PASS_STATUS_LOST_MASK UINT32_C(0x8) /* The drive was lost before it completed it. */
+#define NVS_DRIVE_PASS_STATUS_LOST_SHIFT 3
+#define NVS_DRIVE_PASS_STATUS_STATUS_FIELD_MASK UINT32_C(0x7fff0000) /* With DONE: status without the phase, 0 for success. */
+#define NVS_DRIVE_PASS_STATUS_STATUS_FIELD_SHIFT 16
+
+/* with DONE: dword 0 of its completion entry; 32 bits, read only */
+#define NVS_DRIVE_PASS_RESULT UINT32_C(0x84)
 
 #endif

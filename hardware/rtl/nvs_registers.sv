@@ -107,7 +107,25 @@ module nvs_registers #(
   input  logic [32*Drives-1:0] drive_protocol_errors_i,       // 0x230
   output logic [32*Drives-1:0] drive_control_o,               // 0x234
   output logic [Drives-1:0]    drive_control_valid_o,         // 0x234
-  input  logic [32*Drives-1:0] drive_lost_i                   // 0x238
+  input  logic [32*Drives-1:0] drive_lost_i,                  // 0x238
+  output logic [32*Drives-1:0] drive_pass_dw0_o,              // 0x240
+  output logic [Drives-1:0]    drive_pass_dw0_valid_o,        // 0x240
+  output logic [32*Drives-1:0] drive_pass_dw1_o,              // 0x244
+  output logic [Drives-1:0]    drive_pass_dw1_valid_o,        // 0x244
+  output logic [32*Drives-1:0] drive_pass_dw10_o,             // 0x268
+  output logic [Drives-1:0]    drive_pass_dw10_valid_o,       // 0x268
+  output logic [32*Drives-1:0] drive_pass_dw11_o,             // 0x26c
+  output logic [Drives-1:0]    drive_pass_dw11_valid_o,       // 0x26c
+  output logic [32*Drives-1:0] drive_pass_dw12_o,             // 0x270
+  output logic [Drives-1:0]    drive_pass_dw12_valid_o,       // 0x270
+  output logic [32*Drives-1:0] drive_pass_dw13_o,             // 0x274
+  output logic [Drives-1:0]    drive_pass_dw13_valid_o,       // 0x274
+  output logic [32*Drives-1:0] drive_pass_dw14_o,             // 0x278
+  output logic [Drives-1:0]    drive_pass_dw14_valid_o,       // 0x278
+  output logic [32*Drives-1:0] drive_pass_dw15_o,             // 0x27c
+  output logic [Drives-1:0]    drive_pass_dw15_valid_o,       // 0x27c
+  input  logic [32*Drives-1:0] drive_pass_status_i,           // 0x280
+  input  logic [32*Drives-1:0] drive_pass_result_i            // 0x284
 );
 
   // Registers are addressed by word: bits 9:6 are the bank. A pair of words is a row.
@@ -252,6 +270,22 @@ module nvs_registers #(
   for (genvar d = 0; d < Drives; d++) begin : gen_drive_write
     assign drive_control_o[32*d +: 32] = written;
     assign drive_control_valid_o[d] = write && aw_word_q == 10'(32'h08d + 64*d);
+    assign drive_pass_dw0_o[32*d +: 32] = written;
+    assign drive_pass_dw0_valid_o[d] = write && aw_word_q == 10'(32'h090 + 64*d);
+    assign drive_pass_dw1_o[32*d +: 32] = written;
+    assign drive_pass_dw1_valid_o[d] = write && aw_word_q == 10'(32'h091 + 64*d);
+    assign drive_pass_dw10_o[32*d +: 32] = written;
+    assign drive_pass_dw10_valid_o[d] = write && aw_word_q == 10'(32'h09a + 64*d);
+    assign drive_pass_dw11_o[32*d +: 32] = written;
+    assign drive_pass_dw11_valid_o[d] = write && aw_word_q == 10'(32'h09b + 64*d);
+    assign drive_pass_dw12_o[32*d +: 32] = written;
+    assign drive_pass_dw12_valid_o[d] = write && aw_word_q == 10'(32'h09c + 64*d);
+    assign drive_pass_dw13_o[32*d +: 32] = written;
+    assign drive_pass_dw13_valid_o[d] = write && aw_word_q == 10'(32'h09d + 64*d);
+    assign drive_pass_dw14_o[32*d +: 32] = written;
+    assign drive_pass_dw14_valid_o[d] = write && aw_word_q == 10'(32'h09e + 64*d);
+    assign drive_pass_dw15_o[32*d +: 32] = written;
+    assign drive_pass_dw15_valid_o[d] = write && aw_word_q == 10'(32'h09f + 64*d);
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         drive_command_timeout_o[32*d +: 32] <= 32'h989680;
@@ -322,6 +356,7 @@ module nvs_registers #(
       5'h05: drive_row_q[64*d +: 64] <= {drive_doorbells_i[32*d +: 32], drive_commands_i[32*d +: 32]};
       5'h06: drive_row_q[64*d +: 64] <= {32'h0, drive_protocol_errors_i[32*d +: 32]};
       5'h07: drive_row_q[64*d +: 64] <= {32'h0, drive_lost_i[32*d +: 32]};
+      5'h10: drive_row_q[64*d +: 64] <= {drive_pass_result_i[32*d +: 32], drive_pass_status_i[32*d +: 32]};
       default: drive_row_q[64*d +: 64] <= '0;
     endcase
   end
@@ -363,7 +398,9 @@ module nvs_registers #(
     {f_value, f_reset, f_order} = '0;
     if (f_word == 10'h000) begin f_value = 32'h59415341; end
     if (f_word == 10'h001) begin f_value = 32'h2; end
-    if (f_word == 10'h002) begin f_w1p = 1'b1; f_pulse = write_control_valid_o; f_order = write_control_o; end
+    if (f_word == 10'h002) begin
+      f_w1p = 1'b1; f_pulse = write_control_valid_o; f_order = write_control_o;
+    end
     if (f_word == 10'h003) begin f_value = write_status_i; end
     if (f_word == 10'h004) begin f_rw = 1'b1; f_value = write_first_address_o[0 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h005) begin f_rw = 1'b1; f_value = write_first_address_o[32 +: 32]; f_reset = 32'h0; end
@@ -390,7 +427,9 @@ module nvs_registers #(
     if (f_word == 10'h01b) begin f_held = 1'b1; f_value = write_error_beat_i[32 +: 32]; end
     if (f_word == 10'h01c) begin f_held = 1'b1; f_value = write_device_status_i[0 +: 32]; end
     if (f_word == 10'h01d) begin f_held = 1'b1; f_value = write_device_status_i[32 +: 32]; end
-    if (f_word == 10'h01e) begin f_w1p = 1'b1; f_pulse = write_flush_control_valid_o; f_order = write_flush_control_o; end
+    if (f_word == 10'h01e) begin
+      f_w1p = 1'b1; f_pulse = write_flush_control_valid_o; f_order = write_flush_control_o;
+    end
     if (f_word == 10'h01f) begin f_value = write_flush_status_i; end
     if (f_word == 10'h020) begin f_held = 1'b1; f_value = write_dropped_beats_i[0 +: 32]; end
     if (f_word == 10'h021) begin f_held = 1'b1; f_value = write_dropped_beats_i[32 +: 32]; end
@@ -400,7 +439,9 @@ module nvs_registers #(
     if (f_word == 10'h025) begin f_rw = 1'b1; f_value = write_pattern_seed_high_o[32 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h040) begin f_value = 32'h59415341; end
     if (f_word == 10'h041) begin f_value = 32'h2; end
-    if (f_word == 10'h042) begin f_w1p = 1'b1; f_pulse = read_control_valid_o; f_order = read_control_o; end
+    if (f_word == 10'h042) begin
+      f_w1p = 1'b1; f_pulse = read_control_valid_o; f_order = read_control_o;
+    end
     if (f_word == 10'h043) begin f_value = read_status_i; end
     if (f_word == 10'h044) begin f_rw = 1'b1; f_value = read_first_address_o[0 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h045) begin f_rw = 1'b1; f_value = read_first_address_o[32 +: 32]; f_reset = 32'h0; end
@@ -427,7 +468,9 @@ module nvs_registers #(
     if (f_word == 10'h05b) begin f_held = 1'b1; f_value = read_error_beat_i[32 +: 32]; end
     if (f_word == 10'h05c) begin f_held = 1'b1; f_value = read_device_status_i[0 +: 32]; end
     if (f_word == 10'h05d) begin f_held = 1'b1; f_value = read_device_status_i[32 +: 32]; end
-    if (f_word == 10'h05e) begin f_w1p = 1'b1; f_pulse = read_flush_control_valid_o; f_order = read_flush_control_o; end
+    if (f_word == 10'h05e) begin
+      f_w1p = 1'b1; f_pulse = read_flush_control_valid_o; f_order = read_flush_control_o;
+    end
     if (f_word == 10'h05f) begin f_value = read_flush_status_i; end
     if (f_word == 10'h060) begin f_held = 1'b1; f_value = read_dropped_beats_i[0 +: 32]; end
     if (f_word == 10'h061) begin f_held = 1'b1; f_value = read_dropped_beats_i[32 +: 32]; end
@@ -451,8 +494,36 @@ module nvs_registers #(
       if (f_word == 10'(32'h08a + 64*d)) begin f_value = drive_commands_i[32*d +: 32]; end
       if (f_word == 10'(32'h08b + 64*d)) begin f_value = drive_doorbells_i[32*d +: 32]; end
       if (f_word == 10'(32'h08c + 64*d)) begin f_value = drive_protocol_errors_i[32*d +: 32]; end
-      if (f_word == 10'(32'h08d + 64*d)) begin f_w1p = 1'b1; f_pulse = drive_control_valid_o[d]; f_order = drive_control_o[32*d +: 32]; end
+      if (f_word == 10'(32'h08d + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_control_valid_o[d]; f_order = drive_control_o[32*d +: 32];
+      end
       if (f_word == 10'(32'h08e + 64*d)) begin f_value = drive_lost_i[32*d +: 32]; end
+      if (f_word == 10'(32'h090 + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw0_valid_o[d]; f_order = drive_pass_dw0_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h091 + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw1_valid_o[d]; f_order = drive_pass_dw1_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h09a + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw10_valid_o[d]; f_order = drive_pass_dw10_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h09b + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw11_valid_o[d]; f_order = drive_pass_dw11_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h09c + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw12_valid_o[d]; f_order = drive_pass_dw12_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h09d + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw13_valid_o[d]; f_order = drive_pass_dw13_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h09e + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw14_valid_o[d]; f_order = drive_pass_dw14_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h09f + 64*d)) begin
+        f_w1p = 1'b1; f_pulse = drive_pass_dw15_valid_o[d]; f_order = drive_pass_dw15_o[32*d +: 32];
+      end
+      if (f_word == 10'(32'h0a0 + 64*d)) begin f_value = drive_pass_status_i[32*d +: 32]; end
+      if (f_word == 10'(32'h0a1 + 64*d)) begin f_value = drive_pass_result_i[32*d +: 32]; end
     end
   end
 

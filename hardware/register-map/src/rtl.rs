@@ -304,7 +304,11 @@ fn words(bank: &Bank, signals: &[Signal<'_>]) -> String {
                 Access::Ro | Access::Constant => format!("f_value = {value};"),
             };
             let hit = signal.is_addressed("f_word", low);
-            let _ = writeln!(body, "if ({hit}) begin {facts} end");
+            let (open, close) = match register.access {
+                Access::W1p => ("\n  ", "\n"),
+                _ => (" ", " "),
+            };
+            let _ = writeln!(body, "if ({hit}) begin{open}{facts}{close}end");
         }
     }
     match bank.is_per_drive() {

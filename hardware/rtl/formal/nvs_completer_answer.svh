@@ -85,6 +85,9 @@ logic [31:0]             f_blocks_q, f_blocks_before_q, f_nsid_q, f_cdw10_q, f_c
 logic [39:0]             f_prp1_q;
 logic [7:0]              f_opcode_q;
 logic [15:0]             f_cid_q;
+logic                    f_pass_admin_q, f_pass_flush_q;
+logic [1:0]              f_pass_part_q;
+logic [DataWidth-1:0]    f_pass_word_q;
 always_ff @(posedge clk_i) begin
   f_moved_q      <= rst_ni && move;
   f_last_q       <= f_beat_q == head_len_i;
@@ -116,6 +119,10 @@ always_ff @(posedge clk_i) begin
   f_prp1_q       <= admin_prp1_i;
   f_opcode_q     <= admin_opcode_i;
   f_cid_q        <= admin_cid_i;
+  f_pass_admin_q <= pass_admin_i;
+  f_pass_flush_q <= pass_flush_i;
+  f_pass_part_q  <= pass_part_o;
+  f_pass_word_q  <= pass_word_i;
 end
 
 logic f_in_admin, f_in_queue, f_in_lists, f_replay;
@@ -153,6 +160,10 @@ assign f_slot  = f_replay ? f_slots_q[SlotWidth +: SlotWidth] : f_slots_q[0 +: S
 assign f_tag   = f_replay ? f_tags_q[TagWidth +: TagWidth] : f_tags_q[0 +: TagWidth];
 assign f_of_page = f_replay ? f_pages_q[PageWidth +: PageWidth] : f_pages_q[0 +: PageWidth];
 assign f_flush = f_replay ? f_flush_q[1] : f_flush_q[0];
+// A command that is passed through, instead of an admin command or a flush of recordings.
+logic f_passed;
+assign f_passed = f_in_admin ? f_pass_admin_q : f_in_queue && f_pass_flush_q && f_flush && !f_replay;
+always_comb if (rst_ni && f_passed) assert (dev_r_data_o == f_pass_word_q && f_pass_part_q == 2'(f_at_q[5:0] >> BeatShift));
 // The record was looked up for this entry.
 always_comb if (rst_ni && f_in_queue) begin
   assert (f_made_index_q[0 +: IndexWidth] == f_at_q[MadeWidth-1:6] && f_made_index_q[IndexWidth +: IndexWidth] == f_at_q[MadeWidth-1:6]);
@@ -163,7 +174,7 @@ for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
   assign f_quarter = f_at_q[5:4] + 2'(q);
   assign f_part    = dev_r_data_o[128*q +: 128];
   always_comb if (rst_ni) begin
-    if (f_in_queue) begin
+    if (f_in_queue && !f_passed) begin
       case (f_quarter)
         2'd0: assert (f_part == {64'h0, Namespace, f_flush ? 16'(Entries / 2) : 16'(f_tag), 8'h00, f_flush ? 8'h00 : f_replay ? 8'h02 : 8'h01});
         2'd1: begin
@@ -177,7 +188,7 @@ for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
         end
       endcase
     end
-    if (f_in_admin) begin
+    if (f_in_admin && !f_passed) begin
       case (f_quarter)
         2'd0: assert (f_part == {64'h0, f_nsid_q, f_cid_q, 8'h00, f_opcode_q});
         2'd1: assert (f_part == {f_prp1_q == '0 ? 64'h0 : BusBase + f_prp1_q, 64'h0});

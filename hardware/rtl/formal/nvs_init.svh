@@ -21,7 +21,7 @@ assign f_open = access_q && !req_q;
 // The cycle before.
 logic        f_past_q = 1'b0, f_before_q = 1'b0;  // there was one without reset; two
 logic        f_waiting_q, f_write_q, f_ready_q = 1'b0, f_end_q, f_req_q, f_failed_q, f_link_q, f_link2_q, f_begun_q, f_late_q;
-logic        f_expired_q = 1'b0;
+logic        f_expired_q = 1'b0, f_pass_q = 1'b0;
 logic [31:0] f_addr_q, f_data_q;
 logic [5:0]  f_step_q;
 always_ff @(posedge clk_i) begin
@@ -34,6 +34,7 @@ always_ff @(posedge clk_i) begin
   f_step_q    <= step_q;
   f_ready_q   <= rst_ni && ready_o;
   f_end_q     <= !link_up_i || restart_i || reset_i || shutdown_i;
+  f_pass_q    <= rst_ni && step_q == StepPass;
   f_req_q     <= req_valid_o;
   f_failed_q  <= failed_q;
   f_link_q    <= link_up_i;
@@ -53,7 +54,7 @@ always_comb if (rst_ni) begin
   if (access_q) assert (is_write || is_read || (is_admin && part_q != Wait));
   assert (part_q != 2'd3);
   if (!is_admin) assert (part_q == Tail);
-  assert (step_q <= StepRelease);
+  assert (step_q <= StepPass);
   if (cqe_q) assert (is_admin && part_q != Head);
 end
 
@@ -61,7 +62,8 @@ always_comb if (rst_ni && f_past_q) begin
   // A request is stable until it is taken.
   if (f_waiting_q) assert (req_valid_o && req_write_o == f_write_q && req_addr_o == f_addr_q && req_data_o == f_data_q);
   // Steps in order; back only to the first one, and that when it was asked for.
-  assert (step_q == f_step_q || (step_q == f_step_q + 6'd1 && f_step_q != StepDown) || ((step_q == StepLink || in_reset) && f_begun_q)
+  assert (step_q == f_step_q || (step_q == f_step_q + 6'd1 && f_step_q != StepDown && f_step_q < StepRelease) ||
+          (f_step_q == StepReady && step_q == StepPass) || (f_step_q == StepPass && step_q == StepReady) || ((step_q == StepLink || in_reset) && f_begun_q)
        || (step_q == StepLink && (f_step_q == StepHold || f_step_q == StepRelease)));
   // A failed sequencer and one whose link was seen down begin no access. (One may begin in the cycle in which the link fails.)
   if (req_valid_o && !f_req_q) assert (!f_failed_q);
@@ -82,17 +84,21 @@ logic [3:0]  f_rung_q = '0, f_done_q = '0, f_acknowledged_q = '0;
 logic [31:0] f_head;
 logic        f_completion;
 assign f_head = 32'h1000_1000 + (32'd4 << doorbell_stride_o);
-assign f_completion = admin_cqe_valid_i && f_rung_q != f_done_q && admin_cqe_cid_i == 16'd32 + 16'(f_done_q) &&
-                      admin_cqe_index_i == f_done_q[0] && admin_cqe_phase_i == !f_done_q[1] && admin_cqe_status_i[10:0] == '0;
+// The commands behind the eighth are those of the software; the counts go on modulo 4 from there, that is from 8 to 11.
+assign f_completion = admin_cqe_valid_i && f_rung_q != f_done_q && admin_cqe_cid_i == (f_done_q[3] ? 16'd47 : 16'd32 + 16'(f_done_q)) &&
+                      admin_cqe_index_i == f_done_q[0] && admin_cqe_phase_i == !f_done_q[1] && (f_done_q[3] || admin_cqe_status_i[10:0] == '0);
+function automatic logic [3:0] f_next(input logic [3:0] count);
+  f_next = count == 4'd11 ? 4'd8 : count + 4'd1;
+endfunction
 always_ff @(posedge clk_i) begin
   if (!rst_ni || step_q == StepLink || in_reset) begin
     f_rung_q         <= '0;
     f_done_q         <= '0;
     f_acknowledged_q <= '0;
   end else begin
-    if (req_valid_o && req_ready_i && req_write_o && req_addr_o == FTail) f_rung_q <= f_rung_q + 1'b1;
-    if (req_valid_o && req_ready_i && req_write_o && req_addr_o == f_head) f_acknowledged_q <= f_acknowledged_q + 1'b1;
-    if (f_completion) f_done_q <= f_done_q + 1'b1;
+    if (req_valid_o && req_ready_i && req_write_o && req_addr_o == FTail) f_rung_q <= f_next(f_rung_q);
+    if (req_valid_o && req_ready_i && req_write_o && req_addr_o == f_head) f_acknowledged_q <= f_next(f_acknowledged_q);
+    if (f_completion) f_done_q <= f_next(f_done_q);
   end
 end
 
@@ -103,12 +109,13 @@ always_comb if (rst_ni && f_wrong_q) assert (!live);
 
 logic [3:0] f_command;  // of the step
 logic       f_running;  // a bring-up goes on
-assign f_command = step_q < StepController ? 4'd0 : step_q > StepSq2 ? 4'd8 : {1'b0, step_q[2:0]};
+assign f_command = step_q < StepController ? 4'd0 : step_q > StepSq2 ? {2'b10, place_q} : {1'b0, step_q[2:0]};
 assign f_running = rst_ni && live && step_q != StepLink && !in_reset;
 always_comb if (f_running) begin
-  assert (f_rung_q == f_command + 4'(is_admin && (part_q != Tail || f_open)));
-  assert (f_done_q == f_command + 4'(is_admin && (cqe_q || part_q == Head)));
-  assert (f_acknowledged_q == f_command + 4'(is_admin && part_q == Head && f_open));
+  assert (f_rung_q == (is_admin && (part_q != Tail || f_open) ? f_next(f_command) : f_command));
+  assert (f_done_q == (is_admin && (cqe_q || part_q == Head) ? f_next(f_command) : f_command));
+  assert (f_acknowledged_q == (is_admin && part_q == Head && f_open ? f_next(f_command) : f_command));
+  assert (place_q == f_command[1:0]);
   if (cqe_q) assert (part_q == Wait || f_open);
 end
 
@@ -133,28 +140,34 @@ always_comb begin
 end
 always_comb if (f_running && req_valid_o) begin
   if (req_addr_o == FTail) begin
-    assert (req_write_o && req_data_o == 32'(!f_rung_q[0]) && f_rung_q < 4'd8 && f_rung_q == f_acknowledged_q);
+    assert (req_write_o && req_data_o == 32'(!f_rung_q[0]) && f_rung_q == f_acknowledged_q);
+    assert (f_rung_q[3] == pass_busy_o);
+  end
+  if (req_addr_o == FTail && !f_rung_q[3]) begin
     assert (admin_opcode_o == f_opcode && admin_cid_o == 16'd32 + 16'(f_rung_q) && admin_cdw10_o == f_cdw10 && admin_cdw11_o == f_cdw11);
     assert (admin_prp1_o == (f_prp1 == '0 ? 40'h0 : 40'h80_0000_0000 + 40'(f_prp1)));
     assert (admin_nsid_o == ((f_rung_q == 4'd1 || f_rung_q == 4'd2) ? Namespace : 32'd0));
   end
-  if (req_addr_o == f_head) assert (req_write_o && req_data_o == 32'(f_done_q[0]) && f_done_q == f_acknowledged_q + 4'd1);
+  if (req_addr_o == f_head) assert (req_write_o && req_data_o == 32'(f_done_q[0]) && f_done_q == f_next(f_acknowledged_q));
   // No other doorbell.
   if (req_addr_o >= 32'h1000_1000 && !req_addr_o[31]) assert (req_addr_o == FTail || req_addr_o == f_head);
 end
 
-// Ready: all commands succeeded, what the drive reported is usable, and the queues were cleared since it was ready before.
+// Ready: all commands succeeded, what the drive reported is usable, and the queues were cleared since it was ready before, or only a
+// command of the software was executed.
 logic f_used_q = 1'b0;
-always_ff @(posedge clk_i) f_used_q <= rst_ni && (ready_o || (f_used_q && !clear_o));
+always_ff @(posedge clk_i) f_used_q <= rst_ni && step_q != StepPass && (ready_o || (f_used_q && !clear_o));
 always_comb if (rst_ni) begin
   if (ready_o && !f_ready_q) assert (!f_used_q);
-  if (ready_o) assert (f_done_q == 4'd8 && f_acknowledged_q == 4'd8 && doorbells_enable_o && !failed_q);
+  if (ready_o) assert (f_done_q[3] && f_acknowledged_q[3] && doorbells_enable_o && !failed_q);
+  if (ready_o && step_q == StepReady) assert (f_done_q == f_acknowledged_q && f_rung_q == f_done_q);
   if (ready_o) assert (max_transfer_pages_o != 16'd1 && (max_transfer_pages_o & (max_transfer_pages_o - 1'b1)) == '0);
   if (ready_o) assert ((block_512_q || block_4096_q) && !metadata_q);
   if (ready_o) assert (cap_o[15:0] >= 16'(Entries - 1) && cap_o[37] && cap_o[51:48] == '0);
   // Steps towards it.
-  if (ready_q) assert (step_q == StepReady || step_q == StepShutdown || begin_q);
-  if (ready_o) assert (step_q == StepReady && !failed_q);
+  if (ready_q) assert (step_q == StepReady || step_q == StepShutdown || (step_q == StepPass && !f_pass_q) || begin_q);
+  if (ready_o) assert (!failed_q);
+  if (pass_done_o) assert (f_done_q[3] && f_done_q == f_acknowledged_q && f_done_q == f_rung_q);
   if (f_running && step_q == StepAqa) assert (clear_o || !f_used_q);
   if (f_running && step_q > StepAqa && step_q < StepReady) assert (!f_used_q);
   if (f_running && step_q == StepReady && !ready_o && !shutting_q) assert (!f_used_q);

@@ -48,6 +48,16 @@
 //! | 0x30 | `PROTOCOL_ERRORS` | 32 | events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none |
 //! | 0x34 | `CONTROL` | 32 | write 1 to act |
 //! | 0x38 | `LOST` | 32 | why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt |
+//! | 0x40 | `PASS_DW0` | 32 | opcode and queue of a command of the software |
+//! | 0x44 | `PASS_DW1` | 32 | its namespace (NSID) |
+//! | 0x68 | `PASS_DW10` | 32 | its command dword 10 |
+//! | 0x6c | `PASS_DW11` | 32 | its command dword 11 |
+//! | 0x70 | `PASS_DW12` | 32 | its command dword 12 |
+//! | 0x74 | `PASS_DW13` | 32 | its command dword 13 |
+//! | 0x78 | `PASS_DW14` | 32 | its command dword 14 |
+//! | 0x7c | `PASS_DW15` | 32 | its command dword 15 |
+//! | 0x80 | `PASS_STATUS` | 32 | state of the command of the software |
+//! | 0x84 | `PASS_RESULT` | 32 | with DONE: dword 0 of its completion entry |
 
 use super::{ControlBits, Register, RegisterField, StatusBits};
 
@@ -190,18 +200,54 @@ pub mod drive {
     pub const CONTROL_SHUTDOWN: RegisterField = RegisterField::new(1, 1);
     /// `CONTROL`, bit 2: clear LOST, and with it the interrupt.
     pub const CONTROL_ACKNOWLEDGE: RegisterField = RegisterField::new(2, 2);
+    /// `CONTROL`, bit 3: send the command in PASS_DW*, unless one is under way.
+    pub const CONTROL_PASS: RegisterField = RegisterField::new(3, 3);
     /// Why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt; read only.
     pub const LOST: Register = Register::new(0x38, 32);
     /// `LOST`, bit 0: the link went down, without RESTART.
     pub const LOST_LINK: RegisterField = RegisterField::new(0, 0);
-    /// `LOST`, bit 1: a command was not completed in COMMAND_TIMEOUT.
+    /// `LOST`, bit 1: a command was late: COMMAND_TIMEOUT, 10 s for admin commands.
     pub const LOST_LATE: RegisterField = RegisterField::new(1, 1);
     /// `LOST`, bit 2: controller fatal status (CSTS.CFS).
     pub const LOST_FATAL: RegisterField = RegisterField::new(2, 2);
     /// `LOST`, bit 3: CSTS reads as ones.
     pub const LOST_ONES: RegisterField = RegisterField::new(3, 3);
-    /// `LOST`, bit 4: a doorbell or a read of CSTS had an error, or no answer in time.
+    /// `LOST`, bit 4: an access to its registers failed, or an admin completion was wrong.
     pub const LOST_ACCESS: RegisterField = RegisterField::new(4, 4);
+    /// Opcode and queue of a command of the software; reads as 0.
+    pub const PASS_DW0: Register = Register::new(0x40, 32);
+    /// `PASS_DW0`, bits 7:0: opcode; its bits 1:0: data 01b to the drive, 10b from it.
+    pub const PASS_DW0_OPCODE: RegisterField = RegisterField::new(7, 0);
+    /// `PASS_DW0`, bit 31: I/O queue 1 instead of the admin queue.
+    pub const PASS_DW0_IO: RegisterField = RegisterField::new(31, 31);
+    /// Its namespace (NSID); reads as 0.
+    pub const PASS_DW1: Register = Register::new(0x44, 32);
+    /// Its command dword 10; reads as 0.
+    pub const PASS_DW10: Register = Register::new(0x68, 32);
+    /// Its command dword 11; reads as 0.
+    pub const PASS_DW11: Register = Register::new(0x6c, 32);
+    /// Its command dword 12; reads as 0.
+    pub const PASS_DW12: Register = Register::new(0x70, 32);
+    /// Its command dword 13; reads as 0.
+    pub const PASS_DW13: Register = Register::new(0x74, 32);
+    /// Its command dword 14; reads as 0.
+    pub const PASS_DW14: Register = Register::new(0x78, 32);
+    /// Its command dword 15; reads as 0.
+    pub const PASS_DW15: Register = Register::new(0x7c, 32);
+    /// State of the command of the software; read only.
+    pub const PASS_STATUS: Register = Register::new(0x80, 32);
+    /// `PASS_STATUS`, bit 0: It is under way; a session is refused meanwhile..
+    pub const PASS_STATUS_BUSY: RegisterField = RegisterField::new(0, 0);
+    /// `PASS_STATUS`, bit 1: The drive has completed it..
+    pub const PASS_STATUS_DONE: RegisterField = RegisterField::new(1, 1);
+    /// `PASS_STATUS`, bit 2: It was not sent: session, drive not ready, or data both ways..
+    pub const PASS_STATUS_REFUSED: RegisterField = RegisterField::new(2, 2);
+    /// `PASS_STATUS`, bit 3: The drive was lost before it completed it..
+    pub const PASS_STATUS_LOST: RegisterField = RegisterField::new(3, 3);
+    /// `PASS_STATUS`, bits 30:16: With DONE: status without the phase, 0 for success..
+    pub const PASS_STATUS_STATUS_FIELD: RegisterField = RegisterField::new(30, 16);
+    /// With DONE: dword 0 of its completion entry; read only.
+    pub const PASS_RESULT: Register = Register::new(0x84, 32);
 }
 
 impl ControlBits {
