@@ -72,11 +72,13 @@ fn register_of(out: &mut String, register: &Register) {
     let _ = writeln!(out, "    }} {} @ {:#04x};", register.name, register.offset);
 }
 
-/// Bits of a register that acts are pulses.
+/// Bits of a register that acts are pulses, where it has no field of several bits: that is a value.
 fn field_of(out: &mut String, register: &Register, field: &Field) {
-    let (pulse, reset) = match register.access {
-        Access::W1p => (" singlepulse;", " = 0"),
-        _ => ("", ""),
+    let mut fields = register.fields.iter();
+    let acts = register.access == Access::W1p && fields.all(|f| f.high() == f.low());
+    let (pulse, reset) = match acts {
+        true => (" singlepulse;", " = 0"),
+        false => ("", ""),
     };
     let _ = writeln!(
         out,
