@@ -65,6 +65,8 @@ always_comb if (rst_ni && f_past_q) begin
   assert (step_q == f_step_q || (step_q == f_step_q + 6'd1 && f_step_q != StepDown && f_step_q < StepRelease) ||
           (f_step_q == StepReady && step_q == StepPass) || (f_step_q == StepPass && step_q == StepReady) || ((step_q == StepLink || in_reset) && f_begun_q)
        || (step_q == StepLink && (f_step_q == StepHold || f_step_q == StepRelease)));
+  // A drive that fails with a command of the software is brought up again.
+  if (f_pass_q && !f_failed_q) assert (!failed_q);
   // A failed sequencer and one whose link was seen down begin no access. (One may begin in the cycle in which the link fails.)
   if (req_valid_o && !f_req_q) assert (!f_failed_q);
   if (req_valid_o && !f_req_q && f_before_q) assert (f_link2_q || in_reset);
@@ -117,6 +119,8 @@ always_comb if (f_running) begin
   assert (f_acknowledged_q == (is_admin && part_q == Head && f_open ? f_next(f_command) : f_command));
   assert (place_q == f_command[1:0]);
   if (cqe_q) assert (part_q == Wait || f_open);
+  // The right completion is no reason to fail, whatever its status if the command is the software's.
+  if (f_completion) assert (!cqe_bad);
 end
 
 // What the drive fetches after the n-th tail doorbell, and the values of the doorbells.
