@@ -271,8 +271,13 @@ impl ShiftRegister {
     }
 
     pub(super) fn reset(&mut self, seed: u64) {
+        let ones = (self.top << 1) - 1;
         self.drawn = 0;
-        self.last = seed & ((self.top << 1) - 1);
+        // The register never leaves this state. fio ends with an error instead (`lfsr_reset`).
+        self.last = match seed & ones {
+            last if last == ones => 0,
+            last => last,
+        };
     }
 
     pub(super) fn next(&mut self) -> Option<u64> {

@@ -33,3 +33,16 @@ fn a_shift_register_draws_every_block_once() {
         assert!(drawn.into_iter().eq(0..blocks), "{blocks}");
     }
 }
+
+/// The state of ones is no part of the register's cycle: drawing from it would not end.
+#[test]
+fn a_register_draws_each_block_once_from_any_seed() {
+    for blocks in [1, 6, 7, 8, 100] {
+        for seed in [0, 3, 7, 15, 127, u64::MAX] {
+            let mut register = ShiftRegister::new(blocks, seed);
+            let mut drawn: Vec<u64> = std::iter::from_fn(|| register.next()).collect();
+            drawn.sort_unstable();
+            assert_eq!(drawn, (0..blocks).collect::<Vec<_>>(), "{blocks} {seed}");
+        }
+    }
+}
