@@ -37,8 +37,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "Results of fio",
         format!(
             "{count} files of JSON that fio wrote, {THREADS} threads without `group_reporting`, \
-             into one run folder with the hash of each file.\nThe peer is Python's `json.load` of the same \
-             files, without its start, in turn."
+             into one run folder with the hash of each file.\nThe peer is Python's `json.load` \
+             of the same files, without its start, in turn."
         ),
     );
     let folder = tempfile::tempdir()?;

@@ -171,7 +171,7 @@ fn a_namespace_is_prepared_to_steady_state() {
 #[test]
 fn iocost_agrees_with_the_commands_of_the_kernels_script() {
     const WITHIN: f64 = 0.05;
-    // A run of 5 s has 12 writes of 4 MiB at this limit, of which the limiter lets the first through.
+    // In 5 s there are 12 writes of 4 MiB, the first of which the limiter lets through.
     const RUNTIME: &str = "10s";
     let Some(setup) = Setup::new() else { return };
     let mut guest = setup

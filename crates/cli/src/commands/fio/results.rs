@@ -64,10 +64,13 @@ pub(super) fn show(
                 ([only], true) => json::job(run, cells, only),
                 _ => json::suite(run),
             };
-            let text = text()?;
+            let text = match output.json {
+                true => String::new(),
+                false => text()?,
+            };
             output.show(|| text, json)?;
         }
-        false => write_formats(run, &of_fio, line, &text()?)?,
+        false => write_formats(run, &of_fio, line, text)?,
     }
     logs?;
     written
@@ -78,7 +81,7 @@ fn write_formats(
     run: &Run,
     of_fio: &FioRun<'_>,
     line: &CommandLine,
-    text: &str,
+    text: impl Fn() -> anyhow::Result<String>,
 ) -> anyhow::Result<()> {
     let mut document = Vec::new();
     let formats = match line.formats.as_slice() {
@@ -88,7 +91,7 @@ fn write_formats(
     for format in formats {
         let other = match format {
             Format::Normal => {
-                document.extend_from_slice(printable_lines(text).as_bytes());
+                document.extend_from_slice(printable_lines(&text()?).as_bytes());
                 continue;
             }
             Format::Json => FioOutput::Json,

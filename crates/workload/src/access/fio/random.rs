@@ -273,7 +273,7 @@ impl ShiftRegister {
     pub(super) fn reset(&mut self, seed: u64) {
         let ones = (self.top << 1) - 1;
         self.drawn = 0;
-        // The register never leaves this state. fio ends with an error instead (`lfsr_reset`).
+        // The register never leaves a state of ones. fio 3.33 ends such a job without an I/O.
         self.last = match seed & ones {
             last if last == ones => 0,
             last => last,
