@@ -521,3 +521,47 @@ fn logs_of_histograms() {
     assert!((288..292).contains(&latency.p50), "{latency:?}");
     assert!((49_500..=50_500).contains(&latency.max), "{latency:?}");
 }
+
+/// As fio prints it: a line per member, ` : ` between key and value.
+fn as_printed(document: &str) -> String {
+    let value: Value = serde_json::from_str(document).unwrap();
+    let text = serde_json::to_string_pretty(&value).unwrap();
+    text.replace("\": ", "\" : ")
+}
+
+#[test]
+fn what_is_cut_before_parsing_changes_nothing() {
+    let mut reads = side(100_000, 71_000.0);
+    reads["slat_ns"] = json!({ "min": 1, "odd } \" : {\n \"sync": "}\n  }" });
+    // Members that follow a number of I/Os of 0 are not read, whatever they say.
+    let unused =
+        json!({ "io_bytes": 7, "runtime": 30_000, "total_ios": 0, "zz": { "lat_ns": {} } });
+    let entry = |name: &str, pairs: [&Value; 2]| {
+        json!({
+            "jobname": name, "job options": { "sync": "1" }, "groupid": 0,
+            "read": pairs[0], "write": pairs[1], "trim": unused, "usr_cpu": 5.0, "sys_cpu": 1.5,
+            "sync": { "total_ios": 0, "lat_ns": { "min": 0 } },
+            "latency_ns": { "2": 0.0 }, "latency_us": {}, "latency_ms": { "2": { "{": [{}] } },
+        })
+    };
+    let writes = side(3, 9_000.0);
+    let entries = [
+        entry("a", [&reads, &unused]),
+        entry("{", [&unused, &writes]),
+        entry("c", [&reads, &writes]),
+        entry("none", [&unused, &unused]),
+    ];
+    let compact = document(&direct(), &entries);
+    let printed = as_printed(&compact);
+    assert!(printed.contains("\"sync\" : {\n"), "{printed}");
+    let jobs = |text: &str| format!("{:?}", jobs_of(text, &Options::default()));
+    assert_eq!(jobs(&printed), jobs(&compact));
+    // Twice in a file with other lines around, with other line ends, and with a brace where fio
+    // has none, so that too little is cut.
+    let twice = format!("a \"sync\" : {{\n}}\n{printed}\n\"x\" : {{\n{printed}\n");
+    assert_eq!(jobs(&twice), jobs(&format!("{compact}\n{compact}")));
+    assert_eq!(jobs(&printed.replace('\n', "\r\n")), jobs(&compact));
+    let odd = printed.replace("\"min\" : 0\n", "\"min\" : {\n      }\n");
+    assert_ne!(odd, printed);
+    assert_eq!(jobs(&odd), jobs(&compact));
+}

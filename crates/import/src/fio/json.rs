@@ -18,6 +18,7 @@ use crate::{Direction, Job, Note, Parsed, judge};
 
 mod number;
 mod side;
+mod unread;
 
 use number::{Bins, Percentiles, count, real};
 use side::Side;
@@ -107,7 +108,10 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(text),
     };
-    let (mut parsed, mut problem) = documents(&text, assumed);
+    let (mut parsed, mut problem) = documents(&unread::cut(&text), assumed);
+    if problem.is_some() {
+        (parsed, problem) = documents(&text, assumed);
+    }
     if problem.is_some()
         && let Some(text) = with_numbers(&text)
     {
