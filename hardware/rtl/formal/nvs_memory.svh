@@ -126,6 +126,19 @@ always_comb if (rst_ni) begin
   for (integer m = 0; m < Masters; m++) if (f_r_waiting_q[m]) assert (r_valid_o[m] && {r_data_o, r_last_o, r_error_o} == f_r_old_q);
 end
 
+// A beat that is not given to the output queue stays the next one of its master.
+logic [Masters-1:0]            f_beat_waiting_q = '0;
+logic [WriteWidth*Masters-1:0] f_beat_old_q;
+always_ff @(posedge clk_i) begin
+  f_beat_waiting_q <= rst_ni ? beat_valid & ~beat_go : '0;
+  f_beat_old_q     <= beat;
+end
+always_comb if (rst_ni) begin
+  for (integer m = 0; m < Masters; m++) begin
+    if (f_beat_waiting_q[m]) assert (beat_valid[m] && beat[WriteWidth*m +: WriteWidth] == f_beat_old_q[WriteWidth*m +: WriteWidth]);
+  end
+end
+
 // Full rate: while all masters have addresses and data and memory takes them, a beat leaves per cycle.
 logic [2:0] f_flow_q = '0;
 always_ff @(posedge clk_i) begin
