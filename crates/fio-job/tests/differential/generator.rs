@@ -324,6 +324,10 @@ impl JobText {
         self.has(section, "numjobs")
     }
 
+    pub fn is_zoned(&self, section: usize) -> bool {
+        self.has(section, "zonemode=zbd")
+    }
+
     pub fn ends_by_time(&self, section: usize) -> bool {
         self.has(section, "time_based")
     }
@@ -440,18 +444,6 @@ impl Draw {
         }
         let names = |option: &String, name: &str| option.starts_with(name);
         let has = |options: &[String], name| options.iter().any(|option| names(option, name));
-        // fio ends a random job early where a run or a sequential I/O comes to the end of a part.
-        if is_part && rw.starts_with("rand") {
-            // Where a size is longer than what is left, fio reads memory behind its map.
-            let apart = ["percentage_random", "rw_seq", "bs_is_seq_rand"];
-            self.options
-                .retain(|option| !apart.iter().any(|name| names(option, name)));
-            for option in &mut self.options {
-                if names(option, "rw=") {
-                    *option = format!("rw={rw}");
-                }
-            }
-        }
         // Clones share a log, which stays readable while each writes no more than a buffer of it.
         if has(&self.options, "numjobs") {
             let apart = [
@@ -472,6 +464,19 @@ impl Draw {
             true => self.further(file_bytes),
             false => Vec::new(),
         };
+        // fio ends a random job early where a run or a sequential I/O comes to the end of a part.
+        let is_part = is_part || !further.is_empty() && has(&self.options, "filesize");
+        if is_part && rw.starts_with("rand") {
+            // Where a size is longer than what is left, fio reads memory behind its map.
+            let apart = ["percentage_random", "rw_seq", "bs_is_seq_rand"];
+            self.options
+                .retain(|option| !apart.iter().any(|name| names(option, name)));
+            for option in &mut self.options {
+                if names(option, "rw=") {
+                    *option = format!("rw={rw}");
+                }
+            }
+        }
         Section {
             file_bytes,
             further,

@@ -8,6 +8,7 @@
 mod generator;
 mod recorded;
 mod totals;
+mod turns;
 
 use std::path::Path;
 use std::process::Command;
@@ -63,8 +64,29 @@ fn run_fio(folder: &Path, text: &JobText) -> Option<bool> {
     match output.status.code() {
         // 128 + SIGKILL, of a fio that does not end by SIGTERM.
         Some(124 | 137) => None,
-        code => Some(code == Some(0)),
+        // A shift register of ones ends a job of fio without a failure.
+        code => {
+            let said = std::fs::read_to_string(folder.join("out")).unwrap_or_default();
+            Some(code == Some(0) && !said.contains("failed initializing LFSR"))
+        }
     }
+}
+
+/// Behind the last zone fio 3.33 takes what is there in memory for the begin of a further one
+/// (`setup_zbd_zone_mode`), and where it is a small number, sequential writes go on there.
+fn goes_on_behind_zones(folder: &Path) -> bool {
+    let output = Command::new("timeout")
+        .args(["-k", "2", "20", "fio", "job.fio", "--debug=zbd"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let jumps = said.lines().filter_map(|line| {
+        let places = line.split_once("to zone end: (")?.1.split_once(')')?.0;
+        let (from, to) = places.split_once(" -> ")?;
+        Some(to.parse::<u64>().ok()? < from.parse().ok()?)
+    });
+    jumps.into_iter().any(|goes_back| goes_back)
 }
 
 #[derive(Default)]
@@ -72,6 +94,7 @@ struct Outcome {
     compared: AtomicU64,
     refused_by_fio: AtomicU64,
     too_long: AtomicU64,
+    beside_zones: AtomicU64,
     differences: Mutex<Vec<String>>,
 }
 
@@ -111,6 +134,10 @@ fn compare(seed: u64, outcome: &Outcome) {
             own.truncate(both);
             theirs.truncate(both);
         }
+        if own != theirs && text.is_zoned(section) && goes_on_behind_zones(folder.path()) {
+            count(&outcome.beside_zones);
+            return;
+        }
         if own != theirs {
             let both = own.iter().zip(&theirs);
             let at = both.take_while(|(own, theirs)| own == theirs).count();
@@ -146,7 +173,8 @@ fn fio_and_assay_do_the_same() {
     }
     if let Ok(seed) = std::env::var("ASSAY_FIO_SEED") {
         let seed = seed.parse().unwrap();
-        println!("{}", JobText::of_seed(seed).for_fio());
+        let text = JobText::of_seed(seed);
+        println!("{}\n{:?}", text.for_fio(), text.files());
         let outcome = Outcome::default();
         compare(seed, &outcome);
         assert_eq!(
@@ -180,9 +208,15 @@ fn fio_and_assay_do_the_same() {
         8
     };
     let differences = outcome.differences.into_inner().unwrap();
-    let [compared, refused, long] =
-        [outcome.compared, outcome.refused_by_fio, outcome.too_long].map(AtomicU64::into_inner);
+    let [compared, refused, long, beside] = [
+        outcome.compared,
+        outcome.refused_by_fio,
+        outcome.too_long,
+        outcome.beside_zones,
+    ]
+    .map(AtomicU64::into_inner);
     println!("{compared} compared, {refused} refused by fio, {long} took it too long");
+    println!("{beside} of them in memory behind fio's zones");
     assert!(
         differences.is_empty(),
         "{} of {files} differ:\n{}",

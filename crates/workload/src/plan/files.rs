@@ -5,7 +5,7 @@ use assay_device::session::TargetProperties;
 
 use super::PlanError;
 use super::checks::invalid;
-use super::ordered::{Order, area, check_part, part_of};
+use super::ordered::{Order, area, check_offset, part_of};
 use crate::access::Region;
 use crate::access::fio::{Extent, FioAccess, FioArea, FioFile, FioFiles, Service};
 use crate::options::JobOptions;
@@ -91,7 +91,7 @@ fn file_area(
     let mut pass_bytes = 0;
     for worker in 0..options.numjobs.unwrap_or(1).max(1) {
         let part = part_of(&of_area, worker, &own)?;
-        check_part(options, &own, access, part)?;
+        check_offset(options, &own, part)?;
         if worker == 0 {
             pass_bytes = part.pass_bytes;
         }

@@ -443,21 +443,29 @@ pub(super) fn part_of(
     })
 }
 
-pub(super) fn check_part(
+pub(super) fn check_offset(
     options: &JobOptions,
     target: &TargetProperties,
-    access: &FioAccess,
     part: FioPart,
 ) -> Result<(), PlanError> {
-    if options.direct.unwrap_or(true) {
-        aligned(target, "offset", part.offset_bytes, target.min_io_bytes)?;
+    match options.direct.unwrap_or(true) {
+        true => aligned(target, "offset", part.offset_bytes, target.min_io_bytes),
+        false => Ok(()),
     }
-    match part.pass_bytes < access.least_bytes() {
+}
+
+/// A block fits into what a pass goes over, of all files together.
+pub(super) fn check_pass(
+    target: &TargetProperties,
+    access: &FioAccess,
+    area_bytes: u64,
+) -> Result<(), PlanError> {
+    match area_bytes < access.least_bytes() {
         true => Err(PlanError::BlockTooLarge {
             drive: target.name.clone(),
             block_bytes: access.least_bytes() as u32,
             area: "the area",
-            area_bytes: part.pass_bytes,
+            area_bytes,
         }),
         false => Ok(()),
     }
@@ -484,7 +492,8 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         return Err(refused(target, OTHER_ORDER));
     }
     for part in [first, last] {
-        check_part(options, target, &access, part)?;
+        check_offset(options, target, part)?;
+        check_pass(target, &access, pass_bytes.unwrap_or(part.pass_bytes))?;
     }
     let mut plain = options.clone();
     plain.order = None;

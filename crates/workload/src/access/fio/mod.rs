@@ -519,14 +519,17 @@ impl FioAddresses {
         let bytes = zone.unwrap_or(self.file.part.area_bytes.min(self.file.part.capacity_bytes));
         let align = self.access.align_bytes[direction];
         let least = self.access.sizes[direction].least_bytes;
-        bytes.saturating_sub(least.saturating_sub(align)) / align.max(1)
+        // In an area below a block fio counts on from the largest number, and draws none of it.
+        bytes.wrapping_sub(least.saturating_sub(align)) / align.max(1)
     }
 
     /// `get_next_seq_offset`.
     fn next_in_order(&mut self, direction: usize) -> Option<u64> {
         let (capacity, area) = (self.file.part.capacity_bytes, self.file.part.area_bytes);
+        // One of several files is done, and begins anew in the next pass.
+        let rewinds = self.access.time_based && self.files() == 1;
         let last = &mut self.file.last_end[direction];
-        if *last >= area.saturating_add(self.file.part.offset_bytes) && self.access.time_based {
+        if *last >= area.saturating_add(self.file.part.offset_bytes) && rewinds {
             *last = self.file.base_bytes;
             self.drops_cache = self.access.drops_cache;
         }
