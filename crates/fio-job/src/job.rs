@@ -38,8 +38,8 @@ pub struct FioJob {
     pub options: JobOptions,
     /// Drop the file from the page cache first.
     pub drop_cache: bool,
-    /// `filesize`.
-    pub file_bytes: Option<u64>,
+    /// `filesize`, the least and the most.
+    pub file_bytes: Option<(u64, u64)>,
     /// Its number among the clones of its section that have files of their own.
     pub clone: u32,
     /// The file may be created.
@@ -190,7 +190,7 @@ fn section_jobs(
             target,
             options,
             drop_cache,
-            file_bytes: given.bytes("filesize")?.filter(|&bytes| bytes > 0),
+            file_bytes: given.file_sizes()?,
             clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
             scheduler: given.text("ioscheduler").map(|(name, _)| name.to_owned()),
@@ -270,10 +270,13 @@ impl FioJob {
         }
     }
 
-    /// The length of a file that is made for it.
-    pub fn end_bytes(&self) -> Option<u64> {
-        if let Some(bytes) = self.file_bytes {
-            return Some(bytes);
+    /// The length of a file that is made for it, behind others of these lengths, 0 of those that
+    /// are made, too.
+    pub fn end_bytes(&self, before: &[u64]) -> Option<u64> {
+        match self.file_bytes {
+            Some((low, high)) if low == high => return Some(low),
+            Some(_) => return assay_workload::plan::file_length(&self.options, before),
+            None => {}
         }
         let bytes = |text: &Option<String>| match text {
             Some(text) => number::bytes(text, 1024),

@@ -38,6 +38,7 @@ use accesses::{access, own_direction};
 use checks::*;
 use data::{data, repeated};
 pub use error::PlanError;
+pub use files::file_length;
 use flushes::{end_flush, flush_every, synchronous_writes, verify_backlog};
 use pauses::{exit, flow, latency_target, think};
 pub use placement::Placement;

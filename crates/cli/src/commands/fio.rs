@@ -74,8 +74,12 @@ impl MadeFiles {
     fn make(needed: &mut [Needed], jobs: &[FioJob]) -> anyhow::Result<MadeFiles> {
         let mut made = MadeFiles(Vec::new());
         for drive in needed {
+            let mut before = Vec::new();
             for file in drive.files(jobs) {
-                if create(drive, &file, jobs)? {
+                let length = std::fs::metadata(&file).map_or(0, |file| file.len());
+                let is_new = create(drive, &file, jobs, &before)?;
+                before.push(length);
+                if is_new {
                     made.0.push(PathBuf::from(&file));
                     drive.created.push(file);
                 }
@@ -355,7 +359,7 @@ fn file_name(path: &str) -> Option<String> {
 }
 
 /// Makes a missing file, as fio does; returns whether it did.
-fn create(drive: &Needed, file: &str, jobs: &[FioJob]) -> anyhow::Result<bool> {
+fn create(drive: &Needed, file: &str, jobs: &[FioJob], before: &[u64]) -> anyhow::Result<bool> {
     let of_drive = || jobs.iter().filter(|job| job.target.name() == drive.name);
     let path = Path::new(file);
     let is_file = of_drive().any(|job| matches!(job.target, Target::File(_)));
@@ -370,7 +374,7 @@ fn create(drive: &Needed, file: &str, jobs: &[FioJob]) -> anyhow::Result<bool> {
             file
         );
     }
-    let ends: Option<Vec<u64>> = of_drive().map(FioJob::end_bytes).collect();
+    let ends: Option<Vec<u64>> = of_drive().map(|job| job.end_bytes(before)).collect();
     let Some(bytes) = ends.and_then(|ends| ends.into_iter().max()) else {
         bail_usage!(
             "{} does not exist, and without size= nothing says how long it is to be; name the \

@@ -195,6 +195,22 @@ impl<'a> Given<'a> {
         })
     }
 
+    /// `filesize`, or the least and the most of a range.
+    pub(super) fn file_sizes(&self) -> Result<Option<(u64, u64)>, JobFileError> {
+        let form = "a size such as 4k, or a range such as 64k-128k";
+        let sizes = self.parsed("filesize", form, |text| {
+            let bytes = |text: &str| number::bytes(text, self.kb_base);
+            match text.split_once(['-', ',', ':']) {
+                None => bytes(text).map(|bytes| (bytes, bytes)),
+                Some((low, high)) => Some((bytes(low)?, bytes(high)?)),
+            }
+        })?;
+        if let Some((low, high)) = sizes.filter(|(low, high)| low > high) {
+            return Err(self.wrong("filesize", format!("filesize: {low} is more than {high}")));
+        }
+        Ok(sizes.filter(|&(low, _)| low > 0))
+    }
+
     /// `size=16z`: so many times `zonesize`, or zones of the drive.
     fn zones(&self, name: &str) -> Result<Option<Size>, JobFileError> {
         const IN_ZONES: [&str; 5] = ["size", "io_size", "offset", "offset_increment", "zoneskip"];

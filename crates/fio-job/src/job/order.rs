@@ -63,6 +63,9 @@ pub(super) fn order(
     passes(given, &mut text)?;
     if options.rw.as_ref().is_some_and(|rw| rw.starts_with("rand")) {
         random(given, &mut text, file)?;
+    } else if let Some((kind @ "tausworthe64", _)) = given.text("random_generator") {
+        // Sizes and files are at random, too.
+        text.add("random_generator", kind);
     }
     drive_zones(given, &mut text, note)?;
     seeds(given, &mut text, note)?;
@@ -154,11 +157,10 @@ fn passes(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
         text.add("loops", loops);
     }
     let fills = given.flag("fill_device")?;
-    if let Some(bytes) = given
-        .bytes("filesize")?
-        .filter(|&bytes| bytes > 0 && !fills)
-    {
-        text.add("filesize", bytes);
+    match given.file_sizes()?.filter(|_| !fills) {
+        Some((low, high)) if low < high => text.add("filesize", format!("{low}-{high}")),
+        Some((bytes, _)) => text.add("filesize", bytes),
+        None => {}
     }
     if let Some(bytes) = given.bytes("offset_align")?.filter(|&bytes| bytes > 0) {
         text.add("offset_align", bytes);
@@ -203,13 +205,31 @@ fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileE
     if let Some(percent) = percent.filter(|percent| *percent != [100; 3]) {
         text.add("percentage_random", joined(&percent));
     }
-    let Some((law, place)) = given.text("random_distribution") else {
+    let Some((of_offsets, place)) = given.text("random_distribution") else {
         return Ok(());
     };
+    if of_offsets.split(':').next() == Some("random") {
+        return Ok(());
+    }
+    let law = law(given, "random_distribution", of_offsets, place)?;
+    if !law.starts_with("zoned") {
+        // The names of files are hashed for the places of hot blocks.
+        text.add("filename", file.replace([';', ' '], "_"));
+    }
+    text.add("distribution", law);
+    Ok(())
+}
+
+/// A law with all of its numbers.
+pub(super) fn law(
+    given: &Given<'_>,
+    option: &str,
+    law: &str,
+    place: &super::Place,
+) -> Result<String, JobFileError> {
     let (kind, rest) = law.split_once(':').unwrap_or((law, ""));
-    let wrong = |why: &str| Err(given.error(place, format!("random_distribution={law}: {why}")));
+    let wrong = |why: &str| Err(given.error(place, format!("{option}={law}: {why}")));
     let rest = match (kind, rest) {
-        ("random", _) => return Ok(()),
         ("zipf", "") => "1.1".to_owned(),
         ("pareto", "") => "0.2".to_owned(),
         ("normal", "") => "0".to_owned(),
@@ -232,15 +252,10 @@ fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileE
     let numbers = rest
         .split(':')
         .all(|part| part.parse::<f64>().is_ok_and(f64::is_finite));
-    if matches!(kind, "zipf" | "pareto" | "normal") {
-        if !numbers {
-            return wrong("a number, and a centre from 0 to 1 after a colon");
-        }
-        // The names of files are hashed for the places of hot blocks.
-        text.add("filename", file.replace([';', ' '], "_"));
+    if matches!(kind, "zipf" | "pareto" | "normal") && !numbers {
+        return wrong("a number, and a centre from 0 to 1 after a colon");
     }
-    text.add("distribution", format!("{kind}:{rest}"));
-    Ok(())
+    Ok(format!("{kind}:{rest}"))
 }
 
 /// `zonemode=zbd`.

@@ -243,10 +243,14 @@ pub(super) fn turns(given: &Given<'_>) -> Result<Vec<(&'static str, String)>, Jo
             ("roundrobin" | "sequential" | "random", Some(ios)) => {
                 turns.push(("file_service_type", format!("{kind}:{ios}")));
             }
+            ("zipf" | "pareto" | "normal" | "gauss", _) => {
+                turns.push(("file_service_type", by_law(given, service, place)?));
+            }
             _ => {
                 let message = format!(
-                    "file_service_type={service} is not supported: roundrobin, sequential or \
-                     random, and the number of I/Os in a file's turn after a colon"
+                    "file_service_type={service}: roundrobin, sequential or random, and the number \
+                     of I/Os in a file's turn after a colon; or zipf, pareto or normal, as in \
+                     random_distribution"
                 );
                 return Err(given.error(place, message));
             }
@@ -256,6 +260,30 @@ pub(super) fn turns(given: &Given<'_>) -> Result<Vec<(&'static str, String)>, Jo
         turns.push(("openfiles", most.to_string()));
     }
     Ok(turns)
+}
+
+/// A law of which file has a turn. fio keeps one exponent and one centre for it and for
+/// `random_distribution`.
+fn by_law(given: &Given<'_>, service: &str, place: &super::Place) -> Result<String, JobFileError> {
+    let of_offsets = given.text("random_distribution").map(|(law, _)| law);
+    let is_law = |law: &str| {
+        ["zipf", "pareto", "normal"]
+            .iter()
+            .any(|of| law.starts_with(of))
+    };
+    if let Some(law) = of_offsets.filter(|law| is_law(law)) {
+        let message = format!(
+            "file_service_type={service} and random_distribution={law} of one job are not \
+             supported, since fio mixes their numbers up; give one of them"
+        );
+        return Err(given.error(place, message));
+    }
+    super::order::law(
+        given,
+        "file_service_type",
+        service.replace("gauss", "normal").as_str(),
+        place,
+    )
 }
 
 /// Where an engine is of another world than Linux's block layer.

@@ -14,6 +14,8 @@ pub struct JobText(Vec<Section>);
 
 struct Draw {
     rng: Rng,
+    /// Of options that came later, so that the others of a seed stay what they were.
+    later: Rng,
     options: Vec<String>,
 }
 
@@ -272,6 +274,7 @@ impl JobText {
     pub fn of_seed(seed: u64) -> JobText {
         let mut draw = Draw {
             rng: Rng::stream(seed, "job files"),
+            later: Rng::stream(seed, "later options"),
             options: Vec::new(),
         };
         let sections = 1 + draw.rng.below(3);
@@ -442,6 +445,7 @@ impl Draw {
             let every = 1 + self.rng.below(6);
             self.add(name, every);
         }
+        let is_part = self.later_options(rw, file_bytes) || is_part;
         let names = |option: &String, name: &str| option.starts_with(name);
         let has = |options: &[String], name| options.iter().any(|option| names(option, name));
         // Clones share a log, which stays readable while each writes no more than a buffer of it.
@@ -484,6 +488,40 @@ impl Draw {
         }
     }
 
+    /// Returns whether the area is a part of the file.
+    fn later_options(&mut self, rw: &str, file_bytes: u64) -> bool {
+        if !rw.starts_with("rand") && self.later.below(12) == 0 {
+            self.add("random_generator", "tausworthe64");
+        }
+        if self.later.below(8) == 0 {
+            let plain = [
+                "dedupe_percentage=40",
+                "refill_buffers=1",
+                "zero_buffers=1",
+                "prio=5",
+                "prioclass=3",
+                "softrandommap=1",
+                "gtod_reduce=1",
+                "end_fsync=0",
+            ];
+            let option = plain[self.later.below(plain.len() as u64) as usize];
+            self.options.push(option.to_owned());
+        }
+        let fixed = self
+            .options
+            .iter_mut()
+            .find(|option| option.starts_with("filesize="));
+        match fixed {
+            Some(fixed) if self.later.below(2) == 0 => {
+                let least = file_bytes - self.later.below(file_bytes / 16384) * 4096;
+                let most = least + self.later.below(64) * 4096;
+                *fixed = format!("filesize={least}-{most}");
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Each file has room for what the job says of its first one.
     fn further(&mut self, file_bytes: u64) -> Vec<u64> {
         let count = 1 + self.rng.below(4);
@@ -502,6 +540,21 @@ impl Draw {
         if self.one_in(3) {
             let open = 1 + self.rng.below(count + 1);
             self.add("openfiles", open);
+        }
+        let laws = [
+            "zipf",
+            "zipf:0.7",
+            "zipf:1.3:0.5",
+            "pareto:0.4",
+            "normal:20",
+            "normal:3:0.2",
+        ];
+        let is_free = |option: &String| !option.starts_with("random_distribution");
+        if self.later.below(4) == 0 && self.options.iter().all(is_free) {
+            self.options
+                .retain(|option| !option.starts_with("file_service_type"));
+            let law = laws[self.later.below(laws.len() as u64) as usize];
+            self.add("file_service_type", law);
         }
         lengths
     }

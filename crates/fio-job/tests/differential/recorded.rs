@@ -135,6 +135,14 @@ pub fn by_assay(text: &JobText) -> Result<Vec<Ios>, String> {
 
 /// Of each section, on files of these lengths.
 pub fn of_text(text: &str, files: impl Iterator<Item = Vec<u64>>) -> Result<Vec<Ios>, String> {
+    let jobs = jobs_of(text)?;
+    let of_each = jobs.iter().zip(files);
+    of_each
+        .map(|(job, lengths)| of_job(job, &lengths))
+        .collect()
+}
+
+pub fn jobs_of(text: &str) -> Result<Vec<FioJob>, String> {
     let with = Substitution {
         variable: &|_| None,
         page_bytes: 4096,
@@ -144,9 +152,5 @@ pub fn of_text(text: &str, files: impl Iterator<Item = Vec<u64>>) -> Result<Vec<
     let mut read = |_: &Path| Ok(text.as_bytes().to_vec());
     let file = JobFile::read(Path::new("job.fio"), &with, &mut read);
     let jobs = file.and_then(|file| convert(&file, None));
-    let jobs = jobs.map_err(|error| error.to_string())?.jobs;
-    jobs.iter()
-        .zip(files)
-        .map(|(job, lengths)| of_job(job, &lengths))
-        .collect()
+    Ok(jobs.map_err(|error| error.to_string())?.jobs)
 }

@@ -1,6 +1,6 @@
 //! Files in turn: sequences that fio 3.33 has logged.
 
-use crate::recorded::of_text;
+use crate::recorded::{jobs_of, of_text};
 use crate::{FILE_STEP, Ios};
 
 /// File, offset in KiB.
@@ -27,4 +27,47 @@ fn a_file_shorter_than_a_block_has_no_ios() {
     let options = "rw=randwrite bs=16k randseed=1";
     let all = places(options, "h:i", &[8 << 10, 64 << 10]);
     assert_eq!(all, [(1, 0), (1, 32), (1, 48), (1, 16)]);
+}
+
+/// A file at its end begins anew.
+#[test]
+fn files_have_their_turns_by_a_law() {
+    let lengths = [64 << 10; 3];
+    let of = |options: &str| {
+        let options = format!("{options} bs=16k io_size=192k");
+        let all = places(&options, "f:g:h", &lengths);
+        let shown = all.iter().map(|&(file, kib)| {
+            let name = ["f", "g", "h"][file as usize];
+            format!("{name}{kib}")
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        of("rw=randread file_service_type=zipf:1.2"),
+        "f0 f32 f48 f16 f48 f16 g16 f0 g0 f32 f48 f0"
+    );
+    assert_eq!(
+        of("rw=read file_service_type=gauss:20:0.5"),
+        "g0 g16 g32 g48 g0 g16 g32 g48 g0 g16 g32 g48"
+    );
+    assert_eq!(
+        of("rw=randread file_service_type=pareto:0.3"),
+        "g0 f32 f48 g16 f16 g48 h16 f0 h48 g32 f32 f48"
+    );
+}
+
+/// A file that has such a length draws none.
+#[test]
+fn lengths_of_files_are_drawn_from_a_range() {
+    let of = |options: &str, before: &[u64]| {
+        let options = options.replace(' ', "\n");
+        let text = format!("[a]\nnrfiles=3\nrw=read\nfilesize=64k-128k\n{options}\n");
+        jobs_of(&text).unwrap()[0].end_bytes(before)
+    };
+    let all = |options| [&[][..], &[0], &[0, 0]].map(|before| of(options, before).unwrap());
+    assert_eq!(all("bs=4k"), [73_728, 81_920, 81_920]);
+    assert_eq!(all("bs=4k allrandrepeat=1"), [110_592, 69_632, 69_632]);
+    let wide = "random_generator=tausworthe64";
+    assert_eq!(all(wide), [86_016, 86_016, 110_592]);
+    assert_eq!(of(wide, &[65_536, 1 << 20]), Some(86_016));
 }

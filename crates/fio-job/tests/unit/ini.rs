@@ -121,7 +121,7 @@ proptest! {
         }
         if let Ok(file) = parsed(&[("a.fio", text.as_bytes())]) {
             for job in crate::convert(&file, Some("null:")).map(|c| c.jobs).unwrap_or_default() {
-                let _ = job.end_bytes();
+                let _ = job.end_bytes(&[]);
                 let _ = job.limit_to(1 << 30);
             }
         }

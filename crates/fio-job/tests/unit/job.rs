@@ -126,8 +126,8 @@ fn what_is_not_supported_is_named() {
         ("[a]\nzonemode=host", "zonemode=host is not supported"),
         ("[a]\nfilename=a:/dev/null", "null: beside other files"),
         (
-            "[a]\nfile_service_type=zipf\nfilename=a:b",
-            "file_service_type=zipf is not supported",
+            "[a]\nfile_service_type=zipf\nrw=randread\nrandom_distribution=pareto\nfilename=a:b",
+            "random_distribution=pareto of one job are not supported",
         ),
         (
             "[a]\ninterval=1s",
@@ -296,11 +296,11 @@ fn logs_and_least_rates_are_requests() {
 #[test]
 fn an_area_is_limited_to_the_drive() {
     let job = jobs("[a]\nfilename=/dev/x\nsize=100g\noffset=1g")[0].clone();
-    assert_eq!(job.end_bytes(), Some(101 << 30));
+    assert_eq!(job.end_bytes(&[]), Some(101 << 30));
     assert!(job.limit_to(200 << 30).is_none());
     assert!(job.limit_to(50 << 30).unwrap().contains("limited to"));
     let file = jobs("[a]\nfilename=x\nsize=1m\nfilesize=4m")[0].clone();
-    assert_eq!(file.end_bytes(), Some(4 << 20));
+    assert_eq!(file.end_bytes(&[]), Some(4 << 20));
 }
 
 /// No name twice, and every option that a row names exists here.
@@ -394,7 +394,7 @@ fn several_files_take_turns() {
     assert_eq!(several.len(), 1);
     assert_eq!(several[0].target.name(), "files:/dev/x:/dev/y:/dev/z");
     assert_eq!(several[0].options.size.as_deref(), Some("3221225472"));
-    assert_eq!(several[0].end_bytes(), Some(1 << 30));
+    assert_eq!(several[0].end_bytes(&[]), Some(1 << 30));
     let order = several[0].options.order.as_deref().unwrap();
     assert!(
         order.ends_with(";file_service_type=roundrobin:4;openfiles=2"),

@@ -5,9 +5,9 @@ use assay_device::session::TargetProperties;
 
 use super::PlanError;
 use super::checks::invalid;
-use super::ordered::{Order, area, check_offset, part_of};
+use super::ordered::{Order, area, check_offset, law_of, part_of, sizes};
 use crate::access::Region;
-use crate::access::fio::{Extent, FioAccess, FioArea, FioFile, FioFiles, Service};
+use crate::access::fio::{Extent, FileSizes, FioAccess, FioArea, FioFile, FioFiles, Law, Service};
 use crate::options::JobOptions;
 
 /// Adds the files of the target to the job; returns the bytes of a pass, none of one file.
@@ -34,12 +34,14 @@ pub(super) fn several_files(
     }
     let mut all = Vec::new();
     let (mut pass_bytes, mut size_bytes) = (0_u64, 0);
+    let mut drawn = 0;
     for file in &target.files {
-        let (area, bytes) = file_area(options, order, target, access, file)?;
+        let (area, bytes) = file_area(options, order, target, access, (file, drawn))?;
         pass_bytes += bytes;
         if let (Some(Extent::Bytes(bytes)), Some(_)) = (area.size, area.file_bytes) {
             size_bytes = bytes;
         }
+        drawn += u32::from(area.file_sizes.is_some());
         all.push(FioFile {
             name: file.name.clone(),
             start_bytes: file.start_bytes,
@@ -49,7 +51,7 @@ pub(super) fn several_files(
             },
         });
     }
-    let (service, ios_in_turn) = service(order)?;
+    let (service, law, ios_in_turn) = service(order)?;
     let most_open = order.number("openfiles", 0)?;
     access.files = FioFiles {
         most_open: match usize::try_from(most_open) {
@@ -58,6 +60,7 @@ pub(super) fn several_files(
         },
         all,
         service,
+        law,
         ios_in_turn,
         size_bytes,
     };
@@ -70,7 +73,7 @@ fn file_area(
     order: &Order<'_>,
     target: &TargetProperties,
     access: &FioAccess,
-    file: &JoinedPart,
+    (file, drawn): (&JoinedPart, u32),
 ) -> Result<(FioArea, u64), PlanError> {
     let own = TargetProperties {
         name: file.name.clone(),
@@ -78,6 +81,9 @@ fn file_area(
         ..target.clone()
     };
     let mut area = area(options, order, &own, access)?;
+    if let Some(sizes) = &mut area.file_sizes {
+        sizes.place = drawn;
+    }
     let mut of_area = area;
     match (area.size, area.file_bytes) {
         // `size` is of all files together.
@@ -99,6 +105,44 @@ fn file_area(
     Ok((area, pass_bytes))
 }
 
+/// The length of a file that a job of fio makes by `filesize=LOW-HIGH`, behind others of these
+/// lengths; none of a job without.
+pub fn file_length(options: &JobOptions, before: &[u64]) -> Option<u64> {
+    let order = Order::parse(options.order.as_deref()?).ok()?;
+    let mut sizes = file_sizes(options, &order).ok()??;
+    sizes.place = before.iter().filter(|&&bytes| !sizes.has(bytes)).count() as u32;
+    Some(sizes.draw(0))
+}
+
+pub(super) fn file_sizes(
+    options: &JobOptions,
+    order: &Order<'_>,
+) -> Result<Option<FileSizes>, PlanError> {
+    let range = order.text("filesize").and_then(|text| text.split_once('-'));
+    let Some((low, high)) = range else {
+        return Ok(None);
+    };
+    let bytes = |text: &str| text.parse::<u64>().map_err(|_| order.wrong("filesize"));
+    let of_blocks = sizes(order, options)?;
+    Ok(Some(FileSizes {
+        least_bytes: bytes(low)?,
+        most_bytes: bytes(high)?,
+        align_bytes: of_blocks
+            .iter()
+            .map(|sizes| sizes.least_bytes)
+            .min()
+            .unwrap_or(1),
+        place: 0,
+        all_repeat: order.flag("allrandrepeat", false)?,
+        seed: order
+            .text("randseed")
+            .map(|_| order.number("randseed", 0))
+            .transpose()?,
+        thread: order.number("thread_number", 1)?.max(1),
+        wide: order.text("random_generator") == Some("tausworthe64"),
+    }))
+}
+
 /// Another order than fio's knows no turns.
 pub(super) fn check_within_one(target: &TargetProperties, area: Region) -> Result<(), PlanError> {
     let end_bytes = area.offset_bytes.saturating_add(area.size_bytes);
@@ -115,9 +159,17 @@ pub(super) fn check_within_one(target: &TargetProperties, area: Region) -> Resul
     }
 }
 
-fn service(order: &Order<'_>) -> Result<(Service, u64), PlanError> {
+fn service(order: &Order<'_>) -> Result<(Service, Option<Law>, u64), PlanError> {
     let text = order.text("file_service_type").unwrap_or("roundrobin");
     let wrong = || order.wrong("file_service_type");
+    if let Some(law) = law_of(text) {
+        return match law {
+            Law::Zipf { .. } | Law::Pareto { .. } | Law::Normal { .. } => {
+                Ok((Service::ByLaw, Some(law), 1))
+            }
+            _ => Err(wrong()),
+        };
+    }
     let (kind, ios) = match text.split_once(':') {
         Some((kind, ios)) => (kind, ios.parse().map_err(|_| wrong())?),
         None => (text, 1),
@@ -128,7 +180,7 @@ fn service(order: &Order<'_>) -> Result<(Service, u64), PlanError> {
         "random" => Service::Random,
         _ => return Err(wrong()),
     };
-    Ok((service, ios))
+    Ok((service, None, ios))
 }
 
 /// The address space of all files.
@@ -143,6 +195,7 @@ pub(super) fn whole_area(
         increment: Extent::Bytes(0),
         size: None,
         file_bytes: None,
+        file_sizes: None,
         io_percent: None,
         offset_align_bytes: access.least_bytes(),
         least_bytes: access.least_bytes(),

@@ -8,7 +8,7 @@ use assay_units::SECTOR_BYTES;
 
 use super::accesses::{block_sizes, direction};
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
-use super::files::{several_files, whole_area};
+use super::files::{file_sizes, several_files, whole_area};
 use super::fio_zones::{check_access, without_zones, zone_job};
 use super::zones::{in_bytes, is_conventional, refused, write_zones};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
@@ -36,7 +36,7 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
 pub(super) struct Order<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Order<'a> {
-    fn parse(text: &'a str) -> Result<Order<'a>, PlanError> {
+    pub(super) fn parse(text: &'a str) -> Result<Order<'a>, PlanError> {
         let mut parts = text.split(';');
         if parts.next() != Some("fio") {
             return Err(not_a_choice(OPTION, text, "own, fio"));
@@ -122,7 +122,10 @@ fn own_sizes(text: &str) -> Result<FioSizes, PlanError> {
     })
 }
 
-fn sizes(order: &Order<'_>, options: &JobOptions) -> Result<PerDirection<FioSizes>, PlanError> {
+pub(super) fn sizes(
+    order: &Order<'_>,
+    options: &JobOptions,
+) -> Result<PerDirection<FioSizes>, PlanError> {
     let single = |bytes: u64| FioSizes {
         least_bytes: bytes,
         most_bytes: bytes,
@@ -172,11 +175,14 @@ fn sizes(order: &Order<'_>, options: &JobOptions) -> Result<PerDirection<FioSize
 }
 
 fn law(order: &Order<'_>) -> Result<Law, PlanError> {
-    let Some(text) = order.text("distribution") else {
-        return Ok(Law::Uniform);
-    };
-    let wrong = || order.wrong("distribution");
-    let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
+    match order.text("distribution") {
+        None => Ok(Law::Uniform),
+        Some(text) => law_of(text).ok_or_else(|| order.wrong("distribution")),
+    }
+}
+
+pub(super) fn law_of(text: &str) -> Option<Law> {
+    let (kind, rest) = text.split_once(':')?;
     let numbers = || -> Option<(f64, Option<f64>)> {
         match rest.split_once(':') {
             None => Some((rest.parse().ok()?, None)),
@@ -214,7 +220,7 @@ fn law(order: &Order<'_>) -> Result<Law, PlanError> {
         Law::Normal { deviation, .. } => (0.0..100.0).contains(deviation),
         _ => true,
     };
-    law.filter(is_valid).ok_or_else(wrong)
+    law.filter(is_valid)
 }
 
 fn zones(options: &JobOptions) -> Result<Option<StridedZones>, PlanError> {
@@ -383,15 +389,21 @@ pub(super) fn area(
     let numjobs = options.numjobs.unwrap_or(1);
     let increment = extent("offset_increment", &options.offset_increment)?.filter(given);
     let least_bytes = access.least_bytes();
+    let capacity_bytes = target.capacity_bytes;
+    let file_sizes = file_sizes(options, order)?;
     Ok(FioArea {
         capacity_bytes: target.capacity_bytes,
         offset: extent("offset", &options.offset)?.unwrap_or(nothing),
         increment: increment.unwrap_or(nothing),
         size: extent("size", &options.size)?.filter(given),
-        file_bytes: match order.number("filesize", 0)? {
-            0 => None,
-            bytes => Some(bytes.min(target.capacity_bytes)),
+        file_bytes: match file_sizes {
+            Some(_) => Some(capacity_bytes),
+            None => match order.number("filesize", 0)? {
+                0 => None,
+                bytes => Some(bytes.min(capacity_bytes)),
+            },
         },
+        file_sizes: file_sizes.filter(|sizes| !sizes.has(capacity_bytes)),
         io_percent: match extent("io_size", &options.io_size)? {
             Some(Extent::Percent(percent)) if percent != 100 => Some(percent),
             _ => None,

@@ -1,7 +1,7 @@
 //! The files of a job in turn: `set_io_u_file` and `get_next_file` of fio 3.33.
 
 use super::random::{self, Seeds, ShiftRegister, Tausworthe};
-use super::{FioAccess, FioAddresses, FioPart, Generator, Hashed, PerDirection, RandomMap};
+use super::{FioAccess, FioAddresses, FioPart, Generator, Hashed, Law, PerDirection, RandomMap};
 use super::{READ, WRITE};
 
 /// `file_service_type`.
@@ -11,6 +11,8 @@ pub enum Service {
     RoundRobin,
     Sequential,
     Random,
+    /// By a law, some more often than others; a file at its end begins anew.
+    ByLaw,
 }
 
 /// One of several files that are one address space.
@@ -28,6 +30,7 @@ pub struct FioFile {
 pub struct FioFiles {
     pub all: Vec<FioFile>,
     pub service: Service,
+    pub law: Option<Law>,
     /// I/Os of a file before the next one's turn.
     pub ios_in_turn: u64,
     /// `openfiles`.
@@ -43,6 +46,37 @@ impl FioFiles {
             0 => of_parts,
             most => of_parts.min(most),
         }
+    }
+}
+
+/// Ranks of the law of each file (`FIO_FSERVICE_SHIFT`).
+const RANKS_SHIFT: u32 = 10;
+/// Attempts in a row without an I/O, after which no file has room for one; fio goes on for ever.
+const MOST_ATTEMPTS: u32 = 10_000;
+
+/// Numbers of files at random.
+#[derive(Clone, Debug)]
+pub(super) enum FileDraws {
+    Alike(Tausworthe),
+    ByLaw(Hashed),
+}
+
+impl FileDraws {
+    pub(super) fn new(files: &FioFiles, seed: u64, wide: bool) -> FileDraws {
+        let ranks = (files.all.len() as u64) << RANKS_SHIFT;
+        let law = files.law.as_ref();
+        match law.and_then(|law| Hashed::new(law, ranks, seed as u32)) {
+            Some(law) => FileDraws::ByLaw(law.in_order()),
+            None => FileDraws::Alike(Tausworthe::new(seed, wide)),
+        }
+    }
+
+    fn next(&mut self, files: usize) -> usize {
+        let file = match self {
+            FileDraws::Alike(random) => (files as f64 * random.share()) as usize,
+            FileDraws::ByLaw(law) => (law.next() >> RANKS_SHIFT) as usize,
+        };
+        file.min(files.saturating_sub(1))
     }
 }
 
@@ -107,6 +141,7 @@ pub(super) struct Turns {
     is_open: Vec<bool>,
     is_done: Vec<bool>,
     done: usize,
+    attempts: u32,
     next: usize,
     serving: Option<usize>,
     left: u64,
@@ -147,10 +182,11 @@ impl Turns {
 
     pub(super) fn issued(&mut self) {
         self.is_chosen = false;
+        self.attempts = 0;
     }
 
     /// `__get_next_file`.
-    fn choose(&mut self, files: &FioFiles, draws: &mut Tausworthe) -> Option<usize> {
+    fn choose(&mut self, files: &FioFiles, draws: &mut FileDraws) -> Option<usize> {
         if self.are_done() {
             return None;
         }
@@ -164,7 +200,7 @@ impl Turns {
             }
         }
         let file = match files.service {
-            Service::Random => self.at_random(files, draws)?,
+            Service::Random | Service::ByLaw => self.at_random(files, draws)?,
             _ => self.in_turn(files)?,
         };
         self.is_open[file] = true;
@@ -189,10 +225,10 @@ impl Turns {
     }
 
     /// `get_next_file_rand`.
-    fn at_random(&self, files: &FioFiles, draws: &mut Tausworthe) -> Option<usize> {
+    fn at_random(&self, files: &FioFiles, draws: &mut FileDraws) -> Option<usize> {
         (0..self.others.len()).find(|&file| self.may_serve(files, file))?;
         loop {
-            let file = (self.others.len() as f64 * draws.share()) as usize;
+            let file = draws.next(self.others.len());
             if self.may_serve(files, file) {
                 return Some(file);
             }
@@ -224,8 +260,13 @@ impl FioAddresses {
         if turns.others.is_empty() {
             return true;
         }
-        turns.is_done[turns.current] = true;
         turns.is_open[turns.current] = false;
+        if self.access.files.service == Service::ByLaw && turns.attempts < MOST_ATTEMPTS {
+            turns.attempts += 1;
+            self.file.restart(self.seeds);
+            return false;
+        }
+        turns.is_done[turns.current] = true;
         turns.done += 1;
         turns.is_done.iter().all(|&is_done| is_done)
     }

@@ -1,6 +1,7 @@
 //! What a job of fio says about its I/Os, and the areas of its threads.
 
 use super::files::FioFiles;
+use super::random::{FILE_SIZE_OFF, Seeds, Tausworthe};
 use super::{Law, PerDirection, SpRandom, ZoneJob};
 use crate::access::StridedZones;
 
@@ -122,6 +123,8 @@ pub struct FioArea {
     /// `None`: to the end.
     pub size: Option<Extent>,
     pub file_bytes: Option<u64>,
+    /// Where it is at random, of each thread.
+    pub file_sizes: Option<FileSizes>,
     pub io_percent: Option<u64>,
     /// Percentages of offsets are rounded up to it.
     pub offset_align_bytes: u64,
@@ -135,6 +138,44 @@ pub struct FioArea {
     pub split: Option<u64>,
     /// Length of the zones in whole ones of which a job works that writes.
     pub whole_zones_bytes: Option<u64>,
+}
+
+/// `filesize=64k-128k`: `get_rand_file_size` of fio 3.33, for files of other lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileSizes {
+    pub least_bytes: u64,
+    pub most_bytes: u64,
+    /// Lengths are multiples of it.
+    pub align_bytes: u64,
+    /// Files before it that have drawn.
+    pub place: u32,
+    pub all_repeat: bool,
+    pub seed: Option<u64>,
+    /// The number of the first thread.
+    pub thread: u64,
+    pub wide: bool,
+}
+
+impl FileSizes {
+    pub fn has(&self, bytes: u64) -> bool {
+        (self.least_bytes..=self.most_bytes).contains(&bytes)
+    }
+
+    pub fn draw(&self, worker: u32) -> u64 {
+        let seeds = Seeds {
+            fixed_offsets: false,
+            all_repeat: self.all_repeat,
+            seed: self.seed,
+            thread: self.thread + u64::from(worker),
+        };
+        let mut random = Tausworthe::new(seeds.of_thread()[FILE_SIZE_OFF], self.wide);
+        for _ in 0..self.place {
+            random.next();
+        }
+        let range = self.most_bytes.saturating_sub(self.least_bytes);
+        let bytes = self.least_bytes + (range as f64 * random.share()) as u64;
+        bytes - bytes % self.align_bytes.max(1)
+    }
 }
 
 /// A length, or a share of the file or drive.
@@ -177,8 +218,10 @@ impl FioArea {
         };
         let offset_bytes = self.start(self.first_clone + clone)?;
         let room = self.capacity_bytes.checked_sub(offset_bytes)?;
-        let file = self.file_bytes.unwrap_or(self.capacity_bytes);
-        let mut area_bytes = match (self.file_bytes, self.size) {
+        let of_worker = |sizes: FileSizes| sizes.draw(worker).min(self.capacity_bytes);
+        let file_bytes = self.file_sizes.map(of_worker).or(self.file_bytes);
+        let file = file_bytes.unwrap_or(self.capacity_bytes);
+        let mut area_bytes = match (file_bytes, self.size) {
             (Some(file), _) => file.checked_sub(offset_bytes)?,
             (None, Some(Extent::Bytes(bytes))) => bytes,
             _ => room,

@@ -44,6 +44,7 @@ pub(super) struct Hashed {
     random: Tausworthe,
     blocks: u64,
     first: u64,
+    scatters: bool,
 }
 
 impl Hashed {
@@ -87,7 +88,16 @@ impl Hashed {
             random,
             blocks: blocks.max(1),
             first,
+            scatters: true,
         })
+    }
+
+    /// Neighbours stay neighbours.
+    pub(super) fn in_order(self) -> Hashed {
+        Hashed {
+            scatters: false,
+            ..self
+        }
     }
 
     pub(super) fn next(&mut self) -> u64 {
@@ -118,7 +128,11 @@ impl Hashed {
             }
             Sampler::Normal { deviation } => self.normal(deviation),
         };
-        hash_u64(rank).wrapping_add(self.first) % blocks
+        let place = match self.scatters {
+            true => hash_u64(rank),
+            false => rank,
+        };
+        place.wrapping_add(self.first) % blocks
     }
 
     fn normal(&mut self, deviation: u32) -> u64 {

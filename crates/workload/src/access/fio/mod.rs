@@ -28,9 +28,9 @@ use std::sync::Arc;
 
 use assay_units::{Nanos, Op};
 
-use files::{FileState, Turns};
+use files::{FileDraws, FileState, Turns};
 pub use files::{FioFile, FioFiles, Service};
-pub use job::{Extent, FioAccess, FioArea, FioPart, FioSizes, Generator};
+pub use job::{Extent, FileSizes, FioAccess, FioArea, FioPart, FioSizes, Generator};
 pub use law::Law;
 use law::{Hashed, zone_of};
 use map::RandomMap;
@@ -79,7 +79,7 @@ struct Draws {
     offsets: Tausworthe,
     orders: PerDirection<Tausworthe>,
     zone: Tausworthe,
-    files: Tausworthe,
+    files: FileDraws,
 }
 
 impl Draws {
@@ -100,7 +100,7 @@ impl Draws {
             offsets: Tausworthe::new(seeds.of_offsets(), wide),
             orders: [order.clone(), order.clone(), order],
             zone: Tausworthe::new(all[16], false),
-            files: Tausworthe::new(all[5], wide),
+            files: FileDraws::new(&access.files, all[5], wide),
         }
     }
 }
@@ -466,7 +466,8 @@ impl FioAddresses {
     /// `get_next_rand_block`: a job by time begins its map anew.
     fn random_block(&mut self, direction: usize) -> Option<u64> {
         let block = self.draw_block(direction);
-        if block.is_some() || !self.access.time_based {
+        let restarts = self.access.time_based || self.access.files.service == Service::ByLaw;
+        if block.is_some() || !restarts {
             return block;
         }
         self.restart();

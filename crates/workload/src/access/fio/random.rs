@@ -7,6 +7,8 @@ const DEFAULT_SEED: u64 = 0x89;
 const SEED_FACTOR: u64 = 0x9e37_0001;
 /// Place of the seed of random offsets among those of a thread (`FIO_RAND_BLOCK_OFF`).
 const BLOCK_OFF: usize = 6;
+/// That of the lengths of files (`FIO_RAND_FILE_SIZE_OFF`).
+pub(super) const FILE_SIZE_OFF: usize = 7;
 /// That of `sprandom` (`FIO_RAND_SPRANDOM_OFF` of fio 3.42).
 pub(super) const SPRANDOM_OFF: usize = 22;
 const SEEDS: usize = 23;

@@ -7,6 +7,7 @@ fn area(offset: Extent, size: Option<Extent>) -> FioArea {
         increment: Extent::Bytes(0),
         size,
         file_bytes: None,
+        file_sizes: None,
         io_percent: None,
         offset_align_bytes: 4096,
         least_bytes: 4096,
