@@ -161,6 +161,7 @@ class Bench:
         self.pauses = pauses
         dut.rst_n.value = 0
         dut.link_up.value = 0
+        dut.trigger.value = 0
         clock, reset = dut.clk, dut.rst_n
         self.connect_drive(clock, reset)
         self.registers = Registers(AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_reg"), clock, reset, False))

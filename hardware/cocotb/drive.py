@@ -43,6 +43,7 @@ class Options:
     fatal_at_enable: bool = False
     ready_cycles: int = 50
     delay_cycles: tuple = (20, 200)  # of a command, before its data
+    late_cycles: tuple = (0, 0)  # between its data and its completion
     in_flight: int = 8  # requests of one command at the same time
     shuffled: bool = False  # data of a command in any order
     list_bytes: int = 0  # PRP lists are read in aligned pieces of so many bytes; 0: just what is used
@@ -302,6 +303,8 @@ class Drive:
                 return
             refused = isinstance(fault, int) and fault & 0x7FF
             result, status = (0, 0) if refused else await self._io(opcode, namespace, entry, words)
+            if self.options.late_cycles[1]:
+                await Timer(self.rng.randint(*self.options.late_cycles) * CYCLE_NS, "ns")
         await self._complete(number, identifier, result, fault if isinstance(fault, int) else status, fault)
 
     async def _complete(self, number, identifier, result, status, fault):

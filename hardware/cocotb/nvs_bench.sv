@@ -10,6 +10,7 @@ module nvs_bench #(
   parameter  int unsigned PollShift    = 6,
   parameter  int unsigned TimeoutTicks = 200,
   parameter  int unsigned TickCycles   = 8,
+  parameter  int unsigned IndexEntries = 64,
   localparam int unsigned BeatBytes    = DataWidth / 8,
   localparam int unsigned RingWidth    = 1 + 2 + $clog2(Slots) + $clog2(ChunkPages) + 12
 ) (
@@ -126,6 +127,7 @@ module nvs_bench #(
   input  logic [1:0]           bar_rresp,
 
   input  logic                 link_up,
+  input  logic                 trigger,
   output logic                 perst,
   output logic [1:0]           irq,
   output logic                 irq_lost,
@@ -174,11 +176,13 @@ module nvs_bench #(
     .UnitShift   (UnitShift),
     .ResetShift  (ResetShift),
     .PollShift   (PollShift),
-    .TimeoutTicks(TimeoutTicks)
+    .TimeoutTicks(TimeoutTicks),
+    .IndexEntries(IndexEntries)
   ) u_core (
     .clk_i           (clk),
     .rst_ni          (rst_n),
     .tick_i          (tick_q),
+    .trigger_i       (trigger),
     .link_up_i       (link_up),
     .link_speed_i    (4'd3),
     .link_width_i    (8'd4),

@@ -12,6 +12,7 @@ module nvs_tlp_bench #(
   parameter  int unsigned TimeoutTicks = 2400,
   parameter  int unsigned BlockTicks   = 2000,  // TimeoutTicks of the shim
   parameter  int unsigned TickCycles   = 8,
+  parameter  int unsigned IndexEntries = 64,
   localparam int unsigned BeatBytes    = DataWidth / 8,
   localparam int unsigned Lanes        = DataWidth / 32,
   localparam int unsigned RqUser       = DataWidth == 512 ? 137 : 62,
@@ -125,6 +126,7 @@ module nvs_tlp_bench #(
   output logic                 hot_reset,
 
   input  logic                 link_up,
+  input  logic                 trigger,
   output logic                 perst,
   output logic [1:0]           irq,
   output logic                 irq_lost,
@@ -197,11 +199,13 @@ module nvs_tlp_bench #(
     .UnitShift   (UnitShift),
     .ResetShift  (ResetShift),
     .PollShift   (PollShift),
-    .TimeoutTicks(TimeoutTicks)
+    .TimeoutTicks(TimeoutTicks),
+    .IndexEntries(IndexEntries)
   ) u_core (
     .clk_i           (clk),
     .rst_ni          (rst_n),
     .tick_i          (tick_q),
+    .trigger_i       (trigger),
     .link_up_i       (link_up),
     .link_speed_i    (link_speed),
     .link_width_i    (link_width),

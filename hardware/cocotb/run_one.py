@@ -24,7 +24,7 @@ def main():
     started = time.monotonic()
     runner = get_runner("verilator")
     # The shim has a bench and scenarios of its own.
-    top, scenarios = ("nvs_tlp_bench", "tlp_scenarios") if name.startswith("tlp") else ("nvs_bench", "scenarios")
+    top, scenarios = ("nvs_tlp_bench", "tlp_scenarios") if name.startswith("tlp") else ("nvs_bench", ["scenarios", "adversary"])
     runner.build(
         sources=[HERE / "public.vlt", *sorted(RTL.glob("nvs_*.sv")), HERE / f"{top}.sv"],
         hdl_toplevel=top,

@@ -961,6 +961,279 @@ async def admin_command_with_a_wrong_completion(bench):
     await lost_command(bench, "ACCESS", opcode=GET_LOG_PAGE, words=(2 | 127 << 16,))
 
 
+# ---- Packets, rings and the index
+
+
+async def entry(bench, number):
+    """One entry of the index: (place, bytes kept, names of the flags, how, time)."""
+    await bench.registers.write("write.INDEX_SELECT", number)
+    place, when = await bench.registers.read("write.INDEX_POSITION"), await bench.registers.fields("write.INDEX_TIME")
+    flags = {name for bit, name in enumerate(("CHUNK", "LAST", "TRIGGER", "END")) if place >> bit & 1}
+    return place & ~0xF, when["KEPT"], flags, when["HOW"], when["TIME"]
+
+
+async def index(bench, since):
+    """Entries from this number on, all of which are to be there still."""
+    count = await bench.registers.read("write.INDEX_COUNT")
+    assert count - since <= 64, f"{count - since} entries"
+    entries = [await entry(bench, number) for number in range(since, count)]
+    times = [found[4] for found in entries]
+    assert times == sorted(times) and times[-1] <= await bench.registers.read("write.TIME"), times
+    return entries
+
+
+async def close(bench):
+    await bench.until(bench.source.idle, "the end of the stream")
+    await bench.cycles(200)
+    await bench.registers.act("write.CONTROL", "CLOSE")
+    return await bench.ended("write")
+
+
+async def packets(bench, first, lengths):
+    """Records packets of these lengths and compares bytes and index."""
+    since = await bench.registers.read("write.INDEX_COUNT")
+    parts = [bench.random_bytes(length) for length in lengths]
+    data, expected = b"", {}
+    for part in parts:
+        bench.send(part)
+        for place in range(-(-len(data) // bench.chunk) * bench.chunk, len(data) + len(part), bench.chunk):
+            expected.setdefault(place, [bench.beat, {"CHUNK"}])
+        place = len(data) + (len(part) - 1) // bench.beat * bench.beat
+        expected.setdefault(place, [0, set()])[1].add("LAST")
+        expected[place][0] = len(data) + len(part) - place
+        data += part + bytes(-len(part) % bench.beat)
+    await bench.start("write", first, -(-len(data) // bench.chunk) + 1, "PACKETS")
+    status = await close(bench)
+    assert status - {"EARLY_LAST"} == FULL and ("EARLY_LAST" in status) == bool(len(data) % bench.chunk), status
+    await bench.recorded(first, data)
+    found = await index(bench, since)
+    assert found[-1][:4] == (len(data), 0, {"END"}, 0), found[-1]
+    assert {place: [kept, flags] for place, kept, flags, _, _ in found[:-1]} == expected, (found, expected)
+    # What software makes of it: each packet again.
+    begin = 0
+    for part, (place, kept, _, _, _) in zip(parts, [one for one in found if "LAST" in one[2]], strict=True):
+        assert data[begin : place + kept] == part
+        begin = place + bench.beat
+
+
+@scenario(pauses=0.3, memory_pauses=0.2)
+async def several_packets_in_one_recording(bench):
+    await packets(bench, 0, (1, bench.beat, 5000, bench.beat + 1, 3, bench.chunk, 777, 2 * bench.chunk - 5))
+    # One that ends with a chunk.
+    await packets(bench, 20, (bench.chunk - bench.beat, 1, bench.chunk))
+    await packets(bench, 30, [bench.rng.randint(1, 3000) for _ in range(20)])
+    await bench.works()
+
+
+@scenario()
+async def packets_of_the_pattern_generator(bench):
+    seed = bench.rng.getrandbits(128)
+    await bench.registers.write("write.PATTERN_SEED", seed & (1 << 64) - 1)
+    await bench.registers.write("write.PATTERN_SEED_HIGH", seed >> 64)
+    await bench.registers.write("write.PACKET_BEATS", 100)
+    await bench.start("write", 2, 3, "PATTERN", "PACKETS")
+    assert await bench.ended("write") == FULL
+    await bench.recorded(2, pattern(seed, 3 * bench.chunk))
+
+
+@scenario()
+async def packets_and_beats_that_break_a_rule(bench):
+    """A partial beat inside a packet is still an error."""
+    bench.may_breach = True
+    keep = [1] * 100 * bench.beat + [1] * 3 + [0] * (bench.beat - 3) + [1] * 5 * bench.beat
+    bench.send(bench.random_bytes(len(keep)), keep=keep)
+    await bench.start("write", 0, 4, "PACKETS")
+    status = await bench.ended("write")
+    assert {"PROTOCOL_ERROR", "DEVICE_ERROR"} <= status, status
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario(pauses=0.2)
+async def recording_without_packets_has_an_index(bench):
+    """Also how it ended: here by STOP."""
+    since = await bench.registers.read("write.INDEX_COUNT")
+    await stopped_record(bench, "STOP")
+    assert await bench.ended("write") == {"STOPPED", "LAST_VALID"}
+    found = await index(bench, since)
+    assert [place for place, _, flags, _, _ in found if "CHUNK" in flags] == [n * bench.chunk for n in range(len(found) - 1)], found
+    assert found[-1][2:4] == ({"END"}, 1) and found[-1][0] >= await bench.registers.read("write.BYTES"), found
+    await bench.drop_rest()
+    since = await bench.registers.read("write.INDEX_COUNT")
+    await bench.record(0, bench.random_bytes(bench.chunk + 5))
+    assert [one[1:4] for one in await index(bench, since)] == [
+        (bench.beat, {"CHUNK"}, 0), (5, {"CHUNK", "LAST"}, 0), (0, {"END"}, 0)]
+    await bench.works()
+
+
+@scenario()
+async def index_keeps_its_newest_entries(bench):
+    for length in (100, 30):
+        bench.send(bench.random_bytes(length * bench.beat))
+    for _ in range(90):
+        bench.send(bench.random_bytes(7))
+    await bench.start("write", 0, 2, "PACKETS")
+    assert await close(bench) == EARLY
+    count = await bench.registers.read("write.INDEX_COUNT")
+    assert count == 94, count
+    for number in range(count - 64, count - 1):
+        assert (await entry(bench, number))[:3] == ((129 + number - 2) * bench.beat, 7, {"LAST"}), number
+
+
+async def ring(bench, first, chunks, sent, post, trigger_at, by_pin=False, controls=()):
+    """Records round the range and triggers when so many bytes were recorded. Returns the stream and how many chunks were kept of it."""
+    since = await bench.registers.read("write.INDEX_COUNT")
+    data = bench.random_bytes(sent * bench.chunk)
+    bench.send(data)
+    await bench.registers.write("write.POST_CHUNKS", post)
+    await bench.start("write", first, chunks, "RING", *controls)
+
+    async def some():
+        return await bench.registers.read("write.BYTES") >= trigger_at * bench.chunk
+
+    await bench.until(some, "the time of the trigger")
+    assert not (await bench.registers.fields("write.STATUS"))["TRIGGERED"]
+    if by_pin:
+        bench.dut.trigger.value = 1
+        await bench.cycles(2)
+        bench.dut.trigger.value = 0
+    else:
+        await bench.registers.act("write.CONTROL", "TRIGGER")
+    status = await bench.ended("write")
+    recorded = await in_order(bench, first, chunks, data, status)
+    assert status >= FULL | {"TRIGGERED"}, status
+    count = await bench.registers.read("write.INDEX_COUNT")
+    places = [found[0] for found in [await entry(bench, n) for n in range(max(since, count - 64), count)] if "TRIGGER" in found[2]]
+    if count - since <= 64:
+        # The chunk that was open at the trigger, or that begins with it, and those behind it.
+        assert len(places) == 1 and recorded - places[0] // bench.chunk in (max(post, 1), max(post, 1) + 1), (places, recorded)
+    return data, recorded
+
+
+async def in_order(bench, first, chunks, data, status):
+    """The drive has the newest chunks, as the registers say. Returns how many chunks were recorded."""
+    count = await bench.registers.read("write.BYTES")
+    recorded, rest = divmod(count, bench.chunk)
+    last = await bench.registers.read("write.LAST_ADDRESS_WRITTEN")
+    following = await bench.registers.read("write.NEXT_ADDRESS")
+    number = recorded + (rest != 0)
+    assert last == (first + (number - 1) % chunks) * bench.chunk, (last, number)
+    assert following == (first + number % chunks) * bench.chunk, (following, number)
+    assert ("WRAPPED" in status) == (number >= chunks), (status, number)
+    order = [*range(following, (first + chunks) * bench.chunk, bench.chunk)] if "WRAPPED" in status else []
+    order += range(first * bench.chunk, last + bench.chunk, bench.chunk)
+    if "WRAPPED" in status and following == first * bench.chunk:
+        order = order[:chunks]
+    found = b"".join(bench.drive.content(address, bench.chunk) for address in order)
+    kept = data[max(0, number - chunks) * bench.chunk : count]
+    assert found[: len(kept)] == kept, "the ring has other bytes"
+    return number
+
+
+@scenario(pauses=0.1, memory_pauses=0.1)
+async def ring_with_a_trigger(bench):
+    size = bench.slots + 1
+    await ring(bench, 3, size, 3 * size + 6, 4, 2 * size)
+    await bench.drop_rest()
+    await ring(bench, 0, size, 2 * size + 6, 0, 3, by_pin=True)
+    await bench.drop_rest()
+    # The trigger comes before the ring is full, and the ring ends before it is.
+    await ring(bench, 20, size + 4, size + 8, size, 1, controls=("FLUSH_AFTER_WRITE",))
+    assert await bench.registers.read("write.DURABLE_BYTES") == await bench.registers.read("write.BYTES")
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario(pauses=0.4, delay_cycles=(20, 3000), shuffled=True, mdts=1)
+async def ring_with_a_slow_drive(bench):
+    """As short as it may be, with commands completed in any order."""
+    await ring(bench, 1, bench.slots, 3 * bench.slots + 4, 2, bench.slots + 3)
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario(pauses=0.2)
+async def ring_of_packets_that_is_closed(bench):
+    """CLOSE keeps the open chunk; a trigger is not needed."""
+    size = bench.slots + 2
+    data = b"".join(bench.random_bytes(bench.rng.randint(1, 400) * bench.beat) for _ in range(10))
+    data += bench.random_bytes((2 * size + 1) * bench.chunk + 3 * bench.beat - len(data))
+    at = 0
+    while at < len(data):
+        length = bench.rng.randint(1, 500) * bench.beat
+        bench.send(data[at : at + length])
+        at += length
+    await bench.start("write", 5, size, "RING", "PACKETS")
+    await bench.until(bench.source.idle, "the end of the stream", cycles=2_000_000)
+    status = await close(bench)
+    assert status == EARLY | {"WRAPPED"}, status
+    assert await bench.registers.read("write.BYTES") == len(data)
+    await in_order(bench, 5, size, data, status)
+    await bench.works()
+
+
+@scenario(pauses=0.3)
+async def ring_that_is_stopped(bench):
+    for control in ("STOP", "ABORT"):
+        size = bench.slots + 1
+        data = bench.random_bytes((2 * size + 5) * bench.chunk)
+        bench.send(data)
+        await bench.start("write", 0, size, "RING")
+
+        async def some():
+            return await bench.registers.read("write.BYTES") >= (size + 2) * bench.chunk
+
+        await bench.until(some, "a round")
+        await bench.registers.act("write.CONTROL", control)
+        status = await bench.ended("write")
+        assert "WRAPPED" in status and not status & {"FINISHED", "TRIGGERED", "DEVICE_ERROR"}, status
+        await in_order(bench, 0, size, data, status)
+        await bench.drop_rest()
+    await bench.works()
+
+
+@scenario()
+async def ring_that_is_refused(bench):
+    """Two chunks at the same place would be under way at the same time."""
+    await bench.start("write", 0, bench.slots - 1, "RING")
+    assert await bench.ended("write") == {"OUT_OF_RANGE"}
+    # A trigger outside of a ring has no effect, and none is left for the next session.
+    await bench.registers.act("write.CONTROL", "TRIGGER")
+    bench.send(bench.random_bytes(2 * bench.chunk))
+    await bench.start("write", 0, 2)
+    await bench.registers.act("write.CONTROL", "TRIGGER")
+    assert await bench.ended("write") == FULL
+    await ring(bench, 0, bench.slots, bench.slots + 6, 2, 3)
+    await bench.drop_rest()
+    await bench.works()
+
+
+@scenario(pauses=0.2, faults={(WRITE, 25): MEDIA_ERROR, (WRITE, 40): MEDIA_ERROR | DNR})
+async def ring_whose_drive_fails(bench):
+    """A retry, then a failure in a later round: what is reported was recorded."""
+    size = bench.slots + 3
+    data = bench.random_bytes(50 * bench.chunk)
+    bench.send(data)
+    await bench.start("write", 0, size, "RING")
+    status = await bench.ended("write")
+    assert status == {"DEVICE_ERROR", "LAST_VALID", "WRAPPED"}, status
+    count = await bench.registers.read("write.BYTES")
+    number = count // bench.chunk
+    assert count % bench.chunk == 0 and 0 < number <= 40
+    last = await bench.registers.read("write.LAST_ADDRESS_WRITTEN")
+    assert last == (number - 1) % size * bench.chunk
+    # From the oldest chunk to the last one.
+    place = await bench.registers.read("write.NEXT_ADDRESS") // bench.chunk
+    made = number + (place - number) % size
+    kept = range(max(0, made - size), number)
+    for chunk in kept:
+        assert bench.drive.content(chunk % size * bench.chunk, bench.chunk) == data[chunk * bench.chunk :][: bench.chunk], chunk
+    block = (await bench.registers.fields("write.DEVICE_STATUS"))["LBA"]
+    assert block == number % size * bench.chunk >> 9, (block, number)
+    await bench.drop_rest()
+    await bench.works()
+
+
 # ---- Random parameters
 
 

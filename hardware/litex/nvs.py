@@ -54,7 +54,8 @@ class NVMeStreamer(LiteXModule):
     """The core with its parameters in lower case. `sys_clk_freq` gives the pulse per microsecond, hertz."""
 
     def __init__(self, platform, sys_clk_freq, data_width=128, chunk_pages=32, slots=32, entries=64, drives=1, id_width=4, bus_base=0,
-                 namespace=1, unit_shift=19, settle_shift=0, reset_shift=10, poll_shift=10, timeout_ticks=50000):
+                 namespace=1, unit_shift=19, settle_shift=0, reset_shift=10, poll_shift=10, timeout_ticks=50000,
+                 index_entries=0):
         beat = data_width // 8
         ring_width = 1 + 2 + log2_int(slots) + log2_int(chunk_pages) + 12
         self.registers = AXILiteInterface(data_width=32, address_width=12)
@@ -67,6 +68,7 @@ class NVMeStreamer(LiteXModule):
         self.link_speed = [Signal(4) for _ in range(drives)]
         self.link_width = [Signal(8) for _ in range(drives)]
         self.perst = [Signal() for _ in range(drives)]  # PERST# of the slot is its inverse
+        self.trigger = Signal()  # of a ring recording
         self.irq = Signal(2)
         self.irq_lost = [Signal() for _ in range(drives)]
         self.quiet = Signal()
@@ -109,9 +111,11 @@ class NVMeStreamer(LiteXModule):
             p_ResetShift=reset_shift,
             p_PollShift=poll_shift,
             p_TimeoutTicks=timeout_ticks,
+            p_IndexEntries=index_entries,
             i_clk_i=ClockSignal("sys"),
             i_rst_ni=~ResetSignal("sys"),
             i_tick_i=tick,
+            i_trigger_i=self.trigger,
             i_link_up_i=Cat(*self.link_up),
             i_link_speed_i=Cat(*self.link_speed),
             i_link_width_i=Cat(*self.link_width),

@@ -19,6 +19,7 @@
 //             without these signals, stand for INCR bursts of the whole width
 //   m_user_o  how the packet ends, with m_last_o: 0 complete, 1 by STOP, 2 by ABORT, 3 by an error (DEVICE_ERROR). A packet that is not
 //             complete ends with a beat that keeps no byte. A replay that gave no beat has no packet
+//   trigger_i  level: as CONTROL.TRIGGER, the trigger of a ring recording
 //   irq_o     level per direction, 0 record, 1 replay: its session has ended since its last start
 //   irq_lost_o  level per drive: it was lost while it was ready (register LOST), until that is acknowledged
 //   perst_o   level per drive: PERST# of its slot is to be low (the pin is the inverse)
@@ -37,12 +38,14 @@ module nvs_core #(
   parameter  int unsigned ResetShift   = 10,     // length of PERST# and of a hot reset: 2^ResetShift us, at least 10 (PCIe); to UnitShift
   parameter  int unsigned PollShift    = 10,     // a ready drive's CSTS is read every 2^PollShift us; to UnitShift
   parameter  int unsigned TimeoutTicks = 50000,  // us in which bar_* must answer, 1 to 65535
+  parameter  int unsigned IndexEntries = 0,      // of the index of recordings; 0: none, or a power of two, 16 to 4096
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned RingWidth  = 1 + 2 + $clog2(Slots) + $clog2(ChunkPages) + 12
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
   input  logic                        tick_i,
+  input  logic                        trigger_i,
 
   input  logic                        s_reg_aw_valid_i,
   output logic                        s_reg_aw_ready_o,
@@ -204,6 +207,9 @@ module nvs_core #(
   if (TimeoutTicks < 1 || TimeoutTicks > 65535) begin : gen_bad_timeout
     $error("TimeoutTicks must be 1 to 65535");
   end
+  if (IndexEntries != 0 && (IndexEntries < 16 || IndexEntries > 4096 || (IndexEntries & (IndexEntries - 1)) != 0)) begin : gen_bad_index
+    $error("IndexEntries must be 0, or a power of two from 16 to 4096");
+  end
 
   localparam int unsigned SlotWidth  = $clog2(Slots);
   localparam int unsigned PageWidth  = $clog2(ChunkPages);
@@ -215,6 +221,10 @@ module nvs_core #(
   logic                 control_write_valid, control_read_valid, flush_write_valid, flush_read_valid;
   logic [2*64-1:0] first_address, last_address, seed, seed_high, packet_beats;
   logic [63:0]          length;
+  logic [31:0]          post_chunks, index_count, index_select;
+  logic                 index_select_valid;
+  logic [63:0]          index_position, index_time, now;
+  logic [2*64-1:0]      next_address;
   logic [2*32-1:0] status;
   logic [2*64-1:0] last_written, bytes, beats, stalls, stall_ns, durable, device_status, cycles;
   logic [63:0]          error_beat, dropped_beats;
@@ -256,6 +266,14 @@ module nvs_core #(
     .write_dropped_beats_i       (dropped_beats),
     .write_cycles_i              (cycles[64*0 +: 64]),
     .write_pattern_seed_high_o   (seed_high[64*0 +: 64]),
+    .write_post_chunks_o         (post_chunks),
+    .write_next_address_i        (next_address[64*0 +: 64]),
+    .write_index_count_i         (index_count),
+    .write_index_select_o        (index_select),
+    .write_index_select_valid_o  (index_select_valid),
+    .write_index_position_i      (index_position),
+    .write_index_time_i          (index_time),
+    .write_time_i                (now),
     .read_control_o              (control_read),
     .read_control_valid_o        (control_read_valid),
     .read_status_i               (status[32*1 +: 32] | {20'b0, length_error, pattern_error, 10'b0}),
@@ -354,7 +372,8 @@ module nvs_core #(
   logic [2*2-1:0] chunk_drive;
   logic [2*SlotWidth-1:0] chunk_slot;
   logic                 chunk_ready, delivered, egress_idle;
-  logic [1:0]           memory_error, pattern_q;
+  logic [1:0]           memory_error, pattern_q, hold, triggered;
+  logic                 packets_q;
 
   for (genvar i = 0; i < 2; i++) begin : gen_session
     nvs_session #(
@@ -374,8 +393,12 @@ module nvs_core #(
       .first_address_i(first_address[64*i +: 64]),
       .last_address_i (last_address[64*i +: 64]),
       .length_i       (i == 1 ? length : 64'h0),
+      .ring_i         (control[32*i+8]),
+      .trigger_i      (i == 0 && (trigger_i || (control_valid[i] && control[32*i+9]))),
+      .post_chunks_i  (post_chunks),
       .status_o              (status[32*i +: 32]),
       .last_address_written_o(last_written[64*i +: 64]),
+      .next_address_o        (next_address[64*i +: 64]),
       .bytes_o               (bytes[64*i +: 64]),
       .stalls_o              (stalls[64*i +: 64]),
       .stall_time_ns_o       (stall_ns[64*i +: 64]),
@@ -384,6 +407,8 @@ module nvs_core #(
       .cycles_o              (cycles[64*i +: 64]),
       .running_o             (running[i]),
       .started_o             (started[i]),
+      .hold_o                (hold[i]),
+      .triggered_o           (triggered[i]),
       .stopping_o            (stopping[i]),
       .stopped_o             (stopped[i]),
       .aborted_o             (aborted[i]),
@@ -434,6 +459,12 @@ module nvs_core #(
     end
   end
 
+  // So does that of packets.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) packets_q <= 1'b0;
+    else if (control_valid[0] && control[0] && !running[0]) packets_q <= control[7];
+  end
+
   // Slots are released as they retire by a recording, and by a replay when they were read from
   // memory: both in the order of the session.
   logic [Drives-1:0] retired, record_release_q, replay_release;
@@ -467,7 +498,8 @@ module nvs_core #(
     .DataWidth (DataWidth),
     .ChunkPages(ChunkPages),
     .Slots     (Slots),
-    .Drives    (Drives)
+    .Drives    (Drives),
+    .IndexEntries(IndexEntries)
   ) u_data_path (
     .*,  // s_*, m_*, mem_*
     .started_i       (started),
@@ -476,6 +508,17 @@ module nvs_core #(
     .close_i         (control_valid[0] && control[5]),
     .ended_i         (ended[0]),
     .aborted_i       (aborted[0]),
+    .packets_i       (packets_q),
+    .hold_i          (hold[0]),
+    .triggered_i     (triggered[0]),
+    .record_end_i    (ending[2*0 +: 2]),
+    .tick_i,
+    .index_select_valid_i(index_select_valid),
+    .index_select_i      (index_select),
+    .index_count_o       (index_count),
+    .index_position_o    (index_position),
+    .index_time_o        (index_time),
+    .now_o               (now),
     .replay_drop_i   (drop[1]),
     .replay_ended_i  (ended[1]),
     .replay_end_i    (ending[2*1 +: 2]),
@@ -708,7 +751,8 @@ module nvs_core #(
 
   // Outputs and bits without a reader.
   assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted, ending, drop,
-                    source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot, pass_same};
+                    source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot, pass_same,
+                    next_address, hold, triggered};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.
   localparam int unsigned QuietCycles = 64;

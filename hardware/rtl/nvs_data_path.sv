@@ -14,6 +14,9 @@
 //   replay_ended_i, replay_end_i   of the replaying session. A packet that has begun is ended behind what was given up, by a beat that
 //                    keeps no byte, with `m_user_o` 1 STOP, 2 ABORT, 3 error. It is 0 with each other beat. The end of a session does not
 //                    wait for that beat; the next session's beats do
+//   packets_i, hold_i   of the recording, as of nvs_ingress
+//   triggered_i, record_end_i   of the recording, for the index
+//   index_*, now_o   nvs_index; zeroes without one
 //   pattern_i        the pattern generator or checker takes the place of the stream
 //   seed_i, seed_high_i, packet_beats_i   registers of the pattern
 //   flush_i          FLUSH_CONTROL: begin, end, begin when the recording has ended; pulses
@@ -34,6 +37,7 @@ module nvs_data_path #(
   parameter  int unsigned ChunkPages = 32,
   parameter  int unsigned Slots      = 32,
   parameter  int unsigned Drives     = 1,
+  parameter  int unsigned IndexEntries = 0,
   localparam int unsigned BeatBytes  = DataWidth / 8,
   localparam int unsigned SlotWidth  = $clog2(Slots),
   localparam int unsigned SizeWidth  = $clog2(ChunkPages) + 13,
@@ -61,6 +65,17 @@ module nvs_data_path #(
   input  logic                        close_i,
   input  logic                        ended_i,
   input  logic                        aborted_i,
+  input  logic                        packets_i,
+  input  logic                        hold_i,
+  input  logic                        triggered_i,
+  input  logic [1:0]                  record_end_i,
+  input  logic                        tick_i,
+  input  logic                        index_select_valid_i,
+  input  logic [31:0]                 index_select_i,
+  output logic [31:0]                 index_count_o,
+  output logic [63:0]                 index_position_o,
+  output logic [63:0]                 index_time_o,
+  output logic [63:0]                 now_o,
   input  logic                        replay_drop_i,
   input  logic                        replay_ended_i,
   input  logic [1:0]                  replay_end_i,
@@ -224,6 +239,45 @@ module nvs_data_path #(
   );
   assign kept_ready = stream_ready && !pattern_i[0];
 
+  // What is recorded: the stream or the pattern.
+  logic                 taken_valid, taken_last;
+  logic [BeatBytes-1:0] taken_keep;
+  assign taken_valid = pattern_i[0] ? made_valid : kept_valid;
+  assign taken_keep  = pattern_i[0] ? made_keep : kept_keep;
+  assign taken_last  = pattern_i[0] ? made_last : kept_last;
+
+  if (IndexEntries != 0) begin : gen_index
+    nvs_index #(
+      .DataWidth (DataWidth),
+      .ChunkPages(ChunkPages),
+      .Entries   (IndexEntries)
+    ) u_index (
+      .clk_i,
+      .rst_ni,
+      .tick_i,
+      .start_i  (started_i[0]),
+      .beat_i   (taken_valid && stream_ready),
+      .keep_i   (taken_keep),
+      .last_i   (taken_last),
+      .trigger_i(triggered_i),
+      .end_i    (ended_i),
+      .how_i    (record_end_i),
+      .select_valid_i(index_select_valid_i),
+      .select_i      (index_select_i),
+      .count_o       (index_count_o),
+      .position_o    (index_position_o),
+      .time_o        (index_time_o),
+      .now_o
+    );
+  end else begin : gen_no_index
+    assign index_count_o    = '0;
+    assign index_position_o = '0;
+    assign index_time_o     = '0;
+    assign now_o            = '0;
+    logic unused;
+    assign unused = ^{tick_i, triggered_i, record_end_i, index_select_valid_i, index_select_i};
+  end
+
   logic                 page_aw_valid, page_aw_ready, page_w_valid, page_w_ready, page_w_last;
   logic [RingWidth-1:0] page_aw_addr;
   logic [DataWidth-1:0] page_w_data;
@@ -240,11 +294,13 @@ module nvs_data_path #(
     .stop_i  (stopping_i),
     .close_i (close_i),
     .chunks_i(source_chunks_i),
-    .s_valid_i(pattern_i[0] ? made_valid : kept_valid),
+    .packets_i,
+    .hold_i,
+    .s_valid_i(taken_valid),
     .s_ready_o(stream_ready),
     .s_data_i (pattern_i[0] ? made_data : kept_data),
-    .s_keep_i (pattern_i[0] ? made_keep : kept_keep),
-    .s_last_i (pattern_i[0] ? made_last : kept_last),
+    .s_keep_i (taken_keep),
+    .s_last_i (taken_last),
     .aw_valid_o(page_aw_valid),
     .aw_ready_i(page_aw_ready),
     .aw_addr_o (page_aw_addr),

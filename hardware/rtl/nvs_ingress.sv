@@ -8,6 +8,9 @@
 //   stop_i      level: no further beat is taken. The open page is completed with zeroes, the open chunk is given up
 //   close_i     pulse: the stream ends with the beat before, as if that had been its last one: the open chunk is padded and becomes a command.
 //               Not heeded with stop_i
+//   packets_i   level, constant in a session: the last beat of a packet does not end it. Packets follow each other in the chunks, each from
+//               a beat of its own on, the last one before it padded with zeroes
+//   hold_i      level: `chunks_i`, above 0 then, is not counted down, so that the session goes on. It falls once, and rises between sessions
 //   s_*         AXI4-Stream; only the last beat may be partial, and what it keeps begins at byte 0 without a hole; see keep_error_o
 //   aw_*, w_*, b_*  AXI4 write channels; one burst per page. The address is offered in the cycle of the first beat, so no burst is open
 //               without data. Readies come from register slices (nvs_skid), so the combinational path ends there
@@ -50,6 +53,8 @@ module nvs_ingress #(
   input  logic                 stop_i,
   input  logic                 close_i,
   input  logic [39:0]          chunks_i,
+  input  logic                 packets_i,
+  input  logic                 hold_i,
 
   input  logic                 s_valid_i,
   output logic                 s_ready_o,
@@ -113,10 +118,12 @@ module nvs_ingress #(
   assign pad       = padding_q && may_move;
   assign move      = take || pad;
 
+  logic               ends;  // the beat ends the stream
   logic [BeatShift:0] kept;
+  assign ends = s_last_i && !packets_i;
   always_comb begin
-    kept = s_keep_i[BeatBytes-1] || !s_last_i ? (BeatShift + 1)'(BeatBytes) : '0;
-    for (int unsigned b = 0; b + 1 < BeatBytes; b++) if (s_last_i && s_keep_i[b] && !s_keep_i[b+1]) kept = kept | (BeatShift + 1)'(b + 1);
+    kept = s_keep_i[BeatBytes-1] || !ends ? (BeatShift + 1)'(BeatBytes) : '0;
+    for (int unsigned b = 0; b + 1 < BeatBytes; b++) if (ends && s_keep_i[b] && !s_keep_i[b+1]) kept = kept | (BeatShift + 1)'(b + 1);
     for (int unsigned b = 0; b < BeatBytes; b++) begin
       w_data_o[8*b +: 8] = take && (!s_last_i || s_keep_i[b]) ? s_data_i[8*b +: 8] : 8'h00;
     end
@@ -133,7 +140,7 @@ module nvs_ingress #(
   assign aw_addr_o  = {1'b0, drive_q, slot_q, page_q, {(BeatWidth + BeatShift){1'b0}}};
   assign page_end   = move && w_last_o;
   // A chunk ends with its last page, or with the page in which the stream ended or was stopped.
-  assign chunk_end  = page_end && (&page_q || last_q || (take && s_last_i) || give_up_q);
+  assign chunk_end  = page_end && (&page_q || last_q || (take && ends) || give_up_q);
 
   // A chunk that is complete in the ring waits for its acknowledgements.
   logic                  pending_valid, pop;
@@ -205,10 +212,10 @@ module nvs_ingress #(
       if (move) begin
         beat_q <= beat_q + 1'b1;
         if (at_chunk) begin
-          left_q <= left_q - 1'b1;
-          more_q <= left_q != 40'd1;
+          left_q <= left_q - 40'(!hold_i);
+          more_q <= hold_i || left_q != 40'd1;
         end
-        if (take && s_last_i) begin
+        if (take && ends) begin
           last_q    <= 1'b1;
           active_q  <= 1'b0;
           padding_q <= !w_last_o;

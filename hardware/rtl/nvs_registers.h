@@ -45,6 +45,12 @@
 #define NVS_STREAM_CONTROL_CLOSE_SHIFT 5
 #define NVS_STREAM_CONTROL_PATTERN_MASK UINT32_C(0x40) /* With `START`: a core's pattern generator or checker instead of the stream. */
 #define NVS_STREAM_CONTROL_PATTERN_SHIFT 6
+#define NVS_STREAM_CONTROL_PACKETS_MASK UINT32_C(0x80) /* With `START`: a packet's last beat does not end a core's recording. */
+#define NVS_STREAM_CONTROL_PACKETS_SHIFT 7
+#define NVS_STREAM_CONTROL_RING_MASK UINT32_C(0x100) /* With `START`: a core's recording goes round its range until `TRIGGER`. */
+#define NVS_STREAM_CONTROL_RING_SHIFT 8
+#define NVS_STREAM_CONTROL_TRIGGER_MASK UINT32_C(0x200) /* A ring recording ends when `POST_CHUNKS` further chunks have begun. */
+#define NVS_STREAM_CONTROL_TRIGGER_SHIFT 9
 
 /* state of the stream; 32 bits, read only */
 #define NVS_STREAM_STATUS UINT32_C(0x0c)
@@ -62,7 +68,7 @@
 #define NVS_STREAM_STATUS_FIRST_AFTER_LAST_SHIFT 5
 #define NVS_STREAM_STATUS_UNALIGNED_MASK UINT32_C(0x40) /* Refused: an address is not a multiple of the chunk size. */
 #define NVS_STREAM_STATUS_UNALIGNED_SHIFT 6
-#define NVS_STREAM_STATUS_OUT_OF_RANGE_MASK UINT32_C(0x80) /* Refused: the range does not lie on the media, or LENGTH exceeds it. */
+#define NVS_STREAM_STATUS_OUT_OF_RANGE_MASK UINT32_C(0x80) /* Refused: the range does not lie on the media, LENGTH exceeds it, or a ring is short. */
 #define NVS_STREAM_STATUS_OUT_OF_RANGE_SHIFT 7
 #define NVS_STREAM_STATUS_DEVICE_ERROR_MASK UINT32_C(0x100) /* The drive failed a command. */
 #define NVS_STREAM_STATUS_DEVICE_ERROR_SHIFT 8
@@ -74,6 +80,10 @@
 #define NVS_STREAM_STATUS_LENGTH_ERROR_SHIFT 11
 #define NVS_STREAM_STATUS_PROTOCOL_ERROR_MASK UINT32_C(0x1000) /* A rule was broken. By the drive: wrong phase, unknown command, an access outside the core's addresses, a burst that is refused. By the memory: an error. By the stream: a partial beat inside a packet, a hole in the bytes kept. */
 #define NVS_STREAM_STATUS_PROTOCOL_ERROR_SHIFT 12
+#define NVS_STREAM_STATUS_WRAPPED_MASK UINT32_C(0x2000) /* A ring recording has been round its range: its oldest chunk is at `NEXT_ADDRESS`. */
+#define NVS_STREAM_STATUS_WRAPPED_SHIFT 13
+#define NVS_STREAM_STATUS_TRIGGERED_MASK UINT32_C(0x4000) /* The trigger of a ring recording has come. */
+#define NVS_STREAM_STATUS_TRIGGERED_SHIFT 14
 
 /* byte address of the first chunk; 64 bits, read and write */
 #define NVS_STREAM_FIRST_ADDRESS UINT32_C(0x10)
@@ -155,6 +165,42 @@
 /* bank `read` only: bytes to deliver, 0 for the whole range; 64 bits, read and write */
 #define NVS_STREAM_LENGTH UINT32_C(0x98)
 #define NVS_STREAM_LENGTH_RESET UINT64_C(0x0)
+
+/* bank `write` only: chunks of a ring that begin behind its trigger; 0 is 1; 32 bits, read and write */
+#define NVS_STREAM_POST_CHUNKS UINT32_C(0xa0)
+#define NVS_STREAM_POST_CHUNKS_RESET UINT32_C(0x0)
+
+/* bank `write` only: byte address of the next chunk; with `WRAPPED` the oldest one; 64 bits, read only */
+#define NVS_STREAM_NEXT_ADDRESS UINT32_C(0xa8)
+
+/* bank `write` only: entries of the index since the reset, modulo 2^32; 32 bits, read only */
+#define NVS_STREAM_INDEX_COUNT UINT32_C(0xb0)
+
+/* bank `write` only: number of the entry that INDEX_POSITION and INDEX_TIME show; 32 bits, reads as 0 */
+#define NVS_STREAM_INDEX_SELECT UINT32_C(0xb4)
+
+/* bank `write` only: what the entry is, and the place of its beat in bytes; 64 bits, read only */
+#define NVS_STREAM_INDEX_POSITION UINT32_C(0xb8)
+#define NVS_STREAM_INDEX_POSITION_CHUNK_MASK UINT64_C(0x1) /* the first beat of a chunk */
+#define NVS_STREAM_INDEX_POSITION_CHUNK_SHIFT 0
+#define NVS_STREAM_INDEX_POSITION_LAST_MASK UINT64_C(0x2) /* the last beat of a packet */
+#define NVS_STREAM_INDEX_POSITION_LAST_SHIFT 1
+#define NVS_STREAM_INDEX_POSITION_TRIGGER_MASK UINT64_C(0x4) /* the trigger came with or before it */
+#define NVS_STREAM_INDEX_POSITION_TRIGGER_SHIFT 2
+#define NVS_STREAM_INDEX_POSITION_END_MASK UINT64_C(0x8) /* no beat: the recording has ended behind the beat before it */
+#define NVS_STREAM_INDEX_POSITION_END_SHIFT 3
+
+/* bank `write` only: when, and how much of the beat; 64 bits, read only */
+#define NVS_STREAM_INDEX_TIME UINT32_C(0xc0)
+#define NVS_STREAM_INDEX_TIME_TIME_MASK UINT64_C(0xffffffffffff) /* microseconds since the reset */
+#define NVS_STREAM_INDEX_TIME_TIME_SHIFT 0
+#define NVS_STREAM_INDEX_TIME_KEPT_MASK UINT64_C(0xff000000000000) /* bytes of the beat that are the stream's; 0 for no beat */
+#define NVS_STREAM_INDEX_TIME_KEPT_SHIFT 48
+#define NVS_STREAM_INDEX_TIME_HOW_MASK UINT64_C(0x300000000000000) /* with END: 0 complete, 1 STOP, 2 ABORT, 3 error */
+#define NVS_STREAM_INDEX_TIME_HOW_SHIFT 56
+
+/* bank `write` only: microseconds since the reset; 0 without an index; 64 bits, read only */
+#define NVS_STREAM_TIME UINT32_C(0xc8)
 
 /* Bank `drive`: offsets within the bank. */
 

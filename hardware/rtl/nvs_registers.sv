@@ -69,6 +69,14 @@ module nvs_registers #(
   input  logic [63:0]          write_dropped_beats_i,         // 0x080
   input  logic [63:0]          write_cycles_i,                // 0x088
   output logic [63:0]          write_pattern_seed_high_o,     // 0x090
+  output logic [31:0]          write_post_chunks_o,           // 0x0a0
+  input  logic [63:0]          write_next_address_i,          // 0x0a8
+  input  logic [31:0]          write_index_count_i,           // 0x0b0
+  output logic [31:0]          write_index_select_o,          // 0x0b4
+  output logic                 write_index_select_valid_o,    // 0x0b4
+  input  logic [63:0]          write_index_position_i,        // 0x0b8
+  input  logic [63:0]          write_index_time_i,            // 0x0c0
+  input  logic [63:0]          write_time_i,                  // 0x0c8
 
   output logic [31:0]          read_control_o,                // 0x108
   output logic                 read_control_valid_o,          // 0x108
@@ -212,6 +220,8 @@ module nvs_registers #(
   assign write_control_valid_o = write && aw_word_q == 10'h002;
   assign write_flush_control_o = written;
   assign write_flush_control_valid_o = write && aw_word_q == 10'h01e;
+  assign write_index_select_o = written;
+  assign write_index_select_valid_o = write && aw_word_q == 10'h02d;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       write_first_address_o <= 64'h0;
@@ -219,6 +229,7 @@ module nvs_registers #(
       write_pattern_seed_o <= 64'h0;
       write_packet_beats_o <= 64'h0;
       write_pattern_seed_high_o <= 64'h0;
+      write_post_chunks_o <= 32'h0;
     end else if (write) begin
       for (int unsigned b = 0; b < 4; b++) if (w_strb_q[b]) begin
         if (aw_word_q == 10'h004) write_first_address_o[8*b +: 8] <= w_data_q[8*b +: 8];
@@ -231,6 +242,7 @@ module nvs_registers #(
         if (aw_word_q == 10'h017) write_packet_beats_o[32 + 8*b +: 8] <= w_data_q[8*b +: 8];
         if (aw_word_q == 10'h024) write_pattern_seed_high_o[8*b +: 8] <= w_data_q[8*b +: 8];
         if (aw_word_q == 10'h025) write_pattern_seed_high_o[32 + 8*b +: 8] <= w_data_q[8*b +: 8];
+        if (aw_word_q == 10'h028) write_post_chunks_o[8*b +: 8] <= w_data_q[8*b +: 8];
       end
     end
   end
@@ -319,6 +331,12 @@ module nvs_registers #(
     5'h10: write_row_q <= write_dropped_beats_i;
     5'h11: write_row_q <= write_cycles_i;
     5'h12: write_row_q <= write_pattern_seed_high_o;
+    5'h14: write_row_q <= {32'h0, write_post_chunks_o};
+    5'h15: write_row_q <= write_next_address_i;
+    5'h16: write_row_q <= {32'h0, write_index_count_i};
+    5'h17: write_row_q <= write_index_position_i;
+    5'h18: write_row_q <= write_index_time_i;
+    5'h19: write_row_q <= write_time_i;
     default: write_row_q <= '0;
   endcase
   logic [63:0] read_row_q;
@@ -372,7 +390,7 @@ module nvs_registers #(
   always_comb begin
     keep = 1'b0;
     if (ar_word_q[9:6] == 4'd0) case (ar_word_q[5:1])
-      5'h05, 5'h06, 5'h07, 5'h08, 5'h09, 5'h0c, 5'h0d, 5'h0e, 5'h10, 5'h11: keep = !ar_word_q[0];
+      5'h05, 5'h06, 5'h07, 5'h08, 5'h09, 5'h0c, 5'h0d, 5'h0e, 5'h10, 5'h11, 5'h15, 5'h17, 5'h18, 5'h19: keep = !ar_word_q[0];
       default: ;
     endcase
     if (ar_word_q[9:6] == 4'd1) case (ar_word_q[5:1])
@@ -437,6 +455,19 @@ module nvs_registers #(
     if (f_word == 10'h023) begin f_held = 1'b1; f_value = write_cycles_i[32 +: 32]; end
     if (f_word == 10'h024) begin f_rw = 1'b1; f_value = write_pattern_seed_high_o[0 +: 32]; f_reset = 32'h0; end
     if (f_word == 10'h025) begin f_rw = 1'b1; f_value = write_pattern_seed_high_o[32 +: 32]; f_reset = 32'h0; end
+    if (f_word == 10'h028) begin f_rw = 1'b1; f_value = write_post_chunks_o; f_reset = 32'h0; end
+    if (f_word == 10'h02a) begin f_held = 1'b1; f_value = write_next_address_i[0 +: 32]; end
+    if (f_word == 10'h02b) begin f_held = 1'b1; f_value = write_next_address_i[32 +: 32]; end
+    if (f_word == 10'h02c) begin f_value = write_index_count_i; end
+    if (f_word == 10'h02d) begin
+      f_w1p = 1'b1; f_pulse = write_index_select_valid_o; f_order = write_index_select_o;
+    end
+    if (f_word == 10'h02e) begin f_held = 1'b1; f_value = write_index_position_i[0 +: 32]; end
+    if (f_word == 10'h02f) begin f_held = 1'b1; f_value = write_index_position_i[32 +: 32]; end
+    if (f_word == 10'h030) begin f_held = 1'b1; f_value = write_index_time_i[0 +: 32]; end
+    if (f_word == 10'h031) begin f_held = 1'b1; f_value = write_index_time_i[32 +: 32]; end
+    if (f_word == 10'h032) begin f_held = 1'b1; f_value = write_time_i[0 +: 32]; end
+    if (f_word == 10'h033) begin f_held = 1'b1; f_value = write_time_i[32 +: 32]; end
     if (f_word == 10'h040) begin f_value = 32'h59415341; end
     if (f_word == 10'h041) begin f_value = 32'h2; end
     if (f_word == 10'h042) begin

@@ -11,6 +11,11 @@
 //   queue_late_i  level: a drive did not complete a command in its time
 //   lost        a drive whose ready_i falls has given up its commands: the session ends with DEVICE_ERROR
 //   restart_o   pulse: the drive is late and is to be brought up again
+//   ring_i      sampled with start_i: the recording goes round the range until trigger_i, and ends when post_chunks_i chunks (at least one)
+//               have begun behind that. Of a range of fewer chunks per drive than Slots it is refused, as a chunk could be written while the
+//               one before it at the same place is
+//   hold_o      level: of a ring, the trigger has not come
+//   next_address_o  place of the next chunk: when the ring has been round (STATUS.WRAPPED), that of the oldest one
 //   drop_o      level: a replay was stopped or lost its drive. Chunks on their way to the stream are dropped; its end waits for no consumer
 //   end_o       how it ended, valid with ended_o: 0 complete, 1 STOP, 2 ABORT, 3 error
 //
@@ -19,7 +24,7 @@
 // awaited.
 //
 // Invariants, proven in formal/nvs_session.svh:
-//   - a command lies within [first, last] of the range, and follows the one before it;
+//   - a command lies within [first, last] of the range, and follows the one before it, in a ring the first one the last one;
 //   - BYTES, LAST_ADDRESS_WRITTEN describe exactly the completed chunks before the first failed one; durable bytes never exceed BYTES;
 //   - a refused session makes no command; a session ends only with nothing outstanding on a drive that is ready;
 //   - an aborted recording without a failure is durable;
@@ -50,8 +55,12 @@ module nvs_session #(
   input  logic [63:0]             first_address_i,
   input  logic [63:0]             last_address_i,
   input  logic [63:0]             length_i,           // replay: bytes to deliver, 0 for the whole range
+  input  logic                    ring_i,
+  input  logic                    trigger_i,
+  input  logic [31:0]             post_chunks_i,
   output logic [31:0]             status_o,
   output logic [63:0]             last_address_written_o,
+  output logic [63:0]             next_address_o,
   output logic [63:0]             bytes_o,
   output logic [63:0]             stalls_o,
   output logic [63:0]             stall_time_ns_o,
@@ -60,6 +69,8 @@ module nvs_session #(
   output logic [63:0]             cycles_o,
   output logic                    running_o,
   output logic                    started_o,          // pulse: the range was accepted
+  output logic                    hold_o,
+  output logic                    triggered_o,        // level: the trigger has come; until the next start
   output logic                    stopping_o,         // level: no more of the stream is taken; one cycle late
   output logic                    stopped_o,          // level: STOP or ABORT has ended the session; until the next start
   output logic                    aborted_o,          // level: it was ABORT
@@ -125,13 +136,23 @@ module nvs_session #(
   logic [3:0]            refusal_q;    // bits 8:5 of STATUS
 
   // Three positions in the session: commands made, commands retired, chunks of the reported run.
-  logic [CountWidth-1:0] made_q, retired_q, run_q;
-  logic [1:0]            made_drive_q, retired_drive_q, run_drive_q;
-  logic [NoWidth-1:0]    made_no_q, retired_no_q, run_no_q;
+  // What a recording has retired is its run, until a chunk fails.
+  logic [CountWidth-1:0] made_q, retired_q, run;
+  logic [1:0]            made_drive_q, retired_drive_q;
+  logic [NoWidth-1:0]    made_no_q, retired_no_q, run_no;
   logic [NoWidth-1:0]    last_run_no_q;
+  logic                  any_run_q;    // the run has a chunk
+
+  logic                  ring_q, triggered_q, wrapped_q;
+  logic                  made_last_q, retired_last_q;  // of a ring: the number is the range's last one
 
   function automatic logic [1:0] next_drive(input logic [1:0] drive);
     next_drive = drive == 2'(Drives - 1) ? 2'd0 : drive + 2'd1;
+  endfunction
+
+  // The next chunk of a drive: behind the last one of a ring, the first.
+  function automatic logic [NoWidth-1:0] next_no(input logic [NoWidth-1:0] no, input logic last, input logic [NoWidth-1:0] first);
+    next_no = (last ? first : no) + NoWidth'(!last);
   endfunction
 
   // One drive's part of the vectors.
@@ -182,6 +203,9 @@ module nvs_session #(
 
   logic [NoWidth-1:0] span;  // chunks of a drive, less one
   assign span = last_q - first_q;
+
+  logic ring_short;
+  assign ring_short = ring_q && (span >> SlotWidth) == '0 && span[SlotWidth-1:0] != '1;
 
   // Flush: of all drives, with no data command outstanding.
   logic              flush_wanted_q;           // while the stream continues
@@ -254,6 +278,28 @@ module nvs_session #(
     end
   end
 
+  if (Replay != 0) begin : gen_run_delivered
+    logic [CountWidth-1:0] run_q;
+    logic [1:0]            run_drive_q;
+    logic [NoWidth-1:0]    run_no_q;
+    assign run    = run_q;
+    assign run_no = run_no_q;
+    always_ff @(posedge clk_i) begin
+      if (state_q == Media) begin
+        run_q       <= '0;
+        run_drive_q <= '0;
+        run_no_q    <= first_q;
+      end else if (in_run && running_q) begin
+        run_q       <= run_q + 1'b1;
+        run_drive_q <= next_drive(run_drive_q);
+        if (run_drive_q == 2'(Drives - 1)) run_no_q <= run_no_q + 1'b1;
+      end
+    end
+  end else begin : gen_run_retired
+    assign run    = retired_q;
+    assign run_no = retired_no_q;
+  end
+
   // Bytes of the chunk that joined the run in the cycle before: all but the last one of a stream are whole.
   logic                 run_add_q;
   logic [SizeWidth-1:0] run_bytes_q;
@@ -273,13 +319,15 @@ module nvs_session #(
   assign end_o      = failed_q || lost_q ? 2'd3 : !stopped_q ? 2'd0 : aborted_q ? 2'd2 : 2'd1;
   assign drop_o     = Replay != 0 && running_q && (stopped_q || lost_q);
   assign started_o  = started_q;
+  assign triggered_o = triggered_q;
+  assign hold_o      = ring_q && !triggered_q;
   assign source_chunks_o = total_q;
 
   assign restart_o = timed_out ? queue_late_i : '0;
 
   // Stalls: a recording waits for a slot, a replay for its next chunk.
   logic stall, stall_q;
-  assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run_q != total_q && !stopping
+  assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run != total_q && !stopping
                         : state_q == Run && source_full_i;
 
   logic [CountWidth-1:0] total;
@@ -305,10 +353,11 @@ module nvs_session #(
   assign length_long = length_given && !length_fits;
   assign refused     = refusal_q != '0 || length_long;
 
-  assign status_o = {19'b0, protocol_q, 2'b00, run_q != '0, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
+  assign status_o = {17'b0, triggered_q, wrapped_q, protocol_q, 2'b00, any_run_q, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
                      aborted_q && stopped_q, !aborted_q && stopped_q, early_q,
                      ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, running_q};
   assign last_address_written_o = {last_run_no_q, {ChunkShift{1'b0}}};
+  assign next_address_o         = Replay != 0 ? '0 : {made_no_q, {ChunkShift{1'b0}}};
 
   logic in_io;  // commands may be under way
   assign in_io = state_q == Run || state_q == Drain || state_q == Flush;
@@ -328,10 +377,8 @@ module nvs_session #(
     if (clear) begin
       made_q          <= '0;
       retired_q       <= '0;
-      run_q           <= '0;
       made_drive_q    <= '0;
       retired_drive_q <= '0;
-      run_drive_q     <= '0;
       bytes_o         <= '0;
       durable_bytes_o <= '0;
       device_status_o <= '0;
@@ -351,10 +398,6 @@ module nvs_session #(
         retired_drive_q <= next_drive(retired_drive_q);
       end
       if (run_add_q) bytes_o <= bytes_o + 64'(run_bytes_q);
-      if (joins) begin
-        run_q       <= run_q + 1'b1;
-        run_drive_q <= next_drive(run_drive_q);
-      end
       if (in_io && fails && !failed_q && !lost_q) begin
         device_status_o <= {retired_shift == 4'd12 ? 32'(failed_page) : 32'(failed_page << 3), 1'b1,
                             13'b0, retired_drive_q, 1'b0, retire_bad ? retire_status : NoStatus};
@@ -398,8 +441,13 @@ module nvs_session #(
       refusal_q       <= '0;
       made_no_q       <= '0;
       retired_no_q    <= '0;
-      run_no_q        <= '0;
       last_run_no_q   <= '0;
+      any_run_q       <= 1'b0;
+      ring_q          <= 1'b0;
+      triggered_q     <= 1'b0;
+      wrapped_q       <= 1'b0;
+      made_last_q     <= 1'b0;
+      retired_last_q  <= 1'b0;
       stall_q         <= 1'b0;
       stopping_o      <= 1'b0;
     end else begin
@@ -415,7 +463,10 @@ module nvs_session #(
       end
       made_before_q <= made;
       if (made_before_q) begin
-        if (made_drive_q == 2'(Drives - 1)) made_no_q <= made_no_q + 1'b1;
+        if (made_drive_q == 2'(Drives - 1)) begin
+          made_no_q <= next_no(made_no_q, made_last_q, first_q);
+          if (made_last_q) wrapped_q <= 1'b1;
+        end
         if (Replay == 0) begin
           newest_q <= made_q;
           if (next_bytes_q != ChunkBytes) begin
@@ -427,13 +478,17 @@ module nvs_session #(
       end
       retire_gap_q   <= retire_take;
       retire_final_q <= retired_q == newest_q;
-      if (retire_take && retired_drive_q == 2'(Drives - 1)) retired_no_q <= retired_no_q + 1'b1;
+      if (retire_take && retired_drive_q == 2'(Drives - 1)) retired_no_q <= next_no(retired_no_q, retired_last_q, first_q);
+      // Numbers are followed by a cycle in which they are not counted (made_before_q, retire_gap_q).
+      made_last_q    <= ring_q && made_no_q == last_q;
+      retired_last_q <= ring_q && retired_no_q == last_q;
+      if (trigger_i && ring_q && running_q && state_q != Drain && state_q != Flush) triggered_q <= 1'b1;
       run_add_q   <= joins;
-      run_bytes_q <= run_q == newest_q && any_short_q ? short_q : ChunkBytes;
+      run_bytes_q <= run == newest_q && any_short_q ? short_q : ChunkBytes;
       if (Replay != 0 && run_add_q && run_bytes_q != ChunkBytes) early_q <= 1'b1;
       if (joins) begin
-        last_run_no_q <= run_no_q;
-        if (run_drive_q == 2'(Drives - 1)) run_no_q <= run_no_q + 1'b1;
+        last_run_no_q <= run_no;
+        any_run_q     <= 1'b1;
       end
 
       if (in_io) begin
@@ -475,6 +530,10 @@ module nvs_session #(
             early_q         <= 1'b0;
             ended_q         <= 1'b0;
             any_short_q     <= 1'b0;
+            any_run_q       <= 1'b0;
+            ring_q          <= Replay == 0 && ring_i;
+            triggered_q     <= 1'b0;
+            wrapped_q       <= 1'b0;
             refusal_q       <= {2'b00, unaligned, 1'b0};
             state_q         <= Order;
             running_q       <= 1'b1;
@@ -486,15 +545,14 @@ module nvs_session #(
         end
         Media: begin
           // A drive that is not ready has no media.
-          if (refusal_q == '0) refusal_q <= !(&ready_i) ? 4'b1000 : beyond || (span >> SpanWidth) != '0 ? 4'b0100 : 4'b0000;
+          if (refusal_q == '0) refusal_q <= !(&ready_i) ? 4'b1000 : beyond || (span >> SpanWidth) != '0 || ring_short ? 4'b0100 : 4'b0000;
           per_drive_q  <= CountWidth'(span) + 1'b1;
           made_no_q    <= first_q;
           retired_no_q <= first_q;
-          run_no_q     <= first_q;
           state_q      <= Count;
         end
         Count: begin
-          total_q        <= total;
+          total_q        <= ring_q ? {8'b0, post_chunks_i[31:1], post_chunks_i[0] || post_chunks_i == '0} : total;
           length_short_q <= length_short;
           ended_q   <= refused;
           running_q <= !refused;

@@ -68,6 +68,7 @@ signals! {
     /// Inputs of the core.
     Inputs {
         tick: u8 = 1,
+        trigger: u8 = 1,
         s_reg_aw_valid: u8 = 1,
         s_reg_aw_addr: u32 = 12,
         s_reg_w_valid: u8 = 1,

@@ -24,5 +24,6 @@ mod performance;
 mod ports;
 mod random;
 mod resets;
+mod rings;
 mod sequences;
 mod split;

@@ -14,6 +14,16 @@ always_comb begin
   if (f_taken_q == '0 || f_begins) assume (!release_i);
   if (s_valid_i) assume (s_keep_i[0]);
 end
+logic f_packets_q, f_hold_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_packets_q <= packets_i;
+  f_hold_q    <= rst_ni && hold_i;
+end
+always_comb if (f_started) begin
+  if (!done_o) assume (packets_i == f_packets_q);
+  if (hold_i && !f_hold_q) assume (done_o);
+  if (hold_i && start_i) assume (chunks_i != '0);
+end
 
 // Beats that break a rule, looked at bit by bit. Bytes are counted up to the first of them.
 logic f_keep_wrong, f_keep_q = 1'b0, f_spoilt_q = 1'b0;
@@ -31,8 +41,20 @@ always_comb if (rst_ni) assert (keep_error_o == f_keep_q);
 logic [SizeWidth-1:0] f_kept;
 always_comb begin
   f_kept = '0;
-  for (integer b = 0; b < BeatBytes; b++) f_kept = f_kept + SizeWidth'(s_keep_i[b]);
+  for (integer b = 0; b < BeatBytes; b++) f_kept = f_kept + SizeWidth'(s_keep_i[b] || packets_i);
 end
+
+// Chunks that begin, counted while they are not held: no more than the session may have.
+logic [39:0] f_begun_q = '0, f_chunks_q = '0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || f_begins) f_begun_q <= '0;
+  else if (w_valid_o && f_position_q == '0 && !hold_i) f_begun_q <= f_begun_q + 1'b1;
+  if (!rst_ni) f_chunks_q <= '0;
+  else if (f_begins) f_chunks_q <= chunks_i;
+end
+// The end of a packet ends the stream, unless there may be several.
+logic f_last_q = 1'b0;
+always_ff @(posedge clk_i) f_last_q <= rst_ni && take && s_last_i && !packets_i;
 
 // Position in the open chunk, counted in beats, independent of the module's counters.
 logic [PageWidth+BeatWidth-1:0] f_position_q = '0;
@@ -68,6 +90,9 @@ always_comb if (rst_ni) begin
   assert (drive_q < 3'(Drives));
   if (!ended_q && !f_spoilt_q) assert (size == f_size_q);
   assert (more_q == (left_q != '0));
+  assert (f_begun_q <= f_chunks_q && left_q == f_chunks_q - f_begun_q);
+  if (f_last_q) assert (ended_o && !s_ready_o);
+  if (ended_o) assert (f_last_q || f_ended_q || f_closed_q);
   // Every beat that is taken goes to memory in the same cycle, unchanged; nothing else does but zeroes.
   assert (!(s_valid_i && s_ready_o) || (w_valid_o && w_ready_i));
   if (take) begin
@@ -96,6 +121,9 @@ always_comb if (rst_ni) begin
   // A stream that ended or was given up is not continued.
   if (last_q || give_up_q) assert (!active_q);
 end
+
+logic f_ended_q = 1'b0;
+always_ff @(posedge clk_i) f_ended_q <= rst_ni && !f_begins && (f_ended_q || f_last_q);
 
 // Bytes of the chunk that ended in the cycle before; of one that was given up, in DROPPED_BEATS from the next cycle on.
 logic [SizeWidth-1:0] f_ended_size_q, f_dropped_q;

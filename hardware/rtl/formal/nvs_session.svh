@@ -43,18 +43,21 @@ end
 logic [64*Drives-1:0] f_media_q;
 logic [4*Drives-1:0]  f_shift_q;
 logic [63:0]          f_length_q;
+logic [31:0]          f_post_q;
 always_ff @(posedge clk_i) begin
   f_media_q <= media_blocks_i;
   f_shift_q <= block_shift_i;
   f_length_q <= length_i;
+  f_post_q   <= post_chunks_i;
 end
 always_comb begin
   assume (&ready_i);
   if (f_started) assume (media_blocks_i == f_media_q && block_shift_i == f_shift_q && length_i == f_length_q);
+  if (f_started) assume (post_chunks_i == f_post_q);
   assume (source_bytes_i <= ChunkBytes);
   // nvs_ingress offers no more chunks than it was asked for, only the last one of them short, and none when it is done.
   if (any_short_q || ((next_valid_q || made_before_q) && next_bytes_q != ChunkBytes) || source_done_i) assume (!source_valid_i);
-  if (made_q + CountWidth'(next_valid_q) + CountWidth'(made_before_q) == total_q && state_q == Run) assume (!source_valid_i);
+  if (made_q + CountWidth'(next_valid_q) + CountWidth'(made_before_q) == total_q && state_q == Run && !ring_q) assume (!source_valid_i);
 end
 
 // Counters of what happened, independent of the module's.
@@ -89,6 +92,43 @@ always_comb if (Replay != 0) begin
   if (egress_idle_i) assume (!delivered_i);
 end
 
+// A ring: the place of each command is behind that of the command before, or the first one behind the last one. No chunk is made at a place
+// where one is under way.
+logic [NoWidth-1:0]    f_no_q, f_newest_q;
+logic [1:0]            f_drive_q;
+logic                  f_wrapped_q;
+logic [CountWidth-1:0] f_run_q;  // chunks that succeeded before the first failure, or were delivered
+always_ff @(posedge clk_i) begin
+  if (state_q == Idle && start_i) begin
+    f_no_q      <= first_address_i[63:ChunkShift];
+    f_drive_q   <= '0;
+    f_wrapped_q <= 1'b0;
+  end else if (f_accepted != '0) begin
+    f_drive_q <= f_drive_q == 2'(Drives - 1) ? '0 : f_drive_q + 1'b1;
+    if (f_drive_q == 2'(Drives - 1)) begin
+      f_no_q <= f_no_q == last_q && ring_q ? first_q : f_no_q + 1'b1;
+      if (f_no_q == last_q && ring_q) f_wrapped_q <= 1'b1;
+    end
+  end
+  if (!rst_ni || (state_q == Idle && start_i)) f_run_q <= '0;
+  else if (Replay != 0 ? delivered_i && !drop_o && running_q : retire_take && !retire_failed && !failed_q && !lost_q) f_run_q <= f_run_q + 1'b1;
+end
+always_comb if (rst_ni && !fresh_q) begin
+  if (queue_cmd_valid_o != '0 && !queue_cmd_flush_o) assert (made_no_q == f_no_q && made_drive_q == f_drive_q);
+  if (ended_q && Replay == 0 && refusal_q == '0) assert (next_address_o == {f_no_q, {ChunkShift{1'b0}}} && status_o[13] == f_wrapped_q);
+  if (f_accepted != '0 && ring_q) assert ({1'b0, last_q} - {1'b0, first_q} + 1'b1 >= (NoWidth + 1)'(Slots));
+  if (!ring_q) assert (!status_o[13] && !status_o[14] && !hold_o);
+  if (started_o && ring_q) assert (source_chunks_o == (post_chunks_i == '0 ? 40'd1 : 40'(post_chunks_i)));
+end
+// The trigger counts from START on until the stream has ended.
+logic f_triggered_q = 1'b0;
+always_ff @(posedge clk_i) f_triggered_q <= rst_ni && !(state_q == Idle && start_i)
+  && (f_triggered_q || (trigger_i && ring_q && (state_q == Order || state_q == Media || state_q == Count || state_q == Total || state_q == Run)));
+always_comb if (rst_ni) begin
+  assert (triggered_o == f_triggered_q && status_o[14] == f_triggered_q);
+  assert (hold_o == (ring_q && !f_triggered_q));
+end
+
 // Bytes of the chunks that succeeded before the first failure, by the sizes that were given with their commands; of a replay, of those that
 // were delivered.
 logic [SizeWidth-1:0] f_size_q [8];
@@ -117,7 +157,7 @@ always_comb if (rst_ni && !fresh_q) begin
   // Commands: one at a time, counted, in the range and on the drives in turn.
   assert (f_accepted <= 1);
   assert (f_made_q == made_q + CountWidth'(made_before_q));
-  assert (made_drive_q < Drives && retired_drive_q < Drives && run_drive_q < Drives);
+  assert (made_drive_q < Drives && retired_drive_q < Drives);
   if (queue_cmd_valid_o != '0) assert (state_q == Run || state_q == Flush);
   if (queue_cmd_valid_o != '0 && !queue_cmd_flush_o) begin
     assert (refusal_q == '0 && !failed_q);
@@ -130,13 +170,13 @@ always_comb if (rst_ni && !fresh_q) begin
   // A replay hands on what its command read, until it fails or is stopped; nothing is under way at its end.
   if (f_give) assert (Replay != 0 && chunk_bytes_o == f_size_q[f_size_mid_q] && !failed_q && !lost_q && !stopped_q);
   if (Replay != 0 && (state_q == Idle || state_q == Total)) assert (f_egress_q == '0 || stopped_q || lost_q);
-  if (Replay != 0 && ended_q && status_o[1]) assert (run_q == total_q && bytes_o == f_bytes_q);
+  if (Replay != 0 && ended_q && status_o[1]) assert (run == total_q && bytes_o == f_bytes_q);
   // All chunks of the range, or of LENGTH, are the session's.
-  if (state_q == Run && !length_short_q) assert ((NoWidth + 3)'(total_q) == (NoWidth + 3)'(Drives) * ((NoWidth + 3)'(last_q - first_q) + 1'b1));
+  if (state_q == Run && !length_short_q && !ring_q) assert ((NoWidth + 3)'(total_q) == (NoWidth + 3)'(Drives) * ((NoWidth + 3)'(last_q - first_q) + 1'b1));
   if (state_q == Run && length_short_q) assert ((NoWidth + 1)'(total_q) == length_chunks_q && length_chunks_q <= (NoWidth + 1)'(total));
   if (state_q == Run && !length_short_q && Replay != 0) assert (length_chunks_q == '0);
   // What is reported was completed, and what was completed was made.
-  assert (run_q <= retired_q || Replay != 0);
+  if (ended_q) assert (any_run_q == (f_run_q != '0));
   assert (retired_q <= made_q);
   // Nothing is outstanding when no session runs.
   for (integer d = 0; d < Drives; d++) begin

@@ -21,7 +21,7 @@ module nvs_core_shift #(
   output logic out_o
 );
 
-  logic tick_i, s_reg_aw_valid_i, s_reg_w_valid_i, s_reg_b_ready_i, s_reg_ar_valid_i, s_reg_r_ready_i, s_valid_i, s_last_i, m_ready_i,
+  logic tick_i, trigger_i, s_reg_aw_valid_i, s_reg_w_valid_i, s_reg_b_ready_i, s_reg_ar_valid_i, s_reg_r_ready_i, s_valid_i, s_last_i, m_ready_i,
     mem_aw_ready_i, mem_w_ready_i, mem_b_valid_i, mem_ar_ready_i, mem_r_valid_i, mem_r_last_i;
   logic [11:0] s_reg_aw_addr_i, s_reg_ar_addr_i;
   logic [31:0] s_reg_w_data_i;
@@ -59,14 +59,14 @@ module nvs_core_shift #(
   logic [4*Drives-1:0] bar_w_strb_o;
 
   localparam int unsigned InBits  =
-    15 + 2 * 12 + 32 + 4 + 2 * DataWidth + BeatBytes + 2 * 3 + 2 * 2 + 12 * Drives + 2 * IdWidth * Drives + 2 * 40 * Drives
+    16 + 2 * 12 + 32 + 4 + 2 * DataWidth + BeatBytes + 2 * 3 + 2 * 2 + 12 * Drives + 2 * IdWidth * Drives + 2 * 40 * Drives
       + 3 * 8 * Drives + DataWidth * Drives + BeatBytes * Drives + 4 * 2 * Drives + 2 * 3 * Drives + 32 * Drives + 4 * Drives;
   localparam int unsigned OutBits =
     15 + 4 * 2 + 32 + 2 * DataWidth + 2 * BeatBytes + 2 * 3 + 2 * RingWidth + 2 * 8 + 13 * Drives + 2 * IdWidth * Drives
       + 2 * 2 * Drives + DataWidth * Drives + 3 * 32 * Drives + 4 * Drives;
   logic [InBits-1:0] in_q;
   assign {
-    tick_i, s_reg_aw_valid_i, s_reg_aw_addr_i, s_reg_w_valid_i, s_reg_w_data_i, s_reg_w_strb_i, s_reg_b_ready_i, s_reg_ar_valid_i,
+    tick_i, trigger_i, s_reg_aw_valid_i, s_reg_aw_addr_i, s_reg_w_valid_i, s_reg_w_data_i, s_reg_w_strb_i, s_reg_b_ready_i, s_reg_ar_valid_i,
     s_reg_ar_addr_i, s_reg_r_ready_i, s_valid_i, s_data_i, s_keep_i, s_last_i, m_ready_i, mem_aw_ready_i, mem_w_ready_i, mem_b_valid_i,
     mem_b_id_i, mem_b_resp_i, mem_ar_ready_i, mem_r_valid_i, mem_r_id_i, mem_r_data_i, mem_r_resp_i, mem_r_last_i, dev_aw_valid_i,
     dev_aw_id_i, dev_aw_addr_i, dev_aw_len_i, dev_w_valid_i, dev_w_data_i, dev_w_strb_i, dev_w_last_i, dev_b_ready_i, dev_ar_valid_i,

@@ -30,6 +30,13 @@
 //! | 0x88 | `CYCLES` | 64 | clock cycles from START to the end, or until now |
 //! | 0x90 | `PATTERN_SEED_HIGH` | 64 | first beat of the pattern, bytes 8 to 15 |
 //! | 0x98 | `LENGTH` | 64 | bytes to deliver, 0 for the whole range |
+//! | 0xa0 | `POST_CHUNKS` | 32 | chunks of a ring that begin behind its trigger; 0 is 1 |
+//! | 0xa8 | `NEXT_ADDRESS` | 64 | byte address of the next chunk; with `WRAPPED` the oldest one |
+//! | 0xb0 | `INDEX_COUNT` | 32 | entries of the index since the reset, modulo 2^32 |
+//! | 0xb4 | `INDEX_SELECT` | 32 | number of the entry that INDEX_POSITION and INDEX_TIME show |
+//! | 0xb8 | `INDEX_POSITION` | 64 | what the entry is, and the place of its beat in bytes |
+//! | 0xc0 | `INDEX_TIME` | 64 | when, and how much of the beat |
+//! | 0xc8 | `TIME` | 64 | microseconds since the reset; 0 without an index |
 //!
 //! Bank `drive`:
 //!
@@ -144,6 +151,34 @@ pub mod stream {
     pub const PATTERN_SEED_HIGH: Register = Register::new(0x90, 64);
     /// Bytes to deliver, 0 for the whole range; read and write, reset value 0.
     pub const LENGTH: Register = Register::new(0x98, 64);
+    /// Chunks of a ring that begin behind its trigger; 0 is 1; read and write, reset value 0.
+    pub const POST_CHUNKS: Register = Register::new(0xa0, 32);
+    /// Byte address of the next chunk; with `WRAPPED` the oldest one; read only.
+    pub const NEXT_ADDRESS: Register = Register::new(0xa8, 64);
+    /// Entries of the index since the reset, modulo 2^32; read only.
+    pub const INDEX_COUNT: Register = Register::new(0xb0, 32);
+    /// Number of the entry that INDEX_POSITION and INDEX_TIME show; reads as 0.
+    pub const INDEX_SELECT: Register = Register::new(0xb4, 32);
+    /// What the entry is, and the place of its beat in bytes; read only.
+    pub const INDEX_POSITION: Register = Register::new(0xb8, 64);
+    /// `INDEX_POSITION`, bit 0: the first beat of a chunk.
+    pub const INDEX_POSITION_CHUNK: RegisterField = RegisterField::new(0, 0);
+    /// `INDEX_POSITION`, bit 1: the last beat of a packet.
+    pub const INDEX_POSITION_LAST: RegisterField = RegisterField::new(1, 1);
+    /// `INDEX_POSITION`, bit 2: the trigger came with or before it.
+    pub const INDEX_POSITION_TRIGGER: RegisterField = RegisterField::new(2, 2);
+    /// `INDEX_POSITION`, bit 3: no beat: the recording has ended behind the beat before it.
+    pub const INDEX_POSITION_END: RegisterField = RegisterField::new(3, 3);
+    /// When, and how much of the beat; read only.
+    pub const INDEX_TIME: Register = Register::new(0xc0, 64);
+    /// `INDEX_TIME`, bits 47:0: microseconds since the reset.
+    pub const INDEX_TIME_TIME: RegisterField = RegisterField::new(47, 0);
+    /// `INDEX_TIME`, bits 55:48: bytes of the beat that are the stream's; 0 for no beat.
+    pub const INDEX_TIME_KEPT: RegisterField = RegisterField::new(55, 48);
+    /// `INDEX_TIME`, bits 57:56: with END: 0 complete, 1 STOP, 2 ABORT, 3 error.
+    pub const INDEX_TIME_HOW: RegisterField = RegisterField::new(57, 56);
+    /// Microseconds since the reset; 0 without an index; read only.
+    pub const TIME: Register = Register::new(0xc8, 64);
 }
 
 /// Registers of the bank `drive`; offsets within the bank.
@@ -265,6 +300,12 @@ impl ControlBits {
     pub const CLOSE: ControlBits = ControlBits(1 << 5);
     /// With `START`: a core's pattern generator or checker instead of the stream.
     pub const PATTERN: ControlBits = ControlBits(1 << 6);
+    /// With `START`: a packet's last beat does not end a core's recording.
+    pub const PACKETS: ControlBits = ControlBits(1 << 7);
+    /// With `START`: a core's recording goes round its range until `TRIGGER`.
+    pub const RING: ControlBits = ControlBits(1 << 8);
+    /// A ring recording ends when `POST_CHUNKS` further chunks have begun.
+    pub const TRIGGER: ControlBits = ControlBits(1 << 9);
 }
 
 impl StatusBits {
@@ -282,7 +323,7 @@ impl StatusBits {
     pub const FIRST_AFTER_LAST: StatusBits = StatusBits(1 << 5);
     /// Refused: an address is not a multiple of the chunk size.
     pub const UNALIGNED: StatusBits = StatusBits(1 << 6);
-    /// Refused: the range does not lie on the media, or LENGTH exceeds it.
+    /// Refused: the range does not lie on the media, LENGTH exceeds it, or a ring is short.
     pub const OUT_OF_RANGE: StatusBits = StatusBits(1 << 7);
     /// The drive failed a command.
     pub const DEVICE_ERROR: StatusBits = StatusBits(1 << 8);
@@ -294,10 +335,14 @@ impl StatusBits {
     pub const LENGTH_ERROR: StatusBits = StatusBits(1 << 11);
     /// A rule was broken. By the drive: wrong phase, unknown command, an access outside the core's addresses, a burst that is refused. By the memory: an error. By the stream: a partial beat inside a packet, a hole in the bytes kept.
     pub const PROTOCOL_ERROR: StatusBits = StatusBits(1 << 12);
+    /// A ring recording has been round its range: its oldest chunk is at `NEXT_ADDRESS`.
+    pub const WRAPPED: StatusBits = StatusBits(1 << 13);
+    /// The trigger of a ring recording has come.
+    pub const TRIGGERED: StatusBits = StatusBits(1 << 14);
 }
 
 /// Names of the bits of `STATUS`: number, name.
-pub(super) const STATUS_NAMES: [(u32, &str); 13] = [
+pub(super) const STATUS_NAMES: [(u32, &str); 15] = [
     (0, "running"),
     (1, "finished"),
     (2, "early_last"),
@@ -311,4 +356,6 @@ pub(super) const STATUS_NAMES: [(u32, &str); 13] = [
     (10, "pattern_error"),
     (11, "length_error"),
     (12, "protocol_error"),
+    (13, "wrapped"),
+    (14, "triggered"),
 ];

@@ -1,0 +1,186 @@
+"""Scenarios of chance: recordings of each kind and replays side by side, and whatever can happen to them at any moment. What must hold
+whatever happened is checked: every session ends, nothing is reported that is not on the drive, and the core works afterwards.
+
+NVS_ADVERSARY says how many there are (4); NVS_SEED chooses their random numbers."""
+
+import os
+import random
+
+from bench import BY_ABORT, BY_ERROR, BY_STOP, COMPLETE, SEED, scenario
+from drive import DNR, READ, WRITE
+
+MEDIA_ERROR = 0x281
+TIMEOUT_TICKS, TIMEOUT_CYCLES = 2500, 20_000
+# Where the replays read, in chunks.
+REPLAYED = 200
+
+
+class Round:
+    """One recording, perhaps a replay beside it."""
+
+    def __init__(self, bench, rng):
+        self.bench, self.rng = bench, rng
+        self.packets, self.ring = rng.random() < 0.5, rng.random() < 0.4
+        self.first = rng.randrange(40)
+        self.chunks = bench.slots + rng.randint(0, 5) if self.ring else rng.randint(1, 8)
+        self.replayed = rng.choice((0, 0, 1, 3, 6))
+        self.harmed = False  # the drive was lost, or failed a command for good
+        self.data = b""
+
+    def make(self):
+        """What the source gives, and as what the recording keeps it."""
+        beat, rng = self.bench.beat, self.rng
+        total = rng.randint(1, 2 * self.chunks * self.bench.chunk if self.ring else self.chunks * self.bench.chunk)
+        while len(self.data) < total:
+            part = self.bench.random_bytes(rng.choice((1, beat, rng.randint(1, 3000), total)) if self.packets else total)
+            self.bench.send(part)
+            self.data += part + (bytes(-len(part) % beat) if self.packets else b"")
+
+    async def run(self):
+        bench, rng = self.bench, self.rng
+        await bench.ready()
+        bench.frames.clear()
+        short = rng.random() < 0.4 and bench.memory.latency_cycles < 300  # so slow a memory makes the drive late
+        await bench.registers.write("drive.COMMAND_TIMEOUT", TIMEOUT_TICKS if short else 10_000_000)
+        self.make()
+        bench.fill(REPLAYED, max(1, self.replayed))
+        await bench.registers.write("write.POST_CHUNKS", rng.randrange(4))
+        controls = [name for name, wanted in (("PACKETS", self.packets), ("RING", self.ring), ("FLUSH_AFTER_WRITE", rng.random() < 0.3)) if wanted]
+        await bench.start("write", self.first, self.chunks, *controls)
+        if self.replayed:
+            await bench.start("read", REPLAYED, self.replayed)
+        for _ in range(rng.choice((0, 1, 2, 4))):
+            await bench.cycles(rng.choice((1, rng.randint(1, 300), rng.randint(1, 8000))))
+            await self.event(short)
+        bench.sink.pause = bench.source.pause = False
+        await self.end()
+
+    async def event(self, short):
+        bench, rng = self.bench, self.rng
+        kind = rng.choice(("STOP", "ABORT", "CLOSE", "TRIGGER", "FLUSH_NOW", "read STOP", "read ABORT", "pin", "pause", "source", "sink", "RESTART",
+                           "link", "fatal", "retry", "hard", "silent"))
+        bench.dut._log.warning("  %s", kind)
+        if kind.isupper() and kind != "RESTART":
+            await bench.registers.act("write.CONTROL", kind)
+        elif kind.startswith("read "):
+            await bench.registers.act("read.CONTROL", kind[5:])
+        elif kind == "pin":
+            bench.dut.trigger.value = 1
+            await bench.cycles(rng.randint(2, 5))
+            bench.dut.trigger.value = 0
+        elif kind == "pause":
+            # Across COMMAND_TIMEOUT, which is not the drive's fault.
+            bench.sink.pause = bench.source.pause = True
+            await bench.cycles(2 * TIMEOUT_CYCLES if short else 5000)
+            bench.sink.pause = bench.source.pause = False
+        elif kind in ("source", "sink"):
+            port = getattr(bench, kind)
+            port.pause = not port.pause
+        elif kind in ("retry", "hard") or (kind == "silent" and short):
+            opcode = rng.choice((READ, WRITE))
+            number = bench.drive.counts.get((True, opcode), 0) + rng.randrange(3)
+            bench.options.faults[opcode, number] = {"retry": MEDIA_ERROR, "hard": MEDIA_ERROR | DNR, "silent": "silent"}[kind]
+            self.harmed |= kind != "retry"
+        elif kind != "silent":
+            await self.harm(kind)
+
+    async def harm(self, kind):
+        """The drive is gone, for a while."""
+        bench = self.bench
+        self.harmed = bench.may_breach = True
+        if kind == "RESTART":
+            await bench.registers.act("drive.CONTROL", "RESTART")
+        elif kind == "fatal":
+            bench.drive.fatal = True
+        else:
+            bench.dut.link_up.value = 0
+            bench.drive.power_on()
+            await bench.cycles(self.rng.randint(1, 2000))
+            bench.dut.link_up.value = 1
+
+    async def end(self):
+        bench = self.bench
+        if self.packets or self.ring:
+            for _ in range(self.rng.randrange(200)):
+                if bench.source.idle():
+                    break
+                await bench.cycles(100)
+            await bench.cycles(100)
+            await bench.registers.act("write.CONTROL", "CLOSE")
+        await self.check_record(await bench.ended("write"))
+        if self.replayed:
+            await self.check_replay(await bench.ended("read"))
+        bench.options.faults = {}
+        await bench.ready()
+        if bench.drive.fatal:
+            await bench.until(lambda: not bench.drive.fatal, "a reset of the drive")
+            await bench.ready()
+        await bench.drop_rest()
+
+    def check_status(self, status, what):
+        ends = status & {"FINISHED", "STOPPED", "ABORTED", "DEVICE_ERROR"}
+        assert len(ends - {"DEVICE_ERROR"}) == 1 or "DEVICE_ERROR" in ends, f"{what}: {status}"
+        assert "FINISHED" not in status or "DEVICE_ERROR" not in status, f"{what}: {status}"
+        assert self.harmed or "DEVICE_ERROR" not in status, f"{what}: {status}"
+        assert "PROTOCOL_ERROR" not in status, f"{what}: {status}"
+
+    async def check_record(self, status):
+        bench, chunk = self.bench, self.bench.chunk
+        self.check_status(status, "record")
+        count = await bench.registers.read("write.BYTES")
+        number = -(-count // chunk)
+        assert ("LAST_VALID" in status) == (count > 0), (status, count)
+        assert count <= len(self.data) and (count % chunk == 0 or "EARLY_LAST" in status), (status, count)
+        if count:
+            last = await bench.registers.read("write.LAST_ADDRESS_WRITTEN")
+            assert last == (self.first + (number - 1) % self.chunks) * chunk, (last, number)
+        following = await bench.registers.read("write.NEXT_ADDRESS") // chunk - self.first
+        made = number + (following - number) % self.chunks if self.ring else number
+        for k in range(max(0, made - self.chunks), number):
+            part = self.data[k * chunk : min(count, (k + 1) * chunk)]
+            found = bench.drive.content((self.first + k % self.chunks) * chunk, len(part))
+            assert found[: len(part)] == part, f"chunk {k} of {number}: the drive has other bytes"
+        durable = await bench.registers.read("write.DURABLE_BYTES")
+        assert durable <= count and ("ABORTED" not in status or "DEVICE_ERROR" in status or durable == count), (durable, count)
+
+    async def check_replay(self, status):
+        bench = self.bench
+        self.check_status(status, "replay")
+        await bench.cycles(5000)
+        content = bench.drive.content(REPLAYED * bench.chunk, self.replayed * bench.chunk)
+        count = await bench.registers.read("read.BYTES")
+        assert len(bench.frames) <= 1 and (bench.frames or not count), (status, count)
+        if not bench.frames:
+            return
+        data, user = await bench.frame()
+        assert data == content[: len(data)] and len(data) >= count, (status, len(data), count)
+        if "FINISHED" in status:
+            assert user == COMPLETE and data == content, (user, len(data))
+        elif "DEVICE_ERROR" in status:
+            assert user in (BY_ERROR, COMPLETE), user
+        else:
+            assert user == (BY_ABORT if "ABORTED" in status else BY_STOP), (status, user)
+
+
+def adversary(number):
+    rng = random.Random(f"{SEED} adversary {number}")
+    longest = rng.choice((60, 400, 1500))
+    options = {
+        "block_shift": rng.choice((9, 12)), "max_payload": rng.choice((0, 1, 2)), "mdts": rng.choice((0, 0, 1, 2)),
+        "delay_cycles": (10, longest), "late_cycles": (0, rng.choice((0, 0, 500))), "in_flight": rng.choice((1, 2, 8)),
+        "shuffled": rng.random() < 0.5, "list_bytes": rng.choice((0, 64)), "pauses": rng.choice((0, 0.2, 0.5)),
+        "memory_pauses": rng.choice((0, 0.3)), "latency_cycles": rng.choice((1, 50, 300)),
+    }
+
+    async def work(bench):
+        bench.dut._log.warning("NVS_SEED=%d: %s", SEED, options)
+        for _ in range(4):
+            await Round(bench, bench.rng).run()
+        await bench.works()
+
+    work.__name__ = work.__qualname__ = f"adversary_{number}"
+    globals()[work.__name__] = scenario(**options)(work)
+
+
+for number in range(int(os.environ.get("NVS_ADVERSARY", "4"))):
+    adversary(number)
