@@ -44,6 +44,8 @@ pub struct FioJob {
     pub clone: u32,
     /// The file may be created.
     pub may_create: bool,
+    /// A file that was made for it is removed in the end.
+    pub unlinks: bool,
     /// The I/O scheduler that the drive must have.
     pub scheduler: Option<String>,
     /// Least rate in every interval; a job below it has failed.
@@ -193,6 +195,7 @@ fn section_jobs(
             file_bytes: given.file_sizes()?,
             clone: thread.clone,
             may_create: given.flag_or("allow_file_create", true)?,
+            unlinks: given.flag("unlink")?,
             scheduler: given.text("ioscheduler").map(|(name, _)| name.to_owned()),
             limits,
             group,
@@ -215,6 +218,9 @@ fn common_options(
     access::access(given, &mut options, &mut note)?;
     limits::limits(given, &mut options, &mut note)?;
     targets::engine(given, places, &mut options, &mut note)?;
+    if given.flag("unlink")? {
+        note("unlink=1 removes the files that this run makes; those that exist stay".to_owned());
+    }
     if let Some((what, group)) = exit {
         options.exitall = Some(what.scope().to_owned());
         options.exit_group = Some(group).filter(|&group| group > 0);

@@ -218,6 +218,10 @@ fn find(name: &str) -> Result<Found, String> {
     }
 }
 
+fn names_engine(word: &str) -> bool {
+    split(word).is_some_and(|(name, _)| name == "ioengine")
+}
+
 fn error(message: String) -> JobFileError {
     JobFileError {
         place: Place::of_line(0),
@@ -244,7 +248,19 @@ impl CommandLine {
                 line.files.push(word.clone());
                 continue;
             };
-            let found = find(name).map_err(|wrong| error(format!("{word} {wrong}")))?;
+            let found = match find(name) {
+                Ok(found) => found,
+                // What is wrong is the engine whose option it is.
+                Err(_) if value.is_some() && words.iter().any(|word| names_engine(word)) => {
+                    line.options.push(FileOption {
+                        name: name.to_owned(),
+                        value: value.map(str::to_owned),
+                        place: Place::of_line(at + 1),
+                    });
+                    continue;
+                }
+                Err(wrong) => return Err(error(format!("{word} {wrong}"))),
+            };
             let operand = match &found {
                 Found::Command(at) => COMMAND_OPTIONS[*at].1,
                 Found::Job(name) => options::operand(name),

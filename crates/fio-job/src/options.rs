@@ -138,7 +138,7 @@ options! {
     "fdp_pli" | "plids" | "plid" => Converted("`--fdp`");
     "plid_select" | "fdp_pli_select" => Converted("`--fdp`: in turn, or random: at random");
     "dp_scheme" => Unsupported(&[], "");
-    "sync_file_range" => Unsupported(&[], "");
+    "sync_file_range" => Unsupported(&[], "fdatasync=N, which waits for the drive, too");
     "random_distribution" => Converted("`--order`, zoned_abs and centres too");
     "random_generator" => Converted("`--order`: fio's generators");
     "norandommap" => Converted("`--order`");
@@ -179,7 +179,7 @@ options! {
     "rate_ignore_thinktime" => Unsupported(OFF, "");
     "thinktime" => Converted("`--thinktime`");
     "thinktime_blocks" => Converted("`--thinktime_blocks`");
-    "thinktime_blocks_type" => Unsupported(&["complete"], "");
+    "thinktime_blocks_type" => Converted("`--order`: complete, or issue");
     "thinktime_iotime" => Converted("`--thinktime_iotime`");
     "thinktime_spin" => Unsupported(OFF, "thinktime without it waits as long");
     "latency_target" =>
@@ -240,7 +240,12 @@ options! {
     "log_prio" => NoEffect(LOG_FORM);
     "create_serialize" | "create_fsync" | "create_on_open" | "fallocate" | "overwrite"
         | "fadvise_hint" | "write_hint" => NoEffect(LAYOUT);
-    "create_only" | "pre_read" | "unlink" | "unlink_each_loop" => Unsupported(OFF, "");
+    "create_only" =>
+        Unsupported(OFF, "run the job without it: a missing file is made and filled before it");
+    "pre_read" => Unsupported(OFF, "a job before it with rw=read and invalidate=0 in both");
+    "unlink" =>
+        Converted("files that are made for the job are removed after the run; others stay");
+    "unlink_each_loop" => Unsupported(OFF, "unlink=1");
     "allow_file_create" => Converted("0: a file that does not exist is an error");
     "allow_mounted_write" => NoEffect("assay's interlock decides");
     "mem" | "iomem" | "iomem_align" | "mem_align" | "hugepage-size" | "lockmem" =>
@@ -250,7 +255,8 @@ options! {
     "ignore_error" =>
         Unsupported(&[], "continue_on_error: failed I/Os are counted, and the job goes on");
     "exitall" => Converted("`--exitall group` for all jobs of the file");
-    "exitall_on_error" => Unsupported(OFF, "");
+    "exitall_on_error" =>
+        Unsupported(OFF, "without it: failed I/Os are counted, and the exit status tells");
     "exit_what" =>
         Converted("group; stonewall and all: `--exitall stage`; with all, jobs of later stages \
             never run and are left out");

@@ -100,6 +100,8 @@ pub struct Think {
     pub pause: Nanos,
     /// I/Os between two pauses; `None`: no limit.
     pub ios: Option<NonZeroU32>,
+    /// They count when they are issued, not when they complete.
+    pub by_issue: bool,
     /// At least one of both limits is set.
     pub active: Option<Nanos>,
 }

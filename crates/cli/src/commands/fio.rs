@@ -153,7 +153,7 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     }
     let watch = super::Watch::new(&request.live)?;
     // From here on the files hold what was measured.
-    made.0.clear();
+    made.0.retain(|path| is_unlinked(path, &needed, &jobs));
     let kept = request.destination.is_some();
     let info: Vec<DriveInfo> = drives.iter().map(|drive| drive.info().clone()).collect();
     let mut is_beyond = false;
@@ -177,6 +177,18 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
     Ok(match (super::outcome_of(&summary), is_beyond) {
         (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
         (outcome, _) => outcome,
+    })
+}
+
+/// All jobs of a file that was made here want it removed.
+fn is_unlinked(path: &Path, needed: &[Needed], jobs: &[FioJob]) -> bool {
+    let drive = needed.iter().find(|drive| {
+        let mut created = drive.created.iter();
+        created.any(|file| Path::new(file) == path)
+    });
+    drive.is_some_and(|drive| {
+        let mut own = jobs.iter().filter(|job| job.target.name() == drive.name);
+        own.all(|job| job.unlinks)
     })
 }
 

@@ -132,6 +132,15 @@ fn numbers_of_ios_pauses_and_gaps_are_kept() {
     let elapsed_ms = number(&run, "/runs/0/cells/0/elapsed_ns") / 1e6;
     assert!((90.0..120.0).contains(&elapsed_ms), "{elapsed_ms} ms");
     assert_eq!(number(&run, "/runs/0/cells/1/read/ios"), 256.0);
+    // Groups of what is issued, below the depth.
+    fixture.write(
+        "issued.fio",
+        "[a]\nrw=randread\nioengine=libaio\niodepth=8\nnumber_ios=40\nthinktime=10ms\n\
+         thinktime_blocks=4\nthinktime_blocks_type=issue\n",
+    );
+    let run = fixture.json(&format!("job --fio issued.fio {SIM}"));
+    let elapsed_ms = number(&run, "/runs/0/cells/0/elapsed_ns") / 1e6;
+    assert!((90.0..105.0).contains(&elapsed_ms), "{elapsed_ms} ms");
 }
 
 #[test]
@@ -164,6 +173,9 @@ fn files_are_made_and_others_need_destroy() {
     fixture
         .run("job --fio absent.fio")
         .refuses(2, &["none does not exist"]);
+    let passing = "fio --name=u --rw=write --bs=64k --size=1m --nrfiles=2 --unlink=1";
+    fixture.ok(passing);
+    assert!(!fixture.path("u.0.0").exists() && !fixture.path("u.0.1").exists());
 }
 
 #[test]
@@ -178,6 +190,10 @@ fn what_is_not_supported_is_named() {
     fixture
         .run(&format!("run b.fio {SIM}"))
         .refuses(2, &["b.fio:3: [odd]: bs: ", "--bs 1000 is not a multiple"]);
+    // Not the option of an engine that is not there.
+    fixture
+        .run("fio --name=c --ioengine=rbd --clientname=admin --rw=read")
+        .refuses(2, &["[c]: ioengine=rbd is not supported"]);
     fixture.run("job --fio gone.fio").refuses(2, &["gone.fio"]);
     fixture.run("run quick").refuses(2, &["no drive"]);
 }

@@ -55,7 +55,8 @@ fn flushes(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileErr
         }
         (fua, _) => fua.then(|| "dsync".to_owned()),
     };
-    if !options.writes() || only(given) == Some(Direction::Trims) {
+    let never_writes = !options.writes() || options.rwmixread == Some(100);
+    if never_writes || only(given) == Some(Direction::Trims) {
         return Ok(());
     }
     if let (Some(_), Some(_), Some(place)) = (fsync, fdatasync, given.place("fdatasync")) {

@@ -165,6 +165,17 @@ fn passes(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
     if let Some(bytes) = given.bytes("offset_align")?.filter(|&bytes| bytes > 0) {
         text.add("offset_align", bytes);
     }
+    match given.text("thinktime_blocks_type") {
+        None | Some(("complete", _)) => {}
+        Some(("issue", _)) if given.text("thinktime").is_some() => {
+            text.add("thinktime_blocks_type", "issue");
+        }
+        Some(("issue", _)) => {}
+        Some((kind, place)) => {
+            let message = format!("thinktime_blocks_type={kind}: complete or issue");
+            return Err(given.error(place, message));
+        }
+    }
     if !given.flag_or("invalidate", true)? {
         text.add("invalidate", 0);
     }

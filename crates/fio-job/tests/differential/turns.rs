@@ -71,3 +71,23 @@ fn lengths_of_files_are_drawn_from_a_range() {
     assert_eq!(all(wide), [86_016, 86_016, 110_592]);
     assert_eq!(of(wide, &[65_536, 1 << 20]), Some(86_016));
 }
+
+/// The pass of each is as long as its own.
+#[test]
+fn clones_draw_lengths_of_their_own() {
+    let options = "rw=read bs=4k filesize=64k-128k numjobs=3";
+    let all = places(options, "f", &[256 << 10]);
+    let ends = all
+        .windows(2)
+        .filter(|ios| ios[1].1 == 0)
+        .map(|ios| ios[0].1);
+    let ends: Vec<u64> = ends.chain(all.last().map(|io| io.1)).collect();
+    assert_eq!(ends, [68, 76, 96]);
+}
+
+/// Without writes there is nothing to flush.
+#[test]
+fn a_mix_of_reads_alone_does_not_flush() {
+    let all = places("rw=randrw rwmixread=100 bs=4k fsync=5", "f", &[64 << 10]);
+    assert_eq!(all.len(), 16);
+}

@@ -33,11 +33,15 @@ pub(super) fn several_files(
         return Err(invalid(message));
     }
     let mut all = Vec::new();
-    let (mut pass_bytes, mut size_bytes) = (0_u64, 0);
+    let mut pass_bytes = vec![0_u64; options.numjobs.unwrap_or(1).max(1) as usize];
+    let mut size_bytes = 0;
     let mut drawn = 0;
     for file in &target.files {
         let (area, bytes) = file_area(options, order, target, access, (file, drawn))?;
-        pass_bytes += bytes;
+        pass_bytes
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(all, own)| *all += own);
         if let (Some(Extent::Bytes(bytes)), Some(_)) = (area.size, area.file_bytes) {
             size_bytes = bytes;
         }
@@ -64,17 +68,18 @@ pub(super) fn several_files(
         ios_in_turn,
         size_bytes,
     };
-    Ok(Some(access.files.pass_bytes(pass_bytes)))
+    let most = pass_bytes.into_iter().max().unwrap_or(0);
+    Ok(Some(access.files.pass_bytes(most)))
 }
 
-/// What the threads have of a file, and the bytes of its part of a pass.
+/// What the threads have of a file, and the bytes of its part of a pass of each.
 fn file_area(
     options: &JobOptions,
     order: &Order<'_>,
     target: &TargetProperties,
     access: &FioAccess,
     (file, drawn): (&JoinedPart, u32),
-) -> Result<(FioArea, u64), PlanError> {
+) -> Result<(FioArea, Vec<u64>), PlanError> {
     let own = TargetProperties {
         name: file.name.clone(),
         capacity_bytes: file.len_bytes,
@@ -94,13 +99,11 @@ fn file_area(
         (Some(Extent::Bytes(_)), Some(_)) => of_area.size = None,
         _ => {}
     }
-    let mut pass_bytes = 0;
+    let mut pass_bytes = Vec::new();
     for worker in 0..options.numjobs.unwrap_or(1).max(1) {
         let part = part_of(&of_area, worker, &own)?;
         check_offset(options, &own, part)?;
-        if worker == 0 {
-            pass_bytes = part.pass_bytes;
-        }
+        pass_bytes.push(part.pass_bytes);
     }
     Ok((area, pass_bytes))
 }

@@ -30,7 +30,7 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
                            rate, invalidate, ioengine, zonemode, zonecapacity, \
                            max_open_zones, job_max_open_zones, ignore_zone_limits, \
                            read_beyond_wp, zone_reset_threshold, zone_reset_frequency, \
-                           file_service_type, openfiles";
+                           file_service_type, openfiles, thinktime_blocks_type";
 
 /// `fio`, then `NAME=VALUE` after semicolons.
 pub(super) struct Order<'a>(BTreeMap<&'a str, &'a str>);
@@ -483,6 +483,16 @@ pub(super) fn check_pass(
     }
 }
 
+/// Most bytes of a pass of a thread; only files of random lengths give later ones more.
+fn most_of_pass(area: &FioArea, numjobs: u32, first: FioPart) -> u64 {
+    let random = area.file_sizes.map_or(1, |_| numjobs);
+    let parts = (0..random).filter_map(|worker| area.part(worker));
+    parts
+        .map(|part| part.pass_bytes)
+        .max()
+        .unwrap_or(first.pass_bytes)
+}
+
 /// The other options are checked as those of a job of assay's own order over the same area.
 pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
     let order = Order::parse(options.order.as_deref().unwrap_or_default())?;
@@ -523,6 +533,9 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     };
     let mut workload = plain_workload(plain, &access, &plain_target)?;
     workload.features.in_zones = is_allowed && write_zones(target).is_some();
+    if let Some(think) = &mut workload.think {
+        think.by_issue = order.text("thinktime_blocks_type") == Some("issue");
+    }
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
     if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
         return Err(invalid(
@@ -531,7 +544,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         ));
     }
     let limit = match access.io_bytes {
-        0 => pass_bytes.unwrap_or(first.pass_bytes),
+        0 => pass_bytes.unwrap_or(most_of_pass(&area, numjobs, first)),
         bytes => bytes,
     };
     let ends = !access.time_based && !access.trims;

@@ -50,6 +50,7 @@ pub(super) fn think(options: &JobOptions) -> Result<Option<Think>, PlanError> {
     Ok(Some(Think {
         pause,
         ios: ios.map(at_least_1).transpose()?,
+        by_issue: false,
         active,
     }))
 }

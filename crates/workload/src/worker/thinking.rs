@@ -2,7 +2,7 @@
 //!
 //! Completions make a group, so that up to the depth in I/Os more are issued before a pause; those
 //! that complete while it is waited for belong to the next group, which begins with one I/O at
-//! least.
+//! least. Groups of what is issued are exact.
 
 use assay_units::Nanos;
 
@@ -11,7 +11,7 @@ use crate::plan::Think;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thinking {
     think: Think,
-    /// I/Os that have completed, and of them those before the last pause was due.
+    /// I/Os that have completed, or been issued, and of them those before the last pause was due.
     completions: u64,
     counted: u64,
     has_issued: bool,
@@ -47,11 +47,12 @@ impl Thinking {
     #[inline]
     pub(super) fn issued(&mut self) {
         self.has_issued = true;
+        self.completions += u64::from(self.think.by_issue);
     }
 
     #[inline]
     pub(super) fn completed(&mut self, now: Nanos) {
-        self.completions += 1;
+        self.completions += u64::from(!self.think.by_issue);
         self.completed = now;
     }
 
