@@ -394,6 +394,12 @@ fn create(drive: &Needed, file: &str, jobs: &[FioJob], before: &[u64]) -> anyhow
             file
         );
     };
+    if bytes == 0 {
+        bail_usage!(
+            "{file} has no byte: a length of the range filesize= is rounded down to blocks; begin \
+             the range at a block, or lower bs="
+        );
+    }
     make_file(path, bytes)
         .with_context(|| format!("cannot make {file}, {} long", format_size(bytes)))?;
     Ok(true)

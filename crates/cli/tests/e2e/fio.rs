@@ -175,6 +175,10 @@ fn files_are_made_and_others_need_destroy() {
         .refuses(2, &["none does not exist"]);
     let passing = "fio --name=u --rw=write --bs=64k --size=1m --nrfiles=2 --unlink=1";
     fixture.ok(passing);
+    fixture
+        .run("fio --name=s --rw=write --bs=64k --nrfiles=8 --filesize=16k-80k")
+        .refuses(2, &["has no byte", "begin the range at a block"]);
+    assert!(!fixture.path("s.0.0").exists());
     assert!(!fixture.path("u.0.0").exists() && !fixture.path("u.0.1").exists());
 }
 
