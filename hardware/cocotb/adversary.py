@@ -49,6 +49,8 @@ class Round:
         await bench.start("write", self.first, self.chunks, *controls)
         if self.replayed:
             await bench.start("read", REPLAYED, self.replayed)
+        bench.dut._log.warning("  %s of %d chunks, %d bytes, %d chunks replayed, %s", controls, self.chunks, len(self.data), self.replayed,
+                               "short timeout" if short else "no timeout")
         for _ in range(rng.choice((0, 1, 2, 4))):
             await bench.cycles(rng.choice((1, rng.randint(1, 300), rng.randint(1, 8000))))
             await self.event(short)
@@ -107,7 +109,9 @@ class Round:
                 await bench.cycles(100)
             await bench.cycles(100)
             await bench.registers.act("write.CONTROL", "CLOSE")
-        await self.check_record(await bench.ended("write"))
+        status = await bench.ended("write")
+        bench.dut._log.warning("  recording: %s", status)
+        await self.check_record(status)
         if self.replayed:
             await self.check_replay(await bench.ended("read"))
         bench.options.faults = {}
@@ -126,6 +130,9 @@ class Round:
 
     async def check_record(self, status):
         bench, chunk = self.bench, self.bench.chunk
+        if not self.harmed and "DEVICE_ERROR" in status:
+            for name in ("write.DEVICE_STATUS", "drive.LOST", "drive.SEQUENCER"):
+                bench.dut._log.warning("  %s: %s", name, await bench.registers.fields(name))
         self.check_status(status, "record")
         count = await bench.registers.read("write.BYTES")
         number = -(-count // chunk)

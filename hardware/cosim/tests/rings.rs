@@ -5,8 +5,10 @@ use crate::faults::raw::{CHUNK, Raw, stream};
 use assay_stream::registers::map::stream as registers;
 use assay_stream::registers::{ControlBits, StatusBits};
 
-/// Chunks of the range: one more than the core has in flight at most.
-const RANGE: u64 = 33;
+/// Chunks that the core has in flight at most.
+const SLOTS: u64 = 8;
+/// Chunks of the range.
+const RANGE: u64 = SLOTS + 1;
 
 fn start(raw: &mut Raw, options: ControlBits, post_chunks: u32) {
     let bank = raw.bank(false);
@@ -59,7 +61,7 @@ fn a_ring_keeps_what_was_before_its_trigger() {
         return;
     };
     for (turn, post) in [0, 1, 7, RANGE as u32].into_iter().enumerate() {
-        let given = stream(turn as u64 + 3, 3 * RANGE * CHUNK);
+        let given = stream(turn as u64 + 3, 6 * RANGE * CHUNK);
         raw.source(&given, false);
         start(&mut raw, ControlBits::RING, post);
         await_bytes(&mut raw, (RANGE + 9) * CHUNK);
@@ -98,7 +100,7 @@ fn a_ring_is_longer_than_what_is_in_flight() {
     };
     let bank = raw.bank(false);
     raw.write64(bank, registers::FIRST_ADDRESS, 0);
-    raw.write64(bank, registers::LAST_ADDRESS, 30 * CHUNK);
+    raw.write64(bank, registers::LAST_ADDRESS, (SLOTS - 2) * CHUNK);
     let control = ControlBits::START.to_raw() | ControlBits::RING.to_raw();
     raw.write32(bank, registers::CONTROL, control);
     raw.await_end(false);
