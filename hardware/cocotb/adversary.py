@@ -174,7 +174,7 @@ def adversary(number):
     longest = rng.choice((60, 400, 1500))
     options = {
         "block_shift": rng.choice((9, 12)), "max_payload": rng.choice((0, 1, 2)), "mdts": rng.choice((0, 0, 1, 2)),
-        "delay_cycles": (10, longest), "late_cycles": (0, rng.choice((0, 0, 500))), "in_flight": rng.choice((1, 2, 8)),
+        "delay_cycles": (10, longest), "late_cycles": rng.choice(((0, 0), (0, 0), (1, 500))), "in_flight": rng.choice((1, 2, 8)),
         "shuffled": rng.random() < 0.5, "list_bytes": rng.choice((0, 64)), "pauses": rng.choice((0, 0.2, 0.5)),
         "memory_pauses": rng.choice((0, 0.3)), "latency_cycles": rng.choice((1, 50, 300)),
     }
