@@ -68,15 +68,13 @@ always_comb if (rst_ni && f_inside_q) begin
   assert (memory[f_number_q[PtrWidth-1:0]] == f_value_q);
 end
 
-// An entry that is selected shows, if it was there all the time.
+// An entry that is selected shows until another one is selected or it is overwritten.
 logic [1:0] f_shown_q = '0;
 always_ff @(posedge clk_i) begin
-  f_shown_q <= {f_shown_q[0], rst_ni && f_inside_q && select_valid_i && select_i == f_number_q};
-  if (select_valid_i) f_shown_q[1] <= 1'b0;
+  f_shown_q[0] <= rst_ni && f_inside_q && select_valid_i && select_i == f_number_q;
+  f_shown_q[1] <= rst_ni && f_inside_q && !select_valid_i && f_shown_q != '0;
 end
-logic f_steady_q = 1'b0;  // the chosen entry was there in the two cycles before
-always_ff @(posedge clk_i) f_steady_q <= rst_ni && f_inside_q && f_shown_q[0];
-always_comb if (rst_ni && f_inside_q && f_steady_q && f_shown_q[1]) assert (entry_q == f_value_q);
+always_comb if (rst_ni && f_inside_q && f_shown_q[1]) assert (entry_q == f_value_q);
 
 // Time counts pulses.
 logic                 f_tick_q = 1'b0;
