@@ -16,6 +16,8 @@ fn bits_have_names_and_do_not_overlap() {
         StatusBits::PATTERN_ERROR,
         StatusBits::LENGTH_ERROR,
         StatusBits::PROTOCOL_ERROR,
+        StatusBits::WRAPPED,
+        StatusBits::TRIGGERED,
     ];
     assert_eq!(bits.len(), map::STATUS_NAMES.len());
     let mut all = 0;
