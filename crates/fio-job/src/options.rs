@@ -55,7 +55,8 @@ options! {
     "nrfiles" | "nr_files" =>
         Converted("the files of a job, which take turns");
     "file_service_type" =>
-        Converted("`--order`: roundrobin, sequential and random, with `:N` too; zipf, pareto and normal");
+        Converted("`--order`: roundrobin, sequential and random, with `:N` too; zipf, pareto and \
+            normal");
     "openfiles" => Converted("`--order`: others have their turn when one of these is done");
     "filename_format" => Converted("names of files, with $jobname, $jobnum and $filenum");
     "unique_filename" | "opendir" | "lockfile" => Unsupported(&["0", "1", "none"], "");
@@ -72,8 +73,9 @@ options! {
     "bs_unaligned" | "blocksize_unaligned" => Converted("`--order`");
     "bs_is_seq_rand" => Converted("`--order`");
     "size" => Converted("`--size`; limited to the drive");
-    "filesize" => Converted("`--order`: the area, of a range `64k-128k` at random for each file, as in fio; `size` then \
-            is what a pass transfers");
+    "filesize" =>
+        Converted("`--order`: the area, of a range `64k-128k` at random for each file, as in \
+            fio; `size` then is what a pass transfers");
     "io_size" | "io_limit" => Converted("`--io_size`");
     "number_ios" => Converted("`--number_ios`");
     "loops" => Converted("`--order`: so many passes");

@@ -108,8 +108,9 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(text),
     };
-    let (mut parsed, mut problem) = documents(&unread::cut(&text), assumed);
-    if problem.is_some() {
+    let shorter = unread::cut(&text);
+    let (mut parsed, mut problem) = documents(shorter.as_deref().unwrap_or(&text), assumed);
+    if problem.is_some() && shorter.is_some() {
         (parsed, problem) = documents(&text, assumed);
     }
     if problem.is_some()

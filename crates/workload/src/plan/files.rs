@@ -5,9 +5,11 @@ use assay_device::session::TargetProperties;
 
 use super::PlanError;
 use super::checks::invalid;
-use super::ordered::{Order, area, check_offset, law_of, part_of, sizes};
+use super::ordered::{Order, area, check_offset, generator, law_of, part_of, seeds, sizes};
 use crate::access::Region;
-use crate::access::fio::{Extent, FileSizes, FioAccess, FioArea, FioFile, FioFiles, Law, Service};
+use crate::access::fio::{
+    Extent, FileSizes, FioAccess, FioArea, FioFile, FioFiles, Generator, Law, Service,
+};
 use crate::options::JobOptions;
 
 /// Adds the files of the target to the job; returns the bytes of a pass, none of one file.
@@ -136,13 +138,8 @@ pub(super) fn file_sizes(
             .min()
             .unwrap_or(1),
         place: 0,
-        all_repeat: order.flag("allrandrepeat", false)?,
-        seed: order
-            .text("randseed")
-            .map(|_| order.number("randseed", 0))
-            .transpose()?,
-        thread: order.number("thread_number", 1)?.max(1),
-        wide: order.text("random_generator") == Some("tausworthe64"),
+        seeds: seeds(order)?,
+        wide: generator(order)? == Generator::Tausworthe64,
     }))
 }
 

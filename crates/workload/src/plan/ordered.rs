@@ -14,7 +14,7 @@ use super::zones::{in_bytes, is_conventional, refused, write_zones};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{
     Extent, FioAccess, FioArea, FioFiles, FioPart, FioSizes, Generator, Law, PerDirection, READ,
-    SpRandom, TRIM, WRITE,
+    Seeds, SpRandom, TRIM, WRITE,
 };
 use crate::access::{AccessStep, Region, StridedZones};
 use crate::options::JobOptions;
@@ -242,7 +242,7 @@ fn zones(options: &JobOptions) -> Result<Option<StridedZones>, PlanError> {
     }))
 }
 
-fn generator(order: &Order<'_>) -> Result<Generator, PlanError> {
+pub(super) fn generator(order: &Order<'_>) -> Result<Generator, PlanError> {
     match order.text("random_generator") {
         None | Some("tausworthe") => Ok(Generator::Tausworthe),
         Some("tausworthe64") => Ok(Generator::Tausworthe64),
@@ -325,7 +325,7 @@ fn access(
     let law = law(order)?;
     let zoned = zone_job(options, order, target)?;
     let percent = order.each("percentage_random", |text| text.parse::<u32>().ok())?;
-    let seed = order.text("randseed").map(|_| order.number("randseed", 0));
+    let seeds = seeds(order)?;
     let time_based = order.flag("time_based", false)? && options.runtime.is_some();
     Ok(FioAccess {
         reads: mixes || word == "read",
@@ -367,14 +367,21 @@ fn access(
         verifies: options.verify.unwrap_or(false),
         reads_back_meanwhile: options.verify_backlog.is_some(),
         drops_cache: options.direct == Some(false) && order.flag("invalidate", true)?,
-        repeats: order.flag("randrepeat", true)? && seed.is_none(),
+        repeats: order.flag("randrepeat", true)? && seeds.seed.is_none(),
+        seeds,
+        file: order.text("filename").unwrap_or_default().to_owned(),
+        files: FioFiles::default(),
+    })
+}
+
+pub(super) fn seeds(order: &Order<'_>) -> Result<Seeds, PlanError> {
+    let seed = order.text("randseed").map(|_| order.number("randseed", 0));
+    Ok(Seeds {
         fixed_offsets: order.flag("randrepeat", true)?
             && (order.number("subjob_number", 0)? == 0 || seed.is_none()),
         all_repeat: order.flag("allrandrepeat", false)?,
         seed: seed.transpose()?,
         thread: order.number("thread_number", 1)?.max(1),
-        file: order.text("filename").unwrap_or_default().to_owned(),
-        files: FioFiles::default(),
     })
 }
 

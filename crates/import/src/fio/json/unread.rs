@@ -23,9 +23,9 @@ const UNREAD: [&[u8]; 8] = [
 ];
 const SIDES: [&[u8]; 4] = [b"read", b"write", b"trim", b"mixed"];
 
-/// The text without what is not read, for a document as fio prints it. What is cut is not looked
-/// at, so a text that does not parse afterwards is to be parsed whole.
-pub fn cut(text: &str) -> String {
+/// The text without what is not read, for a document as fio prints it; `None` where nothing is cut.
+/// What is cut is not looked at, so a text that does not parse afterwards is to be parsed whole.
+pub fn cut(text: &str) -> Option<String> {
     let (opens, unused) = (Finder::new(OPENS), Finder::new(UNUSED));
     let bytes = text.as_bytes();
     let mut kept = String::with_capacity(text.len() / 2);
@@ -53,8 +53,7 @@ pub fn cut(text: &str) -> String {
             at = copied;
         }
     }
-    kept.push_str(&text[copied..]);
-    kept
+    (copied > 0).then(|| kept + &text[copied..])
 }
 
 /// Indentation and key of a line that ends in a key without its closing quote.

@@ -65,12 +65,8 @@ pub struct FioAccess {
     pub drops_cache: bool,
     /// Each pass begins with the random numbers of the first.
     pub repeats: bool,
-    /// `randrepeat`.
-    pub fixed_offsets: bool,
-    pub all_repeat: bool,
-    pub seed: Option<u64>,
-    /// The number of the first thread among all of the job file, from 1.
-    pub thread: u64,
+    /// Of the first thread.
+    pub seeds: Seeds,
     /// The file's name, on which the places of hot blocks depend.
     pub file: String,
     pub files: FioFiles,
@@ -149,10 +145,8 @@ pub struct FileSizes {
     pub align_bytes: u64,
     /// Files before it that have drawn.
     pub place: u32,
-    pub all_repeat: bool,
-    pub seed: Option<u64>,
-    /// The number of the first thread.
-    pub thread: u64,
+    /// Of the first thread.
+    pub seeds: Seeds,
     pub wide: bool,
 }
 
@@ -162,13 +156,8 @@ impl FileSizes {
     }
 
     pub fn draw(&self, worker: u32) -> u64 {
-        let seeds = Seeds {
-            fixed_offsets: false,
-            all_repeat: self.all_repeat,
-            seed: self.seed,
-            thread: self.thread + u64::from(worker),
-        };
-        let mut random = Tausworthe::new(seeds.of_thread()[FILE_SIZE_OFF], self.wide);
+        let seeds = self.seeds.of_worker(worker).of_thread();
+        let mut random = Tausworthe::new(seeds[FILE_SIZE_OFF], self.wide);
         for _ in 0..self.place {
             random.next();
         }

@@ -34,7 +34,8 @@ pub use job::{Extent, FileSizes, FioAccess, FioArea, FioPart, FioSizes, Generato
 pub use law::Law;
 use law::{Hashed, zone_of};
 use map::RandomMap;
-use random::{SPRANDOM_OFF, Seeds, Tausworthe};
+pub use random::Seeds;
+use random::{SPRANDOM_OFF, Tausworthe};
 use rates::Rates;
 use sprandom::Regions;
 pub use sprandom::SpRandom;
@@ -154,12 +155,10 @@ impl FioAddresses {
         let seeds = Seeds {
             // A clone has its seeds when `randseed` has replaced `randrepeat`.
             // fio 3.42 has no fixed seed of offsets any more.
-            fixed_offsets: access.fixed_offsets
+            fixed_offsets: access.seeds.fixed_offsets
                 && access.sprandom.is_none()
-                && (worker == 0 || access.seed.is_none()),
-            all_repeat: access.all_repeat,
-            seed: access.seed,
-            thread: access.thread + u64::from(worker),
+                && (worker == 0 || access.seeds.seed.is_none()),
+            ..access.seeds.of_worker(worker)
         };
         let bytes = part.area_bytes.min(part.capacity_bytes);
         let mut turns = Turns::new(access, seeds, worker);

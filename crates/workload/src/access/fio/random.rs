@@ -96,19 +96,27 @@ impl Tausworthe {
 }
 
 /// What the random numbers of a thread begin with.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seeds {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
     /// `randrepeat`: random offsets begin alike, whatever `randseed` is.
-    pub(super) fixed_offsets: bool,
+    pub fixed_offsets: bool,
     /// `allrandrepeat`.
-    pub(super) all_repeat: bool,
+    pub all_repeat: bool,
     /// `randseed`.
-    pub(super) seed: Option<u64>,
+    pub seed: Option<u64>,
     /// From 1; the number of the thread among all of the job file.
-    pub(super) thread: u64,
+    pub thread: u64,
 }
 
 impl Seeds {
+    /// Those of a further thread, from those of the first one.
+    pub(super) fn of_worker(self, worker: u32) -> Seeds {
+        Seeds {
+            thread: self.thread + u64::from(worker),
+            ..self
+        }
+    }
+
     /// By place: block sizes of reads, writes and trims are 0 to 2, the mix is 4, random or
     /// sequential 10, zones 16.
     pub(super) fn of_thread(&self) -> [u64; SEEDS] {
