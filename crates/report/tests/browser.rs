@@ -6,12 +6,26 @@
 use crate::common;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use assay_report::html;
 use assay_store::read::Run;
 
 const CHROMIUM: &str = "/usr/bin/chromium";
+/// Of timeout(1): a headless browser sometimes does not end.
+const LIMIT: [&str; 3] = ["-k", "5", "150"];
+const OPTIONS: [&str; 10] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-logging=stderr",
+    "--window-size=1280,900",
+];
 
 /// Appended to the page: simulates user actions and writes the results to the root element.
 const PROBE: &str = r#"<script>
@@ -79,6 +93,18 @@ const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
 wait();
 </script></body>"#;
 
+/// What the browser wrote; started again where it did not end within `LIMIT`.
+fn ended_output(browser: &mut Command) -> Output {
+    for _ in 0..3 {
+        let output = browser.output().unwrap();
+        if !matches!(output.status.code(), Some(124 | 137)) {
+            return output;
+        }
+        eprintln!("{CHROMIUM} did not end within its time");
+    }
+    panic!("{CHROMIUM} did not end in three attempts");
+}
+
 /// The root element's attributes after opening the page, and the console output; `None` without a
 /// browser.
 fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
@@ -93,25 +119,16 @@ fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
         "--user-data-dir={}",
         folder.path().join("profile").display()
     );
-    let output = Command::new(CHROMIUM)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--enable-logging=stderr",
-            "--window-size=1280,900",
-            &profile,
-        ])
-        .args(extra)
-        .arg("--dump-dom")
-        .arg(format!("file://{}{query}", file.display()))
-        .output()
-        .unwrap();
+    let address = format!("file://{}{query}", file.display());
+    let output = ended_output(
+        Command::new("timeout")
+            .args(LIMIT)
+            .arg(CHROMIUM)
+            .args(OPTIONS)
+            .arg(&profile)
+            .args(extra)
+            .args(["--dump-dom", &address]),
+    );
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     let console: Vec<&str> = errors.lines().filter(|l| l.contains("CONSOLE")).collect();

@@ -103,7 +103,8 @@ impl Fixture {
     /// Run another program in the folder, expecting status 0, and give its stdout.
     #[track_caller]
     pub fn tool(&self, program: &str, arguments: &[&str]) -> String {
-        let output = Command::new(program)
+        let output = Command::new("timeout")
+            .args(["-k", "5", "600", program])
             .args(arguments)
             .current_dir(self.dir.path())
             .env("PATH", "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
