@@ -1,6 +1,7 @@
 //! A server for one page, `/metrics`: one request per connection. No client holds up another: a
-//! connection has [`CLIENT_TIMEOUT`] from its beginning to the end of its answer, nothing waits for
-//! a single one, and beyond [`MAX_CLIENTS`] the oldest that has not sent its request is closed.
+//! connection has [`CLIENT_TIMEOUT`] for its request, and then for each part of the answer that it
+//! takes, nothing waits for a single one, and beyond [`MAX_CLIENTS`] the oldest that has not sent
+//! its request is closed, or the oldest.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
@@ -15,8 +16,8 @@ const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-/// Time for a request and its answer.
-const CLIENT_TIMEOUT: Nanos = Nanos::from_secs(2);
+/// Time for a request, and without progress of its answer.
+const CLIENT_TIMEOUT: Nanos = Nanos::from_secs(5);
 pub const MAX_CLIENTS: usize = 64;
 const MAX_REQUEST_BYTES: usize = 8 << 10;
 /// OpenMetrics 1.0.
@@ -65,7 +66,11 @@ pub fn serve(listener: &TcpListener, close: &AtomicBool, page: &Page<'_>) -> std
         let has_new = is_ready.next().unwrap_or(false);
         clients.retain_mut(|client| {
             let is_ready = is_ready.next().unwrap_or(false);
+            let before = client.sent;
             let is_over = is_ready && matches!(client.go_on(page), Progress::Over);
+            if client.sent > before {
+                client.until = now + CLIENT_TIMEOUT;
+            }
             !is_over && client.until > now
         });
         if has_new {
