@@ -58,8 +58,9 @@ const NO_DEVICE: &str = "drive";
 const CELLS_PER_TURN: usize = 16;
 /// A longer part of the journal is appended before the next one is encoded.
 const PART_BYTES: usize = 64 << 10;
-/// Parts of a processor that wait for the journal.
-const PARTS_WAITING: usize = 16;
+/// Parts of all processors that wait for the journal, at most 32 MiB: most are encoded while the
+/// folder is made durable.
+const PARTS_WAITING: usize = 512;
 
 /// A job, where it is from, and its drive.
 struct Placed<'a> {
@@ -87,14 +88,8 @@ pub fn write(
         .map(|placed| cell(placed, &labels[placed.drive], &mut ids))
         .collect();
     let manifest = manifest(collection, about, &labels, cells);
-    let mut writer = RunWriter::create(destination, &manifest)?;
-    let (created, resumed) = (manifest.created.clone(), 0);
-    writer.append(&Entry::Start {
-        at: created,
-        resumed,
-    })?;
     let cells: Vec<Cell<'_>> = placed.iter().zip(&manifest.cells).collect();
-    append_all(&mut writer, &cells, &manifest.created)?;
+    let writer = create_with(destination, &manifest, &cells)?;
     let path = writer.finish(RunEnd::Complete, &manifest.created)?;
     let mut unfit = BTreeMap::new();
     let reasons = placed.iter().flat_map(|placed| &placed.job.unfit);
@@ -275,15 +270,19 @@ fn cell(placed: &Placed<'_>, label: &str, ids: &mut Ids) -> CellPlan {
     }
 }
 
-/// Appends the lines of all cells in their order. They are encoded on all processors; what waits
-/// for the journal is bounded.
-fn append_all(writer: &mut RunWriter, cells: &[Cell<'_>], created: &str) -> Result<(), StoreError> {
+/// Makes the folder, and appends the lines of all cells in their order. They are encoded on all
+/// processors; what waits for the journal is bounded.
+fn create_with(
+    destination: &Destination,
+    manifest: &Manifest,
+    cells: &[Cell<'_>],
+) -> Result<RunWriter, StoreError> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let folder = writer.path.clone();
+    let (folder, created) = (destination.folder(&manifest.run_id), &manifest.created);
     std::thread::scope(|scope| {
         let encoders: Vec<_> = (0..workers)
             .map(|worker| {
-                let (sender, receiver) = sync_channel(PARTS_WAITING);
+                let (sender, receiver) = sync_channel((PARTS_WAITING / workers).max(1));
                 let (folder, turns) = (&folder, cells.chunks(CELLS_PER_TURN));
                 scope.spawn(move || {
                     for turn in turns.skip(worker).step_by(workers) {
@@ -295,13 +294,18 @@ fn append_all(writer: &mut RunWriter, cells: &[Cell<'_>], created: &str) -> Resu
                 receiver
             })
             .collect();
+        let mut writer = RunWriter::create(destination, manifest)?;
+        writer.append(&Entry::Start {
+            at: created.clone(),
+            resumed: 0,
+        })?;
         let turns = cells.len().div_ceil(CELLS_PER_TURN);
         for encoder in encoders.iter().cycle().take(turns) {
             while let Ok(Some(part)) = encoder.recv() {
                 writer.append_encoded(&part?)?;
             }
         }
-        Ok(())
+        Ok(writer)
     })
 }
 

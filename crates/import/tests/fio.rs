@@ -5,7 +5,7 @@
 use assay_import::fio::options::Options;
 use assay_import::format::Format;
 use assay_import::judge::judge;
-use assay_import::{Job, Note};
+use assay_import::{Direction, Job, Note};
 use assay_stats::Histogram;
 use assay_units::Nanos;
 use serde_json::{Value, json};
@@ -100,6 +100,32 @@ fn threads_without_group_reporting() {
         (500.0_f64.powi(2) + (0.25 * 30_000.0_f64.powi(2) + 0.75 * 10_000.0_f64.powi(2))).sqrt();
     assert!((job.read.summary.latency_ns.stddev / expected - 1.0).abs() < 1e-9);
     assert_eq!(job.notes, [Note::PercentilesOfThreads]);
+}
+
+/// Those of one thread stay where no other one did I/Os of this direction.
+#[test]
+fn percentiles_of_one_thread_of_several() {
+    let without = |ios| {
+        let mut side = side(ios, 60_000.0);
+        side["clat_ns"]
+            .as_object_mut()
+            .unwrap()
+            .remove("percentile");
+        side
+    };
+    let thread = |read: Value, write: Value| json!({ "jobname": "a", "job options": { "numjobs": "2" }, "read": read, "write": write });
+    let unused = json!({ "total_ios": 0 });
+    let of = |entries: [Value; 2]| {
+        let job = job_of(&document(&direct(), &entries));
+        let p99 = |direction: &Direction| direction.summary.latency_ns.p99;
+        (p99(&job.read), p99(&job.write), job.notes)
+    };
+    let second = thread(without(9), side(9, 60_000.0));
+    let first = thread(without(9), unused);
+    assert_eq!(of([first.clone(), second.clone()]), (0, 120_320, vec![]));
+    let second = thread(side(9, 60_000.0), side(9, 60_000.0));
+    let lost = vec![Note::PercentilesOfThreads];
+    assert_eq!(of([first, second]), (0, 120_320, lost));
 }
 
 /// fio's `steadystate` ends each thread alone: the sum of their rates is more than all together had.
@@ -564,4 +590,46 @@ fn what_is_cut_before_parsing_changes_nothing() {
     let odd = printed.replace("\"min\" : 0\n", "\"min\" : {\n      }\n");
     assert_ne!(odd, printed);
     assert_eq!(jobs(&odd), jobs(&compact));
+}
+
+/// In fio's order of the members, of threads with I/Os. Text of one line is not cut.
+#[test]
+fn what_is_cut_of_used_directions_changes_nothing() {
+    let latency = |name: &str| {
+        format!(
+            "\"{name}\" : {{\n          \"min\" : 9,\n          \"max\" : 90,\n          \
+             \"mean\" : 30.5,\n          \"stddev\" : 2.0,\n          \"N\" : 20\n        }}"
+        )
+    };
+    let read = |behind: &str| {
+        let [submission, completion] = ["slat_ns", "clat_ns"].map(latency);
+        format!(
+            "      \"read\" : {{\n        \"io_bytes\" : 81920,\n        \"bw_bytes\" : 8192,\n        \
+             \"iops\" : 2.0,\n        \"runtime\" : 10000,\n        \"total_ios\" : 20,\n        \
+             \"short_ios\" : 1,\n        {submission},\n        {completion},\n        \
+             \"bw_min\" : 3,\n        {behind}\"bw_dev\" : 1.0\n      }}"
+        )
+    };
+    let text = |behind: &str| {
+        let entry = format!(
+            "    {{\n      \"jobname\" : \"a\",\n{}\n    }}",
+            read(behind)
+        );
+        format!(
+            "{{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [\n{entry},\n{entry}\n  ]\n}}\n"
+        )
+    };
+    let jobs = |text: &str| jobs_of(text, &Options::default());
+    let plain = jobs(&text("").replace('\n', " "));
+    let summary = &plain[0].read.summary;
+    assert_eq!(
+        (summary.ios, summary.errors, summary.latency_ns.max),
+        (40, 2, 90)
+    );
+    assert_eq!(jobs(&text("")), plain);
+    // What is read is not cut where it follows.
+    let behind = format!("{},\n        ", latency("lat_ns").replace("90", "95"));
+    let longer = jobs(&text(&behind));
+    assert_eq!(longer[0].read.summary.latency_ns.max, 95);
+    assert_eq!(jobs(&text(&behind).replace('\n', " ")), longer);
 }

@@ -10,12 +10,15 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use assay_output::{create_to_append, open_to_append, open_to_read};
+use assay_units::text::hexadecimal;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::error::{APPEND, StoreError};
 use crate::model::Entry;
+use crate::run::sha256_of;
 
 /// The journal's name in a run folder.
 pub const JOURNAL_FILE: &str = "journal.log";
@@ -34,6 +37,8 @@ pub struct JournalWriter {
     /// A write failed half way: bytes after `len` must be cut off before the next line.
     torn: bool,
     buffer: Vec<u8>,
+    /// SHA-256 of its lines, if all are of this writer.
+    sum: Option<Sha256>,
 }
 
 impl JournalWriter {
@@ -52,6 +57,7 @@ impl JournalWriter {
         let mut writer = JournalWriter::locked(path, file)?;
         let metadata = writer.file.metadata();
         writer.len = metadata.map_err(StoreError::io("examine", path))?.len();
+        writer.sum = None;
         writer.repair_tail()?;
         Ok(writer)
     }
@@ -65,6 +71,7 @@ impl JournalWriter {
                 len: 0,
                 torn: false,
                 buffer: Vec::new(),
+                sum: Some(Sha256::new()),
             }),
             Err(Errno::WOULDBLOCK) => Err(StoreError::Busy(path.to_owned())),
             Err(error) => Err(StoreError::io("lock", path)(error.into())),
@@ -81,8 +88,7 @@ impl JournalWriter {
             self.file.read_exact_at(&mut tail, whole).map_err(failed)?;
         }
         if checked_json(&tail).is_ok() {
-            self.buffer.push(b'\n');
-            return self.write_buffer();
+            return self.write(b"\n");
         }
         self.torn = tail_bytes > 0;
         self.len = whole;
@@ -103,32 +109,40 @@ impl JournalWriter {
     /// be used again. Nothing is written of an entry with a figure that is not a number
     /// ([`StoreError::Unwritable`]).
     pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
-        self.buffer.clear();
-        for entry in entries {
-            encode(entry, &self.path, &mut self.buffer)?;
-        }
-        self.write_buffer()
+        let mut lines = std::mem::take(&mut self.buffer);
+        lines.clear();
+        let mut encoded = entries.iter();
+        let written = encoded
+            .try_for_each(|entry| encode(entry, &self.path, &mut lines))
+            .and_then(|()| self.write(&lines));
+        self.buffer = lines;
+        written
     }
 
-    /// Lines encoded elsewhere, with one write.
-    pub(crate) fn append_encoded(&mut self, lines: &[u8]) -> Result<(), StoreError> {
-        self.buffer.clear();
-        self.buffer.extend_from_slice(lines);
-        self.write_buffer()
-    }
-
-    fn write_buffer(&mut self) -> Result<(), StoreError> {
+    /// Whole lines, with one write.
+    pub(crate) fn write(&mut self, lines: &[u8]) -> Result<(), StoreError> {
         self.cut_torn_tail()?;
         // `write_all` is one write(2) unless the system takes less, as a nearly full disk does.
-        if let Err(error) = self.file.write_all(&self.buffer) {
+        if let Err(error) = self.file.write_all(lines) {
             self.torn = true;
             // Truncating works on a full disk. Should it fail, the next append or `open` tries
             // again, and readers recognise the torn line by its checksum.
             let _ = self.cut_torn_tail();
             return Err(StoreError::io(APPEND, &self.path)(error));
         }
-        self.len += self.buffer.len() as u64;
+        self.len += lines.len() as u64;
+        if let Some(sum) = &mut self.sum {
+            sum.update(lines);
+        }
         Ok(())
+    }
+
+    /// SHA-256 of the whole journal.
+    pub(crate) fn sha256(&self) -> Result<String, StoreError> {
+        match &self.sum {
+            Some(sum) => Ok(hexadecimal(&sum.clone().finalize())),
+            None => sha256_of(&self.path),
+        }
     }
 
     /// Takes all lines out.
@@ -136,6 +150,7 @@ impl JournalWriter {
         let emptied = self.file.set_len(0);
         emptied.map_err(StoreError::io("empty", &self.path))?;
         self.len = 0;
+        self.sum = Some(Sha256::new());
         Ok(())
     }
 

@@ -148,6 +148,7 @@ pub struct DriveRecord {
     /// Every figure of a simulated drive is marked so.
     pub simulated: bool,
     /// Profile of a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Further properties (link, queues, scheduler, file system), as name and value.
     pub details: BTreeMap<String, String>,

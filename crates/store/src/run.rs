@@ -34,6 +34,16 @@ pub enum Destination {
     At(PathBuf),
 }
 
+impl Destination {
+    /// The folder of a run of this identifier.
+    pub fn folder(&self, run_id: &str) -> PathBuf {
+        match self {
+            Destination::Under(parent) => parent.join(run_id),
+            Destination::At(path) => path.clone(),
+        }
+    }
+}
+
 /// Writes a run folder under a lock that ends with the process.
 #[derive(Debug)]
 pub struct RunWriter {
@@ -44,6 +54,7 @@ pub struct RunWriter {
     /// Earlier starts: 0 for a new run.
     pub resumed: u32,
     journal: JournalWriter,
+    manifest_sha256: String,
 }
 
 impl RunWriter {
@@ -54,8 +65,9 @@ impl RunWriter {
         let text = manifest_text(manifest)?;
         // The journal first: a folder with a manifest always has its journal too.
         let (path, mut journal) = make_folder(destination, &manifest.run_id)?;
+        let manifest_sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
         journal.append_all(&[Entry::Manifest {
-            sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
+            sha256: manifest_sha256.clone(),
         }])?;
         journal.sync()?;
         // Its name too: after a loss of power a later name can be there without an earlier one.
@@ -68,6 +80,7 @@ impl RunWriter {
             path,
             run_id: manifest.run_id.clone(),
             journal,
+            manifest_sha256,
             resumed: 0,
         })
     }
@@ -88,7 +101,11 @@ impl RunWriter {
         if run.outcome == Some(RunEnd::Complete) {
             // Killed between the last line and the checksums: write those.
             if !path.join(CHECKSUM_FILE).exists() {
-                write_checksums(path)?;
+                write_checksums(
+                    path,
+                    &sha256_of(&journal_path)?,
+                    &sha256_of(&manifest_path)?,
+                )?;
             }
             return Err(StoreError::AlreadyComplete(path.to_owned()));
         }
@@ -116,6 +133,7 @@ impl RunWriter {
             path: path.to_owned(),
             run_id: run.manifest.run_id.clone(),
             journal,
+            manifest_sha256: found.clone(),
             resumed: starts,
         };
         if is_empty {
@@ -143,7 +161,7 @@ impl RunWriter {
 
     /// [`RunWriter::append_all`] of events that were encoded elsewhere.
     pub fn append_encoded(&mut self, entries: &EncodedEntries) -> Result<(), StoreError> {
-        self.journal.append_encoded(&entries.lines)
+        self.journal.write(&entries.lines)
     }
 
     /// [`JournalWriter::sync`], for cell boundaries: a power cut costs at most the cell under way.
@@ -157,7 +175,7 @@ impl RunWriter {
         self.journal.append_all(&[Entry::Finish { at, outcome }])?;
         self.journal.sync()?;
         if outcome == RunEnd::Complete {
-            write_checksums(&self.path)?;
+            write_checksums(&self.path, &self.journal.sha256()?, &self.manifest_sha256)?;
         }
         Ok(self.path)
     }
@@ -304,7 +322,7 @@ fn make_folder(
                 return Err(StoreError::BadRunId(run_id.to_owned()));
             }
             create(parent)?;
-            let path = parent.join(run_id);
+            let path = destination.folder(run_id);
             match fs::create_dir(&path) {
                 Ok(()) => {
                     chown_to_sudo_user(&path);
@@ -335,12 +353,8 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Sums are in the order of the file.
-fn write_checksums(folder: &Path) -> Result<(), StoreError> {
-    let mut text = String::new();
-    for name in [JOURNAL_FILE, MANIFEST_FILE] {
-        let sum = sha256_of(&folder.join(name))?;
-        text.push_str(&format!("{sum}  {name}\n"));
-    }
+fn write_checksums(folder: &Path, journal: &str, manifest: &str) -> Result<(), StoreError> {
+    let text = format!("{journal}  {JOURNAL_FILE}\n{manifest}  {MANIFEST_FILE}\n");
     replace_content(&folder.join(CHECKSUM_FILE), text.as_bytes())
 }
 

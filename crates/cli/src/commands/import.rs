@@ -30,7 +30,10 @@ pub fn run(arguments: &ImportArguments, output: Output) -> anyhow::Result<Comman
         || text(&collection, &written),
         || document(&collection, &written),
     )?;
-    Ok(CommandOutcome::of(!collection.rejected.is_empty(), false))
+    let outcome = CommandOutcome::of(!collection.rejected.is_empty(), false);
+    // The process ends: taking the jobs of 10,000 files apart would last for 20 ms.
+    std::mem::forget(collection);
+    Ok(outcome)
 }
 
 fn about(arguments: &ImportArguments) -> anyhow::Result<About> {

@@ -6,13 +6,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use assay_store::model::WorkloadRecord;
 use assay_units::Nanos;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::options::{Options, drive_of};
-use super::threads::Threads;
+use super::threads::{Figures, Threads};
 use super::{complete, major, set_percentile, tool};
 use crate::{Direction, Job, Note, Parsed, judge};
 
@@ -67,14 +68,14 @@ struct Entry<'a> {
     options: Option<&'a RawValue>,
     #[serde(default, borrow)]
     hostname: Cow<'a, str>,
-    #[serde(default)]
-    read: Option<Box<Side>>,
-    #[serde(default)]
-    write: Option<Box<Side>>,
-    #[serde(default)]
-    trim: Option<Box<Side>>,
-    #[serde(default)]
-    mixed: Option<Box<Side>>,
+    #[serde(default, borrow)]
+    read: Option<Box<Side<'a>>>,
+    #[serde(default, borrow)]
+    write: Option<Box<Side<'a>>>,
+    #[serde(default, borrow)]
+    trim: Option<Box<Side<'a>>>,
+    #[serde(default, borrow)]
+    mixed: Option<Box<Side<'a>>>,
     #[serde(default, deserialize_with = "real")]
     usr_cpu: f64,
     #[serde(default, deserialize_with = "real")]
@@ -82,7 +83,7 @@ struct Entry<'a> {
 }
 
 #[derive(Deserialize)]
-struct Times {
+struct Times<'a> {
     #[serde(default, deserialize_with = "real")]
     min: f64,
     #[serde(default, deserialize_with = "real")]
@@ -94,8 +95,9 @@ struct Times {
     /// Since version 3.
     #[serde(rename = "N", default, deserialize_with = "count")]
     n: u64,
-    #[serde(default)]
-    percentile: Percentiles,
+    /// [`Percentiles`], which of most threads are not read.
+    #[serde(default, borrow)]
+    percentile: Option<&'a RawValue>,
     #[serde(default)]
     bins: Bins,
 }
@@ -103,21 +105,26 @@ struct Times {
 /// The jobs of all documents in a text; other text around them, of fio or of a script, is left out.
 /// The error is the reason why none could be read.
 pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
+    if let Some(shorter) = unread::cut(text)
+        && let (parsed, None) = documents(&shorter, assumed)
+    {
+        return found(parsed, None);
+    }
     // The checked conversion of text without errors is ten times as fast as the other one.
     let text = match std::str::from_utf8(text) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(text),
     };
-    let shorter = unread::cut(&text);
-    let (mut parsed, mut problem) = documents(shorter.as_deref().unwrap_or(&text), assumed);
-    if problem.is_some() && shorter.is_some() {
-        (parsed, problem) = documents(&text, assumed);
-    }
+    let (mut parsed, mut problem) = documents(&text, assumed);
     if problem.is_some()
         && let Some(text) = with_numbers(&text)
     {
         (parsed, problem) = documents(&text, assumed);
     }
+    found(parsed, problem)
+}
+
+fn found(parsed: Parsed, problem: Option<String>) -> Result<Parsed, String> {
     match (parsed.jobs.is_empty(), problem) {
         (false, _) => Ok(parsed),
         (true, Some(problem)) => Err(problem),
@@ -220,14 +227,29 @@ fn jobs(document: Document<'_>, assumed: &Options) -> Vec<Job> {
         device: device.unwrap_or_default(),
         ended,
     };
-    let mut last: Option<(&Entry<'_>, Described)> = None;
+    let mut last: Option<(&Entry<'_>, Known)> = None;
     for entry in &entries {
-        let known = last.take().filter(|(of, _)| of.is_same_job(entry));
-        let (_, described) = last.insert(known.unwrap_or_else(|| (entry, describe.entry(entry))));
-        let mut job = described.job.clone();
-        entry.measured(&mut job, version);
+        if let Some((_, known)) = last.as_ref().filter(|(of, _)| of.is_same_job(entry)) {
+            let figures = entry.measured(&known.workload, version, known.without_percentiles);
+            threads.join(known.place, figures);
+            continue;
+        }
+        let Described { job, is_group } = describe.entry(entry);
+        let workload = job.workload.clone();
+        let mut job = entry.measured(&workload, version, [true; 3]).with(job);
+        if job.notes.contains(&Note::OneSum) {
+            job.one_sum();
+        }
+        let without = |d: &Direction| d.summary.latency_ns.percentile("p50").is_none();
+        let without_percentiles = job.directions().map(without);
         let key = format!("{}\0{}\0{}", entry.hostname, entry.groupid, entry.jobname);
-        threads.add(key, job, !described.is_group);
+        let place = threads.add(key, job, !is_group);
+        let known = Known {
+            place,
+            workload,
+            without_percentiles,
+        };
+        last = (!is_group).then_some((entry, known));
     }
     let mut jobs = threads.finish();
     jobs.retain(|job| job.directions().iter().any(|d| !d.summary.is_unused()));
@@ -250,6 +272,13 @@ struct Described {
     job: Job,
     /// It stands for a whole group (`group_reporting`).
     is_group: bool,
+}
+
+/// A job with a thread that was read; those of further ones are not, where they cannot be merged.
+struct Known {
+    place: usize,
+    workload: WorkloadRecord,
+    without_percentiles: [bool; 3],
 }
 
 impl Describe<'_> {
@@ -297,43 +326,46 @@ impl Entry<'_> {
         same_names && same_options && self.groupid == other.groupid
     }
 
-    fn measured(&self, job: &mut Job, version: u32) {
-        let in_flight = judge::in_flight(&job.workload);
-        let separate = [&self.read, &self.write, &self.trim];
-        let used =
-            |side: &&&Option<Box<Side>>| side.as_ref().is_some_and(|side| side.total_ios > 0);
-        let mut notes = Vec::new();
-        if separate.iter().any(|side| used(&side)) {
-            let sides = separate.map(|side| side.as_deref());
-            for (direction, side) in job.directions_mut().into_iter().zip(sides) {
-                if let Some(side) = side {
-                    *direction = side.direction(version, in_flight, &mut notes);
-                }
+    /// `reads_percentiles` of reads, writes and deallocations.
+    fn measured(
+        &self,
+        workload: &WorkloadRecord,
+        version: u32,
+        reads_percentiles: [bool; 3],
+    ) -> Figures {
+        let in_flight = judge::in_flight(workload);
+        let mut figures = Figures::default();
+        let notes = &mut figures.notes;
+        let [read, write, discard] = &mut figures.directions;
+        let separate = [&self.read, &self.write, &self.trim].map(|side| side.as_deref());
+        let mut longest_ms = 0;
+        if separate.iter().flatten().any(|side| side.total_ios > 0) {
+            let sides = separate.into_iter().zip(reads_percentiles);
+            for (place, (side, reads_percentiles)) in [read, write, discard].into_iter().zip(sides)
+            {
+                let Some(side) = side else { continue };
+                *place = side.direction(version, in_flight, reads_percentiles, notes);
+                longest_ms = longest_ms.max(side.runtime);
             }
-            let longest = sides.into_iter().flatten().map(|side| side.runtime).max();
-            job.elapsed = Nanos(longest.unwrap_or(0).saturating_mul(1_000_000));
         } else if let Some(mixed) = self.mixed.as_deref().filter(|mixed| mixed.total_ios > 0) {
-            let found = mixed.direction(version, in_flight, &mut notes);
-            job.elapsed = Nanos(mixed.runtime.saturating_mul(1_000_000));
-            match job.workload.rw.as_str() {
-                "write" | "randwrite" => job.write = found,
-                "read" | "randread" => job.read = found,
+            let found = mixed.direction(version, in_flight, true, notes);
+            longest_ms = mixed.runtime;
+            match workload.rw.as_str() {
+                "write" | "randwrite" => *write = found,
+                "read" | "randread" => *read = found,
                 _ => {
-                    job.read = found;
-                    job.one_sum();
+                    *read = found;
+                    notes.push(Note::OneSum);
                 }
             }
         }
-        notes.into_iter().for_each(|note| job.note(note));
+        figures.elapsed = Nanos(longest_ms.saturating_mul(1_000_000));
         let cpu = self.usr_cpu + self.sys_cpu;
-        job.busiest_thread_pct = Some(cpu).filter(|cpu| *cpu > 0.0 && job.workload.numjobs == 1);
-        let most = job
-            .directions_mut()
-            .into_iter()
-            .max_by_key(|d| d.summary.ios);
-        if let Some(most) = most {
+        figures.busiest_thread_pct = Some(cpu).filter(|cpu| *cpu > 0.0 && workload.numjobs == 1);
+        if let Some(most) = figures.directions.iter_mut().max_by_key(|d| d.summary.ios) {
             most.summary.errors = most.summary.errors.saturating_add(self.total_err);
         }
+        figures
     }
 }
 
@@ -351,18 +383,23 @@ fn unfit(options: &Options) -> Vec<String> {
     reasons
 }
 
-impl Times {
+impl<'a> Times<'a> {
     /// Those in nanoseconds, or those in microseconds, with the unit in nanoseconds; `None` of
     /// both, and where fio kept none.
-    fn of<'t>(ns: Option<&'t Times>, us: Option<&'t Times>) -> Option<(&'t Times, f64)> {
+    fn of<'t>(
+        ns: Option<&'t Times<'a>>,
+        us: Option<&'t Times<'a>>,
+    ) -> Option<(&'t Times<'a>, f64)> {
         let known = ns
             .map(|times| (times, 1.0))
             .or(us.map(|times| (times, 1e3)));
         known.filter(|(times, _)| times.mean > 0.0)
     }
 
-    fn has_percentiles(&self) -> bool {
-        !self.bins.0.is_empty() || self.percentile.0.iter().any(|(_, value)| *value > 0.0)
+    /// None of what is no map of numbers.
+    fn percentiles(&self) -> Percentiles {
+        let read = self.percentile.map(|text| serde_json::from_str(text.get()));
+        read.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Samples, mean, deviation, extremes; `ns` is the unit in nanoseconds.
@@ -378,9 +415,15 @@ impl Times {
         latency.max = (self.max * ns) as u64;
     }
 
-    fn fill_percentiles(&self, direction: &mut Direction, ns: f64, notes: &mut Vec<Note>) {
+    fn fill(
+        &self,
+        direction: &mut Direction,
+        ns: f64,
+        percentiles: &Percentiles,
+        notes: &mut Vec<Note>,
+    ) {
         let latency = &mut direction.summary.latency_ns;
-        for &(percent, value) in &self.percentile.0 {
+        for &(percent, value) in &percentiles.0 {
             // fio 2.2 fills its table with percentiles of 0.
             if percent > 0.0 && set_percentile(latency, percent, value * ns) {
                 notes.push(Note::BeyondHistogram);

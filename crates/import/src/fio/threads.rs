@@ -18,6 +18,45 @@ pub struct Threads {
     jobs: Vec<Joined>,
 }
 
+/// What was measured of a job, or of one of its threads.
+#[derive(Default)]
+pub struct Figures {
+    pub ended: Option<jiff::Timestamp>,
+    pub elapsed: Nanos,
+    /// Reads, writes and deallocations.
+    pub directions: [Direction; 3],
+    pub busiest_thread_pct: Option<f64>,
+    pub notes: Vec<Note>,
+}
+
+impl Figures {
+    fn of(job: Job) -> Figures {
+        Figures {
+            ended: job.ended,
+            elapsed: job.elapsed,
+            directions: [job.read, job.write, job.discard],
+            busiest_thread_pct: job.busiest_thread_pct,
+            notes: job.notes,
+        }
+    }
+
+    /// The job, which has no figures, with these.
+    pub fn with(self, job: Job) -> Job {
+        let [read, write, discard] = self.directions;
+        let mut job = Job {
+            ended: self.ended.or(job.ended),
+            elapsed: self.elapsed,
+            read,
+            write,
+            discard,
+            busiest_thread_pct: self.busiest_thread_pct,
+            ..job
+        };
+        self.notes.into_iter().for_each(|note| job.note(note));
+        job
+    }
+}
+
 struct Joined {
     /// Group and options by which threads are recognised.
     key: String,
@@ -29,23 +68,32 @@ struct Joined {
 
 impl Threads {
     /// `key` is the same for threads of one job. `is_thread` is false of what stands for a whole
-    /// group.
-    pub fn add(&mut self, key: String, job: Job, is_thread: bool) {
-        let shortest = job.elapsed;
-        let same = |joined: &&mut Joined| is_thread && joined.key == key;
-        match self.jobs.iter_mut().rev().find(same) {
-            Some(joined) => {
-                joined.threads += 1;
-                joined.shortest = joined.shortest.min(shortest);
-                join(&mut joined.job, job);
+    /// group. Returns the job's place among all.
+    pub fn add(&mut self, key: String, job: Job, is_thread: bool) -> usize {
+        let same = |joined: &Joined| is_thread && joined.key == key;
+        match self.jobs.iter().rposition(same) {
+            Some(place) => {
+                self.join(place, Figures::of(job));
+                place
             }
-            None => self.jobs.push(Joined {
-                key,
-                job,
-                threads: 1,
-                shortest,
-            }),
+            None => {
+                self.jobs.push(Joined {
+                    key,
+                    shortest: job.elapsed,
+                    job,
+                    threads: 1,
+                });
+                self.jobs.len() - 1
+            }
         }
+    }
+
+    /// One more thread of the job at this place.
+    pub fn join(&mut self, place: usize, thread: Figures) {
+        let joined = &mut self.jobs[place];
+        joined.threads += 1;
+        joined.shortest = joined.shortest.min(thread.elapsed);
+        join(&mut joined.job, thread);
     }
 
     /// The jobs. A number of threads that the options do not have is that of the entries.
@@ -76,7 +124,7 @@ impl Joined {
 }
 
 /// Rates add up; the time is that of the longest.
-fn join(whole: &mut Job, thread: Job) {
+fn join(whole: &mut Job, thread: Figures) {
     whole.elapsed = whole.elapsed.max(thread.elapsed);
     whole.ended = whole.ended.max(thread.ended);
     whole.busiest_thread_pct = match (whole.busiest_thread_pct, thread.busiest_thread_pct) {
@@ -84,12 +132,11 @@ fn join(whole: &mut Job, thread: Job) {
         (a, b) => a.or(b),
     };
     let mut merged = true;
-    let notes = thread.notes.clone();
-    let others = [thread.read, thread.write, thread.discard];
-    for (sum, other) in whole.directions_mut().into_iter().zip(others) {
+    let sums = whole.directions_mut().into_iter();
+    for (sum, other) in sums.zip(thread.directions) {
         merged &= add(sum, other);
     }
-    for note in notes {
+    for note in thread.notes {
         whole.note(note);
     }
     if !merged {

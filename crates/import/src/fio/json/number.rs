@@ -55,6 +55,12 @@ pub fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
 #[derive(Default)]
 pub struct Percentiles(pub Vec<(f64, f64)>);
 
+impl Percentiles {
+    pub fn has_any(&self) -> bool {
+        self.0.iter().any(|(_, value)| *value > 0.0)
+    }
+}
+
 /// The distribution of `json+`: value and number of I/Os, ascending.
 #[derive(Default)]
 pub struct Bins(pub Vec<(u64, u64)>);

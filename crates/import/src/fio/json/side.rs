@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::Times;
-use super::number::{count, real};
+use super::number::{Percentiles, count, real};
 use crate::fio::rates;
 use crate::{Direction, Note, judge};
 
@@ -16,7 +16,7 @@ const BLOCKED: f64 = 2.0;
 
 /// One direction.
 #[derive(Default)]
-pub struct Side {
+pub struct Side<'a> {
     io_bytes: u64,
     /// Since version 3, in which `io_bytes` are bytes.
     io_kbytes: u64,
@@ -26,10 +26,10 @@ pub struct Side {
     pub runtime: u64,
     pub total_ios: u64,
     short_ios: u64,
-    clat_ns: Option<Times>,
-    lat_ns: Option<Times>,
-    clat: Option<Times>,
-    lat: Option<Times>,
+    clat_ns: Option<Times<'a>>,
+    lat_ns: Option<Times<'a>>,
+    clat: Option<Times<'a>>,
+    lat: Option<Times<'a>>,
 }
 
 /// The keys that are read.
@@ -57,15 +57,15 @@ struct Count(#[serde(deserialize_with = "count")] u64);
 #[derive(Deserialize)]
 struct Real(#[serde(deserialize_with = "real")] f64);
 
-impl<'de> Deserialize<'de> for Side {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Side, D::Error> {
+impl<'de: 'a, 'a> Deserialize<'de> for Side<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Side<'a>, D::Error> {
         struct Map;
         impl<'de> Visitor<'de> for Map {
-            type Value = Side;
+            type Value = Side<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("counts and latencies of a direction")
             }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Side, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Side<'de>, A::Error> {
                 Side::read(map)
             }
         }
@@ -73,10 +73,10 @@ impl<'de> Deserialize<'de> for Side {
     }
 }
 
-impl Side {
+impl<'a> Side<'a> {
     /// fio prints all of a direction without I/Os too, which is most of a file: after a number of
     /// I/Os of 0, the rest is passed over.
-    fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Side, A::Error> {
+    fn read<A: MapAccess<'a>>(mut map: A) -> Result<Side<'a>, A::Error> {
         let mut side = Side::default();
         while let Some(key) = map.next_key::<Key>()? {
             match key {
@@ -106,7 +106,13 @@ impl Side {
     }
 
     /// `in_flight` are the I/Os in flight at most; 0 where it is not known.
-    pub fn direction(&self, version: u32, in_flight: u64, notes: &mut Vec<Note>) -> Direction {
+    pub fn direction(
+        &self,
+        version: u32,
+        in_flight: u64,
+        reads_percentiles: bool,
+        notes: &mut Vec<Note>,
+    ) -> Direction {
         let bytes = match self.io_kbytes > 0 || self.bw_bytes > 0 || version >= 3 {
             true => self.io_bytes,
             false => self.io_bytes.saturating_mul(1024),
@@ -120,7 +126,7 @@ impl Side {
             direction.summary.mib_per_s = self.bw_bytes as f64 / f64::from(1 << 20);
         }
         direction.summary.errors = self.short_ios;
-        self.latency(in_flight, &mut direction, notes);
+        self.latency(in_flight, reads_percentiles, &mut direction, notes);
         direction
     }
 
@@ -129,7 +135,13 @@ impl Side {
     /// left out where completion latency is wrong (with `sqthread_poll` some versions measure it
     /// from the start of the job), and where the submission blocked, so that completion is the
     /// smaller part.
-    fn latency(&self, in_flight: u64, direction: &mut Direction, notes: &mut Vec<Note>) {
+    fn latency(
+        &self,
+        in_flight: u64,
+        reads_percentiles: bool,
+        direction: &mut Direction,
+        notes: &mut Vec<Note>,
+    ) {
         let all = [
             Times::of(self.clat_ns.as_ref(), self.clat.as_ref()),
             Times::of(self.lat_ns.as_ref(), self.lat.as_ref()),
@@ -147,9 +159,15 @@ impl Side {
         times.fill_moments(direction, ns);
         let mean_ns = times.mean * ns;
         let completion = completion.filter(|(t, ns)| mean_ns <= BLOCKED * t.mean * ns);
-        let mut with = [completion, whole].into_iter().flatten();
-        if let Some((times, ns)) = with.find(|(times, _)| times.has_percentiles()) {
-            times.fill_percentiles(direction, ns, notes);
+        for (times, ns) in [completion, whole].into_iter().flatten() {
+            let percentiles = match reads_percentiles {
+                true => times.percentiles(),
+                false => Percentiles::default(),
+            };
+            if percentiles.has_any() || !times.bins.0.is_empty() {
+                times.fill(direction, ns, &percentiles, notes);
+                break;
+            }
         }
     }
 }
