@@ -193,7 +193,8 @@ options! {
     "verify" =>
         Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset \
             and generation");
-    "do_verify" => Converted("`--do_verify`");
+    "do_verify" =>
+        Converted("`--do_verify`; `--order`: 0: a file at its end has no turn in further passes");
     "verify_interval" => Converted("`--verify_interval`");
     "verify_pattern" => NoEffect("verified blocks have assay's data");
     "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify"
@@ -211,7 +212,8 @@ options! {
     "trim_percentage" | "trim_backlog" | "trim_backlog_batch" =>
         Unsupported(OFF, "rw=trim in a job of its own");
     "zero_buffers" => Converted("`--data zero`");
-    "buffer_compress_percentage" => Converted("`--data compress=R`");
+    "buffer_compress_percentage" =>
+        Converted("`--data compress=R`, R from 1.05 to 20; 100: zeros, or the buffer_pattern");
     "buffer_compress_chunk" => NoEffect("compressible data repeat within every block");
     "buffer_pattern" =>
         Converted("`--data pattern=HEX`, up to 512 bytes, as in fio 3.33, of a file too");

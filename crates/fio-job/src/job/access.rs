@@ -1,3 +1,4 @@
+use assay_integrity::data::{MAX_RATIO, MIN_RATIO};
 use assay_units::text::compact_size;
 use assay_workload::options::JobOptions;
 
@@ -352,11 +353,24 @@ fn data(
     })?;
     options.data = match percent {
         None | Some(0) => options.data.take(),
-        Some(100) => Some("zero".to_owned()),
+        // All of a block is what is compressed away: the pattern, or zeros.
+        Some(100) => options.data.take().or_else(|| Some("zero".to_owned())),
         // What is compressed away of 100.
-        Some(percent) => Some(format!("compress={}", 100.0 / f64::from(100 - percent))),
+        Some(percent) => Some(compressible(percent, note)),
     };
     verification(given, options, note)
+}
+
+fn compressible(percent: u32, note: &mut Note<'_>) -> String {
+    let ratio = 100.0 / f64::from(100 - percent);
+    let nearest = ratio.clamp(MIN_RATIO, MAX_RATIO);
+    if nearest < ratio || nearest > ratio {
+        note(format!(
+            "buffer_compress_percentage={percent}: data compress {nearest} times, the nearest \
+             that assay has"
+        ));
+    }
+    format!("compress={nearest}")
 }
 
 /// `dedupe_mode=working_set`: its blocks, by the smallest size of a write.
@@ -380,6 +394,14 @@ fn working_set(given: &Given<'_>, options: &JobOptions) -> Result<Option<u32>, J
         }
     };
     let percent = given.number("dedupe_working_set_percentage")?.unwrap_or(5);
+    let repeated = options.dedupe_percentage.unwrap_or(0);
+    if percent > 100 || repeated > 100 - percent {
+        let message = format!(
+            "dedupe_percentage={repeated} cannot be reached beside a working set of {percent} \
+             percent, whose blocks are new ones, as in fio"
+        );
+        return Err(given.error(place, message));
+    }
     let least_bytes = super::order::least_bytes(given)?[1].max(1);
     let blocks = u128::from(size) * u128::from(percent) / 100 / u128::from(least_bytes);
     match u32::try_from(blocks) {

@@ -16,6 +16,7 @@ struct Draw {
     rng: Rng,
     /// Of options that came later, so that the others of a seed stay what they were.
     later: Rng,
+    latest: Rng,
     options: Vec<String>,
 }
 
@@ -275,6 +276,7 @@ impl JobText {
         let mut draw = Draw {
             rng: Rng::stream(seed, "job files"),
             later: Rng::stream(seed, "later options"),
+            latest: Rng::stream(seed, "latest options"),
             options: Vec::new(),
         };
         let sections = 1 + draw.rng.below(3);
@@ -506,6 +508,24 @@ impl Draw {
             ];
             let option = plain[self.later.below(plain.len() as u64) as usize];
             self.options.push(option.to_owned());
+        }
+        if self.latest.below(8) == 0 {
+            let plain = [
+                "do_verify=0",
+                "buffer_pattern=0xdeadbeef",
+                "buffer_compress_percentage=30",
+                "dedupe_percentage=60\ndedupe_mode=repeat",
+                "dedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=9",
+                "do_verify=0",
+            ];
+            let option = plain[self.latest.below(plain.len() as u64) as usize];
+            let has_size = self
+                .options
+                .iter()
+                .any(|option| option.starts_with("size=") && !option.ends_with('%'));
+            if has_size || !option.contains("working_set") {
+                self.options.push(option.to_owned());
+            }
         }
         let fixed = self
             .options

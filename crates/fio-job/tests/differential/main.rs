@@ -5,6 +5,7 @@
 //! repeats that of one seed and prints it. Without fio it prints the reason and passes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod contents;
 mod generator;
 mod recorded;
 mod totals;
@@ -161,14 +162,18 @@ fn compare(seed: u64, outcome: &Outcome) {
     }
 }
 
+fn has_fio() -> bool {
+    let output = Command::new("fio").arg("--version").output();
+    let is_here = output.is_ok_and(|output| output.status.success());
+    if !is_here {
+        println!("skipped: no fio here");
+    }
+    is_here
+}
+
 #[test]
 fn fio_and_assay_do_the_same() {
-    if !Command::new("fio")
-        .arg("--version")
-        .output()
-        .is_ok_and(|out| out.status.success())
-    {
-        println!("skipped: no fio here");
+    if !has_fio() {
         return;
     }
     if let Ok(seed) = std::env::var("ASSAY_FIO_SEED") {

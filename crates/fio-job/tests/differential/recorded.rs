@@ -23,6 +23,8 @@ struct Recording<'a> {
     done: Vec<Completion>,
     stop: &'a AtomicBool,
     buffers: Vec<Vec<u8>>,
+    /// The content of the file, where it is of interest.
+    content: &'a mut [u8],
 }
 
 impl Target for Recording<'_> {
@@ -46,6 +48,10 @@ impl Target for Recording<'_> {
                 self.ios.push(place);
             } else {
                 self.stop.store(true, Ordering::Relaxed);
+            }
+            let written = io.offset_bytes as usize..io.offset_bytes as usize + place.2 as usize;
+            if let Some(written) = self.content.get_mut(written).filter(|_| letter == 'w') {
+                written.copy_from_slice(&self.buffers[io.slot as usize][..place.2 as usize]);
             }
             let (slot, result) = (io.slot, io.len_bytes as i32);
             self.done.push(Completion { slot, result });
@@ -76,7 +82,7 @@ impl IntervalSink for NoSink {
     }
 }
 
-fn of_job(job: &FioJob, lengths: &[u64]) -> Result<Ios, String> {
+fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Ios, String> {
     let names = job.target.files();
     let part = |((name, &len_bytes), number): ((String, &u64), u64)| JoinedPart {
         name,
@@ -104,6 +110,7 @@ fn of_job(job: &FioJob, lengths: &[u64]) -> Result<Ios, String> {
             done: Vec::new(),
             stop: &stop,
             buffers: vec![vec![0; 4 << 20]; workload.iodepth as usize],
+            content: &mut *content,
         };
         let mut worker = [Worker::new(&workload, index, 0, Nanos(1)).unwrap()];
         let mut recorder = [Recorder::new(
@@ -138,8 +145,16 @@ pub fn of_text(text: &str, files: impl Iterator<Item = Vec<u64>>) -> Result<Vec<
     let jobs = jobs_of(text)?;
     let of_each = jobs.iter().zip(files);
     of_each
-        .map(|(job, lengths)| of_job(job, &lengths))
+        .map(|(job, lengths)| of_job(job, &lengths, &mut []))
         .collect()
+}
+
+/// The content of a file of zeros after the only section of this text.
+pub fn content_of(text: &str, len_bytes: u64) -> Result<Vec<u8>, String> {
+    let mut content = vec![0; len_bytes as usize];
+    let jobs = jobs_of(text)?;
+    of_job(&jobs[0], &[len_bytes], &mut content)?;
+    Ok(content)
 }
 
 pub fn jobs_of(text: &str) -> Result<Vec<FioJob>, String> {

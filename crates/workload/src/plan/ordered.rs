@@ -30,7 +30,7 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
                            rate, invalidate, ioengine, zonemode, zonecapacity, \
                            max_open_zones, job_max_open_zones, ignore_zone_limits, \
                            read_beyond_wp, zone_reset_threshold, zone_reset_frequency, \
-                           file_service_type, openfiles, thinktime_blocks_type";
+                           file_service_type, openfiles, thinktime_blocks_type, do_verify";
 
 /// `fio`, then `NAME=VALUE` after semicolons.
 pub(super) struct Order<'a>(BTreeMap<&'a str, &'a str>);
@@ -327,6 +327,7 @@ fn access(
     let percent = order.each("percentage_random", |text| text.parse::<u32>().ok())?;
     let seeds = seeds(order)?;
     let time_based = order.flag("time_based", false)? && options.runtime.is_some();
+    let loops = order.number("loops", 1)?.max(1);
     Ok(FioAccess {
         reads: mixes || word == "read",
         writes: mixes || word.ends_with("write"),
@@ -354,7 +355,8 @@ fn access(
         zones: zones(options)?.filter(|_| zoned.is_none()),
         zoned,
         time_based,
-        loops: order.number("loops", 1)?.max(1),
+        loops,
+        keeps_ends: !order.flag("do_verify", true)? && !time_based && loops == 1,
         io_bytes: match extent("io_size", &options.io_size)? {
             Some(Extent::Bytes(bytes)) => bytes,
             _ => 0,

@@ -296,7 +296,6 @@ impl FioAddresses {
 
     /// `clear_io_state`, for a further pass.
     pub(super) fn restart_files(&mut self) {
-        let access = &self.access;
         let turns = &mut self.turns;
         for file in &mut turns.others {
             file.base_bytes = file.part.offset_bytes;
@@ -305,7 +304,7 @@ impl FioAddresses {
         self.file.base_bytes = self.file.part.offset_bytes;
         turns.is_open.fill(false);
         turns.is_done.fill(false);
-        if access.time_based || access.loops > 1 || access.io_bytes > self.pass_bytes {
+        if !self.access.keeps_ends {
             turns.done = 0;
         }
     }

@@ -65,6 +65,9 @@ pub struct FioAccess {
     pub drops_cache: bool,
     /// Each pass begins with the random numbers of the first.
     pub repeats: bool,
+    /// `do_verify=0`: a file at its end has no turn in a further pass either, unless passes are
+    /// asked for (`reset_io_counters`).
+    pub keeps_ends: bool,
     /// Of the first thread.
     pub seeds: Seeds,
     /// The file's name, on which the places of hot blocks depend.

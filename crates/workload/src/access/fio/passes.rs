@@ -124,7 +124,8 @@ impl FioAddresses {
     pub(super) fn end_pass(&mut self) -> FioStep {
         self.passes.is_running = false;
         self.passes.has_passed = true;
-        self.passes.is_over = !self.passes.has_issued || !self.keeps_running();
+        let is_at_end = self.passes.area_is_done && self.access.keeps_ends;
+        self.passes.is_over = !self.passes.has_issued || is_at_end || !self.keeps_running();
         match self.passes.is_over {
             true => FioStep::End,
             false => FioStep::PassEnd,
