@@ -2,6 +2,7 @@ mod binary;
 mod biosnoop;
 mod blkparse;
 mod columns;
+mod dates;
 mod ftrace;
 mod iolog;
 

@@ -20,7 +20,7 @@
 use assay_units::text::{UCUM_MICROSECOND, did_you_mean};
 use assay_units::{Op, SECTOR_BYTES};
 
-use super::{Parsed, RawRecord, TraceFormat, decimal_ns, whole};
+use super::{Parsed, RawRecord, TraceFormat, dates, decimal_ns, whole};
 use crate::TraceError;
 
 /// Most columns of a line that are looked at; what follows is no property of a request.
@@ -404,7 +404,11 @@ impl Columns {
             },
         };
         let time_ns = decimal_ns(column(self.time.0), self.time.1)
-            .ok_or("its time is not a number of the format's unit, or too large")?;
+            .or_else(|| {
+                let of_day = found.get(usize::from(self.time.0) + 1);
+                dates::since_1970_ns(column(self.time.0), of_day.copied())
+            })
+            .ok_or("its time is not a number of the format's unit, nor a date, or too large")?;
         if op == Op::Flush {
             return Ok(Parsed::one(device, RawRecord::flush(time_ns)));
         }

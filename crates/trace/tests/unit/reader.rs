@@ -75,6 +75,45 @@ fn columns_stand_between_commas_semicolons_bars_or_spaces_and_quoted_or_not() {
     }
 }
 
+#[test]
+fn times_are_dates_too() {
+    let times = |columns: &str, text: &str| {
+        let columns = TraceFormat::parse(None, Some(columns)).unwrap();
+        let input = Box::new(Cursor::new(text.to_owned().into_bytes()));
+        let mut reader = TraceReader::new("t.csv".to_owned(), input, columns, None).unwrap();
+        all(&mut reader).map(|all| all.iter().map(|request| request.time.0).collect::<Vec<_>>())
+    };
+    let one = "time=1,offset=2,size=3";
+    for (first, second) in [
+        ("2026-01-05T12:00:00.0001Z", "2026-01-05T12:00:00.0003Z"),
+        ("2026-01-05 12:00:00.000100", "2026-01-05 12:00:00.000300"),
+        (
+            "2026-01-05T13:00:00.0001+01:00",
+            "2026-01-05 12:00:00.0003Z",
+        ),
+        (
+            "\"2026-01-05 12:00:00.0001\"",
+            "\"2026-01-05 12:00:00.0003\"",
+        ),
+    ] {
+        let text = format!("when,where,length\n{first},0,4096\n{second},4096,4096\n");
+        assert_eq!(times(one, &text), Ok(vec![0, 200_000]), "{text}");
+    }
+    let apart = "2026-01-05 23:59:59.9 0 4096\n2026-01-06 00:00:00.1 0 4096\n";
+    let found = times("time=1,offset=3,size=4", apart);
+    assert_eq!(found, Ok(vec![0, 200_000_000]));
+    for wrong in [
+        "2026-13-05T12:00:00",
+        "2026-01-05",
+        "1969-12-31T23:59:59Z",
+        "noon",
+    ] {
+        let text = format!("1,0,4096\n{wrong},0,4096\n");
+        let error = times(one, &text).unwrap_err().to_string();
+        assert!(error.contains("nor a date"), "{error}");
+    }
+}
+
 /// Two days of a trace that were joined the wrong way round.
 #[test]
 fn what_is_out_of_order_by_more_is_refused() {
