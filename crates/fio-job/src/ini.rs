@@ -10,6 +10,7 @@ use crate::JobFileError;
 use crate::line::{COMMAND_LINE, CommandLine};
 use crate::substitute::{Substitution, substitute};
 
+const BEHIND_INCLUDE: [char; 3] = [' ', '\t', '='];
 /// Includes within includes; deeper ones are taken for a cycle.
 pub const MAX_INCLUDE_DEPTH: usize = 16;
 /// Included files are counted each time: an include that multiplies itself ends here.
@@ -256,14 +257,10 @@ impl<'a> Parser<'a> {
             return Err(self.error(&place, message));
         }
         // "include" and one character, as fio takes it.
-        let included = line
-            .strip_prefix("include")
-            .filter(|rest| rest.starts_with([' ', '\t']));
+        let included =
+            (line.strip_prefix("include")).and_then(|rest| rest.strip_prefix(BEHIND_INCLUDE));
         if let Some(name) = included {
-            let name = substitute(name.trim(), self.with);
-            let name = name.map_err(|message| self.error(&place, message))?;
-            let beside = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-            return self.file(&beside.join(name), &place, depth + 1);
+            return self.include(name, path, &place, depth);
         }
         self.count += 1;
         if self.count > MAX_OPTIONS {
@@ -281,6 +278,24 @@ impl<'a> Parser<'a> {
             place,
         });
         Ok(())
+    }
+
+    /// A file in the working directory, else beside the one that includes it, as in fio.
+    fn include(
+        &mut self,
+        name: &str,
+        path: &Path,
+        place: &Place,
+        depth: usize,
+    ) -> Result<(), JobFileError> {
+        let name = substitute(name.trim(), self.with);
+        let name = name.map_err(|message| self.error(place, message))?;
+        let beside = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let included = match (self.read)(Path::new(&name)) {
+            Ok(_) => PathBuf::from(name),
+            Err(_) => beside.join(name),
+        };
+        self.file(&included, place, depth + 1)
     }
 
     fn end_section(&mut self) {

@@ -26,8 +26,13 @@ pub fn substitute(value: &str, with: &Substitution<'_>) -> Result<String, String
             return Err(format!("{value:?} has ${{ without a }}"));
         };
         let name = &from[2..end];
-        let text = (with.variable)(name).ok_or_else(|| {
-            format!("the environment variable {name} is not set: run it as {name}=VALUE assay ...")
+        let text = (with.variable)(name).ok_or_else(|| match name {
+            "pagesize" | "mb_memory" | "ncpus" => {
+                format!("the environment variable {name} is not set: the number is ${name}")
+            }
+            _ => format!(
+                "the environment variable {name} is not set: run it as {name}=VALUE assay ..."
+            ),
         })?;
         out.push_str(&text);
         rest = &from[end + 1..];

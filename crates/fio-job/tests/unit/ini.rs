@@ -63,6 +63,26 @@ fn includes_are_beside_their_file() {
 }
 
 #[test]
+fn includes_are_in_the_working_directory_first_and_may_have_an_equals_sign() {
+    for line in [
+        "include common.inc",
+        "include=common.inc",
+        "include\tcommon.inc",
+    ] {
+        let text = format!("[one]\n{line}\n");
+        let here = ("common.inc", b"bs=8k\n".as_slice());
+        let beside = ("jobs/common.inc", b"bs=16k\n".as_slice());
+        let job = ("jobs/a.fio", text.as_bytes());
+        let of = |files: &[(&str, &[u8])]| {
+            let file = parsed(files).unwrap();
+            file.sections[0].options[0].value.clone()
+        };
+        assert_eq!(of(&[job, here, beside]).as_deref(), Some("8k"), "{line}");
+        assert_eq!(of(&[job, beside]).as_deref(), Some("16k"), "{line}");
+    }
+}
+
+#[test]
 fn errors_name_file_line_and_section() {
     for (text, expected) in [
         (

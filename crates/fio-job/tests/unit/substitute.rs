@@ -25,5 +25,7 @@ fn a_variable_that_is_not_set_is_named() {
     let error = with("${NOWHERE}/file").unwrap_err();
     assert!(error.contains("NOWHERE"), "{error}");
     assert!(with("${DISK").is_err());
+    let error = with("${pagesize}").unwrap_err();
+    assert!(error.ends_with("the number is $pagesize"), "{error}");
     assert!(with("$ncpus/0").is_err());
 }
