@@ -135,15 +135,23 @@ impl JobChecker {
         }
     }
 
-    pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
-        loop {
-            let (from, most) = (self.read_back_at, self.options.max_io_bytes);
-            let (start, len_bytes) = self.map()?.next_written(from, most)?;
-            self.read_back_at = start + u64::from(len_bytes);
-            if self.begin_read_back(start, len_bytes) {
-                return Some((start, len_bytes));
-            }
-        }
+    /// Reading back starts from the first block.
+    pub fn begin_read_backs(&mut self) {
+        self.read_back_at = self.options.offset_bytes;
+    }
+
+    /// The next extent that was written, by address.
+    pub fn next_written(&mut self) -> Option<(u64, u32)> {
+        let (from, most) = (self.read_back_at, self.options.max_io_bytes);
+        let (start, len_bytes) = self.map()?.next_written(from, most)?;
+        self.read_back_at = start + u64::from(len_bytes);
+        Some((start, len_bytes))
+    }
+
+    /// A write has begun there.
+    pub fn has_begun(&mut self, offset_bytes: u64) -> bool {
+        self.map()
+            .is_some_and(|map| map.generation(offset_bytes) > 0)
     }
 
     /// False where a write never completed: its blocks have no defined content.

@@ -73,6 +73,8 @@ enum WorkerPhase {
     /// The backlog of writes is full; the I/Os in flight complete before it is read back.
     DrainBacklog,
     ReadBacklog,
+    /// What a pass has written is read back before the next one.
+    ReadPass,
     /// The workload is issued; the I/Os in flight complete before the last flush and the read-back.
     Drain,
     ReadBack,
@@ -128,6 +130,7 @@ pub struct Worker {
     end_flush: usize,
     /// Flushes at the end of the pass that are still to be issued.
     pass_flush: usize,
+    pass_is_read: bool,
     fua: bool,
     write_op: Op,
     data: DataClass,
@@ -232,6 +235,7 @@ impl Worker {
             },
             access,
             pass_flush: 0,
+            pass_is_read: false,
             fua: workload.synchronous_writes.is_some(),
             write_op: workload.write_op(),
             data: workload.data.data_class(),
@@ -277,6 +281,7 @@ impl Worker {
                 | WorkerPhase::DrainPass
                 | WorkerPhase::DrainBacklog
                 | WorkerPhase::ReadBacklog
+                | WorkerPhase::ReadPass
         );
         if !is_ended || is_over {
             return false;
@@ -375,6 +380,12 @@ impl Worker {
                     } else {
                         return NextIssue::Completion;
                     }
+                }
+                WorkerPhase::ReadPass => {
+                    if !self.issue_read_back(now, batch) {
+                        return NextIssue::Completion;
+                    }
+                    self.phase = WorkerPhase::DrainPass;
                 }
                 WorkerPhase::Drain => {
                     if !self.is_idle() {

@@ -364,7 +364,7 @@ fn data(
 fn compressible(percent: u32, note: &mut Note<'_>) -> String {
     let ratio = 100.0 / f64::from(100 - percent);
     let nearest = ratio.clamp(MIN_RATIO, MAX_RATIO);
-    if nearest < ratio || nearest > ratio {
+    if !(MIN_RATIO..=MAX_RATIO).contains(&ratio) {
         note(format!(
             "buffer_compress_percentage={percent}: data compress {nearest} times, the nearest \
              that assay has"

@@ -17,6 +17,8 @@ struct Draw {
     /// Of options that came later, so that the others of a seed stay what they were.
     later: Rng,
     latest: Rng,
+    /// The section, which then has one file.
+    verifies: bool,
     options: Vec<String>,
 }
 
@@ -277,6 +279,7 @@ impl JobText {
             rng: Rng::stream(seed, "job files"),
             later: Rng::stream(seed, "later options"),
             latest: Rng::stream(seed, "latest options"),
+            verifies: false,
             options: Vec::new(),
         };
         let sections = 1 + draw.rng.below(3);
@@ -409,6 +412,7 @@ impl Draw {
 
     fn section(&mut self) -> Section {
         self.options.clear();
+        self.verifies = false;
         let odd = if self.one_in(4) {
             512 * self.rng.below(16)
         } else {
@@ -466,7 +470,7 @@ impl Draw {
             self.add("number_ios", ios);
         }
         let zoned = has(&self.options, "zone") || has(&self.options, "random_distribution=zoned");
-        let further = match !zoned && !rw.contains("trim") && self.one_in(4) {
+        let further = match !zoned && !self.verifies && !rw.contains("trim") && self.one_in(4) {
             true => self.further(file_bytes),
             false => Vec::new(),
         };
@@ -526,6 +530,26 @@ impl Draw {
             if has_size || !option.contains("working_set") {
                 self.options.push(option.to_owned());
             }
+        }
+        let has = |name: &str| self.options.iter().any(|option| option.starts_with(name));
+        // Blocks of several sizes have headers of each, and a run may be written twice.
+        let is_plain = !has("numjobs")
+            && !has("dedupe")
+            && !has("buffer")
+            && !has("zone")
+            && !has("percentage_random")
+            && !has("norandommap")
+            && !has("random_")
+            && !has("time_based")
+            && !self
+                .options
+                .iter()
+                .any(|option| option.starts_with("rw=") && option.contains(':'));
+        let writes = ["write", "randwrite", "rw", "randrw"].contains(&rw);
+        if writes && is_plain && self.latest.below(4) == 0 {
+            self.options
+                .push("verify=crc32c\nverify_interval=512".to_owned());
+            self.verifies = true;
         }
         let fixed = self
             .options

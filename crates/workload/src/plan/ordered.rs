@@ -367,6 +367,7 @@ fn access(
             .unwrap_or_default(),
         is_async: order.text("ioengine").is_some(),
         verifies: options.verify.unwrap_or(false),
+        reads_back: options.verify == Some(true) && options.do_verify != Some(false),
         reads_back_meanwhile: options.verify_backlog.is_some(),
         drops_cache: options.direct == Some(false) && order.flag("invalidate", true)?,
         repeats: order.flag("randrepeat", true)? && seeds.seed.is_none(),

@@ -22,10 +22,13 @@ impl Backlog {
         self.written.len() >= self.most
     }
 
-    /// Reading back begins: in address order, each block once.
-    pub(super) fn begin(&mut self) {
+    /// Reading back begins: in address order, each block once, or in that of the writes.
+    pub(super) fn begin(&mut self, in_order: bool) {
         self.written.drain(..self.next);
         self.next = 0;
+        if in_order {
+            return;
+        }
         self.written.sort_unstable();
         let mut end = 0;
         self.written.retain_mut(|(offset_bytes, len_bytes)| {

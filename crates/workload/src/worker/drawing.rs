@@ -1,5 +1,6 @@
 //! The next I/O of a worker, by assay's own order or by fio's.
 
+use assay_integrity::checker::JobChecker;
 use assay_io::{Io, Target};
 use assay_units::{Nanos, Op};
 
@@ -62,6 +63,31 @@ impl Addresses {
         }
     }
 
+    /// The next write that is read back, of a pass of fio's order where it has one.
+    pub(super) fn next_written(
+        &mut self,
+        own: impl FnOnce() -> Option<(u64, u32)>,
+    ) -> Option<(u64, u32)> {
+        match self {
+            Addresses::Fio(fio) if fio.knows_written() => fio.next_written(),
+            _ => own(),
+        }
+    }
+
+    /// Writes that do not overlap are read back in their order, as by fio.
+    pub(super) fn has_order_of_writes(&self) -> bool {
+        matches!(self, Addresses::Fio(fio) if fio.knows_written())
+    }
+
+    /// Those of a pass are counted at its end already.
+    pub(super) fn reads_back(&mut self, len_bytes: u32) {
+        if let Addresses::Fio(fio) = self
+            && !fio.is_between_passes()
+        {
+            fio.reads_back(len_bytes);
+        }
+    }
+
     #[inline]
     pub(super) fn completed(&mut self, io: &Pending) {
         if let Addresses::Fio(fio) = self
@@ -115,6 +141,13 @@ impl Worker {
             self.push_flush(now, place, batch);
             return true;
         }
+        let is_unread = self.checker.as_ref().is_some_and(JobChecker::reads_back);
+        if is_unread && !std::mem::replace(&mut self.pass_is_read, true) {
+            self.begin_read_back(target);
+            self.phase = WorkerPhase::ReadPass;
+            return false;
+        }
+        self.pass_is_read = false;
         if self.access.drops_cache() {
             self.drop_cached(target);
         }

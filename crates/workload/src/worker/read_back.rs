@@ -5,19 +5,25 @@ use super::{Pending, Worker};
 
 impl Worker {
     pub(super) fn begin_backlog(&mut self) {
+        let in_order = self.access.has_order_of_writes();
         if let Some(backlog) = &mut self.backlog {
-            backlog.begin();
+            backlog.begin(in_order);
+        }
+        if let Some(checker) = &mut self.checker {
+            checker.begin_read_backs();
         }
     }
 
     fn next_read_back(&mut self) -> Option<(u64, u32)> {
         let checker = self.checker.as_mut()?;
-        let Some(backlog) = &mut self.backlog else {
-            return checker.next_read_back();
-        };
         loop {
-            let (offset_bytes, len_bytes) = backlog.next()?;
-            if checker.begin_read_back(offset_bytes, len_bytes) {
+            let next = match &mut self.backlog {
+                Some(backlog) => backlog.next(),
+                None => self.access.next_written(|| checker.next_written()),
+            };
+            let (offset_bytes, len_bytes) = next?;
+            if checker.has_begun(offset_bytes) && checker.begin_read_back(offset_bytes, len_bytes) {
+                self.access.reads_back(len_bytes);
                 return Some((offset_bytes, len_bytes));
             }
         }

@@ -60,6 +60,8 @@ pub struct FioAccess {
     /// The engine queues I/Os.
     pub is_async: bool,
     pub verifies: bool,
+    /// What a pass has written is read back after it (`do_verify`).
+    pub reads_back: bool,
     pub reads_back_meanwhile: bool,
     /// Each pass begins with an empty page cache.
     pub drops_cache: bool,

@@ -18,6 +18,7 @@ mod map;
 mod passes;
 mod random;
 mod rates;
+mod read_back;
 mod sprandom;
 mod zbd;
 mod zbd_search;
@@ -133,6 +134,8 @@ pub struct FioAddresses {
     /// Waits for its zone.
     held: Option<Drawn>,
     passes: passes::Passes,
+    /// Of a pass that is read back.
+    pass_start: Option<Box<FioAddresses>>,
 }
 
 /// An I/O before its zone is found.
@@ -184,6 +187,7 @@ impl FioAddresses {
             zones: None,
             held: None,
             passes: passes::Passes::new(access),
+            pass_start: None,
             // Threads that share a counter of references slow each other down.
             access: Arc::new(FioAccess::clone(access)),
             seeds,

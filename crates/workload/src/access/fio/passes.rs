@@ -13,6 +13,10 @@ pub(super) struct Passes {
     /// Of this pass. fio does not count those of its synchronous engines for the end of a pass.
     pass_bytes: u64,
     has_issued: bool,
+    /// I/Os and bytes that are read back, or will be after the pass: they count for its limits.
+    read_back: (u64, u64),
+    /// Of those that were written in the pass.
+    unread: (u64, u64),
     counts_bytes: bool,
     ios_limit: Option<u64>,
     /// The area, or its map, had no place for a further I/O.
@@ -30,6 +34,8 @@ impl Passes {
             bytes: [0; 3],
             pass_bytes: 0,
             has_issued: false,
+            read_back: (0, 0),
+            unread: (0, 0),
             counts_bytes: access.is_async,
             ios_limit: access.ios,
             area_is_done: false,
@@ -45,13 +51,25 @@ impl Passes {
         self.issued[direction] += 1;
         self.bytes[direction] += bytes;
         self.has_issued = true;
+        if direction == WRITE {
+            self.unread = (self.unread.0 + 1, self.unread.1 + bytes);
+        }
         if self.counts_bytes {
             self.pass_bytes += bytes;
         }
     }
 
+    /// A write is read back while its pass goes on.
+    pub(super) fn reads_back(&mut self, bytes: u64) {
+        self.read_back = (self.read_back.0 + 1, self.read_back.1 + bytes);
+        self.unread = (
+            self.unread.0.saturating_sub(1),
+            self.unread.1.saturating_sub(bytes),
+        );
+    }
+
     fn all_ios(&self, loops: u64) -> bool {
-        let issued: u64 = self.issued.iter().sum();
+        let issued: u64 = self.issued.iter().sum::<u64>() + self.read_back.0;
         let limit = self.ios_limit.map(|ios| ios.saturating_mul(loops));
         limit.is_some_and(|limit| issued >= limit)
     }
@@ -82,6 +100,8 @@ impl FioAddresses {
         self.passes.pass_bytes = 0;
         self.passes.has_issued = false;
         self.passes.area_is_done = false;
+        self.passes.unread = (0, 0);
+        self.keep_for_read_back();
         true
     }
 
@@ -124,6 +144,11 @@ impl FioAddresses {
     pub(super) fn end_pass(&mut self) -> FioStep {
         self.passes.is_running = false;
         self.passes.has_passed = true;
+        if self.access.reads_back {
+            let (ios, bytes) = self.passes.unread;
+            let (all_ios, all_bytes) = self.passes.read_back;
+            self.passes.read_back = (all_ios + ios, all_bytes + bytes);
+        }
         let is_at_end = self.passes.area_is_done && self.access.keeps_ends;
         self.passes.is_over = !self.passes.has_issued || is_at_end || !self.keeps_running();
         match self.passes.is_over {
@@ -144,7 +169,7 @@ impl FioAddresses {
         if self.passes.all_ios(access.loops) {
             return false;
         }
-        let done: u64 = self.passes.bytes.iter().sum();
+        let done: u64 = self.passes.bytes.iter().sum::<u64>() + self.passes.read_back.1;
         if access.sprandom.is_some() && self.passes.area_is_done {
             return false;
         }

@@ -9,9 +9,9 @@ fn each_block_is_read_once() {
         assert!(!backlog.wrote(extent.0, extent.1));
     }
     assert!(backlog.wrote(8192, 4096));
-    backlog.begin();
+    backlog.begin(false);
     assert_eq!(backlog.next(), Some((0, 4096)));
-    backlog.begin();
+    backlog.begin(false);
     let rest: Vec<(u64, u32)> = std::iter::from_fn(|| backlog.next()).collect();
     assert_eq!(rest, [(4096, 8192), (12288, 4096)]);
     assert!(!backlog.wrote(0, 4096), "it is empty again");
