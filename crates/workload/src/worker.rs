@@ -130,7 +130,6 @@ pub struct Worker {
     end_flush: usize,
     /// Flushes at the end of the pass that are still to be issued.
     pass_flush: usize,
-    pass_is_read: bool,
     fua: bool,
     write_op: Op,
     data: DataClass,
@@ -235,7 +234,6 @@ impl Worker {
             },
             access,
             pass_flush: 0,
-            pass_is_read: false,
             fua: workload.synchronous_writes.is_some(),
             write_op: workload.write_op(),
             data: workload.data.data_class(),
@@ -382,10 +380,9 @@ impl Worker {
                     }
                 }
                 WorkerPhase::ReadPass => {
-                    if !self.issue_read_back(now, batch) {
+                    if !self.reads_pass(now, target, batch) {
                         return NextIssue::Completion;
                     }
-                    self.phase = WorkerPhase::DrainPass;
                 }
                 WorkerPhase::Drain => {
                     if !self.is_idle() {

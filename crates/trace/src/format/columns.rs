@@ -355,6 +355,13 @@ impl Columns {
         }
     }
 
+    fn time_ns(&self, found: &[&str]) -> Option<u64> {
+        let at = usize::from(self.time.0);
+        let time = *found.get(at)?;
+        let date = || dates::since_1970_ns(time, found.get(at + 1).copied());
+        decimal_ns(time, self.time.1).or_else(date)
+    }
+
     /// `format` names it in errors.
     pub(super) fn line<'a>(
         &self,
@@ -403,11 +410,7 @@ impl Columns {
                 None => return Err(format!("the type {:?} is no operation", column(at))),
             },
         };
-        let time_ns = decimal_ns(column(self.time.0), self.time.1)
-            .or_else(|| {
-                let of_day = found.get(usize::from(self.time.0) + 1);
-                dates::since_1970_ns(column(self.time.0), of_day.copied())
-            })
+        let time_ns = (self.time_ns(&found))
             .ok_or("its time is not a number of the format's unit, nor a date, or too large")?;
         if op == Op::Flush {
             return Ok(Parsed::one(device, RawRecord::flush(time_ns)));

@@ -141,13 +141,30 @@ impl Worker {
             self.push_flush(now, place, batch);
             return true;
         }
-        let is_unread = self.checker.as_ref().is_some_and(JobChecker::reads_back);
-        if is_unread && !std::mem::replace(&mut self.pass_is_read, true) {
+        if self.checker.as_ref().is_some_and(JobChecker::reads_back) {
             self.begin_read_back(target);
             self.phase = WorkerPhase::ReadPass;
-            return false;
+        } else {
+            self.begin_pass(target);
         }
-        self.pass_is_read = false;
+        false
+    }
+
+    /// What the pass has written is read back; returns whether the next one has begun.
+    pub(super) fn reads_pass<T: Target>(
+        &mut self,
+        now: Nanos,
+        target: &mut T,
+        batch: &mut Vec<Io>,
+    ) -> bool {
+        let is_read = self.issue_read_back(now, batch) && self.is_idle();
+        if is_read {
+            self.begin_pass(target);
+        }
+        is_read
+    }
+
+    fn begin_pass<T: Target>(&mut self, target: &mut T) {
         if self.access.drops_cache() {
             self.drop_cached(target);
         }
@@ -156,7 +173,6 @@ impl Worker {
         }
         self.access.begin_pass();
         self.phase = WorkerPhase::Main;
-        false
     }
 
     /// Flushes where that is due.
