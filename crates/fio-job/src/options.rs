@@ -70,7 +70,7 @@ options! {
         Converted("`--bs` and `--order`; the random map cuts an I/O that meets an accessed block, \
             as in fio");
     "ba" | "blockalign" => Converted("`--order`; without a random map, as in fio");
-    "bs_unaligned" | "blocksize_unaligned" => Converted("`--order`");
+    "bs_unaligned" | "blocksize_unaligned" => Converted("`--order`; refused beside `verify`");
     "bs_is_seq_rand" => Converted("`--order`");
     "size" => Converted("`--size`; limited to the drive");
     "filesize" =>

@@ -540,6 +540,7 @@ impl Draw {
             && !has("percentage_random")
             && !has("norandommap")
             && !has("random_")
+            && !has("bs_unaligned")
             && !has("time_based")
             && !self
                 .options

@@ -91,3 +91,15 @@ fn a_mix_of_reads_alone_does_not_flush() {
     let all = places("rw=randrw rwmixread=100 bs=4k fsync=5", "f", &[64 << 10]);
     assert_eq!(all.len(), 16);
 }
+
+/// Blocks that are verified are whole sectors.
+#[test]
+fn lengths_of_any_number_of_bytes_are_not_verified() {
+    let of = |options: &str| {
+        let text = format!("[a]\nfilename=f\nrw=randwrite\nbsrange=4k-16k\n{options}");
+        of_text(&text, std::iter::once(vec![1 << 20]))
+    };
+    assert!(of("bs_unaligned=1").is_ok());
+    let refused = of("bs_unaligned=1\nverify=crc32c").unwrap_err();
+    assert!(refused.contains("bs_unaligned with verify"), "{refused}");
+}

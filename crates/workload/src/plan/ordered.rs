@@ -509,6 +509,12 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     let options = &in_bytes(options, target)?;
     let mut access = access(options, &order, target)?;
     check_access(&access, options, target)?;
+    if access.unaligned && access.verifies {
+        return Err(invalid(
+            "bs_unaligned with verify: blocks that are verified are whole sectors; use bssplit, or \
+             bsrange without bs_unaligned",
+        ));
+    }
     let pass_bytes = several_files(options, &order, target, &mut access)?;
     let area = match pass_bytes {
         None => area(options, &order, target, &access)?,
