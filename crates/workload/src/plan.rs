@@ -391,6 +391,22 @@ impl Workload {
         }
     }
 
+    /// What a worker's I/Os reach: the last one of fio's order begins in the region, and may end
+    /// behind it.
+    pub fn reached_region(&self, worker: u32) -> Region {
+        let region = self.region(worker);
+        let part = self.fio.as_ref().and_then(|(_, area)| area.part(worker));
+        let most_bytes = u64::from(self.access.max_bytes());
+        let size_bytes = part.map_or(region.size_bytes, |part| {
+            let reached = region.size_bytes.saturating_add(most_bytes - 1);
+            reached.min(part.capacity_bytes.saturating_sub(region.offset_bytes))
+        });
+        Region {
+            size_bytes,
+            ..region
+        }
+    }
+
     /// Threads that work in one region share their covering passes.
     pub fn addresses(&self, worker: u32) -> Result<AddressGenerator, AccessError> {
         let region = self.region(worker);

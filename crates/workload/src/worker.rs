@@ -184,7 +184,7 @@ impl Worker {
         first_slot: u32,
         start: Nanos,
     ) -> Result<Worker, WorkerError> {
-        let region = workload.region(index);
+        let region = workload.reached_region(index);
         let seed = workload.seed;
         let checker = workload
             .verify_bytes

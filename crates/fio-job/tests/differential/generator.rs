@@ -541,6 +541,8 @@ impl Draw {
             && !has("norandommap")
             && !has("random_")
             && !has("bs_unaligned")
+            // As without a random map.
+            && !has("ba=")
             && !has("time_based")
             && !self
                 .options

@@ -103,3 +103,12 @@ fn lengths_of_any_number_of_bytes_are_not_verified() {
     let refused = of("bs_unaligned=1\nverify=crc32c").unwrap_err();
     assert!(refused.contains("bs_unaligned with verify"), "{refused}");
 }
+
+/// The last block begins in the area and ends behind it: it is written, and read back.
+#[test]
+fn a_block_that_reaches_behind_the_area_is_verified() {
+    let options = "rw=write bs=64k size=200k verify=crc32c";
+    let all = places(options, "f", &[1 << 20]);
+    let pass = [0, 64, 128, 192].map(|kib| (0, kib));
+    assert_eq!(all, [pass, pass].concat());
+}
