@@ -35,7 +35,7 @@ build_model() {
 # a fault may make a core wait for ever.
 run_cosim() {
   local module
-  for module in core_tests ports consumers coverage control random; do
+  for module in core_tests ports consumers rings coverage control random; do
     { (cd ../cosim && ulimit -t "$1" && LD_LIBRARY_PATH=$work/model RUST_BACKTRACE=0 exec "$program" -q "$module::") >>"$work/run" 2>&1; } \
       2>/dev/null || return 1
   done
