@@ -17,7 +17,8 @@
 //
 // Words of the ring, of an entry and of a PRP list follow each other in every cycle. The first word of an entry takes three: one to look up
 // its record in memory, one for the flip-flops behind it, one to make the word; that of a list needs no record and takes two. While words
-// of the ring pass, the first word behind them is looked up, so it follows them in the next cycle.
+// of the ring pass, and with the last word of an entry or of a made answer, the first word behind them is looked up. So behind the ring it
+// follows in the next cycle, and behind a made word that of an entry follows one cycle later, that of a list in the next one.
 
 module nvs_completer_answer #(
   parameter  int unsigned DataWidth   = 128,
@@ -98,19 +99,27 @@ module nvs_completer_answer #(
   localparam logic [2:0] KindReplay = 3'd6;
   localparam logic [2:0] KindList   = 3'd3;
 
-  // The word that is looked up: of the oldest request, or while that is one for the ring, the first one of the next. A burst stays in its
-  // page, so only the number in the page counts up.
-  logic                 ring, look_head, look_valid;
-  logic [2:0]           look_kind;
-  logic [7:0]           beat_q;
-  logic [PageWords-1:0] page_word;
-  logic [WordWidth-1:0] word;
-  logic                 in_admin, in_queue, in_lists;
+  // The word that is looked up: of the oldest request, or while that is one for the ring, the first one of the next. With the last word of an
+  // entry or of a made answer, it is already the word behind that. A burst stays in its page, so only the number in the page counts up. Whether
+  // a made word is taken does not choose what is looked up, as the path from `dev_r_ready_i` through the memories of the records would be
+  // long: a last word that waits keeps its flip-flops instead.
+  logic                  looked_q;  // looked up: the record is at the inputs
+  logic                  made_q;    // the record is in the flip-flops, or none is needed
+  logic                  admin_q, queue_q, lists_q;
+  logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
+  logic                  ring, last, turns, waits, look_head, look_valid;
+  logic [2:0]            look_kind;
+  logic [7:0]            beat_q;
+  logic [PageWords-1:0]  page_word;
+  logic [WordWidth-1:0]  word;
+  logic                  in_admin, in_queue, in_lists;
   assign ring       = head_kind_i == KindRing;
-  assign look_head  = head_valid_i && !ring;
+  assign last       = beat_q == head_len_i;
+  assign turns      = made_q && !ring && (last || (!lists_q && part_q[EntryWords-1]));
+  assign look_head  = head_valid_i && !ring && !(made_q && last);
   assign look_valid = look_head || (next_valid_i && next_kind_i != KindRing);
   assign look_kind  = look_head ? head_kind_i : next_kind_i;
-  assign page_word  = look_head ? head_word_i[PageWords-1:0] + PageWords'(beat_q) : next_word_i[PageWords-1:0];
+  assign page_word  = look_head ? head_word_i[PageWords-1:0] + PageWords'(beat_q) + PageWords'(turns) : next_word_i[PageWords-1:0];
   if (WordWidth > PageWords) begin : gen_word
     assign word = {look_head ? head_word_i[WordWidth-1:PageWords] : next_word_i[WordWidth-1:PageWords], page_word};
   end else begin : gen_short_word
@@ -122,12 +131,9 @@ module nvs_completer_answer #(
   assign record_index_o = {2{IndexWidth'(page_word >> EntryShift)}};
 
   // Selects for the cycle in which the record is there.
-  logic                  looked_q;  // looked up: the record is at the inputs
-  logic                  made_q;    // the record is in the flip-flops, or none is needed
   logic                  follows;   // the word behind the one that moves is made of the same record, or of none
-  logic                  admin_q, queue_q, lists_q, replay_q;
+  logic                  replay_q;
   logic [WordWidth-1:0]  list_word_q;
-  logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
   logic [EntryWords-1:0] part;
   always_comb begin
     for (int unsigned p = 0; p < EntryWords; p++) part[p] = (32'(page_word) & (EntryWords - 1)) == p;
@@ -140,7 +146,7 @@ module nvs_completer_answer #(
   logic [PageWidth-1:0] page_q;
   logic [63:0]          lba_q;
   logic [15:0]          blocks_q;
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i) if (!waits) begin
     flush_q  <= record_flush_i[replay_q];
     tag_q    <= replay_q ? record_tag_i[TagWidth +: TagWidth] : record_tag_i[0 +: TagWidth];
     page_q   <= replay_q ? record_page_i[PageWidth +: PageWidth] : record_page_i[0 +: PageWidth];
@@ -202,12 +208,12 @@ module nvs_completer_answer #(
   end
 
   // Answers. If a word of a request is outside, so is its last one.
-  logic advance, move, last, outside;
+  logic advance, move, outside;
   assign advance     = !dev_r_valid_o || dev_r_ready_i;
   assign mem_r_ready_o = head_valid_i && ring && advance;
   assign move        = head_valid_i && advance && (ring ? mem_r_valid_i : made_q);
-  assign last        = beat_q == head_len_i;
-  assign head_pop_o    = move && last;
+  assign waits       = turns && !advance;
+  assign head_pop_o  = move && last;
   assign outside     = !ring && !admin_q && !queue_q && !lists_q;
   assign follows     = move && !ring && !last && (lists_q || ((admin_q || queue_q) && !part_q[EntryWords-1]));
 
@@ -219,8 +225,10 @@ module nvs_completer_answer #(
       error_o     <= 1'b0;
       dev_r_valid_o <= 1'b0;
     end else begin
-      looked_q <= look_valid && (!move || ring || follows);
-      made_q   <= (looked_q || in_lists) && look_valid && (!move || ring || follows);
+      if (!waits) begin
+        looked_q <= look_valid && (!move || ring || follows || turns);
+        made_q   <= ((looked_q && !turns) || in_lists) && look_valid && (!move || ring || follows || turns);
+      end
       error_o  <= head_pop_o && outside;
       if (advance) dev_r_valid_o <= move;
       if (move) beat_q <= last ? '0 : beat_q + 1'b1;
@@ -233,12 +241,14 @@ module nvs_completer_answer #(
       dev_r_data_o <= ring ? mem_r_data_i : made;
       dev_r_last_o <= last;
     end
-    admin_q     <= in_admin;
-    queue_q     <= in_queue;
-    lists_q     <= in_lists;
-    replay_q    <= look_kind == KindReplay;
-    list_word_q <= word + WordWidth'(follows);
-    part_q      <= follows ? part << 1 : part;
+    if (!waits) begin
+      admin_q     <= in_admin;
+      queue_q     <= in_queue;
+      lists_q     <= in_lists;
+      replay_q    <= look_kind == KindReplay;
+      list_word_q <= word + WordWidth'(follows);
+      part_q      <= follows ? part << 1 : part;
+    end
   end
 
 `ifdef FORMAL

@@ -6,7 +6,7 @@ record=../proven.toml
 # Files that decide the result of a step; none for a step that is not recorded. The versions of slang and verible are in `check`.
 inputs_of() {
   case $1 in
-    lint) echo check record.sh nvs_*.sv formal/slang.py ;;
+    lint) echo check record.sh nvs_*.sv formal/slang.py formal/faults.py formal/mutants.txt formal/cosim-mutants.txt ;;
     prove.*) echo "${1#prove.}.sv" $(parts_of "${1#prove.}") $(ls "formal/${1#prove.}.svh" 2>/dev/null) ;;
     mutants) echo check record.sh nvs_*.sv formal/*.svh formal/proofs.txt formal/mutants.txt ;;
     area) echo check record.sh nvs_*.sv formal/area.txt formal/area.py ;;

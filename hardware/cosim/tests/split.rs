@@ -90,7 +90,7 @@ fn split_chunks_stream_at_the_same_rate() {
     for (link, largest, least) in [
         (LinkOptions::unlimited(), 64 << 10, 0.99),
         (LinkOptions::unlimited(), 16 << 10, 0.99),
-        (LinkOptions::unlimited(), 8 << 10, 0.985),
+        (LinkOptions::unlimited(), 8 << 10, 0.99),
         (LinkOptions::new(3, 4), 32 << 10, 0.99),
     ] {
         let surroundings = Surroundings {

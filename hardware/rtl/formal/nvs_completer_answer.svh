@@ -99,19 +99,12 @@ always_ff @(posedge clk_i) begin
   f_at_q         <= f_at;
   f_memory_q     <= mem_r_data_i;
   f_index_q      <= record_index_o;
-  f_index_before_q  <= f_index_q;
   f_made_index_q    <= f_index_before_q;
-  f_flush_before_q  <= record_flush_i;
   f_flush_q         <= f_flush_before_q;
-  f_slots_before_q  <= record_slot_i;
   f_slots_q         <= f_slots_before_q;
-  f_tags_before_q   <= record_tag_i;
   f_tags_q          <= f_tags_before_q;
-  f_pages_before_q  <= record_page_i;
   f_pages_q         <= f_pages_before_q;
-  f_lbas_before_q   <= record_lba_i;
   f_lbas_q          <= f_lbas_before_q;
-  f_blocks_before_q <= record_blocks_i;
   f_blocks_q        <= f_blocks_before_q;
   f_nsid_q       <= admin_nsid_i;
   f_cdw10_q      <= admin_cdw10_i;
@@ -123,6 +116,16 @@ always_ff @(posedge clk_i) begin
   f_pass_flush_q <= pass_flush_i;
   f_pass_part_q  <= pass_part_o;
   f_pass_word_q  <= pass_word_i;
+  // The record in the flip-flops: while the last word of an entry waits, it is that of this entry, whatever is looked up.
+  if (!waits) begin
+    f_index_before_q  <= f_index_q;
+    f_flush_before_q  <= record_flush_i;
+    f_slots_before_q  <= record_slot_i;
+    f_tags_before_q   <= record_tag_i;
+    f_pages_before_q  <= record_page_i;
+    f_lbas_before_q   <= record_lba_i;
+    f_blocks_before_q <= record_blocks_i;
+  end
 end
 
 logic f_in_admin, f_in_queue, f_in_lists, f_replay;
@@ -199,7 +202,19 @@ for (genvar q = 0; q < DataWidth / 128; q++) begin : gen_f_quarter
   end
 end
 
-// State between the lookup of a word and its making.
+// State between the lookup of a word and its making: of the oldest request, or of the next one while that is for the ring.
+logic                   f_of_head;
+logic [2:0]             f_kind;
+logic [WordWidth-1:0]   f_word;
+logic [PageWords-1:0]   f_page_word;
+logic [EntryWords-1:0]  f_part_of_word;
+logic [2*IndexWidth-1:0] f_index;
+assign f_of_head   = head_valid_i && head_kind_i != KindRing;
+assign f_kind      = f_of_head ? head_kind_i : next_kind_i;
+assign f_word      = (f_of_head ? head_word_i + WordWidth'(beat_q) : next_word_i);
+assign f_page_word = f_word[PageWords-1:0];
+assign f_index     = {2{IndexWidth'(f_page_word >> EntryShift)}};
+always_comb for (integer p = 0; p < EntryWords; p++) f_part_of_word[p] = (32'(f_page_word) & (EntryWords - 1)) == p;
 always_comb if (rst_ni) begin
   assert (beat_q == f_beat_q);
   if (f_bad_q) assert (f_outside);  // so the last word is outside, too
@@ -207,7 +222,7 @@ always_comb if (rst_ni) begin
   if (!f_head_waiting_q) assert (beat_q == '0 && !f_bad_q);
   if (made_q) assert (looked_q);
   if (made_q && !lists_q) begin
-    assert (f_index_before_q == record_index_o);
+    assert (f_index_before_q == f_index);
     assert (flush_q == (replay_q ? f_flush_before_q[1] : f_flush_before_q[0]));
     assert (slot_q == (replay_q ? f_slots_before_q[SlotWidth +: SlotWidth] : f_slots_before_q[0 +: SlotWidth]));
     assert (tag_q == (replay_q ? f_tags_before_q[TagWidth +: TagWidth] : f_tags_before_q[0 +: TagWidth]));
@@ -216,22 +231,28 @@ always_comb if (rst_ni) begin
     assert (blocks_q == (replay_q ? f_blocks_before_q[31:16] : f_blocks_before_q[15:0]));
   end
   if (looked_q) begin
-    assert (look_valid && look_kind != KindRing);
-    assert (admin_q == in_admin && queue_q == in_queue && lists_q == in_lists);
-    assert (replay_q == (look_kind == KindReplay) && list_word_q == word && (lists_q || part_q == part));
-    assert (lists_q || f_index_q == record_index_o);
+    assert (head_valid_i && (f_of_head || next_valid_i));
+    assert (f_kind != KindRing && lists_q == (f_kind == KindList));
+    assert (admin_q == (f_kind == KindAdmin && (f_page_word >> (EntryShift + 1)) == '0));
+    assert (queue_q == ((f_kind == KindRecord || f_kind == KindReplay) && (f_page_word >> (EntryShift + IndexWidth)) == '0));
+    assert (replay_q == (f_kind == KindReplay) && list_word_q == f_word && (lists_q || part_q == f_part_of_word));
+    assert (lists_q || turns || f_index_q == f_index);
   end
 end
 
 // Progress: with a ready drive, a word is made in the third cycle, a PRP list's in the second; in the first one behind a word of the same
-// entry or list, and behind words of the ring if the request was there for so long.
+// entry or list, and behind words of the ring if the request was there for so long; one cycle sooner behind the last word of an entry,
+// and of a made answer if the request was there.
 logic [1:0] f_idle_q = '0, f_seen_q = '0;  // f_seen_q: cycles for which the next request has been looked up
-logic       f_follows_q = 1'b0;
+logic       f_follows_q = 1'b0, f_ahead_q = 1'b0, f_ahead_before_q = 1'b0;
 always_ff @(posedge clk_i) begin
   if (!rst_ni || move || !head_valid_i || (head_kind_i == KindRing && !mem_r_valid_i) || !dev_r_ready_i) f_idle_q <= '0;
   else f_idle_q <= f_idle_q + 1'b1;
   if (!rst_ni || !next_valid_i || next_kind_i == KindRing || !head_valid_i || head_kind_i != KindRing) f_seen_q <= '0;
   else if (f_seen_q != 2'd2) f_seen_q <= f_seen_q + 1'b1;
+  f_ahead_q        <= rst_ni && move && (head_pop_o ? head_kind_i != KindRing && next_valid_i && next_kind_i != KindRing
+                                                    : head_kind_i[2] && !f_outside && ((f_at >> BeatShift) & (EntryWords - 1)) == EntryWords - 1);
+  f_ahead_before_q <= rst_ni && f_ahead_q;
   f_follows_q <= rst_ni && move && !head_pop_o
               && (head_kind_i == KindList || (!f_outside && head_kind_i[2] && EntryWords > 1 && f_at[5:BeatShift] != '1));
 end
@@ -239,7 +260,8 @@ always_comb if (rst_ni) begin
   assert (f_idle_q < 2'd3);
   if (f_idle_q != '0) assert (head_kind_i != KindRing && looked_q);
   if (f_idle_q == 2'd2) assert (made_q);
-  if (f_idle_q == 2'd1 && in_lists) assert (made_q);
+  if (f_idle_q == 2'd1 && (f_kind == KindList || f_ahead_before_q)) assert (made_q);
+  if (f_ahead_q) assert (f_kind == KindList ? made_q : looked_q);
   if (f_follows_q) assert (made_q);
   if (f_seen_q == 2'd2) assert (made_q);
   if (f_seen_q == 2'd1) assert (looked_q);
