@@ -133,56 +133,32 @@ module nvs_tlp_bench #(
   output logic                 quiet
 );
 
-  localparam logic [1:0] Incrementing = 2'b01;
-  assign mem_awsize  = 3'($clog2(BeatBytes));
-  assign mem_awburst = Incrementing;
-  assign mem_arsize  = 3'($clog2(BeatBytes));
-  assign mem_arburst = Incrementing;
-
-  logic [$clog2(TickCycles)-1:0] cycle_q;
-  logic                          tick_q;
-  always_ff @(posedge clk or negedge rst_n) begin
-    if (!rst_n) begin
-      cycle_q <= '0;
-      tick_q  <= 1'b0;
-    end else begin
-      tick_q  <= 32'(cycle_q) == TickCycles - 1;
-      cycle_q <= 32'(cycle_q) == TickCycles - 1 ? '0 : cycle_q + 1'b1;
-    end
-  end
-
-  logic                 dev_aw_valid, dev_aw_ready, dev_w_valid, dev_w_ready, dev_w_last, dev_b_valid, dev_b_ready;
-  logic                 dev_ar_valid, dev_ar_ready, dev_r_valid, dev_r_ready;
-  logic [3:0]           dev_aw_id, dev_ar_id;
-  logic [39:0]          dev_aw_addr, dev_ar_addr;
-  logic [7:0]           dev_aw_len, dev_ar_len;
-  logic [2:0]           dev_aw_size, dev_ar_size;
-  logic [1:0]           dev_aw_burst, dev_ar_burst;
-  logic [DataWidth-1:0] dev_w_data, dev_r_data;
-  logic [BeatBytes-1:0] dev_w_strb;
-  logic                 bar_aw_valid, bar_aw_ready, bar_w_valid, bar_w_ready, bar_b_valid, bar_b_ready;
-  logic                 bar_ar_valid, bar_ar_ready, bar_r_valid, bar_r_ready;
-  logic [31:0]          bar_aw_addr, bar_w_data, bar_ar_addr, bar_r_data;
-  logic [3:0]           bar_w_strb, link_speed;
-  logic [1:0]           bar_b_resp, bar_r_resp;
+  logic                 dev_awvalid, dev_awready, dev_wvalid, dev_wready, dev_wlast, dev_bvalid, dev_bready;
+  logic                 dev_arvalid, dev_arready, dev_rvalid, dev_rready, dev_rlast;
+  logic [3:0]           dev_awid, dev_arid, dev_bid, dev_rid;
+  logic [39:0]          dev_awaddr, dev_araddr;
+  logic [7:0]           dev_awlen, dev_arlen;
+  logic [2:0]           dev_awsize, dev_arsize;
+  logic [1:0]           dev_awburst, dev_arburst, dev_bresp, dev_rresp;
+  logic [DataWidth-1:0] dev_wdata, dev_rdata;
+  logic [BeatBytes-1:0] dev_wstrb;
+  logic                 bar_awvalid, bar_awready, bar_wvalid, bar_wready, bar_bvalid, bar_bready;
+  logic                 bar_arvalid, bar_arready, bar_rvalid, bar_rready;
+  logic [31:0]          bar_awaddr, bar_wdata, bar_araddr, bar_rdata;
+  logic [3:0]           bar_wstrb, link_speed;
+  logic [1:0]           bar_bresp, bar_rresp;
   logic [7:0]           link_width;
   assign cfg_mgmt_function_number = '0;
   assign cq_np_req[1]             = 1'b0;
 
-  // Of what the core offers: it stays, unchanged, until it is taken.
-`define HELD(valid, ready, payload) \
-  assert property (@(posedge clk) disable iff (!rst_n) valid && !ready |=> valid && $stable(payload));
-  `HELD(s_reg_bvalid, s_reg_bready, s_reg_bresp)
-  `HELD(s_reg_rvalid, s_reg_rready, s_reg_rdata)
-  `HELD(m_axis_tvalid, m_axis_tready, ({m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser}))
-  `HELD(mem_awvalid, mem_awready, ({mem_awid, mem_awaddr, mem_awlen}))
-  `HELD(mem_wvalid, mem_wready, ({mem_wdata, mem_wstrb, mem_wlast}))
-  `HELD(mem_arvalid, mem_arready, ({mem_arid, mem_araddr, mem_arlen}))
-  `HELD(dev_aw_valid, dev_aw_ready, ({dev_aw_addr, dev_aw_len}))
-  `HELD(dev_w_valid, dev_w_ready, ({dev_w_data, dev_w_strb, dev_w_last}))
-  `HELD(dev_ar_valid, dev_ar_ready, ({dev_ar_addr, dev_ar_len}))
-  `HELD(bar_b_valid, bar_b_ready, bar_b_resp)
-  `HELD(bar_r_valid, bar_r_ready, ({bar_r_data, bar_r_resp}))
+`include "nvs_bench.svh"
+
+  // What the shim offers the core.
+  `HELD(dev_awvalid, dev_awready, ({dev_awaddr, dev_awlen}))
+  `HELD(dev_wvalid, dev_wready, ({dev_wdata, dev_wstrb, dev_wlast}))
+  `HELD(dev_arvalid, dev_arready, ({dev_araddr, dev_arlen}))
+  `HELD(bar_bvalid, bar_bready, bar_bresp)
+  `HELD(bar_rvalid, bar_rready, ({bar_rdata, bar_rresp}))
 `undef HELD
   // Ports of the block: as long as it is not in reset.
 `define HELD(valid, ready, payload) \
@@ -190,124 +166,6 @@ module nvs_tlp_bench #(
   `HELD(rq_tvalid, rq_tready, ({rq_tdata, rq_tkeep, rq_tlast, rq_tuser}))
   `HELD(cc_tvalid, cc_tready, ({cc_tdata, cc_tkeep, cc_tlast, cc_tuser}))
 `undef HELD
-
-  nvs_core #(
-    .DataWidth   (DataWidth),
-    .ChunkPages  (ChunkPages),
-    .Slots       (Slots),
-    .Entries     (Entries),
-    .UnitShift   (UnitShift),
-    .ResetShift  (ResetShift),
-    .PollShift   (PollShift),
-    .TimeoutTicks(TimeoutTicks),
-    .IndexEntries(IndexEntries)
-  ) u_core (
-    .clk_i           (clk),
-    .rst_ni          (rst_n),
-    .tick_i          (tick_q),
-    .trigger_i       (trigger),
-    .link_up_i       (link_up),
-    .link_speed_i    (link_speed),
-    .link_width_i    (link_width),
-    .perst_o         (perst),
-    .irq_o           (irq),
-    .irq_lost_o      (irq_lost),
-    .quiet_o         (quiet),
-    .s_reg_aw_valid_i (s_reg_awvalid),
-    .s_reg_aw_ready_o (s_reg_awready),
-    .s_reg_aw_addr_i  (s_reg_awaddr),
-    .s_reg_w_valid_i  (s_reg_wvalid),
-    .s_reg_w_ready_o  (s_reg_wready),
-    .s_reg_w_data_i   (s_reg_wdata),
-    .s_reg_w_strb_i   (s_reg_wstrb),
-    .s_reg_b_valid_o  (s_reg_bvalid),
-    .s_reg_b_ready_i  (s_reg_bready),
-    .s_reg_b_resp_o   (s_reg_bresp),
-    .s_reg_ar_valid_i (s_reg_arvalid),
-    .s_reg_ar_ready_o (s_reg_arready),
-    .s_reg_ar_addr_i  (s_reg_araddr),
-    .s_reg_r_valid_o  (s_reg_rvalid),
-    .s_reg_r_ready_i  (s_reg_rready),
-    .s_reg_r_data_o   (s_reg_rdata),
-    .s_reg_r_resp_o   (s_reg_rresp),
-    .s_valid_i        (s_axis_tvalid),
-    .s_ready_o        (s_axis_tready),
-    .s_data_i         (s_axis_tdata),
-    .s_keep_i         (s_axis_tkeep),
-    .s_last_i         (s_axis_tlast),
-    .m_valid_o        (m_axis_tvalid),
-    .m_ready_i        (m_axis_tready),
-    .m_data_o         (m_axis_tdata),
-    .m_keep_o         (m_axis_tkeep),
-    .m_last_o         (m_axis_tlast),
-    .m_user_o         (m_axis_tuser),
-    .mem_aw_valid_o   (mem_awvalid),
-    .mem_aw_ready_i   (mem_awready),
-    .mem_aw_id_o      (mem_awid),
-    .mem_aw_addr_o    (mem_awaddr),
-    .mem_aw_len_o     (mem_awlen),
-    .mem_w_valid_o    (mem_wvalid),
-    .mem_w_ready_i    (mem_wready),
-    .mem_w_data_o     (mem_wdata),
-    .mem_w_strb_o     (mem_wstrb),
-    .mem_w_last_o     (mem_wlast),
-    .mem_b_valid_i    (mem_bvalid),
-    .mem_b_ready_o    (mem_bready),
-    .mem_b_id_i       (mem_bid),
-    .mem_b_resp_i     (mem_bresp),
-    .mem_ar_valid_o   (mem_arvalid),
-    .mem_ar_ready_i   (mem_arready),
-    .mem_ar_id_o      (mem_arid),
-    .mem_ar_addr_o    (mem_araddr),
-    .mem_ar_len_o     (mem_arlen),
-    .mem_r_valid_i    (mem_rvalid),
-    .mem_r_ready_o    (mem_rready),
-    .mem_r_id_i       (mem_rid),
-    .mem_r_data_i     (mem_rdata),
-    .mem_r_resp_i     (mem_rresp),
-    .mem_r_last_i     (mem_rlast),
-    .dev_aw_valid_i (dev_aw_valid),
-    .dev_aw_ready_o (dev_aw_ready),
-    .dev_aw_id_i (dev_aw_id),
-    .dev_aw_addr_i (dev_aw_addr),
-    .dev_aw_len_i (dev_aw_len),
-    .dev_aw_size_i (dev_aw_size),
-    .dev_aw_burst_i (dev_aw_burst),
-    .dev_w_valid_i (dev_w_valid),
-    .dev_w_ready_o (dev_w_ready),
-    .dev_w_data_i (dev_w_data),
-    .dev_w_strb_i (dev_w_strb),
-    .dev_w_last_i (dev_w_last),
-    .dev_b_valid_o (dev_b_valid),
-    .dev_b_ready_i (dev_b_ready),
-    .dev_ar_valid_i (dev_ar_valid),
-    .dev_ar_ready_o (dev_ar_ready),
-    .dev_ar_id_i (dev_ar_id),
-    .dev_ar_addr_i (dev_ar_addr),
-    .dev_ar_len_i (dev_ar_len),
-    .dev_ar_size_i (dev_ar_size),
-    .dev_ar_burst_i (dev_ar_burst),
-    .dev_r_valid_o (dev_r_valid),
-    .dev_r_ready_i (dev_r_ready),
-    .dev_r_data_o (dev_r_data),
-    .bar_aw_valid_o (bar_aw_valid),
-    .bar_aw_ready_i (bar_aw_ready),
-    .bar_aw_addr_o (bar_aw_addr),
-    .bar_w_valid_o (bar_w_valid),
-    .bar_w_ready_i (bar_w_ready),
-    .bar_w_data_o (bar_w_data),
-    .bar_w_strb_o (bar_w_strb),
-    .bar_b_valid_i (bar_b_valid),
-    .bar_b_ready_o (bar_b_ready),
-    .bar_b_resp_i (bar_b_resp),
-    .bar_ar_valid_o (bar_ar_valid),
-    .bar_ar_ready_i (bar_ar_ready),
-    .bar_ar_addr_o (bar_ar_addr),
-    .bar_r_valid_i (bar_r_valid),
-    .bar_r_ready_o (bar_r_ready),
-    .bar_r_data_i (bar_r_data),
-    .bar_r_resp_i (bar_r_resp)
-  );
 
   nvs_tlp_us #(
     .DataWidth   (DataWidth),
@@ -354,47 +212,47 @@ module nvs_tlp_bench #(
     .hot_reset_o                (hot_reset),
     .link_speed_o               (link_speed),
     .link_width_o               (link_width),
-    .aw_valid_o                 (dev_aw_valid),
-    .aw_ready_i                 (dev_aw_ready),
-    .aw_id_o                    (dev_aw_id),
-    .aw_addr_o                  (dev_aw_addr),
-    .aw_len_o                   (dev_aw_len),
-    .aw_size_o                  (dev_aw_size),
-    .aw_burst_o                 (dev_aw_burst),
-    .w_valid_o                  (dev_w_valid),
-    .w_ready_i                  (dev_w_ready),
-    .w_data_o                   (dev_w_data),
-    .w_strb_o                   (dev_w_strb),
-    .w_last_o                   (dev_w_last),
-    .b_valid_i                  (dev_b_valid),
-    .b_ready_o                  (dev_b_ready),
-    .ar_valid_o                 (dev_ar_valid),
-    .ar_ready_i                 (dev_ar_ready),
-    .ar_id_o                    (dev_ar_id),
-    .ar_addr_o                  (dev_ar_addr),
-    .ar_len_o                   (dev_ar_len),
-    .ar_size_o                  (dev_ar_size),
-    .ar_burst_o                 (dev_ar_burst),
-    .r_valid_i                  (dev_r_valid),
-    .r_ready_o                  (dev_r_ready),
-    .r_data_i                   (dev_r_data),
-    .bar_aw_valid_i             (bar_aw_valid),
-    .bar_aw_ready_o             (bar_aw_ready),
-    .bar_aw_addr_i              (bar_aw_addr),
-    .bar_w_valid_i              (bar_w_valid),
-    .bar_w_ready_o              (bar_w_ready),
-    .bar_w_data_i               (bar_w_data),
-    .bar_w_strb_i               (bar_w_strb),
-    .bar_b_valid_o              (bar_b_valid),
-    .bar_b_ready_i              (bar_b_ready),
-    .bar_b_resp_o               (bar_b_resp),
-    .bar_ar_valid_i             (bar_ar_valid),
-    .bar_ar_ready_o             (bar_ar_ready),
-    .bar_ar_addr_i              (bar_ar_addr),
-    .bar_r_valid_o              (bar_r_valid),
-    .bar_r_ready_i              (bar_r_ready),
-    .bar_r_data_o               (bar_r_data),
-    .bar_r_resp_o               (bar_r_resp)
+    .aw_valid_o                 (dev_awvalid),
+    .aw_ready_i                 (dev_awready),
+    .aw_id_o                    (dev_awid),
+    .aw_addr_o                  (dev_awaddr),
+    .aw_len_o                   (dev_awlen),
+    .aw_size_o                  (dev_awsize),
+    .aw_burst_o                 (dev_awburst),
+    .w_valid_o                  (dev_wvalid),
+    .w_ready_i                  (dev_wready),
+    .w_data_o                   (dev_wdata),
+    .w_strb_o                   (dev_wstrb),
+    .w_last_o                   (dev_wlast),
+    .b_valid_i                  (dev_bvalid),
+    .b_ready_o                  (dev_bready),
+    .ar_valid_o                 (dev_arvalid),
+    .ar_ready_i                 (dev_arready),
+    .ar_id_o                    (dev_arid),
+    .ar_addr_o                  (dev_araddr),
+    .ar_len_o                   (dev_arlen),
+    .ar_size_o                  (dev_arsize),
+    .ar_burst_o                 (dev_arburst),
+    .r_valid_i                  (dev_rvalid),
+    .r_ready_o                  (dev_rready),
+    .r_data_i                   (dev_rdata),
+    .bar_aw_valid_i             (bar_awvalid),
+    .bar_aw_ready_o             (bar_awready),
+    .bar_aw_addr_i              (bar_awaddr),
+    .bar_w_valid_i              (bar_wvalid),
+    .bar_w_ready_o              (bar_wready),
+    .bar_w_data_i               (bar_wdata),
+    .bar_w_strb_i               (bar_wstrb),
+    .bar_b_valid_o              (bar_bvalid),
+    .bar_b_ready_i              (bar_bready),
+    .bar_b_resp_o               (bar_bresp),
+    .bar_ar_valid_i             (bar_arvalid),
+    .bar_ar_ready_o             (bar_arready),
+    .bar_ar_addr_i              (bar_araddr),
+    .bar_r_valid_o              (bar_rvalid),
+    .bar_r_ready_i              (bar_rready),
+    .bar_r_data_o               (bar_rdata),
+    .bar_r_resp_o               (bar_rresp)
   );
 
 endmodule

@@ -37,7 +37,7 @@ ILLEGAL = ("Slots=12", "Entries=8", "ChunkPages=24", "ChunkPages=512 Slots=32", 
 
 def refused(parameters):
     options = [f"-G{parameter}" for parameter in parameters.split()]
-    command = ["verilator", "--lint-only", "-Wno-fatal", "-y", str(RTL), *options, str(HERE / "nvs_bench.sv")]
+    command = ["verilator", "--lint-only", "-Wno-fatal", "-y", str(RTL), f"-I{HERE}", *options, str(HERE / "nvs_bench.sv")]
     lint = subprocess.run(command, capture_output=True, text=True)
     if "USERERROR" not in lint.stderr:
         print(f"cocotb: nvs_core is elaborated with {parameters}\n{lint.stderr}")

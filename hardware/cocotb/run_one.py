@@ -27,6 +27,7 @@ def main():
     top, scenarios = ("nvs_tlp_bench", "tlp_scenarios") if name.startswith("tlp") else ("nvs_bench", ["scenarios", "adversary"])
     runner.build(
         sources=[HERE / "public.vlt", *sorted(RTL.glob("nvs_*.sv")), HERE / f"{top}.sv"],
+        includes=[HERE],
         hdl_toplevel=top,
         parameters=CONFIGURATIONS[name],
         # A missing pin is an output that the bench has no use for.

@@ -1111,22 +1111,9 @@ async def ring(bench, first, chunks, sent, post, trigger_at, by_pin=False, contr
 
 
 async def in_order(bench, first, chunks, data, status):
-    """The drive has the newest chunks, as the registers say. Returns how many chunks were recorded."""
-    count = await bench.registers.read("write.BYTES")
-    recorded, rest = divmod(count, bench.chunk)
-    last = await bench.registers.read("write.LAST_ADDRESS_WRITTEN")
-    following = await bench.registers.read("write.NEXT_ADDRESS")
-    number = recorded + (rest != 0)
-    assert last == (first + (number - 1) % chunks) * bench.chunk, (last, number)
-    assert following == (first + number % chunks) * bench.chunk, (following, number)
-    assert ("WRAPPED" in status) == (number >= chunks), (status, number)
-    order = [*range(following, (first + chunks) * bench.chunk, bench.chunk)] if "WRAPPED" in status else []
-    order += range(first * bench.chunk, last + bench.chunk, bench.chunk)
-    if "WRAPPED" in status and following == first * bench.chunk:
-        order = order[:chunks]
-    found = b"".join(bench.drive.content(address, bench.chunk) for address in order)
-    kept = data[max(0, number - chunks) * bench.chunk : count]
-    assert found[: len(kept)] == kept, "the ring has other bytes"
+    """A ring without a failure: the drive has its newest chunks. Returns how many chunks were recorded."""
+    number, begun = await bench.check_chunks(first, chunks, data, status)
+    assert begun == number and ("WRAPPED" in status) == (number >= chunks), (status, number, begun)
     return number
 
 
@@ -1217,17 +1204,8 @@ async def ring_whose_drive_fails(bench):
     await bench.start("write", 0, size, "RING")
     status = await bench.ended("write")
     assert status == {"DEVICE_ERROR", "LAST_VALID", "WRAPPED"}, status
-    count = await bench.registers.read("write.BYTES")
-    number = count // bench.chunk
-    assert count % bench.chunk == 0 and 0 < number <= 40
-    last = await bench.registers.read("write.LAST_ADDRESS_WRITTEN")
-    assert last == (number - 1) % size * bench.chunk
-    # From the oldest chunk to the last one.
-    place = await bench.registers.read("write.NEXT_ADDRESS") // bench.chunk
-    made = number + (place - number) % size
-    kept = range(max(0, made - size), number)
-    for chunk in kept:
-        assert bench.drive.content(chunk % size * bench.chunk, bench.chunk) == data[chunk * bench.chunk :][: bench.chunk], chunk
+    number, _ = await bench.check_chunks(0, size, data, status)
+    assert 0 < number <= 40, number
     block = (await bench.registers.fields("write.DEVICE_STATUS"))["LBA"]
     assert block == number % size * bench.chunk >> 9, (block, number)
     await bench.drop_rest()

@@ -457,8 +457,8 @@ async def count_cycles(bench, counts):
     dut = bench.dut
     while True:
         await RisingEdge(dut.clk)
-        if int(dut.dev_r_valid.value):
-            counts["needed"] += int(dut.dev_r_ready.value) or int(dut.cc_tready.value)
+        if int(dut.dev_rvalid.value):
+            counts["needed"] += int(dut.dev_rready.value) or int(dut.cc_tready.value)
         counts["port"] += int(dut.cc_tvalid.value) and int(dut.cc_tready.value)
 
 
