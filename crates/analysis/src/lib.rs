@@ -58,6 +58,7 @@ pub mod rank;
 pub mod recovery;
 pub mod rounds;
 pub mod score;
+pub mod spreadsheet;
 pub mod standard;
 pub mod steady_state;
 pub mod steady_time;

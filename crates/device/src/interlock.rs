@@ -170,6 +170,9 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
         drive = ?info.spec, read_only, busy, in_use, signatures = ?words,
         "checked: write protection, exclusive claim, use, signatures"
     );
+    if in_use == 0 {
+        reasons.extend(locks::open_elsewhere(root, &claim, &signatures));
+    }
     reasons.extend(confirmation::missing(info, &signatures, destroy));
     if reasons.is_empty() {
         reasons.extend(locks::take(root, &claim, &drive));

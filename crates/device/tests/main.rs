@@ -4,6 +4,7 @@
 mod interlock_fixture;
 
 mod interlock_files;
+mod interlock_mounts;
 mod interlock_real;
 mod interlock_sysfs;
 mod io;

@@ -61,12 +61,17 @@ pub(crate) fn io_errors(errors: u64, causes: &ErrorCauses) -> Warning {
     if !causes.is_empty() {
         message += &format!(": {}", causes.text());
     }
-    warning(
-        code::IO_ERRORS,
-        message,
-        "read the kernel log and the drive's health log (`assay probe`) before using other \
-         figures of this drive",
-    )
+    let advice = match causes.are_limits() {
+        true => {
+            "no fault of the drive: the file system that holds the file is full or over quota, or \
+             `ulimit -f` is below its length; give the file its whole size (fallocate)"
+        }
+        false => {
+            "read the kernel log and the drive's health log (`assay probe`) before using other \
+             figures of this drive"
+        }
+    };
+    warning(code::IO_ERRORS, message, advice)
 }
 
 pub(crate) fn unanswered(ios: u64) -> Warning {

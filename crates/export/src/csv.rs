@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use assay_analysis::conclusions::Conclusions;
+use assay_analysis::spreadsheet::without_formula;
 use assay_store::read::Run;
 
 use super::table::{Table, Value};
@@ -39,15 +40,6 @@ fn write(table: Table<'_>, out: &mut impl Write) -> Result<(), ExportError> {
         writer.write_record(fields).map_err(failed)?;
     }
     writer.flush().map_err(output_error)
-}
-
-/// A spreadsheet takes a text that begins so for a formula, which can reach other files and hosts:
-/// as a text it begins with an apostrophe (OWASP, CSV injection).
-fn without_formula(text: String) -> String {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{text}"),
-        false => text,
-    }
 }
 
 #[cfg(test)]

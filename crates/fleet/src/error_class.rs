@@ -77,7 +77,9 @@ impl Classified for SharedStoreError {
     fn class(&self) -> ErrorClass {
         match self {
             SharedStoreError::Location { .. } => ErrorClass::Usage,
-            SharedStoreError::Io { .. } | SharedStoreError::Full { .. } => ErrorClass::Io,
+            SharedStoreError::Io { .. }
+            | SharedStoreError::Foreign { .. }
+            | SharedStoreError::Full { .. } => ErrorClass::Io,
             SharedStoreError::Key { .. } | SharedStoreError::Empty(_) => ErrorClass::Internal,
         }
     }

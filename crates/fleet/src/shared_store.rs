@@ -73,6 +73,15 @@ pub enum SharedStoreError {
         key: String,
         why: String,
     },
+    /// Something that no host put there: another try meets it again.
+    #[error("shared store {at}: cannot {action} {key}: {why}")]
+    Foreign {
+        at: String,
+        /// What was tried.
+        action: &'static str,
+        key: String,
+        why: String,
+    },
     /// The file system or the quota of the store is full.
     #[error(
         "shared store {at}: cannot {action} {key}: {why}; {space}; nothing that was measured is \

@@ -38,6 +38,27 @@ pub(crate) fn set_io_priority(packed: u16) -> io::Result<()> {
     }
 }
 
+/// include/uapi/asm-generic/fcntl.h.
+const F_SETSIG: libc::c_int = 10;
+
+/// Whether anything but this descriptor has a file open, also the kernel (a mount of the file, an
+/// export) or a process in other namespaces: then the kernel gives no write lease (fcntl(2)).
+/// False also where leases are not possible.
+pub fn is_open_elsewhere(file: &File) -> bool {
+    let set = |command: libc::c_int, value: libc::c_int| {
+        // SAFETY: the commands take numbers only.
+        unsafe { libc::fcntl(file.as_raw_fd(), command, value) }
+    };
+    // Whoever opens the file while the lease is held sends a signal: one that ends no process.
+    set(F_SETSIG, libc::SIGURG);
+    let leased = set(libc::F_SETLEASE, libc::F_WRLCK as libc::c_int);
+    let refused = io::Error::last_os_error().raw_os_error();
+    if leased == 0 {
+        set(libc::F_SETLEASE, libc::F_UNLCK as libc::c_int);
+    }
+    leased != 0 && refused == Some(libc::EAGAIN)
+}
+
 /// How an NVMe command failed.
 #[derive(Debug)]
 pub enum NvmeCommandError {

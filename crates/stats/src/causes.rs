@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Linux error numbers of I/Os (include/uapi/asm-generic/errno-base.h and errno.h; the mapping from
 /// block layer status is in block/blk-core.c, `blk_errors`).
-const KNOWN: [(i32, &str, &str); 23] = [
+const KNOWN: [(i32, &str, &str); 24] = [
     (SHORT, "short", "came back short"),
     (5, "EIO", "I/O error"),
     (6, "ENXIO", "the device is gone"),
@@ -16,7 +16,7 @@ const KNOWN: [(i32, &str, &str); 23] = [
     (16, "EBUSY", "busy"),
     (19, "ENODEV", "the device is gone"),
     (22, "EINVAL", "invalid request"),
-    (27, "EFBIG", "beyond the end"),
+    (27, "EFBIG", "larger than a file may be"),
     (28, "ENOSPC", "no space left"),
     (30, "EROFS", "read-only"),
     (52, "EBADE", "reservation conflict"),
@@ -29,8 +29,12 @@ const KNOWN: [(i32, &str, &str); 23] = [
     (109, "ETOOMANYREFS", "more open zones than the drive allows"),
     (110, "ETIMEDOUT", "time-out"),
     (121, "EREMOTEIO", "rejected by the drive"),
+    (122, "EDQUOT", "over quota"),
     (125, "ECANCELED", "cancelled"),
 ];
+
+/// Of the file system that holds a file, or of this process.
+const LIMITS: [i32; 3] = [27, 28, 122];
 
 /// Completed without an error, but moved fewer bytes than requested.
 const SHORT: i32 = 0;
@@ -62,6 +66,12 @@ impl ErrorCauses {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// All of them limits of a file system or of this process (no space, quota, `ulimit -f`), which
+    /// say nothing about the drive.
+    pub fn are_limits(&self) -> bool {
+        !self.0.is_empty() && self.0.keys().all(|number| LIMITS.contains(number))
     }
 
     /// The most frequent first: `3 unrecovered medium error (ENODATA), 1 came back short`.

@@ -125,6 +125,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// There is nothing to continue yet.
+    pub(crate) fn before_the_run(self) -> StoreError {
+        match self {
+            StoreError::Io { path, source, .. } => StoreError::io(BEGIN, &path)(source),
+            other => other,
+        }
+    }
+
     /// For `map_err`: an I/O error of this action on this path.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         let path = path.to_owned();
@@ -139,12 +147,22 @@ impl StoreError {
 /// Name of the action of [`crate::journal`]: what was measured before it can be continued.
 pub(crate) const APPEND: &str = "append to";
 
+/// The first lines of a journal, before anything is measured.
+pub(crate) const BEGIN: &str = "begin";
+
 fn advice(action: &str, error: &io::Error) -> &'static str {
     match error.kind() {
         _ if UnsafeFile::is_cause_of(error) => "nothing was written; name another file or folder",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded if action == BEGIN => {
+            "the disk that holds the run folder is full: free some space and give the same command \
+             again; nothing was measured yet"
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded if action != APPEND => {
             "that disk is full: free some space and give the same command again; an earlier file \
-             of this name is unchanged"
+             that was to be replaced is unchanged"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "this process may not write files as large as that: raise the limit (ulimit -f)"
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk that holds the run folder is full: free some space and continue with \

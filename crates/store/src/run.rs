@@ -66,10 +66,12 @@ impl RunWriter {
         // The journal first: a folder with a manifest always has its journal too.
         let (path, mut journal) = make_folder(destination, &manifest.run_id)?;
         let manifest_sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
-        journal.append_all(&[Entry::Manifest {
+        let begun = journal.append_all(&[Entry::Manifest {
             sha256: manifest_sha256.clone(),
-        }])?;
-        journal.sync()?;
+        }]);
+        begun
+            .and_then(|()| journal.sync())
+            .map_err(StoreError::before_the_run)?;
         // Its name too: after a loss of power a later name can be there without an earlier one.
         sync_folder(&path)?;
         replace_content(&path.join(MANIFEST_FILE), text.as_bytes())?;

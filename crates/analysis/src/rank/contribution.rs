@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::public::{CONTRIBUTED, Row};
 use super::{METRICS, WHOLE, comparable};
 use crate::link::Link;
+use crate::spreadsheet::without_formula;
 
 /// Characters of the identifier's hash: enough to tell units of a model apart, too few to be sure
 /// of a serial number that is guessed.
@@ -130,8 +131,8 @@ fn row(run: &Run, number: usize, cell: &CellRecord, elapsed_s: f64) -> Row {
     let date = run.manifest.created.get(..10).unwrap_or_default();
     Row {
         drive: drive_identifier(drive),
-        model: drive.model.trim().to_owned(),
-        firmware: drive.firmware.trim().to_owned(),
+        model: without_formula(drive.model.trim().to_owned()),
+        firmware: without_formula(drive.firmware.trim().to_owned()),
         capacity_gb: (capacity > 0.0).then(|| (capacity / 1e9).round()),
         interface: drive.details.get("transport").cloned().unwrap_or_default(),
         link: Link::of(drive).map_or_else(String::new, |link| link.to_string()),

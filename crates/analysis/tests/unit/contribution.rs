@@ -80,6 +80,18 @@ fn what_is_no_measurement_of_a_drive_is_left_out() {
     }
 }
 
+#[test]
+fn names_of_drives_are_no_formulas() {
+    let mut own = own();
+    own.manifest.drives[0].model = "=HYPERLINK(1)".to_owned();
+    own.manifest.drives[0].firmware = "@1".to_owned();
+    let csv = contribution(&own).unwrap().csv;
+    assert!(csv.contains(",'=HYPERLINK(1),'@1,"), "{csv}");
+    let fields = csv.split([',', '\n']);
+    let formulas = fields.filter(|field| field.starts_with(['=', '@']));
+    assert_eq!(formulas.count(), 0, "{csv}");
+}
+
 /// A refused file changes nothing.
 #[test]
 fn a_file_with_a_senseless_figure_is_refused() {

@@ -316,3 +316,42 @@ fn a_damaged_or_missing_piece_is_named() {
     fleet.fixture.write(piece, &content);
     assert_eq!(fleet.collected().len(), 20);
 }
+
+#[test]
+fn a_task_names_what_no_host_put_into_the_store_and_hears_signals_while_it_waits() {
+    let fleet = Fleet::new("share = \"alone\"");
+    let plan = fleet
+        .fixture
+        .path(&format!("store/plans/{}/plan.toml", fleet.plan));
+    let text = fs::read(&plan).unwrap();
+    fs::remove_file(&plan).unwrap();
+    fs::create_dir(&plan).unwrap();
+    let done = fleet.task("a").expect(4);
+    assert!(done.stderr.contains("remove it"), "{done}");
+    fs::remove_dir(&plan).unwrap();
+    fs::write(&plan, text).unwrap();
+    // A link leads the claims elsewhere.
+    fs::create_dir(fleet.fixture.path("outside")).unwrap();
+    let claims = fleet.fixture.path("store/claims");
+    std::os::unix::fs::symlink(fleet.fixture.path("outside"), &claims).unwrap();
+    let done = fleet.task("a").expect(3);
+    assert!(done.stdout.contains("remove it"), "{done}");
+    let outside = fs::read_dir(fleet.fixture.path("outside")).unwrap();
+    assert_eq!(outside.count(), 0);
+    fs::remove_file(&claims).unwrap();
+    // In place of the claim of one drive: it alone is refused.
+    let claim = format!("store/claims/{}/SIM-SAMSUNG-951-L1-0.json", fleet.plan);
+    fs::create_dir_all(fleet.fixture.path(&claim)).unwrap();
+    let done = fleet.task("a").expect(3);
+    assert!(done.stdout.contains("remove it"), "{done}");
+    fs::remove_dir(fleet.fixture.path(&claim)).unwrap();
+    // The store's folder cannot be read for a while: a temporary error.
+    let away = fleet.fixture.path(&format!("store/plans/{}", fleet.plan));
+    fs::rename(&away, fleet.fixture.path("away")).unwrap();
+    std::os::unix::fs::symlink(&away, &away).unwrap();
+    let words = fleet.task_words("a").replace("--poll 20", "--poll 60000");
+    let waiting = fleet.command(&words).spawn().unwrap();
+    pause(500);
+    send(&waiting, Signal::TERM);
+    Done::of("task", waiting).expect(130);
+}

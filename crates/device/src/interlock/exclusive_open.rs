@@ -139,14 +139,24 @@ fn read_unprotected(
     signature::Window::read_by(&read, start_bytes, size_bytes).ok()
 }
 
-/// Includes those in its partitions. A read error becomes a reason.
-pub(super) fn signatures(
+/// A region of a drive as the user knows it: path, start, length.
+type Region = (PathBuf, u64, u64);
+
+/// Reads a region, by start and length.
+type ReadRegion<'a> = &'a dyn Fn(u64, u64) -> io::Result<signature::Window>;
+
+/// The drive and its partitions: those that the kernel has, then those of its tables. The kernel
+/// may not have scanned a block device, and does not look into partitions.
+fn regions(
     root: &SystemRoot,
     info: &DriveInfo,
     claim: &ExclusiveOpen,
+    read: ReadRegion<'_>,
     reasons: &mut Vec<RefusalReason>,
-) -> Vec<OnDevice> {
-    let mut regions: Vec<(PathBuf, u64, u64)> = vec![(claim.path.clone(), 0, info.capacity_bytes)];
+) -> Vec<Region> {
+    let mut regions: Vec<Region> = vec![(claim.path.clone(), 0, info.capacity_bytes)];
+    let unchecked =
+        |e: io::Error| RefusalReason::unchecked(format!("the partitions of {}", info.spec), e);
     if let Subject::Block(device) = claim.subject {
         match block_node(root, device).and_then(|node| node.partitions()) {
             Ok(partitions) => regions.extend(
@@ -154,22 +164,36 @@ pub(super) fn signatures(
                     .iter()
                     .map(|p| (dev_path(p), p.start_bytes(), p.size_bytes())),
             ),
-            Err(e) => {
-                reasons.push(RefusalReason::unchecked(
-                    format!("the partitions of {}", info.spec),
-                    e,
-                ));
+            Err(e) => reasons.push(unchecked(e)),
+        }
+    }
+    match signature::partitions(read, info.capacity_bytes) {
+        Ok(partitions) => {
+            for (n, (start, size)) in (1..).zip(partitions) {
+                let name = PathBuf::from(format!("partition {n} of {}", info.spec));
+                let is_known = regions.iter().any(|(_, at, _)| *at == start);
+                regions.extend((!is_known).then_some((name, start, size)));
             }
         }
+        // The caller reports it.
+        Err(_) if read(0, info.capacity_bytes).is_err() => {}
+        Err(e) => reasons.push(unchecked(e)),
     }
-    if let Subject::File { .. } = claim.subject
-        && let Ok(whole) = signature::Window::read(&claim.file, 0, info.capacity_bytes)
-    {
-        for (n, (start_bytes, size_bytes)) in (1..).zip(signature::partitions(&whole)) {
-            let name = PathBuf::from(format!("partition {n} of {}", info.spec));
-            regions.push((name, start_bytes, size_bytes));
-        }
-    }
+    regions
+}
+
+/// Includes those in its partitions. A read error becomes a reason.
+pub(super) fn signatures(
+    root: &SystemRoot,
+    info: &DriveInfo,
+    claim: &ExclusiveOpen,
+    reasons: &mut Vec<RefusalReason>,
+) -> Vec<OnDevice> {
+    let read = |start_bytes: u64, size_bytes: u64| {
+        signature::Window::read(&claim.file, start_bytes, size_bytes)
+            .or_else(|error| read_unprotected(info, claim, start_bytes, size_bytes).ok_or(error))
+    };
+    let regions = regions(root, info, claim, &read, reasons);
     let mut found = Vec::new();
     for (path, start_bytes, size_bytes) in regions {
         let device = if start_bytes == 0 && path == claim.path {
@@ -177,10 +201,7 @@ pub(super) fn signatures(
         } else {
             path.display().to_string()
         };
-        let window = signature::Window::read(&claim.file, start_bytes, size_bytes);
-        let window = window
-            .or_else(|error| read_unprotected(info, claim, start_bytes, size_bytes).ok_or(error));
-        let window = match window {
+        let window = match read(start_bytes, size_bytes) {
             Ok(window) => window,
             Err(e) => {
                 reasons.push(RefusalReason::unchecked(

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use assay_io::system_calls::is_open_elsewhere;
 use rustix::fs::{FlockOperation, flock, fstat};
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
@@ -15,6 +16,7 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 use crate::identity::{DeviceNumber, FileLock, SystemRoot, parse_locks};
 use crate::open::open_file;
 
+use super::confirmation::OnDevice;
 use super::{ExclusiveOpen, RefusalReason, Subject};
 
 /// More ancestors are not followed.
@@ -84,6 +86,25 @@ pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Opt
     is_foreign.then(|| RefusalReason::Locked {
         device: drive.to_owned(),
         pid: None,
+    })
+}
+
+/// EROFS is mounted from a file without a loop device (Linux 6.12): the table of mounts has the
+/// name that was given to mount(2), which may be relative, gone, or in another mount namespace.
+/// Nothing else has such a file open, but for a caller that holds its lock (`flock FILE assay`).
+pub(super) fn open_elsewhere(
+    root: &SystemRoot,
+    claim: &ExclusiveOpen,
+    signatures: &[OnDevice],
+) -> Option<RefusalReason> {
+    let Subject::File { inode, .. } = claim.subject else {
+        return None;
+    };
+    let found = signatures.iter().find(|s| s.signature.word == "erofs")?;
+    let is_callers = has_inode(&locks_of_callers(root, std::process::id()), inode);
+    (!is_callers && is_open_elsewhere(&claim.file)).then(|| RefusalReason::OpenElsewhere {
+        device: claim.path.display().to_string(),
+        what: found.signature.what.clone(),
     })
 }
 

@@ -13,6 +13,9 @@ pub(super) struct Overlay {
     root: PathBuf,
     /// Upper layer first.
     layers: Vec<PathBuf>,
+    /// A layer was given by a relative path, to a folder that is not known: [`Overlay::layers`] may
+    /// lack it or have another.
+    pub has_relative_layers: bool,
 }
 
 impl Overlay {
@@ -37,10 +40,15 @@ impl Overlay {
             }
         }
         upper.extend(lower);
+        let mount_point = PathBuf::from(&mount.mount_point);
         Some(Overlay {
-            mount_point: mount.mount_point.clone().into(),
             root: mount.root.clone().into(),
-            layers: upper,
+            has_relative_layers: upper.iter().any(|layer: &PathBuf| layer.is_relative()),
+            layers: upper
+                .into_iter()
+                .filter_map(|layer| absolute(layer, &mount_point))
+                .collect(),
+            mount_point,
         })
     }
 
@@ -86,6 +94,16 @@ pub(super) fn other_paths(overlays: &[Overlay], path: &Path) -> Vec<PathBuf> {
         }
     }
     known.split_off(1)
+}
+
+/// A relative layer counts from the folder in which mount(2) was called: often one above the mount
+/// point, as of container engines.
+fn absolute(layer: PathBuf, mount_point: &Path) -> Option<PathBuf> {
+    if layer.is_absolute() {
+        return Some(layer);
+    }
+    let mut places = mount_point.ancestors().map(|folder| folder.join(&layer));
+    places.find_map(|place| place.canonicalize().ok().filter(|place| place.is_dir()))
 }
 
 /// At colons that no backslash precedes (fs/overlayfs/params.c).

@@ -64,6 +64,18 @@ pub enum RefusalReason {
         quoted(.device)
     )]
     ClaimedElsewhere { device: String },
+    /// The kernel mounts such a file without a loop device, by any name and in any namespace.
+    #[error(
+        "in use: {device} holds {what}, and a mount or a program has it open: end it first \
+         (umount, also in other mount namespaces; `fuser -v {}`)",
+        quoted(.device)
+    )]
+    OpenElsewhere {
+        /// The file.
+        device: String,
+        /// File system.
+        what: String,
+    },
     /// A program has locked (parts of) the file, as QEMU does with a disk image.
     #[error("in use: {}; end it first", lock_text(.device, *.pid))]
     Locked {

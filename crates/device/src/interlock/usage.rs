@@ -115,6 +115,17 @@ impl<'a> Tables<'a> {
         }
     }
 
+    /// Whether a file may have one of these device numbers in an overlay, the other in a layer of
+    /// it that was given by a relative path. Overlays have anonymous numbers (major 0), and show the
+    /// inode numbers of their layers.
+    fn may_be_layer(&self, one: DeviceNumber, other: DeviceNumber) -> bool {
+        (one.major == 0 || other.major == 0)
+            && self
+                .overlays
+                .iter()
+                .any(|overlay| overlay.has_relative_layers)
+    }
+
     /// A drive's partitions, or a partition's drive, on every path; not sibling partitions.
     fn family(&self, device: DeviceNumber) -> io::Result<Family> {
         let node = block_node(self.root, device)?;
@@ -342,13 +353,39 @@ impl Examination<'_> {
                 device: label.to_owned(),
                 pid,
             }));
+        self.examine_suspected_locks(device, inode, label);
         self.examine_loops(&subject, Path::new(label), label, via);
     }
 
+    /// Where the layers of an overlay cannot be found, a lock on the file's other path shows only
+    /// as one on an equal inode.
+    fn examine_suspected_locks(&mut self, device: DeviceNumber, inode: u64, label: &str) {
+        let own = Some(std::process::id());
+        let is_other = |lock: &&FileLock| {
+            (lock.inode, lock.pid != own) == (inode, true)
+                && lock.device != device
+                && self.tables.may_be_layer(lock.device, device)
+        };
+        let held = self.tables.locks.iter().filter(is_other);
+        self.reasons.extend(held.map(|lock| RefusalReason::Locked {
+            device: label.to_owned(),
+            pid: lock.pid,
+        }));
+    }
+
     fn examine_loops(&mut self, subject: &Subject, path: &Path, label: &str, via: Option<&str>) {
-        let shows = |l: &&Loop| match &l.backing {
-            Some(backing) => backing == subject,
-            None => l.backing_path == path,
+        let tables = self.tables;
+        let shows = |l: &&Loop| match (&l.backing, subject) {
+            (Some(backing), _) if backing == subject => true,
+            (
+                Some(Subject::File { device, inode }),
+                Subject::File {
+                    device: own,
+                    inode: own_inode,
+                },
+            ) => inode == own_inode && tables.may_be_layer(*device, *own),
+            (Some(_), _) => false,
+            (None, _) => l.backing_path == path,
         };
         let loops = self.tables.loops.iter();
         let others = loops.filter(|l| via != Some(l.name.as_str())).filter(shows);

@@ -293,29 +293,85 @@ fn two_bytes_of_hfs_plus_are_a_file_system_with_a_version_only() {
     assert!(!plausible(0) && !plausible(0x9f31));
 }
 
+/// [`partitions`] of an image in memory.
+fn partitions_of(image: &[u8]) -> Vec<(u64, u64)> {
+    let read = |start: u64, length: u64| {
+        let (start, end) = (start as usize, (start + length) as usize);
+        Ok(window_of(&image[start..end]))
+    };
+    partitions(&read, image.len() as u64).unwrap()
+}
+
+/// A GPT header with one entry of LBA 2048 to 4095.
+fn gpt_at(header: usize, entries: usize) -> Vec<u8> {
+    let mut image = image(IMAGE_BYTES, &[]);
+    let fields: [(usize, &[u8]); 7] = [
+        (header, b"EFI PART"),
+        (header + 72, &(entries as u64 / 512).to_le_bytes()),
+        (header + 80, &128u32.to_le_bytes()),
+        (header + 84, &128u32.to_le_bytes()),
+        (entries + 128, &[7; 16]),
+        (entries + 128 + 32, &2048u64.to_le_bytes()),
+        (entries + 128 + 40, &4095u64.to_le_bytes()),
+    ];
+    for (at, bytes) in fields {
+        image[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    image
+}
+
+/// Entries of a boot record at this place: type, first LBA, blocks.
+fn put_mbr(image: &mut [u8], at: usize, entries: &[(u8, u32, u32)]) {
+    image[at + 510..at + 512].copy_from_slice(&[0x55, 0xAA]);
+    for (n, (kind, first, blocks)) in entries.iter().enumerate() {
+        let entry = at + 0x1BE + 16 * n;
+        image[entry + 4] = *kind;
+        image[entry + 8..entry + 12].copy_from_slice(&first.to_le_bytes());
+        image[entry + 12..entry + 16].copy_from_slice(&blocks.to_le_bytes());
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
 #[test]
 fn partitions_of_a_gpt_and_of_an_mbr() {
-    let (first, last) = (2048u64.to_le_bytes(), 4095u64.to_le_bytes());
-    let gpt: &[(usize, &[u8])] = &[
-        (512, b"EFI PART"),
-        (512 + 72, &2u64.to_le_bytes()),
-        (512 + 80, &128u32.to_le_bytes()),
-        (512 + 84, &128u32.to_le_bytes()),
-        (1024 + 128, &[7; 16]),
-        (1024 + 128 + 32, &first),
-        (1024 + 128 + 40, &last),
-    ];
-    let found = partitions(&window_of(&image(IMAGE_BYTES, gpt)));
-    assert_eq!(found, [(1 << 20, 1 << 20)]);
-    let mbr: &[(usize, &[u8])] = &[
-        (510, &[0x55, 0xAA]),
-        (0x1BE + 4, &[0x83]),
-        (0x1BE + 8, &2048u32.to_le_bytes()),
-        (0x1BE + 12, &u32::MAX.to_le_bytes()),
-    ];
+    assert_eq!(partitions_of(&gpt_at(512, 1024)), [(MIB, MIB)]);
+    // Only the copy at the end is left.
+    let copy = gpt_at(IMAGE_BYTES - 512, IMAGE_BYTES - 512 - (32 << 10));
+    assert_eq!(partitions_of(&copy), [(MIB, MIB)]);
     // No longer than the image.
-    let found = partitions(&window_of(&image(IMAGE_BYTES, mbr)));
-    assert_eq!(found, [(1 << 20, IMAGE_BYTES as u64 - (1 << 20))]);
+    let mut mbr = image(IMAGE_BYTES, &[]);
+    put_mbr(&mut mbr, 0, &[(0x83, 2048, u32::MAX)]);
+    assert_eq!(partitions_of(&mbr), [(MIB, IMAGE_BYTES as u64 - MIB)]);
+}
+
+#[test]
+fn partitions_within_partitions_and_logical_ones() {
+    // A table in a partition.
+    let mut nested = gpt_at(512, 1024);
+    put_mbr(&mut nested, MIB as usize, &[(0x83, 8, 64)]);
+    assert_eq!(partitions_of(&nested), [(MIB, MIB), (MIB + 4096, 64 * 512)]);
+    // Three logical partitions: records count from the extended partition, partitions from records.
+    let mut chain = image(IMAGE_BYTES, &[]);
+    put_mbr(&mut chain, 0, &[(0x0F, 2048, 2048)]);
+    let extended = MIB as usize;
+    put_mbr(&mut chain, extended, &[(0x83, 8, 16), (0x05, 64, 64)]);
+    put_mbr(
+        &mut chain,
+        extended + 64 * 512,
+        &[(0x83, 8, 16), (0x05, 128, 64)],
+    );
+    // The last one leads back to the first.
+    put_mbr(
+        &mut chain,
+        extended + 128 * 512,
+        &[(0x83, 8, 16), (0x05, 64, 64)],
+    );
+    let found = partitions_of(&chain);
+    for record in [0, 64, 128] {
+        let logical = (MIB + (record + 8) * 512, 16 * 512);
+        assert!(found.contains(&logical), "{found:?}");
+    }
 }
 
 proptest! {
@@ -330,7 +386,7 @@ proptest! {
         if at == 0 {
             image[512..520].copy_from_slice(b"EFI PART");
         }
-        for (from, length) in partitions(&window_of(&image)) {
+        for (from, length) in partitions_of(&image) {
             prop_assert!(from > 0 && length > 0 && from + length <= 1 << 16);
         }
     }

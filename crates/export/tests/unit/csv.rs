@@ -24,7 +24,7 @@ fn fields_are_quoted_by_rfc_4180() {
 
 #[test]
 fn texts_are_no_formulas() {
-    let fields = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "a=1"];
+    let fields = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\u{FF1D}1", "a=1"];
     let columns = [("x".to_owned(), ValueType::Text)];
     for field in fields {
         let row = vec![Value::Text(field.to_owned())];

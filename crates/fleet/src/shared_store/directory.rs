@@ -106,6 +106,14 @@ impl<F: Files> DirectoryStore<F> {
         move |error| {
             let at = self.root.display().to_string();
             let (key, why) = (key.to_owned(), error.to_string());
+            if error.get_ref().is_some_and(|cause| cause.is::<Foreign>()) {
+                return SharedStoreError::Foreign {
+                    at,
+                    action,
+                    key,
+                    why,
+                };
+            }
             match space::is_full(&error) {
                 true => SharedStoreError::Full {
                     at,
@@ -136,10 +144,7 @@ impl<F: Files> DirectoryStore<F> {
         match fs::symlink_metadata(self.path(key, version)) {
             Ok(metadata) if metadata.is_file() => Ok(true),
             // Its name is taken for ever, so that a writer would try the next one for ever.
-            Ok(_) => Err(io::Error::other(format!(
-                "{} is no file of this store but a folder, link or special file: remove it",
-                self.path(key, version).display()
-            ))),
+            Ok(_) => Err(Foreign::error("file", self.path(key, version))),
             Err(error) if is_absence(&error) => Ok(false),
             Err(error) => Err(error),
         }
@@ -189,10 +194,18 @@ impl<F: Files> DirectoryStore<F> {
         Ok(folder.join(random_name::<16>()?))
     }
 
-    /// Makes the folder and those above it, durably.
+    /// Makes the folder and those above it, durably. A link below the root is not followed: others
+    /// can write there, and it may lead anywhere.
     fn ensure_folder(&self, folder: &Path) -> io::Result<()> {
-        if folder.is_dir() {
-            return Ok(());
+        match fs::symlink_metadata(folder) {
+            _ if folder == self.root && folder.is_dir() => return Ok(()),
+            Ok(there) if !there.is_dir() => return Err(Foreign::error("folder", folder.into())),
+            Ok(_) => {
+                return folder
+                    .parent()
+                    .map_or(Ok(()), |above| self.ensure_folder(above));
+            }
+            Err(_) => {}
         }
         let Some(parent) = folder.parent().filter(|p| p.starts_with(&self.root)) else {
             return Err(io::Error::new(
@@ -287,7 +300,8 @@ impl<F: Files> DirectoryStore<F> {
             entries => entries?,
         };
         for entry in entries {
-            let path = entry?.path();
+            let entry = entry?;
+            let path = entry.path();
             let Some(name) = path.strip_prefix(&self.root).ok().and_then(Path::to_str) else {
                 continue;
             };
@@ -298,7 +312,8 @@ impl<F: Files> DirectoryStore<F> {
             if is_hidden || !matches {
                 continue;
             }
-            if path.is_dir() {
+            // Of a link, false: it is no file of this store either.
+            if entry.file_type()?.is_dir() {
                 self.keys_under(&path, prefix, keys)?;
             } else if !name.contains(MARK) && name.starts_with(prefix) {
                 let (_, content_bytes) = self.size(name)?;
@@ -324,6 +339,29 @@ impl<F: Files> DirectoryStore<F> {
             }
             version = next;
         }
+    }
+}
+
+/// What stands where a file or folder of the store belongs.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is no {wanted} of this store but {found}: remove it", path.display())]
+struct Foreign {
+    path: PathBuf,
+    wanted: &'static str,
+    found: &'static str,
+}
+
+impl Foreign {
+    fn error(wanted: &'static str, path: PathBuf) -> io::Error {
+        let found = match wanted {
+            "file" => "a folder, link or special file",
+            _ => "a file, link or special file",
+        };
+        io::Error::other(Foreign {
+            path,
+            wanted,
+            found,
+        })
     }
 }
 

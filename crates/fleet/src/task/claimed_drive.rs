@@ -34,10 +34,11 @@ pub enum TakeError {
 impl TakeError {
     /// Another try can succeed.
     pub fn is_temporary(&self) -> bool {
-        matches!(
-            self,
-            TakeError::Claim(ClaimError::Store(_)) | TakeError::Ship(ShipError::Store(_))
-        )
+        match self {
+            TakeError::Claim(ClaimError::Store(error))
+            | TakeError::Ship(ShipError::Store(error)) => error.is_temporary(),
+            _ => false,
+        }
     }
 
     /// The same for all drives of a shared store that is away or full.

@@ -41,7 +41,7 @@ pub enum FolderError {
 impl FolderError {
     /// The next task can succeed without an operator.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, FolderError::Ship(ShipError::Store(_)))
+        matches!(self, FolderError::Ship(ShipError::Store(error)) if error.is_temporary())
     }
 }
 

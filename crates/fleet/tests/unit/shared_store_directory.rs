@@ -118,6 +118,39 @@ fn a_writer_killed_between_two_system_calls_leaves_whole_documents() {
 }
 
 #[test]
+fn what_no_host_put_there_is_named_not_followed_and_not_tried_again() {
+    let outside = tempfile::TempDir::new().unwrap();
+    let plants: [fn(&Path, &Path); 4] = [
+        |at, _| std::fs::write(at, "x").unwrap(),
+        |at, outside| std::os::unix::fs::symlink(outside, at).unwrap(),
+        |at, _| std::os::unix::fs::symlink("nowhere", at).unwrap(),
+        |at, _| drop(std::os::unix::net::UnixListener::bind(at).unwrap()),
+    ];
+    for (number, plant) in plants.into_iter().enumerate() {
+        // In place of a folder of the store, and of the one below it.
+        for at in ["claims", "claims/plan-0123456789ab", TEMPORARY] {
+            let folder = tempfile::TempDir::new().unwrap();
+            let store = DirectoryStore::open(folder.path()).unwrap();
+            let at = folder.path().join(at);
+            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+            plant(&at, outside.path());
+            let error = store.put(KEY, b"x", Condition::Any).unwrap_err();
+            assert!(!error.is_temporary(), "{number}: {error}");
+            let text = error.to_string();
+            assert!(text.contains(at.to_str().unwrap()), "{number}: {text}");
+            assert!(text.contains("remove it"), "{number}: {text}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    // In place of a document.
+    let folder = tempfile::TempDir::new().unwrap();
+    let store = DirectoryStore::open(folder.path()).unwrap();
+    std::fs::create_dir_all(folder.path().join(KEY)).unwrap();
+    let error = store.get(KEY).unwrap_err();
+    assert!(!error.is_temporary(), "{error}");
+}
+
+#[test]
 fn a_directory_that_is_gone_is_an_error_and_not_an_empty_store() {
     let folder = tempfile::TempDir::new().unwrap();
     let root = folder.path().join("store");

@@ -22,6 +22,14 @@ fn causes_are_listed_by_frequency() {
 }
 
 #[test]
+fn limits_of_a_file_system_say_nothing_about_the_drive() {
+    assert!(causes(&[-27, -28, -122]).are_limits());
+    for other in [&[][..], &[-28, -5], &[0]] {
+        assert!(!causes(other).are_limits(), "{other:?}");
+    }
+}
+
+#[test]
 fn the_record_round_trips() {
     let mut all = causes(&[-61, -4321, 0]);
     all.merge(&causes(&[-61, -95]));

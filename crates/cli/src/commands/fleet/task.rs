@@ -46,13 +46,18 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     let poll = arguments.poll.map(Duration::from_millis);
     let pause = poll.unwrap_or(CONTROL_POLL);
     let load = || stored_plan::read(store.as_ref(), &arguments.plan);
-    let plan = reached(load, pause, output)?.plan;
+    let Some(stored) = reached(load, &inbox.1, pause, output)? else {
+        return Ok(CommandOutcome::Interrupted);
+    };
+    let plan = stored.plan;
     if plan.run.endurance_limit_pct.is_some() {
         inventory.read_wear();
     }
     // The inventory is compared with those of other hosts.
     let publish = || publish(store.as_ref(), &inventory);
-    reached(publish, pause, output)?;
+    if reached(publish, &inbox.1, pause, output)?.is_none() {
+        return Ok(CommandOutcome::Interrupted);
+    }
     let only = arguments.serial.clone();
     let drives = selection::selected(&plan, &inventory.drives, only.as_ref());
     let drives = order(drives, |drive| drive, &arguments.plan, &host);
@@ -188,12 +193,13 @@ fn alone(
     Ok(Alone::Busy)
 }
 
-/// The shared store may be away for a while.
+/// The shared store may be away for a while. `None` after an ending signal.
 fn reached<T>(
     begin: impl Fn() -> Result<T, FleetError>,
+    events: &Receiver<Event>,
     pause: Duration,
     output: Output,
-) -> Result<T, FleetError> {
+) -> Result<Option<T>, FleetError> {
     let mut last = None;
     for _ in 1..BEGIN_TRIES {
         match begin() {
@@ -204,12 +210,15 @@ fn reached<T>(
                     output.note(&format!("{error}; trying again"));
                     last = cause;
                 }
-                std::thread::park_timeout(pause);
+                // Until a signal comes, or until the next try.
+                if let Ok(Event::EndSignal) = events.recv_timeout(pause) {
+                    return Ok(None);
+                }
             }
-            reached => return reached,
+            reached => return reached.map(Some),
         }
     }
-    begin()
+    begin().map(Some)
 }
 
 /// Suite files are written into the work directory.

@@ -45,6 +45,7 @@ fn a_file_has_the_paths_of_the_overlay_and_of_its_layer() {
         mount_point: at(mount_point),
         root: root.into(),
         layers: vec![at("upper"), at("lower")],
+        has_relative_layers: false,
     };
     let all = [overlay("merged", "/"), overlay("bound", "/d")];
     let others = |path: &str| {
@@ -57,4 +58,17 @@ fn a_file_has_the_paths_of_the_overlay_and_of_its_layer() {
     assert_eq!(others("merged/d/f"), [at("bound/f"), at("upper/d/f")]);
     assert_eq!(others("upper/d/f"), [at("bound/f"), at("merged/d/f")]);
     assert_eq!(other_paths(&all, &at("none")), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_relative_layer_is_looked_for_above_the_mount_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("engine/l/A")).unwrap();
+    let found = overlays(&format!(
+        "36 25 0:35 / {}/engine/id/merged rw - overlay overlay rw,lowerdir=l/A:l/B\n",
+        root.display()
+    ));
+    assert_eq!(found[0].layers, [root.join("engine/l/A")]);
+    assert!(found[0].has_relative_layers);
 }
