@@ -4,6 +4,7 @@ use assay_integrity::data::{DataPattern, RepeatedData};
 
 use super::PlanError;
 use super::checks::{invalid, out_of_range};
+use crate::access::fio::{FioAccess, FioPart};
 use crate::options::JobOptions;
 
 pub(super) fn data(options: &JobOptions) -> Result<DataPattern, PlanError> {
@@ -44,4 +45,28 @@ fn repeated_blocks(options: &JobOptions) -> Result<u32, PlanError> {
         }
         blocks => Ok(blocks.unwrap_or(0)),
     }
+}
+
+/// `distance` is that of the first bytes of two threads.
+pub(super) fn check_verified(
+    access: &FioAccess,
+    distance: u64,
+    first: FioPart,
+) -> Result<(), PlanError> {
+    if !access.verifies {
+        return Ok(());
+    }
+    if access.unaligned {
+        return Err(invalid(
+            "bs_unaligned with verify: blocks that are verified are whole sectors; use bssplit, or \
+             bsrange without bs_unaligned",
+        ));
+    }
+    if access.writes && distance > 0 && distance < first.area_bytes {
+        return Err(invalid(
+            "--verify needs threads that do not overwrite one another: make --offset_increment at \
+             least --size",
+        ));
+    }
+    Ok(())
 }

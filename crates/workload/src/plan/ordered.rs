@@ -8,6 +8,7 @@ use assay_units::SECTOR_BYTES;
 
 use super::accesses::{block_sizes, direction};
 use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
+use super::data::check_verified;
 use super::files::{file_sizes, several_files, whole_area};
 use super::fio_zones::{check_access, without_zones, zone_job};
 use super::zones::{in_bytes, is_conventional, refused, write_zones};
@@ -509,12 +510,6 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     let options = &in_bytes(options, target)?;
     let mut access = access(options, &order, target)?;
     check_access(&access, options, target)?;
-    if access.unaligned && access.verifies {
-        return Err(invalid(
-            "bs_unaligned with verify: blocks that are verified are whole sectors; use bssplit, or \
-             bsrange without bs_unaligned",
-        ));
-    }
     let pass_bytes = several_files(options, &order, target, &mut access)?;
     let area = match pass_bytes {
         None => area(options, &order, target, &access)?,
@@ -553,12 +548,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
         think.by_issue = order.text("thinktime_blocks_type") == Some("issue");
     }
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
-    if access.verifies && access.writes && distance > 0 && distance < first.area_bytes {
-        return Err(invalid(
-            "--verify needs threads that do not overwrite one another: make --offset_increment at \
-             least --size",
-        ));
-    }
+    check_verified(&access, distance, first)?;
     let limit = match access.io_bytes {
         0 => pass_bytes.unwrap_or(most_of_pass(&area, numjobs, first)),
         bytes => bytes,

@@ -62,13 +62,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     let drives = selection::selected(&plan, &inventory.drives, only.as_ref());
     let drives = order(drives, |drive| drive, &arguments.plan, &host);
     let work = work_folder(arguments)?;
-    let defaults = Limits::default();
-    let limits = Limits {
-        io_error_attempts: plan.run.attempts,
-        pause: poll.unwrap_or(defaults.pause),
-        poll: poll.unwrap_or(defaults.poll),
-        ..defaults
-    };
+    let limits = limits(&plan, poll);
     // Held until the end of this function.
     let _alone = match alone(&work, &host, only.as_ref(), limits, &inbox.1, output)? {
         Alone::Yes(lock) => lock,
@@ -108,6 +102,16 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
     drop(exporter);
     output.show(|| text(&report), || document(&arguments.plan, &report))?;
     ended(report.status, arguments)
+}
+
+fn limits(plan: &Plan, poll: Option<Duration>) -> Limits {
+    let defaults = Limits::default();
+    Limits {
+        io_error_attempts: plan.run.attempts,
+        pause: poll.unwrap_or(defaults.pause),
+        poll: poll.unwrap_or(defaults.poll),
+        ..defaults
+    }
 }
 
 fn exporter(
