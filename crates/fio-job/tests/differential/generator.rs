@@ -519,7 +519,7 @@ impl Draw {
                 "buffer_pattern=0xdeadbeef",
                 "buffer_compress_percentage=30",
                 "dedupe_percentage=60\ndedupe_mode=repeat",
-                "dedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=9",
+                "dedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=40",
                 "do_verify=0",
             ];
             let option = plain[self.latest.below(plain.len() as u64) as usize];

@@ -174,6 +174,8 @@ impl FioAddresses {
             return false;
         }
         let left = self.limit_bytes().saturating_sub(done);
-        left >= access.most_bytes().max(1) && (access.io_bytes > 0 || !self.passes.area_is_done)
+        // A read-back makes fio forget that the files are at their ends (`clear_io_state`).
+        let has_place = !self.passes.area_is_done || access.reads_back;
+        left >= access.most_bytes().max(1) && (access.io_bytes > 0 || has_place)
     }
 }
