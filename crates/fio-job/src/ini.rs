@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
             file: path.display().to_string().into(),
             line: 0,
         };
-        self.file(path, &whole, 0)?;
+        self.file(&[path], &whole, 0)?;
         self.end_section();
         Ok(whole)
     }
@@ -206,18 +206,24 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn file(&mut self, path: &Path, from: &Place, depth: usize) -> Result<(), JobFileError> {
+    /// The first of these files that can be read.
+    fn file(&mut self, paths: &[&Path], from: &Place, depth: usize) -> Result<(), JobFileError> {
         if depth > MAX_INCLUDE_DEPTH {
             let message = format!("include: more than {MAX_INCLUDE_DEPTH} files within each other");
             return Err(self.error(from, message));
         }
-        let bytes = (self.read)(path).map_err(|error| {
+        let mut failed = None;
+        let mut found = paths.iter().filter_map(|path| match (self.read)(path) {
+            Ok(bytes) => Some((*path, bytes)),
+            Err(error) => {
+                failed = Some(format!("cannot read {}: {error}", path.display()));
+                None
+            }
+        });
+        let Some((path, bytes)) = found.next() else {
             let what = if depth > 0 { "include: " } else { "" };
-            self.error(
-                from,
-                format!("{what}cannot read {}: {error}", path.display()),
-            )
-        })?;
+            return Err(self.error(from, format!("{what}{}", failed.unwrap_or_default())));
+        };
         let file: Arc<str> = path.display().to_string().into();
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             let place = Place {
@@ -291,11 +297,7 @@ impl<'a> Parser<'a> {
         let name = substitute(name.trim(), self.with);
         let name = name.map_err(|message| self.error(place, message))?;
         let beside = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let included = match (self.read)(Path::new(&name)) {
-            Ok(_) => PathBuf::from(name),
-            Err(_) => beside.join(name),
-        };
-        self.file(&included, place, depth + 1)
+        self.file(&[Path::new(&name), &beside.join(&name)], place, depth + 1)
     }
 
     fn end_section(&mut self) {

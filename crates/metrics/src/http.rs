@@ -16,7 +16,7 @@ const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-/// Time for a request, and without progress of its answer.
+/// A client has this time to send its request, and then to take each part of its answer.
 const CLIENT_TIMEOUT: Nanos = Nanos::from_secs(5);
 pub const MAX_CLIENTS: usize = 64;
 const MAX_REQUEST_BYTES: usize = 8 << 10;

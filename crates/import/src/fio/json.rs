@@ -274,7 +274,8 @@ struct Described {
     is_group: bool,
 }
 
-/// A job with a thread that was read; those of further ones are not, where they cannot be merged.
+/// A job whose first thread was read. Percentiles of further threads are read only of directions of
+/// which the first has none: they cannot be merged.
 struct Known {
     place: usize,
     workload: WorkloadRecord,
