@@ -2,6 +2,10 @@
 //! because reports get published. Only [`wall_clock`] and [`unix_seconds`] read the date; spans are
 //! never timed with them.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use serde::{Deserialize, Serialize};
 
 use crate::identity::SystemRoot;
@@ -129,7 +133,22 @@ pub fn wall_clock_ms() -> String {
     reason = "the one place that reads the wall clock; everything else times with the target's"
 )]
 fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
+    let read = jiff::Timestamp::now();
+    DATE_SHIFT_S.with_borrow(|shift| {
+        let shift_s = shift.as_ref().map_or(0, |s| s.load(Ordering::Relaxed));
+        let shifted = read.saturating_add(jiff::SignedDuration::from_secs(shift_s));
+        shifted.unwrap_or(read)
+    })
+}
+
+thread_local! {
+    static DATE_SHIFT_S: RefCell<Option<Arc<AtomicI64>>> = const { RefCell::new(None) };
+}
+
+/// Lets the date that this thread reads differ by so many seconds, for simulations of a host whose
+/// date is set while the program runs.
+pub fn shift_date(by_s: Option<Arc<AtomicI64>>) {
+    DATE_SHIFT_S.set(by_s);
 }
 
 /// A date in RFC 3339 as whole seconds since 1970, UTC, without the fraction; 0 before 1970.
@@ -154,12 +173,8 @@ pub fn page_bytes() -> u64 {
 }
 
 /// Seconds since 1970, UTC, for formats that have no room for text; 0 before 1970.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "as wall_clock: for what is written into a header, never for a span"
-)]
 pub fn unix_seconds() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
+    u64::try_from(now().as_second()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ mod written;
 
 use cell::{CellOutcome, Finished};
 use drives::Drives;
+pub use io_log::check_io_logs;
 use journal::CriticalWarnings;
 use lost_drives::LostDrives;
 use preconditions::Preconditions;

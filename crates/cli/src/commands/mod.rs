@@ -50,7 +50,7 @@ use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_execute::drive_state_cache::DriveStateCache;
 use assay_execute::live::Live;
 use assay_execute::manifest::manifest;
-use assay_execute::run::{Resume, RunSummary, Runner};
+use assay_execute::run::{Resume, RunSummary, Runner, check_io_logs};
 use assay_io::Nanos;
 use assay_io::clock::Clock;
 use assay_metrics::{Prepared, RunIdentity};
@@ -320,7 +320,15 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     Ok(run)
 }
 
-/// Shows a progress bar; returns the run as recorded.
+pub struct Executed {
+    /// As recorded.
+    pub run: Run,
+    pub summary: RunSummary,
+    /// Whether Open Compute's output is whole.
+    pub ocp: std::io::Result<()>,
+}
+
+/// Shows a progress bar.
 pub fn execute(
     plan: &RunPlan,
     drives: &mut [DriveSession],
@@ -328,7 +336,7 @@ pub fn execute(
     resume: &Resume,
     watch: Watch,
     output: Output,
-) -> anyhow::Result<(Run, RunSummary)> {
+) -> anyhow::Result<Executed> {
     let simulated = drives.iter().all(|drive| drive.info().simulated);
     let audit = assay_workload::audit::audit(simulated)?;
     let folder = writer.path.clone();
@@ -371,12 +379,14 @@ pub fn execute(
     .run(resume);
     drop(view);
     drop(metrics);
-    if let Some(ocp) = ocp {
-        ocp.finish(&folder, output);
-    }
+    let ocp = ocp.map_or(Ok(()), |ocp| ocp.finish(&folder));
     progress.bar.finish_and_clear();
     let summary = summary?;
-    Ok((Run::open(&folder)?, summary))
+    Ok(Executed {
+        run: Run::open(&folder)?,
+        summary,
+        ocp,
+    })
 }
 
 /// Without a destination the run folder is temporary, and is removed. Returns the run as recorded.
@@ -398,12 +408,14 @@ pub fn run_plan(
         )?;
     let destination =
         destination.unwrap_or_else(|| Destination::Under(temporary.path().to_owned()));
+    check_io_logs(plan)?;
     let manifest = manifest(plan, drives, tool(), command_line());
     let writer = RunWriter::create(&destination, &manifest)?;
     let resume = Resume::default();
-    let (run, summary) = execute(plan, drives, writer, &resume, watch, output)?;
-    show(&run, &summary)?;
-    Ok(summary)
+    let executed = execute(plan, drives, writer, &resume, watch, output)?;
+    show(&executed.run, &executed.summary)?;
+    executed.ocp?;
+    Ok(executed.summary)
 }
 
 /// No workload of the run completed an I/O.

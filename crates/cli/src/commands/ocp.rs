@@ -1,6 +1,6 @@
 //! Open Compute's output of a run: `assay run --ocp FILE`.
 
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +10,8 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_export::ExportError;
 use assay_export::ocp::{Follower, HEAD, RuleFigures};
-use assay_output::{create_new, open_to_rewrite};
-use assay_store::replace::check_replaceable;
-
-use crate::terminal::Output;
+use assay_output::open_to_rewrite;
+use assay_store::replace::check_output;
 
 const PERIOD: Duration = Duration::from_millis(100);
 
@@ -26,13 +24,7 @@ pub struct OcpOutput {
 impl OcpOutput {
     /// Called before anything is measured.
     pub fn check(file: &Path) -> anyhow::Result<()> {
-        check_replaceable(file, HEAD)?;
-        if !file.exists() {
-            // An error here, not after hours.
-            let made = create_new(file).and_then(|_| std::fs::remove_file(file));
-            made.with_context(|| format!("cannot write {}", file.display()))?;
-        }
-        Ok(())
+        Ok(check_output(file, HEAD)?)
     }
 
     pub fn start(file: &Path, folder: &Path) -> anyhow::Result<OcpOutput> {
@@ -62,20 +54,20 @@ impl OcpOutput {
         })
     }
 
-    /// Writes the rest. An error does not end the command: the run folder has everything.
-    pub fn finish(self, folder: &Path, output: Output) {
+    /// Writes the rest. The run folder has everything that an incomplete output lacks.
+    pub fn finish(self, folder: &Path) -> io::Result<()> {
         self.close.store(true, Ordering::SeqCst);
         self.thread.thread().unpark();
         let why = match self.thread.join() {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error.to_string(),
+            Ok(Ok(())) => return Ok(()),
+            // Without the advice for a command that only exports.
+            Ok(Err(error)) => anyhow::Error::from(error).root_cause().to_string(),
             Err(_) => "its thread panicked".to_owned(),
         };
-        output.note(&format!(
-            "{} is incomplete: {why}; write it again with: assay export {} --format ocp -o {}",
-            self.file.display(),
-            folder.display(),
-            self.file.display()
-        ));
+        let [file, folder] = [self.file.as_path(), folder].map(Path::display);
+        Err(io::Error::other(format!(
+            "{file} is incomplete: {why}; the run folder has everything: write the file again with \
+             assay export {folder} --format ocp -o {file}"
+        )))
     }
 }

@@ -7,7 +7,7 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_execute::ExecuteError;
 use assay_execute::live::NotBegun;
 use assay_execute::manifest::{drive, manifest};
-use assay_execute::run::{Resume, RunSummary};
+use assay_execute::run::{Resume, RunSummary, check_io_logs};
 use assay_fio_job::CommandLine;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
@@ -20,6 +20,7 @@ use assay_suite::schema::Suite;
 use assay_workload::plan::DEFAULT_SEED;
 
 use crate::args::RunArguments;
+use crate::commands::Executed;
 use crate::commands::fio::FioRequest;
 use crate::commands::ocp::OcpOutput;
 use crate::commands::report::PAGE_HEAD;
@@ -100,6 +101,7 @@ fn execute(
     if will_write && let Some(note) = super::prepare::endurance_to_be_spent(&plan, &drives) {
         output.note(&note);
     }
+    check_io_logs(&plan)?;
     let mut watch = super::Watch::new(&arguments.live)?;
     watch.until = arguments.until.clone();
     watch.ocp = arguments.ocp.clone();
@@ -119,7 +121,8 @@ fn execute(
             )
         }
     };
-    let (run, summary) = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
+    let executed = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
+    let Executed { run, summary, ocp } = executed;
     // The result is shown first, whatever becomes of the page.
     let page = arguments.report.as_deref();
     let written = super::report::write_page_of(&run, page);
@@ -138,6 +141,7 @@ fn execute(
     };
     output.show(text, || json::suite(&run))?;
     written?;
+    ocp?;
     let failed = arguments.gate && super::measured_nothing(&run);
     Ok(super::outcome_of(&summary).unless(failed))
 }

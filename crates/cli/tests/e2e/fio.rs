@@ -389,9 +389,13 @@ fn a_log_of_ios_is_fios() {
     let refused = fixture.run(&format!(
         "job {SIM} --rw read --number_ios 5 --write_iolog notes"
     ));
-    assert_eq!(refused.status, 1, "{refused}");
-    assert!(refused.stdout.contains("no log of I/Os"), "{refused}");
+    refused.refuses(2, &["notes exists and is no earlier output"]);
     assert_eq!(fixture.text("notes"), "mine");
+    let nowhere = fixture.run(&format!(
+        "job {SIM} --rw read --number_ios 5 --write_iolog none/log --out run"
+    ));
+    nowhere.refuses(4, &["none/log"]);
+    assert!(!fixture.path("run").exists());
 }
 
 /// In order of time, of all threads.

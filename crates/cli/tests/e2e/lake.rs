@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::fixture::{Fixture, wait_until};
+use crate::power_fail_fs::PowerFailFs;
 
 const RUN: &str = "run quick sim:samsung-951 --scale 0.01";
 
@@ -104,6 +105,26 @@ fn the_lines_of_a_run_are_those_of_its_folder() {
         lines[1].pointer("/testRunArtifact/testRunStart/dutInfo/hardwareInfos/0/serialNumber");
     let runs = fixture.json("export rules --format json -o -");
     assert_eq!(serial, runs.pointer("/manifest/drives/0/serial"));
+}
+
+/// The run folder is whole, and the message says how the output is written again.
+#[test]
+fn an_output_that_cannot_be_finished_is_an_error() {
+    let Some(files) = PowerFailFs::mount(&[], u64::MAX) else {
+        return;
+    };
+    // ENOSPC, after the check before the run.
+    files.refuse(Some((8, 28)));
+    let fixture = Fixture::on_disk();
+    let live = files.path("live.jsonl");
+    let ended = fixture
+        .run(&format!("{RUN} --ocp {live} --out run"))
+        .expect(4);
+    let why = "live.jsonl is incomplete: No space left";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
+    files.refuse(None);
+    let lines = fixture.ok("export run --format ocp -o -").stdout;
+    assert!(lines.contains("testRunEnd"), "{lines}");
 }
 
 /// Lines appear while the run goes on; a kill leaves a beginning of what a resumed run writes.

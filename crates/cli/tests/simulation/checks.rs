@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use assay_device::host;
 use assay_execute::ExecuteError;
 use assay_execute::run::RunSummary;
 use assay_io::clock::Clock;
@@ -17,7 +18,7 @@ use assay_units::{Classified, ErrorClass, Nanos};
 use tempfile::TempDir;
 
 use crate::power_fail_fs::PowerFailFs;
-use crate::schedule::{FileFault, STOP_MS, Schedule};
+use crate::schedule::{FileFault, MOST_DRIVES, STOP_MS, Schedule, drives};
 use crate::tool::{self, Recorder};
 
 /// Results of finished cells, as often as the journal has them.
@@ -54,13 +55,14 @@ impl Counts {
 /// The same without faults, to compare with.
 pub struct Simulation {
     _folder: TempDir,
-    profile: String,
+    profiles: [String; MOST_DRIVES],
     changes: u64,
-    finished: Finished,
+    /// Of a run on one drive, and on two.
+    finished: [Finished; MOST_DRIVES],
 }
 
 /// A drive of half a gigabyte: others take longer to open.
-fn small_profile(folder: &Path) -> String {
+fn small_profile(folder: &Path, name: &str) -> String {
     let mut text = include_str!("../../../../profiles/samsung-951.toml").to_owned();
     for (key, value) in [
         (
@@ -76,7 +78,7 @@ fn small_profile(folder: &Path) -> String {
         assert!(text.contains(key), "{key}");
         text = text.replace(key, &format!("{name} {value}"));
     }
-    let path = folder.join("small.toml");
+    let path = folder.join(name).with_extension("toml");
     std::fs::write(&path, text).unwrap();
     path.display().to_string()
 }
@@ -104,28 +106,38 @@ impl Simulation {
     /// `None`, with a message, where no file system can be mounted.
     pub fn new() -> Option<Simulation> {
         let own = TempDir::new().unwrap();
-        let profile = small_profile(own.path());
-        let files = PowerFailFs::mount(&[], u64::MAX)?;
-        let drive = format!("sim:{profile}");
-        let stop = AtomicBool::new(false);
-        let summary = tool::run(&folder(&files), &drive, &stop).unwrap();
-        assert_eq!(
-            (summary.outcome, summary.io_errors, summary.bad_blocks),
-            (RunEnd::Complete, 0, 0)
-        );
-        let mut recorder = Recorder::new(&drive, 0);
-        let recorded = recorder.record(None).unwrap();
-        assert!(recorded.status.has(StatusBits::FINISHED), "{recorded:?}");
-        let replayed = recorder.replay(&folder(&files).join("stream")).unwrap();
-        assert!(replayed.is_right() && replayed.status.bytes == recorder.stream.len() as u64);
-        let finished = finished(&files);
-        assert_eq!(finished.len(), 3);
+        let profiles = ["small", "second"].map(|name| small_profile(own.path(), name));
+        let mut changes = 0;
+        let mut finished_runs = [Finished::new(), Finished::new()];
+        for (at, finished_run) in finished_runs.iter_mut().enumerate() {
+            let files = PowerFailFs::mount(&[], u64::MAX)?;
+            let drives = drives(&profiles, &vec![Vec::new(); at + 1]);
+            let stop = AtomicBool::new(false);
+            let summary = tool::run(&folder(&files), &drives, &stop).unwrap();
+            assert_eq!(
+                (summary.outcome, summary.io_errors, summary.bad_blocks),
+                (RunEnd::Complete, 0, 0)
+            );
+            let mut recorder = Recorder::new(&drives, 0);
+            let recorded = recorder.record(None).unwrap();
+            assert!(recorded.status.has(StatusBits::FINISHED), "{recorded:?}");
+            let replayed = recorder.replay(&folder(&files).join("stream")).unwrap();
+            assert!(replayed.is_right() && replayed.status.bytes == recorder.stream.len() as u64);
+            *finished_run = finished(&files);
+            assert_eq!(finished_run.len(), 3 * (at + 1));
+            changes = files.changes();
+        }
         Some(Simulation {
-            changes: files.changes(),
-            finished,
-            profile,
+            changes,
+            finished: finished_runs,
+            profiles,
             _folder: own,
         })
+    }
+
+    /// What a run on as many drives measures without faults.
+    fn finished(&self, schedule: &Schedule) -> &Finished {
+        &self.finished[schedule.run_faults.len() - 1]
     }
 
     pub fn schedule(&self, seed: u64) -> Schedule {
@@ -135,13 +147,15 @@ impl Simulation {
     pub fn simulate(&self, schedule: &Schedule) -> Counts {
         let mut counts = Counts::default();
         let stop = Arc::new(AtomicBool::new(false));
-        let files = with_faults(schedule, &stop);
-        let drive = schedule.drive(&self.profile, &schedule.run_faults);
-        let ran = tool::run(&folder(&files), &drive, &stop);
+        let date_shift_s = Arc::new(AtomicI64::new(0));
+        let files = with_faults(schedule, &stop, &date_shift_s);
+        host::shift_date(Some(date_shift_s));
+        let run_drives = drives(&self.profiles, &schedule.run_faults);
+        let ran = tool::run(&folder(&files), &run_drives, &stop);
         let finished_run = finished(&files);
         self.check_first(schedule, &ran, &stop, &finished_run, &mut counts);
-        let drive = schedule.drive(&self.profile, &schedule.stream_faults);
-        let mut recorder = Recorder::new(&drive, schedule.seed);
+        let stream_drives = drives(&self.profiles, &schedule.stream_faults);
+        let mut recorder = Recorder::new(&stream_drives, schedule.seed);
         let recorded = recorder.record(schedule.stop_recording_at);
         let kept_drive = check_recording(schedule, &recorded);
         let first = replay(&mut recorder, &files, "stream", schedule);
@@ -181,7 +195,10 @@ impl Simulation {
         let failures = summary.failed_cells as u64 + summary.io_errors + summary.bad_blocks;
         let failed = failures > 0 || !summary.lost_drives.is_empty();
         counts.drive_failed += u64::from(failed);
-        assert!(!failed || !schedule.run_faults.is_empty(), "{summary:?}");
+        assert!(
+            !failed || !schedule.run_faults.concat().is_empty(),
+            "{summary:?}"
+        );
         if summary.outcome == RunEnd::Interrupted {
             counts.interrupted += 1;
             let is_asked = stop.load(Ordering::SeqCst);
@@ -190,16 +207,17 @@ impl Simulation {
         }
         assert_eq!(
             finished.len() + summary.failed_cells,
-            self.finished.len(),
+            self.finished(schedule).len(),
             "{summary:?}"
         );
-        if schedule.run_faults.is_empty() {
+        if schedule.run_faults.concat().is_empty() {
             assert_eq!(
-                *finished, self.finished,
+                finished,
+                self.finished(schedule),
                 "other figures than without faults"
             );
-        } else if let [fault] = &schedule.run_faults[..] {
-            check_reported(fault, failed, finished != &self.finished);
+        } else if let [fault] = &schedule.run_faults.concat()[..] {
+            check_reported(fault, failed, finished != self.finished(schedule));
         }
     }
 
@@ -223,13 +241,14 @@ impl Simulation {
             "{missing} finished cells are lost"
         );
         let has_manifest = files.contents("run/manifest.json").is_some();
-        let drive = format!("sim:{}", self.profile);
-        let again = tool::run(&folder(files), &drive, &AtomicBool::new(false));
+        let faultless = vec![Vec::new(); schedule.run_faults.len()];
+        let run_drives = drives(&self.profiles, &faultless);
+        let again = tool::run(&folder(files), &run_drives, &AtomicBool::new(false));
         match again {
             Ok(summary) => {
                 assert_eq!(summary.outcome, RunEnd::Complete, "{summary:?}");
                 let failures = summary.io_errors + summary.bad_blocks;
-                let explained = !schedule.run_faults.is_empty();
+                let explained = !schedule.run_faults.concat().is_empty();
                 assert!(
                     explained || failures + summary.failed_cells as u64 == 0,
                     "{summary:?}"
@@ -254,7 +273,7 @@ impl Simulation {
             let Some(results) = now.get(id) else {
                 let failed = matches!(cell.state, CellState::Failed(_));
                 assert!(
-                    failed && !schedule.run_faults.is_empty(),
+                    failed && !schedule.run_faults.concat().is_empty(),
                     "{id}: {:?}",
                     cell.state
                 );
@@ -265,13 +284,17 @@ impl Simulation {
                 (1, &CellState::Finished),
                 "{id}"
             );
-            let expected = survived.get(id).unwrap_or(&self.finished[id]);
+            let expected = survived.get(id).unwrap_or(&self.finished(schedule)[id]);
             assert_eq!(results, expected, "{id}: other figures");
         }
     }
 }
 
-fn with_faults(schedule: &Schedule, stop: &Arc<AtomicBool>) -> PowerFailFs {
+fn with_faults(
+    schedule: &Schedule,
+    stop: &Arc<AtomicBool>,
+    date_shift_s: &Arc<AtomicI64>,
+) -> PowerFailFs {
     let at = schedule.at;
     let ends = matches!(schedule.file, FileFault::PowerLoss | FileFault::Killed);
     let files = PowerFailFs::mount(&[], if ends { at } else { u64::MAX }).unwrap();
@@ -283,9 +306,14 @@ fn with_faults(schedule: &Schedule, stop: &Arc<AtomicBool>) -> PowerFailFs {
             FileFault::Nothing | FileFault::PowerLoss | FileFault::Killed => {}
         }
         let (stop, schedule) = (Arc::clone(stop), schedule.clone());
+        let date_shift_s = Arc::clone(date_shift_s);
         state.at_change = Some(Arc::new(move |number| {
             if schedule.stop_run_at == Some(number) {
                 stop.store(true, Ordering::SeqCst);
+            }
+            let jumps = schedule.date_jumps.iter();
+            for (_, by_s) in jumps.filter(|(at, _)| *at == number) {
+                date_shift_s.fetch_add(*by_s, Ordering::Relaxed);
             }
             if schedule.stopped_at == Some(number) {
                 let clock = Clock::monotonic();
@@ -341,7 +369,7 @@ fn check_recording(
     schedule: &Schedule,
     recorded: &Result<assay_stream::status::StreamStatus, assay_stream::status::StreamError>,
 ) -> bool {
-    let faults = &schedule.stream_faults;
+    let faults = schedule.stream_faults.concat();
     match recorded {
         Ok(status) => {
             let failed = status.failure.is_some() || status.status.has(StatusBits::DEVICE_ERROR);
@@ -390,7 +418,10 @@ fn replay(
         Err((class, message)) => {
             let by_files = name == "stream"
                 && !matches!(schedule.file, FileFault::Nothing | FileFault::ShortWrite);
-            assert!(by_files || !schedule.stream_faults.is_empty(), "{message}");
+            assert!(
+                by_files || !schedule.stream_faults.concat().is_empty(),
+                "{message}"
+            );
             let documented = [ErrorClass::Io, ErrorClass::DriveFailed, ErrorClass::Usage];
             assert!(documented.contains(&class), "{class:?}: {message}");
             Replayed {
@@ -409,7 +440,7 @@ fn check_streams(
     replayed: [Replayed; 2],
     counts: &mut Counts,
 ) {
-    let faultless = schedule.stream_faults.is_empty();
+    let faultless = schedule.stream_faults.concat().is_empty();
     for (at, replayed) in replayed.iter().enumerate() {
         let name = ["first replay", "second replay"][at];
         let (bytes, stream) = (&replayed.bytes, &recorder.stream);
@@ -436,7 +467,7 @@ fn check_streams(
     // between two commands can cost it without an error; then the replay says so.
     let over = ["write-error", "latency-spike"];
     let is_over = |fault: &String| over.iter().any(|kind| fault.starts_with(kind));
-    let costs_nothing = schedule.stream_faults.iter().all(is_over);
+    let costs_nothing = schedule.stream_faults.iter().flatten().all(is_over);
     let nothing_durable = recorder.durable_bytes == 0 && !faultless;
     // What was written behind the last durable checkpoint may be missing, and is counted.
     let is_whole = second.bytes.len() as u64 >= recorder.durable_bytes;

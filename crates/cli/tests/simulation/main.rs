@@ -1,15 +1,16 @@
 //! A simulation of the tool as a whole, in this process: a run folder, a report and a replayed
 //! stream on a file system that fails, fills up, writes short or loses its power, on simulated
-//! drives with faults, with signals and stops, all at once, and each from one seed. Then the tool
-//! is started again without faults.
+//! drives with faults, with signals, stops and a date that jumps, all at once, and each from one
+//! seed. Then the tool is started again without faults.
 //!
 //! # Architecture
 //! [`schedule`] draws what goes wrong; [`tool`] does what the commands do; [`checks`] says what must
 //! hold. The file system is that of `e2e/power_loss.rs`, served by a thread of this process: a
 //! change is an event of the schedule, so that a seed repeats the same events.
+//! The journal of several drives is in the same order in each run, whatever their threads do.
 //!
 //! # Non-goals
-//! Several drives at once, whose threads would make the order of changes depend on the host.
+//! Real drives and the engine's system calls: `workload/tests/clockwork`, `e2e`.
 
 #![allow(
     clippy::unwrap_used,

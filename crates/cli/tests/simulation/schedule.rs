@@ -30,10 +30,15 @@ pub struct Schedule {
     pub stop_recording_at: Option<(u64, ControlBits)>,
     /// The process does not run for [`STOP_MS`] at this change.
     pub stopped_at: Option<u64>,
-    /// Faults of the run's drive, and of that with the recording.
-    pub run_faults: Vec<String>,
-    pub stream_faults: Vec<String>,
+    /// The date is set by so many seconds at this change.
+    pub date_jumps: Vec<(u64, i64)>,
+    /// Faults of each of the run's drives, one or two, and of those with the recording.
+    pub run_faults: Vec<Vec<String>>,
+    pub stream_faults: Vec<Vec<String>>,
 }
+
+/// Drives of a run or a recording.
+pub const MOST_DRIVES: usize = 2;
 
 /// Longer than what a `StopWatch` takes for a stop.
 pub const STOP_MS: u64 = 220;
@@ -64,6 +69,21 @@ impl Schedule {
             let controls = [ControlBits::STOP, ControlBits::ABORT];
             (rng.below(44), controls[rng.below(2) as usize])
         });
+        let mut run_faults = vec![drive_faults(&mut rng, RUN_COMMANDS)];
+        let mut stream_faults = vec![drive_faults(&mut rng, STREAM_COMMANDS)];
+        for (faults, commands) in [
+            (&mut run_faults, RUN_COMMANDS),
+            (&mut stream_faults, STREAM_COMMANDS),
+        ] {
+            if rng.below(4) == 0 {
+                faults.push(drive_faults(&mut rng, commands));
+            }
+        }
+        let date_jumps = (0..rng.below(4).saturating_sub(1)).map(|_| {
+            let by_s = 1 << rng.below(32);
+            let at = rng.below(changes);
+            (at, if rng.below(2) == 0 { by_s } else { -by_s })
+        });
         Schedule {
             seed,
             file,
@@ -71,16 +91,20 @@ impl Schedule {
             stop_run_at,
             stop_recording_at,
             stopped_at,
-            run_faults: drive_faults(&mut rng, RUN_COMMANDS),
-            stream_faults: drive_faults(&mut rng, STREAM_COMMANDS),
+            date_jumps: date_jumps.collect(),
+            run_faults,
+            stream_faults,
         }
     }
+}
 
-    /// Of a run that a fault of its drive may explain: what it reports is not what it would be.
-    pub fn drive(&self, profile: &str, faults: &[String]) -> String {
+/// The drives with these faults, in the notation of the command line.
+pub fn drives(profiles: &[String; MOST_DRIVES], faults: &[Vec<String>]) -> Vec<String> {
+    let drive = |(profile, faults): (&String, &Vec<String>)| {
         let faults = faults.iter().map(|fault| format!(",fault={fault}"));
         format!("sim:{profile}{}", faults.collect::<String>())
-    }
+    };
+    profiles.iter().zip(faults).map(drive).collect()
 }
 
 impl fmt::Display for Schedule {

@@ -62,25 +62,32 @@ impl RunListener for Quiet {
     fn event(&mut self, _: &RunPlan, _: &RunEvent<'_>) {}
 }
 
-fn session(drive: &str) -> Result<DriveSession, ExecuteError> {
-    let options = SessionOptions {
-        keep_data: true,
-        generator: Some(Arc::new(VerifyBlocks)),
-        ..SessionOptions::default()
+fn sessions(drives: &[String]) -> Result<Vec<DriveSession>, ExecuteError> {
+    let session = |drive: &String| {
+        let options = SessionOptions {
+            keep_data: true,
+            generator: Some(Arc::new(VerifyBlocks)),
+            ..SessionOptions::default()
+        };
+        let spec = DriveSpec::parse(drive).expect("drives of these tests are written correctly");
+        Ok(DriveSession::open(&spec, &options)?)
     };
-    let spec = DriveSpec::parse(drive).expect("drives of these tests are written correctly");
-    Ok(DriveSession::open(&spec, &options)?)
+    drives.iter().map(session).collect()
 }
 
 /// Begins the run in this folder, or resumes it; then its report.
-pub fn run(folder: &Path, drive: &str, stop: &AtomicBool) -> Result<RunSummary, ExecuteError> {
+pub fn run(
+    folder: &Path,
+    drives: &[String],
+    stop: &AtomicBool,
+) -> Result<RunSummary, ExecuteError> {
     let suite = Suite::parse("simulation", SUITE)?;
     let settings = RunSettings {
         set: vec![],
         scale: 1.0,
         seed: 1,
     };
-    let mut drives = [session(drive)?];
+    let mut drives = sessions(drives)?;
     let plan = expand(&suite, &settings, &drives)?;
     let path = folder.join("run");
     let (writer, resume) = if path.join("manifest.json").exists() {
@@ -114,9 +121,9 @@ pub fn run(folder: &Path, drive: &str, stop: &AtomicBool) -> Result<RunSummary, 
 const CHUNK_BYTES: u32 = 16 << 10;
 const CHUNKS: usize = 40;
 
-/// A drive with a recording.
+/// Drives with a recording.
 pub struct Recorder {
-    drive: [DriveSession; 1],
+    drives: Vec<DriveSession>,
     pub stream: Vec<u8>,
     /// Bytes that were reported durable.
     pub durable_bytes: u64,
@@ -150,11 +157,11 @@ impl StreamSource for Stopping<'_> {
 }
 
 impl Recorder {
-    pub fn new(drive: &str, seed: u64) -> Recorder {
+    pub fn new(drives: &[String], seed: u64) -> Recorder {
         let mut rng = Rng::new(seed);
         let words = (0..CHUNKS * CHUNK_BYTES as usize / 8 - 9).map(|_| rng.next_u64());
         Recorder {
-            drive: [session(drive).expect("a simulated drive opens")],
+            drives: sessions(drives).expect("a simulated drive opens"),
             stream: words.flat_map(u64::to_le_bytes).collect(),
             durable_bytes: 0,
         }
@@ -176,7 +183,8 @@ impl Recorder {
             last: Some(63 * u64::from(CHUNK_BYTES)),
             chunk_bytes: CHUNK_BYTES,
         };
-        StreamRange::new(&request, &[media(self.drive[0].info())]).expect("it fits the drive")
+        let media: Vec<_> = self.drives.iter().map(|d| media(d.info())).collect();
+        StreamRange::new(&request, &media).expect("it fits the drives")
     }
 
     pub fn record(
@@ -201,7 +209,7 @@ impl Recorder {
             stop_at,
         };
         let registers = Registers::default();
-        let mut host = SoftwareHost::new(&mut self.drive[..], Recorder::queues(true));
+        let mut host = SoftwareHost::new(&mut self.drives[..], Recorder::queues(true));
         let recorded = match host.streamer() {
             Ok(mut streamer) => streamer.record(&range, &mut source, &options, &registers),
             Err(error) => Err(error),
@@ -215,7 +223,7 @@ impl Recorder {
     pub fn replay(&mut self, file: &Path) -> Result<ReplayOutcome, (ErrorClass, String)> {
         let failed = |error: StreamError| (error.class(), error.to_string());
         let range = self.range();
-        let mut host = SoftwareHost::new(&mut self.drive[..], Recorder::queues(false));
+        let mut host = SoftwareHost::new(&mut self.drives[..], Recorder::queues(false));
         let mut recording = host.find_recording(&range).map_err(failed)?;
         let endpoint = Endpoint::File(file.to_owned());
         let opened = endpoint.open_sink();

@@ -1,12 +1,13 @@
 //! The log of a job's I/Os as fio's iolog of version 3 (fio's HOWTO.rst, "Trace file format v3").
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use assay_device::identity::{DriveInfo, JoinedPart};
 use assay_stats::{Interval, SubmittedIo};
-use assay_suite::expand::Cell;
+use assay_store::replace::{check_output, check_replaceable};
+use assay_suite::expand::{Cell, RunPlan};
 use assay_units::{Nanos, Op};
 
 use crate::ExecuteError;
@@ -16,6 +17,13 @@ const HEAD: &str = "fio version";
 
 /// How late a thread may hand over what it submitted.
 const HELD_BACK: Nanos = Nanos::from_secs(1);
+
+/// Before anything is measured: each log that the plan asks for can be written, or appended to.
+pub fn check_io_logs(plan: &RunPlan) -> Result<(), ExecuteError> {
+    let workloads = plan.cells.iter().flat_map(|cell| &cell.workloads);
+    let mut logs = workloads.filter_map(|workload| workload.io_log.as_deref());
+    Ok(logs.try_for_each(|path| check_output(path, HEAD))?)
+}
 
 pub(super) struct IoLog {
     path: PathBuf,
@@ -50,8 +58,10 @@ impl IoLog {
         for file in &mut files {
             file.name = file.name.replace(char::is_whitespace, "_");
         }
-        let begun = check(&path).and_then(|()| {
-            let mut file = BufWriter::new(assay_output::open_log(&path)?);
+        // Another may have made something else of it since the check before the run.
+        check_replaceable(&path, HEAD)?;
+        let begun = assay_output::open_log(&path).and_then(|file| {
+            let mut file = BufWriter::new(file);
             writeln!(file, "{HEAD} 3 iolog")?;
             for action in ["add", "open"] {
                 for JoinedPart { name, .. } in &files {
@@ -117,19 +127,6 @@ impl IoLog {
             path: self.path,
             source,
         })
-    }
-}
-
-/// What is there already must be a log too.
-fn check(path: &Path) -> io::Result<()> {
-    let mut head = Vec::new();
-    match assay_output::open_to_read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        file => file?.take(HEAD.len() as u64).read_to_end(&mut head)?,
-    };
-    match head.is_empty() || head == HEAD.as_bytes() {
-        true => Ok(()),
-        false => Err(io::Error::other("it exists, and is no log of I/Os")),
     }
 }
 
