@@ -139,6 +139,16 @@ fn source(
     }
     let endpoint = Endpoint::parse(&arguments.from).map_err(|e| UsageError(e.to_string()))?;
     let opened = endpoint.open_source()?;
+    for info in &streamed.infos {
+        if info.shares_data_with(&opened)? {
+            bail_usage!(
+                "--from {}: that is {} itself, which the recording would overwrite; name another \
+                 source or another drive",
+                arguments.from,
+                info.spec
+            );
+        }
+    }
     Ok(Box::new(ReadSource::new(endpoint.name(false), opened)?))
 }
 

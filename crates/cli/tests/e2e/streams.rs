@@ -1,6 +1,6 @@
 //! `assay record`, `replay` and `verify`: stream integrity, also for interrupted recorders.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 
@@ -173,8 +173,19 @@ fn invalid_input_is_refused_and_loses_no_data() {
     disk(&fixture, "disk", 4 * MIB);
     let before = fixture.read("disk");
     fixture.noise("stream", MIB);
+    fs::hard_link(fixture.path("disk"), fixture.path("other-name")).unwrap();
     for (words, status, stderr) in [
         ("record disk --from stream", 3, &["--destroy disk"][..]),
+        (
+            "record disk --destroy disk --from disk",
+            2,
+            &["--from disk: that is disk itself"],
+        ),
+        (
+            "record disk --destroy disk --from other-name",
+            2,
+            &["--from other-name: that is disk itself"],
+        ),
         (
             "record disk --destroy disk --from stream --first 1000",
             2,
