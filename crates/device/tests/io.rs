@@ -42,6 +42,7 @@ fn io(op: Op, slot: u32, block: u64) -> Io {
         len_bytes: BLOCK,
         offset_bytes: block * u64::from(BLOCK),
         fua: false,
+        priority: 0,
     }
 }
 

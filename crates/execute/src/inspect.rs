@@ -53,6 +53,7 @@ pub fn inspect(
             len_bytes: sample_bytes,
             offset_bytes,
             fua: false,
+            priority: 0,
         };
         let mut done = Vec::new();
         target

@@ -12,6 +12,7 @@ mod given;
 mod limits;
 mod logs;
 mod order;
+mod priorities;
 mod targets;
 mod trace;
 

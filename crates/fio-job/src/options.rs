@@ -272,13 +272,19 @@ options! {
     "steadystate_duration" | "ss_dur" => Converted("`--steadystate_duration`");
     "steadystate_ramp_time" | "ss_ramp" => Converted("`--steadystate_ramp_time`");
     "steadystate_check_interval" | "ss_interval" => Converted("`--interval`, with steadystate");
-    "prio" => Converted("`--ioprio`; the level, of the class best-effort without prioclass");
+    "prio" =>
+        Converted("`--ioprio`; the level, of the class best-effort without prioclass; it changes \
+            nothing on a simulated drive");
     "prioclass" => Converted("`--ioprio`: 1 rt, 2 be, 3 idle");
     "nice" => Unsupported(OFF, "nice starts assay with a priority");
-    "priohint" => Unsupported(OFF, "prioclass and prio, without a hint");
-    "cmdprio_percentage" | "cmdprio_class" | "cmdprio" | "cmdprio_bssplit" | "cmdprio_hint" =>
-        Unsupported(OFF, "a second section at the same time with prioclass and prio, and the rest \
-            of iodepth: each has latencies of its own");
+    "priohint" => Converted("`--ioprio`: the hint of newer fio, from Linux 6.5 on");
+    "cmdprio_percentage" =>
+        Converted("`--order`: as many I/Os, drawn as by fio, have a priority of their own, with \
+            ioengine=io_uring and libaio; it changes nothing on a simulated drive");
+    "cmdprio_bssplit" => Converted("`--order`: the same by sizes");
+    "cmdprio_class" => Converted("their class; rt without it, as in fio");
+    "cmdprio" => Converted("their level");
+    "cmdprio_hint" => Converted("their hint, as priohint");
     "exec_prerun" | "exec_postrun" => Unsupported(&[], "run the program before or after assay");
     "ioscheduler" =>
         Converted("checked against the drive: assay sets none, and says how to, if it has another");

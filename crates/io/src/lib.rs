@@ -72,6 +72,8 @@ pub struct Io {
     pub offset_bytes: u64,
     /// Of a write: Force Unit Access, it completes when the data is on non-volatile media.
     pub fua: bool,
+    /// Priority as the kernel packs it; 0: that of the thread. Only io_uring takes it.
+    pub priority: u16,
 }
 
 /// A completed I/O.

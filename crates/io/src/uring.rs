@@ -103,16 +103,20 @@ unsafe impl Encode for FileCalls {
         let entry = match (io.op, fixed) {
             (Op::Read, true) => opcode::ReadFixed::new(file, buffer, io.len_bytes, index)
                 .offset(offset_bytes)
+                .ioprio(io.priority)
                 .build(),
             (Op::Read, false) => opcode::Read::new(file, buffer, io.len_bytes)
                 .offset(offset_bytes)
+                .ioprio(io.priority)
                 .build(),
             (Op::Write, true) => opcode::WriteFixed::new(file, buffer, io.len_bytes, index)
                 .offset(offset_bytes)
+                .ioprio(io.priority)
                 .rw_flags(flags)
                 .build(),
             (Op::Write, false) => opcode::Write::new(file, buffer, io.len_bytes)
                 .offset(offset_bytes)
+                .ioprio(io.priority)
                 .rw_flags(flags)
                 .build(),
             (Op::Flush, _) => opcode::Fsync::new(file).flags(self.flush).build(),

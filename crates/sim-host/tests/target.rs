@@ -26,6 +26,7 @@ fn io(op: Op, slot: u32, offset_bytes: u64) -> Io {
         len_bytes: 4096,
         offset_bytes,
         fua: false,
+        priority: 0,
     }
 }
 

@@ -173,6 +173,7 @@ impl<'t> StreamQueue<'t> {
             len_bytes,
             offset_bytes,
             fua: false,
+            priority: 0,
         };
         if self.in_flight == 0 {
             self.stall.restart(self.target.now());

@@ -119,6 +119,7 @@ impl<T: Target> FaultyTarget<T> {
             len_bytes: bytes as u32,
             offset_bytes,
             fua: false,
+            priority: 0,
         }])?;
         let mut came = Vec::new();
         let mut waiting = true;

@@ -44,6 +44,7 @@ fn can_read_any<T: Target>(target: &mut T, offsets: &[u64], len_bytes: u32) -> b
             len_bytes,
             offset_bytes,
             fua: false,
+            priority: 0,
         };
         let until = target.now() + READ_TIMEOUT;
         let mut done = Vec::new();

@@ -176,7 +176,7 @@ fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError>
         let cpus: Vec<String> = cpus.map(|cpu: u32| cpu.to_string()).collect();
         options.cpus_allowed = Some(cpus.join(","));
     }
-    options.ioprio = priority(given)?;
+    options.ioprio = super::priorities::of_threads(given)?;
     nodes(given, options)?;
     options.cpus_allowed_policy = match given.text("cpus_allowed_policy") {
         None | Some(("shared", _)) => None,
@@ -187,24 +187,6 @@ fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError>
         }
     };
     Ok(())
-}
-
-/// `prioclass` and `prio`.
-fn priority(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
-    let (class, level) = (given.number("prioclass")?, given.number("prio")?);
-    if let Some(level) = level.filter(|&level| level > 7) {
-        return Err(given.wrong("prio", format!("prio={level}: from 0 to 7")));
-    }
-    let (class, level) = match (class, level) {
-        (None | Some(0), None | Some(0)) => return Ok(None),
-        (class, level) => (class.unwrap_or(0), level.unwrap_or(0)),
-    };
-    match class {
-        1 => Ok(Some(format!("rt:{level}"))),
-        0 | 2 => Ok(Some(format!("be:{level}"))),
-        3 => Ok(Some("idle".to_owned())),
-        _ => Err(given.wrong("prioclass", format!("prioclass={class}: 1, 2 or 3"))),
-    }
 }
 
 /// `numa_cpu_nodes` and `numa_mem_policy`.

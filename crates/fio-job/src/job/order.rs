@@ -70,6 +70,9 @@ pub(super) fn order(
     drive_zones(given, &mut text, note)?;
     seeds(given, &mut text, note)?;
     rates(given, options, &mut text, least_bytes)?;
+    if let Some(shares) = super::priorities::of_ios(given, note)? {
+        text.add("cmdprio_bssplit", shares);
+    }
     for (name, value) in turns {
         text.add(name, value);
     }

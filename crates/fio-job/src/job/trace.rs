@@ -75,6 +75,13 @@ pub(super) fn trace(
             ),
         ));
     }
+    for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
+        if given.text(name).is_some() {
+            let message =
+                format!("{name} with read_iolog is not supported; use prio and prioclass");
+            return Err(given.wrong(name, message));
+        }
+    }
     for name in REPLACED {
         options.clear(name);
     }

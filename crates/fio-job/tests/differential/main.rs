@@ -7,6 +7,7 @@
 
 mod contents;
 mod generator;
+mod priorities;
 mod recorded;
 mod totals;
 mod turns;

@@ -23,6 +23,7 @@ struct Recording<'a> {
     done: Vec<Completion>,
     stop: &'a AtomicBool,
     buffers: Vec<Vec<u8>>,
+    priorities: Vec<u16>,
     /// The content of the file, where it is of interest.
     content: &'a mut [u8],
 }
@@ -46,6 +47,7 @@ impl Target for Recording<'_> {
             };
             if self.ios.len() < MOST {
                 self.ios.push(place);
+                self.priorities.push(io.priority);
             } else {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -82,7 +84,10 @@ impl IntervalSink for NoSink {
     }
 }
 
-fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Ios, String> {
+/// What a job does, and the priorities of its I/Os.
+type Done = (Ios, Vec<u16>);
+
+fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Done, String> {
     let names = job.target.files();
     let part = |((name, &len_bytes), number): ((String, &u64), u64)| JoinedPart {
         name,
@@ -102,13 +107,14 @@ fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Ios, Stri
         kind: TargetKind::File,
     };
     let workload = Workload::plan(&job.options, &facts).map_err(|error| error.to_string())?;
-    let mut all = Ios::new();
+    let mut all = Done::default();
     for index in 0..workload.numjobs {
         let stop = AtomicBool::new(false);
         let mut target = Recording {
             ios: Ios::new(),
             done: Vec::new(),
             stop: &stop,
+            priorities: Vec::new(),
             buffers: vec![vec![0; 4 << 20]; workload.iodepth as usize],
             content: &mut *content,
         };
@@ -128,7 +134,8 @@ fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Ios, Stri
             &mut NoSink,
         )
         .unwrap();
-        all.append(&mut target.ios);
+        all.0.append(&mut target.ios);
+        all.1.append(&mut target.priorities);
     }
     Ok(all)
 }
@@ -145,8 +152,15 @@ pub fn of_text(text: &str, files: impl Iterator<Item = Vec<u64>>) -> Result<Vec<
     let jobs = jobs_of(text)?;
     let of_each = jobs.iter().zip(files);
     of_each
-        .map(|(job, lengths)| of_job(job, &lengths, &mut []))
+        .map(|(job, lengths)| Ok(of_job(job, &lengths, &mut [])?.0))
         .collect()
+}
+
+/// The priorities of the only section's I/Os, with their operations and lengths.
+pub fn priorities_of(text: &str, len_bytes: u64) -> Result<Vec<(char, u64, u16)>, String> {
+    let (ios, priorities) = of_job(&jobs_of(text)?[0], &[len_bytes], &mut [])?;
+    let each = ios.iter().zip(priorities);
+    Ok(each.map(|(io, priority)| (io.0, io.2, priority)).collect())
 }
 
 /// The content of a file of zeros after the only section of this text.

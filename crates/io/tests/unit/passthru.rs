@@ -39,6 +39,7 @@ fn zone_append_names_the_begin_of_the_zone() {
         len_bytes: 4096,
         offset_bytes: (6 << 20) + 8192,
         fua: false,
+        priority: 0,
     };
     let mut commands = NvmeCommands {
         append_zone_bytes: NonZeroU64::new(2 << 20),
@@ -64,6 +65,7 @@ fn the_controller_inserts_and_strips_protection_information() {
             len_bytes: 4096,
             offset_bytes: (1 << 41) + 4096,
             fua: false,
+            priority: 0,
         };
         let built = commands(protection).entry(&io, std::ptr::null_mut(), false);
         // SAFETY: an entry is 128 bytes of plain numbers.
@@ -91,6 +93,7 @@ fn writes_have_their_placement_identifiers_in_turn() {
         len_bytes: 4096,
         offset_bytes: 0,
         fua: false,
+        priority: 0,
     };
     let mut placed = commands(None);
     placed.placement = Some(PlacementIds::new(vec![3, 5], None));
@@ -114,6 +117,7 @@ fn ranges_of_abandoned_commands_are_never_freed() {
         len_bytes: 4096,
         offset_bytes: 1 << 20,
         fua: false,
+        priority: 0,
     };
     commands.entry(&discard, std::ptr::null_mut(), false);
     commands.abandon();

@@ -73,6 +73,7 @@ const READ: Io = Io {
     len_bytes: 8,
     offset_bytes: 0,
     fua: false,
+    priority: 0,
 };
 
 #[test]

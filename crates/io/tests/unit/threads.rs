@@ -24,6 +24,7 @@ fn io(op: Op, slot: u32, block: u64) -> Io {
         len_bytes: 4096,
         offset_bytes: block * 4096,
         fua: false,
+        priority: 0,
     }
 }
 
@@ -86,6 +87,7 @@ fn writes_reach_the_file_and_flushes_complete() {
     let mut out = Vec::new();
     let write = Io {
         fua: true,
+        priority: 0,
         ..io(Op::Write, 2, 5)
     };
     target.submit(&[write]).unwrap();

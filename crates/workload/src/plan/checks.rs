@@ -3,7 +3,6 @@ use std::num::NonZeroU64;
 
 use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
-use assay_io::priority::IoPriority;
 use assay_io::uring;
 use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
 
@@ -216,18 +215,6 @@ pub(super) fn cpus_split(options: &JobOptions) -> Result<Option<u32>, PlanError>
         Some(_) => Ok(Some(first)),
         None => Err(invalid(format!("--{OPTION} {text} needs --cpus_allowed"))),
     }
-}
-
-pub(super) fn io_priority(options: &JobOptions) -> Result<Option<IoPriority>, PlanError> {
-    let read = |text: &String| {
-        let wrong = |()| {
-            invalid(format!(
-                "--ioprio {text} is none of: rt:LEVEL, be:LEVEL, idle, with levels from 0 to 7"
-            ))
-        };
-        text.parse().map_err(wrong)
-    };
-    options.ioprio.as_ref().map(read).transpose()
 }
 
 pub(super) fn aligned(

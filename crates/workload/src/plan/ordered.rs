@@ -11,6 +11,7 @@ use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
 use super::data::check_verified;
 use super::files::{file_sizes, several_files, whole_area};
 use super::fio_zones::{check_access, without_zones, zone_job};
+use super::priorities::{check_engine, priorities};
 use super::zones::{in_bytes, is_conventional, refused, write_zones};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{
@@ -31,7 +32,8 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
                            rate, invalidate, ioengine, zonemode, zonecapacity, \
                            max_open_zones, job_max_open_zones, ignore_zone_limits, \
                            read_beyond_wp, zone_reset_threshold, zone_reset_frequency, \
-                           file_service_type, openfiles, thinktime_blocks_type, do_verify";
+                           file_service_type, openfiles, thinktime_blocks_type, do_verify, \
+                           cmdprio_bssplit";
 
 /// `fio`, then `NAME=VALUE` after semicolons.
 pub(super) struct Order<'a>(BTreeMap<&'a str, &'a str>);
@@ -74,7 +76,7 @@ impl<'a> Order<'a> {
     }
 
     /// Of reads, writes and trims, separated by commas.
-    fn each<T: Clone>(
+    pub(super) fn each<T: Clone>(
         &self,
         name: &str,
         read: impl Fn(&'a str) -> Option<T>,
@@ -373,6 +375,7 @@ fn access(
         drops_cache: options.direct == Some(false) && order.flag("invalidate", true)?,
         repeats: order.flag("randrepeat", true)? && seeds.seed.is_none(),
         seeds,
+        priorities: priorities(order, word, mixes)?,
         file: order.text("filename").unwrap_or_default().to_owned(),
         files: FioFiles::default(),
     })
@@ -549,6 +552,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     }
     let distance = part(numjobs - 1)?.offset_bytes - first.offset_bytes;
     check_verified(&access, distance, first)?;
+    check_engine(&access, &workload)?;
     let limit = match access.io_bytes {
         0 => pass_bytes.unwrap_or(most_of_pass(&area, numjobs, first)),
         bytes => bytes,

@@ -88,6 +88,15 @@ impl Addresses {
         }
     }
 
+    /// Of the I/O that is submitted next; 0: that of the thread.
+    #[inline]
+    pub(super) fn priority(&mut self, op: Op, len_bytes: u32) -> u16 {
+        match self {
+            Addresses::Own(_) => 0,
+            Addresses::Fio(fio) => fio.priority(op, len_bytes),
+        }
+    }
+
     #[inline]
     pub(super) fn completed(&mut self, io: &Pending) {
         if let Addresses::Fio(fio) = self

@@ -51,6 +51,7 @@ impl Worker {
             len_bytes: pending.len_bytes,
             offset_bytes,
             fua: pending.fua,
+            priority: self.access.priority(pending.op, pending.len_bytes),
         });
     }
 

@@ -2,7 +2,7 @@
 
 use super::files::FioFiles;
 use super::random::{FILE_SIZE_OFF, Seeds, Tausworthe};
-use super::{Law, PerDirection, SpRandom, ZoneJob};
+use super::{Law, PerDirection, PriorityShare, SpRandom, ZoneJob};
 use crate::access::StridedZones;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub struct FioAccess {
     /// `do_verify=0`: a file at its end has no turn in a further pass either, unless passes are
     /// asked for (`reset_io_counters`).
     pub keeps_ends: bool,
+    /// I/Os with a priority of their own.
+    pub priorities: PerDirection<Vec<PriorityShare>>,
     /// Of the first thread.
     pub seeds: Seeds,
     /// The file's name, on which the places of hot blocks depend.

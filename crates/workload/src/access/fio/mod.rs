@@ -16,6 +16,7 @@ mod law;
 mod lengths;
 mod map;
 mod passes;
+mod priorities;
 mod random;
 mod rates;
 mod read_back;
@@ -35,6 +36,7 @@ pub use job::{Extent, FileSizes, FioAccess, FioArea, FioPart, FioSizes, Generato
 pub use law::Law;
 use law::{Hashed, zone_of};
 use map::RandomMap;
+pub use priorities::{PriorityShare, priority_shares};
 pub use random::Seeds;
 use random::{SPRANDOM_OFF, Tausworthe};
 use rates::Rates;
@@ -81,6 +83,7 @@ struct Draws {
     offsets: Tausworthe,
     orders: PerDirection<Tausworthe>,
     zone: Tausworthe,
+    priority: Tausworthe,
     files: FileDraws,
 }
 
@@ -102,6 +105,7 @@ impl Draws {
             offsets: Tausworthe::new(seeds.of_offsets(), wide),
             orders: [order.clone(), order.clone(), order],
             zone: Tausworthe::new(all[16], false),
+            priority: Tausworthe::new(all[19], false),
             files: FileDraws::new(&access.files, all[5], wide),
         }
     }

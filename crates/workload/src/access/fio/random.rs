@@ -118,7 +118,7 @@ impl Seeds {
     }
 
     /// By place: block sizes of reads, writes and trims are 0 to 2, the mix is 4, random or
-    /// sequential 10, zones 16.
+    /// sequential 10, zones 16, priorities 19.
     pub(super) fn of_thread(&self) -> [u64; SEEDS] {
         let mut seed = self.seed.unwrap_or(DEFAULT_SEED);
         for _ in 0..4 {
