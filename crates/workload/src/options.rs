@@ -273,8 +273,8 @@ job_options! {
     /// begins N further on in the list
     Engine cpus_allowed_policy: Text(String), "POLICY", "`shared`", ["\"split\""];
     /// I/O priority of the threads, by class and level (`rt:0` to `rt:7`, `be:0` to `be:7`,
-    /// `idle`), and a hint after a further colon: what the kernel's scheduler and a drive that knows
-    /// priorities go by
+    /// `idle`), and a hint after a further colon: what the kernel's scheduler and a drive that
+    /// knows priorities go by
     Engine ioprio: Text(String), "CLASS", "that of assay", ["\"be:7\""];
     /// an I/O that overlaps one in flight waits for it
     Engine serialize_overlap: Flag(bool), "", "`false`", ["true"];
