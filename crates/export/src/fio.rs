@@ -8,7 +8,7 @@ mod output;
 mod terse;
 mod text;
 
-pub use output::{FioOutput, FioRun, TERSE_VERSIONS, write_fio_output};
+pub use output::{FioGroup, FioOutput, FioRun, TERSE_VERSIONS, write_fio_output};
 
 use std::collections::BTreeMap;
 use std::io::Write;

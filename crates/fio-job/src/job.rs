@@ -51,9 +51,17 @@ pub struct FioJob {
     pub scheduler: Option<String>,
     /// Least rate in every interval; a job below it has failed.
     pub limits: Limits,
-    /// fio's number of its group, whose jobs are reported as one or not (`group_reporting`).
-    pub group: (usize, bool),
+    pub group: ReportGroup,
     pub logs: Vec<LogRequest>,
+}
+
+/// The jobs that fio's results have together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportGroup {
+    /// As fio counts them.
+    pub number: usize,
+    /// `group_reporting`.
+    pub is_reported_as_one: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +102,10 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         stages.push((section.name.clone(), stage));
         let exit = exits.section(&given, stage)?;
         named.extend(given.text("filename").map(|(name, _)| name.to_owned()));
-        let group = (exits.group() as usize, given.flag("group_reporting")?);
+        let group = ReportGroup {
+            number: exits.group() as usize,
+            is_reported_as_one: given.flag("group_reporting")?,
+        };
         let place = (stage, thread, group);
         section_jobs(section, &given, drive, place, exit, &mut conversion)?;
         thread = given
@@ -148,7 +159,7 @@ fn section_jobs(
     section: &Section,
     given: &Given<'_>,
     drive: Option<&str>,
-    (stage, thread, group): (usize, u32, (usize, bool)),
+    (stage, thread, group): (usize, u32, ReportGroup),
     exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {

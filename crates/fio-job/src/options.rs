@@ -194,7 +194,7 @@ options! {
         Converted("`--verify`: every checksum of fio as assay's own, CRC-32C with seed, offset \
             and generation");
     "do_verify" =>
-        Converted("`--do_verify`; `--order`: 0: a file at its end has no turn in further passes");
+        Converted("`--do_verify`; 0: also, a file at its end has no turn in further passes");
     "verify_interval" => Converted("`--verify_interval`");
     "verify_pattern" => NoEffect("verified blocks have assay's data");
     "verify_fatal" | "verify_dump" | "verify_async" | "verify_async_cpus" | "experimental_verify"

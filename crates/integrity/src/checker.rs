@@ -1,4 +1,4 @@
-use crate::blocks::{BlockReader, GenerationMap, Verifier, VerifyError};
+use crate::blocks::{Begin, BlockReader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
 use crate::finding::{Expected, Unjudged, VerifyReport};
 
@@ -71,11 +71,11 @@ impl JobChecker {
         self.options.writes && self.options.reads_back
     }
 
-    /// Start an I/O; false while it overlaps one in flight such that its result is undefined.
+    /// Start an I/O; busy while it overlaps one in flight such that its result is undefined.
     #[inline]
-    pub fn begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> bool {
+    pub fn begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> Begin {
         match self.map() {
-            None => true,
+            None => Begin::Begun,
             Some(map) if write => map.begin_write(offset_bytes, len_bytes),
             Some(map) => map.begin_read(offset_bytes, len_bytes),
         }
@@ -156,7 +156,7 @@ impl JobChecker {
 
     /// False where a write never completed: its blocks have no defined content.
     pub fn begin_read_back(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
-        let is_written = self.begin(false, offset_bytes, len_bytes);
+        let is_written = self.begin(false, offset_bytes, len_bytes) == Begin::Begun;
         if !is_written {
             let blocks = u64::from(len_bytes / self.options.interval_bytes);
             self.report.add_unjudged(Unjudged::WriteFailed, blocks);

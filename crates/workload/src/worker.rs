@@ -21,6 +21,7 @@ use crate::plan::{Pacing, Workload};
 use crate::segments::Segments;
 
 mod backlog;
+mod beginning;
 mod completions;
 mod depth_search;
 mod drawing;
@@ -93,6 +94,17 @@ pub enum WorkerError {
     Access(#[from] AccessError),
     #[error(transparent)]
     Verify(#[from] VerifyError),
+    #[error(
+        "{} {len_bytes} bytes at {offset_bytes} cannot be verified: whole blocks of the {} bytes \
+         at {} can; this is a defect of assay, please report it with the job's options",
+        if *.is_write { "a write of" } else { "a read of" }, .area.1, .area.0
+    )]
+    OutsideVerified {
+        is_write: bool,
+        offset_bytes: u64,
+        len_bytes: u32,
+        area: (u64, u64),
+    },
 }
 
 #[derive(Debug)]
@@ -145,6 +157,8 @@ pub struct Worker {
     backlog: Option<Backlog>,
     phase: WorkerPhase,
     reads_back: bool,
+    /// Why it has stopped.
+    failure: Option<WorkerError>,
 }
 
 /// What a worker verifies in blocks of `interval_bytes`.
@@ -228,10 +242,7 @@ impl Worker {
             coverage: None,
             flush: (workload.flush_every)
                 .map(|flush| Flushes::new(flush.writes.get(), workload.fio.is_some())),
-            end_flush: match workload.end_flush {
-                true => access.files(),
-                false => 0,
-            },
+            end_flush: usize::from(workload.end_flush) * access.files(),
             access,
             pass_flush: 0,
             fua: workload.synchronous_writes.is_some(),
@@ -246,6 +257,7 @@ impl Worker {
             backlog: workload.verify_backlog.map(Backlog::new),
             phase: WorkerPhase::Main,
             reads_back: false,
+            failure: None,
         })
     }
 
@@ -453,28 +465,6 @@ impl Worker {
         }
         self.end_main();
         NextIssue::Completion
-    }
-
-    /// Whether no I/O in flight has to complete before it.
-    #[inline]
-    fn may_begin(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> bool {
-        if !self.may_empty_zone(op, offset_bytes) {
-            return false;
-        }
-        if self.serializes_overlap && self.overlaps(offset_bytes, len_bytes) {
-            return false;
-        }
-        let checker = self.checker.as_mut();
-        checker.is_none_or(|checker| checker.begin(op != Op::Read, offset_bytes, len_bytes))
-    }
-
-    /// Whether an I/O in flight has a byte of this range.
-    fn overlaps(&self, offset_bytes: u64, len_bytes: u32) -> bool {
-        let end = offset_bytes + u64::from(len_bytes);
-        self.pending.iter().any(|other| {
-            other.offset_bytes < end
-                && offset_bytes < other.offset_bytes + u64::from(other.len_bytes)
-        })
     }
 
     /// Whether what was written has to be read back now.

@@ -23,14 +23,21 @@ pub enum FioOutput {
     Text,
 }
 
+/// fio's group of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FioGroup {
+    pub number: usize,
+    /// Its jobs are reported as one (`group_reporting`).
+    pub is_one: bool,
+}
+
 /// What a run of fio's jobs is for fio.
 #[derive(Clone, Debug, Default)]
 pub struct FioRun<'a> {
     /// The cells before it fill files.
     pub first_cell: usize,
-    /// Of the jobs from there on, fio's number of the group, and whether its jobs are reported as
-    /// one (`group_reporting`).
-    pub groups: &'a [(usize, bool)],
+    /// Of the jobs from there on.
+    pub groups: &'a [FioGroup],
     /// Their names in fio.
     pub names: &'a [String],
     pub pid: u32,
@@ -86,12 +93,12 @@ fn reported_jobs(run: &Run, of: &FioRun<'_>) -> Result<(Run, Vec<(u64, Job)>), E
         let group = group_of(cell);
         let mut members = vec![(cell, place)];
         while let Some((at, other)) = all.next_if(|((next, _), _)| {
-            group.is_some_and(|(_, is_one)| is_one) && group_of(*next) == group
+            group.is_some_and(|group| group.is_one) && group_of(*next) == group
         }) {
             totals.join(&other);
             members.push(at);
         }
-        let number = group.map_or(reported.len(), |(number, _)| number);
+        let number = group.map_or(reported.len(), |group| group.number);
         let record = &run.cells[cell];
         let mut job = Job::of(&totals).complete(&run, number, record, &record.drives[place]);
         if let Some(name) = of.names.get(cell - of.first_cell) {

@@ -418,6 +418,8 @@ fn verification(
     options: &mut JobOptions,
     note: &mut Note<'_>,
 ) -> Result<(), JobFileError> {
+    let reads_back = given.flag_or("do_verify", true)?;
+    options.do_verify = (!reads_back).then_some(false);
     let Some((method, place)) = given.text("verify") else {
         return Ok(());
     };
@@ -465,10 +467,7 @@ fn verification(
     if only(given) == Some(Direction::Reads) {
         return Ok(());
     }
-    if given.place("do_verify").is_some() {
-        options.do_verify = Some(given.flag("do_verify")?);
-    }
-    if options.do_verify != Some(false) {
+    if reads_back {
         options.verify_backlog = given.number("verify_backlog")?.filter(|&ios| ios > 0);
     }
     Ok(())

@@ -159,9 +159,6 @@ fn passes(given: &Given<'_>, text: &mut Text) -> Result<(), JobFileError> {
     if let Some(loops) = given.number("loops")?.filter(|&loops| loops > 1) {
         text.add("loops", loops);
     }
-    if !given.flag_or("do_verify", true)? {
-        text.add("do_verify", 0);
-    }
     let fills = given.flag("fill_device")?;
     match given.file_sizes()?.filter(|_| !fills) {
         Some((low, high)) if low < high => text.add("filesize", format!("{low}-{high}")),

@@ -109,6 +109,19 @@ pub(super) fn of_ios(
     Ok(Some(format!("{reads},{writes},")))
 }
 
+/// A trace has an order of its own.
+pub(super) fn none_in_trace(given: &Given<'_>) -> Result<(), JobFileError> {
+    let drawn = |name: &&str| given.text(name).is_some();
+    match OF_IOS[..2].iter().find(drawn) {
+        None => Ok(()),
+        Some(name) => {
+            let message =
+                format!("{name} with read_iolog is not supported; use prio and prioclass");
+            Err(given.wrong(name, message))
+        }
+    }
+}
+
 /// Of reads and writes; `default` where an entry has no priority.
 fn by_size(given: &Given<'_>, split: &str, default: [u16; 2]) -> Option<[String; 2]> {
     let mut directions = split.trim().splitn(3, ',');

@@ -13,8 +13,9 @@ use crate::JobFileError;
 type Note<'a> = dyn FnMut(String) + 'a;
 
 /// Options of a job that a log takes the place of.
-const REPLACED: [&str; 15] = [
+const REPLACED: [&str; 16] = [
     "order",
+    "do_verify",
     "rw",
     "bs",
     "rwmixread",
@@ -75,13 +76,7 @@ pub(super) fn trace(
             ),
         ));
     }
-    for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
-        if given.text(name).is_some() {
-            let message =
-                format!("{name} with read_iolog is not supported; use prio and prioclass");
-            return Err(given.wrong(name, message));
-        }
-    }
+    super::priorities::none_in_trace(given)?;
     for name in REPLACED {
         options.clear(name);
     }

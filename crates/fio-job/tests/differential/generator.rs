@@ -22,6 +22,11 @@ struct Draw {
     options: Vec<String>,
 }
 
+/// One of these options, in one section of eight.
+fn at_times<'a>(rng: &mut Rng, options: &[&'a str]) -> Option<&'a str> {
+    (rng.below(8) == 0).then(|| options[rng.below(options.len() as u64) as usize])
+}
+
 impl Draw {
     fn one_in(&mut self, n: u64) -> bool {
         self.rng.below(n) == 0
@@ -499,38 +504,35 @@ impl Draw {
         if !rw.starts_with("rand") && self.later.below(12) == 0 {
             self.add("random_generator", "tausworthe64");
         }
-        if self.later.below(8) == 0 {
-            let plain = [
-                "dedupe_percentage=40",
-                "refill_buffers=1",
-                "zero_buffers=1",
-                "prio=5",
-                "prioclass=3",
-                "softrandommap=1",
-                "gtod_reduce=1",
-                "end_fsync=0",
-            ];
-            let option = plain[self.later.below(plain.len() as u64) as usize];
-            self.options.push(option.to_owned());
-        }
-        if self.latest.below(8) == 0 {
-            let plain = [
-                "do_verify=0",
-                "buffer_pattern=0xdeadbeef",
-                "buffer_compress_percentage=30",
-                "dedupe_percentage=60\ndedupe_mode=repeat",
-                "dedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=40",
-                "do_verify=0",
-            ];
-            let option = plain[self.latest.below(plain.len() as u64) as usize];
-            let has_size = self
-                .options
-                .iter()
-                .any(|option| option.starts_with("size=") && !option.ends_with('%'));
-            if has_size || !option.contains("working_set") {
-                self.options.push(option.to_owned());
-            }
-        }
+        let later = [
+            "dedupe_percentage=40",
+            "refill_buffers=1",
+            "zero_buffers=1",
+            "prio=5",
+            "prioclass=3",
+            "softrandommap=1",
+            "gtod_reduce=1",
+            "end_fsync=0",
+        ];
+        let latest = [
+            "do_verify=0",
+            "buffer_pattern=0xdeadbeef",
+            "buffer_compress_percentage=30",
+            "dedupe_percentage=60\ndedupe_mode=repeat",
+            "dedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=40",
+            "do_verify=0",
+        ];
+        let has_size = self
+            .options
+            .iter()
+            .any(|option| option.starts_with("size=") && !option.ends_with('%'));
+        let plain = [
+            at_times(&mut self.later, &later),
+            at_times(&mut self.latest, &latest),
+        ];
+        let fits = |option: &&str| has_size || !option.contains("working_set");
+        let plain = plain.into_iter().flatten().filter(fits);
+        self.options.extend(plain.map(str::to_owned));
         let has = |name: &str| self.options.iter().any(|option| option.starts_with(name));
         // Blocks of several sizes have headers of each, and a run may be written twice.
         let is_plain = !has("numjobs")

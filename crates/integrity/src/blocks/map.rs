@@ -39,6 +39,16 @@ pub(super) fn is_older(generation: u64, than: u64) -> bool {
     behind > 0 && behind <= MAX_GENERATION / 2
 }
 
+/// Whether an I/O may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    Begun,
+    /// One in flight has to complete first.
+    Busy,
+    /// It is not made of whole blocks of the area.
+    Outside,
+}
+
 /// It arbitrates overlapping I/Os, because the result of a read is defined only without a
 /// concurrent write of the block. 4 bytes per block: 1 GiB per TiB at 4 KiB blocks.
 #[derive(Clone, Debug)]
@@ -86,22 +96,22 @@ impl GenerationMap {
         self.blocks.get_mut(start..end)
     }
 
-    /// False, without effect, when a block has an I/O in flight or is not of this area.
+    /// Busy, without effect, when a block has an I/O in flight.
     #[inline]
     #[must_use]
-    pub fn begin_write(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
+    pub fn begin_write(&mut self, offset_bytes: u64, len_bytes: u32) -> Begin {
         let busy = |&b: &u32| b & (WRITING | READERS_MASK) != 0;
         let Some(blocks) = self.entries(offset_bytes, len_bytes) else {
-            return false;
+            return Begin::Outside;
         };
         if blocks.iter().any(busy) {
-            return false;
+            return Begin::Busy;
         }
         for block in blocks {
             let generation = next_generation(*block & GENERATION_MASK);
             *block = WRITING | (*block & UNCERTAIN) | generation;
         }
-        true
+        Begin::Begun
     }
 
     /// After a failure its blocks may hold its generation, an older one or a mixture, until a later
@@ -114,19 +124,19 @@ impl GenerationMap {
         }
     }
 
-    /// False, without effect, when a block is being written or has [`MAX_READERS`] reads in flight.
+    /// Busy, without effect, when a block is being written or has [`MAX_READERS`] reads in flight.
     #[inline]
     #[must_use]
-    pub fn begin_read(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
+    pub fn begin_read(&mut self, offset_bytes: u64, len_bytes: u32) -> Begin {
         let busy = |&b: &u32| b & WRITING != 0 || b & READERS_MASK == READERS_MASK;
         let Some(blocks) = self.entries(offset_bytes, len_bytes) else {
-            return false;
+            return Begin::Outside;
         };
         if blocks.iter().any(busy) {
-            return false;
+            return Begin::Busy;
         }
         blocks.iter_mut().for_each(|block| *block += READER);
-        true
+        Begin::Begun
     }
 
     #[inline]

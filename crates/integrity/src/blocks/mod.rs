@@ -14,7 +14,7 @@ use crate::data::{DataPattern, Noise, NoiseReader, Payload};
 use crate::finding::{Expected, Finding, FindingKind, Unjudged, VerifyReport};
 
 pub use header::{BlockHeader, FORMAT_VERSION, HEADER_BYTES, MAGIC};
-pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
+pub use map::{Begin, GenerationMap, MAX_GENERATION, MAX_READERS};
 pub use pages::VerifyBlocks;
 pub use reader::BlockReader;
 

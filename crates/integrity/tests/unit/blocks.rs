@@ -263,7 +263,7 @@ proptest! {
             let (offset, bytes) = (4096 + start * u64::from(INTERVAL), len as u32 * INTERVAL);
             let range = offset as usize..offset as usize + bytes as usize;
             if rng.below(2) == 0 {
-                prop_assert!(map.begin_write(offset, bytes));
+                prop_assert_eq!(map.begin_write(offset, bytes), Begin::Begun);
                 let mut buffer = vec![0; bytes as usize];
                 verifier.stamp_write(&mut buffer, offset, &map);
                 let (fails, drop) = (rng.below(10) == 0, drops && rng.below(10) == 0);
@@ -282,7 +282,7 @@ proptest! {
                 }
                 map.finish_write(offset, bytes, !fails);
             } else if dropped.is_empty() {
-                prop_assert!(map.begin_read(offset, bytes));
+                prop_assert_eq!(map.begin_read(offset, bytes), Begin::Begun);
                 verifier.check(&medium[range], offset, |at| map.expected(at), &mut findings);
                 map.finish_read(offset, bytes);
             }

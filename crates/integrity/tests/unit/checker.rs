@@ -42,7 +42,7 @@ fn next_read_back(checker: &mut JobChecker) -> Option<(u64, u32)> {
 fn the_read_back_continues_after_a_write_that_never_completed() {
     let mut checker = writer();
     for (block, blocks, completes) in [(0, 2, true), (2, 2, false), (4, 1, true), (6, 2, true)] {
-        assert!(checker.begin(true, at(block), blocks * BLOCK));
+        assert_eq!(checker.begin(true, at(block), blocks * BLOCK), Begin::Begun);
         if completes {
             checker.finish_write(at(block), blocks * BLOCK, true);
         }
@@ -63,11 +63,11 @@ fn blocks_of_failed_writes_are_not_judged() {
     let mut checker = writer();
     let mut buffer = vec![0; BLOCK as usize];
     for fails in [true, false] {
-        assert!(checker.begin(true, at(3), BLOCK));
+        assert_eq!(checker.begin(true, at(3), BLOCK), Begin::Begun);
         checker.stamp(&mut buffer, at(3));
         checker.finish_write(at(3), BLOCK, !fails);
         for content in [vec![0xff; BLOCK as usize], buffer.clone()] {
-            assert!(checker.begin(false, at(3), BLOCK));
+            assert_eq!(checker.begin(false, at(3), BLOCK), Begin::Begun);
             checker.finish_read(at(3), BLOCK, Some(&content), true);
         }
         let report = checker.report();
@@ -82,15 +82,15 @@ fn blocks_of_failed_writes_are_not_judged() {
 fn what_memory_supplies_is_no_proof() {
     let mut checker = writer();
     let mut buffer = vec![0; BLOCK as usize];
-    assert!(checker.begin(true, at(0), BLOCK));
+    assert_eq!(checker.begin(true, at(0), BLOCK), Begin::Begun);
     checker.stamp(&mut buffer, at(0));
     checker.finish_write(at(0), BLOCK, true);
-    assert!(checker.begin(false, at(0), BLOCK));
+    assert_eq!(checker.begin(false, at(0), BLOCK), Begin::Begun);
     checker.finish_read(at(0), BLOCK, Some(&buffer), false);
     let report = checker.report();
     assert_eq!((report.judged_blocks(), report.is_clean()), (0, true));
     assert_eq!(report.not_judged()[&Unjudged::HostMemory], 1);
-    assert!(checker.begin(false, at(0), BLOCK));
+    assert_eq!(checker.begin(false, at(0), BLOCK), Begin::Begun);
     checker.finish_read(at(0), BLOCK, Some(&vec![0; BLOCK as usize]), false);
     assert_eq!(checker.report().findings(), 1);
 }
@@ -106,7 +106,7 @@ fn a_failed_atomic_write_is_whole_or_absent() {
         (0, true, 0),
     ] {
         let mut checker = writer_of(atomic);
-        assert!(checker.begin(true, 0, BLOCK));
+        assert_eq!(checker.begin(true, 0, BLOCK), Begin::Begun);
         let mut block = vec![0; BLOCK as usize];
         checker.stamp(&mut block, 0);
         checker.finish_write(0, BLOCK, false);

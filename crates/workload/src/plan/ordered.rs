@@ -32,7 +32,7 @@ pub const CARRIED: &str = "thread_number, subjob_number, filename, randrepeat, a
                            rate, invalidate, ioengine, zonemode, zonecapacity, \
                            max_open_zones, job_max_open_zones, ignore_zone_limits, \
                            read_beyond_wp, zone_reset_threshold, zone_reset_frequency, \
-                           file_service_type, openfiles, thinktime_blocks_type, do_verify, \
+                           file_service_type, openfiles, thinktime_blocks_type, \
                            cmdprio_bssplit";
 
 /// `fio`, then `NAME=VALUE` after semicolons.
@@ -359,7 +359,7 @@ fn access(
         zoned,
         time_based,
         loops,
-        keeps_ends: !order.flag("do_verify", true)? && !time_based && loops == 1,
+        keeps_ends: options.do_verify == Some(false) && !time_based && loops == 1,
         io_bytes: match extent("io_size", &options.io_size)? {
             Some(Extent::Bytes(bytes)) => bytes,
             _ => 0,
@@ -533,6 +533,8 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     }
     let mut plain = options.clone();
     plain.order = None;
+    // fio's order of passes depends on it without `verify`, too.
+    plain.do_verify = plain.do_verify.filter(|_| access.verifies);
     for name in CHECKED_HERE {
         plain.clear(name);
     }

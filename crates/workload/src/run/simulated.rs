@@ -289,6 +289,9 @@ fn run_drive(
     let end = run_io_loop(target, &mut workers, config, &mut recorders, stop, sink)?;
     let mut traces = Vec::new();
     for worker in &mut workers {
+        if let Some(failure) = worker.take_failure() {
+            return Err(failure.into());
+        }
         let job = worker.job();
         traces.extend(worker.trace_outcome()?.map(|trace| (job, trace)));
     }

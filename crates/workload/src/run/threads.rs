@@ -432,6 +432,9 @@ fn run_worker_on<T: Target>(
         sink,
     );
     let busy = load::thread_cpu_time() - cpu_before;
+    if let Some(failure) = worker[0].take_failure() {
+        shared.fail(failure.into());
+    }
     let elapsed = (target.now() - start).as_secs_f64().max(1e-9);
     ThreadEnd {
         end: end.unwrap_or_else(|error| {

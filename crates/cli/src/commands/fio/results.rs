@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use assay_device::identity::DriveInfo;
-use assay_export::fio::{FioOutput, FioRun, write_fio_output};
+use assay_export::fio::{FioGroup, FioOutput, FioRun, write_fio_output};
 use assay_export::fio_logs::{FioLog, write_fio_log};
 use assay_fio_job::job::{Limits, LogKind};
 use assay_fio_job::line::Format;
@@ -30,7 +30,11 @@ pub(super) fn show(
     as_fio: bool,
     (line, info, output): (&CommandLine, &[DriveInfo], Output),
 ) -> anyhow::Result<()> {
-    let groups: Vec<(usize, bool)> = jobs.iter().map(|job| job.group).collect();
+    let group = |job: &FioJob| FioGroup {
+        number: job.group.number,
+        is_one: job.group.is_reported_as_one,
+    };
+    let groups: Vec<FioGroup> = jobs.iter().map(group).collect();
     let names: Vec<String> = jobs.iter().map(|job| job.section.clone()).collect();
     let of_fio = FioRun {
         names: &names,

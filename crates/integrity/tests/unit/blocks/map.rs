@@ -48,6 +48,7 @@ proptest! {
                     });
                     let (offset, bytes) = (8192 + at * 4096, len * 4096);
                     let begun = if write { map.begin_write(offset, bytes) } else { map.begin_read(offset, bytes) };
+                    let begun = begun == Begin::Begun;
                     prop_assert_eq!(begun, free);
                     if begun {
                         flying.push((at, len, write));
@@ -114,8 +115,16 @@ fn only_whole_blocks_inside_the_region_are_taken() {
         (8192, 5 * 4096),
         (u64::MAX - 4095, 4096),
     ] {
-        assert!(!map.begin_write(offset, len), "{offset} {len}");
-        assert!(!map.begin_read(offset, len), "{offset} {len}");
+        assert_eq!(
+            map.begin_write(offset, len),
+            Begin::Outside,
+            "{offset} {len}"
+        );
+        assert_eq!(
+            map.begin_read(offset, len),
+            Begin::Outside,
+            "{offset} {len}"
+        );
         map.finish_write(offset, len, true);
         map.finish_read(offset, len);
     }
@@ -128,15 +137,15 @@ fn only_whole_blocks_inside_the_region_are_taken() {
 fn readers_have_a_limit_and_block_writers() {
     let mut map = map(1);
     for _ in 0..MAX_READERS {
-        assert!(map.begin_read(8192, 4096));
+        assert_eq!(map.begin_read(8192, 4096), Begin::Begun);
     }
-    assert!(!map.begin_read(8192, 4096));
+    assert_eq!(map.begin_read(8192, 4096), Begin::Busy);
     for _ in 0..MAX_READERS {
-        assert!(!map.begin_write(8192, 4096));
+        assert_eq!(map.begin_write(8192, 4096), Begin::Busy);
         map.finish_read(8192, 4096);
     }
-    assert!(map.begin_write(8192, 4096));
-    assert!(!map.begin_read(8192, 4096));
+    assert_eq!(map.begin_write(8192, 4096), Begin::Begun);
+    assert_eq!(map.begin_read(8192, 4096), Begin::Busy);
 }
 
 #[test]
