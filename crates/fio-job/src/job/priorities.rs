@@ -111,7 +111,7 @@ pub(super) fn of_ios(
 
 /// A trace has an order of its own.
 pub(super) fn none_in_trace(given: &Given<'_>) -> Result<(), JobFileError> {
-    let drawn = |name: &&str| given.text(name).is_some();
+    let drawn = |name: &&&str| given.text(name).is_some();
     match OF_IOS[..2].iter().find(drawn) {
         None => Ok(()),
         Some(name) => {
