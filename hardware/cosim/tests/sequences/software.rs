@@ -108,6 +108,7 @@ impl Software {
             len_bytes: CHUNK as u32,
             offset_bytes,
             fua: false,
+            priority: 0,
         };
         self.target.submit(&[io]).expect("the model runs");
         let mut out = Vec::new();
