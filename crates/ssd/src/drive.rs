@@ -130,7 +130,7 @@ impl Drive {
             read_slots: (profile.firmware.read_slots.as_ref())
                 .map(|slots| CommandSlots::new(slots.value)),
             slot_wait_ns: 0,
-            slots: sata.map(|sata| CommandSlots::new(sata.queue_depth.value)),
+            slots: sata.map(|sata| CommandSlots::new(sata.queue_depth.value.into())),
             prefetch: build::prefetcher(&profile),
             thermal: build::thermal(&profile, &options),
             data: build::data(&options, &faults, capacity_bytes),

@@ -203,7 +203,7 @@ pub struct FirmwareProfile {
     /// Reads that the controller works on at a time, from the start of core time to the end of
     /// data; a core with one more waits. Inferred (`profiles/plextor-m8pe-g.toml`). Absent:
     /// unlimited.
-    pub read_slots: Option<Sourced<u8>>,
+    pub read_slots: Option<Sourced<u16>>,
     /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
     /// Core time per mapping unit written, in nanoseconds.

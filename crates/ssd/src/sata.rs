@@ -49,7 +49,7 @@ pub struct CommandSlots {
 }
 
 impl CommandSlots {
-    pub fn new(depth: u8) -> CommandSlots {
+    pub fn new(depth: u16) -> CommandSlots {
         CommandSlots {
             ends_ns: BinaryHeap::with_capacity(usize::from(depth.max(1))),
             depth: usize::from(depth.max(1)),

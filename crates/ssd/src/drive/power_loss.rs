@@ -81,7 +81,7 @@ impl Drive {
             self.completions.push(at_ns.min(now_ns), seq, number);
         }
         if let Some(sata) = &self.profile.link.sata {
-            self.slots = Some(CommandSlots::new(sata.queue_depth.value));
+            self.slots = Some(CommandSlots::new(sata.queue_depth.value.into()));
         }
         self.power.set_idle_since(now_ns);
     }
