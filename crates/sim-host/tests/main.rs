@@ -3,4 +3,5 @@
 
 mod anandtech_pblaze5;
 mod capacity;
+mod saturated;
 mod target;

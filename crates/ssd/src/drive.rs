@@ -120,7 +120,11 @@ impl Drive {
             handle: 0,
             power,
             in_flight: InFlightTable::default(),
-            front: Frontend::new(queue_pairs, profile.firmware.cores.value),
+            front: Frontend::new(
+                queue_pairs,
+                profile.firmware.cores.value,
+                (profile.firmware.queue_banks.as_ref()).is_some_and(|banks| banks.value),
+            ),
             link: build::link(&profile, &options),
             background_after_ns: medium.background_after_ns(),
             medium,

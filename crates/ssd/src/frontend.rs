@@ -1,6 +1,8 @@
 //! NVMe front end: submission queues, round-robin arbitration with a burst of one (NVM Express Base
 //! Specification 1.4, section 4.13.1), and controller cores. Cores are identical, so only the
-//! sorted times at which they become free are kept.
+//! sorted times at which they become free are kept. Where the queues are in two banks, those of
+//! even and those of odd number, arbitration is between the banks in turns, and in a bank between
+//! its queues.
 
 use crate::fastdiv::FastDiv;
 
@@ -21,6 +23,45 @@ const EMPTY: Queue = Queue {
     tail: NONE,
 };
 
+/// Two banks of queues: the next of each, and the bank whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Banks {
+    turns: [u32; 2],
+    turn: usize,
+}
+
+impl Banks {
+    fn mask(bank: usize) -> u128 {
+        u128::MAX / 3 << bank
+    }
+
+    /// The bank of this queue had its turn.
+    fn served(&mut self, queue: u32, queues: u32) {
+        let bank = queue & 1;
+        let next = queue + 2;
+        self.turns[bank as usize] = if next < queues { next } else { bank };
+        self.turn = 1 - bank as usize;
+    }
+
+    /// Of the waiting queues, a bit each; not zero.
+    fn first(&self, waiting: u128) -> u32 {
+        let own = waiting & Banks::mask(self.turn);
+        let (bank, waiting) = match own {
+            0 => (1 - self.turn, waiting),
+            own => (self.turn, own),
+        };
+        first_from(waiting, self.turns[bank])
+    }
+}
+
+/// First bit from this one on, wrapping.
+#[inline]
+fn first_from(waiting: u128, turn: u32) -> u32 {
+    let from_turn = waiting >> turn << turn;
+    let mask = if from_turn == 0 { waiting } else { from_turn };
+    mask.trailing_zeros()
+}
+
 #[derive(Clone, Debug)]
 pub struct Frontend {
     queues: Vec<Queue>,
@@ -30,7 +71,9 @@ pub struct Frontend {
     /// Bit per non-empty queue: the first 64 queues, then the others.
     waiting: [u64; 2],
     turn: u32,
-    /// First non-empty queue from `turn` on, wrapping; undefined when all are empty.
+    /// In place of `turn`, where the queues are in banks.
+    banks: Option<Banks>,
+    /// First non-empty queue from the turn on, wrapping; undefined when all are empty.
     next_queue: u32,
     cores: Vec<u64>,
     free_ns: u64,
@@ -40,8 +83,8 @@ pub struct Frontend {
 }
 
 impl Frontend {
-    /// `queues` is clamped to 1 to 128, `cores` to at least 1.
-    pub fn new(queues: u16, cores: u8) -> Frontend {
+    /// `queues` is clamped to 1 to 128, `cores` to at least 1; the queues are in two banks or in one.
+    pub fn new(queues: u16, cores: u8, in_banks: bool) -> Frontend {
         let queues = queues.clamp(1, 128);
         Frontend {
             queues: vec![EMPTY; usize::from(queues)],
@@ -49,6 +92,10 @@ impl Frontend {
             links: vec![(u64::MAX, NONE)],
             waiting: [0; 2],
             turn: 0,
+            banks: in_banks.then_some(Banks {
+                turns: [0, 1],
+                turn: 0,
+            }),
             next_queue: 0,
             cores: vec![0; usize::from(cores.max(1))],
             free_ns: 0,
@@ -63,7 +110,7 @@ impl Frontend {
         if self.at_once_ns > arrival_ns {
             return false;
         }
-        self.turn = self.turn_after(self.granted(queue) as u32);
+        self.served(self.granted(queue) as u32);
         true
     }
 
@@ -72,13 +119,16 @@ impl Frontend {
         self.queue_count.div_rem(u32::from(queue)).1 as usize
     }
 
+    /// The turn goes on behind this queue.
     #[inline]
-    fn turn_after(&self, queue: u32) -> u32 {
+    fn served(&mut self, queue: u32) {
         let next = queue + 1;
-        if next == self.queue_count.divisor {
-            0
-        } else {
-            next
+        self.turn = match next == self.queue_count.divisor {
+            true => 0,
+            false => next,
+        };
+        if let Some(banks) = &mut self.banks {
+            banks.served(queue, self.queue_count.divisor);
         }
     }
 
@@ -124,31 +174,37 @@ impl Frontend {
         queue.head = behind;
         queue.head_ns = self.links[behind as usize].0;
         self.waiting[index >> 6 & 1] &= !(u64::from(behind == NONE) << (index & 63));
-        self.turn = self.turn_after(index as u32);
+        self.served(index as u32);
         Some((start, head - 1))
     }
 
     #[inline]
     fn find_queue(&mut self) {
-        let first = if self.queues.len() <= 64 {
+        let wide = || u128::from(self.waiting[1]) << 64 | u128::from(self.waiting[0]);
+        let first = if let Some(banks) = &self.banks {
+            banks.first(wide())
+        } else if self.queues.len() <= 64 {
             let waiting = self.waiting[0];
             let from_turn = waiting >> self.turn << self.turn;
             let mask = if from_turn == 0 { waiting } else { from_turn };
             mask.trailing_zeros()
         } else {
-            let waiting = u128::from(self.waiting[1]) << 64 | u128::from(self.waiting[0]);
-            let from_turn = waiting >> self.turn << self.turn;
-            let mask = if from_turn == 0 { waiting } else { from_turn };
-            mask.trailing_zeros()
+            first_from(wide(), self.turn)
         };
         self.next_queue = first.min(self.queue_count.divisor - 1);
     }
 
     #[cold]
     fn arrived_queue(&self, start_ns: u64) -> Option<usize> {
-        let turn = self.turn as usize;
-        let mut order = (turn..self.queues.len()).chain(0..turn);
-        order.find(|&queue| self.queues[queue].head_ns <= start_ns)
+        let queues = self.queues.iter().enumerate();
+        let arrived = queues.filter(|(_, queue)| queue.head_ns <= start_ns);
+        let arrived = arrived.fold(0_u128, |mask, (queue, _)| mask | 1 << queue);
+        let first = match &self.banks {
+            _ if arrived == 0 => return None,
+            Some(banks) => banks.first(arrived),
+            None => first_from(arrived, self.turn),
+        };
+        Some(first as usize)
     }
 
     /// Keep the core that is free first busy until then; call after each [`Frontend::take`].

@@ -183,6 +183,9 @@ pub struct LinkProfile {
 pub struct FirmwareProfile {
     /// Cores that handle I/O commands.
     pub cores: Sourced<u8>,
+    /// Whether arbitration is in turns between queues of even and of odd number, and only then
+    /// between the queues of each; inferred (`profiles/intel-optane-p4800x.toml`). Absent: no.
+    pub queue_banks: Option<Sourced<bool>>,
     /// Core time per read command in nanoseconds.
     pub read_command_ns: Sourced<u64>,
     /// Additional core time of a read not aligned to mapping units, in nanoseconds. Absent: 0.

@@ -9,12 +9,14 @@ proptest! {
     fn agrees_with_plain_queues(
         queues in prop_oneof![1_u16..9, 60_u16..128],
         cores in 1_u8..5,
+        in_banks in any::<bool>(),
         steps in prop::collection::vec((0_u64..12, 0_u16..140, 0_u64..40, 1_u64..60), 1..200),
     ) {
-        let mut front = Frontend::new(queues, cores);
+        let mut front = Frontend::new(queues, cores, in_banks);
         let mut plain: Vec<VecDeque<(u64, u32)>> = vec![VecDeque::new(); usize::from(queues)];
         let mut free = vec![0; usize::from(cores)];
         let (mut now, mut turn) = (0, 0);
+        let (mut bank_turns, mut bank) = ([0, 1], 0);
         for (number, (wait, queue, look, busy)) in (0..).zip(steps) {
             now += wait;
             front.push(queue, now, number);
@@ -31,10 +33,19 @@ proptest! {
                     break;
                 }
                 let arrived = |queue: &usize| plain[*queue].front().is_some_and(|&(at, _)| at <= next_ns);
-                let queue = (turn..plain.len()).chain(0..turn).find(arrived).unwrap();
+                let order = |from: usize| (from..plain.len()).chain(0..from);
+                let of_bank = |bank: usize| {
+                    order(bank_turns[bank]).filter(move |queue| queue % 2 == bank).find(arrived)
+                };
+                let queue = match in_banks {
+                    true => of_bank(bank).or_else(|| of_bank(1 - bank)).unwrap(),
+                    false => order(turn).find(arrived).unwrap(),
+                };
                 let (_, expected) = plain[queue].pop_front().unwrap();
                 prop_assert_eq!(taken, Some((next_ns, expected)));
                 turn = (queue + 1) % plain.len();
+                bank_turns[queue % 2] = queue + 1;
+                bank = 1 - queue % 2;
                 free[core] = next_ns + busy;
                 front.occupy(next_ns + busy);
             }
@@ -46,7 +57,7 @@ proptest! {
 
 #[test]
 fn queues_are_served_round_robin_and_in_order() {
-    let mut front = Frontend::new(3, 1);
+    let mut front = Frontend::new(3, 1, false);
     for n in 0..3 {
         front.push(0, 0, n);
     }
@@ -62,8 +73,8 @@ fn queues_are_served_round_robin_and_in_order() {
 
 #[test]
 fn an_idle_core_starts_a_command_at_once() {
-    let mut queued = Frontend::new(3, 2);
-    let mut direct = Frontend::new(3, 2);
+    let mut queued = Frontend::new(3, 2, false);
+    let mut direct = Frontend::new(3, 2, false);
     for (queue, arrival) in [(4, 5), (0, 6), (1, 7), (2, 30), (2, 30), (7, 90)] {
         let at_once = direct.take_at_once(queue, arrival);
         queued.push(queue, arrival, 0);
@@ -88,7 +99,7 @@ fn an_idle_core_starts_a_command_at_once() {
 
 #[test]
 fn cores_work_in_parallel_and_no_command_starts_before_its_arrival() {
-    let mut front = Frontend::new(1, 2);
+    let mut front = Frontend::new(1, 2, false);
     for (number, arrival) in (0..).zip([5, 5, 5, 100]) {
         front.push(0, arrival, number);
     }
