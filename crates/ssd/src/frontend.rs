@@ -32,7 +32,7 @@ struct Banks {
 
 impl Banks {
     fn mask(bank: usize) -> u128 {
-        u128::MAX / 3 << bank
+        (u128::MAX / 3) << bank
     }
 
     /// The bank of this queue had its turn.
@@ -83,7 +83,7 @@ pub struct Frontend {
 }
 
 impl Frontend {
-    /// `queues` is clamped to 1 to 128, `cores` to at least 1; the queues are in two banks or in one.
+    /// `queues` is clamped to 1 to 128, `cores` to at least 1; queues are in two banks or in one.
     pub fn new(queues: u16, cores: u8, in_banks: bool) -> Frontend {
         let queues = queues.clamp(1, 128);
         Frontend {

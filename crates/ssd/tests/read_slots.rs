@@ -26,7 +26,7 @@ fn plain() -> Profile {
     profile
 }
 
-fn with_slots(slots: u8) -> Profile {
+fn with_slots(slots: u16) -> Profile {
     let mut profile = plain();
     profile.firmware.read_slots = Some(number(&profile, slots));
     profile
