@@ -61,11 +61,11 @@ fn probed(cell: &CellRecord, drive: usize) -> Option<f64> {
 }
 
 /// Whether the drive was in steady state when this cell began: the cell before it made the same
-/// writes and ended in steady state, or the last preparation was one to steady state, by random
-/// writes whose probe found it, or by the same sequential writes over the whole area, after which
-/// each block of flash holds data that are overwritten together.
+/// writes and ended in steady state, or it writes sequentially where a block of flash holds data
+/// that it overwrites together, or the last preparation was one to steady state by random writes,
+/// whose probe found it.
 pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
-    if continues_steady(run, cell, drive) {
+    if continues_steady(run, cell, drive) || begins_in_own_blocks(run, cell, drive) {
         return true;
     }
     let before = run
@@ -79,9 +79,6 @@ pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
     };
     let last = before.filter(changes).last();
     last.is_some_and(|last| {
-        if is_sequential_pass(last, cell, drive) {
-            return true;
-        }
         let known = match &last.state {
             CellState::Finished => probed(last, drive).is_some(),
             CellState::Skipped(why) => why.starts_with(assay_store::model::NOT_NEEDED),
@@ -122,15 +119,53 @@ fn continues_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
     })
 }
 
-/// Whether a preparation wrote the area once with the sequential writes of `cell`.
-fn is_sequential_pass(preparation: &CellRecord, cell: &CellRecord, drive: usize) -> bool {
-    let series = preparation.drive(drive).map(|part| part.series.iter());
+/// Whether a sequential cell overwrites nothing but what a preparation wrote by the same writes, or
+/// in the order of the addresses: each block of flash then holds data of one of its threads.
+fn begins_in_own_blocks(run: &Run, cell: &CellRecord, drive: usize) -> bool {
+    let range = |cell: &CellRecord| {
+        let (begin, span) = (
+            cell.plan.workload.offset_bytes,
+            cell.plan.workload.span_bytes,
+        );
+        begin..begin.saturating_add(span)
+    };
+    let own = range(cell);
+    let before = run
+        .cells
+        .iter()
+        .take_while(|other| other.plan.id != cell.plan.id);
+    let changes = |other: &&CellRecord| {
+        let there = range(other);
+        let overlaps = there.start < own.end && own.start < there.end;
+        let written = written_bytes(other, drive) > 0 || was_not_needed(other);
+        other.plan.drives.contains(&drive)
+            && (other.plan.kind == CellKind::Purge || written && overlaps)
+    };
+    let last = before.filter(changes).last();
+    last.is_some_and(|last| {
+        let there = range(last);
+        let whole = written_bytes(last, drive) as f64 >= WHOLE * (there.end - there.start) as f64;
+        let workload = &last.plan.workload;
+        let in_order = workload.rw == "write" && workload.numjobs == 1;
+        last.plan.kind == CellKind::Prepare
+            && (whole && last.state == CellState::Finished || was_not_needed(last))
+            && (in_order || are_same_writes(last, cell))
+            && cell.plan.workload.rw == "write"
+            && there.start <= own.start
+            && own.end <= there.end
+    })
+}
+
+/// A preparation that an earlier run has done, since when nothing was written.
+fn was_not_needed(cell: &CellRecord) -> bool {
+    matches!(&cell.state, CellState::Skipped(why) if why.starts_with(assay_store::model::NOT_NEEDED))
+        && cell.plan.kind == CellKind::Prepare
+}
+
+fn written_bytes(cell: &CellRecord, drive: usize) -> u64 {
+    let series = cell.drive(drive).map(|part| part.series.iter());
     let writes = series.into_iter().flatten().filter(|p| p.op == Op::Write);
-    let written: u64 = writes.map(|point| point.bytes).sum();
-    are_same_writes(preparation, cell)
-        && cell.plan.workload.rw == "write"
-        && written as f64 >= WHOLE * cell.plan.workload.span_bytes as f64
-        && preparation.state == CellState::Finished
+    writes.map(|point| point.bytes).sum()
 }
 
 /// Draws each block once per pass: at the end of a pass collection finds blocks without valid data,

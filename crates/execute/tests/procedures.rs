@@ -366,6 +366,23 @@ fn steady_writes_of_the_enterprise_suite_are_synchronous_and_then_queued() {
     }
 }
 
+/// Its sequential writers overwrite only what the fill wrote: each pattern has a half of the area.
+#[test]
+fn sequential_writes_of_the_enterprise_suite_have_a_half_each() {
+    for (area, bytes) in [("100%", 6_401_252_745_216), ("1001MiB", 1001 << 20)] {
+        let set = [("area", area)];
+        let planned = plan("enterprise", &["sim:memblaze-pblaze5-c916"], &set, 1.0).unwrap();
+        let of = |step: &str| {
+            let mut cells = planned.cells.iter().filter(|c| c.plan.step == step);
+            let workload = &cells.next().unwrap().plan.workload;
+            (workload.offset_bytes, workload.span_bytes)
+        };
+        let half = (bytes / 2) >> 20 << 20;
+        assert_eq!(of("sequential-write"), (0, half), "{area}");
+        assert_eq!(of("sequential-write-queued"), (half, half), "{area}");
+    }
+}
+
 /// Every suite can be planned on every simulated drive.
 #[test]
 fn every_suite_can_be_planned_on_every_simulated_drive() {

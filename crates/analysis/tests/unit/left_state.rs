@@ -131,8 +131,8 @@ fn a_cell_begins_steady_after_a_probe() {
     assert!(began(vec![restored]));
 }
 
-/// The same sequential writes over the whole area; not by other threads, whose regions are others,
-/// nor of a part of it.
+/// Where the same sequential writes, or one thread, wrote everything in order; not other threads,
+/// whose regions are others, nor a part of it, and not what something else overwrote.
 #[test]
 fn a_cell_begins_steady_after_a_sequential_pass() {
     let sequential = |id: &str, kind, bytes: &[u64], numjobs| {
@@ -142,14 +142,31 @@ fn a_cell_begins_steady_after_a_sequential_pass() {
         cell
     };
     let whole = vec![AREA / 10; 10];
-    let began = |before: CellRecord| {
-        let measured = sequential("measured", CellKind::Measure, &[], 32);
-        began_steady(&of_cells(vec![before, measured.clone()]), &measured, 0)
+    let began_after = |before: Vec<CellRecord>, offset_bytes, span_bytes| {
+        let mut measured = sequential("measured", CellKind::Measure, &[], 32);
+        measured.plan.workload.offset_bytes = offset_bytes;
+        measured.plan.workload.span_bytes = span_bytes;
+        let cells = before.into_iter().chain([measured.clone()]).collect();
+        began_steady(&of_cells(cells), &measured, 0)
     };
+    let began = |before| began_after(vec![before], 0, AREA);
+    let fill = || sequential("fill", CellKind::Prepare, &whole, 1);
     assert!(began(sequential("pass", CellKind::Prepare, &whole, 32)));
     assert!(!began(sequential("pass", CellKind::Prepare, &whole, 8)));
+    assert!(began(fill()));
     let part = &whole[1..];
     assert!(!began(sequential("pass", CellKind::Prepare, part, 32)));
+    let mut restored = sequential("fill", CellKind::Prepare, &[], 1);
+    restored.state = CellState::Skipped("not needed: full".to_owned());
+    assert!(began(restored));
+    // Each half is written by other threads: what one overwrites is nothing to the other.
+    let half = AREA / 2;
+    let mut first = sequential("first", CellKind::Measure, part, 8);
+    first.plan.workload.span_bytes = half;
+    assert!(began_after(vec![fill(), first.clone()], half, half));
+    assert!(!began_after(vec![fill(), first], 0, half));
+    let purge = cell("purge", CellKind::Purge, &[], &[]);
+    assert!(!began_after(vec![fill(), purge], 0, half));
     // A random pass writes each block once, and is far from steady state.
     let random = cell("pass", CellKind::Prepare, &whole, &[]);
     let measured = cell("measured", CellKind::Measure, &[], &[]);

@@ -171,7 +171,7 @@ fn every_suite_runs_on_a_file_that_may_be_overwritten() {
             .replace("size=0.05%", "size=100%");
         let short = match suite {
             "consistency" => "--set runtime=8m",
-            "enterprise" => "--set settle=2m --set steady=5m",
+            "enterprise" => "--set settle=2m",
             "thermal" => "--set soak=10m --set idle=3m",
             _ => "",
         };

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use assay_device::session::DriveSession;
 use assay_store::model::{CellKind, Round};
-use assay_units::{Nanos, parse_duration, parse_size, text};
+use assay_units::{MIB, Nanos, parse_duration, parse_size, text};
 use assay_workload::options::JobOptions;
 
 use super::RunPlan;
@@ -403,7 +403,7 @@ impl StepOnDrive<'_> {
         }
     }
 
-    /// Replace `{parameter}` in a text.
+    /// Replace `{parameter}` in a text, and `{parameter/2}` by half of a size.
     pub(super) fn substitute(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (key, raw) in &self.plan.parameters {
@@ -412,8 +412,36 @@ impl StepOnDrive<'_> {
                 let parameter = &self.plan.suite.parameters[key];
                 text = text.replace(&pattern, &self.effective(parameter, raw));
             }
+            let half = format!("{{{key}/2}}");
+            if text.contains(&half) && SizeParameter::parse(raw).is_ok() {
+                let bytes = self.size_bytes(raw) / 2;
+                // No block straddles the middle.
+                let aligned = bytes / MIB * MIB;
+                let bytes = if aligned > 0 { aligned } else { bytes };
+                text = text.replace(&half, &text::compact_size(bytes));
+            }
         }
         text
+    }
+
+    /// Of a parameter of kind `size`, on this drive.
+    fn size_bytes(&self, raw: &str) -> u64 {
+        let info = self.drive.info();
+        let unit = u64::from(info.min_io_bytes.max(4096));
+        let room = info.capacity_bytes / unit * unit;
+        let size = SizeParameter::parse(raw).expect("parameters() checked every size");
+        let bytes = match size {
+            SizeParameter::Bytes(bytes) => {
+                let times = info.shrunk.map_or(1, |shrunk| u64::from(shrunk.times));
+                (bytes / times / unit * unit).max(bytes.min(unit))
+            }
+            // The capacity of a small copy is small already.
+            SizeParameter::Share(share) => {
+                let bytes = (info.capacity_bytes as f64 * share) as u64;
+                (bytes / unit * unit).max(unit)
+            }
+        };
+        bytes.min(room.max(unit))
     }
 
     fn effective(&self, parameter: &SuiteParameter, raw: &str) -> String {
@@ -428,24 +456,7 @@ impl StepOnDrive<'_> {
                 let ms = (ns / 1e6).round().max(if ns > 0.0 { 1.0 } else { 0.0 });
                 format!("{ms}ms")
             }
-            ParameterKind::Size => {
-                let info = self.drive.info();
-                let unit = u64::from(info.min_io_bytes.max(4096));
-                let room = info.capacity_bytes / unit * unit;
-                let size = SizeParameter::parse(raw).expect("parameters() checked every size");
-                let bytes = match size {
-                    SizeParameter::Bytes(bytes) => {
-                        let times = info.shrunk.map_or(1, |shrunk| u64::from(shrunk.times));
-                        (bytes / times / unit * unit).max(bytes.min(unit))
-                    }
-                    // The capacity of a small copy is small already.
-                    SizeParameter::Share(share) => {
-                        let bytes = (info.capacity_bytes as f64 * share) as u64;
-                        (bytes / unit * unit).max(unit)
-                    }
-                };
-                text::compact_size(bytes.min(room.max(unit)))
-            }
+            ParameterKind::Size => text::compact_size(self.size_bytes(raw)),
             ParameterKind::List | ParameterKind::Text => raw.to_owned(),
         }
     }
