@@ -158,7 +158,8 @@ fn begins_in_own_blocks(run: &Run, cell: &CellRecord, drive: usize) -> bool {
 
 /// A preparation that an earlier run has done, since when nothing was written.
 fn was_not_needed(cell: &CellRecord) -> bool {
-    matches!(&cell.state, CellState::Skipped(why) if why.starts_with(assay_store::model::NOT_NEEDED))
+    let not_needed = assay_store::model::NOT_NEEDED;
+    matches!(&cell.state, CellState::Skipped(why) if why.starts_with(not_needed))
         && cell.plan.kind == CellKind::Prepare
 }
 
