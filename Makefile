@@ -84,9 +84,9 @@ fleet-scaling: ## Slurm on 8 to 64 hosts of this machine, as root: the table of 
 	@scripts/ensure-packages
 	@cargo test -p assay-cli --test fleet -- --ignored --nocapture scaling_table
 
-predictions: ## repeat the cross-validation: tables in reference/; minutes. PART=folds or PART=twins selects
+predictions: ## repeat the cross-validation: tables in reference/; minutes. PART=folds, PART=twins or PART=public selects
 	cargo build --release -p assay-cross-validation
-	@. scripts/lib.sh && for part in $(or $(PART),folds twins); do "$$(target_directory)/release/assay-cross-validation" $$part -o reference || exit; done
+	@. scripts/lib.sh && for part in $(or $(PART),folds twins public); do "$$(target_directory)/release/assay-cross-validation" $$part -o reference || exit; done
 
 fit: ## fit the shipped profiles by profiles/fits.toml; FIT=samsung-951 selects one; minutes each
 	cargo build --release -p assay-cli

@@ -25,14 +25,18 @@ use crate::hardware::Hardware;
 use crate::inference::linear::{Matrix, cholesky, diagonal, dot, inverse, log_determinant, solve};
 use crate::published::published;
 
+mod beside_cache;
 mod matrix;
 mod reads;
 
+use beside_cache::Share;
 pub use matrix::PredictedReads;
 pub use reads::{Cell, DriveReads, Rated};
 
 /// `t0` (s), `b1` (bytes/s), `I` over rated IOPS, `B` over rated bytes/s, `host` (s).
 const NUMBERS: usize = 5;
+/// Place of `I`.
+const IOPS: usize = 2;
 type Theta = [f64; NUMBERS];
 const START: Theta = [1e-4, 1e9, 0.85, 0.75, 6e-6];
 /// Widths before any drive is known: a factor of 1.6 for times, ratings are met to a fifth.
@@ -175,6 +179,8 @@ pub struct Population {
     drives: usize,
     /// The most that a drive gave of what its ratings allow, at least 1.
     exceeded: f64,
+    /// Of reads beside an SLC cache; `None` where nothing is known of them.
+    share: Option<Share>,
 }
 
 fn logs(rated: &Rated) -> [f64; 2] {
@@ -200,6 +206,7 @@ impl Population {
             rated: [0, 1].map(of),
             drives: drives.len(),
             exceeded: drives.iter().map(exceeded).fold(1.0, f64::max),
+            share: None,
         }
     }
 
@@ -207,6 +214,13 @@ impl Population {
     /// as any known drive gave.
     pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
         self.exceeded * rated.most(cell)
+    }
+
+    /// The drives of this repository's published figures, and the public ones.
+    pub fn of_all() -> Result<Population, CalibrateError> {
+        let public = crate::public_reads::embedded()?;
+        let public: Vec<DriveReads> = public.iter().filter_map(|p| p.beside_cache()).collect();
+        Ok(Population::of_published()?.beside_cache(&public))
     }
 
     /// The drives of this repository's published figures.
@@ -246,10 +260,6 @@ impl Population {
             }
         }
         best
-    }
-
-    pub fn drives(&self) -> usize {
-        self.drives
     }
 
     /// Mean and covariance by expectation and maximisation, and the evidence of the drives.
@@ -298,6 +308,11 @@ impl Population {
             if drive.rated.is_none() {
                 covariance[j][j] += self.rated[k].1;
             }
+        }
+        let is_beside_cache = drive.rated.is_some_and(|rated| rated.is_beside_cache);
+        if let Some(share) = self.share.filter(|_| is_beside_cache) {
+            mean[IOPS] += share.mean;
+            covariance[IOPS][IOPS] += share.variance;
         }
         (mean, covariance)
     }

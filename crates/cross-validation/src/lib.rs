@@ -8,6 +8,7 @@
 //! - [`folds`]: what is left out, and its predictions.
 //! - [`score`]: errors, coverage, baselines, predictive intervals; [`page`]: the section of
 //!   docs/fidelity.md.
+//! - [`public`]: public drives, predicted from their ratings alone; [`public_page`]: their section.
 //! - [`twins`]: twins of drives whose truth is known.
 //!
 //! # Non-goals
@@ -20,6 +21,8 @@
 pub mod alternatives;
 pub mod folds;
 pub mod page;
+pub mod public;
+pub mod public_page;
 pub mod score;
 pub mod simulation;
 pub mod template;

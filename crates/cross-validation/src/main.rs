@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use assay_calibrate::{predictive, twin_cells};
+use assay_calibrate::{predictive, public_reads, twin_cells};
 use assay_cross_validation::folds::Study;
-use assay_cross_validation::{page, score, twins};
+use assay_cross_validation::{page, public, public_page, score, twins};
 use assay_store::replace::replace_content;
 use clap::Parser;
 
@@ -22,6 +22,8 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Predict random reads of public drives from their ratings alone
+    Public(Output),
     /// Print the sections of docs/fidelity.md from the tables in reference/
     Markdown,
 }
@@ -56,9 +58,16 @@ fn main() -> anyhow::Result<()> {
     match Command::parse() {
         Command::Folds(output) => folds(&output),
         Command::Twins { only, output } => twins_of(&only, &output),
+        Command::Public(output) => {
+            let all = public::predictions()?;
+            println!("{}", public_page::markdown(&all));
+            output.write("public_reads.csv", &public_reads::table(&all))
+        }
         Command::Markdown => {
             let twins = twins::markdown(&twin_cells::embedded()?);
-            print!("{}\n{twins}", page::markdown(&score::embedded()?));
+            let public = public_page::markdown(&public_reads::embedded()?);
+            let folds = page::markdown(&score::embedded()?);
+            print!("{folds}\n{public}\n{twins}");
             Ok(())
         }
     }

@@ -2,9 +2,11 @@
 //! reached.
 
 use assay_calibrate::predictive::{self, FigureKind};
+use assay_calibrate::public_reads::{self, Group};
 use assay_calibrate::published::published;
+use assay_cross_validation::public::{held, of_group, predictions};
 use assay_cross_validation::score::{FoldScore, embedded, intervals, summary};
-use assay_cross_validation::{page, twins};
+use assay_cross_validation::{page, public_page, twins};
 
 /// Fold and kind, with the highest median and 90th percentile of the errors, least coverage in per
 /// cent, and highest Winkler score.
@@ -122,6 +124,20 @@ fn assert_page_contains(section: &str) {
 #[test]
 fn the_page_shows_the_cross_validation() {
     assert_page_contains(&page::markdown(&embedded().unwrap()));
+}
+
+#[test]
+fn public_drives_are_predicted_as_the_table_and_the_page_say() {
+    let all = public_reads::embedded().unwrap();
+    assert_eq!(
+        public_reads::table(&all),
+        public_reads::table(&predictions().unwrap())
+    );
+    assert_page_contains(&public_page::markdown(&all));
+    let cached = of_group(&all, Group::Cached);
+    let score = held(&cached, |r| r.beside_cache).unwrap();
+    assert!(score.errors[0] <= 23.0 && score.errors[1] <= 62.0);
+    assert!(score.inside >= 7 && score.of == 9, "{score:?}");
 }
 
 #[test]

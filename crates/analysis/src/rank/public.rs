@@ -27,8 +27,8 @@ pub struct PublicDrive {
     pub firmware: String,
     /// In 10^9 bytes.
     pub capacity_gb: Option<f64>,
-    /// `PCIe 3 x4`; empty where it was not looked up.
-    link: String,
+    /// `PCIe 3 x4` or `SATA`; empty where it was not looked up.
+    pub link: String,
 }
 
 impl PublicDrive {
@@ -81,6 +81,8 @@ pub struct PublicFigure {
     pub metric: String,
     /// Value.
     pub value: f64,
+    /// Whether the host, not the drive, set it: begins with `yes`, `maybe` or `no`, or is empty.
+    pub host_limited: String,
     /// Repository, path and commit, or an address.
     pub source: String,
 }
@@ -174,6 +176,7 @@ impl Row {
                 "B/s" => self.value / f64::from(1 << 20),
                 _ => self.value,
             },
+            host_limited: self.host_limited,
             source: self.source,
         }
     }

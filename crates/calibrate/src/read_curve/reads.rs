@@ -19,7 +19,12 @@ pub struct Cell {
 pub struct Rated {
     pub random_iops: f64,
     pub sequential_bytes_per_s: f64,
+    /// The data sheet's reads come from an SLC cache, and these do not.
+    pub is_beside_cache: bool,
 }
+
+/// From so many bits per cell on a drive has an SLC cache, and its data sheet rates that.
+const CACHED_CELL_BITS: u32 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriveReads {
@@ -29,6 +34,16 @@ pub struct DriveReads {
 }
 
 impl Cell {
+    /// Of synchronous threads, or of as many I/Os in flight of fewer threads whose processors do
+    /// not limit them.
+    pub fn in_flight(in_flight: u32, block_bytes: u32) -> Cell {
+        Cell {
+            threads: in_flight.into(),
+            in_flight: in_flight.into(),
+            block_bytes: block_bytes.into(),
+        }
+    }
+
     /// Of a random read of incompressible data.
     pub fn of(m: &Measurement) -> Option<Cell> {
         let Procedure::Steady(w) = m.procedure else {
@@ -73,11 +88,23 @@ impl Rated {
         self.random_iops.min(by_bytes)
     }
 
+    /// Of a modelled drive, whose figures were measured right after their area was written.
     pub fn of(facts: DriveFacts<'_>) -> Option<Rated> {
         let highest = |rating| facts.highest(rating).map(|r| r.value);
+        let (iops, megabytes) = (Rating::RandomReadIops, Rating::SequentialReadMbS);
         Some(Rated {
-            random_iops: highest(Rating::RandomReadIops)?,
-            sequential_bytes_per_s: highest(Rating::SequentialReadMbS)? * 1e6,
+            random_iops: highest(iops)?,
+            sequential_bytes_per_s: highest(megabytes)? * 1e6,
+            is_beside_cache: false,
         })
+    }
+
+    /// Of a drive in use, by its bits per cell.
+    pub fn in_use(random_iops: f64, sequential_mb_s: f64, cell_bits: u32) -> Rated {
+        Rated {
+            random_iops,
+            sequential_bytes_per_s: sequential_mb_s * 1e6,
+            is_beside_cache: cell_bits >= CACHED_CELL_BITS,
+        }
     }
 }

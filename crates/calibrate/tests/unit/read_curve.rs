@@ -31,6 +31,7 @@ fn drive(factor: f64, rated: f64) -> DriveReads {
         rated: Some(Rated {
             random_iops: rated,
             sequential_bytes_per_s: 5e3 * rated,
+            is_beside_cache: false,
         }),
         known: known.into(),
     }
@@ -85,6 +86,7 @@ fn ratings_move_the_prediction_of_an_unseen_drive_and_their_absence_widens_it() 
         let rated = rated.map(|iops| Rated {
             random_iops: iops,
             sequential_bytes_per_s: 5e3 * iops,
+            is_beside_cache: false,
         });
         population.predict(
             &DriveReads {
@@ -134,4 +136,35 @@ fn the_shape_that_is_searched_has_no_less_evidence() {
     let (_, least) = Population::start(&drives).taught(&drives);
     let searched = Population::searched(&drives);
     assert!(searched.taught(&drives).1 >= least - 0.5);
+}
+
+/// Drives that give a third of their ratings beside the cache, more or less.
+fn beside_cache(share: f64) -> DriveReads {
+    let iops = 6e5 * share;
+    DriveReads {
+        rated: Some(Rated::in_use(6e5, 3000.0, 3)),
+        known: vec![(cell((64, 512)), iops)],
+    }
+}
+
+#[test]
+fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were() {
+    let plain = population();
+    let drives = [0.2, 0.25, 0.3, 0.35].map(beside_cache);
+    let taught = plain.clone().beside_cache(&drives);
+    let at = |population: &Population, bits: u32| {
+        let rated = Some(Rated::in_use(6e5, 3000.0, bits));
+        let drive = DriveReads {
+            rated,
+            known: Vec::new(),
+        };
+        population.predict(&drive, &[cell((64, 512))])[0]
+    };
+    let (before, after) = (at(&plain, 3), at(&taught, 3));
+    let truth = (0.27 * 6e5_f64).ln();
+    assert!((after.centre - truth).abs() < 0.15, "{after:?} {truth}");
+    assert!(before.centre > truth + 0.3, "{before:?}");
+    assert_eq!(at(&plain, 2), at(&taught, 2));
+    assert_eq!(taught.teachers(&drives[0]), plain.teachers(&drives[0]) + 4);
+    assert!(plain.clone().beside_cache(&drives[..1]).share.is_none());
 }

@@ -23,10 +23,7 @@ const LEAST_CELLS: usize = 8;
 pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let rated = arguments.rated_iops.zip(arguments.rated_mb);
     let mut drive = DriveReads {
-        rated: rated.map(|(iops, megabytes)| Rated {
-            random_iops: iops,
-            sequential_bytes_per_s: megabytes * 1e6,
-        }),
+        rated: rated.map(|(iops, mb_s)| Rated::in_use(iops, mb_s, arguments.cell_bits)),
         known: Vec::new(),
     };
     if let Some(cells) = &arguments.cells {
@@ -36,7 +33,7 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
             bail_usage!("--cells {cells}: it has no random read of incompressible data");
         }
     }
-    let population = Population::of_published()?;
+    let population = Population::of_all()?;
     let all = population.matrix(&drive);
     output.show(
         || {
@@ -45,7 +42,7 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
         },
         || {
             json!({
-                "drives": population.drives(),
+                "drives": population.teachers(&drive),
                 "known_cells": drive.known.len(),
                 "level": PREDICTIVE_LEVEL,
                 "cells": all.iter().map(cell_json).collect::<Vec<_>>(),
@@ -87,7 +84,7 @@ fn matrix(
         known => Some(format!("{known} measured cells")),
     };
     let sheet = drive.rated.map(|_| "the data sheet".to_owned());
-    let others = format!("{} other drives", population.drives());
+    let others = format!("{} other drives", population.teachers(drive));
     let basis: Vec<String> = sheet.into_iter().chain(known).chain([others]).collect();
     let rate = |reads: &PredictedReads| PredictedRate {
         threads: reads.threads,

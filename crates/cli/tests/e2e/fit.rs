@@ -216,8 +216,8 @@ fn the_page_of_quick_predicts_what_it_did_not_measure() {
 #[test]
 fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_intervals() {
     let fixture = Fixture::on_disk();
-    // The 960 EVO's ratings and six of its published cells.
-    let sheet = "predict --rated-iops 330000 --rated-mb 3200";
+    // The 960 EVO's ratings and six of its published cells, measured in its cache.
+    let sheet = "predict --rated-iops 330000 --rated-mb 3200 --cell-bits 2";
     let rows = [
         "4k,16,543",
         "4k,64,1003",
@@ -251,6 +251,9 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
         let [_, _, high] = at(document, 262_144);
         assert!(high <= 3052.0, "{document:#}");
     }
+    let beside_cache = fixture.json("predict --rated-iops 330000 --rated-mb 3200");
+    assert!(at(&beside_cache, 4096)[0] < 0.9 * at(&unseen, 4096)[0]);
+    assert!(beside_cache["drives"].as_u64() > unseen["drives"].as_u64());
     let width = |document| {
         let [_, low, high] = at(document, 8192);
         high / low

@@ -1,0 +1,205 @@
+//! Public drives that no fit and no choice of the curve has seen: their 4 KiB random reads,
+//! predicted from their ratings alone (`reference/public/`), beside the measured ones.
+//!
+//! Each drive is predicted twice: by the modelled drives alone, and with what the other public
+//! drives say of reads beside an SLC cache, without this one and its model.
+
+use std::collections::BTreeMap;
+
+use assay_analysis::rank::public::{PublicFigure, PublicTable};
+use assay_calibrate::CalibrateError;
+use assay_calibrate::hardware::{Hardware, Rating};
+use assay_calibrate::public_reads::{BLOCK_BYTES, Group, PublicRead};
+use assay_calibrate::read_curve::{DriveReads, Population};
+use assay_calibrate::table::{CsvRow, CsvTable};
+use assay_sim_host::host::{SPREAD, YEAR_2025};
+use assay_units::median;
+
+const TEXT: &str = include_str!("../../../reference/public/ratings.csv");
+const FILE: &str = "public/ratings.csv";
+/// The least number in flight of which `assay predict` says anything.
+const LEAST_IN_FLIGHT: u32 = 16;
+/// Bits per cell where the source of a modelled drive counts none, as of 3D XPoint.
+const FEWEST_CELL_BITS: u32 = 1;
+
+/// What data sheets say of a drive.
+struct Sheet {
+    iops: f64,
+    megabytes: f64,
+    cell_bits: u32,
+    is_of_family: bool,
+}
+
+fn of_profile(hardware: &Hardware, name: &str) -> Option<Sheet> {
+    let facts = hardware.drive(name)?;
+    let highest = |figure| facts.highest(figure).map(|rated| rated.value);
+    let bits = facts.flash.and_then(|flash| flash.cell_bits.as_ref());
+    Some(Sheet {
+        iops: highest(Rating::RandomReadIops)?,
+        megabytes: highest(Rating::SequentialReadMbS)?,
+        cell_bits: bits.map_or(FEWEST_CELL_BITS, |bits| bits.value.into()),
+        is_of_family: false,
+    })
+}
+
+/// Of the drives of which both ratings of reads and the bits per cell are known.
+fn sheets() -> Result<BTreeMap<String, Sheet>, CalibrateError> {
+    let hardware = Hardware::embedded()?;
+    let table = CsvTable::parse(FILE, TEXT)?;
+    let mut rows: BTreeMap<&str, Vec<&CsvRow>> = BTreeMap::new();
+    for row in &table.rows {
+        rows.entry(row.text("drive")?).or_default().push(row);
+    }
+    let mut out = BTreeMap::new();
+    for (drive, rows) in rows {
+        let find = |figure: &str| {
+            let mut all = rows.iter();
+            all.find(|row| row.text("figure").is_ok_and(|name| name == figure))
+        };
+        let number = |figure: &str| find(figure).map(|row| row.figure("value")).transpose();
+        if let Some(row) = find("profile") {
+            out.extend(of_profile(&hardware, row.text("value")?).map(|s| (drive.to_owned(), s)));
+            continue;
+        }
+        let reads = ["random_read_iops", "sequential_read_mb_s"];
+        let bits = find("cell_bits").map(|row| row.number("value"));
+        if let [Some(iops), Some(megabytes)] = [number(reads[0])?, number(reads[1])?]
+            && let Some(bits) = bits
+        {
+            let of_family = reads.iter().filter_map(|figure| find(figure));
+            let sheet = Sheet {
+                iops,
+                megabytes,
+                cell_bits: bits?,
+                is_of_family: of_family
+                    .into_iter()
+                    .any(|row| row.text("scope").is_ok_and(|scope| scope == "family")),
+            };
+            out.insert(drive.to_owned(), sheet);
+        }
+    }
+    Ok(out)
+}
+
+/// In flight of all threads, of a figure that can be predicted.
+fn in_flight(figure: &PublicFigure) -> Option<u32> {
+    let is = figure.rw == "randread"
+        && figure.bs_bytes == u64::from(BLOCK_BYTES)
+        && figure.metric == "iops";
+    let all = figure.iodepth * figure.numjobs;
+    (is && all >= LEAST_IN_FLIGHT).then_some(all)
+}
+
+fn group(figure: &PublicFigure, link: &str, drive: &PublicRead) -> Group {
+    let is_host = ["yes", "maybe"]
+        .iter()
+        .any(|word| figure.host_limited.starts_with(word));
+    let rated = drive.unknown().rated;
+    match (is_host, link) {
+        (true, _) => Group::Host,
+        (_, "SATA") => Group::Sata,
+        _ if rated.is_some_and(|rated| rated.is_beside_cache) => Group::Cached,
+        _ => Group::Uncached,
+    }
+}
+
+/// Measured figures, medians of repeated ones, without predictions.
+fn measured() -> Result<Vec<PublicRead>, CalibrateError> {
+    let (table, sheets) = (PublicTable::built_in(), sheets()?);
+    let mut found: BTreeMap<(Group, &str, u32), Vec<f64>> = BTreeMap::new();
+    let empty = |drive: &str, sheet: &Sheet, in_flight: u32| PublicRead {
+        group: Group::Cached,
+        drive: drive.to_owned(),
+        cell_bits: sheet.cell_bits,
+        rated_iops: sheet.iops,
+        rated_mb: sheet.megabytes,
+        is_of_family: sheet.is_of_family,
+        in_flight,
+        iops: 0.0,
+        predicted: [0.0; 3],
+        beside_cache: [0.0; 3],
+    };
+    for figure in &table.figures {
+        let drive = &table.drives[figure.drive];
+        if let (Some(sheet), Some(in_flight)) = (sheets.get(&drive.drive), in_flight(figure)) {
+            let group = group(figure, &drive.link, &empty(&drive.drive, sheet, in_flight));
+            let key = (group, drive.drive.as_str(), in_flight);
+            found.entry(key).or_default().push(figure.value);
+        }
+    }
+    let row = |((group, drive, in_flight), values): ((Group, &str, u32), Vec<f64>)| {
+        Some(PublicRead {
+            group,
+            iops: median(values)?,
+            ..empty(drive, &sheets[drive], in_flight)
+        })
+    };
+    let mut rows: Vec<PublicRead> = found.into_iter().filter_map(row).collect();
+    // The figures of a drive err together: the one with the fewest in flight stands for it.
+    rows.dedup_by(|next, first| (next.group, &next.drive) == (first.group, &first.drive));
+    Ok(rows)
+}
+
+/// The model without its capacity: drives of one model do not teach each other.
+fn is_same_model(a: &str, b: &str) -> bool {
+    let model = |name: &str| name.split('-').next().map(str::to_owned);
+    model(a) == model(b)
+}
+
+/// All figures with their predictions.
+pub fn predictions() -> Result<Vec<PublicRead>, CalibrateError> {
+    let seven = Population::of_published()?;
+    let all = measured()?;
+    let with = |read: &PublicRead| {
+        let others = all.iter().filter(|o| !is_same_model(&o.drive, &read.drive));
+        let others: Vec<DriveReads> = others.filter_map(PublicRead::beside_cache).collect();
+        let public = seven.clone().beside_cache(&others);
+        let (cells, drive) = ([read.cell()], read.unknown());
+        PublicRead {
+            predicted: seven.iops(&drive, &cells)[0],
+            beside_cache: public.iops(&drive, &cells)[0],
+            ..read.clone()
+        }
+    };
+    Ok(all.iter().map(with).collect())
+}
+
+/// Median, 90th percentile and worst error in per cent, and shares of the figures in the interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    pub errors: [f64; 3],
+    pub inside: usize,
+    pub of: usize,
+}
+
+pub fn held(all: &[&PublicRead], of: impl Fn(&PublicRead) -> [f64; 3]) -> Option<Held> {
+    let error = |r: &&PublicRead| (of(r)[0] / r.iops - 1.0).abs() * 100.0;
+    let mut errors: Vec<f64> = all.iter().map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    let is_inside = |r: &&&PublicRead| (of(r)[1]..=of(r)[2]).contains(&r.iops);
+    // Nine of ten lie within the smallest error that so many do not exceed.
+    let nine = (errors.len() * 9).div_ceil(10).checked_sub(1)?;
+    Some(Held {
+        errors: [
+            median(errors.iter().copied())?,
+            errors[nine],
+            *errors.last()?,
+        ],
+        inside: all.iter().filter(is_inside).count(),
+        of: all.len(),
+    })
+}
+
+/// Reads per second of one process, and the ends of the interval of real hosts.
+pub fn host() -> [f64; 3] {
+    let centre = 1e9 / YEAR_2025.work_ns(2, BLOCK_BYTES.into()) as f64;
+    [centre, centre / SPREAD, centre * SPREAD]
+}
+
+pub fn of_group(all: &[PublicRead], group: Group) -> Vec<&PublicRead> {
+    all.iter().filter(|r| r.group == group).collect()
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/public.rs"]
+mod tests;
