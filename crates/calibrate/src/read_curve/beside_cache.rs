@@ -1,9 +1,9 @@
 //! Reads of data that lie beside an SLC cache, compared with a data sheet that rates the cache.
 //!
 //! Drives with three or more bits per cell write into a cache of one bit per cell, and their data
-//! sheets rate reads of it: sensing one bit takes a fraction of the time of sensing a page of three.
-//! Data that were written earlier have been moved out of the cache. How much of the rated reads is
-//! left of them is a number `I` of such drives, normal around [`Share::mean`].
+//! sheets rate reads of it: sensing one bit takes a fraction of the time of a page of three. Data
+//! that were written earlier have been moved out of the cache. How much of the rated reads is left
+//! of them is a number `I` of such drives, normal around [`Share::mean`].
 
 use super::{DriveReads, IOPS, Mode, Population, logs};
 
