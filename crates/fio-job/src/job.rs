@@ -173,6 +173,7 @@ fn section_jobs(
     let drop_cache = options.direct == Some(false) && given.flag_or("invalidate", true)?;
     let several = places.all.len() > 1;
     for (target, clone) in places.all {
+        targets::may_fill(given, &target)?;
         let name = match several {
             true => format!("{base}.{clone}"),
             false => base.to_owned(),

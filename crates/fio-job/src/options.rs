@@ -79,7 +79,9 @@ options! {
     "io_size" | "io_limit" => Converted("`--io_size`");
     "number_ios" => Converted("`--number_ios`");
     "loops" => Converted("`--order`: so many passes");
-    "fill_device" | "fill_fs" => Converted("`--size`: the whole drive");
+    "fill_device" | "fill_fs" =>
+        Converted("`--size`: the whole drive; refused for a file, which fio makes longer until its \
+            file system is full");
     "offset" | "fileoffset" => Converted("`--offset`");
     "offset_increment" => Converted("`--offset_increment`");
     "offset_align" => Converted("`--order`");
@@ -315,6 +317,9 @@ options! {
         | "enable_vmd" | "disable_pcie_sgl_merge" | "num_qpairs" | "transport" | "log_flags"
         | "print_qid_mappings" | "hostnqn" | "hostaddr" | "hostsvcid" =>
         NoEffect("of SPDK's driver");
+    "write_mode" =>
+        Unsupported(&["write"], "assay job DRIVE --rw write --engine passthru --zone_append in \
+            place of zone_append; other commands are not sent");
     "zone_append" => Unsupported(OFF, "assay job DRIVE --rw write --engine passthru --zone_append");
     "initial_zone_reset" => Unsupported(OFF, "assay purge DRIVE, which resets all zones");
     "md_per_io_size" | "pi_act" | "pi_chk" | "apptag" | "apptag_mask" => Unsupported(OFF, "");

@@ -2,8 +2,9 @@
 //!
 //! HOWTO.rst, "Environment variables" and "Reserved keywords": `${VARIABLE}` is the environment's,
 //! `$pagesize`, `$mb_memory` and `$ncpus` are numbers, and a value with a keyword may be arithmetic
-//! (`size=8*$mb_memory`). fio replaces a variable that is not set by nothing; here that is an
-//! error, because `filename=${DISK}` would name another file.
+//! (`size=8*$mb_memory`), of numbers without units, as for fio's bc. fio replaces a variable that
+//! is not set by nothing; here that is an error, because `filename=${DISK}` would name another
+//! file.
 
 use crate::number;
 
@@ -53,10 +54,15 @@ pub fn substitute(value: &str, with: &Substitution<'_>) -> Result<String, String
     if !out.contains(is_arithmetic) {
         return Ok(out);
     }
-    number::arithmetic(&out, &|unit| number::size_factor(unit, 1024))
+    number::arithmetic(&out, &|unit| unit.is_empty().then_some(1.0))
         .filter(|result| result.fract() == 0.0 && (0.0..1e18).contains(result))
         .map(|result| format!("{result:.0}"))
-        .ok_or_else(|| format!("{out:?} is not arithmetic with a whole result"))
+        .ok_or_else(|| {
+            format!(
+                "{out:?} is not arithmetic with a whole result, of numbers without units, as fio's \
+                 bc takes them"
+            )
+        })
 }
 
 #[cfg(test)]

@@ -94,7 +94,17 @@ impl Interval {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.ops.iter().all(|(_, o)| o.ios == 0 && o.errors == 0)
+        self.submitted.is_empty() && self.ops.iter().all(|(_, o)| o.ios == 0 && o.errors == 0)
+    }
+
+    /// It no longer measures anything, and what was submitted is for a log.
+    pub fn keep_submitted(&mut self) {
+        self.ops.clear();
+        (self.ramp, self.start) = (true, Nanos::MAX);
+    }
+
+    pub fn is_measured(&self) -> bool {
+        self.start <= self.end
     }
 }
 

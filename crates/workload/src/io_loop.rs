@@ -386,6 +386,21 @@ impl<'a> Intervals<'a> {
         }
     }
 
+    /// Of a job that only reads back.
+    fn hand_over_submitted(&mut self, job: usize, now: Nanos) {
+        let mut interval = self.recorders[job].roll(now);
+        let storage = match interval.submitted.is_empty() {
+            true => Some(interval),
+            false => {
+                interval.keep_submitted();
+                self.sink.interval(job, interval, None)
+            }
+        };
+        if let Some(storage) = storage {
+            self.recorders[job].recycle(storage);
+        }
+    }
+
     /// Hands over the intervals that end by now.
     fn roll<T: Target>(&mut self, target: &mut T, now: Nanos) {
         for job in 0..self.measuring.len() {
@@ -395,8 +410,7 @@ impl<'a> Intervals<'a> {
             if self.measuring[job] {
                 self.hand_over(job, target, now);
             } else {
-                let interval = self.recorders[job].roll(now);
-                self.recorders[job].recycle(interval);
+                self.hand_over_submitted(job, now);
             }
         }
     }
@@ -493,5 +507,8 @@ pub fn run_io_loop<T: Target>(
         workers.complete(&mut done, seen, target, intervals.recorders);
     };
     intervals.end(target, now, |_| true);
+    for job in 0..intervals.measuring.len() {
+        intervals.hand_over_submitted(job, now);
+    }
     outcome.map(|()| early.end)
 }

@@ -40,6 +40,8 @@ pub struct TargetJobs<'a> {
 pub trait RunObserver {
     /// What a drive's workers completed in an interval; several calls for one interval add up.
     fn interval(&mut self, drive: usize, interval: &Interval);
+    /// What a read-back has submitted: it is no part of the measurement.
+    fn read_back(&mut self, _drive: usize, _interval: &Interval) {}
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry);
     fn host(&mut self, index: u32, load: HostLoad);
 }

@@ -357,14 +357,23 @@ fn a_log_of_ios_is_fios() {
         return;
     }
     let fixture = Fixture::on_disk();
-    let line = "--name=a --filename=data --rw=randrw --bs=4k,8k --size=2m --fsync=8 --direct=1";
     fixture.write("data", vec![7; 2 << 20]);
-    let arguments: Vec<&str> = line.split(' ').chain(["--write_iolog=fio.log"]).collect();
-    fixture.tool("fio", &arguments);
-    fixture.ok(&format!("fio {line} --write_iolog=own.log --destroy data"));
-    let own = iolog(&fixture, "own.log");
+    let logs = |name: &str, options: &str| {
+        let line = format!("--name=a --filename=data --size=2m --direct=1 {options}");
+        let (theirs, own) = (format!("fio-{name}.log"), format!("own{name}.log"));
+        let log = format!("--write_iolog={theirs}");
+        let arguments: Vec<&str> = line.split(' ').chain([&*log]).collect();
+        fixture.tool("fio", &arguments);
+        fixture.ok(&format!("fio {line} --write_iolog={own} --destroy data"));
+        let ios = iolog(&fixture, &own);
+        assert_eq!(ios, iolog(&fixture, &theirs));
+        ios
+    };
+    let own = logs("", "--rw=randrw --bs=4k,8k --fsync=8");
     assert!(own.len() > 300, "{}", own.len());
-    assert_eq!(own, iolog(&fixture, "fio.log"));
+    // With the read-back.
+    let verified = logs("-verified", "--rw=randwrite --bs=8k --verify=crc32c");
+    assert_eq!(verified.len(), 512);
     fixture.ok(&format!(
         "job {SIM} --trace own.log --trace_timing closed --write_iolog again.log"
     ));

@@ -228,6 +228,10 @@ impl<'a> EarlyStop<'a> {
 }
 
 impl RunObserver for EarlyStop<'_> {
+    fn read_back(&mut self, drive: usize, interval: &Interval) {
+        self.inner.read_back(drive, interval);
+    }
+
     fn interval(&mut self, drive: usize, interval: &Interval) {
         self.inner.interval(drive, interval);
         if self.stop.load(Ordering::Relaxed) {

@@ -265,6 +265,14 @@ impl<'a, 'e> Journal<'a, 'e> {
         self.check(appended);
     }
 
+    fn log_ios(&mut self, interval: &Interval) {
+        let logged = self
+            .io_log
+            .as_mut()
+            .map_or(Ok(()), |log| log.interval(interval));
+        self.check(logged);
+    }
+
     /// Measurements that cannot be recorded are stopped.
     fn check(&mut self, recorded: Result<(), ExecuteError>) {
         if let Err(error) = recorded {
@@ -276,6 +284,11 @@ impl<'a, 'e> Journal<'a, 'e> {
 }
 
 impl RunObserver for Journal<'_, '_> {
+    fn read_back(&mut self, _drive: usize, interval: &Interval) {
+        self.flags.forward(self.stop);
+        self.log_ios(interval);
+    }
+
     fn interval(&mut self, drive: usize, interval: &Interval) {
         let work = IntervalWork::new(interval);
         *self.telemetry.written_bytes.entry(drive).or_default() += work.written_bytes;
@@ -288,11 +301,7 @@ impl RunObserver for Journal<'_, '_> {
             interval: Some(interval),
         });
         self.flags.forward(self.stop);
-        let logged = self
-            .io_log
-            .as_mut()
-            .map_or(Ok(()), |log| log.interval(interval));
-        self.check(logged);
+        self.log_ios(interval);
         match &mut self.minutes {
             Some(minutes) => {
                 let sums = minutes.interval(drive, interval);

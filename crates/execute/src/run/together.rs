@@ -30,6 +30,11 @@ impl RunObserver for Journals<'_, '_> {
         journal.interval(*drive, interval);
     }
 
+    fn read_back(&mut self, number: usize, interval: &Interval) {
+        let (drive, journal) = &mut self.journals[number];
+        journal.read_back(*drive, interval);
+    }
+
     fn telemetry(&mut self, number: usize, at: Nanos, telemetry: Telemetry) {
         let (drive, journal) = &mut self.journals[number];
         journal.telemetry(*drive, at, telemetry);

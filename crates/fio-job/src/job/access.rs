@@ -306,9 +306,15 @@ fn zones(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError
     let [size, range, skip] = lengths;
     let (size, range, skip) = (size?, range?, skip?);
     match mode {
+        Some(("strided", place)) if size.unwrap_or(0) == 0 => {
+            let message = "zonemode=strided needs zonesize, as in fio".to_owned();
+            return Err(given.error(place, message));
+        }
         Some(("strided" | "zbd", _)) => {}
-        // zonesize alone makes fio stride.
-        None if size.is_some_and(|size| size > 0) => {}
+        None | Some(("none", _)) if size.is_some_and(|size| size > 0) => {
+            let message = "zonesize needs zonemode=strided or zbd, as in fio".to_owned();
+            return Err(given.wrong("zonesize", message));
+        }
         None | Some(("none", _)) => return Ok(()),
         Some((other, place)) => {
             return Err(given.error(
@@ -407,7 +413,10 @@ fn working_set(given: &Given<'_>, options: &JobOptions) -> Result<Option<u32>, J
     match u32::try_from(blocks) {
         Ok(blocks) if blocks > 0 => Ok(Some(blocks)),
         _ => {
-            let message = format!("dedupe_mode=working_set: {blocks} blocks of {least_bytes}");
+            let message = format!(
+                "dedupe_mode=working_set: {blocks} blocks of {least_bytes} bytes; it needs one at \
+                 least (fio takes what is behind them in memory), and fewer than 2^32"
+            );
             Err(given.error(place, message))
         }
     }
@@ -478,6 +487,8 @@ const PATTERN: &str = "a number (0xdeadbeef), a text in quotes (\"abcd\"), or se
 
 fn verify_interval(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     let bytes = given.bytes("verify_interval")?.filter(|&bytes| bytes > 0);
-    options.verify_interval = bytes.map(|bytes| bytes.to_string());
+    // As in fio no more than a write.
+    let most = super::order::least_bytes(given)?[1].max(512);
+    options.verify_interval = bytes.map(|bytes| bytes.min(most).to_string());
     Ok(())
 }

@@ -232,6 +232,20 @@ fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileErr
     })
 }
 
+/// fio's writes make a file longer until they fail, and what they measure is that.
+pub(super) fn may_fill(given: &Given<'_>, target: &Target) -> Result<(), JobFileError> {
+    match target {
+        Target::File(name) if given.flag("fill_device")? => {
+            let message = format!(
+                "fill_device=1: {name} is a file, which assay does not make longer until its file \
+                 system is full; give size=, or a drive on the command line"
+            );
+            Err(given.wrong("fill_device", message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What `--order` says of several files.
 pub(super) fn turns(given: &Given<'_>) -> Result<Vec<(&'static str, String)>, JobFileError> {
     let mut turns = Vec::new();

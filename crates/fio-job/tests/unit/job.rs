@@ -251,10 +251,11 @@ fn ends_of_jobs_have_groups() {
 /// An error of the plan is reported at the option that it is from, else at the section.
 #[test]
 fn errors_of_the_plan_have_a_place() {
-    let job = &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nzonesize=64k")[0];
+    let job =
+        &jobs("[global]\nrw=randread\n[a]\nfilename=/dev/x\nzonemode=strided\nzonesize=64k")[0];
     assert_eq!(
         job.error(&["bs", "zonesize"], "wrong").to_string(),
-        "a.fio:5: [a]: zonesize: wrong"
+        "a.fio:6: [a]: zonesize: wrong"
     );
     assert_eq!(
         job.error(&["bs"], "wrong").to_string(),
@@ -563,52 +564,5 @@ fn a_share_of_the_writes_repeats_data() {
     assert_eq!(jobs(job)[0].options.dedupe_percentage, Some(40));
 }
 
-#[test]
-fn priorities_and_working_sets_are_meant() {
-    let of = |more: &str| line(&format!("[a]\nfilename=/dev/x\nrw=write\n{more}\n"));
-    for (text, expected) in [
-        ("prioclass=1\nprio=3", "--ioprio rt:3"),
-        ("prio=7", "--ioprio be:7"),
-        ("prioclass=3", "--ioprio idle"),
-        ("prioclass=2\npriohint=3", "--ioprio be:0:3"),
-        (
-            "ioengine=libaio\ncmdprio_percentage=20,30\ncmdprio_class=2,3\ncmdprio=5",
-            ";cmdprio_bssplit=0/20/16389,0/30/24581,'",
-        ),
-        (
-            "ioengine=io_uring\ncmdprio_bssplit=8k/10/2/1:4k/20:16k/:4k/5/3/0",
-            ";cmdprio_bssplit=4096/20/8192:4096/5/24576:8192/10/16385,",
-        ),
-        (
-            "dedupe_percentage=30\ndedupe_mode=working_set\nsize=1m\nbs=8k\n\
-             dedupe_working_set_percentage=25",
-            "--dedupe_percentage 30 --dedupe_working_set 32",
-        ),
-    ] {
-        assert!(of(text).contains(expected), "{}", of(text));
-    }
-    assert!(!of("prio=0\nprioclass=0").contains("ioprio"));
-    for (text, expected) in [
-        ("prio=8", "from 0 to 7"),
-        ("prioclass=4", "from 0 to 3"),
-        (
-            "dedupe_percentage=30\ndedupe_mode=working_set",
-            "needs size=",
-        ),
-        (
-            "cmdprio_percentage=20",
-            "ioengine=psync gives its I/Os no priority",
-        ),
-        (
-            "ioengine=libaio\ncmdprio_percentage=20\ncmdprio_bssplit=4k/10",
-            "exclude one another",
-        ),
-        (
-            "ioengine=libaio\ncmdprio_bssplit=4k/60/1/2:4k/50",
-            "at most 100 percent",
-        ),
-    ] {
-        let error = converted(&format!("[a]\nrw=write\n{text}\n"), Some("/dev/x")).unwrap_err();
-        assert!(error.to_string().contains(expected), "{error}");
-    }
-}
+#[path = "job/priorities.rs"]
+mod priorities;

@@ -28,4 +28,6 @@ fn a_variable_that_is_not_set_is_named() {
     let error = with("${pagesize}").unwrap_err();
     assert!(error.ends_with("the number is $pagesize"), "{error}");
     assert!(with("$ncpus/0").is_err());
+    let error = with("128k*$ncpus").unwrap_err();
+    assert!(error.contains("numbers without units"), "{error}");
 }

@@ -170,7 +170,9 @@ impl DriveOutcome {
             ..
         } = measured;
         self.totals.add(&interval);
-        if interval.end > interval.start || !interval.is_empty() {
+        if !interval.is_measured() {
+            observer.read_back(self.drive, &interval);
+        } else if interval.end > interval.start || !interval.is_empty() {
             observer.interval(self.drive, &interval);
             if let Some(telemetry) = telemetry {
                 observer.telemetry(self.drive, interval.end, telemetry);

@@ -557,7 +557,11 @@ fn hand_over(
     let keys: Vec<_> = gathered.keys().copied().collect();
     for key in keys.into_iter().filter(|&(_, index, _)| index <= last) {
         if let Some((thread, interval)) = gathered.remove(&key) {
-            observer.interval(jobs[key.0].outcome.drive, &interval);
+            let drive = jobs[key.0].outcome.drive;
+            match interval.is_measured() {
+                true => observer.interval(drive, &interval),
+                false => observer.read_back(drive, &interval),
+            }
             channels.recycle(thread, interval);
         }
     }
