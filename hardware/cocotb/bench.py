@@ -294,8 +294,8 @@ class Bench:
         # Behind a failure, chunks were begun that are not recorded; what was at their places is lost.
         following = await self.registers.read("write.NEXT_ADDRESS") // self.chunk - first
         begun = number + (following - number) % chunks
-        if begun == number and "WRAPPED" in status and "DEVICE_ERROR" in status and chunks <= self.slots:
-            begun += chunks  # a whole round, or none
+        if "UNRECORDED" in status and begun == number:
+            begun += chunks  # a whole round
         for k in range(max(0, begun - chunks), number):
             part = data[k * self.chunk : min(count, (k + 1) * self.chunk)]
             found = self.drive.content((first + k % chunks) * self.chunk, len(part))

@@ -4,8 +4,9 @@
 // are made in the moment: submission entries from the records of nvs_queues, admin entries, PRP lists, or zeroes.
 //
 // Interface:
-//   head_*     oldest request: kind, identifier, length, and first word in its area; it stays until `head_pop_o`
-//   next_*     the request behind it, which is the oldest one in the cycle after `head_pop_o`, or after one without an oldest one
+//   next_*     the request behind the oldest one: kind, length, and first word in its area. It is the oldest one in the cycle after
+//              `head_pop_o`, or after one without an oldest one
+//   head_*     oldest request: kind and identifier; it stays until `head_pop_o`
 //   dev_r_*, mem_r_*, record_*, admin_*, pass_*, error_o  as in nvs_completer_read
 //
 // Invariants, proven in formal/nvs_completer_answer.svh:
@@ -45,13 +46,12 @@ module nvs_completer_answer #(
 
   input  logic                    next_valid_i,
   input  logic [2:0]              next_kind_i,
+  input  logic [7:0]              next_len_i,
   input  logic [WordWidth-1:0]    next_word_i,
   input  logic                    head_valid_i,
   output logic                    head_pop_o,
   input  logic [2:0]              head_kind_i,
   input  logic [IdWidth-1:0]      head_id_i,
-  input  logic [7:0]              head_len_i,
-  input  logic [WordWidth-1:0]    head_word_i,
 
   output logic                    dev_r_valid_o,
   input  logic                    dev_r_ready_i,
@@ -99,6 +99,12 @@ module nvs_completer_answer #(
   localparam logic [2:0] KindReplay = 3'd6;
   localparam logic [2:0] KindList   = 3'd3;
 
+  // Of the oldest request the word that is made next, the one behind that in its page, and how many words follow. They and what depends
+  // on them begin in flip-flops, as all of it is before the memories of the records.
+  logic [WordWidth-1:0] word_q;
+  logic [PageWords-1:0] behind_q;
+  logic [7:0]           left_q;
+
   // The word that is looked up: of the oldest request, or while that is one for the ring, the first one of the next. With the last word of an
   // entry or of a made answer, it is already the word behind that. A burst stays in its page, so only the number in the page counts up. Whether
   // a made word is taken does not choose what is looked up, as the path from `dev_r_ready_i` through the memories of the records would be
@@ -107,21 +113,18 @@ module nvs_completer_answer #(
   logic                  made_q;    // the record is in the flip-flops, or none is needed
   logic                  admin_q, queue_q, lists_q;
   logic [EntryWords-1:0] part_q;    // word of the entry, one-hot
-  logic                  ring, last, turns, waits, look_head, look_valid;
+  logic                  ring_q, last_q, turns, waits, look_head, look_valid;
   logic [2:0]            look_kind;
-  logic [7:0]            beat_q;
   logic [PageWords-1:0]  page_word;
   logic [WordWidth-1:0]  word;
   logic                  in_admin, in_queue, in_lists;
-  assign ring       = head_kind_i == KindRing;
-  assign last       = beat_q == head_len_i;
-  assign turns      = made_q && !ring && (last || (!lists_q && part_q[EntryWords-1]));
-  assign look_head  = head_valid_i && !ring && !(made_q && last);
+  assign turns      = made_q && !ring_q && (last_q || (!lists_q && part_q[EntryWords-1]));
+  assign look_head  = head_valid_i && !ring_q && !(made_q && last_q);
   assign look_valid = look_head || (next_valid_i && next_kind_i != KindRing);
   assign look_kind  = look_head ? head_kind_i : next_kind_i;
-  assign page_word  = look_head ? head_word_i[PageWords-1:0] + PageWords'(beat_q) + PageWords'(turns) : next_word_i[PageWords-1:0];
+  assign page_word  = !look_head ? next_word_i[PageWords-1:0] : turns ? behind_q : word_q[PageWords-1:0];
   if (WordWidth > PageWords) begin : gen_word
-    assign word = {look_head ? head_word_i[WordWidth-1:PageWords] : next_word_i[WordWidth-1:PageWords], page_word};
+    assign word = {look_head ? word_q[WordWidth-1:PageWords] : next_word_i[WordWidth-1:PageWords], page_word};
   end else begin : gen_short_word
     assign word = page_word;
   end
@@ -210,43 +213,54 @@ module nvs_completer_answer #(
   // Answers. If a word of a request is outside, so is its last one.
   logic advance, move, outside;
   assign advance     = !dev_r_valid_o || dev_r_ready_i;
-  assign mem_r_ready_o = head_valid_i && ring && advance;
-  assign move        = head_valid_i && advance && (ring ? mem_r_valid_i : made_q);
+  assign mem_r_ready_o = head_valid_i && ring_q && advance;
+  assign move        = head_valid_i && advance && (ring_q ? mem_r_valid_i : made_q);
   assign waits       = turns && !advance;
-  assign head_pop_o  = move && last;
-  assign outside     = !ring && !admin_q && !queue_q && !lists_q;
-  assign follows     = move && !ring && !last && (lists_q || ((admin_q || queue_q) && !part_q[EntryWords-1]));
+  assign head_pop_o  = move && last_q;
+  assign outside     = !ring_q && !admin_q && !queue_q && !lists_q;
+  assign follows     = move && !ring_q && !last_q && (lists_q || ((admin_q || queue_q) && !part_q[EntryWords-1]));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      beat_q      <= '0;
       looked_q    <= 1'b0;
       made_q      <= 1'b0;
       error_o     <= 1'b0;
       dev_r_valid_o <= 1'b0;
     end else begin
       if (!waits) begin
-        looked_q <= look_valid && (!move || ring || follows || turns);
-        made_q   <= ((looked_q && !turns) || in_lists) && look_valid && (!move || ring || follows || turns);
+        looked_q <= look_valid && (!move || ring_q || follows || turns);
+        made_q   <= ((looked_q && !turns) || in_lists) && look_valid && (!move || ring_q || follows || turns);
       end
       error_o  <= head_pop_o && outside;
       if (advance) dev_r_valid_o <= move;
-      if (move) beat_q <= last ? '0 : beat_q + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
+    if (!head_valid_i || head_pop_o) begin
+      ring_q   <= next_kind_i == KindRing;
+      word_q   <= next_word_i;
+      behind_q <= next_word_i[PageWords-1:0] + 1'b1;
+      left_q   <= next_len_i;
+      last_q   <= next_len_i == '0;
+    end else if (move) begin
+      word_q[PageWords-1:0] <= behind_q;
+      behind_q <= behind_q + 1'b1;
+      left_q   <= left_q - 1'b1;
+      last_q   <= left_q == 8'd1;
+    end
     if (move) begin
       dev_r_id_o   <= head_id_i;
-      dev_r_data_o <= ring ? mem_r_data_i : made;
-      dev_r_last_o <= last;
+      dev_r_data_o <= ring_q ? mem_r_data_i : made;
+      dev_r_last_o <= last_q;
     end
     if (!waits) begin
       admin_q     <= in_admin;
       queue_q     <= in_queue;
       lists_q     <= in_lists;
       replay_q    <= look_kind == KindReplay;
-      list_word_q <= word + WordWidth'(follows);
+      list_word_q <= word;
+      if (follows) list_word_q[PageWords-1:0] <= behind_q;
       part_q      <= follows ? part << 1 : part;
     end
   end

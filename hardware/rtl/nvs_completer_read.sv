@@ -121,7 +121,8 @@ module nvs_completer_read #(
   // The order of the answers: a queue, the request behind the oldest one, and the oldest one.
   localparam int unsigned RequestWidth = 3 + IdWidth + 8 + WordWidth;
   logic                    order_valid, next_ready, next_valid_q, head_valid_q, head_ready, head_pop;
-  logic [RequestWidth-1:0] order, next_q, head_q;
+  logic [RequestWidth-1:0] order, next_q;
+  logic [2+IdWidth:0]      head_q;  // kind and identifier; nvs_completer_answer counts its words
   /* verilator lint_off PINCONNECTEMPTY */
   nvs_fifo #(
     .Width(RequestWidth),
@@ -151,7 +152,7 @@ module nvs_completer_read #(
   end
   always_ff @(posedge clk_i) begin
     if (next_ready) next_q <= order;
-    if (head_ready) head_q <= next_q;
+    if (head_ready) head_q <= next_q[RequestWidth-1 -: 3+IdWidth];
   end
 
   nvs_completer_answer #(
@@ -167,13 +168,12 @@ module nvs_completer_read #(
     .*,  // dev_*, mem_*, record_*, admin_*, pass_*
     .next_valid_i(next_valid_q),
     .next_kind_i (next_q[RequestWidth-1 -: 3]),
+    .next_len_i  (next_q[WordWidth +: 8]),
     .next_word_i (next_q[WordWidth-1:0]),
     .head_valid_i(head_valid_q),
     .head_pop_o  (head_pop),
-    .head_kind_i (head_q[RequestWidth-1 -: 3]),
-    .head_id_i   (head_q[8+WordWidth +: IdWidth]),
-    .head_len_i  (head_q[WordWidth +: 8]),
-    .head_word_i (head_q[WordWidth-1:0])
+    .head_kind_i (head_q[IdWidth +: 3]),
+    .head_id_i   (head_q[IdWidth-1:0])
   );
 
 `ifdef FORMAL

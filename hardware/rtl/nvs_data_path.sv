@@ -219,8 +219,9 @@ module nvs_data_path #(
     .finished_o(discarded_o),
     .beats_o   (discarded_beats)
   );
-  assign dropped_beats_o =
-    discarded_beats + 64'(given_up_bytes[SizeWidth-1:4]) + 64'(given_up_bytes[3:0] != '0);
+  logic [SizeWidth-4:0] given_up_q;  // the same in beats of 16 bytes
+  always_ff @(posedge clk_i) given_up_q <= {1'b0, given_up_bytes[SizeWidth-1:4]} + (SizeWidth - 3)'(given_up_bytes[3:0] != '0);
+  assign dropped_beats_o = discarded_beats + 64'(given_up_q);
 
   nvs_generator #(
     .DataWidth(DataWidth)

@@ -131,7 +131,7 @@ module nvs_ingress #(
 
   // Every beat but the last one is whole; its kept bytes are the lowest ones.
   logic keep_wrong;
-  assign keep_wrong = s_last_i ? |(s_keep_i & (s_keep_i + 1'b1)) : !(&s_keep_i);
+  assign keep_wrong = s_last_i ? |(s_keep_i[BeatBytes-1:1] & ~s_keep_i[BeatBytes-2:0]) : !(&s_keep_i);
 
   logic page_end, chunk_end;
   assign w_valid_o  = move;

@@ -589,6 +589,7 @@ module nvs_init #(
       blocks_q     <= '0;
       mdts_any_q   <= 1'b0;
       mdts_q       <= '0;
+      max_transfer_pages_o <= '0;
       format_q     <= '0;
       block_512_q  <= 1'b0;
       block_4096_q <= 1'b0;
@@ -604,6 +605,7 @@ module nvs_init #(
         if (step_q == StepCapHigh) cap_q[63:32] <= rsp_data_i;
       end
 
+      max_transfer_pages_o <= mdts_q == '0 ? '0 : 16'd1 << mdts_q;
       if (cqe_good) queues_q <= admin_cqe_dw0_i[15:0] != '0 && admin_cqe_dw0_i[31:16] != '0;
       if (at_mdts) begin
         mdts_any_q <= 1'b1;
@@ -638,7 +640,6 @@ module nvs_init #(
   assign cap_o                = cap_q;
   assign block_shift_o        = block_4096_q ? 4'd12 : 4'd9;
   assign media_blocks_o       = blocks_q;
-  assign max_transfer_pages_o = mdts_q == '0 ? '0 : 16'd1 << mdts_q;
   assign sequencer_o          = {11'b0, step_q == StepDown, step_q > StepRootOn && !in_reset, step_q > StepPresent && !in_reset,
                                  failed_q, ready_q, 3'b0, reason_q, 2'b0, step_q};
 

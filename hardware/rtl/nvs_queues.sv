@@ -159,8 +159,9 @@ module nvs_queues #(
     end
     record_flush_o <= entry_flush;
     record_tag_o   <= entry_tag;
-    {record_slot_o, record_page_o, record_lba_o, record_blocks_o} <= records[entry_tag];
   end
+  // Two memories, one behind the other, each in a cycle of its own.
+  assign {record_slot_o, record_page_o, record_lba_o, record_blocks_o} = records[record_tag_o];
 
   // Completions. A tag is outstanding between acceptance and completion.
   logic [TagWidth-1:0] cqe_tag;
@@ -174,10 +175,11 @@ module nvs_queues #(
 
   // The identifier of the flush is a tag with one bit more. No more commands wait than there are, unless a drive completes one twice; then
   // the failure is final.
-  logic       cqe_again, cqe_done;
+  logic       cqe_retry, cqe_again, cqe_done;
   logic [1:0] cqe_tries;
   assign cqe_tries = tries[cqe_cid_i[TagWidth:0]];
-  assign cqe_again = cqe_good && cqe_status_i[10:0] != '0 && !cqe_status_i[14] && cqe_tries != 2'(Retries) && !again_full;
+  assign cqe_retry = cqe_status_i[10:0] != '0 && !cqe_status_i[14] && cqe_tries != 2'(Retries) && !again_full;
+  assign cqe_again = cqe_good && cqe_retry;
   assign cqe_done  = cqe_good && !cqe_again;
 
   // Retirement in stream order. A flush is alone, so it retires when it is complete. The outputs are flip-flops: the next command is
@@ -191,8 +193,9 @@ module nvs_queues #(
   assign retire         = retire_valid_o && retire_ready_i;
 
   always_ff @(posedge clk_i) begin
-    if (cqe_done && cqe_of_data)  status_q[cqe_tag] <= cqe_status_i;
-    if (cqe_done && cqe_of_flush) flush_status_q <= cqe_status_i;
+    // Of a command that is sent again it is replaced by that of its next completion.
+    if (cqe_valid_i && cqe_of_data)  status_q[cqe_tag] <= cqe_status_i;
+    if (cqe_valid_i && cqe_of_flush) flush_status_q <= cqe_status_i;
     if (cqe_again) again[again_in_q[TagWidth-1:0]] <= {cqe_tries + 2'd1, cqe_of_flush, cqe_tag};
     if (!retire_valid_o) begin
       retire_status_o                <= head_status;
@@ -217,7 +220,7 @@ module nvs_queues #(
   assign cq_db_valid_o = cq_due_q;
   assign cq_db_value_o = cq_head_q;
 
-  assign idle_o = none_unretired && !flush_busy_q && !sq_db_valid_o && cq_unreported == '0;
+  assign idle_o = none_unretired && !flush_busy_q && !sq_db_valid_o && cq_head_q == cq_reported_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -260,8 +263,9 @@ module nvs_queues #(
       if (submit)       sq_tail_q <= sq_tail_q + 1'b1;
       if (accept_data)  accepted_q <= accepted_q + 1'b1;
       for (int unsigned t = 0; t < Tags; t++) begin
+        // Of a tag that is not outstanding nothing is cleared.
+        if (cqe_valid_i && cqe_in_place && cqe_cid_i < 16'(Tags) && !cqe_retry && cqe_tag == TagWidth'(t)) outstanding_q[t] <= 1'b0;
         if (accept_data && accepted_q[TagWidth-1:0] == TagWidth'(t)) outstanding_q[t] <= 1'b1;
-        if (cqe_done && cqe_of_data && cqe_tag == TagWidth'(t)) outstanding_q[t] <= 1'b0;
       end
       if (accept_flush) flush_busy_q <= 1'b1;
 

@@ -84,6 +84,8 @@
 #define NVS_STREAM_STATUS_WRAPPED_SHIFT 13
 #define NVS_STREAM_STATUS_TRIGGERED_MASK UINT32_C(0x4000) /* The trigger of a ring recording has come. */
 #define NVS_STREAM_STATUS_TRIGGERED_SHIFT 14
+#define NVS_STREAM_STATUS_UNRECORDED_MASK UINT32_C(0x8000) /* A ring recording has ended with chunks that were begun and are not recorded: those from behind `LAST_ADDRESS_WRITTEN` to before `NEXT_ADDRESS` have unknown content. */
+#define NVS_STREAM_STATUS_UNRECORDED_SHIFT 15
 
 /* byte address of the first chunk; 64 bits, read and write */
 #define NVS_STREAM_FIRST_ADDRESS UINT32_C(0x10)

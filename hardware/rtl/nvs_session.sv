@@ -144,6 +144,7 @@ module nvs_session #(
   logic                  any_run_q;    // the run has a chunk
 
   logic                  ring_q, triggered_q, wrapped_q;
+  logic [SlotWidth+2:0]  unrecorded_q;  // chunks of a recording that were made and are not in the run
   logic                  made_last_q, retired_last_q;  // of a ring: the number is the range's last one
 
   function automatic logic [1:0] next_drive(input logic [1:0] drive);
@@ -204,8 +205,17 @@ module nvs_session #(
   logic [NoWidth-1:0] span;  // chunks of a drive, less one
   assign span = last_q - first_q;
 
+  // A ring of fewer chunks per drive than Slots.
   logic ring_short;
-  assign ring_short = ring_q && (span >> SlotWidth) == '0 && span[SlotWidth-1:0] != '1;
+  assign ring_short = ring_q && (per_drive_q >> SlotWidth) == '0;
+
+  // Found in the state Order, for Media: what is wrong with the range.
+  logic reversed_q, beyond_q, long_q;
+  always_ff @(posedge clk_i) begin
+    reversed_q <= first_q > last_q;
+    beyond_q   <= beyond;
+    long_q     <= (span >> SpanWidth) != '0;
+  end
 
   // Flush: of all drives, with no data command outstanding.
   logic              flush_wanted_q;           // while the stream continues
@@ -351,9 +361,10 @@ module nvs_session #(
 
   logic length_long, refused;
   assign length_long = length_given && !length_fits;
-  assign refused     = refusal_q != '0 || length_long;
+  assign refused     = refusal_q != '0 || length_long || ring_short;
 
-  assign status_o = {17'b0, triggered_q, wrapped_q, protocol_q, 2'b00, any_run_q, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
+  assign status_o = {16'b0, Replay == 0 && ring_q && ended_q && unrecorded_q != '0, triggered_q, wrapped_q, protocol_q, 2'b00,
+                     any_run_q, refusal_q[3] || failed_q || lost_q, refusal_q[2:0],
                      aborted_q && stopped_q, !aborted_q && stopped_q, early_q,
                      ended_q && refusal_q == '0 && !stopped_q && !failed_q && !lost_q, running_q};
   assign last_address_written_o = {last_run_no_q, {ChunkShift{1'b0}}};
@@ -382,6 +393,7 @@ module nvs_session #(
       bytes_o         <= '0;
       durable_bytes_o <= '0;
       device_status_o <= '0;
+      unrecorded_q    <= '0;
       stalls_o        <= '0;
       stall_time_ns_o <= '0;
       cycles_o        <= '0;
@@ -397,6 +409,7 @@ module nvs_session #(
         retired_q       <= retired_q + 1'b1;
         retired_drive_q <= next_drive(retired_drive_q);
       end
+      if (Replay == 0) unrecorded_q <= unrecorded_q + (SlotWidth + 3)'(made_before_q) - (SlotWidth + 3)'(retire_good);
       if (run_add_q) bytes_o <= bytes_o + 64'(run_bytes_q);
       if (in_io && fails && !failed_q && !lost_q) begin
         device_status_o <= {retired_shift == 4'd12 ? 32'(failed_page) : 32'(failed_page << 3), 1'b1,
@@ -540,12 +553,11 @@ module nvs_session #(
           end
         end
         Order: begin
-          if (refusal_q == '0 && first_q > last_q) refusal_q <= 4'b0001;
           state_q <= Media;
         end
         Media: begin
           // A drive that is not ready has no media.
-          if (refusal_q == '0) refusal_q <= !(&ready_i) ? 4'b1000 : beyond || (span >> SpanWidth) != '0 || ring_short ? 4'b0100 : 4'b0000;
+          if (refusal_q == '0) refusal_q <= reversed_q ? 4'b0001 : !(&ready_i) ? 4'b1000 : beyond_q || long_q ? 4'b0100 : 4'b0000;
           per_drive_q  <= CountWidth'(span) + 1'b1;
           made_no_q    <= first_q;
           retired_no_q <= first_q;
@@ -558,7 +570,7 @@ module nvs_session #(
           running_q <= !refused;
           started_q <= !refused;
           state_q   <= refused ? Idle : Total;
-          if (refusal_q == '0 && length_long) refusal_q <= 4'b0100;
+          if (refusal_q == '0 && (length_long || ring_short)) refusal_q <= 4'b0100;
         end
         Total: begin
           started_q <= 1'b0;

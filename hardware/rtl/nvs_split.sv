@@ -88,11 +88,11 @@ module nvs_split #(
 
   // The largest transfer, if it is below a chunk, in pages and in blocks; else 0.
   logic [PageWidth-1:0]  step_pages;
-  logic [BlockWidth-1:0] step;
+  logic [BlockWidth-1:0] step_q;
   logic                  last;
   assign step_pages = max_pages_i[PageWidth-1:0];
-  assign step       = block_shift_i == 4'd12 ? BlockWidth'(step_pages) : {1'b0, step_pages, 3'b000};
-  assign last       = step_pages == '0 || left_q <= step;
+  assign last       = step_pages == '0 || left_q <= step_q;
+  always_ff @(posedge clk_i) step_q <= block_shift_i == 4'd12 ? BlockWidth'(step_pages) : {1'b0, step_pages, 3'b000};
 
   logic accept_chunk, accept_flush, move;
   assign cmd_ready_o   = enable_i && !left_any_q && (cmd_flush_i ? part_ready_i : slot_free);
@@ -101,7 +101,7 @@ module nvs_split #(
   assign part_valid_o  = enable_i && (left_any_q || accept_flush);
   assign part_flush_o  = !left_any_q && cmd_flush_i;
   assign part_lba_o    = lba_q;
-  assign part_blocks_o = last ? 16'(left_q) : 16'(step);
+  assign part_blocks_o = last ? 16'(left_q) : 16'(step_q);
   assign part_slot_o   = slot_q;
   assign part_page_o   = page_q;
   assign part_last_o   = last;
@@ -164,8 +164,8 @@ module nvs_split #(
       slot_q <= accepted_q[SlotWidth-1:0];
     end else if (move) begin
       // A chunk begins at a multiple of its size: no carry leaves its blocks.
-      lba_q[BlockWidth-2:0] <= lba_q[BlockWidth-2:0] + step[BlockWidth-2:0];
-      left_q <= left_q - step;
+      lba_q[BlockWidth-2:0] <= lba_q[BlockWidth-2:0] + step_q[BlockWidth-2:0];
+      left_q <= left_q - step_q;
       page_q <= page_q + step_pages;
     end
   end

@@ -4,30 +4,36 @@ logic f_started = 1'b0;
 always_ff @(posedge clk_i) f_started <= 1'b1;
 always_comb assume (rst_ni == f_started);
 
-// The oldest request stays until it is taken; its burst stays within a page.
-logic                           f_head_waiting_q = 1'b0;
-logic [3+IdWidth+8+WordWidth-1:0] f_head_q;
+// The oldest request stays until it is taken; the burst of each stays within a page. f_len_q, f_word_q: its length and first word.
+logic                 f_head_waiting_q = 1'b0;
+logic [3+IdWidth-1:0] f_head_q;
+logic [7:0]           f_len_q;
+logic [WordWidth-1:0] f_word_q;
 always_ff @(posedge clk_i) begin
   f_head_waiting_q <= rst_ni && head_valid_i && !head_pop_o;
-  f_head_q         <= {head_kind_i, head_id_i, head_len_i, head_word_i};
+  f_head_q         <= {head_kind_i, head_id_i};
+  if (!head_valid_i || head_pop_o) begin
+    f_len_q  <= next_len_i;
+    f_word_q <= next_word_i;
+  end
 end
 always_comb begin
-  if (f_head_waiting_q) assume (head_valid_i && {head_kind_i, head_id_i, head_len_i, head_word_i} == f_head_q);
-  assume (32'(head_word_i[PageWords-1:0]) + 32'(head_len_i) < 4096 / BeatBytes);
+  if (f_head_waiting_q) assume (head_valid_i && {head_kind_i, head_id_i} == f_head_q);
+  if (next_valid_i) assume (32'(next_word_i[PageWords-1:0]) + 32'(next_len_i) < 4096 / BeatBytes);
 end
 
 // So does the next one, until it is the oldest one.
 logic                   f_next_valid_q = 1'b0, f_next_moved_q = 1'b0;
-logic [3+WordWidth-1:0] f_next_q;
+logic [3+8+WordWidth-1:0] f_next_q;
 always_ff @(posedge clk_i) begin
   f_next_valid_q <= rst_ni && next_valid_i;
-  f_next_moved_q <= rst_ni && (!head_valid_i || head_pop_o);
-  f_next_q       <= {next_kind_i, next_word_i};
+  f_next_moved_q <= !head_valid_i || head_pop_o;
+  f_next_q       <= {next_kind_i, next_len_i, next_word_i};
 end
 always_comb begin
-  if (!f_next_moved_q && f_next_valid_q) assume (next_valid_i && {next_kind_i, next_word_i} == f_next_q);
+  if (!f_next_moved_q && f_next_valid_q) assume (next_valid_i && {next_kind_i, next_len_i, next_word_i} == f_next_q);
   if (f_next_moved_q) assume (head_valid_i == f_next_valid_q);
-  if (f_next_moved_q && f_next_valid_q) assume ({head_kind_i, head_word_i} == f_next_q);
+  if (f_next_moved_q && f_next_valid_q) assume (head_kind_i == f_next_q[8+WordWidth +: 3]);
   if (!f_started) assume (!head_valid_i && !next_valid_i);
 end
 
@@ -47,7 +53,7 @@ logic [MadeWidth-1:0]   f_at_lists;      // byte offset of the word in the lists
 logic [MadeWidth-1:0]   f_at;            // and in its area; the others are one page
 logic                   f_outside, f_beyond;  // f_beyond: behind the lists, in their last page
 assign f_beyond = head_kind_i == KindList && f_at >= 2 * Slots * ChunkPages * 8;
-assign f_at_lists = {head_word_i, BeatShift'(0)} + {f_beat_q, BeatShift'(0)};
+assign f_at_lists = {f_word_q, BeatShift'(0)} + {f_beat_q, BeatShift'(0)};
 assign f_at       = head_kind_i == KindList ? f_at_lists : f_at_lists[11:0];
 always_comb begin
   case (head_kind_i)
@@ -63,7 +69,7 @@ always_ff @(posedge clk_i) if (rst_ni && move) begin
   f_bad_q  <= !head_pop_o && (f_bad_q || f_outside);
 end
 always_comb if (rst_ni) begin
-  assert (head_pop_o == (move && f_beat_q == head_len_i));
+  assert (head_pop_o == (move && f_beat_q == f_len_q));
   if (move) assert (head_valid_i && (!dev_r_valid_o || dev_r_ready_i));
   if (mem_r_valid_i && mem_r_ready_o) assert (move && head_kind_i == KindRing);
   if (move && head_kind_i == KindRing) assert (mem_r_valid_i && mem_r_ready_o);
@@ -90,7 +96,7 @@ logic [1:0]              f_pass_part_q;
 logic [DataWidth-1:0]    f_pass_word_q;
 always_ff @(posedge clk_i) begin
   f_moved_q      <= rst_ni && move;
-  f_last_q       <= f_beat_q == head_len_i;
+  f_last_q       <= f_beat_q == f_len_q;
   f_bad_pop_q    <= rst_ni && head_pop_o && (f_bad_q || f_outside);
   f_outside_q    <= f_outside;
   f_beyond_q     <= f_beyond;
@@ -211,15 +217,20 @@ logic [EntryWords-1:0]  f_part_of_word;
 logic [2*IndexWidth-1:0] f_index;
 assign f_of_head   = head_valid_i && head_kind_i != KindRing;
 assign f_kind      = f_of_head ? head_kind_i : next_kind_i;
-assign f_word      = (f_of_head ? head_word_i + WordWidth'(beat_q) : next_word_i);
+assign f_word      = (f_of_head ? word_q : next_word_i);
 assign f_page_word = f_word[PageWords-1:0];
 assign f_index     = {2{IndexWidth'(f_page_word >> EntryShift)}};
 always_comb for (integer p = 0; p < EntryWords; p++) f_part_of_word[p] = (32'(f_page_word) & (EntryWords - 1)) == p;
 always_comb if (rst_ni) begin
-  assert (beat_q == f_beat_q);
+  if (head_valid_i) begin
+    assert (ring_q == (head_kind_i == KindRing));
+    assert (word_q == f_word_q + WordWidth'(f_beat_q) && behind_q == PageWords'(word_q + 1'b1));
+    assert (left_q == f_len_q - f_beat_q && last_q == (left_q == '0));
+    assert (32'(f_word_q[PageWords-1:0]) + 32'(f_len_q) < 4096 / BeatBytes);
+  end
   if (f_bad_q) assert (f_outside);  // so the last word is outside, too
-  if (head_valid_i) assert (beat_q <= head_len_i);
-  if (!f_head_waiting_q) assert (beat_q == '0 && !f_bad_q);
+  if (head_valid_i) assert (f_beat_q <= f_len_q);
+  if (!f_head_waiting_q) assert (f_beat_q == '0 && !f_bad_q);
   if (made_q) assert (looked_q);
   if (made_q && !lists_q) begin
     assert (f_index_before_q == f_index);

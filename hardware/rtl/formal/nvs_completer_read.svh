@@ -66,7 +66,9 @@ always_comb if (rst_ni) begin
   if (mem_r_ready_o) assert (f_owed_q != '0);
 end
 
-// The chosen request.
+// The chosen request. f_head_q: length and first word of the oldest one.
+logic [8+WordWidth-1:0] f_head_q;
+always_ff @(posedge clk_i) if (head_ready) f_head_q <= next_q[8+WordWidth-1:0];
 logic                   f_pick;             // free
 logic                   f_inside_q = 1'b0;  // it has not left the order
 logic                   f_to_ask_q = 1'b0;  // it is for memory and is not forwarded
@@ -101,8 +103,8 @@ always_comb if (rst_ni) begin
     assert (mem_ar_addr_o == Drive * Slots * ChunkPages * 4096 + f_offset_q && mem_ar_len_o == f_len_q);
   end
   if (f_inside_q && f_ahead_q == '0 && head_valid_q) begin
-    assert (head_q[RequestWidth-1:WordWidth] == {f_kind_q, f_id_q, f_len_q});
-    if (f_kind_q != KindNone && f_kind_q != KindRing) assert (head_q[WordWidth-1:0] == f_offset_q[MadeWidth-1:BeatShift]);
+    assert ({head_q, f_head_q[8+WordWidth-1:WordWidth]} == {f_kind_q, f_id_q, f_len_q});
+    if (f_kind_q != KindNone && f_kind_q != KindRing) assert (f_head_q[WordWidth-1:0] == f_offset_q[MadeWidth-1:BeatShift]);
     if (f_kind_q == KindRing) assert (!f_to_ask_q);
   end
 end

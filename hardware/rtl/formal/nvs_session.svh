@@ -117,7 +117,8 @@ always_comb if (rst_ni && !fresh_q) begin
   if (queue_cmd_valid_o != '0 && !queue_cmd_flush_o) assert (made_no_q == f_no_q && made_drive_q == f_drive_q);
   if (ended_q && Replay == 0 && refusal_q == '0) assert (next_address_o == {f_no_q, {ChunkShift{1'b0}}} && status_o[13] == f_wrapped_q);
   if (f_accepted != '0 && ring_q) assert ({1'b0, last_q} - {1'b0, first_q} + 1'b1 >= (NoWidth + 1)'(Slots));
-  if (!ring_q) assert (!status_o[13] && !status_o[14] && !hold_o);
+  if (!ring_q) assert (!status_o[13] && !status_o[14] && !status_o[15] && !hold_o);
+  if (ended_q && Replay == 0 && ring_q) assert (status_o[15] == (f_made_q != f_run_q));
   if (started_o && ring_q) assert (source_chunks_o == (post_chunks_i == '0 ? 40'd1 : 40'(post_chunks_i)));
 end
 // The trigger counts from START on until the stream has ended.

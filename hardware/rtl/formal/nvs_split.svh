@@ -21,6 +21,8 @@ always_comb begin
   if (cmd_valid_i && !cmd_flush_i) assume (cmd_blocks_i != '0 && cmd_blocks_i <= 16'(f_chunk) && (cmd_lba_i & 64'(f_chunk - 1'b1)) == '0);
 end
 
+always_comb if (rst_ni) assert (step_q == BlockWidth'(16'(max_pages_i[PageWidth-1:0]) << (12 - block_shift_i)));
+
 // Environment: the queue completes up to four commands in their order, and a flush alone.
 logic [1:0]           f_in_q = '0, f_out_q = '0;
 logic [2:0]           f_count_q = '0;

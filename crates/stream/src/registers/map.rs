@@ -339,10 +339,12 @@ impl StatusBits {
     pub const WRAPPED: StatusBits = StatusBits(1 << 13);
     /// The trigger of a ring recording has come.
     pub const TRIGGERED: StatusBits = StatusBits(1 << 14);
+    /// A ring recording has ended with chunks that were begun and are not recorded: those from behind `LAST_ADDRESS_WRITTEN` to before `NEXT_ADDRESS` have unknown content.
+    pub const UNRECORDED: StatusBits = StatusBits(1 << 15);
 }
 
 /// Names of the bits of `STATUS`: number, name.
-pub(super) const STATUS_NAMES: [(u32, &str); 15] = [
+pub(super) const STATUS_NAMES: [(u32, &str); 16] = [
     (0, "running"),
     (1, "finished"),
     (2, "early_last"),
@@ -358,4 +360,5 @@ pub(super) const STATUS_NAMES: [(u32, &str); 15] = [
     (12, "protocol_error"),
     (13, "wrapped"),
     (14, "triggered"),
+    (15, "unrecorded"),
 ];

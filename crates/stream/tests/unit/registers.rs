@@ -18,6 +18,7 @@ fn bits_have_names_and_do_not_overlap() {
         StatusBits::PROTOCOL_ERROR,
         StatusBits::WRAPPED,
         StatusBits::TRIGGERED,
+        StatusBits::UNRECORDED,
     ];
     assert_eq!(bits.len(), map::STATUS_NAMES.len());
     let mut all = 0;
