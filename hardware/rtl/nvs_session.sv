@@ -409,7 +409,7 @@ module nvs_session #(
         retired_q       <= retired_q + 1'b1;
         retired_drive_q <= next_drive(retired_drive_q);
       end
-      if (Replay == 0) unrecorded_q <= unrecorded_q + (SlotWidth + 3)'(made_before_q) - (SlotWidth + 3)'(retire_good);
+      if (Replay == 0) unrecorded_q <= unrecorded_q + (SlotWidth + 3)'(made_before_q) - (SlotWidth + 3)'(run_add_q);
       if (run_add_q) bytes_o <= bytes_o + 64'(run_bytes_q);
       if (in_io && fails && !failed_q && !lost_q) begin
         device_status_o <= {retired_shift == 4'd12 ? 32'(failed_page) : 32'(failed_page << 3), 1'b1,
