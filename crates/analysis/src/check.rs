@@ -215,7 +215,8 @@ fn not_a_drive(about: &str, layer: &str) -> Finding {
 
 const HEALTH: &str = "health";
 
-/// Critical warnings and counts of the log are the drive's own statements (NVMe Base 2.0c, 5.16.1.3).
+/// Critical warnings and counts of the log are the drive's own statements (NVMe Base 2.0c,
+/// 5.16.1.3).
 fn health(input: &CheckInput<'_>) -> Finding {
     let Some(health) = &input.health else {
         return Finding::new(
