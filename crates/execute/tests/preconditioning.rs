@@ -326,3 +326,22 @@ fn a_resumed_pass_goes_on_where_it_was() {
         assert_eq!(begun[begun.len() - 1], "phase=probe");
     }
 }
+
+/// What the probe did not find to be steady is not taken for it by the next run.
+#[test]
+fn a_state_that_was_not_reached_is_prepared_again() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("disk"), vec![1; 16 << 20]).unwrap();
+    let running = AtomicBool::new(false);
+    let (outcome, _) = prepare_file(folder.path(), &running, &mut Quiet);
+    assert_eq!(outcome, RunEnd::Complete);
+    let path = folder.path().join("run");
+    let run = Run::open(&path).unwrap();
+    let of_probe =
+        |cell: &Option<String>| cell.as_ref().is_some_and(|cell| cell.ends_with("probe"));
+    let mut warnings = run.warnings.iter();
+    let is_steady = !warnings.any(|w| w.code == NOT_STEADY && of_probe(&w.cell));
+    std::fs::rename(&path, folder.path().join("first")).unwrap();
+    let (_, begun) = prepare_file(folder.path(), &running, &mut Quiet);
+    assert_eq!(begun.is_empty(), is_steady, "{begun:?}");
+}

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,6 +40,8 @@ pub(super) struct CellOutcome {
     /// The results lack them when that happened during the ramp.
     pub(super) given_up: BTreeMap<usize, u64>,
     pub(super) unanswered: BTreeMap<usize, u64>,
+    /// Drives that a preparation has not brought to steady state.
+    pub(super) not_steady: BTreeSet<usize>,
 }
 
 impl CellOutcome {
@@ -327,6 +329,9 @@ impl Executor<'_, '_> {
             self.warn_about(cell, (outcome, job), &result, host)?;
             self.warn_about_depth(cell, job, workload)?;
             self.warn_about_steady_rate(cell, job.drive, stopped)?;
+            if stopped.is_not_steady(job.drive) {
+                done.not_steady.insert(job.drive);
+            }
             if !simulated {
                 self.warn_about_real(cell, (outcome, job), workload, host)?;
             }

@@ -31,6 +31,12 @@ fn cell_key(cell: &Cell, state: &Preconditioning) -> String {
     }
 }
 
+/// What a preparation leaves that does not reach its state: a later run prepares the drive again, a
+/// resumed one goes on with it.
+fn not_reached(key: &str) -> String {
+    format!("{key}, not reached")
+}
+
 fn area_of(cell: &Cell) -> Region {
     Region {
         offset_bytes: cell.plan.workload.offset_bytes,
@@ -91,7 +97,11 @@ impl Executor<'_, '_> {
             return Ok(true);
         }
         let (states, key) = (self.drive_states, cell_key(latest, state));
-        let (valid, warning) = match states.lookup(info, &key, area_of(cell)) {
+        let lookup = |key: &str| states.lookup(info, key, area_of(cell));
+        if let StateValidity::Valid { .. } = lookup(&not_reached(&key)) {
+            return Ok(true);
+        }
+        let (valid, warning) = match lookup(&key) {
             StateValidity::Valid { .. } => return Ok(true),
             StateValidity::Stale(why) => (false, warn::preconditioned_again(&why)),
             StateValidity::Unknown(why) => (true, warn::state_in_doubt(&why)),
@@ -151,8 +161,13 @@ impl Executor<'_, '_> {
                 _ if info.simulated => Ok(()),
                 (_, CellKind::Purge) => states.record_purge(info, "by a suite", false),
                 (Some(state), _) => {
+                    let key = cell_key(cell, state);
+                    let name = match done.not_steady.contains(&drive) {
+                        true => not_reached(&key),
+                        false => key,
+                    };
                     let record = PreconditioningRecord {
-                        name: cell_key(cell, state),
+                        name,
                         offset_bytes,
                         size_bytes,
                         block_sizes: cell.plan.workload.bs_bytes.to_string(),

@@ -70,6 +70,15 @@ pub(super) struct Stopped {
 }
 
 impl Stopped {
+    /// A probe has ended and has found no steady state.
+    pub(super) fn is_not_steady(&self, drive: usize) -> bool {
+        self.written.as_ref().is_some_and(|(watched, courses)| {
+            let course = courses.get(&drive);
+            let is_probe = matches!(watched, Watched::Steadiness { .. });
+            is_probe && course.is_some_and(|course| !course.has_ended(*watched))
+        })
+    }
+
     pub(super) fn values(&self, job: &DriveOutcome) -> Vec<(String, f64)> {
         let elapsed_s = job.totals.elapsed().as_secs_f64();
         let mut values = match self.reason {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::run::early_stop::Stopped;
 
 const AREA: u64 = 1_000_000;
 const PASS: Watched = Watched::Collection { area_bytes: AREA };
@@ -50,6 +51,26 @@ fn a_probe_ends_after_a_tenth_of_the_area_at_a_steady_rate() {
     let values = course.values(PROBE);
     assert_eq!(values[0].0, PROBE_START_PCT);
     assert!((values[0].1 - 110.0).abs() < 3.0, "{values:?}");
+}
+
+#[test]
+fn only_a_probe_that_has_not_ended_is_not_steady() {
+    let stopped = |watched: Watched, rates: &[f64]| {
+        let mut course = WriteCourse::default();
+        for &rate in rates {
+            write(&mut course, watched, 0.02, rate);
+        }
+        Stopped {
+            written: Some((watched, [(0, course)].into())),
+            ..Stopped::default()
+        }
+    };
+    let falling = [1000.0, 800.0, 600.0, 500.0, 400.0, 300.0];
+    assert!(stopped(PROBE, &falling).is_not_steady(0));
+    assert!(!stopped(PROBE, &falling).is_not_steady(1));
+    assert!(!stopped(PROBE, &[1000.0; 6]).is_not_steady(0));
+    assert!(!stopped(PASS, &falling).is_not_steady(0));
+    assert!(!Stopped::default().is_not_steady(0));
 }
 
 /// With these write amplifications after 1.1 areas; whether it ended at a level rate.
