@@ -138,7 +138,8 @@ fn jobs_and_suites_on_a_namespace() {
     guest.end();
 }
 
-/// The pass writes each block of the namespace, and a second preparation finds its state.
+/// The pass writes each block of the namespace, and a second preparation finds its state, if it was
+/// reached.
 #[test]
 fn a_namespace_is_prepared_to_steady_state() {
     let Some(setup) = Setup::new() else { return };
@@ -158,11 +159,11 @@ fn a_namespace_is_prepared_to_steady_state() {
     let second = guest
         .assay(&format!("{prepare} --destroy GUEST-0001"))
         .expect(0);
-    assert!(
-        second.stdout.contains("steady for 4 KiB random writes"),
-        "{second}"
-    );
-    assert!(guest.content("one") == prepared, "{second}");
+    // The rate of an emulated drive may not be steady; what the probe did not find is done again.
+    let is_steady = !first.stdout.contains("random writes were not steady");
+    let said = "steady for 4 KiB random writes";
+    assert_eq!(second.stdout.contains(said), is_steady, "{second}");
+    assert_eq!(guest.content("one") == prepared, is_steady, "{second}");
     guest.end();
 }
 
