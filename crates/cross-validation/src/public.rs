@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use assay_analysis::rank::public::{PublicFigure, PublicTable};
 use assay_calibrate::CalibrateError;
 use assay_calibrate::hardware::{Hardware, Rating};
+use assay_calibrate::inference::posterior::quantile;
 use assay_calibrate::public_reads::{BLOCK_BYTES, Group, PublicRead};
-use assay_calibrate::read_curve::{DriveReads, Population};
+use assay_calibrate::read_curve::{DriveReads, Population, Rated};
 use assay_calibrate::table::{CsvRow, CsvTable};
 use assay_sim_host::host::{SPREAD, YEAR_2025};
 use assay_units::median;
@@ -66,13 +67,12 @@ fn sheets() -> Result<BTreeMap<String, Sheet>, CalibrateError> {
         if let [Some(iops), Some(megabytes)] = [number(reads[0])?, number(reads[1])?]
             && let Some(bits) = bits
         {
-            let of_family = reads.iter().filter_map(|figure| find(figure));
+            let mut of_reads = reads.iter().filter_map(|figure| find(figure));
             let sheet = Sheet {
                 iops,
                 megabytes,
                 cell_bits: bits?,
-                is_of_family: of_family
-                    .into_iter()
+                is_of_family: of_reads
                     .any(|row| row.text("scope").is_ok_and(|scope| scope == "family")),
             };
             out.insert(drive.to_owned(), sheet);
@@ -90,15 +90,15 @@ fn in_flight(figure: &PublicFigure) -> Option<u32> {
     (is && all >= LEAST_IN_FLIGHT).then_some(all)
 }
 
-fn group(figure: &PublicFigure, link: &str, drive: &PublicRead) -> Group {
+fn group(figure: &PublicFigure, link: &str, sheet: &Sheet) -> Group {
     let is_host = ["yes", "maybe"]
         .iter()
         .any(|word| figure.host_limited.starts_with(word));
-    let rated = drive.unknown().rated;
+    let rated = Rated::in_use(sheet.iops, sheet.megabytes, sheet.cell_bits);
     match (is_host, link) {
         (true, _) => Group::Host,
         (_, "SATA") => Group::Sata,
-        _ if rated.is_some_and(|rated| rated.is_beside_cache) => Group::Cached,
+        _ if rated.is_beside_cache => Group::Cached,
         _ => Group::Uncached,
     }
 }
@@ -107,31 +107,27 @@ fn group(figure: &PublicFigure, link: &str, drive: &PublicRead) -> Group {
 fn measured() -> Result<Vec<PublicRead>, CalibrateError> {
     let (table, sheets) = (PublicTable::built_in(), sheets()?);
     let mut found: BTreeMap<(Group, &str, u32), Vec<f64>> = BTreeMap::new();
-    let empty = |drive: &str, sheet: &Sheet, in_flight: u32| PublicRead {
-        group: Group::Cached,
-        drive: drive.to_owned(),
-        cell_bits: sheet.cell_bits,
-        rated_iops: sheet.iops,
-        rated_mb: sheet.megabytes,
-        is_of_family: sheet.is_of_family,
-        in_flight,
-        iops: 0.0,
-        predicted: [0.0; 3],
-        beside_cache: [0.0; 3],
-    };
     for figure in &table.figures {
         let drive = &table.drives[figure.drive];
         if let (Some(sheet), Some(in_flight)) = (sheets.get(&drive.drive), in_flight(figure)) {
-            let group = group(figure, &drive.link, &empty(&drive.drive, sheet, in_flight));
+            let group = group(figure, &drive.link, sheet);
             let key = (group, drive.drive.as_str(), in_flight);
             found.entry(key).or_default().push(figure.value);
         }
     }
     let row = |((group, drive, in_flight), values): ((Group, &str, u32), Vec<f64>)| {
+        let sheet = &sheets[drive];
         Some(PublicRead {
             group,
+            drive: drive.to_owned(),
+            cell_bits: sheet.cell_bits,
+            rated_iops: sheet.iops,
+            rated_mb: sheet.megabytes,
+            is_of_family: sheet.is_of_family,
+            in_flight,
             iops: median(values)?,
-            ..empty(drive, &sheets[drive], in_flight)
+            predicted: [0.0; 3],
+            beside_cache: [0.0; 3],
         })
     };
     let mut rows: Vec<PublicRead> = found.into_iter().filter_map(row).collect();
@@ -142,8 +138,7 @@ fn measured() -> Result<Vec<PublicRead>, CalibrateError> {
 
 /// The model without its capacity: drives of one model do not teach each other.
 fn is_same_model(a: &str, b: &str) -> bool {
-    let model = |name: &str| name.split('-').next().map(str::to_owned);
-    model(a) == model(b)
+    a.split('-').next() == b.split('-').next()
 }
 
 /// All figures with their predictions.
@@ -174,16 +169,13 @@ pub struct Held {
 
 pub fn held(all: &[&PublicRead], of: impl Fn(&PublicRead) -> [f64; 3]) -> Option<Held> {
     let error = |r: &&PublicRead| (of(r)[0] / r.iops - 1.0).abs() * 100.0;
-    let mut errors: Vec<f64> = all.iter().map(error).collect();
-    errors.sort_by(f64::total_cmp);
+    let errors: Vec<(f64, f64)> = all.iter().map(|r| (error(r), 1.0)).collect();
     let is_inside = |r: &&&PublicRead| (of(r)[1]..=of(r)[2]).contains(&r.iops);
-    // Nine of ten lie within the smallest error that so many do not exceed.
-    let nine = (errors.len() * 9).div_ceil(10).checked_sub(1)?;
     Some(Held {
         errors: [
-            median(errors.iter().copied())?,
-            errors[nine],
-            *errors.last()?,
+            median(errors.iter().map(|e| e.0))?,
+            quantile(&errors, 0.9)?,
+            quantile(&errors, 1.0)?,
         ],
         inside: all.iter().filter(is_inside).count(),
         of: all.len(),

@@ -1,10 +1,6 @@
 use std::io;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
-
-use super::file::split_device_number;
 use super::root::{entries, is_numbered, read_attribute};
 use super::zones::Zones;
 use super::{DeviceNumber, DriveInfo, DriveKind, PcieLink, SystemRoot};
@@ -23,30 +19,6 @@ pub(crate) struct BlockNode {
 
 pub(crate) fn block_node(root: &SystemRoot, device: DeviceNumber) -> io::Result<BlockNode> {
     BlockNode::in_dir(&root.sys(format!("dev/block/{device}")))
-}
-
-impl DriveInfo {
-    /// Whether this descriptor is of the drive itself, of one of its partitions, or of the drive
-    /// whose partition it is.
-    pub fn shares_data_with(&self, opened: impl AsFd) -> io::Result<bool> {
-        let stat = rustix::fs::fstat(opened)?;
-        let (own, inode) = (self.device, self.inode);
-        Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::BlockDevice if self.kind == DriveKind::Block => {
-                let root = &SystemRoot::host();
-                let opened = Some(split_device_number(stat.st_rdev));
-                let whole = |device: Option<DeviceNumber>| {
-                    let partition = block_node(root, device?).ok()?.parent()?;
-                    Some(partition.device)
-                };
-                own == opened || own.is_some() && (whole(own) == opened || whole(opened) == own)
-            }
-            FileType::RegularFile if self.kind == DriveKind::File => {
-                own == Some(split_device_number(stat.st_dev)) && inode == Some(stat.st_ino)
-            }
-            _ => false,
-        })
-    }
 }
 
 /// The block device of a drive; of a file, the one under it.

@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,25 @@ pub(super) fn subject_of(stat: &Stat) -> Subject {
             inode: stat.st_ino,
         },
         _ => Subject::Nothing,
+    }
+}
+
+impl DriveInfo {
+    /// Whether this descriptor is of the drive itself, of one of its partitions, or of the drive
+    /// whose partition it is.
+    pub fn shares_data_with(&self, opened: impl AsFd) -> io::Result<bool> {
+        let subject = subject_of(&rustix::fs::fstat(opened)?);
+        Ok(match (self.kind, self.device, subject) {
+            (DriveKind::Block, Some(own), Subject::Block(opened)) => {
+                let root = &SystemRoot::host();
+                let whole = |device| Some(block_node(root, device).ok()?.parent()?.device);
+                own == opened || whole(own) == Some(opened) || whole(opened) == Some(own)
+            }
+            (DriveKind::File, Some(own), Subject::File { device, inode }) => {
+                own == device && self.inode == Some(inode)
+            }
+            _ => false,
+        })
     }
 }
 
