@@ -27,7 +27,8 @@ struct Case {
 /// design.
 const OWN_COST: &str = "the programs' own cost, not the drive";
 /// `ps -eL` shows a thread `iou-wrk` under both programs.
-const WORKER_THREAD: &str = "zram has no non-blocking I/O, so a worker thread of the kernel serves io_uring, and the \
+const WORKER_THREAD: &str = "zram has no non-blocking I/O, so a worker thread of the kernel serves \
+io_uring, and the \
      latency is the time to wake that thread and, for fio, which sleeps until the completion, to \
      wake the program too; assay looks at the completion queue while it waits for the next due I/O";
 

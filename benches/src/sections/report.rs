@@ -138,11 +138,15 @@ fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) 
     };
     let (mut drawing, mut drawn_at, mut charts) = (Vec::new(), Vec::new(), 0.0);
     bench.repeat("report", bench.rounds(), |round| {
-        let profile = folder.join(format!("profile-{round}")).display().to_string();
+        let profile = folder
+            .join(format!("profile-{round}"))
+            .display()
+            .to_string();
         let page = folder.join(PAGE).display().to_string();
         let options = format!(
             "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
-             --disable-component-update --disable-sync --window-size=1280,2000 --timeout=20000 --dump-dom \
+             --disable-component-update --disable-sync --window-size=1280,2000 --timeout=20000 \
+             --dump-dom \
              --user-data-dir={profile} file://{page}?draw=now"
         );
         let options: Vec<&str> = options.split_whitespace().collect();

@@ -131,7 +131,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         let serial = path.rsplit('/').next().unwrap_or_default();
         let record = |extra: &str| {
             format!(
-                "record {path} --destroy {serial} --destroy assay-recording --pattern 1 --length {bytes} {extra}"
+                "record {path} --destroy {serial} --destroy assay-recording --pattern 1 --length \
+                 {bytes} {extra}"
             )
         };
         let fio =

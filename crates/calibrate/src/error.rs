@@ -15,7 +15,10 @@ pub enum CalibrateError {
         /// Reported by the operating system.
         source: io::Error,
     },
-    #[error("{file}, line {line}{}: {what}", column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default())]
+    #[error(
+        "{file}, line {line}{}: {what}",
+        column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default()
+    )]
     Table {
         file: String,
         line: usize,
@@ -48,7 +51,8 @@ pub enum CalibrateError {
         what: String,
     },
     #[error(
-        "{} is the state of another fit (other profile, figures, free parameters, seed or version); remove it to start again, or write elsewhere with -o",
+        "{} is the state of another fit (other profile, figures, free parameters, seed or \
+         version); remove it to start again, or write elsewhere with -o",
         path.display()
     )]
     OtherFit {

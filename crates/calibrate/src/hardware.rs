@@ -84,7 +84,9 @@ impl<T> Fact<T> {
 
 /// Declares a table of optional facts and `origins`, those that are there.
 macro_rules! facts {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* } $({ $($rest:tt)* })?) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+    } $({ $($rest:tt)* })?) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -99,7 +101,9 @@ macro_rules! facts {
 
             /// The known facts: key and origin.
             pub fn origins(&self) -> impl Iterator<Item = (&'static str, Origin<'_>)> {
-                let all = [$(self.$field.as_ref().map(|fact| (stringify!($field), fact.origin())),)*];
+                let all = [$(
+                    self.$field.as_ref().map(|fact| (stringify!($field), fact.origin())),
+                )*];
                 all.into_iter().flatten()
             }
         }

@@ -99,7 +99,10 @@ const VERSION: &str = concat!(
 
 /// Measures SSDs, real and simulated.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, long_version = VERSION, styles = STYLES, after_help = AFTER, max_term_width = 110)]
+#[command(
+    name = "assay", version, long_version = VERSION, styles = STYLES, after_help = AFTER,
+    max_term_width = 110
+)]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]
@@ -214,11 +217,13 @@ docs/fleet.md explains plans."
 Examples:
   assay purge /dev/nvme0n1 --destroy S4EWNX0M
   assay purge /dev/nvme0n1 --destroy S4EWNX0M --how format
-  assay purge /dev/nvme0n1 --destroy S4EWNX0M --how sanitize --destroy nvme0n2     also erases the other namespace, which must be named
+  assay purge /dev/nvme0n1 --destroy S4EWNX0M --how sanitize --destroy nvme0n2
+                                    also erases the other namespace, which must be named
   assay purge disk.img --destroy disk.img
 
-auto selects the most thorough method that affects only this drive: sanitize if it is the only namespace, format if it affects one
-namespace only, else discard. A discard is advisory, and reported as such. See docs/real-drives.md.")]
+auto selects the most thorough method that affects only this drive: sanitize if it is the only
+namespace, format if it affects one namespace only, else discard. A discard is advisory, and
+reported as such. See docs/real-drives.md.")]
 pub struct PurgeArguments {
     /// The drive.
     pub drive: String,
@@ -331,7 +336,10 @@ pub struct RunArguments {
     #[command(flatten)]
     pub live: LiveArguments,
     /// Continue an interrupted run at its first unfinished cell.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "engine", "scale", "seed"])]
+    #[arg(
+        long, value_name = "RUN",
+        conflicts_with_all = ["suite", "drives", "out", "set", "engine", "scale", "seed"]
+    )]
     pub resume: Option<PathBuf>,
     /// With --resume: where a drive of the run is now, if it was moved or has another name; once
     /// per drive, in the order of the run. It must be the same drive, by model, serial and size.
@@ -480,7 +488,10 @@ pub struct FitArguments {
     pub to: String,
     /// Recipe file with this profile's seed, evaluations, free parameters, start values and
     /// held-out figures.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["free", "hold_out", "evaluations", "seed"])]
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = ["free", "hold_out", "evaluations", "seed"]
+    )]
     pub recipe: Option<PathBuf>,
     /// Label of the drive, in a run of several.
     #[arg(long, value_name = "LABEL")]

@@ -394,7 +394,10 @@ fn health(trend: &HealthTrend) -> Value {
             "write_amplification_since": point.amplification_since,
         })
     };
-    let warning = |warning: &TrendWarning| json!({ "code": TrendWarning::CODE, "message": warning.message, "advice": warning.advice });
+    let warning = |warning: &TrendWarning| {
+        let (code, message) = (TrendWarning::CODE, &warning.message);
+        json!({ "code": code, "message": message, "advice": warning.advice })
+    };
     let day = |at_s: Option<f64>| at_s.and_then(health_trend::day);
     let projection = trend.projection.as_ref();
     json!({

@@ -29,7 +29,8 @@ pub struct Log {
         long = "log",
         global = true,
         value_name = "LEVEL",
-        value_parser = PossibleValuesParser::new(LEVELS).try_map(|level| level.parse::<LevelFilter>())
+        value_parser = PossibleValuesParser::new(LEVELS)
+            .try_map(|level| level.parse::<LevelFilter>())
     )]
     level: Option<LevelFilter>,
 }

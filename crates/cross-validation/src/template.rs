@@ -5,6 +5,8 @@
 //! and replaces the numbers of the read path: known ones by the fact in `reference/hardware.toml`,
 //! structure by the median and quantities by the geometric mean of the other drives.
 
+use std::collections::BTreeSet;
+
 use assay_calibrate::hardware::{DriveFacts, Hardware};
 use assay_calibrate::inference::posterior::Prior;
 use assay_calibrate::numbers::{get, leader, put, remove, scaled};
@@ -82,22 +84,12 @@ pub fn by_facts(
     assert!(others.iter().all(|other| other.name != drive.name));
     let facts = hardware.drive(&drive.name);
     let mut table = drive.table.clone();
-    let (mut paths, mut wide) = (
-        Vec::new(),
-        Prior {
-            mean: Vec::new(),
-            width: Vec::new(),
-        },
-    );
-    let mut known: Vec<&str> = drive.numbers.iter().map(|n| n.path.as_str()).collect();
-    known.extend(
-        others
-            .iter()
-            .flat_map(|o| o.numbers.iter().map(|n| n.path.as_str())),
-    );
-    known.retain(|path| is_read_path(path));
-    known.sort_unstable();
-    known.dedup();
+    let mut open: Vec<(String, (f64, f64))> = Vec::new();
+    let drives = std::iter::once(drive).chain(others.iter().copied());
+    let known: BTreeSet<&str> = drives
+        .flat_map(|d| d.numbers.iter().map(|n| n.path.as_str()))
+        .filter(|path| is_read_path(path))
+        .collect();
     for path in known {
         let values: Vec<f64> = others.iter().filter_map(|o| fitted(o, path)).collect();
         let own = drive.numbers.iter().find(|n| n.path == path);
@@ -116,9 +108,7 @@ pub fn by_facts(
                 _ => Value::Integer(mean.exp().round() as i64),
             };
             put(&mut table, path, value);
-            paths.push(path.to_owned());
-            wide.mean.push(mean);
-            wide.width.push(width);
+            open.push((path.to_owned(), (mean, width)));
         } else if is_saving {
             put(&mut table, path, Value::Integer(0));
         } else if is_own_fit {
@@ -126,32 +116,27 @@ pub fn by_facts(
         }
     }
     for (path, middle, width) in MECHANISMS {
-        if !paths.iter().any(|known| known == path) {
+        if !open.iter().any(|(known, _)| known == path) {
             put(&mut table, path, Value::Integer(middle.round() as i64));
-            paths.push(path.to_owned());
-            wide.mean.push(middle.ln());
-            wide.width.push(width);
+            open.push((path.to_owned(), (middle.ln(), width)));
         }
     }
     if let Some(cores) = facts.and_then(DriveFacts::cores) {
-        put(
-            &mut table,
-            "firmware.cores",
-            Value::Integer(i64::from(cores.value)),
-        );
+        let cores = Value::Integer(i64::from(cores.value));
+        put(&mut table, "firmware.cores", cores);
     } else {
         structural(&mut table, "firmware.cores", others);
     }
     let (page, planes, dies) = geometry(facts, &table);
     reshape(&mut table, page, planes, dies);
-    put(
-        &mut table,
-        "data_path.direct_limit_bytes",
-        Value::Integer(ONE_PATH),
-    );
+    let one_path = Value::Integer(ONE_PATH);
+    put(&mut table, "data_path.direct_limit_bytes", one_path);
     put(&mut table, "nand.cache_read", Value::Boolean(true));
     remove(&mut table, "firmware.read_block_by_hardware");
     let alternatives = alternatives(&table, facts, others, (page, planes, dies));
+    let (paths, wide): (_, Vec<_>) = open.into_iter().unzip();
+    let (mean, width) = wide.into_iter().unzip();
+    let wide = Prior { mean, width };
     let template = Template { table, paths, wide };
     (template, alternatives)
 }

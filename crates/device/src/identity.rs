@@ -310,7 +310,9 @@ fn simulated_name(path: &Path) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     #[error(
-        "{path}: no such file or device{similar}; `assay list` shows the drives here, and a file must exist, with data in it, before it is measured (e.g. `head -c 1G /dev/urandom > FILE`)",
+        "{path}: no such file or device{similar}; `assay list` shows the drives here, and a file \
+         must exist, with data in it, before it is measured (e.g. `head -c 1G /dev/urandom > \
+         FILE`)",
         path = .0.display(),
         similar = simulated_name(.0)
     )]

@@ -39,7 +39,10 @@ pub trait AdminPort {
 
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    #[error("{controller}: {command}: status {code:#x}: {name}", code = status.0, name = status.name().unwrap_or("unknown status code"))]
+    #[error(
+        "{controller}: {command}: status {code:#x}: {name}",
+        code = status.0, name = status.name().unwrap_or("unknown status code")
+    )]
     Status {
         controller: String,
         command: String,

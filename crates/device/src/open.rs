@@ -42,7 +42,8 @@ impl OpenError {
     /// The same command can succeed when the process that has the device open exclusively (EBUSY)
     /// ends.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, OpenError::System { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
+        matches!(self, OpenError::System { source, .. }
+            if source.kind() == io::ErrorKind::ResourceBusy)
     }
 }
 

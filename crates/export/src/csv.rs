@@ -1,6 +1,6 @@
 //! CSV export (RFC 4180): CRLF line ends, a header line, an empty field for an absent value.
-//! Numbers read back to the same bits. Texts that a spreadsheet would take for a formula begin with an
-//! apostrophe.
+//! Numbers read back to the same bits. Texts that a spreadsheet would take for a formula begin with
+//! an apostrophe.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -11,16 +11,24 @@ pub enum ExportError {
          or ocp; of many runs, lake"
     )]
     UnknownFormat(String),
-    #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]
+    #[error(
+        "cannot write {path} as Parquet: {reason}; export as csv or json instead, \
+         and please report it",
+        path = .path.display()
+    )]
     Parquet { path: PathBuf, reason: String },
     #[error(
-        "{path} cannot be read as a table: {reason}; tables are made from run folders: remove it and export again",
+        "{path} cannot be read as a table: {reason}; tables are made from run folders: remove it \
+         and export again",
         path = .path.display()
     )]
     NotATable { path: PathBuf, reason: String },
     #[error("{0} writes several files, not one for stdout; name a folder with -o")]
     SeveralFiles(&'static str),
-    #[error("cannot {action} {path}: {source}; the tables are as they were before", path = .path.display())]
+    #[error(
+        "cannot {action} {path}: {source}; the tables are as they were before",
+        path = .path.display()
+    )]
     Lake {
         action: &'static str,
         path: PathBuf,

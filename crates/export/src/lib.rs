@@ -1,5 +1,5 @@
-//! Exports: runs as JSON, CSV, Parquet, fio's JSON and logs, and Open Compute's artifacts; many runs
-//! as joined tables.
+//! Exports: runs as JSON, CSV, Parquet, fio's JSON and logs, and Open Compute's artifacts; many
+//! runs as joined tables.
 //!
 //! # Architecture
 //! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay

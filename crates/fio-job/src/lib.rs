@@ -5,8 +5,8 @@
 //! the words of a command line into the same; [`substitute`]
 //! replaces `${VARIABLE}` and `$keyword`; [`number`] reads fio's integers, sizes, times and
 //! arithmetic, [`pattern`] the bytes of buffers. [`job::convert`] checks each section against
-//! [`options`], the one table of what is supported, and returns jobs whose workload is [`assay_workload::options::JobOptions`]: what
-//! `assay job` takes.
+//! [`options`], the one table of what is supported, and returns jobs whose workload is
+//! [`assay_workload::options::JobOptions`]: what `assay job` takes.
 //!
 //! The format is that of fio 3.33: HOWTO.rst, "Job file format" and "Parameter types"; `init.c`
 //! (`__parse_jobs_ini`) and `parse.c` where the document leaves a question open.
@@ -34,7 +34,10 @@ pub use line::CommandLine;
 
 /// The message names file, line, section and option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {section}{message}", section = .section.as_ref().map(|name| format!("[{name}]: ")).unwrap_or_default())]
+#[error(
+    "{place}: {section}{message}",
+    section = .section.as_ref().map(|name| format!("[{name}]: ")).unwrap_or_default()
+)]
 pub struct JobFileError {
     pub place: Place,
     pub section: Option<String>,

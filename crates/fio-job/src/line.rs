@@ -156,7 +156,8 @@ const COMMAND_OPTIONS: &[(&str, Operand, Meaning)] = &[
 ];
 
 /// Said of an option of `assay job` where fio's are meant.
-pub(crate) const NOT_OF_FIO: &str = "is an option of assay job that fio has not, and all options here \
+pub(crate) const NOT_OF_FIO: &str = "is an option of assay job that fio has not, and all options \
+here \
                                      mean what they mean to fio";
 
 /// An option by its name in either table.

@@ -2,8 +2,8 @@
 //! hexadecimal), then a unit in any case. With `kb_base=1024`, fio's default, `k`, `kb` and `ki`
 //! are 1024 and `kib` is 1000; with `kb_base=1000` they are the other way round, but for `ki`,
 //! which follows `k`. A number in parentheses is arithmetic. Unlike fio, which ignores it, an
-//! unknown unit is an error. As in fio 3.33, a number ends at a decimal point: of `1.5m` the digit 1
-//! counts, without its unit.
+//! unknown unit is an error. As in fio 3.33, a number ends at a decimal point: of `1.5m` the digit
+//! 1 counts, without its unit.
 
 /// A size, or a share of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,7 +40,8 @@ const LOG_FORM: &str = "the form of a log; docs/fio.md says which columns assay 
 macro_rules! options {
     ($($($name:literal)|+ => $support:expr;)+) => {
         /// All options that are known.
-        pub static OPTIONS: &[FioOption] = &[$(FioOption { names: &[$($name),+], support: $support }),+];
+        pub static OPTIONS: &[FioOption] =
+            &[$(FioOption { names: &[$($name),+], support: $support }),+];
     };
 }
 

@@ -1,6 +1,7 @@
-//! Bytes that buffers are filled with, as `parse_and_fill_pattern` in fio's lib/pattern.c: parts one
-//! after the other, each a text in double quotes, a hexadecimal number (its bytes from the first
-//! digits on) or a decimal one (its bytes from the lowest on, as many as it has; four below zero).
+//! Bytes that buffers are filled with, as `parse_and_fill_pattern` in fio's lib/pattern.c: parts
+//! one after the other, each a text in double quotes, a hexadecimal number (its bytes from the
+//! first digits on) or a decimal one (its bytes from the lowest on, as many as it has; four below
+//! zero).
 
 use std::path::Path;
 

@@ -139,6 +139,38 @@ pub struct SlurmRules {
     pub options: Vec<String>,
 }
 
+impl RunRules {
+    fn of(given: &Table) -> RunRules {
+        let string = |key: &str| read::string(given, "run", key);
+        let number = |key: &str| read::number(given, "run", key);
+        let value = |key: &str| read::value(given, "run", key);
+        let integer = |key: &str| value(key)?.as_integer()?.try_into().ok();
+        let attempts = value("attempts").and_then(Value::as_integer);
+        let attempts = attempts.and_then(|n| u32::try_from(n).ok());
+        RunRules {
+            destroy: value("destroy").and_then(Value::as_bool) == Some(true),
+            share: match string("share").as_deref() {
+                Some("together") => Share::Together,
+                Some("cores") => Share::Cores,
+                _ => Share::Alone,
+            },
+            place: match string("place").as_deref() {
+                Some("drive") => Place::Drive,
+                _ => Place::Host,
+            },
+            attempts: attempts.unwrap_or(DEFAULT_ATTEMPTS),
+            endurance_limit_pct: number("endurance_limit_pct"),
+            until: string("until").map(|text| {
+                let unix_s = parse_date(&text).unwrap_or(0);
+                (text, unix_s)
+            }),
+            scale: number("scale").unwrap_or(1.0),
+            seed: integer("seed").unwrap_or(DEFAULT_SEED),
+            metrics: string("metrics").map(PathBuf::from),
+        }
+    }
+}
+
 impl Plan {
     /// The group of a drive by the list of serials; none without a column of groups.
     pub fn group_of(&self, serial: &str) -> Option<String> {
@@ -168,25 +200,9 @@ impl Plan {
         read: &dyn Fn(&str) -> std::io::Result<String>,
     ) -> Result<Plan, PlanError> {
         let given = read::checked_table(file, text)?;
-        let value = |section: &str, key: &str| read::value(&given, section, key);
-        let string = |section: &str, key: &str| {
-            value(section, key)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
-        let number = |section: &str, key: &str| {
-            value(section, key).and_then(|v| v.as_float().or(v.as_integer().map(|n| n as f64)))
-        };
-        let strings = |section: &str, key: &str| -> Vec<String> {
-            let all = value(section, key).and_then(Value::as_array);
-            let all = all.into_iter().flatten().filter_map(Value::as_str);
-            all.map(str::to_owned).collect()
-        };
-        let integer = |section: &str, key: &str| {
-            value(section, key)
-                .and_then(Value::as_integer)
-                .and_then(|n| u64::try_from(n).ok())
-        };
+        let string = |section: &str, key: &str| read::string(&given, section, key);
+        let number = |section: &str, key: &str| read::number(&given, section, key);
+        let strings = |section: &str, key: &str| read::strings(&given, section, key);
         let suites = given.get("suites").and_then(Value::as_array);
         let suites = suites.into_iter().flatten().filter_map(Value::as_table);
         let suites = suites.map(|table| suite(file, table, read));
@@ -199,11 +215,6 @@ impl Plan {
             })?;
             SerialList::parse(&list, &text)
         });
-        let until = string("run", "until").map(|text| {
-            let unix_s = parse_date(&text).unwrap_or(0);
-            (text, unix_s)
-        });
-        let attempts = integer("run", "attempts").and_then(|n| u32::try_from(n).ok());
         let every = string("store", "every").and_then(|text| parse_duration(&text).ok());
         let plan = Plan {
             name: string(keys::TOP, "name").unwrap_or_default(),
@@ -214,24 +225,7 @@ impl Plan {
                 groups: string("drives", "groups"),
                 endurance_bytes: number("drives", "endurance_tb").map(|tb| (tb * TERABYTE) as u64),
             },
-            run: RunRules {
-                destroy: value("run", "destroy").and_then(Value::as_bool) == Some(true),
-                share: match string("run", "share").as_deref() {
-                    Some("together") => Share::Together,
-                    Some("cores") => Share::Cores,
-                    _ => Share::Alone,
-                },
-                place: match string("run", "place").as_deref() {
-                    Some("drive") => Place::Drive,
-                    _ => Place::Host,
-                },
-                attempts: attempts.unwrap_or(DEFAULT_ATTEMPTS),
-                endurance_limit_pct: number("run", "endurance_limit_pct"),
-                until,
-                scale: number("run", "scale").unwrap_or(1.0),
-                seed: integer("run", "seed").unwrap_or(DEFAULT_SEED),
-                metrics: string("run", "metrics").map(PathBuf::from),
-            },
+            run: RunRules::of(&given),
             store: StoreRules {
                 at: string("store", "at").unwrap_or_default(),
                 every: every.unwrap_or(DEFAULT_EVERY),

@@ -33,7 +33,10 @@ pub const DRIVE_STATE_FILE: &str = "drive-state.json";
 pub enum ShipError {
     #[error(transparent)]
     Store(#[from] SharedStoreError),
-    #[error("cannot {action} {path}: {source}{advice}", advice = crate::space::advice(source, path))]
+    #[error(
+        "cannot {action} {path}: {source}{advice}",
+        advice = crate::space::advice(source, path)
+    )]
     File {
         action: &'static str,
         path: PathBuf,

@@ -6,8 +6,8 @@
 //! | `[fit]` | a start of a fit | the profile of the best start |
 //!
 //! What a unit gives follows from its index alone: a [`Point`] of a [`Sweep`] has its seed from it,
-//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins. [`Points`] measures points
-//! by `assay run`; the command calls `assay_calibrate` for a start.
+//! a start of a [`Fit`] too. [`crate::chunks`] divides, stores and joins. [`Points`] measures
+//! points by `assay run`; the command calls `assay_calibrate` for a start.
 
 mod file;
 mod points;
@@ -237,7 +237,8 @@ impl Sweep {
     pub fn id(&self, profile: &str, version: &str) -> Result<PlanId, SweepError> {
         let matrix = &self.sweep;
         let parts = serde_json::json!({
-            "suites": self.suites, "lot": matrix.lot, "repeats": matrix.repeats, "keys": matrix.keys,
+            "suites": self.suites, "lot": matrix.lot, "repeats": matrix.repeats,
+            "keys": matrix.keys,
             "run": self.run, "profile": profile, "version": version,
         });
         Ok(chunks::id(&self.name, &parts)?)

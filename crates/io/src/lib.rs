@@ -153,7 +153,8 @@ pub enum TargetError {
     },
     /// I/Os have no answer for too long.
     #[error(
-        "{drive}: no answer to {ios} I/Os for {} s, longer than any retry of the kernel: the drive, its controller or its path hangs; see dmesg, then power-cycle it",
+        "{drive}: no answer to {ios} I/Os for {} s, longer than any retry of the kernel: the \
+         drive, its controller or its path hangs; see dmesg, then power-cycle it",
         waited.as_secs_f64().round()
     )]
     Unanswered {

@@ -3,8 +3,8 @@
 //! # Architecture
 //! [`encode`] writes the text. [`families`] is the table of metrics of a run, from which the text
 //! and docs/metrics.md follow; [`Prepared`] puts them into a file for node_exporter's textfile
-//! collector, or serves them over HTTP. [`fleet`] has those of plans and of tasks. A thread writes or
-//! answers, and what is measured does not wait for it; the last figures stay in the file.
+//! collector, or serves them over HTTP. [`fleet`] has those of plans and of tasks. A thread writes
+//! or answers, and what is measured does not wait for it; the last figures stay in the file.
 //!
 //! # Non-goals
 //! Results: they are in run folders. Serving other hosts: only a loopback address is bound.

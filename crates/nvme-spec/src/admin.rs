@@ -36,7 +36,8 @@ commands! {
 
     /// Identify (Base 5.17).
     pub struct IdentifyCommand = AdminOpcode::IDENTIFY => {
-        cns / set_cns: u8 = 40, "Controller or Namespace Structure (CNS), see [`crate::identify::Cns`].";
+        cns / set_cns: u8 = 40,
+            "Controller or Namespace Structure (CNS), see [`crate::identify::Cns`].";
         controller / set_controller: u16 = 42, "Controller Identifier (CNTID).";
         csi / set_csi: u8 = 47, "Command Set Identifier (CSI).";
     }
@@ -45,12 +46,16 @@ commands! {
     pub struct GetLogPage = AdminOpcode::GET_LOG_PAGE => {
         lid / set_lid: u8 = 40, "Log Page Identifier (LID), see [`crate::log::LogId`].";
         log_specific / set_log_specific: u8 = 40, u32[8..=14], "Log Specific Field (LSP).";
-        retain_event / set_retain_event: bool = 40, u32[15..=15], "Retain Asynchronous Event (RAE).";
-        dwords_low / set_dwords_low: u16 = 42, "Number of Dwords Lower (NUMDL); see [`GetLogPage::dwords`].";
+        retain_event / set_retain_event: bool = 40, u32[15..=15],
+            "Retain Asynchronous Event (RAE).";
+        dwords_low / set_dwords_low: u16 = 42,
+            "Number of Dwords Lower (NUMDL); see [`GetLogPage::dwords`].";
         dwords_high / set_dwords_high: u16 = 44, "Number of Dwords Upper (NUMDU).";
-        endurance_group / set_endurance_group: u16 = 46, "Log Specific Identifier (LSI): the endurance group of pages that belong to one.";
+        endurance_group / set_endurance_group: u16 = 46,
+            "Log Specific Identifier (LSI): the endurance group of pages that belong to one.";
         offset / set_offset: u64 = 48, "Log Page Offset (LPOL and LPOU) in bytes.";
-        offset_counts_entries / set_offset_counts_entries: bool = 56, u32[23..=23], "Offset Type (OT): the offset counts entries instead of bytes.";
+        offset_counts_entries / set_offset_counts_entries: bool = 56, u32[23..=23],
+            "Offset Type (OT): the offset counts entries instead of bytes.";
         csi / set_csi: u8 = 59, "Command Set Identifier (CSI).";
     }
 
@@ -64,14 +69,16 @@ commands! {
     /// Set Features (Base 5.27).
     pub struct SetFeatures = AdminOpcode::SET_FEATURES => {
         fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
-        save / set_save: bool = 40, u32[31..=31], "Save (SV): persistent over power cycles and resets.";
+        save / set_save: bool = 40, u32[31..=31],
+            "Save (SV): persistent over power cycles and resets.";
         value / set_value: u32 = 44, "Command Dword 11, specific to the feature.";
         second_value / set_second_value: u32 = 48, "Command Dword 12, specific to the feature.";
     }
 
     /// Abort (Base 5.1).
     pub struct Abort = AdminOpcode::ABORT => {
-        sqid / set_sqid: u16 = 40, "Submission Queue Identifier (SQID) of the command to be aborted.";
+        sqid / set_sqid: u16 = 40,
+            "Submission Queue Identifier (SQID) of the command to be aborted.";
         aborted_cid / set_aborted_cid: u16 = 42, "Command Identifier of the command to be aborted.";
     }
 
@@ -85,19 +92,26 @@ commands! {
 
     /// Format NVM (Base 5.14).
     pub struct FormatNvm = AdminOpcode::FORMAT_NVM => {
-        lba_format_low / set_lba_format_low: u8 = 40, u32[0..=3], "LBA Format Lower (LBAFL); see [`FormatNvm::lba_format`].";
-        extended_metadata / set_extended_metadata: bool = 40, u32[4..=4], "Metadata Settings (MSET): as part of an extended logical block.";
+        lba_format_low / set_lba_format_low: u8 = 40, u32[0..=3],
+            "LBA Format Lower (LBAFL); see [`FormatNvm::lba_format`].";
+        extended_metadata / set_extended_metadata: bool = 40, u32[4..=4],
+            "Metadata Settings (MSET): as part of an extended logical block.";
         protection / set_protection: u8 = 40, u32[5..=7], "Protection Information (PI).";
-        protection_first / set_protection_first: bool = 40, u32[8..=8], "Protection Information Location (PIL): first.";
-        secure_erase / set_secure_erase: u8 = 40, u32[9..=11], "Secure Erase Settings (SES), see [`SecureErase`].";
+        protection_first / set_protection_first: bool = 40, u32[8..=8],
+            "Protection Information Location (PIL): first.";
+        secure_erase / set_secure_erase: u8 = 40, u32[9..=11],
+            "Secure Erase Settings (SES), see [`SecureErase`].";
         lba_format_high / set_lba_format_high: u8 = 40, u32[12..=13], "LBA Format Upper (LBAFU).";
     }
 
     /// Sanitize (Base 5.24).
     pub struct Sanitize = AdminOpcode::SANITIZE => {
-        action / set_action: u8 = 40, u32[0..=2], "Sanitize Action (SANACT), see [`SanitizeAction`].";
-        unrestricted_exit / set_unrestricted_exit: bool = 40, u32[3..=3], "Allow Unrestricted Sanitize Exit (AUSE).";
-        no_deallocate / set_no_deallocate: bool = 40, u32[9..=9], "No-Deallocate After Sanitize (NDAS).";
+        action / set_action: u8 = 40, u32[0..=2],
+            "Sanitize Action (SANACT), see [`SanitizeAction`].";
+        unrestricted_exit / set_unrestricted_exit: bool = 40, u32[3..=3],
+            "Allow Unrestricted Sanitize Exit (AUSE).";
+        no_deallocate / set_no_deallocate: bool = 40, u32[9..=9],
+            "No-Deallocate After Sanitize (NDAS).";
         pattern / set_pattern: u32 = 44, "Overwrite Pattern (OVRPAT).";
     }
 }
@@ -133,7 +147,8 @@ constants! {
         CURRENT = 0, "The current value.";
         DEFAULT = 1, "The default value.";
         SAVED = 2, "The saved value.";
-        SUPPORTED = 3, "Supported capabilities: bit 0 saveable, bit 1 per namespace, bit 2 changeable.";
+        SUPPORTED = 3,
+            "Supported capabilities: bit 0 saveable, bit 1 per namespace, bit 2 changeable.";
     }
 }
 

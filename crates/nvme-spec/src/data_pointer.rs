@@ -22,8 +22,10 @@ wire! {
     /// SGL descriptor (Base 4.1.2.1).
     pub struct SglDescriptor[16] {
         address / set_address: u64 = 0, "Address: of data, or of the next segment.";
-        length / set_length: u32 = 8, "Length in bytes: of data, or of the next segment (a multiple of 16).";
-        sub_type / set_sub_type: u8 = 15, u8[0..=3], "Sub Type: 0 for an address, 1 an offset, Ah the transport.";
+        length / set_length: u32 = 8,
+            "Length in bytes: of data, or of the next segment (a multiple of 16).";
+        sub_type / set_sub_type: u8 = 15, u8[0..=3],
+            "Sub Type: 0 for an address, 1 an offset, Ah the transport.";
         kind / set_kind: u8 = 15, u8[4..=7], "Type, see [`SglType`].";
     }
 }

@@ -13,7 +13,8 @@ wire! {
         /// PRP or SGL for Data Transfer (PSDT): 0 for PRPs, 1 for SGLs with a contiguous metadata
         /// buffer, 2 for SGLs with a metadata SGL.
         psdt / set_psdt: u8 = 1, u8[6..=7];
-        cid / set_cid: u16 = 2, "Command Identifier (CID), unique among the commands outstanding in its queue.";
+        cid / set_cid: u16 = 2,
+            "Command Identifier (CID), unique among the commands outstanding in its queue.";
         nsid / set_nsid: u32 = 4, "Namespace Identifier (NSID).";
         cdw2 / set_cdw2: u32 = 8, "Command Dword 2.";
         cdw3 / set_cdw3: u32 = 12, "Command Dword 3.";
@@ -31,14 +32,17 @@ wire! {
     pub struct CompletionEntry[16] {
         dw0 / set_dw0: u32 = 0, "Command Specific, dword 0.";
         dw1 / set_dw1: u32 = 4, "Command Specific, dword 1.";
-        sq_head / set_sq_head: u16 = 8, "SQ Head Pointer (SQHD): the host may reuse the entries before it.";
+        sq_head / set_sq_head: u16 = 8,
+            "SQ Head Pointer (SQHD): the host may reuse the entries before it.";
         sqid / set_sqid: u16 = 10, "SQ Identifier (SQID).";
         cid / set_cid: u16 = 12, "Command Identifier (CID).";
-        phase / set_phase: bool = 14, u16[0..=0], "Phase Tag (P): inverted on each wrap of the queue, to identify new entries.";
+        phase / set_phase: bool = 14, u16[0..=0],
+            "Phase Tag (P): inverted on each wrap of the queue, to identify new entries.";
         sc / set_sc: u8 = 14, u16[1..=8], "Status Code (SC).";
         sct / set_sct: u8 = 14, u16[9..=11], "Status Code Type (SCT).";
         more / set_more: bool = 14, u16[14..=14], "More (M): the error log has an entry for it.";
-        do_not_retry / set_do_not_retry: bool = 14, u16[15..=15], "Do Not Retry (DNR): a retry would fail.";
+        do_not_retry / set_do_not_retry: bool = 14, u16[15..=15],
+            "Do Not Retry (DNR): a retry would fail.";
     }
 }
 

@@ -37,11 +37,14 @@ wire! {
     /// FDP Event.
     pub struct FdpEvent[64] {
         kind / set_kind: u8 = 0, "FDP Event Type, see [`FdpEventType`].";
-        has_placement_id / set_has_placement_id: bool = 1, u8[0..=0], "Placement Identifier Valid (PIV).";
+        has_placement_id / set_has_placement_id: bool = 1, u8[0..=0],
+            "Placement Identifier Valid (PIV).";
         has_nsid / set_has_nsid: bool = 1, u8[1..=1], "NSID Valid (NSIDV).";
-        has_location / set_has_location: bool = 1, u8[2..=2], "Location Valid (LV): reclaim group and handle.";
+        has_location / set_has_location: bool = 1, u8[2..=2],
+            "Location Valid (LV): reclaim group and handle.";
         placement_id / set_placement_id: u16 = 2, "Placement Identifier (PID).";
-        milliseconds / set_milliseconds: u64 = 4, u64[0..=47], "Event Timestamp, as of the feature Timestamp.";
+        milliseconds / set_milliseconds: u64 = 4, u64[0..=47],
+            "Event Timestamp, as of the feature Timestamp.";
         nsid / set_nsid: u32 = 12, "Namespace Identifier.";
         group / set_group: u16 = 32, "Reclaim Group Identifier (RGID).";
         handle / set_handle: u8 = 34, "Reclaim Unit Handle Identifier (RUHID).";
@@ -50,7 +53,8 @@ wire! {
     /// Flexible Data Placement Events (Base 2.1, feature 1Eh), dword 11.
     pub struct FdpEventsSelection[4] as u32 {
         placement_handle / set_placement_handle: u16 = 0, "Placement Handle (PHNDL).";
-        types / set_types: u8 = 2, "Number of FDP Event Types (NOET): of the list of Set Features, a byte each.";
+        types / set_types: u8 = 2,
+            "Number of FDP Event Types (NOET): of the list of Set Features, a byte each.";
     }
 
     /// Supported FDP Event Descriptor, data of Get Features.
@@ -75,20 +79,25 @@ wire! {
     /// FDP Configuration Descriptor; [`HandleDescriptor`]s follow.
     pub struct FdpConfiguration[64] {
         size_bytes / set_size_bytes: u16 = 0, "Descriptor Size, with its handles.";
-        group_bits / set_group_bits: u8 = 2, u8[0..=3], "Reclaim Group Identifier Format (RGIF): bits of a placement identifier for the group.";
-        volatile_cache / set_volatile_cache: bool = 2, u8[4..=4], "FDP Volatile Write Cache (FDPVWC).";
+        group_bits / set_group_bits: u8 = 2, u8[0..=3],
+            "Reclaim Group Identifier Format (RGIF): bits of a placement identifier for the group.";
+        volatile_cache / set_volatile_cache: bool = 2, u8[4..=4],
+            "FDP Volatile Write Cache (FDPVWC).";
         valid / set_valid: bool = 2, u8[7..=7], "FDP Configuration Valid.";
         groups / set_groups: u32 = 4, "Number of Reclaim Groups (NRG).";
         handles / set_handles: u16 = 8, "Number of Reclaim Unit Handles (NRUH).";
-        max_placement_ids / set_max_placement_ids: u16 = 10, "Max Placement Identifiers (MAXPIDS), less one.";
+        max_placement_ids / set_max_placement_ids: u16 = 10,
+            "Max Placement Identifiers (MAXPIDS), less one.";
         namespaces / set_namespaces: u32 = 12, "Number of Namespaces Supported (NNS).";
         unit_bytes / set_unit_bytes: u64 = 16, "Reclaim Unit Nominal Size (RUNS).";
-        time_limit_s / set_time_limit_s: u32 = 24, "Estimated Reclaim Unit Time Limit (ERUTL), 0 when not reported.";
+        time_limit_s / set_time_limit_s: u32 = 24,
+            "Estimated Reclaim Unit Time Limit (ERUTL), 0 when not reported.";
     }
 
     /// Reclaim Unit Handle Descriptor.
     pub struct HandleDescriptor[4] {
-        isolation / set_isolation: u8 = 0, "Reclaim Unit Handle Type (RUHT): [`INITIALLY_ISOLATED`], 2 persistently isolated.";
+        isolation / set_isolation: u8 = 0,
+            "Reclaim Unit Handle Type (RUHT): [`INITIALLY_ISOLATED`], 2 persistently isolated.";
     }
 
     /// Head of Reclaim Unit Handle Usage (Base 2.1, log 21h); [`HandleUsage`]s follow.
@@ -98,7 +107,9 @@ wire! {
 
     /// Reclaim Unit Handle Usage Descriptor.
     pub struct HandleUsage[8] {
-        attributes / set_attributes: u8 = 0, "Reclaim Unit Handle Attributes (RUHA): 0 unused, 1 specified by the host, 2 by the controller.";
+        attributes / set_attributes: u8 = 0,
+            "Reclaim Unit Handle Attributes (RUHA): 0 unused, 1 specified by the \
+             host, 2 by the controller.";
     }
 
     /// FDP Statistics (Base 2.1, log 22h), in bytes.
@@ -111,15 +122,18 @@ wire! {
     /// Head of Reclaim Unit Handle Status (Base 2.1, I/O Management Receive); [`HandleStatus`]
     /// follow.
     pub struct HandleStatusHead[16] {
-        descriptors / set_descriptors: u16 = 14, "Number of Reclaim Unit Handle Status Descriptors (NRUHSD).";
+        descriptors / set_descriptors: u16 = 14,
+            "Number of Reclaim Unit Handle Status Descriptors (NRUHSD).";
     }
 
     /// Reclaim Unit Handle Status Descriptor.
     pub struct HandleStatus[32] {
         placement_id / set_placement_id: u16 = 0, "Placement Identifier (PID).";
         handle / set_handle: u16 = 2, "Reclaim Unit Handle Identifier (RUHID).";
-        left_s / set_left_s: u32 = 4, "Estimated Active Reclaim Unit Time Remaining (EARUTR), 0 when not reported.";
-        left_blocks / set_left_blocks: u64 = 8, "Reclaim Unit Available Media Writes (RUAMW), in logical blocks.";
+        left_s / set_left_s: u32 = 4,
+            "Estimated Active Reclaim Unit Time Remaining (EARUTR), 0 when not reported.";
+        left_blocks / set_left_blocks: u64 = 8,
+            "Reclaim Unit Available Media Writes (RUAMW), in logical blocks.";
     }
 
     /// Endurance Group Information (Base 2.1, log 09h). Bytes are counted in units of 10^9.
@@ -127,7 +141,9 @@ wire! {
         available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
         spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
         percentage_used / set_percentage_used: u8 = 5, "Percentage Used.";
-        endurance_gigabytes / set_endurance_gigabytes: u128 = 32, "Endurance Estimate: bytes that may be written at a write amplification of 1; 0 when not reported.";
+        endurance_gigabytes / set_endurance_gigabytes: u128 = 32,
+            "Endurance Estimate: bytes that may be written at a write amplification of 1; 0 when \
+             not reported.";
         gigabytes_read / set_gigabytes_read: u128 = 48, "Data Units Read by the host.";
         gigabytes_written / set_gigabytes_written: u128 = 64, "Data Units Written by the host.";
         media_gigabytes_written / set_media_gigabytes_written: u128 = 80, "Media Units Written.";
@@ -142,7 +158,8 @@ commands! {
     /// I/O Management Send (Base 2.1).
     pub struct IoManagementSend = NvmOpcode::IO_MANAGEMENT_SEND => {
         operation / set_operation: u8 = 40, "Management Operation (MO), see [`HANDLE_UPDATE`].";
-        count / set_count: u16 = 42, "Management Operation Specific (MOS): placement identifiers in the data, less one.";
+        count / set_count: u16 = 42,
+            "Management Operation Specific (MOS): placement identifiers in the data, less one.";
     }
 
     /// I/O Management Receive (Base 2.1).

@@ -50,7 +50,8 @@ wire! {
     /// Host Memory Buffer (Base 5.27.1.10).
     pub struct HostMemoryBuffer[4] as u32 {
         enabled / set_enabled: bool = 0, u32[0..=0], "Enable Host Memory (EHM).";
-        returned / set_returned: bool = 0, u32[1..=1], "Memory Return (MR): memory of before, with its content.";
+        returned / set_returned: bool = 0, u32[1..=1],
+            "Memory Return (MR): memory of before, with its content.";
     }
 
     /// Host Memory Buffer Descriptor Entry.
@@ -64,7 +65,8 @@ wire! {
         pages / set_pages: u32 = 0, "Host Memory Buffer Size (HSIZE) in memory pages.";
         list_low / set_list_low: u32 = 4, "Host Memory Descriptor List Address Lower (HMDLAL).";
         list_high / set_list_high: u32 = 8, "Host Memory Descriptor List Address Upper (HMDLAU).";
-        descriptors / set_descriptors: u32 = 12, "Host Memory Descriptor List Entry Count (HMDLEC).";
+        descriptors / set_descriptors: u32 = 12,
+            "Host Memory Descriptor List Entry Count (HMDLEC).";
     }
 
     /// Power Management (Base 5.27.1.2).
@@ -76,13 +78,17 @@ wire! {
     /// Temperature Threshold (Base 5.27.1.3).
     pub struct TemperatureThreshold[4] as u32 {
         kelvin / set_kelvin: u16 = 0, "Temperature Threshold (TMPTH) in kelvin.";
-        sensor / set_sensor: u8 = 0, u32[16..=19], "Threshold Temperature Select (TMPSEL): 0 composite, 1 to 8 sensors, 15 all (of Set Features).";
-        threshold_type / set_threshold_type: u8 = 0, u32[20..=21], "Threshold Type Select (THSEL): 0 over, 1 under.";
+        sensor / set_sensor: u8 = 0, u32[16..=19],
+            "Threshold Temperature Select (TMPSEL): 0 composite, 1 to 8 sensors, 15 \
+             all (of Set Features).";
+        threshold_type / set_threshold_type: u8 = 0, u32[20..=21],
+            "Threshold Type Select (THSEL): 0 over, 1 under.";
     }
 
     /// Error Recovery (NVM 4.1.3.2).
     pub struct ErrorRecovery[4] as u32 {
-        deallocated_errors / set_deallocated_errors: bool = 0, u32[16..=16], "Deallocated or Unwritten Logical Block Error Enable (DULBE).";
+        deallocated_errors / set_deallocated_errors: bool = 0, u32[16..=16],
+            "Deallocated or Unwritten Logical Block Error Enable (DULBE).";
     }
 
     /// Number of Queues (Base 5.27.1.5): requested in the command, granted in the completion.
@@ -93,14 +99,17 @@ wire! {
 
     /// Interrupt Coalescing (Base 5.27.1.6).
     pub struct InterruptCoalescing[4] as u32 {
-        threshold / set_threshold: u8 = 0, "Aggregation Threshold (THR) in completion entries, less one.";
-        time_100us / set_time_100us: u8 = 1, "Aggregation Time (TIME) in units of 100 us, 0 for none.";
+        threshold / set_threshold: u8 = 0,
+            "Aggregation Threshold (THR) in completion entries, less one.";
+        time_100us / set_time_100us: u8 = 1,
+            "Aggregation Time (TIME) in units of 100 us, 0 for none.";
     }
 
     /// Interrupt Vector Configuration (Base 5.27.1.7).
     pub struct InterruptVector[4] as u32 {
         vector / set_vector: u16 = 0, "Interrupt Vector (IV).";
-        coalescing_disabled / set_coalescing_disabled: bool = 0, u32[16..=16], "Coalescing Disable (CD).";
+        coalescing_disabled / set_coalescing_disabled: bool = 0, u32[16..=16],
+            "Coalescing Disable (CD).";
     }
 
     /// Asynchronous Event Configuration (Base 5.27.1.8).
@@ -114,15 +123,18 @@ wire! {
 
     /// Dword 0 of the completion of an Asynchronous Event Request (Base 5.2.1).
     pub struct AsyncEvent[4] as u32 {
-        event_type / set_event_type: u8 = 0, u32[0..=2], "Asynchronous Event Type, see [`AsyncEventType`].";
-        information / set_information: u8 = 1, "Asynchronous Event Information, by type: see [`event`].";
+        event_type / set_event_type: u8 = 0, u32[0..=2],
+            "Asynchronous Event Type, see [`AsyncEventType`].";
+        information / set_information: u8 = 1,
+            "Asynchronous Event Information, by type: see [`event`].";
         lid / set_lid: u8 = 2, "Log Page Identifier: reading the page unmasks the event type.";
     }
 
     /// One entry of Autonomous Power State Transition data (Base 5.27.1.9), of 32.
     pub struct AutonomousTransition[8] {
         state / set_state: u8 = 0, u64[3..=7], "Idle Transition Power State (ITPS).";
-        idle_ms / set_idle_ms: u32 = 0, u64[8..=31], "Idle Time Prior to Transition (ITPT) in milliseconds, 0 for no transition.";
+        idle_ms / set_idle_ms: u32 = 0, u64[8..=31],
+            "Idle Time Prior to Transition (ITPT) in milliseconds, 0 for no transition.";
     }
 
     /// Autonomous Power State Transition data (Base 5.27.1.9).
@@ -133,14 +145,18 @@ wire! {
     /// Timestamp data (Base 5.27.1.11).
     pub struct Timestamp[8] {
         milliseconds / set_milliseconds: u64 = 0, u64[0..=47], "Milliseconds since 1970.";
-        stopped / set_stopped: bool = 6, u8[0..=0], "Synch: the controller may have stopped counting.";
+        stopped / set_stopped: bool = 6, u8[0..=0],
+            "Synch: the controller may have stopped counting.";
         origin / set_origin: u8 = 6, u8[1..=3], "Timestamp Origin: 0 since reset, 1 set by a host.";
     }
 
     /// Host Controlled Thermal Management (Base 5.27.1.13).
     pub struct HostThermal[4] as u32 {
-        heavy_kelvin / set_heavy_kelvin: u16 = 0, "Thermal Management Temperature 2 (TMT2) in kelvin: throttle as hard as needed; 0 for off.";
-        light_kelvin / set_light_kelvin: u16 = 2, "Thermal Management Temperature 1 (TMT1) in kelvin: throttle lightly; 0 for off.";
+        heavy_kelvin / set_heavy_kelvin: u16 = 0,
+            "Thermal Management Temperature 2 (TMT2) in kelvin: throttle as hard as \
+             needed; 0 for off.";
+        light_kelvin / set_light_kelvin: u16 = 2,
+            "Thermal Management Temperature 1 (TMT1) in kelvin: throttle lightly; 0 for off.";
     }
 }
 

@@ -46,12 +46,16 @@ codes! {
 wire! {
     /// One entry of the Error Information log (Base 5.16.1.2), latest first.
     pub struct ErrorEntry[64] {
-        error_count / set_error_count: u64 = 0, "Error Count: unique number of the error; 0 for an unused entry.";
+        error_count / set_error_count: u64 = 0,
+            "Error Count: unique number of the error; 0 for an unused entry.";
         sqid / set_sqid: u16 = 8, "Submission Queue ID.";
         cid / set_cid: u16 = 10, "Command ID.";
-        status_field / set_status_field: u16 = 12, "Status Field, bits 15:1, with the phase tag in bit 0.";
-        parameter_byte / set_parameter_byte: u8 = 14, "Parameter Error Location, byte of the command.";
-        parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2], "Parameter Error Location, bit of that byte.";
+        status_field / set_status_field: u16 = 12,
+            "Status Field, bits 15:1, with the phase tag in bit 0.";
+        parameter_byte / set_parameter_byte: u8 = 14,
+            "Parameter Error Location, byte of the command.";
+        parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2],
+            "Parameter Error Location, bit of that byte.";
         lba / set_lba: u64 = 16, "LBA: first block with the error.";
         nsid / set_nsid: u32 = 24, "Namespace.";
         transport / set_transport: u8 = 29, "Transport Type (TRTYPE).";
@@ -62,14 +66,17 @@ wire! {
     /// Firmware Slot Information (Base 5.16.1.4).
     pub struct FirmwareSlotLog[512] {
         active_slot / set_active_slot: u8 = 0, u8[0..=2], "Active Firmware Info: the active slot.";
-        revisions / set_revisions: [[u8; 8]; 7] = 8, "Firmware Revision for Slot 1 to 7, ASCII, zeroes for an empty slot.";
+        revisions / set_revisions: [[u8; 8]; 7] = 8,
+            "Firmware Revision for Slot 1 to 7, ASCII, zeroes for an empty slot.";
     }
 
     /// One command in Commands Supported and Effects (Base 5.16.1.6).
     pub struct CommandEffect[4] {
         supported / set_supported: bool = 0, u32[0..=0], "Command Supported (CSUPP).";
-        content_change / set_content_change: bool = 0, u32[1..=1], "Logical Block Content Change (LBCC).";
-        namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2], "Namespace Capability Change (NCC).";
+        content_change / set_content_change: bool = 0, u32[1..=1],
+            "Logical Block Content Change (LBCC).";
+        namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2],
+            "Namespace Capability Change (NCC).";
         /// Command Submission and Execution (CSE): 0 no restriction, 1 alone in its namespace, 2
         /// alone in the subsystem.
         execution / set_execution: u8 = 0, u32[16..=18];
@@ -96,10 +103,13 @@ wire! {
 
     /// Sanitize Status (Base 5.16.1.25).
     pub struct SanitizeLog[512] {
-        progress / set_progress: u16 = 0, "Sanitize Progress (SPROG) in 65,536ths; FFFFh when no operation is in progress.";
-        state / set_state: u8 = 2, u16[0..=2], "Status of the most recent operation, see [`SanitizeState`].";
+        progress / set_progress: u16 = 0,
+            "Sanitize Progress (SPROG) in 65,536ths; FFFFh when no operation is in progress.";
+        state / set_state: u8 = 2, u16[0..=2],
+            "Status of the most recent operation, see [`SanitizeState`].";
         passes / set_passes: u8 = 2, u16[3..=7], "Completed passes of an overwrite.";
-        erased / set_erased: bool = 2, u16[8..=8], "Global Data Erased: no write since the last sanitize.";
+        erased / set_erased: bool = 2, u16[8..=8],
+            "Global Data Erased: no write since the last sanitize.";
         command / set_command: u32 = 4, "Sanitize Command Dword 10 Information (SCDW10).";
         /// Estimated Times in seconds For Overwrite, Block Erase and Crypto Erase, then With
         /// No-Deallocate; FFFFFFFFh if not reported.

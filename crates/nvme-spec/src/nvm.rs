@@ -21,14 +21,18 @@ macro_rules! range_commands {
             pub struct $name = $opcode => {
                 slba / set_slba: u64 = 40, "Starting LBA (SLBA).";
                 nlb / set_nlb: u16 = 48, "Number of Logical Blocks (NLB), less one.";
-                deallocate / set_deallocate: bool = 48, u32[25..=25], "Deallocate (DEAC), of Write Zeroes only.";
-                protection / set_protection: u8 = 48, u32[26..=29], "Protection Information Field (PRINFO).";
+                deallocate / set_deallocate: bool = 48, u32[25..=25],
+                    "Deallocate (DEAC), of Write Zeroes only.";
+                protection / set_protection: u8 = 48, u32[26..=29],
+                    "Protection Information Field (PRINFO).";
                 fua / set_fua: bool = 48, u32[30..=30], "Force Unit Access (FUA).";
                 /// Initial Logical Block Reference Tag (ILBRT, of Read EILBRT).
                 initial_reference / set_initial_reference: u32 = 56;
-                directive / set_directive: u8 = 48, u32[20..=23], "Directive Type (DTYPE), of Write only; see [`crate::fdp::DATA_PLACEMENT`].";
+                directive / set_directive: u8 = 48, u32[20..=23],
+                    "Directive Type (DTYPE), of Write only; see [`crate::fdp::DATA_PLACEMENT`].";
                 hints / set_hints: u8 = 52, "Dataset Management hints (DSM).";
-                directive_specific / set_directive_specific: u16 = 54, "Directive Specific (DSPEC), of Write only.";
+                directive_specific / set_directive_specific: u16 = 54,
+                    "Directive Specific (DSPEC), of Write only.";
             }
         )*}
         $(

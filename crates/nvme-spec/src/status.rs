@@ -69,7 +69,8 @@ codes! {
         SELF_TEST_IN_PROGRESS = 0x011d, "Device Self-test In Progress";
         BOOT_PARTITION_WRITE_PROHIBITED = 0x011e, "Boot Partition Write Prohibited";
         INVALID_CONTROLLER_ID = 0x011f, "Invalid Controller Identifier";
-        SANITIZE_PROHIBITED_WITH_PMR = 0x0123, "Sanitize Prohibited While Persistent Memory Region is Enabled";
+        SANITIZE_PROHIBITED_WITH_PMR = 0x0123,
+            "Sanitize Prohibited While Persistent Memory Region is Enabled";
         COMMAND_SET_UNSUPPORTED = 0x0129, "I/O Command Set Not Supported";
         CONFLICTING_ATTRIBUTES = 0x0180, "Conflicting Attributes";
         INVALID_PROTECTION_INFORMATION = 0x0181, "Invalid Protection Information";

@@ -122,7 +122,8 @@ macro_rules! wire {
         pub struct $name:ident[$size:literal] $(as $raw:ty)? {
             $(
                 $(#[$field_meta:meta])*
-                $get:ident / $set:ident: $ty:ty = $offset:literal $(, $word:ident[$low:literal..=$high:literal])? $(, $doc:literal)?;
+                $get:ident / $set:ident: $ty:ty = $offset:literal
+                $(, $word:ident[$low:literal..=$high:literal])? $(, $doc:literal)?;
             )*
         }
     )*) => {$(
@@ -138,7 +139,8 @@ macro_rules! wire {
             pub const SIZE: usize = $size;
             /// Layout of the fields, in the order of declaration.
             pub const FIELDS: &'static [$crate::wire::FieldLayout] = &[$({
-                let (first_bit, bits) = $crate::wire::wire!(@layout $ty, $offset $(, $word[$low..=$high])?);
+                let (first_bit, bits) =
+                    $crate::wire::wire!(@layout $ty, $offset $(, $word[$low..=$high])?);
                 assert!(first_bit + bits <= $size * 8, "the field exceeds its structure");
                 $crate::wire::FieldLayout { name: stringify!($get), first_bit, bits }
             }),*];
@@ -247,7 +249,8 @@ macro_rules! wire {
     (@store $self:ident, $value:ident, $ty:ty, $offset:literal) => {
         <$ty as $crate::wire::Wire>::store($value, &mut $self.0[$offset..])
     };
-    (@store $self:ident, $value:ident, $ty:ty, $offset:literal, $word:ident[$low:literal..=$high:literal]) => {
+    (@store $self:ident, $value:ident, $ty:ty, $offset:literal,
+     $word:ident[$low:literal..=$high:literal]) => {
         $crate::wire::store_bits::<$word, $ty>(&mut $self.0[$offset..], $low, $high, $value)
     };
 }
@@ -266,7 +269,9 @@ macro_rules! codes {
         pub struct $name(pub $repr);
 
         impl $name {
-            $($(#[$code_meta])* #[doc = concat!($text, " (", stringify!($value), ").")] pub const $code: $name = $name($value);)*
+            $($(#[$code_meta])*
+            #[doc = concat!($text, " (", stringify!($value), ").")]
+            pub const $code: $name = $name($value);)*
             /// Named values, in the order of declaration.
             pub const NAMED: &'static [$name] = &[$($name::$code),*];
 

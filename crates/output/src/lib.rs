@@ -40,7 +40,8 @@ pub enum UnsafeFile {
     #[error("it is a symbolic link, which is not followed: name the file itself")]
     SymbolicLink,
     #[error(
-        "the file has {0} names (hard links), so that a write would change another file too: copy it first"
+        "the file has {0} names (hard links), so that a write would change another \
+         file too: copy it first"
     )]
     SeveralNames(u64),
     #[error("it is {0}, not a regular file")]

@@ -34,7 +34,8 @@ pub struct Replacement {
 
 impl Replacement {
     /// # Errors
-    /// Also where the path, through symbolic links, leads to anything but a regular file or nothing.
+    /// Also where the path, through symbolic links, leads to anything but a regular file or
+    /// nothing.
     pub fn begin(path: &Path) -> io::Result<Replacement> {
         let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty());

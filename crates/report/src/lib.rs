@@ -5,7 +5,8 @@
 //! bytes.
 //!
 //! ```text
-//! runs -> drive_set (drives, each with a unique name) -> grid (cells of a step, along the axes that vary)
+//! runs -> drive_set (drives, each with a unique name) -> grid (cells of a step, along the axes
+//! that vary)
 //!           -> views (one file per kind of section: descriptor, tables, charts) -> terminal | html
 //! ```
 //! Modules use only those above them in this list, but a page and its parts:

@@ -160,8 +160,10 @@ pub fn card(runs: &[Run]) -> Result<String, ReportError> {
     let height = top + EDGE_PX;
     let note = legend(&set, boards.iter().map(|(_, board)| board));
     let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) }
-            font-family="system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif" font-size="13" fill="#16191d" {
+        svg xmlns="http://www.w3.org/2000/svg"
+            width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) }
+            font-family="system-ui, 'Segoe UI', Roboto, 'Noto Sans', \
+                'Liberation Sans', sans-serif" font-size="13" fill="#16191d" {
             rect width="100%" height="100%" fill="#ffffff" {}
             @for part in &parts { (part) }
             text x=(EDGE_PX) y=(height - EDGE_PX) font-size="11" fill="#4a525b" { (note) }
@@ -188,29 +190,44 @@ fn board_picture(
     let simulated = set.any_simulated();
     html! {
         text x=(EDGE_PX) y=(top + 16) font-size="18" font-weight="700" { (title) }
-        text x=(EDGE_PX) y=(top + 36) fill="#4a525b" { (subject(set)) @if simulated { " \u{b7} simulated drives are marked" } }
+        text x=(EDGE_PX) y=(top + 36) fill="#4a525b" {
+            (subject(set)) @if simulated { " \u{b7} simulated drives are marked" }
+        }
         text x=(EDGE_PX) y=(top + 56) font-weight="600" { (leaders(set, board)) }
         @for (i, (metric, _)) in board.columns.iter().enumerate() {
             @for (n, words) in halves(&metric.title).iter().enumerate() {
-                text x=(right(i)) y=(top + 72 + 13 * n) text-anchor="end" font-size="11" font-weight="600" { (words) }
+                text x=(right(i)) y=(top + 72 + 13 * n)
+                    text-anchor="end" font-size="11" font-weight="600" {
+                    (words)
+                }
             }
-            text x=(right(i)) y=(top + 98) text-anchor="end" font-size="10" fill="#4a525b" { (metric.figure.unit.text()) }
+            text x=(right(i)) y=(top + 98) text-anchor="end" font-size="10" fill="#4a525b" {
+                (metric.figure.unit.text())
+            }
         }
         @for (r, row) in board.rows.iter().enumerate() {
             line x1=(EDGE_PX) x2=(width - EDGE_PX) y1=(line(r)) y2=(line(r)) stroke="#d9dcdf" {}
-            rect x=(EDGE_PX + 18) y=(line(r) + 10) width="9" height="9" fill=(COLOURS[row.drive % COLOURS.len()]) {}
+            rect x=(EDGE_PX + 18) y=(line(r) + 10) width="9" height="9"
+                fill=(COLOURS[row.drive % COLOURS.len()]) {}
             text x=(EDGE_PX) y=(line(r) + 19) font-weight="700" { (sign(row)) }
             text x=(EDGE_PX + 34) y=(line(r) + 19) {
                 (set.drives[row.drive].heading.text)
-                @if set.drives[row.drive].heading.simulated { " " tspan font-size="10" fill="#4b2a86" { "simulated" } }
+                @if set.drives[row.drive].heading.simulated {
+                    " " tspan font-size="10" fill="#4b2a86" { "simulated" }
+                }
             }
             @for column in 0..board.columns.len() {
                 @let (text, standing) = value(row, column);
                 @let best = standing == Standing::Best;
                 @let share = row.scores[column].as_ref().map_or(0.0, |s| board.share(column, s));
                 @let length = (share * (COLUMN_PX - 16) as f64).round() as usize;
-                rect x=(right(column) - length) y=(line(r) + 25) width=(length) height="3" fill="#9cc4e0" {}
-                text x=(right(column)) y=(line(r) + 19) text-anchor="end" font-weight=(if best { "700" } else { "400" }) fill=(if best { "#12633a" } else { "#16191d" }) { (text) }
+                rect x=(right(column) - length) y=(line(r) + 25)
+                    width=(length) height="3" fill="#9cc4e0" {}
+                text x=(right(column)) y=(line(r) + 19) text-anchor="end"
+                    font-weight=(if best { "700" } else { "400" })
+                    fill=(if best { "#12633a" } else { "#16191d" }) {
+                    (text)
+                }
             }
         }
     }

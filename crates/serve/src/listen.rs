@@ -36,9 +36,15 @@ pub enum ListenError {
          allow it with --allow-remote"
     )]
     Remote(Address),
-    #[error("{}: another server listens on this socket; stop it, or choose another path", .0.display())]
+    #[error(
+        "{}: another server listens on this socket; stop it, or choose another path",
+        .0.display()
+    )]
     Live(PathBuf),
-    #[error("{}: exists and is not a socket, so it is left alone; choose another path", .0.display())]
+    #[error(
+        "{}: exists and is not a socket, so it is left alone; choose another path",
+        .0.display()
+    )]
     NotASocket(PathBuf),
     #[error("cannot listen on {address}: {source}")]
     System {

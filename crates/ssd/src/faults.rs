@@ -34,7 +34,10 @@ pub struct FaultPlan {
 impl FaultPlan {
     /// `seed` selects the bits flipped. Panics with a latency spike above [`MAX_LATENCY_SPIKE`].
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
-        let is_too_long = |fault: &Fault| matches!(fault.kind, FaultKind::LatencySpike(spike) if spike > MAX_LATENCY_SPIKE);
+        let is_too_long = |fault: &Fault| match fault.kind {
+            FaultKind::LatencySpike(spike) => spike > MAX_LATENCY_SPIKE,
+            _ => false,
+        };
         assert!(
             !faults.iter().any(is_too_long),
             "latency spikes are bounded"

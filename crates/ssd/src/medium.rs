@@ -23,7 +23,8 @@ pub enum Medium {
 /// Delegates to a method of the translation layer or its parts; other media return the value after
 /// `else`.
 macro_rules! flash_only {
-    ($($(#[$doc:meta])* [$($mutable:tt)?] $name:ident($($arg:ident: $type:ty),*) -> $out:ty, $($method:ident).+, else $value:expr;)+) => {
+    ($($(#[$doc:meta])* [$($mutable:tt)?] $name:ident($($arg:ident: $type:ty),*) -> $out:ty,
+       $($method:ident).+, else $value:expr;)+) => {
         impl Medium {
             $($(#[$doc])* #[inline] pub fn $name(&$($mutable)? self, $($arg: $type),*) -> $out {
                 match self {
@@ -48,7 +49,8 @@ flash_only! {
     /// As [`Medium::run`], of an access by [`Medium::read_ahead`].
     [] run_ahead(unit: u32, physical: u32, limit: u32) -> u32, run_ahead, else limit.min(1);
     /// Flash pages that `sectors` sectors of a run touch; one per unit of other media.
-    [] pages_touched(physical: u32, units: u32, sectors: u32) -> u32, nand.pages_touched, else units;
+    [] pages_touched(physical: u32, units: u32, sectors: u32) -> u32,
+        nand.pages_touched, else units;
     [mut] unmap(first: u32, end: u32) -> (), unmap, else ();
     /// See [`Ftl::purge`]; media written in place keep their content unmapped.
     [mut] purge(now_ns: u64) -> u64, purge, else now_ns;
@@ -63,7 +65,8 @@ flash_only! {
     /// See [`Ftl::background_after_ns`].
     [] background_after_ns() -> u64, background_after_ns, else u64::MAX;
     [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, may_run_background, else false;
-    [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, run_background, else None;
+    [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>,
+        run_background, else None;
     [mut] take_firmware_ns() -> u64, take_firmware_ns, else 0;
     /// See [`Ftl::select_handle`].
     [mut] select_handle(now_ns: u64, handle: u16) -> (), select_handle, else ();

@@ -13,8 +13,9 @@
 //!
 //! One run on each side says nothing of the spread between runs, so it only tells that these runs
 //! differ or agree, unless the ratio is larger than repetition is known to give
-//! ([`ComparisonSettings::repeatability`]). A tail percentile ([`Quantity::TailPercentile`]) has no error within a run,
-//! because it depends on the few slowest operations, which come in groups; runs are its unit, from
+//! ([`ComparisonSettings::repeatability`]). A tail percentile ([`Quantity::TailPercentile`]) has no
+//! error within a run, because it depends on the few slowest operations, which come in groups; runs
+//! are its unit, from
 //! [`FEWEST_TAIL_RUNS`] on each side on.
 
 use serde::{Deserialize, Serialize};
@@ -286,7 +287,8 @@ impl Comparison {
             self.why = Some(match significant {
                 true => format!("a difference, but it may be smaller than {least} %"),
                 false => format!(
-                    "between {low} and {high}: holds both no difference and one of more than {least} %"
+                    "between {low} and {high}: holds both no difference and one \
+                     of more than {least} %"
                 ),
             });
         }

@@ -12,7 +12,10 @@ use crate::model::SCHEMA;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// I/O error.
-    #[error("cannot {action} {path}: {source}; {advice}", path = .path.display(), advice = advice(.action, .source))]
+    #[error(
+        "cannot {action} {path}: {source}; {advice}",
+        path = .path.display(), advice = advice(.action, .source)
+    )]
     Io {
         /// The action, as a verb (`append to`).
         action: &'static str,
@@ -23,7 +26,8 @@ pub enum StoreError {
     },
     /// No manifest in this folder.
     #[error(
-        "{path} is not a run folder (it has no manifest.json); name the folder that `assay run` printed when it began, or make one of another program's results with `assay import`",
+        "{path} is not a run folder (it has no manifest.json); name the folder that `assay run` \
+         printed when it began, or make one of another program's results with `assay import`",
         path = .0.display()
     )]
     NotARun(PathBuf),
@@ -44,12 +48,16 @@ pub enum StoreError {
     NoManifest(PathBuf),
     /// An explicitly named folder already holds something.
     #[error(
-        "{path} already holds files; name a new or empty folder, or continue the run in it with --resume {path}",
+        "{path} already holds files; name a new or empty folder, or continue the run in it with \
+         --resume {path}",
         path = .0.display()
     )]
     NotEmpty(PathBuf),
     /// The run's own folder exists already.
-    #[error("the run folder {path} exists already; start again, or choose another folder with --out", path = .0.display())]
+    #[error(
+        "the run folder {path} exists already; start again, or choose another folder with --out",
+        path = .0.display()
+    )]
     Exists(PathBuf),
     /// A run id that would leave the parent folder.
     #[error(
@@ -59,7 +67,8 @@ pub enum StoreError {
     BadRunId(String),
     /// Made by a newer version.
     #[error(
-        "{path} was written by a newer assay (layout {found}, this build reads up to {SCHEMA}); use that version to read it",
+        "{path} was written by a newer assay (layout {found}, this build reads up to {SCHEMA}); \
+         use that version to read it",
         path = .path.display()
     )]
     NewerSchema {
@@ -70,7 +79,8 @@ pub enum StoreError {
     },
     /// The manifest cannot be used.
     #[error(
-        "{path} is damaged: {reason}; restore the file from a copy (the measurements in journal.log are untouched)",
+        "{path} is damaged: {reason}; restore the file from a copy (the measurements in \
+         journal.log are untouched)",
         path = .path.display()
     )]
     Manifest {
@@ -86,15 +96,22 @@ pub enum StoreError {
     BadPlan(String),
     /// Another process writes this run (folder or journal).
     #[error(
-        "{path} is being written by another assay process; wait until it has ended, or end it, and try again",
+        "{path} is being written by another assay process; wait until it has ended, or \
+         end it, and try again",
         path = .0.display()
     )]
     Busy(PathBuf),
     /// Nothing left to resume.
-    #[error("{path} is already complete, there is nothing to resume; see it with `assay report {path}`", path = .0.display())]
+    #[error(
+        "{path} is already complete, there is nothing to resume; see it with `assay report {path}`",
+        path = .0.display()
+    )]
     AlreadyComplete(PathBuf),
     /// An entry that JSON cannot hold.
-    #[error("an event cannot be written to {path}: {reason}; this is a bug of assay, please report it", path = .path.display())]
+    #[error(
+        "an event cannot be written to {path}: {reason}; this is a bug of assay, please report it",
+        path = .path.display()
+    )]
     Unwritable {
         /// The journal.
         path: PathBuf,

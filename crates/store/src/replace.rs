@@ -34,8 +34,8 @@ pub fn check_replaceable(path: &Path, head: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Before a long work of which this file is to be written at the end: [`check_replaceable`], and its
-/// folder takes a new file.
+/// Before a long work of which this file is to be written at the end: [`check_replaceable`], and
+/// its folder takes a new file.
 pub fn check_output(path: &Path, head: &str) -> Result<(), StoreError> {
     check_replaceable(path, head)?;
     // Removed again, as it is not committed.

@@ -27,13 +27,16 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let slots = 33; // a ring of 32 chunks, and one for the index
-//! let mut queues = [StreamQueue::new("null:", NullTarget::new(slots), slots, DEFAULT_CHUNK_BYTES)];
-//! let drives = [DriveExtent { drive: "null:".to_owned(), capacity_bytes: 1 << 30, min_io_bytes: 512 }];
+//! let target = NullTarget::new(slots);
+//! let mut queues = [StreamQueue::new("null:", target, slots, DEFAULT_CHUNK_BYTES)];
+//! let drive = "null:".to_owned();
+//! let drives = [DriveExtent { drive, capacity_bytes: 1 << 30, min_io_bytes: 512 }];
 //! let request = RangeRequest { first: None, last: None, chunk_bytes: DEFAULT_CHUNK_BYTES };
 //! let range = StreamRange::new(&request, &drives)?;
 //! let stream = vec![7; 300_000];
 //! let registers = Registers::default();
-//! let recorded = record(&mut queues, &range, &mut &stream[..], &RecordOptions::default(), &registers)?;
+//! let options = RecordOptions::default();
+//! let recorded = record(&mut queues, &range, &mut &stream[..], &options, &registers)?;
 //! assert_eq!(recorded.status.bytes, 300_000);
 //! assert_eq!(recorded.status.last_address_written, Some(2 * u64::from(DEFAULT_CHUNK_BYTES)));
 //! assert!(registers.status().has(StatusBits::EARLY_LAST));

@@ -41,7 +41,8 @@ pub enum RangeError {
     },
     /// An address inside a chunk.
     #[error(
-        "the {which} address {address} is not a multiple of the chunk size {chunk_bytes}; the nearest below is {}",
+        "the {which} address {address} is not a multiple of the chunk size {chunk_bytes}; the \
+         nearest below is {}",
         .address / u64::from(*.chunk_bytes) * u64::from(*.chunk_bytes)
     )]
     Unaligned {

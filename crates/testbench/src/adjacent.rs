@@ -40,7 +40,8 @@ pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let alone = neighbours(streamer, context, layout)?;
         Ok(format!(
             "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was \
-             overwritten; {alone} chunks written alone in random order left their neighbours intact",
+             overwritten; {alone} chunks written alone in random order left their neighbours \
+             intact",
             each * u64::from(window.drives)
         ))
     })

@@ -11,7 +11,7 @@
 //! | 04 | early last | a stream may end inside a chunk; nothing after its end is changed |
 //! | 05 | abort mid-write | up to the last address all is new and durable, after it old |
 //! | 06 | stop mid-write | the same without the flush; the first wrong beat is right after it |
-//! | 07 | adjacent sessions | written out of order, and single chunks, they leave each other intact |
+//! | 07 | adjacent sessions | out of order, and single chunks, they leave each other intact |
 //! | 08 | chunk sweep | 1, 2, 4 ... 32768 chunks written, read and compared, with rates |
 //! | 09 | error codes | invalid addresses set their bit of `STATUS`; nothing is written |
 //! | 10 | full disk | the whole range as one stream, read back and compared, with rates |

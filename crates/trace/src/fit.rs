@@ -224,12 +224,14 @@ impl FittedWorkload {
         ];
         let steps = steps.map(|(id, title, job)| {
             format!(
-                "\n[[step]]\nid = \"{id}\"\ntitle = \"{title}\"\nkind = \"measure\"\n[step.job]\n{}\n",
+                "\n[[step]]\nid = \"{id}\"\ntitle = \"{title}\"\nkind = \
+                 \"measure\"\n[step.job]\n{}\n",
                 job.join("\n")
             )
         });
         format!(
-            r#"# A synthetic workload fitted to a trace by `assay trace fit`, and the trace (docs/traces.md).
+            r#"# A synthetic workload fitted to a trace by `assay trace fit`, and the trace.
+# See docs/traces.md.
 {notes}name = {name}
 title = {title}
 summary = "{SUMMARY}"

@@ -56,7 +56,9 @@ pub const GIB: u64 = 1 << 30;
 /// Declares modules of constants of one type: name, value, documentation.
 #[macro_export]
 macro_rules! constants {
-    ($($(#[$meta:meta])* pub mod $module:ident: $ty:ty { $($name:ident = $value:expr, $doc:literal;)* })*) => {$(
+    ($($(#[$meta:meta])* pub mod $module:ident: $ty:ty {
+        $($name:ident = $value:expr, $doc:literal;)*
+    })*) => {$(
         $(#[$meta])*
         pub mod $module {
             $(#[doc = $doc] pub const $name: $ty = $value;)*

@@ -16,7 +16,8 @@ pub const UCUM_MICROSECOND: &str = "us";
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}'
+                | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
             | '\u{e0000}'..='\u{e007f}')
 }
 

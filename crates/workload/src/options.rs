@@ -109,7 +109,8 @@ pub fn parse_bool(text: &str) -> Result<bool, &'static str> {
 macro_rules! job_options {
     ($(
         $(#[doc = $doc:literal])+
-        $heading:ident $name:ident: $kind:ident($type:ty), $value:literal, $default:literal, $examples:expr;
+        $heading:ident $name:ident: $kind:ident($type:ty),
+        $value:literal, $default:literal, $examples:expr;
     )+) => {
         /// The options of one workload. Absent ones take the default of [`JOB_OPTIONS`].
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -313,7 +314,8 @@ job_options! {
     Trace trace_format: Text(String), "FORMAT", "`auto`", ["\"msr\""];
     /// which column of a line is what, in place of a format: `time`, `op`, `offset`, `size`,
     /// `device`, `response`, each with its unit
-    Trace trace_columns: Text(String), "COLUMNS", "those of the format", ["\"time=5:us,op=2,offset=3:512,size=4,device=1\""];
+    Trace trace_columns: Text(String), "COLUMNS",
+    "those of the format", ["\"time=5:us,op=2,offset=3:512,size=4,device=1\""];
     /// only requests of this device, by its name in the trace
     Trace trace_device: Text(String), "NAME", "all", ["\"8,0\""];
     /// replays of the whole trace, one after the other
@@ -343,9 +345,11 @@ job_options! {
     /// read back after every so many writes of a thread, in place of all at the end
     Verification verify_backlog: Number(u32), "N", "all at the end", ["1024"];
     /// length of a self-describing block
-    Verification verify_interval: Text(String), "SIZE", "`4k`, or the block size if smaller", ["\"4k\""];
+    Verification verify_interval: Text(String), "SIZE",
+    "`4k`, or the block size if smaller", ["\"4k\""];
     /// seed in the self-describing blocks
-    Verification verify_seed: Number(u64), "N", "new for each job that writes; for reads that of the first block found", ["7"];
+    Verification verify_seed: Number(u64), "N", "new for each job that writes; for reads that of \
+        the first block found", ["7"];
     /// seed of every random choice
     Engine seed: Number(u64), "N", "1, in suites the run's `--seed`", ["7"];
     /// writes every submitted I/O to this file, as fio's iolog of version 3, which `--trace` and

@@ -47,7 +47,8 @@ pub enum CoreHostError {
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(
-        "there is no model of the core with {drives} drive(s), chunks of {} and a bus of {data_width} bits; {}",
+        "there is no model of the core with {drives} drive(s), chunks of {} and a bus of \
+         {data_width} bits; {}",
         format_size(u64::from(*.chunk_bytes)), configurations()
     )]
     Configuration {

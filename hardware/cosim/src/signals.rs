@@ -33,7 +33,9 @@ impl Signal for BusWord {
 }
 
 macro_rules! signals {
-    ($(#[$doc:meta])* $name:ident { $($port:ident: $type:ty = $bits:tt,)* } $(drives: $drive:ident)?) => {
+    ($(#[$doc:meta])* $name:ident {
+        $($port:ident: $type:ty = $bits:tt,)*
+    } $(drives: $drive:ident)?) => {
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,20 +9,14 @@ pub(crate) fn module(description: &Description) -> String {
 //! Registers of a streaming core: addresses and bits. Made from `hardware/rtl/registers.toml` by
 //! `make registers`; do not edit.
 //!
-//! An address is that of the bank plus the register's offset. Registers are little-endian; those \
-                   of
+//! An address is that of the bank plus the register's offset. Registers are little-endian; those of
 //! 64 bits are read as two 32-bit halves, low half first. [`Registers`](super::Registers) holds
-//! those that act on a software stream or change while it runs.
-//!
+//! those that act on a software stream or change while it runs. docs/hardware-core.md has all as a
+//! table.
 "
     .to_owned();
     let (streams, drives) = description.banks_of_streams_and_drives();
     let of_streams = description.registers_of(&streams);
-    table(&mut out, &of_streams);
-    for bank in &drives {
-        let _ = writeln!(out, "//!\n//! Bank `{}`:\n//!", bank.name);
-        table(&mut out, &description.registers_of(&[bank]));
-    }
     out += "\nuse super::{ControlBits, Register, RegisterField, StatusBits};\n\n";
     for bank in &description.banks {
         let name = bank.name.to_uppercase();
@@ -75,22 +69,6 @@ pub(crate) fn module(description: &Description) -> String {
     out
 }
 
-fn table(out: &mut String, registers: &[&Register]) {
-    *out += "//! | offset | name | bits | content |\n//! |---|---|---|---|\n";
-    for register in registers {
-        let bits = match register.name.as_str() {
-            "CONTROL" if register.banks.len() > 1 => "[`ControlBits`]; ",
-            "STATUS" => "[`StatusBits`]; ",
-            _ => "",
-        };
-        let _ = writeln!(
-            out,
-            "//! | {:#04x} | `{}` | {} | {bits}{} |",
-            register.offset, register.name, register.bits, register.text
-        );
-    }
-}
-
 fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]) {
     let _ = writeln!(
         out,
@@ -110,7 +88,7 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
             Access::Rw => format!("read and write, reset value {}", register.reset),
             Access::W1p => "reads as 0".to_owned(),
         };
-        let _ = writeln!(out, "    /// {}; {access}.", first_upper(text));
+        document(out, &format!("{}; {access}.", first_upper(text)));
         let _ = writeln!(
             out,
             "    pub const {name}: Register = Register::new({offset:#04x}, {bits});"
@@ -123,7 +101,10 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
             );
         }
         for field in register.fields.iter().filter(|_| !has_type(register)) {
-            let _ = writeln!(out, "    /// `{name}`, {}: {}.", places(field), field.text);
+            document(
+                out,
+                &format!("`{name}`, {}: {}.", places(field), field.text),
+            );
             let _ = writeln!(
                 out,
                 "    pub const {name}_{}: RegisterField = RegisterField::new({}, {});",
@@ -134,6 +115,20 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
         }
     }
     *out += "}\n";
+}
+
+/// A documentation comment in lines of at most 100 columns.
+fn document(out: &mut String, text: &str) {
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if line.len() + 1 + word.len() > 92 {
+            let _ = writeln!(out, "    ///{line}");
+            line.clear();
+        }
+        line += " ";
+        line += word;
+    }
+    let _ = writeln!(out, "    ///{line}");
 }
 
 /// Its bits are constants of a type of their own.
@@ -154,10 +149,10 @@ fn places(field: &Field) -> String {
 fn flags(out: &mut String, kind: &str, register: &Register) {
     let _ = writeln!(out, "\nimpl {kind} {{");
     for field in &register.fields {
+        document(out, &field.text);
         let _ = writeln!(
             out,
-            "    /// {}\n    pub const {}: {kind} = {kind}(1 << {});",
-            field.text,
+            "    pub const {}: {kind} = {kind}(1 << {});",
             field.name,
             field.low()
         );

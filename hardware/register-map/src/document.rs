@@ -20,11 +20,10 @@ pub(crate) fn with_map(document: &str, description: &Description) -> anyhow::Res
 
 fn map(description: &Description) -> String {
     let mut out = "\
-Made from `hardware/rtl/registers.toml` by `make registers`. Little-endian words of 32 bits at AXI4-Lite \
-                   addresses. Reading the low half of a 64-bit `ro` register
-keeps its high half for the next read. `rw` registers are kept, and byte strobes count; `w1p` \
-                   registers act on each bit written as 1, and read as 0.
-What is no register reads as 0.
+Made from `hardware/rtl/registers.toml` by `make registers`. Little-endian words of 32 bits at
+AXI4-Lite addresses. Reading the low half of a 64-bit `ro` register keeps its high half for the next
+read. `rw` registers are kept, and byte strobes count; `w1p` registers act on each bit written as 1,
+and read as 0. What is no register reads as 0.
 "
     .to_owned();
     let (streams, drives) = description.banks_of_streams_and_drives();

@@ -2,8 +2,8 @@
 //!
 //! # Purpose
 //! `hardware/rtl/registers.toml` is the one description of the registers. From it come the register
-//! file in RTL, the constants of `assay-stream`, the register map in docs/hardware-core.md, a C header
-//! and a SystemRDL description. A test fails while one of them differs from the description.
+//! file in RTL, the constants of `assay-stream`, the register map in docs/hardware-core.md, a C
+//! header and a SystemRDL description. A test fails while one of them differs from the description.
 //!
 //! # Architecture
 //! - [`description`]: the description, read and checked.

@@ -98,8 +98,8 @@ fn of_sheet(input: &CheckInput<'_>, sheet: &super::SheetFigure) -> Finding {
     let Some(rating) = sheet.rating else {
         return Finding::new(&sheet.about, Rating::CannotBeJudged, &sheet.text);
     };
-    // A sheet states the best case, often of the largest capacity. Of the modelled drives, which give
-    // what reviews measured, several reach only 56 to 75 % of theirs.
+    // A sheet states the best case, often of the largest capacity. Of the modelled drives, which
+    // give what reviews measured, several reach only 56 to 75 % of theirs.
     if rating == Rating::Below {
         let text = format!(
             "{}; healthy drives fall short of theirs by as much",
@@ -169,7 +169,8 @@ fn of_class(input: &CheckInput<'_>, record: &DriveRecord, cell: &CellRecord) -> 
     let fastest = rates.iter().copied().fold(0.0, f64::max);
     let rank = 1 + rates.iter().filter(|&&rate| rate > value).count();
     let text = format!(
-        "{value:.0} {unit}, rank {rank} among {} client drives with links up to {class} ({slowest:.0} to \
+        "{value:.0} {unit}, rank {rank} among {} client drives with links up to {class} \
+        ({slowest:.0} to \
          {fastest:.0}; {})",
         rates.len() + 1,
         first.source
@@ -183,7 +184,8 @@ fn of_class(input: &CheckInput<'_>, record: &DriveRecord, cell: &CellRecord) -> 
     Some(doubted(input, &ids, Finding::new(&about, rating, text)))
 }
 
-/// Takes back a rating that warnings about these cells put in doubt; otherwise adds what to look at.
+/// Takes back a rating that warnings about these cells put in doubt; otherwise adds what to look
+/// at.
 fn doubted(input: &CheckInput<'_>, cells: &[&str], mut finding: Finding) -> Finding {
     let about = |id: Option<&str>| id.is_none_or(|id| cells.contains(&id));
     let mut warnings = input.warnings().filter(|w| about(w.cell.as_deref()));

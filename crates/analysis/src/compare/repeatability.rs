@@ -8,9 +8,9 @@
 //! | random writes of 4 KiB | 1.02 | 1.21 |
 //! | two minutes of sequential writes | 1.056 | 6.68 |
 //!
-//! Runs of one unit differ by less. A ratio counts as beyond repetition from the square of the worst
-//! on for reads and random writes, and from the worst on for sequential writes, whose worst already
-//! is a cache that was full on one side only.
+//! Runs of one unit differ by less. A ratio counts as beyond repetition from the square of the
+//! worst on for reads and random writes, and from the worst on for sequential writes, whose worst
+//! already is a cache that was full on one side only.
 
 use assay_stats::compare::Quantity;
 use assay_store::model::CellPlan;

@@ -12,7 +12,8 @@ macro_rules! figures {
     ($($name:ident { $($field:ident: $value:expr),* $(,)? })*) => {
         $(
             #[doc = concat!("The figure `", stringify!($name), "`.")]
-            pub const $name: Figure = Figure(&Definition { $($field: $value,)* ..Definition::BASE });
+            pub const $name: Figure =
+                Figure(&Definition { $($field: $value,)* ..Definition::BASE });
         )*
         /// All figures, in the order of docs/suites.md.
         pub static FIGURES: &[Figure] = &[$($name),*];

@@ -320,8 +320,9 @@ Examples:
   assay fleet cohort runs/ --limit soak.temperature_c=70 --limit soak.errors_per_bit=1e-16
   assay fleet cohort runs/ --json | jq .cohort.outliers
 
-Figures are named SUITE.KEY (headline metrics) and SUITE/STEP/AXES.FIGURE (cells). Primary ones are declared before measuring; everything
-else is exploration. docs/cohorts.md explains each conclusion and how often chance alone gives it.")]
+Figures are named SUITE.KEY (headline metrics) and SUITE/STEP/AXES.FIGURE (cells). Primary ones are
+declared before measuring; everything else is exploration. docs/cohorts.md explains each conclusion
+and how often chance alone gives it.")]
 pub struct CohortArguments {
     /// Run folders, folders that hold them, or a plan: then its runs are collected from its shared
     /// store, if none are named.

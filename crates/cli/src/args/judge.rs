@@ -41,11 +41,11 @@ Examples:
   assay compare --before run-1 run-2 run-3 --after run-4 run-5 run-6
   assay compare baseline today --fail-if slower=5%     a gate for scripts
 
-Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are \
-                        compared with each other, or those --before a
-change with those --after it. Only workloads that both have are compared; each metric is reported \
-                        as faster, slower, same or can't tell, with
-its confidence interval; of one run on each side, whether these runs differ, or by more than repetition is known to give (docs/statistics.md).")]
+Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are
+compared with each other, or those --before a change with those --after it. Only workloads that both
+have are compared; each metric is reported as faster, slower, same or can't tell, with its
+confidence interval; of one run on each side, whether these runs differ, or by more than repetition
+is known to give (docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
     #[arg(
@@ -93,7 +93,10 @@ pub struct VerdictArguments {
     pub policy: Option<PathBuf>,
     /// What rates and latencies are compared with: the policy's limits, the best of the drives
     /// given, or each drive's data sheet.
-    #[arg(long, value_name = "REFERENCE", default_value = "limits", value_parser = ["limits", "drives", "datasheet"])]
+    #[arg(
+        long, value_name = "REFERENCE", default_value = "limits",
+        value_parser = ["limits", "drives", "datasheet"]
+    )]
     pub against: String,
     /// Data sheets of drives: a TOML file of [[facts]] as in policies/client.toml, with
     /// `rated = { random_read_iops = 300000 }`.

@@ -20,14 +20,23 @@ pub struct StreamArguments {
     #[arg(long, value_name = "ADDR", value_parser = parse_size, help_heading = "Area")]
     pub last: Option<u64>,
     /// Bytes per chunk; replay and verify take that of the recording
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "128k", help_heading = "Area")]
+    #[arg(
+        long, value_name = "SIZE", value_parser = parse_size, default_value = "128k",
+        help_heading = "Area"
+    )]
     pub chunk: u64,
     /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used
     /// [default: 32]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = "Engine")]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
+        help_heading = "Engine"
+    )]
     pub iodepth: Option<u32>,
     /// O_DIRECT (true) or through the page cache (false) [default: true]
-    #[arg(long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool, help_heading = "Engine")]
+    #[arg(
+        long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool,
+        help_heading = "Engine"
+    )]
     pub direct: Option<bool>,
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram),
     /// uring on all others [default: auto]
@@ -39,7 +48,10 @@ pub struct StreamArguments {
 #[derive(Clone, Debug, Default, Args)]
 pub struct CoreArguments {
     /// Bits of the core's data buses [default: 128]
-    #[arg(long, value_name = "N", value_parser = bus_bits(), help_heading = "Co-simulated core (rtl:)")]
+    #[arg(
+        long, value_name = "N", value_parser = bus_bits(),
+        help_heading = "Co-simulated core (rtl:)"
+    )]
     pub bus_bits: Option<u32>,
     /// Write all signals of the core to this wave file (FST): about 6 MB, and 27 MB per MiB of the
     /// stream
@@ -78,7 +90,10 @@ pub struct RecordArguments {
     )]
     pub from: String,
     /// Record the test pattern of this seed (check it with assay replay --check SEED)
-    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "Stream")]
+    #[arg(
+        long, value_name = "SEED", value_parser = seed, conflicts_with = "from",
+        help_heading = "Stream"
+    )]
     pub pattern: Option<u64>,
     /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default:
     /// the whole range]
@@ -111,10 +126,16 @@ pub struct RecordArguments {
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Engine")]
     pub rate: Option<u64>,
     /// Longest time that the source can buffer; longer stalls are reported and give exit status 1
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "rate", help_heading = "Engine")]
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_duration, requires = "rate",
+        help_heading = "Engine"
+    )]
     pub lossy_deadline: Option<Nanos>,
     /// Measure without a source: write at full speed, and print the buffer needed per rate
-    #[arg(long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"], help_heading = "Stream")]
+    #[arg(
+        long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"],
+        help_heading = "Stream"
+    )]
     pub plan: bool,
     /// Print a line of JSON on stderr whenever more has become durable
     #[arg(long, help_heading = "Safety and output")]
@@ -148,7 +169,10 @@ pub struct ReplayArguments {
     )]
     pub to: String,
     /// Check against the pattern of this seed instead of writing it out
-    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "Stream")]
+    #[arg(
+        long, value_name = "SEED", value_parser = seed, conflicts_with = "to",
+        help_heading = "Stream"
+    )]
     pub check: Option<u64>,
     /// Bytes to replay of a raw range (with --raw or --check) [default: all of it]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Stream")]

@@ -13,7 +13,8 @@ impl Command {
     /// `None` for a command that reads or writes no real drive.
     pub fn supervised(&self) -> Option<Supervised> {
         let on = |drives: Vec<String>, kept: Option<String>, limit: Option<Nanos>| {
-            let streams_out = matches!(self, Command::Replay(replay) if replay.to == "-" && replay.check.is_none());
+            let streams_out = matches!(self, Command::Replay(replay)
+                if replay.to == "-" && replay.check.is_none());
             let supervised = Supervised {
                 drives,
                 kept,

@@ -31,7 +31,14 @@ const PUBLIC_CELL: &str = r#"
 id = "random-read-public"
 title = "Random 4 KiB read by one thread, 64 in flight"
 kind = "measure"
-job = { rw = "randread", engine = "uring", bs = "4k", iodepth = 64, size = "{area}", runtime = "{runtime}", ramp_time = "{ramp}", interval = "50ms" }
+job.rw = "randread"
+job.engine = "uring"
+job.bs = "4k"
+job.iodepth = 64
+job.size = "{area}"
+job.runtime = "{runtime}"
+job.ramp_time = "{ramp}"
+job.interval = "50ms"
 "#;
 
 fn suite() -> anyhow::Result<Suite> {

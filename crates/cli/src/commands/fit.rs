@@ -342,16 +342,28 @@ fn document(fitted: &FitResult, targets: &FitTargets, path: &Path, table: &Path)
         "residuals_file": file(table),
         "fitted_to": targets.label,
         "evaluations": fitted.evaluations,
-        "costs": fitted.costs.iter().map(|(stage, first, last)| json!({ "stage": stage, "first": first, "last": last })).collect::<Vec<_>>(),
+        "costs": fitted.costs.iter()
+            .map(|(stage, first, last)| json!({ "stage": stage, "first": first, "last": last }))
+            .collect::<Vec<_>>(),
         "targets": summary(fitted.residuals.summary(Role::Target)),
         "held_out": summary(fitted.residuals.summary(Role::HeldOut)),
         "residuals": residuals(&fitted.residuals),
         "free": moved(&fitted.moved),
         "at_bounds": fitted.at_bounds,
         "unfelt": fitted.insensitive,
-        "numbers": fitted.identification.numbers.iter().map(|n| json!({ "path": n.path, "factor_90": n.factor, "undetermined": n.is_undetermined })).collect::<Vec<_>>(),
-        "next": fitted.identification.next.iter().map(|n| json!({ "cell": n.title, "options": n.options, "variance_removed": n.removed })).collect::<Vec<_>>(),
-        "left_out": targets.left_out.iter().map(|(cell, why)| json!({ "cell": cell, "why": why })).collect::<Vec<_>>(),
+        "numbers": fitted.identification.numbers.iter()
+            .map(|n| json!({
+                "path": n.path, "factor_90": n.factor, "undetermined": n.is_undetermined,
+            }))
+            .collect::<Vec<_>>(),
+        "next": fitted.identification.next.iter()
+            .map(|n| json!({
+                "cell": n.title, "options": n.options, "variance_removed": n.removed,
+            }))
+            .collect::<Vec<_>>(),
+        "left_out": targets.left_out.iter()
+            .map(|(cell, why)| json!({ "cell": cell, "why": why }))
+            .collect::<Vec<_>>(),
         "simulated": true,
     })
 }

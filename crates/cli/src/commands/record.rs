@@ -169,7 +169,11 @@ impl Watch {
                 let durable_bytes = registers.durable_bytes();
                 if durable_bytes > reported {
                     reported = durable_bytes;
-                    let line = json!({ "durable_bytes": durable_bytes, "bytes": registers.bytes(), "stalls": registers.stalls() });
+                    let line = json!({
+                        "durable_bytes": durable_bytes,
+                        "bytes": registers.bytes(),
+                        "stalls": registers.stalls(),
+                    });
                     // A closed stderr does not end a recording.
                     let _ = writeln!(std::io::stderr().lock(), "{line}");
                 }

@@ -38,8 +38,20 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
     };
     let paths: Vec<PathBuf> = files.iter().map(absolute).collect();
     output.show(
-        || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
-        || json!({ "report": paths[0], "bytes": files[0].1.len(), "runs": arguments.runs, "summary": paths[1..] }),
+        || {
+            paths
+                .iter()
+                .map(|path| format!("{}\n", path.display()))
+                .collect()
+        },
+        || {
+            json!({
+                "report": paths[0],
+                "bytes": files[0].1.len(),
+                "runs": arguments.runs,
+                "summary": paths[1..],
+            })
+        },
     )
 }
 

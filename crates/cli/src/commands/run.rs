@@ -1,6 +1,6 @@
 //! `assay run SUITE DRIVE...` and `assay run --resume RUN`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
@@ -15,7 +15,7 @@ use assay_store::model::{DriveRecord, Manifest, RunEnd};
 use assay_store::replace::check_output;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::catalogue;
-use assay_suite::expand::{ENGINE, RunSettings, expand, expand_labelled};
+use assay_suite::expand::{ENGINE, RunPlan, RunSettings, expand, expand_labelled};
 use assay_suite::schema::Suite;
 use assay_workload::plan::DEFAULT_SEED;
 
@@ -105,22 +105,7 @@ fn execute(
     let mut watch = super::Watch::new(&arguments.live)?;
     watch.until = arguments.until.clone();
     watch.ocp = arguments.ocp.clone();
-    let (writer, resume) = match &arguments.resume {
-        Some(path) => {
-            let (writer, run) = super::retry_while_in_use(|| Ok(RunWriter::resume(path)?))?;
-            same_drives(&run, &drives)?;
-            (writer, Resume::from_run(&run, &plan)?)
-        }
-        None => {
-            let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
-            let default = || Destination::Under(DEFAULT_FOLDER.into());
-            let destination = arguments.out.map_or_else(default, Destination::At);
-            (
-                RunWriter::create(&destination, &manifest)?,
-                Resume::default(),
-            )
-        }
-    };
+    let (writer, resume) = run_folder(&plan, &drives, arguments.resume.as_deref(), arguments.out)?;
     let executed = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
     let Executed { run, summary, ocp } = executed;
     // The result is shown first, whatever becomes of the page.
@@ -144,6 +129,25 @@ fn execute(
     ocp?;
     let failed = arguments.gate && super::measured_nothing(&run);
     Ok(super::outcome_of(&summary).unless(failed))
+}
+
+/// The run folder to be continued, or a new one.
+fn run_folder(
+    plan: &RunPlan,
+    drives: &[DriveSession],
+    resumed: Option<&Path>,
+    out: Option<PathBuf>,
+) -> anyhow::Result<(RunWriter, Resume)> {
+    if let Some(path) = resumed {
+        let (writer, run) = super::retry_while_in_use(|| Ok(RunWriter::resume(path)?))?;
+        same_drives(&run, drives)?;
+        return Ok((writer, Resume::from_run(&run, plan)?));
+    }
+    let manifest = manifest(plan, drives, super::tool(), super::command_line());
+    let default = || Destination::Under(DEFAULT_FOLDER.into());
+    let destination = out.map_or_else(default, Destination::At);
+    let writer = RunWriter::create(&destination, &manifest)?;
+    Ok((writer, Resume::default()))
 }
 
 fn job_file(

@@ -389,7 +389,9 @@ impl Listening<'_> {
             "vfio_user": matches!(self.access, Access::Function(_)).then(|| self.access.address()),
             "nvme_tcp": nvme_tcp,
             "pace": if self.pace == Pace::Real { "real" } else { "free" },
-            "floor_ns": self.round_trip.map(|overhead| json!({ "mean": overhead.mean_ns, "p50": overhead.p50_ns, "p99": overhead.p99_ns })),
+            "floor_ns": self.round_trip.map(|overhead| json!({
+                "mean": overhead.mean_ns, "p50": overhead.p50_ns, "p99": overhead.p99_ns,
+            })),
             "memory_bytes": drive.resident_bytes(),
         })
     }

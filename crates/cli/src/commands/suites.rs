@@ -93,6 +93,8 @@ fn document(suite: &Suite) -> Value {
         "parameters": suite.parameters.iter().map(|(key, p)| json!({
             "key": key, "default": p.default, "help": p.help,
         })).collect::<Vec<_>>(),
-        "steps": suite.steps.iter().map(|s| json!({ "id": s.id, "title": s.title })).collect::<Vec<_>>(),
+        "steps": suite.steps.iter()
+            .map(|s| json!({ "id": s.id, "title": s.title }))
+            .collect::<Vec<_>>(),
     })
 }

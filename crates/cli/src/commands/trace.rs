@@ -139,13 +139,11 @@ fn text(trace: &Trace) -> String {
             format!("{in_flight:.2} on average (Little's law)"),
         );
     }
-    for (name, sizes) in [
-        ("read sizes", &profile.read_sizes),
-        ("write sizes", &profile.write_sizes),
-    ] {
-        if !sizes.is_empty() {
-            line(name, sizes_text(sizes));
-        }
+    if !profile.read_sizes.is_empty() {
+        line("read sizes", sizes_text(&profile.read_sizes));
+    }
+    if !profile.write_sizes.is_empty() {
+        line("write sizes", sizes_text(&profile.write_sizes));
     }
     let addresses = [survey.low_bytes, survey.high_bytes, survey.alignment_bytes];
     let [low, high, alignment] = addresses.map(format_size);
@@ -238,7 +236,9 @@ fn document(trace: &Trace) -> Value {
         "runs": profile.runs,
         "begin_blocks": profile.begin_blocks,
         "zipf_theta": profile.theta,
-        "hottest": hottest.map(|(blocks, share)| json!({ "blocks_pct": blocks, "begins_pct": share })).collect::<Vec<_>>(),
+        "hottest": hottest
+            .map(|(blocks, share)| json!({ "blocks_pct": blocks, "begins_pct": share }))
+            .collect::<Vec<_>>(),
     })
 }
 

@@ -54,8 +54,12 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
         text
     };
     let json = || {
-        let drive = |(label, simulated, verdict): &(String, bool, Verdict)| json!({ "drive": label, "simulated": simulated, "verdict": verdict });
-        let drives: Vec<_> = evaluated.iter().map(drive).collect();
+        let drives: Vec<_> = evaluated
+            .iter()
+            .map(|(drive, simulated, verdict)| {
+                json!({ "drive": drive, "simulated": simulated, "verdict": verdict })
+            })
+            .collect();
         let damaged: Vec<_> = runs.iter().flat_map(|run| &run.damaged_lines).collect();
         json!({
             "policy": name,

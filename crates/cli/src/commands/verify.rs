@@ -36,7 +36,10 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
             stream::add_status_lines(&mut lines, &stream::ending(status), status);
             lines.0
         },
-        || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),
+        || {
+            let recording = recording_document(Some(&recording), &replayed);
+            json!({ "status": status, "recording": recording })
+        },
     )?;
     if !replayed.is_right() {
         return Ok(CommandOutcome::DriveFailed);

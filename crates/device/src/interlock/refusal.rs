@@ -60,7 +60,8 @@ pub enum RefusalReason {
         loop_device: String,
     },
     #[error(
-        "in use: {device} is claimed by another program or by the kernel (EBUSY); `lsblk`, `fuser -v {}` may show by what",
+        "in use: {device} is claimed by another program or by the kernel (EBUSY); `lsblk`, `fuser \
+         -v {}` may show by what",
         quoted(.device)
     )]
     ClaimedElsewhere { device: String },

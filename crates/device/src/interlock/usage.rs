@@ -116,8 +116,8 @@ impl<'a> Tables<'a> {
     }
 
     /// Whether a file may have one of these device numbers in an overlay, the other in a layer of
-    /// it that was given by a relative path. Overlays have anonymous numbers (major 0), and show the
-    /// inode numbers of their layers.
+    /// it that was given by a relative path. Overlays have anonymous numbers (major 0), and show
+    /// the inode numbers of their layers.
     fn may_be_layer(&self, one: DeviceNumber, other: DeviceNumber) -> bool {
         (one.major == 0 || other.major == 0)
             && self

@@ -218,27 +218,17 @@ pub(crate) fn probe(
     let coalescing = value(FeatureId::INTERRUPT_COALESCING).map(InterruptCoalescing::from_raw);
     let has_cache = controller.volatile_write_cache() & 1 != 0;
     let cache = has_cache.then(|| value(FeatureId::VOLATILE_WRITE_CACHE));
-    let threshold = value(FeatureId::TEMPERATURE_THRESHOLD).map(TemperatureThreshold::from_raw);
-    // All ones: no threshold is set (Base 5.27.1.3).
-    let threshold = threshold.filter(|t| t.kelvin() != u16::MAX);
-    let has_host_thermal = controller.hctma() & 1 != 0;
-    let host_thermal = has_host_thermal.then(|| value(FeatureId::HOST_THERMAL));
-    let host_thermal = host_thermal.flatten().map(HostThermal::from_raw);
-    let host_thermal = host_thermal.unwrap_or_default();
+    let thermal = thermal(&mut commands, &controller);
     let now = commands.power_state().ok();
     let autonomous_power = autonomous(&mut commands, &controller);
-    let firmware_slots = commands.firmware_slots().ok().map(|log| {
-        let slots = log
-            .slots()
-            .map(|(slot, text)| (slot, text, slot == log.active_slot()));
-        slots.collect()
+    let slots = commands.firmware_slots().ok();
+    let slots = slots.iter().flat_map(|log| {
+        let active = log.active_slot();
+        log.slots()
+            .map(move |(slot, text)| (slot, text, slot == active))
     });
-    let (mut namespaces, mut group) = (Vec::new(), None);
-    for nsid in commands.active_namespaces()? {
-        let found = commands.identify_namespace(nsid)?;
-        group = group.or(Some(found.endurance_group()).filter(|&group| group > 0));
-        namespaces.push(namespace(nsid, &found, &controller));
-    }
+    let firmware_slots = slots.collect();
+    let (namespaces, group) = namespaces(&mut commands, &controller)?;
     let places = controller.attributes() & ctratt::FLEXIBLE_DATA_PLACEMENT != 0;
     let group = group.filter(|_| places);
     let placement = group.and_then(|group| placement(&mut commands, group));
@@ -248,7 +238,7 @@ pub(crate) fn probe(
         model: controller.model(),
         serial: controller.serial(),
         firmware: controller.firmware(),
-        firmware_slots: firmware_slots.unwrap_or_default(),
+        firmware_slots,
         pci_vendor: (controller.vendor_id(), controller.subsystem_vendor_id()),
         ieee_oui: format!("{high:02X}-{mid:02X}-{low:02X}"),
         controller_id: controller.controller_id(),
@@ -267,18 +257,7 @@ pub(crate) fn probe(
             .map(|raw| FeatureSwitch::from_raw(raw).enabled()),
         autonomous_power,
         power_states: power_states(&controller, now),
-        thermal: Thermal {
-            warning_c: celsius(controller.warning_kelvin()),
-            critical_c: celsius(controller.critical_kelvin()),
-            threshold_c: threshold.and_then(|t| celsius(t.kelvin())),
-            host_range_c: celsius(controller.min_thermal_kelvin())
-                .zip(celsius(controller.max_thermal_kelvin()))
-                .filter(|_| has_host_thermal),
-            host_set_c: (
-                celsius(host_thermal.light_kelvin()),
-                celsius(host_thermal.heavy_kelvin()),
-            ),
-        },
+        thermal,
         admin_commands: named(u32::from(controller.oacs()), &ADMIN_COMMANDS),
         io_commands: named(u32::from(controller.oncs()), &IO_COMMANDS),
         sanitize: named(controller.sanitize_capabilities(), &SANITIZES),
@@ -289,6 +268,26 @@ pub(crate) fn probe(
         health,
         placement,
     })
+}
+
+fn thermal(commands: &mut Commands<'_>, controller: &IdentifyController) -> Thermal {
+    let mut value = |feature: FeatureId| commands.feature(feature, 0, &mut []).ok();
+    let threshold = value(FeatureId::TEMPERATURE_THRESHOLD).map(TemperatureThreshold::from_raw);
+    // All ones: no threshold is set (Base 5.27.1.3).
+    let threshold = threshold.filter(|t| t.kelvin() != u16::MAX);
+    let has_host_thermal = controller.hctma() & 1 != 0;
+    let host = has_host_thermal.then(|| value(FeatureId::HOST_THERMAL));
+    let host = host.flatten().map(HostThermal::from_raw);
+    let host = host.unwrap_or_default();
+    Thermal {
+        warning_c: celsius(controller.warning_kelvin()),
+        critical_c: celsius(controller.critical_kelvin()),
+        threshold_c: threshold.and_then(|t| celsius(t.kelvin())),
+        host_range_c: celsius(controller.min_thermal_kelvin())
+            .zip(celsius(controller.max_thermal_kelvin()))
+            .filter(|_| has_host_thermal),
+        host_set_c: (celsius(host.light_kelvin()), celsius(host.heavy_kelvin())),
+    }
 }
 
 const ADMIN_COMMANDS: [(u32, &str); 5] = [
@@ -357,6 +356,20 @@ fn power_states(controller: &IdentifyController, now: Option<u8>) -> Vec<PowerSt
             current: now == Some(state),
         })
         .collect()
+}
+
+/// The active ones, and the endurance group of the first that has one.
+fn namespaces(
+    commands: &mut Commands<'_>,
+    controller: &IdentifyController,
+) -> Result<(Vec<Namespace>, Option<u16>), CommandError> {
+    let (mut namespaces, mut group) = (Vec::new(), None);
+    for nsid in commands.active_namespaces()? {
+        let found = commands.identify_namespace(nsid)?;
+        group = group.or(Some(found.endurance_group()).filter(|&group| group > 0));
+        namespaces.push(namespace(nsid, &found, controller));
+    }
+    Ok((namespaces, group))
 }
 
 fn namespace(nsid: u32, found: &IdentifyNamespace, controller: &IdentifyController) -> Namespace {

@@ -2,7 +2,8 @@
 
 /// Those of libblkid (`superblocks/`, `partitions/`) and of this program, separated by commas.
 pub const KINDS: &str = "adaptec_raid_member, aix, apfs, assay-recording, atari, bcache, \
-    bcachefs, befs, BitLocker, bluefs, bsd, btrfs, ceph_bluestore, cramfs, crypto_LUKS, cs_fvault2, ddf_raid_member, \
+    bcachefs, befs, BitLocker, bluefs, bsd, btrfs, ceph_bluestore, cramfs, crypto_LUKS, \
+    cs_fvault2, ddf_raid_member, \
     DM_integrity, DM_snapshot_cow, DM_verity_hash, dos, drbd, drbd_proxy_datalog, erofs, exfat, \
     ext2, ext3, ext4, ext4dev, f2fs, gfs, gfs2, gpt, hfs, hfsplus, \
     highpoint_raid_member, hpfs, iso9660, isw_raid_member, jbd, jfs, jmicron_raid_member, \

@@ -99,7 +99,8 @@ pub(crate) fn engine_replaced(engine: &str, why: &str) -> Warning {
     warning(
         code::ENGINE_REPLACED,
         format!(
-            "the kernel refuses io_uring here ({why}); engine {engine}, which makes blocking calls, \
+            "the kernel refuses io_uring here ({why}); engine {engine}, which makes blocking \
+            calls, \
              measured in its place"
         ),
         "latencies contain the switches between its threads, and rates are lower where the host \
@@ -114,7 +115,8 @@ pub(crate) fn other_users(others: &OthersIo) -> Warning {
     warning(
         code::OTHER_USERS,
         format!(
-            "other programs read {read} MiB and wrote {written} MiB on this drive meanwhile, {} % of what \
+            "other programs read {read} MiB and wrote {written} MiB on this drive meanwhile, {} % \
+            of what \
              it moved",
             others.share_pct
         ),

@@ -115,7 +115,8 @@ impl<'a> Given<'a> {
                 && let Some(whole) = number::before_point(text)
             {
                 note(format!(
-                    "{name}={text} means {whole}, as in fio: a number ends at the decimal point, and \
+                    "{name}={text} means {whole}, as in fio: a number ends at the decimal point, \
+                    and \
                      its unit with it"
                 ));
             }

@@ -143,6 +143,21 @@ pub(super) fn value<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'
     }
 }
 
+pub(super) fn string(table: &Table, section: &str, key: &str) -> Option<String> {
+    Some(value(table, section, key)?.as_str()?.to_owned())
+}
+
+pub(super) fn number(table: &Table, section: &str, key: &str) -> Option<f64> {
+    let value = value(table, section, key)?;
+    value.as_float().or(value.as_integer().map(|n| n as f64))
+}
+
+pub(super) fn strings(table: &Table, section: &str, key: &str) -> Vec<String> {
+    let all = value(table, section, key).and_then(Value::as_array);
+    let all = all.into_iter().flatten().filter_map(Value::as_str);
+    all.map(str::to_owned).collect()
+}
+
 /// The `kept` keys, in the order of the table of keys.
 pub(super) fn canonical(table: &Table, kept: &dyn Fn(&str, &str) -> bool) -> String {
     let line = |section: &str, key: &keys::Key| {

@@ -27,7 +27,9 @@ pub fn json_schema() -> Value {
         "required": ["name", "suites", "drives", "store"],
         "additionalProperties": false,
         "if": {
-            "properties": { "run": { "properties": { "destroy": { "const": true } }, "required": ["destroy"] } },
+            "properties": { "run": {
+                "properties": { "destroy": { "const": true } }, "required": ["destroy"],
+            } },
             "required": ["run"],
         },
         "then": { "properties": { "drives": { "required": ["serials"] } } },

@@ -120,7 +120,8 @@ impl Fit {
             ..self.fit.clone()
         };
         let parts = serde_json::json!({
-            "fit": section, "run": self.run, "profile": profile, "figures": figures, "version": version,
+            "fit": section, "run": self.run, "profile": profile, "figures": figures,
+            "version": version,
         });
         Ok(chunks::id(&self.name, &parts)?)
     }

@@ -1,6 +1,6 @@
 //! The line that `iocost_coef_gen.py` prints and `io.cost.model` takes: six rates. The workloads
-//! are those of the script (Linux, tools/cgroup): 120 s each of sequential I/O in blocks of 128 MiB,
-//! of sequential and of random 4 KiB I/Os at depth 64, direct, in a file of 16 GiB.
+//! are those of the script (Linux, tools/cgroup): 120 s each of sequential I/O in blocks of 128
+//! MiB, of sequential and of random 4 KiB I/Os at depth 64, direct, in a file of 16 GiB.
 
 use assay_units::Nanos;
 

@@ -1,8 +1,8 @@
 //! Contents of writes: the patterns of the command line (`incompressible`, `zero`, `compress=R`,
 //! `pattern=HEX`).
 //!
-//! Data never repeat, unless it is asked for, so that a deduplicating drive saves nothing. `noise` is
-//! the keyed pseudo-random data, `compressible` the generator behind `compress=R`.
+//! Data never repeat, unless it is asked for, so that a deduplicating drive saves nothing. `noise`
+//! is the keyed pseudo-random data, `compressible` the generator behind `compress=R`.
 //!
 //! # Non-goals
 //! No estimate of the compressibility of foreign data, no imitation of application files.

@@ -44,7 +44,10 @@ pub enum Diagnosis {
     #[error("{}", whole(.0))]
     Whole(DataOrigin),
     /// One part of the chunk is wrong.
-    #[error("torn: beats {} to {} of the chunk are {}; the rest is right", .0.granules.start, .0.granules.end - 1, .0.origin)]
+    #[error(
+        "torn: beats {} to {} of the chunk are {}; the rest is right",
+        .0.granules.start, .0.granules.end - 1, .0.origin
+    )]
     Torn(MismatchRun<DataOrigin>),
     /// Few wrong bits in single beats.
     #[error("flipped bits: beat {beat} is wrong in {}{}", bits(*.mask), others(*.beats))]

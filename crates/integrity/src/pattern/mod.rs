@@ -46,10 +46,13 @@
 //! x + 1 is sparse:
 //!
 //! ```verilog
-//! // r: the register, which is the beat. over: the bits shifted out, to be multiplied by x^128 once more.
-//! wire [6:0]   over = {r[127], r[126], r[125], r[124], r[123], r[127] ^ r[122], r[127] ^ r[126] ^ r[121]};
+//! // r: the register, which is the beat. over: the bits shifted out, to be multiplied
+//! // by x^128 once more.
+//! wire [6:0]   over = {r[127], r[126], r[125], r[124], r[123], r[127] ^ r[122],
+//!                      r[127] ^ r[126] ^ r[121]};
 //! wire [127:0] next = r ^ (r << 1) ^ (r << 2) ^ (r << 7)
-//!                   ^ {121'b0, over} ^ {120'b0, over, 1'b0} ^ {119'b0, over, 2'b0} ^ {114'b0, over, 7'b0};
+//!                   ^ {121'b0, over} ^ {120'b0, over, 1'b0}
+//!                   ^ {119'b0, over, 2'b0} ^ {114'b0, over, 7'b0};
 //! always @(posedge clk)
 //!     if (load_low)       r[63:0]   <= wdata;   // the seed
 //!     else if (load_high) r[127:64] <= wdata;   // splitmix64 of it

@@ -5,13 +5,17 @@ use crate::wire::{codes, wire};
 wire! {
     /// SMART / Health Information (Base 5.16.1.3).
     pub struct SmartLog[512] {
-        critical_warning / set_critical_warning: u8 = 0, "Critical Warning, bits of [`CriticalWarning`].";
+        critical_warning / set_critical_warning: u8 = 0,
+            "Critical Warning, bits of [`CriticalWarning`].";
         composite_kelvin / set_composite_kelvin: u16 = 1, "Composite Temperature in kelvin.";
         available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
         spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
-        percentage_used / set_percentage_used: u8 = 5, "Percentage Used of the estimated endurance; may exceed 100, at most 255.";
-        data_units_read / set_data_units_read: u128 = 32, "Data Units Read, thousands of 512 bytes, rounded up.";
-        data_units_written / set_data_units_written: u128 = 48, "Data Units Written, thousands of 512 bytes, rounded up.";
+        percentage_used / set_percentage_used: u8 = 5,
+            "Percentage Used of the estimated endurance; may exceed 100, at most 255.";
+        data_units_read / set_data_units_read: u128 = 32,
+            "Data Units Read, thousands of 512 bytes, rounded up.";
+        data_units_written / set_data_units_written: u128 = 48,
+            "Data Units Written, thousands of 512 bytes, rounded up.";
         host_reads / set_host_reads: u128 = 64, "Host Read Commands.";
         host_writes / set_host_writes: u128 = 80, "Host Write Commands.";
         busy_minutes / set_busy_minutes: u128 = 96, "Controller Busy Time in minutes.";
@@ -20,13 +24,20 @@ wire! {
         unsafe_shutdowns / set_unsafe_shutdowns: u128 = 144, "Unsafe Shutdowns.";
         media_errors / set_media_errors: u128 = 160, "Media and Data Integrity Errors.";
         error_entries / set_error_entries: u128 = 176, "Number of Error Information Log Entries.";
-        warning_minutes / set_warning_minutes: u32 = 192, "Warning Composite Temperature Time in minutes.";
-        critical_minutes / set_critical_minutes: u32 = 196, "Critical Composite Temperature Time in minutes.";
-        sensors_kelvin / set_sensors_kelvin: [u16; 8] = 200, "Temperature Sensor 1 to 8 in kelvin, 0 if not implemented.";
-        thermal1_transitions / set_thermal1_transitions: u32 = 216, "Thermal Management Temperature 1 Transition Count.";
-        thermal2_transitions / set_thermal2_transitions: u32 = 220, "Thermal Management Temperature 2 Transition Count.";
-        thermal1_s / set_thermal1_s: u32 = 224, "Total Time For Thermal Management Temperature 1 in seconds.";
-        thermal2_s / set_thermal2_s: u32 = 228, "Total Time For Thermal Management Temperature 2 in seconds.";
+        warning_minutes / set_warning_minutes: u32 = 192,
+            "Warning Composite Temperature Time in minutes.";
+        critical_minutes / set_critical_minutes: u32 = 196,
+            "Critical Composite Temperature Time in minutes.";
+        sensors_kelvin / set_sensors_kelvin: [u16; 8] = 200,
+            "Temperature Sensor 1 to 8 in kelvin, 0 if not implemented.";
+        thermal1_transitions / set_thermal1_transitions: u32 = 216,
+            "Thermal Management Temperature 1 Transition Count.";
+        thermal2_transitions / set_thermal2_transitions: u32 = 220,
+            "Thermal Management Temperature 2 Transition Count.";
+        thermal1_s / set_thermal1_s: u32 = 224,
+            "Total Time For Thermal Management Temperature 1 in seconds.";
+        thermal2_s / set_thermal2_s: u32 = 228,
+            "Total Time For Thermal Management Temperature 2 in seconds.";
     }
 
     /// One result of the Device Self-test log (Base 5.16.1.7).
@@ -47,7 +58,8 @@ wire! {
 
     /// Device Self-test (Base 5.16.1.7).
     pub struct SelfTestLog[564] {
-        current / set_current: u8 = 0, u8[0..=3], "Current Operation: 0 none, else the code of the test in progress.";
+        current / set_current: u8 = 0, u8[0..=3],
+            "Current Operation: 0 none, else the code of the test in progress.";
         completion / set_completion: u8 = 1, u8[0..=6], "Current Completion in per cent.";
         results / set_results: [SelfTestResult; 20] = 4, "The newest 20 results, latest first.";
     }

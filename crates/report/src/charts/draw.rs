@@ -63,8 +63,10 @@ impl Trace<'_> {
         let dots = self.mode == "markers";
         let marker_size = if dots { self.size } else { 7.0 };
         let mut trace = json!({
-            "type": "scatter", "name": plain(&self.name), "x": x, "y": y, "mode": self.mode, "yaxis": self.axis,
-            "line": {"color": self.colour, "dash": self.dash, "width": self.size}, "hovertemplate": self.hover,
+            "type": "scatter", "name": plain(&self.name), "x": x, "y": y, "mode": self.mode,
+            "yaxis": self.axis,
+            "line": {"color": self.colour, "dash": self.dash, "width": self.size},
+            "hovertemplate": self.hover,
         });
         if self.mode != "lines" {
             trace["marker"] =

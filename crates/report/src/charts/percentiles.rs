@@ -178,7 +178,8 @@ fn layout(most_nines: f64) -> Value {
     let latency = logarithmic("latency, \u{b5}s");
     let mut layout = panels("percentile of operations, %", &[latency]);
     layout["xaxis"] = json!({
-        "title": layout["xaxis"]["title"], "tickvals": TICKS.map(|t| t.0), "ticktext": TICKS.map(|t| t.1),
+        "title": layout["xaxis"]["title"], "tickvals": TICKS.map(|t| t.0),
+        "ticktext": TICKS.map(|t| t.1),
         "range": [0.0, most_nines + 0.05], "zeroline": false,
     });
     layout

@@ -62,7 +62,11 @@ fn strip(rows: &[PhaseRow<'_>], axis: &str) -> Vec<Value> {
                     base.push(for_drawing(phase.from_s));
                     length.push(for_drawing(phase.to_s - phase.from_s));
                     names.push(plain(&row.name));
-                    texts.push(plain(&format!("{}: {}", cause_text(&phase.cause), phase.evidence)));
+                    texts.push(plain(&format!(
+                        "{}: {}",
+                        cause_text(&phase.cause),
+                        phase.evidence
+                    )));
                 }
             }
             let inside = vec![name; base.len()];
@@ -71,7 +75,8 @@ fn strip(rows: &[PhaseRow<'_>], axis: &str) -> Vec<Value> {
                 "base": base, "x": length, "y": names, "yaxis": axis,
                 "hovertext": texts, "hovertemplate": "%{hovertext}<extra>%{y}</extra>",
                 "marker": {"color": colour, "line": {"width": 0}},
-                "width": 0.8, "text": inside, "textposition": "inside", "insidetextanchor": "start", "textangle": 0, "textfont": {"size": 10.5},
+                "width": 0.8, "text": inside, "textposition": "inside", "insidetextanchor": "start",
+                "textangle": 0, "textfont": {"size": 10.5},
             })
         })
         .collect()

@@ -115,6 +115,19 @@ type PanelTraces = [Vec<Trace<'static>>; 4];
 /// lines.
 type HostSeries = (String, usize, Vec<(f64, HostLoad)>, Vec<f64>);
 
+/// What the drives of one view contribute to it.
+#[derive(Default)]
+struct ViewParts<'a> {
+    traces: PanelTraces,
+    hosts: Vec<HostSeries>,
+    causes: Vec<phases::PhaseRow<'a>>,
+    ends_s: Vec<f64>,
+    ramp_end_s: f64,
+    gaps: Vec<&'a Gap>,
+    /// Positions of stacked intervals, by number and whether they are of the ramp.
+    places: BTreeMap<(u32, bool), f64>,
+}
+
 impl Drawing {
     fn chart(self, title: String) -> Option<Chart> {
         let ramp = || "shaded: ramp, not part of any result".to_owned();
@@ -140,71 +153,19 @@ impl Drawing {
     /// Adds a view unless every series is too short.
     fn add_view(&mut self, points: &[&Point<'_>], label: String) {
         self.most_points = MAX_POINTS * MAX_FULL / points.len().max(MAX_FULL);
-        let mut traces = PanelTraces::default();
-        let mut hosts: Vec<HostSeries> = Vec::new();
-        let mut causes = Vec::new();
-        let mut ends_s = Vec::new();
-        let mut ramp_end_s = 0.0f64;
-        let mut gaps: Vec<&Gap> = Vec::new();
-        let mut places: BTreeMap<(u32, bool), f64> = BTreeMap::new();
+        let mut parts = ViewParts::default();
         for point in points {
-            let Some(data) = point.data else { continue };
-            let intervals = data.intervals();
-            if intervals.len() < MIN_INTERVALS {
-                continue;
-            }
-            self.breaks = data.gaps.iter().map(middle_of_gap).collect();
-            self.interrupted |= !data.gaps.is_empty();
-            gaps.extend(&data.gaps);
-            let name = point.chart_name();
-            ends_s.extend(intervals.last().map(|t| t.end.as_secs_f64()));
-            causes.push(phases::PhaseRow::of(point, name.clone()));
-            let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
-            ramp_end_s = ramp_end_s.max(ramp.map_or(0.0, Nanos::as_secs_f64));
-            // Stacked lines need common positions: where they differ, plotly takes a missing point
-            // for zero.
-            let stacked = self.stacked;
-            let mut place = |t: &IntervalSample| {
-                let own = middle(t.start, t.end);
-                let mut common = || *places.entry((t.index, t.ramp)).or_insert(own);
-                if stacked { common() } else { own }
-            };
-            let samples = intervals.iter();
-            let rates = samples.map(|t| (place(t), t.mib_per_s()));
-            let of_several = |trace: Trace<'static>| match points.len() {
-                0 | 1 => trace,
-                _ => Trace {
-                    dash: dash(point.drive),
-                    group: name.clone(),
-                    ..trace
-                },
-            };
-            let trace = self.line(format!("{name}, rate"), rates.collect(), point.drive);
-            traces[RATE].push(Trace {
-                hover: "%{y:,.4~g} MiB/s".to_owned(),
-                stack: self.stacked.then_some("rate"),
-                ..of_several(trace)
-            });
-            let readings = data.telemetry.iter();
-            let degrees: Vec<(f64, f64)> = readings
-                .filter_map(|t| Some((t.at.as_secs_f64(), t.temperature_c?)))
-                .collect();
-            if !degrees.is_empty() {
-                let mut trace = self.line(format!("{name}, temperature"), degrees, point.drive);
-                trace.hover = "%{y:.0f} \u{b0}C".to_owned();
-                traces[TEMPERATURE].push(of_several(trace));
-            }
-            let before = traces[LATENCY].len();
-            self.latency(&mut traces[LATENCY], &name, point.drive, data, points.len());
-            for trace in &mut traces[LATENCY][before..] {
-                *trace = of_several(std::mem::take(trace));
-            }
-            if !point.cell.host.is_empty() && (hosts.is_empty() || !self.stacked) {
-                let loads = point.cell.host.iter();
-                let loads = loads.filter_map(|(i, load)| Some((middle_of(&intervals, *i)?, *load)));
-                hosts.push((name, point.drive, loads.collect(), self.breaks.clone()));
-            }
+            self.add_point(&mut parts, point, points.len());
         }
+        let ViewParts {
+            mut traces,
+            hosts,
+            causes,
+            ends_s,
+            ramp_end_s,
+            gaps,
+            ..
+        } = parts;
         if traces[RATE].is_empty() {
             return;
         }
@@ -227,6 +188,72 @@ impl Drawing {
             phases::put(&mut layout, &mut data, &causes, HEIGHTS[shown.len()]);
         }
         self.views.extend(ChartView::of(label, data, layout));
+    }
+
+    /// Adds one of `drives` drives unless its series is too short.
+    fn add_point<'a>(&mut self, parts: &mut ViewParts<'a>, point: &'a Point<'_>, drives: usize) {
+        let Some(data) = point.data else { return };
+        let intervals = data.intervals();
+        if intervals.len() < MIN_INTERVALS {
+            return;
+        }
+        self.breaks = data.gaps.iter().map(middle_of_gap).collect();
+        self.interrupted |= !data.gaps.is_empty();
+        parts.gaps.extend(&data.gaps);
+        let name = point.chart_name();
+        let ends_s = intervals.last().map(|t| t.end.as_secs_f64());
+        parts.ends_s.extend(ends_s);
+        let causes = phases::PhaseRow::of(point, name.clone());
+        parts.causes.push(causes);
+        let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
+        let ramp_end_s = ramp.map_or(0.0, Nanos::as_secs_f64);
+        parts.ramp_end_s = parts.ramp_end_s.max(ramp_end_s);
+        // Stacked lines need common positions: where they differ, plotly takes a missing point for
+        // zero.
+        let mut place = |t: &IntervalSample| {
+            let own = middle(t.start, t.end);
+            match self.stacked {
+                true => *parts.places.entry((t.index, t.ramp)).or_insert(own),
+                false => own,
+            }
+        };
+        let rates = intervals.iter().map(|t| (place(t), t.mib_per_s()));
+        let rates = rates.collect();
+        let of_several = |trace: Trace<'static>| match drives {
+            0 | 1 => trace,
+            _ => Trace {
+                dash: dash(point.drive),
+                group: name.clone(),
+                ..trace
+            },
+        };
+        let trace = self.line(format!("{name}, rate"), rates, point.drive);
+        parts.traces[RATE].push(Trace {
+            hover: "%{y:,.4~g} MiB/s".to_owned(),
+            stack: self.stacked.then_some("rate"),
+            ..of_several(trace)
+        });
+        let readings = data.telemetry.iter();
+        let degrees: Vec<(f64, f64)> = readings
+            .filter_map(|t| Some((t.at.as_secs_f64(), t.temperature_c?)))
+            .collect();
+        if !degrees.is_empty() {
+            let mut trace = self.line(format!("{name}, temperature"), degrees, point.drive);
+            trace.hover = "%{y:.0f} \u{b0}C".to_owned();
+            parts.traces[TEMPERATURE].push(of_several(trace));
+        }
+        let latencies = &mut parts.traces[LATENCY];
+        let before = latencies.len();
+        self.latency(latencies, &name, point.drive, data, drives);
+        for trace in &mut latencies[before..] {
+            *trace = of_several(std::mem::take(trace));
+        }
+        if !point.cell.host.is_empty() && (parts.hosts.is_empty() || !self.stacked) {
+            let loads = point.cell.host.iter();
+            let loads = loads.filter_map(|(i, load)| Some((middle_of(&intervals, *i)?, *load)));
+            let host = (name, point.drive, loads.collect(), self.breaks.clone());
+            parts.hosts.push(host);
+        }
     }
 
     fn line(&mut self, name: String, points: Vec<(f64, f64)>, paint: usize) -> Trace<'static> {

@@ -257,10 +257,15 @@ fn table(
 pub fn section(cohort: &Cohort) -> Markup {
     let found = drifting(cohort);
     let how = html! {
-        "What all drives have in common (ambient temperature, a shared host, the suite) is their median at each time of the soak; a drive is judged by the slope that is left without it. "
-        "Drifts: its slope is beyond the limit that 95 % of cohorts of this size without a drifting drive keep, its own interval excludes zero, and the change over the soak is at least the minimum effect. "
-        "Alike: the whole interval is within the minimum effect. Gaps are never bridged: the level after one says nothing. "
-        "By itself: the change of the drive, with what all have in common; the time to a limit follows from it, and is given only where its interval excludes zero."
+        "What all drives have in common (ambient temperature, a shared host, the suite) is their \
+         median at each time of the soak; a drive is judged by the slope that is left without it. "
+        "Drifts: its slope is beyond the limit that 95 % of cohorts of this size without a \
+         drifting drive keep, its own interval excludes zero, and the change over the soak is at \
+         least the minimum effect. "
+        "Alike: the whole interval is within the minimum effect. Gaps are never bridged: the level \
+         after one says nothing. "
+        "By itself: the change of the drive, with what all have in common; the time to a limit \
+         follows from it, and is given only where its interval excludes zero."
     };
     let one = |d: &SoakDrift| {
         let all: Vec<(&SoakDrift, &DriveDrift)> = d.values.iter().map(|v| (d, v)).collect();
@@ -276,7 +281,17 @@ pub fn section(cohort: &Cohort) -> Markup {
                 p.workload { (facts.join(" \u{b7} ")) }
                 (lines::drives(cohort, d))
                 (lines::common(d))
-                ul.notes { @for c in &d.common { li { @if c.drifts { strong { (together(cohort, d, c)) } } @else { (together(cohort, d, c)) } } } }
+                ul.notes {
+                    @for c in &d.common {
+                        li {
+                            @if c.drifts {
+                                strong { (together(cohort, d, c)) }
+                            } @else {
+                                (together(cohort, d, c))
+                            }
+                        }
+                    }
+                }
                 (elements::notes(&d.notes))
                 (elements::folded(&title, &table(cohort, &title, &all, false)))
             }
@@ -285,7 +300,11 @@ pub fn section(cohort: &Cohort) -> Markup {
     let content = html! {
         @if found.is_empty() { p { "No drive drifts away from the others." } }
         @else { (elements::long_table(table(cohort, "Drives that drift", &found, true))) }
-        ul.notes { @for (beyond, text) in errors(cohort) { li { @if beyond { strong { (text) } } @else { (text) } } } }
+        ul.notes {
+            @for (beyond, text) in errors(cohort) {
+                li { @if beyond { strong { (text) } } @else { (text) } }
+            }
+        }
         div.cohort-figures { @for d in &cohort.soaks { (one(d)) } }
     };
     let sentence = chance(cohort);

@@ -74,16 +74,30 @@ fn header(cohort: &Cohort, runs: &[RunProgress], title: &str) -> Markup {
             p { (outline::subject(cohort)) (when) }
             @if simulated > 0 {
                 details class="badge simulated" {
-                    summary { @if simulated == cohort.drives.len() { "simulated" } @else { "partly simulated" } }
-                    div { p { (plural(simulated, "drive")) " of this cohort: simulated. The figures are results of a drive model in virtual time." } }
+                    summary {
+                        @if simulated == cohort.drives.len() {
+                            "simulated"
+                        } @else {
+                            "partly simulated"
+                        }
+                    }
+                    div {
+                        p {
+                            (plural(simulated, "drive"))
+                            " of this cohort: simulated. The figures are results of a drive model \
+                             in virtual time."
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// The first screen: what was found, and whether chance can explain it.
-fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
+/// Anchor, name, value and note of a figure of the first screen.
+type Tile = (&'static str, &'static str, String, String);
+
+fn tiles(cohort: &Cohort, runs: &[RunProgress]) -> Vec<Tile> {
     let progress = tables::progress(runs);
     let done: usize = progress.suites.iter().map(|(_, n)| n[0]).sum();
     let of_primary = |o: &&Outlier| cohort.figures[o.figure].primary;
@@ -142,9 +156,16 @@ fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
             format!("{} exploratory", different(false)),
         ));
     }
+    tiles
+}
+
+/// The first screen: what was found, and whether chance can explain it.
+fn conclusions(cohort: &Cohort, runs: &[RunProgress]) -> Markup {
     let content = html! {
         dl.strip {
-            @for (id, name, value, note) in &tiles { div { dt { a href={ "#" (id) } { (name) } } dd { b { (value) } small { (note) } } } }
+            @for (id, name, value, note) in tiles(cohort, runs) {
+                div { dt { a href={ "#" (id) } { (name) } } dd { b { (value) } small { (note) } } }
+            }
         }
         ul.notes {
             li { (words::outliers(cohort)) }
@@ -164,15 +185,22 @@ fn outliers(cohort: &Cohort) -> Markup {
     let (hosts, audits) = (outline::hosts_off(cohort), outline::audits(cohort));
     let least = tables::signed(cohort.settings.minimum_effect);
     let how = html! {
-        "Distance: from the median of the drive\u{2019}s group, in robust standard deviations (Q" sub { "n" } "), with the limit that 95 % of cohorts of this size without an outlier keep. "
-        "An outlier is also off by " (least.trim_start_matches('+')) " or more, and is suspected until each of at least two runs shows it. "
-        "Host: the other drives of its host are off as well. Not separable: its host has no other drive, too few to tell, or is not known."
+        "Distance: from the median of the drive\u{2019}s group, in robust standard deviations (Q"
+        sub { "n" }
+        "), with the limit that 95 % of cohorts of this size without an outlier keep. "
+        "An outlier is also off by " (least.trim_start_matches('+'))
+        " or more, and is suspected until each of at least two runs shows it. "
+        "Host: the other drives of its host are off as well. Not separable: its host has no other \
+         drive, too few to tell, or is not known."
     };
     let content = html! {
         @if farthest.is_empty() { p { "No drive is unlike the others." } }
         @else {
-            (elements::long_table(tables::outliers(cohort, "Drives, each with its first figure", &farthest)))
-            @if all.len() > farthest.len() { (elements::folded(&all_title, &tables::outliers(cohort, &all_title, &all))) }
+            @let title = "Drives, each with its first figure";
+            (elements::long_table(tables::outliers(cohort, title, &farthest)))
+            @if all.len() > farthest.len() {
+                (elements::folded(&all_title, &tables::outliers(cohort, &all_title, &all)))
+            }
         }
         @if !hosts.is_empty() || !audits.is_empty() {
             ul.notes {
@@ -223,8 +251,12 @@ fn comparisons(cohort: &Cohort, caption: &str, comparisons: &[&GroupComparison])
             table {
                 caption { span.cap { (caption) } }
                 thead { tr {
-                    th scope="col" { "figure" } th scope="col" { "group" } th scope="col" { "result" } th scope="col" class="num" { "difference" }
-                    th scope="col" class="num" { "95 % interval" } th scope="col" { "interval, \u{b1}" (tables::signed(reach).trim_start_matches('+')) }
+                    th scope="col" { "figure" } th scope="col" { "group" }
+                    th scope="col" { "result" } th scope="col" class="num" { "difference" }
+                    th scope="col" class="num" { "95 % interval" }
+                    th scope="col" {
+                        "interval, \u{b1}" (tables::signed(reach).trim_start_matches('+'))
+                    }
                     th scope="col" class="num" { "p, corrected" } th scope="col" { "drives" }
                 } }
                 tbody {
@@ -233,12 +265,26 @@ fn comparisons(cohort: &Cohort, caption: &str, comparisons: &[&GroupComparison])
                         tr {
                             th scope="row" { (tables::name(cohort, f)) }
                             td.t { (outline::group_name(&cohort.groups[c.group])) }
-                            td.t { @if outline::is_different(c) { strong { (tables::answer(f, c.answer)) } } @else { (tables::answer(f, c.answer)) } }
+                            td.t {
+                                @if outline::is_different(c) {
+                                    strong { (tables::answer(f, c.answer)) }
+                                } @else {
+                                    (tables::answer(f, c.answer))
+                                }
+                            }
                             td { (tables::signed(c.difference)) }
-                            td { (tables::signed(c.interval.0)) " .. " (tables::signed(c.interval.1)) }
+                            td {
+                                (tables::signed(c.interval.0)) " .. " (tables::signed(c.interval.1))
+                            }
                             td.t { (interval(c, reach, cohort.settings.minimum_effect)) }
                             td { (tables::probability(c.adjusted)) }
-                            td.t { @if c.paired { (c.drives.0) " pairs" } @else { (c.drives.0) " and " (c.drives.1) } }
+                            td.t {
+                                @if c.paired {
+                                    (c.drives.0) " pairs"
+                                } @else {
+                                    (c.drives.0) " and " (c.drives.1)
+                                }
+                            }
                         }
                     }
                 }
@@ -253,19 +299,30 @@ fn groups(cohort: &Cohort) -> Markup {
         cohort.comparisons.iter().partition(is_primary);
     let different = others.iter().filter(|c| outline::is_different(c)).count();
     let how = html! {
-        "The drive is the unit: runs of a drive are one value. Different drives: Welch\u{2019}s t; the same drives before and after: paired. "
-        "The interval is that of the single comparison; p is corrected for their number. Same: the whole interval is within the minimum effect, which is shaded. "
-        "Can\u{2019}t tell is not \u{201c}no difference\u{201d}: the interval says what is excluded."
+        "The drive is the unit: runs of a drive are one value. Different drives: Welch\u{2019}s t; \
+         the same drives before and after: paired. "
+        "The interval is that of the single comparison; p is corrected for their number. Same: the \
+         whole interval is within the minimum effect, which is shaded. "
+        "Can\u{2019}t tell is not \u{201c}no difference\u{201d}: the interval \
+         says what is excluded."
     };
     let content = html! {
         @if !primary.is_empty() { (comparisons(cohort, "Primary figures", &primary)) }
         @if !others.is_empty() {
             details open[primary.is_empty()] {
-                summary { "Exploration: " (plural(others.len(), "comparison")) ", " (different) " different" }
+                summary {
+                    "Exploration: " (plural(others.len(), "comparison")) ", " (different)
+                    " different"
+                }
                 (comparisons(cohort, "Other figures", &others))
             }
         }
-        @if cohort.comparisons.is_empty() { p { "No figure can be compared: a group has fewer than two drives, or all values are equal." } }
+        @if cohort.comparisons.is_empty() {
+            p {
+                "No figure can be compared: a group has fewer than two drives, or all \
+                 values are equal."
+            }
+        }
         (elements::notes(&words::groups(cohort)))
     };
     let title = html! { (outline::groups_title(cohort)) };
@@ -310,7 +367,10 @@ fn figures(cohort: &Cohort) -> Markup {
     let content = html! {
         @if cohort.groups.len() > 1 {
             p.key {
-                @for (n, group) in cohort.groups.iter().enumerate() { span.swatch style={ "--c:var(--c" (n % PALETTE) ")" } {} (outline::group_name(group)) " \u{2003}" }
+                @for (n, group) in cohort.groups.iter().enumerate() {
+                    span.swatch style={ "--c:var(--c" (n % PALETTE) ")" } {}
+                    (outline::group_name(group)) " \u{2003}"
+                }
             }
         }
         div.cohort-figures { @for (at, f) in front { (one_figure(cohort, f, at)) } }
@@ -320,11 +380,14 @@ fn figures(cohort: &Cohort) -> Markup {
                 div.cohort-figures { @for (at, f) in &behind { (one_figure(cohort, f, *at)) } }
             }
         }
-        (elements::folded("All figures as a table", &tables::figures(cohort, "Figures", cohort.figures.iter())))
+        @let table = tables::figures(cohort, "Figures", cohort.figures.iter());
+        (elements::folded("All figures as a table", &table))
     };
     let how = html! {
-        "Its place is the mean of its runs. Large red dots are outliers: the pointer shows their serials. The vertical line is the median of the group. "
-        "The axis is logarithmic where all values are positive. Of more than 2,000 drives, bands show where 50, 90 and 98 % of them are."
+        "Its place is the mean of its runs. Large red dots are outliers: the pointer shows their \
+         serials. The vertical line is the median of the group. "
+        "The axis is logarithmic where all values are positive. Of more than 2,000 drives, bands \
+         show where 50, 90 and 98 % of them are."
     };
     elements::step(
         "figures",
@@ -390,7 +453,9 @@ fn runs(runs: &[RunProgress]) -> Markup {
     let failures = Table::of_drives("Failures".to_owned(), columns, rows, Vec::new());
     let content = html! {
         (elements::table(&table))
-        @if runs.is_empty() { p { "The tables of a lake hold no outcomes of runs; name run folders for them." } }
+        @if runs.is_empty() {
+            p { "The tables of a lake hold no outcomes of runs; name run folders for them." }
+        }
         @else if progress.failures.is_empty() { p { "No run failed or was interrupted." } }
         @else { (elements::long_table(failures)) }
     };
@@ -399,7 +464,11 @@ fn runs(runs: &[RunProgress]) -> Markup {
 
 fn left_out(cohort: &Cohort) -> Markup {
     let content = html! {
-        @if cohort.left_out.is_empty() { p { "Nothing." } } @else { ul.notes { @for reason in &cohort.left_out { li { (reason) } } } }
+        @if cohort.left_out.is_empty() {
+            p { "Nothing." }
+        } @else {
+            ul.notes { @for reason in &cohort.left_out { li { (reason) } } }
+        }
     };
     elements::titled("left-out", "Left out", &content)
 }

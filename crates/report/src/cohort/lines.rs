@@ -67,8 +67,11 @@ impl Axes {
         let zero = self.y(0.0);
         html! {
             div.cohort-lines {
-                div.scale { span { (amount(d, d.shown(self.high))) } span { (amount(d, d.shown(self.low))) } }
-                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(label) {
+                div.scale {
+                    span { (amount(d, d.shown(self.high))) } span { (amount(d, d.shown(self.low))) }
+                }
+                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none"
+                    role="img" aria-label=(label) {
                     line.base x1="0" x2=(WIDTH) y1=(zero) y2=(zero) {}
                     (content)
                 }
@@ -97,12 +100,17 @@ pub fn drives(cohort: &Cohort, d: &SoakDrift) -> Markup {
         @for group in groups {
             g style={ "--c:var(--c" (group % PALETTE) ")" } {
                 @if d.values.len() > MOST_LINES {
-                    @for band in bands(&axes, of_group(group).flat_map(|v| v.line.iter().flatten())) { path.band d=(band) {} }
+                    @let places = of_group(group).flat_map(|v| v.line.iter().flatten());
+                    @for band in bands(&axes, places) {
+                        path.band d=(band) {}
+                    }
                 } @else { path.line d=(axes.path(of_group(group).flat_map(|v| &v.line))) {} }
             }
         }
         @for v in off {
-            path.off d=(axes.path(&v.line)) { title { (cohort.drives[v.drive].serial) ": " (amount(d, v.relative.change)) } }
+            path.off d=(axes.path(&v.line)) {
+                title { (cohort.drives[v.drive].serial) ": " (amount(d, v.relative.change)) }
+            }
         }
     };
     axes.chart(d, "each drive against the median of all", &content)
@@ -113,7 +121,9 @@ pub fn common(d: &SoakDrift) -> Markup {
     let axes = Axes::of(d.common.iter().flat_map(|c| &c.curve));
     let line = |c: &CommonDrift| axes.path(&c.curve);
     let content = html! {
-        @for c in &d.common { g style={ "--c:var(--c" (c.group % PALETTE) ")" } { path.median d=(line(c)) {} } }
+        @for c in &d.common {
+            g style={ "--c:var(--c" (c.group % PALETTE) ")" } { path.median d=(line(c)) {} }
+        }
     };
     axes.chart(d, "median of all drives", &content)
 }

@@ -47,20 +47,28 @@ pub fn strip(cohort: &Cohort, f: &CohortFigure, at: usize) -> Markup {
         html! {
             g style={ "--c:var(--c" (group % PALETTE) ")" } {
                 line.base x1="0" x2=(WIDTH) y1=(top + ROW - 3.0) y2=(top + ROW - 3.0) {}
-                @if f.values.len() > MOST_DOTS { (bands(&own, &x, top)) } @else { path.dots d=(dots(&inner, &x, top)) {} }
+                @if f.values.len() > MOST_DOTS {
+                    (bands(&own, &x, top))
+                } @else {
+                    path.dots d=(dots(&inner, &x, top)) {}
+                }
                 @if let Some(middle) = quantile(&values(&own), 0.5) {
                     line.middle x1=(x(middle)) x2=(x(middle)) y1=(top + 3.0) y2=(top + ROW - 3.0) {}
                 }
                 @for v in out {
                     path.out d={ "M" (x(v.value)) " " (top + ROW - 9.0) "h0" } {
-                        title { (cohort.drives[v.drive].serial) ": " (figure(v.value)) " " (f.unit) }
+                        title {
+                            (cohort.drives[v.drive].serial) ": " (figure(v.value)) " " (f.unit)
+                        }
                     }
                 }
             }
         }
     };
     html! {
-        svg.cohort-strip viewBox={ "0 0 " (WIDTH) " " (height) } style={ "height:" (height) "px" } preserveAspectRatio="none" role="img"
+        svg.cohort-strip
+            viewBox={ "0 0 " (WIDTH) " " (height) } style={ "height:" (height) "px" }
+            preserveAspectRatio="none" role="img"
             aria-label={ "Values of " (f.drives) " drives: " (tables::name(cohort, f)) } {
             @for (n, group) in groups.iter().enumerate() { (row(n, *group)) }
         }
@@ -105,8 +113,10 @@ fn bands(own: &[&DriveValue], x: &impl Fn(f64) -> f64, top: f64) -> Markup {
     let values = values(own);
     html! {
         @for (share, inset) in [(0.01, 14.0), (0.05, 10.0), (0.25, 6.0)] {
-            @if let Some((from, to)) = quantile(&values, share).zip(quantile(&values, 1.0 - share)) {
-                rect.band x=(x(from)) width=(round(x(to) - x(from))) y=(top + inset) height=(ROW - 2.0 * inset) {}
+            @let ends = quantile(&values, share).zip(quantile(&values, 1.0 - share));
+            @if let Some((from, to)) = ends {
+                rect.band x=(x(from)) width=(round(x(to) - x(from)))
+                    y=(top + inset) height=(ROW - 2.0 * inset) {}
             }
         }
     }

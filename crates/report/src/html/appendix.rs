@@ -47,16 +47,23 @@ impl HealthTables {
         html! {
             @if self.amplification.is_some() || self.wear.is_some() {
                 (titled("endurance", "Endurance", &html! {
-                    p.how { "What the drives write to their media, by their own counters. A write amplification of 2 halves what a host may write over the drive's life." }
+                    p.how {
+                        "What the drives write to their media, by their own counters. A write \
+                         amplification of 2 halves what a host may write over the drive's life."
+                    }
                     @if let Some(amplification) = &self.amplification {
-                        (further(amplification.rows.len(), "Write amplification", &table(amplification)))
+                        @let rows = amplification.rows.len();
+                        (further(rows, "Write amplification", &table(amplification)))
                     }
                     @if let Some(wear) = &self.wear { (folded("Wear of the media", wear)) }
                 }))
             }
             @if let Some(log) = &self.log {
                 (titled("health", "Health", &html! {
-                    p.how { "Health log of the drives during the measurements. A drive whose error counts increase is not reliable, however fast it is." }
+                    p.how {
+                        "Health log of the drives during the measurements. A drive whose error \
+                         counts increase is not reliable, however fast it is."
+                    }
                     (folded("Health log", log))
                 }))
             }
@@ -97,14 +104,17 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
         (health.html())
         (titled("warnings", "Warnings", &html! {
             div.warnings { @for cause in by_cause(set.warnings()) { (warning(set, &cause)) } }
-            @if set.runs.iter().all(|r| r.warnings.is_empty()) { p { "None: no condition was detected that limits the results." } }
+            @if set.runs.iter().all(|r| r.warnings.is_empty()) {
+                p { "None: no condition was detected that limits the results." }
+            }
         }))
         (titled("environment", "Environment", &html! {
             details { summary { "Host, self-audit and parameters" } (per_run(environment)) }
         }))
         (titled("provenance", "Provenance", &html! {
             p.how {
-                "Every figure above is computed from the raw histograms and intervals in the run folder; run "
+                "Every figure above is computed from the raw histograms and intervals \
+                 in the run folder; run "
                 code { "sha256sum -c SHA256SUMS" } " there to verify that no file was changed."
             }
             details { summary { "Runs, commands and suites" } (per_run(provenance)) }
@@ -155,7 +165,11 @@ fn environment(run: &Run) -> Markup {
                     figure(audit.clock_ns), audit.clock_step_ns, figure(audit.clock_drift_ppm),
                 )),
             ]))
-            p.how { "Results near the engine ceiling are limited by the host, not by the drive; a warning marks them. Latency percentiles have three significant digits and are never understated." }
+            p.how {
+                "Results near the engine ceiling are limited by the host, not by the drive; a \
+                 warning marks them. Latency percentiles have three significant digits and are \
+                 never understated."
+            }
         } @else {
             p { "The run ended before its self-audit." }
         }

@@ -104,8 +104,13 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
                 tbody {
                     @for row in &scores.rows {
                         tr {
-                            th scope="row" { (symbol(row.verdict, row.drive)) (swatch(row.drive)) (drive_name(&set.drives[row.drive].heading)) }
-                            @for (column, score) in row.scores.iter().enumerate() { (cell(scores, column, score.as_ref())) }
+                            th scope="row" {
+                                (symbol(row.verdict, row.drive)) (swatch(row.drive))
+                                (drive_name(&set.drives[row.drive].heading))
+                            }
+                            @for (column, score) in row.scores.iter().enumerate() {
+                                (cell(scores, column, score.as_ref()))
+                            }
                         }
                     }
                 }
@@ -115,7 +120,8 @@ fn table(set: &DriveSet<'_>, scores: &Scoreboard<'_>, title: &str, ids: &[String
             b { "bold" } " best of these runs \u{b7} \u{2248} within the intervals or 1 % of it"
             " \u{b7} line below a value: its share of the column's largest \u{b7} " (SINGLE_RUNS)
             @if scores.rows.iter().any(|r| r.verdict.is_some()) {
-                " \u{b7} verdict: \u{2713} recommended, ! conditionally, \u{2717} not recommended, ? undecided"
+                " \u{b7} verdict: \u{2713} recommended, ! conditionally, \u{2717} not \
+                 recommended, ? undecided"
             }
             @if scores.has_unranked() { " \u{b7} " (NO_TAILS) }
         }
@@ -133,7 +139,10 @@ fn heading(metric: &HeadlineMetric, depth: Option<String>, section: &str, sorted
         th scope="col" class="num" aria-sort=(order) data-lower[lower] {
             a href={ "#" (section) } title="to the section" { (metric.title) }
             span.unit { (metric.figure.unit.text()) " " @if let Some(depth) = depth { (depth) " " }
-                button type="button" class="sort" aria-label={ "Sort by " (metric.title) } title="sort" { @if lower { "\u{25b4}" } @else { "\u{25be}" } }
+                button type="button" class="sort" title="sort"
+                    aria-label={ "Sort by " (metric.title) } {
+                    @if lower { "\u{25b4}" } @else { "\u{25be}" }
+                }
             }
         }
     }
@@ -141,7 +150,10 @@ fn heading(metric: &HeadlineMetric, depth: Option<String>, section: &str, sorted
 
 /// The colour of a drive, with its marker.
 pub fn swatch(drive: usize) -> Markup {
-    html! { span.swatch style={ "--c:var(--c" (drive % crate::chart::PALETTE) ")" } aria-hidden="true" {} }
+    html! {
+        span.swatch aria-hidden="true"
+            style={ "--c:var(--c" (drive % crate::chart::PALETTE) ")" } {}
+    }
 }
 
 /// A verdict as a symbol that leads to the drive's card, its reasons on hover.
@@ -155,7 +167,10 @@ fn symbol(verdict: Option<&Verdict>, drive: usize) -> Markup {
         .map(|r| format!("\n{}: {}", weight_style(r.weight).1, r.text))
         .collect();
     html! {
-        a class={ "sign verdict " (class) } href={ "#drive-" (drive + 1) } title={ (text) (reasons.concat()) } aria-label=(text) { (sign) }
+        a class={ "sign verdict " (class) } href={ "#drive-" (drive + 1) }
+            title={ (text) (reasons.concat()) } aria-label=(text) {
+            (sign)
+        }
     }
 }
 
@@ -186,7 +201,8 @@ fn cell(scores: &Scoreboard<'_>, column: usize, score: Option<&Score>) -> Markup
     };
     let metric = &scores.columns[column].0;
     html! {
-        td style={ "--f:" (format!("{:.3}", scores.share(column, score))) } title=(details(metric, score)) data-v=(score.value) {
+        td style={ "--f:" (format!("{:.3}", scores.share(column, score))) }
+            title=(details(metric, score)) data-v=(score.value) {
             @match score.standing {
                 Standing::Best => strong { (figure(score.value)) },
                 Standing::Tied => { span.tied { "\u{2248}" } " " (figure(score.value)) },
@@ -203,15 +219,28 @@ fn strip(scores: &Scoreboard<'_>, row: &ScoreRow<'_>, ids: &[String]) -> Markup 
         dl.strip {
             @if let Some(verdict) = row.verdict {
                 @let (class, sign, text) = verdict_style(verdict.result);
-                div { dt { "Verdict" } dd { a class={ "verdict " (class) } href={ "#drive-" (row.drive + 1) } { (sign) " " (text) } } }
+                div {
+                    dt { "Verdict" }
+                    dd {
+                        a class={ "verdict " (class) } href={ "#drive-" (row.drive + 1) } {
+                            (sign) " " (text)
+                        }
+                    }
+                }
             }
-            @for (n, ((metric, section), score)) in scores.columns.iter().zip(&row.scores).enumerate() {
+            @let columns = scores.columns.iter().zip(&row.scores);
+            @for (n, ((metric, section), score)) in columns.enumerate() {
                 @if let Some(score) = score {
                     div title=(details(metric, score)) {
-                        dt { a href={ "#" (ids[*section]) } { (metric.title) } @if let Some(depth) = scores.depth(n) { " " (depth) } }
+                        dt {
+                            a href={ "#" (ids[*section]) } { (metric.title) }
+                            @if let Some(depth) = scores.depth(n) { " " (depth) }
+                        }
                         dd {
                             b { (figure(score.value)) } " " (metric.figure.unit.text())
-                            @if let Some(ends) = score.interval.filter(|_| !score.predictive) { small { (predictive::text(ends)) } }
+                            @if let Some(ends) = score.interval.filter(|_| !score.predictive) {
+                                small { (predictive::text(ends)) }
+                            }
                             @if let Some(mark) = &score.mark { small.mark { (mark) } }
                         }
                     }

@@ -37,7 +37,9 @@ fn repeated(set: &DriveSet<'_>) -> Markup {
             @for result in distinct(results.iter().copied()) {
                 @let (class, sign, text) = verdict_style(result);
                 @let count = results.iter().filter(|other| **other == result).count();
-                p class={ "verdict " (class) } { span aria-hidden="true" { (sign) } " " (text) " in " (plural(count, "run")) }
+                p class={ "verdict " (class) } {
+                    span aria-hidden="true" { (sign) } " " (text) " in " (plural(count, "run"))
+                }
             }
         }
     }
@@ -57,12 +59,15 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
     let details = &drive.info.details;
     let [short, full] = identity(drive);
     html! {
-        article.card id={ "drive-" (position + 1) } style={ "--c:var(--c" (position % crate::chart::PALETTE) ")" } {
+        article.card
+            id={ "drive-" (position + 1) }
+            style={ "--c:var(--c" (position % crate::chart::PALETTE) ")" } {
             h3 { (drive_name(&drive.heading)) }
             p.identity { (short) }
             @if verdicts.is_empty() {
                 p class="verdict undecided" {
-                    span aria-hidden="true" { "?" } " No verdict: the run ended before it, or its suite defines none."
+                    span aria-hidden="true" { "?" }
+                    " No verdict: the run ended before it, or its suite defines none."
                 }
             }
             @for (suite, verdict) in &verdicts {
@@ -74,7 +79,10 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
                     summary { "Key figures" }
                     dl.keys {
                         @for key in keys {
-                            div { dt { (key.label) } dd { b { (key.value) } " " (key.unit) " " small { (key.details) } } }
+                            div {
+                                dt { (key.label) }
+                                dd { b { (key.value) } " " (key.unit) " " small { (key.details) } }
+                            }
                         }
                     }
                 }
@@ -82,7 +90,9 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
             details {
                 summary { "All properties" }
                 p.identity { (full) }
-                dl.facts { @for (name, value) in details { div { dt { (humanise(name)) } dd { (value) } } } }
+                dl.facts {
+                    @for (name, value) in details { div { dt { (humanise(name)) } dd { (value) } } }
+                }
             }
             @if !drive.info.probe.is_empty() {
                 details {

@@ -38,7 +38,9 @@ pub fn step(
             p.workload { (workload) }
             div.lead {
                 @if !sentence.is_empty() { p.how { (sentence) "." } }
-                @if !how.0.trim().is_empty() { details.more { summary { "How to read this" } p.how { (how) } } }
+                @if !how.0.trim().is_empty() {
+                    details.more { summary { "How to read this" } p.how { (how) } }
+                }
             }
             (content)
         }
@@ -48,7 +50,9 @@ pub fn step(
 /// A section with its heading alone.
 pub fn titled(id: &str, title: &str, content: &Markup) -> Markup {
     html! {
-        section id=(id) aria-labelledby={ (id) "-title" } { h2 id={ (id) "-title" } { (title) (anchor(id)) } (content) }
+        section id=(id) aria-labelledby={ (id) "-title" } {
+            h2 id={ (id) "-title" } { (title) (anchor(id)) } (content)
+        }
     }
 }
 
@@ -77,7 +81,9 @@ pub fn pairs(drives: usize, charts: &[&Chart], shown: usize) -> Markup {
         true => shown.min(charts.len()),
         false => charts.len(),
     });
-    let pair = |charts: &[&Chart]| html! { @if !charts.is_empty() { div.pair { @for c in charts { (chart(c, false)) } } } };
+    let pair = |charts: &[&Chart]| {
+        html! { @if !charts.is_empty() { div.pair { @for c in charts { (chart(c, false)) } } } }
+    };
     html! { (pair(first)) (further(drives, "More charts", &pair(more))) }
 }
 
@@ -88,7 +94,9 @@ pub fn tables(drives: usize, tables: &[Table]) -> Markup {
     };
     let (shown, more): (Vec<_>, Vec<_>) = tables.iter().enumerate().partition(|t| is_shown(*t));
     html! {
-        @if !shown.is_empty() { div.matrices { @for (_, table) in shown { div { (table_or_notes(table)) } } } }
+        @if !shown.is_empty() {
+            div.matrices { @for (_, table) in shown { div { (table_or_notes(table)) } } }
+        }
         @for (_, table) in more { (folded(&shortened(&table.caption), table)) }
     }
 }
@@ -115,9 +123,12 @@ pub fn table(table: &Table) -> Markup {
     let rows = all_simulated(table.rows.iter().map(|r| &r.name));
     let marked = rows || all_simulated(groups);
     html! {
-        div class=(if table.rows.len() > LONG_ROWS { "scroll long" } else { "scroll" }) role="region" tabindex="0" aria-label=(table.caption) {
+        div class=(if table.rows.len() > LONG_ROWS { "scroll long" } else { "scroll" })
+            role="region" tabindex="0" aria-label=(table.caption) {
             table {
-                caption { span.cap { (shortened(&table.caption)) @if marked { (simulated_mark()) } } }
+                caption {
+                    span.cap { (shortened(&table.caption)) @if marked { (simulated_mark()) } }
+                }
                 thead { (head(table, marked)) }
                 tbody { @for r in &table.rows { (row(table, r, &firsts, marked)) } }
             }
@@ -192,9 +203,13 @@ fn head(table: &Table, marked: bool) -> Markup {
             @for group in &groups {
                 @let column = &table.columns[group[0]];
                 @match &column.group {
-                    Some(name) if two_rows => th scope="colgroup" colspan=(group.len()) class="group" { (name_in(name, marked)) },
+                    Some(name) if two_rows =>
+                        th scope="colgroup" colspan=(group.len()) class="group" {
+                            (name_in(name, marked))
+                        },
                     Some(name) => th scope="col" class="num" { (name_in(name, marked)) },
-                    None => th scope="col" rowspan=[span] class=[(!is_text(table, group[0])).then_some("num")] { (label(column)) },
+                    None => th scope="col" rowspan=[span]
+                        class=[(!is_text(table, group[0])).then_some("num")] { (label(column)) },
                 }
             }
         }
@@ -202,7 +217,9 @@ fn head(table: &Table, marked: bool) -> Markup {
             tr {
                 @for group in groups.iter().filter(|g| table.columns[g[0]].group.is_some()) {
                     @for (i, column) in group.iter().enumerate() {
-                        th scope="col" class=(if i == 0 { "num first" } else { "num" }) { (label(&table.columns[*column])) }
+                        th scope="col" class=(if i == 0 { "num first" } else { "num" }) {
+                            (label(&table.columns[*column]))
+                        }
                     }
                 }
             }
@@ -231,7 +248,9 @@ fn row(table: &Table, row: &Row, firsts: &[usize], marked: bool) -> Markup {
     html! {
         tr {
             th scope="row" class=[width] { (name_in(&row.name, marked)) }
-            @for (i, c) in row.cells.iter().enumerate() { (cell(c, if is_first(i) { " first" } else { "" })) }
+            @for (i, c) in row.cells.iter().enumerate() {
+                (cell(c, if is_first(i) { " first" } else { "" }))
+            }
         }
     }
 }
@@ -285,7 +304,11 @@ pub fn switch(section: &str, legend: &str, labels: &[&str], first: usize) -> Mar
             fieldset.switch data-section=(section) data-first=(first) {
                 legend { (legend) }
                 @for (i, label) in labels.iter().enumerate() {
-                    label { input type="radio" name={ (section) "-metric" } value=(i) checked[i == first]; span { (label) } }
+                    label {
+                        input type="radio" name={ (section) "-metric" }
+                            value=(i) checked[i == first];
+                        span { (label) }
+                    }
                 }
             }
         }
@@ -314,7 +337,12 @@ pub fn first_charts(charts: &[Chart]) -> Markup {
     html! {
         @if !charts.is_empty() {
             div class="pair front" {
-                @for c in charts { (framed(c, &shortened_among(&c.title, charts), &html! { a href={ "#" (c.of.as_deref().unwrap_or_default()) } { "details" } })) }
+                @for c in charts {
+                    @let details = html! {
+                        a href={ "#" (c.of.as_deref().unwrap_or_default()) } { "details" }
+                    };
+                    (framed(c, &shortened_among(&c.title, charts), &details))
+                }
             }
         }
     }
@@ -335,8 +363,12 @@ pub fn chart(chart: &Chart, follows: bool) -> Markup {
                 }
             }
         }
-        @if chart.log_switch { button type="button" data-log=(id) aria-pressed="false" { "log scale" } }
-        @if chart.log_x_switch { button type="button" data-log-x=(id) aria-pressed="false" { "log x" } }
+        @if chart.log_switch {
+            button type="button" data-log=(id) aria-pressed="false" { "log scale" }
+        }
+        @if chart.log_x_switch {
+            button type="button" data-log-x=(id) aria-pressed="false" { "log x" }
+        }
     };
     let title = match chart.title.rsplit_once(": ") {
         Some((_, what)) => capitalised(what),
@@ -362,8 +394,12 @@ fn framed(chart: &Chart, title: &str, tools: &Markup) -> Markup {
                 span.what { (title) @if chart.simulated { (simulated_mark()) } (anchor(id)) }
                 span.tools { (tools) }
             }
-            div.drawing id=(id) data-title=(shortened(&chart.title)) style={ "height:" (chart.height) "px" } role="img"
-                aria-label={ "Chart: " (chart.title) ". The tables of this section contain the figures." } {}
+            div.drawing
+                id=(id) data-title=(shortened(&chart.title))
+                style={ "height:" (chart.height) "px" } role="img"
+                aria-label={
+                    "Chart: " (chart.title) ". The tables of this section contain the figures."
+                } {}
             (notes(&chart.notes))
         }
     }

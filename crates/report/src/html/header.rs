@@ -40,14 +40,17 @@ pub fn header(set: &DriveSet<'_>, title: &str) -> Markup {
                         @for (i, run) in set.runs.iter().enumerate() {
                             @let m = &run.manifest;
                             div {
-                                dt { @if set.runs.len() > 1 { "Run " (i + 1) } @else { "Measured" } }
+                                dt {
+                                    @if set.runs.len() > 1 { "Run " (i + 1) } @else { "Measured" }
+                                }
                                 dd {
                                     (stamp(&m.created)) " on " (m.host.cpu_model) ", "
                                     @if let Some(imported) = &m.imported {
                                         (origin(imported)) ", "
                                     }
                                     (m.tool.name) " " (m.tool.version)
-                                    " (commit " (m.tool.commit.chars().take(12).collect::<String>()) ")"
+                                    " (commit "
+                                    (m.tool.commit.chars().take(12).collect::<String>()) ")"
                                 }
                             }
                         }
@@ -128,7 +131,8 @@ fn badges(set: &DriveSet<'_>) -> Vec<Badge> {
         };
         let details = html! {
             strong { (which) }
-            " They are results of a drive model in virtual time, and are marked as simulated throughout."
+            " They are results of a drive model in virtual time, and are marked \
+             as simulated throughout."
         };
         add("simulated", label.to_owned(), details);
     }
@@ -148,56 +152,58 @@ fn badges(set: &DriveSet<'_>) -> Vec<Badge> {
     badges
 }
 
+fn scaled(scale: f64, which: &str) -> (String, Markup) {
+    let (name, effect) = if scale < 1.0 {
+        let effect = "Thermal effects, full caches and steady state may not have been reached.";
+        ("shortened", effect)
+    } else {
+        ("lengthened", "It ran for longer than published.")
+    };
+    let durations = match which {
+        "" => "Durations",
+        _ => "durations",
+    };
+    let details = html! {
+        strong { (which) (durations) " multiplied by " (scale) }
+        " (" code { "--scale " (scale) } "): this is not the procedure as published. " (effect)
+    };
+    (format!("{name} \u{d7}{scale}"), details)
+}
+
+/// Why a run is not complete.
+fn unfinished(run: &Run, which: &str) -> Option<(&'static str, Markup)> {
+    let lost = || run.warnings.iter().any(|w| w.code == code::DRIVE_LOST);
+    let (label, strong, rest) = match run.outcome {
+        Some(RunEnd::Complete) => return None,
+        Some(RunEnd::Interrupted) if lost() => {
+            ("interrupted", "Interrupted: a drive was lost.", "")
+        }
+        Some(RunEnd::Interrupted) => ("interrupted", "Interrupted by its user.", ""),
+        None => {
+            let rest = " the run was killed or is still in progress.";
+            ("unfinished", "Unfinished:", rest)
+        }
+    };
+    Some((label, html! { strong { (which) (strong) } (rest) }))
+}
+
 fn of_run(run: &Run, which: &str, add: &mut impl FnMut(&'static str, String, Markup)) {
     let scale = run.manifest.scale;
     if (scale - 1.0).abs() > f64::EPSILON {
-        let durations = if which.is_empty() {
-            "Durations"
-        } else {
-            "durations"
-        };
-        let name = if scale < 1.0 {
-            "shortened"
-        } else {
-            "lengthened"
-        };
-        add(
-            "caution",
-            format!("{name} \u{d7}{scale}"),
-            html! {
-                strong { (which) (durations) " multiplied by " (scale) }
-                " (" code { "--scale " (scale) } "): this is not the procedure as published. "
-                @if scale < 1.0 { "Thermal effects, full caches and steady state may not have been reached." }
-                @else { "It ran for longer than published." }
-            },
-        );
+        let (label, details) = scaled(scale, which);
+        add("caution", label, details);
     }
     let finished = |c: &&CellRecord| matches!(c.state, CellState::Finished | CellState::Skipped(_));
-    let reason = match run.outcome {
-        Some(RunEnd::Complete) => None,
-        Some(RunEnd::Interrupted) if run.warnings.iter().any(|w| w.code == code::DRIVE_LOST) => {
-            Some((
-                "interrupted",
-                html! { strong { (which) "Interrupted: a drive was lost." } },
-            ))
-        }
-        Some(RunEnd::Interrupted) => Some((
-            "interrupted",
-            html! { strong { (which) "Interrupted by its user." } },
-        )),
-        None => Some((
-            "unfinished",
-            html! { strong { (which) "Unfinished:" } " the run was killed or is still in progress." },
-        )),
-    };
-    if let Some((label, reason)) = reason {
+    if let Some((label, reason)) = unfinished(run, which) {
         add(
             "caution",
             label.to_owned(),
             html! {
                 (reason) " " (run.cells.iter().filter(finished).count()) " of " (run.cells.len())
                 " cells are complete or were skipped with a reason; available results are shown"
-                @if let Some(command) = resume::of_run(run) { ", and " code { (command) } " continues" }
+                @if let Some(command) = resume::of_run(run) {
+                    ", and " code { (command) } " continues"
+                }
                 "."
             },
         );

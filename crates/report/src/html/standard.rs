@@ -37,9 +37,17 @@ pub fn reports(
         &title,
         &html! {
             p.how {
-                "The form of the specification's report: test set-up, every condition with what is required and what was found, and the result. A run with a deviation is no test of the standard, and its figures must not be quoted as such."
+                "The form of the specification's report: test set-up, every condition with what is \
+                 required and what was found, and the result. A run with a deviation is no test of \
+                 the standard, and its figures must not be quoted as such."
             }
-            p { "Plots and tables: " @for (i, (id, title)) in sections.iter().enumerate() { @if i > 0 { ", " } a href={ "#" (id) } { (title) } } "." }
+            p {
+                "Plots and tables: "
+                @for (i, (id, title)) in sections.iter().enumerate() {
+                    @if i > 0 { ", " } a href={ "#" (id) } { (title) }
+                }
+                "."
+            }
             @for (heading, report) in &reports { (one(heading, report)) }
         },
     ))
@@ -72,7 +80,8 @@ fn one(heading: &Heading, report: &StandardReport) -> Markup {
             summary { "Test set-up" }
             @for group in groups {
                 h4 { (group) }
-                (facts(report.setup.iter().filter(|(of, ..)| *of == group).map(|(_, name, value)| (name.as_str(), value.clone()))))
+                @let of_group = report.setup.iter().filter(|(of, ..)| *of == group);
+                (facts(of_group.map(|(_, name, value)| (name.as_str(), value.clone()))))
             }
         }
     }

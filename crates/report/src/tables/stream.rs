@@ -134,9 +134,8 @@ fn rate(stream: Option<&Stream>, why_missing: &str) -> TableCell {
     })
 }
 
-/// Peak and continuous rate: one row per drive and direction.
-pub fn table(section: &Section<'_>) -> Table {
-    let all = of_section(section);
+/// One row per drive and direction.
+fn rows(section: &Section<'_>, all: &[DriveStreams]) -> Vec<Row> {
     let length = |s: Option<&Stream>| {
         s.map_or(TableCell::Empty, |s| {
             TableCell::number(format_size(s.length_bytes))
@@ -147,7 +146,7 @@ pub fn table(section: &Section<'_>) -> Table {
         format!("{before} to {after}")
     };
     let mut rows = Vec::new();
-    for streams in &all {
+    for streams in all {
         for (op, noun) in DIRECTIONS {
             let (peak, continuous) = (streams.peak(op), streams.continuous(op));
             if peak.is_none() && continuous.is_none() {
@@ -180,6 +179,13 @@ pub fn table(section: &Section<'_>) -> Table {
             ));
         }
     }
+    rows
+}
+
+/// Peak and continuous rate.
+pub fn table(section: &Section<'_>) -> Table {
+    let all = of_section(section);
+    let rows = rows(section, &all);
     let mut notes = verified(section);
     let mut note_if =
         |condition: bool, text: &str| notes.extend(condition.then(|| text.to_owned()));

@@ -145,7 +145,8 @@ fn by_chance(pair: &GroupComparison) -> Option<String> {
     ))
 }
 
-/// `bandwidth: 1.21 times (0.95 to 1.60); faster in 3 of 8, slower in 1, same in 2, can't tell in 2`.
+/// `bandwidth: 1.21 times (0.95 to 1.60); faster in 3 of 8, slower in 1, same in 2, can't tell in
+/// 2`.
 fn metric_summary(pair: &GroupComparison, metric: Metric) -> String {
     let tally = pair.tally(metric);
     let counts = Difference::ALL.map(|answer| (answer, tally.count(answer)));

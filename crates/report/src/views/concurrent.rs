@@ -47,7 +47,9 @@ fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], _id: &str) -> 
             @if i == 0 { (shown) } @else { (elements::further(cell.len(), "More cells", &shown)) }
             @let intervals = concurrent::intervals(section, cell);
             @if !intervals.is_empty() {
-                details { summary { "Interval by interval" } div.tall { (elements::table(&intervals)) } }
+                details {
+                    summary { "Interval by interval" } div.tall { (elements::table(&intervals)) }
+                }
             }
         }
         (all_figures(section, None))

@@ -241,22 +241,20 @@ const HEIGHT: u32 = 460;
 /// Markers by variant.
 const SYMBOLS: [&str; 4] = ["circle", "x-thin-open", "diamond-open", "square-open"];
 
-/// The whole run and its scored part, each with one view per variant and, where there are several,
-/// one of all.
-pub fn charts(section: &Section<'_>) -> Vec<Chart> {
-    let (mut whole, mut scored) = (Vec::new(), Vec::new());
-    let mut lengths = Vec::new();
-    let mut thinned = false;
-    let mut without_completions = 0;
-    let variants = variants(section);
-    let mut choices: Vec<(&str, &[&str])> = variants
-        .iter()
-        .map(|v| (*v, std::slice::from_ref(v)))
-        .collect();
-    if choices.len() > 1 {
-        choices.push(("both", &variants));
-    }
-    for (label, chosen) in choices {
+/// The views of both charts, and what their notes depend on.
+#[derive(Default)]
+struct Drawing {
+    whole: Vec<ChartView>,
+    scored: Vec<ChartView>,
+    /// Durations of an interval.
+    lengths: Vec<String>,
+    thinned: bool,
+    without_completions: usize,
+}
+
+impl Drawing {
+    /// Adds a view of the `chosen` variants.
+    fn add_view(&mut self, section: &Section<'_>, label: &str, chosen: &[&str]) {
         let (mut hour, mut zoom, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for point in &section.points {
             let variant = point.variant();
@@ -267,7 +265,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             if seconds.len() < 3 {
                 continue;
             }
-            lengths.push(duration((1e9 * step_s(&seconds)).round() as u64));
+            let length = duration((1e9 * step_s(&seconds)).round() as u64);
+            self.lengths.push(length);
             let drive = point.chart_name();
             let name = if chosen.len() == 1 {
                 drive
@@ -280,8 +279,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             let all: Vec<(f64, f64)> = all.collect();
             let kept = thin::cloud(&all, DOTS.0, DOTS.1, true);
             let positive = all.iter().filter(|p| p.1 > 0.0).count();
-            thinned |= kept.len() < positive;
-            without_completions += all.len() - positive;
+            self.thinned |= kept.len() < positive;
+            self.without_completions += all.len() - positive;
             let from = score(point).map_or(f64::INFINITY, |s| s.from_s);
             let dots = |points: Vec<(f64, f64)>, size: f64| {
                 let trace = Trace {
@@ -303,14 +302,38 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             rows.push(phases::PhaseRow::of(point, name));
         }
         if hour.is_empty() {
-            continue;
+            return;
         }
         let mut layout = panels("time since the start, s", &[logarithmic("IOPS")]);
         phases::put(&mut layout, &mut hour, &rows, HEIGHT);
-        whole.extend(view(label, hour, layout, "yaxis"));
+        self.whole.extend(view(label, hour, layout, "yaxis"));
         let layout = panels("time since the start, s", &[linear("IOPS")]);
-        scored.extend(view(label, zoom, layout, "xaxis"));
+        self.scored.extend(view(label, zoom, layout, "xaxis"));
     }
+}
+
+/// The whole run and its scored part, each with one view per variant and, where there are several,
+/// one of all.
+pub fn charts(section: &Section<'_>) -> Vec<Chart> {
+    let mut drawing = Drawing::default();
+    let variants = variants(section);
+    let mut choices: Vec<(&str, &[&str])> = variants
+        .iter()
+        .map(|v| (*v, std::slice::from_ref(v)))
+        .collect();
+    if choices.len() > 1 {
+        choices.push(("both", &variants));
+    }
+    for (label, chosen) in choices {
+        drawing.add_view(section, label, chosen);
+    }
+    let Drawing {
+        whole,
+        scored,
+        lengths,
+        thinned,
+        without_completions,
+    } = drawing;
     let lengths = distinct(lengths).join(" or ");
     let mut notes = vec![format!("one dot per interval of {lengths}")];
     if thinned {

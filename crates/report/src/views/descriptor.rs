@@ -72,7 +72,9 @@ pub fn default_html(
             Some(legend) => (elements::switched_charts(charts, id, legend)),
             None => (elements::pairs(drives, &charts.iter().collect::<Vec<_>>(), 2)),
         }
-        @for (summary, table) in (view.folded_tables)(section) { (elements::folded(summary, &table)) }
+        @for (summary, table) in (view.folded_tables)(section) {
+            (elements::folded(summary, &table))
+        }
         @if view.lists_figures { (all_figures(section, None)) }
     }
 }

@@ -216,17 +216,21 @@ const COMPARED: [Compared; 3] = [
     ("p99.99", |i| i.p99_99),
 ];
 
-/// The foreground beside each load relative to the same workload alone: a row per drive and load.
-/// Empty where nothing was measured alone.
-pub fn slowdowns(section: &Section<'_>) -> Table {
+const TOO_FEW: &str = "too few operations alone or beside the others for this percentile";
+
+fn columns_of_slowdowns() -> Vec<Column> {
     let mut columns = Column::list([("beside", ""), ("operation", "")]);
     columns.extend(Column::all_under("rate", ["IOPS", "% of alone"]));
     for (name, _) in COMPARED {
-        columns.extend(Column::all_under(
-            &format!("{name} latency"),
-            ["\u{b5}s", "\u{f7} alone"],
-        ));
+        let latency = format!("{name} latency");
+        columns.extend(Column::all_under(&latency, ["\u{b5}s", "\u{f7} alone"]));
     }
+    columns
+}
+
+/// The foreground beside each load relative to the same workload alone: a row per drive and load.
+/// Empty where nothing was measured alone.
+pub fn slowdowns(section: &Section<'_>) -> Table {
     let compares = |p: &Point<'_>| p.plan().job.as_ref().is_some_and(|job| job.alone.is_some());
     let points = || section.points.iter().filter(|p| is_compared(p));
     let flushes = points().any(|p| p.result().is_some_and(|r| r.flush.latency_ns.samples > 0));
@@ -267,11 +271,7 @@ pub fn slowdowns(section: &Section<'_>) -> Table {
                 cells.push(match (found, times) {
                     (None, _) => TableCell::Empty,
                     (Some(_), Some(times)) => TableCell::number(ratio(times)),
-                    (Some(_), None) => {
-                        let why =
-                            "too few operations alone or beside the others for this percentile";
-                        TableCell::Missing("\u{2013}", why.to_owned())
-                    }
+                    (Some(_), None) => TableCell::Missing("\u{2013}", TOO_FEW.to_owned()),
                 });
             }
             rows.push(point.table_row(cells));
@@ -288,7 +288,7 @@ pub fn slowdowns(section: &Section<'_>) -> Table {
             "\u{2013}: too few samples for this percentile; a longer --scale gives more".to_owned(),
         );
     }
-    let table = section.table("rate and latency", columns, rows, notes);
+    let table = section.table("rate and latency", columns_of_slowdowns(), rows, notes);
     table.without_empty_columns()
 }
 

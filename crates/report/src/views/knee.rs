@@ -11,7 +11,7 @@ use crate::charts::draw::{Panel, Trace, linear, logarithmic, panels, ring, set_t
 use crate::charts::series::{series_name, style};
 use crate::format::{self, figure, micros};
 use crate::grid::{Point, Section};
-use crate::table::{Column, Table, TableCell};
+use crate::table::{Column, Row, Table, TableCell};
 use crate::tables::cells::{latency_cells, section_remarks};
 use crate::tables::host::{self, CPU_LIMITED};
 use crate::tables::interval::{set_spread, spread_notes};
@@ -114,6 +114,49 @@ fn knee_of(points: &[&Point<'_>]) -> Option<DepthKnee> {
     (points.len() > 1).then_some(knee)
 }
 
+/// Of a sweep, at its knee.
+fn row(
+    section: &Section<'_>,
+    points: &[&Point<'_>],
+    latencies: &[&str],
+    powered: bool,
+) -> Option<(Row, DepthKnee)> {
+    let knee = knee_of(points)?;
+    let point = points[knee.index];
+    let result = point.result()?;
+    let rate = |p: &Point<'_>| p.result().map_or(0.0, |r| rate_of(section, r));
+    let best = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+    let best = best.copied().unwrap_or(point);
+    let mut cells = Vec::new();
+    if section.columns.len() > 1 {
+        cells.push(TableCell::Text(section.column_label(point.column)));
+    }
+    let depth = TableCell::number(&section.rows[point.row].label);
+    let mark = knee.still_rising.then(|| STILL_RISING.to_owned());
+    cells.push(depth.with(|n| n.mark = mark));
+    cells.push(TableCell::figure(rate(point)).with(|n| {
+        let (estimate, unit) = rate_estimate(section, &point.estimates());
+        set_spread(n, estimate, unit);
+        n.details = point.plan().id.clone();
+    }));
+    cells.extend(latency_cells(result.latency(), latencies));
+    if powered {
+        let watts = power::mean_watts(point);
+        cells.push(TableCell::figure(watts).or(power::unreported));
+        cells.push(power::efficiency(section, rate(point), watts));
+    }
+    cells.extend(host::cells(point));
+    // The knee beside it has the unit.
+    let row = &section.rows[best.row];
+    let at = row
+        .number
+        .map_or_else(|| row.label.clone(), |n| format!("{n:.0}"));
+    let limited = best.is_host_limited().then(|| host::CPU_LIMITED.to_owned());
+    let best = format::figure(rate(best));
+    cells.push(TableCell::number(format!("{best} at {at}")).with(|n| n.mark = limited));
+    Some((point.table_row(cells), knee))
+}
+
 /// One row per drive and column, at the knee.
 pub fn table(section: &Section<'_>) -> Table {
     let several = section.columns.len() > 1;
@@ -129,49 +172,10 @@ pub fn table(section: &Section<'_>) -> Table {
     }
     columns.extend(host::columns());
     columns.push(Column::of("best of the sweep", unit));
-    let rate = |p: &Point<'_>| p.result().map_or(0.0, |r| rate_of(section, r));
-    let mut rows = Vec::new();
-    let mut rising = false;
-    for points in section.series() {
-        let Some(knee) = knee_of(&points) else {
-            continue;
-        };
-        let point = points[knee.index];
-        let Some(result) = point.result() else {
-            continue;
-        };
-        let best = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
-        let best = best.copied().unwrap_or(point);
-        rising |= knee.still_rising;
-        let mut cells = Vec::new();
-        if several {
-            cells.push(TableCell::Text(section.column_label(point.column)));
-        }
-        let depth = TableCell::number(&section.rows[point.row].label);
-        let mark = knee.still_rising.then(|| STILL_RISING.to_owned());
-        cells.push(depth.with(|n| n.mark = mark));
-        cells.push(TableCell::figure(rate(point)).with(|n| {
-            let (estimate, unit) = rate_estimate(section, &point.estimates());
-            set_spread(n, estimate, unit);
-            n.details = point.plan().id.clone();
-        }));
-        cells.extend(latency_cells(result.latency(), &latencies));
-        if powered {
-            let watts = power::mean_watts(point);
-            cells.push(TableCell::figure(watts).or(power::unreported));
-            cells.push(power::efficiency(section, rate(point), watts));
-        }
-        cells.extend(host::cells(point));
-        // The knee beside it has the unit.
-        let row = &section.rows[best.row];
-        let at = row
-            .number
-            .map_or_else(|| row.label.clone(), |n| format!("{n:.0}"));
-        let limited = best.is_host_limited().then(|| host::CPU_LIMITED.to_owned());
-        let best = format::figure(rate(best));
-        cells.push(TableCell::number(format!("{best} at {at}")).with(|n| n.mark = limited));
-        rows.push(point.table_row(cells));
-    }
+    let rows = section.series().into_iter();
+    let rows = rows.filter_map(|points| row(section, &points, &latencies, powered));
+    let (rows, knees): (Vec<Row>, Vec<DepthKnee>) = rows.unzip();
+    let rising = knees.iter().any(|knee| knee.still_rising);
     let mut notes = spread_notes(section_remarks(section), &rows);
     notes.push(
         "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds \

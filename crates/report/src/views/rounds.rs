@@ -63,16 +63,22 @@ fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> M
     html! {
         @for drive in drives.iter().filter(|d| d.achieved() == Some(false)) {
             (elements::alarm(&html! {
-                strong { (section.set.full_name(drive.drive)) ": " (rounds::NOT_ACHIEVED) " in " (drive.done) " rounds." }
+                strong {
+                    (section.set.full_name(drive.drive)) ": " (rounds::NOT_ACHIEVED) " in "
+                    (drive.done) " rounds."
+                }
                 " "
-                (drive.steady.iter().filter_map(|s| s.why.as_deref()).collect::<Vec<_>>().join("; "))
+                @let reasons = drive.steady.iter().filter_map(|s| s.why.as_deref());
+                (reasons.collect::<Vec<_>>().join("; "))
             }))
         }
         (elements::table(&rounds::verdicts(section)))
         (elements::switch(id, "Figure shown in the tables", &labels, 0))
         @for (i, figure) in figures.iter().enumerate() {
             div.matrices data-metric=(i) hidden[i > 0] {
-                @for drive in &drives { div { (elements::table(&rounds::matrix(section, drive, figure))) } }
+                @for drive in &drives {
+                    div { (elements::table(&rounds::matrix(section, drive, figure))) }
+                }
             }
         }
         div.pair { (elements::charts(charts)) }

@@ -217,7 +217,9 @@ fn view(
 fn annotation(from: f64, to: f64, text: &str, row: usize) -> Value {
     let middle = (from * to).sqrt().log10();
     json!({
-        "x": format::for_drawing(middle), "xref": "x", "y": 1.0, "yref": "paper", "yshift": -15.0 * row as f64,
-        "xanchor": "center", "yanchor": "top", "showarrow": false, "text": plain(text), "font": {"size": 11},
+        "x": format::for_drawing(middle), "xref": "x", "y": 1.0, "yref": "paper",
+        "yshift": -15.0 * row as f64,
+        "xanchor": "center", "yanchor": "top", "showarrow": false, "text": plain(text),
+        "font": {"size": 11},
     })
 }

@@ -49,7 +49,8 @@ assay_units::constants! {
 }
 
 /// The specification's defaults.
-const CAPABILITIES: &[u8] = b"{\"capabilities\":{\"max_msg_fds\":1,\"max_data_xfer_size\":1048576,\"migration\":{\"pgsize\":4096}}}\0";
+const CAPABILITIES: &[u8] = b"{\"capabilities\":{\"max_msg_fds\":1,\
+    \"max_data_xfer_size\":1048576,\"migration\":{\"pgsize\":4096}}}\0";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
@@ -258,22 +259,85 @@ impl VfioSession {
     }
 }
 
-/// A command after the version. The inner error is that of the reply.
-fn request(
-    device: &mut dyn Device,
-    header: &Header,
-    body: &[u8],
-    mut files: Vec<File>,
-    out: &mut Vec<u8>,
-) -> Result<Result<(), i32>, ProtocolError> {
-    let least = match header.command {
+fn least_bytes(command: u16) -> usize {
+    match command {
         command::DMA_MAP | command::DEVICE_GET_REGION_INFO => 32,
         command::DMA_UNMAP => 24,
         command::DEVICE_SET_IRQS => 20,
         command::REGION_READ | command::REGION_WRITE => ACCESS_BYTES,
         command::DEVICE_GET_INFO | command::DEVICE_GET_IRQ_INFO => 16,
         _ => 0,
+    }
+}
+
+fn map(device: &mut dyn Device, mut fields: Fields<'_>, mut files: Vec<File>) -> Result<(), i32> {
+    let (_argsz, flags) = (fields.u32(), fields.u32());
+    let mapping = Mapping {
+        offset_bytes: fields.u64(),
+        address: fields.u64(),
+        len_bytes: fields.u64(),
+        writable: flags & MAP_WRITABLE != 0,
     };
+    if files.len() > 1 {
+        return Err(EINVAL);
+    }
+    let mapped = device.dma_map(&mapping, files.pop());
+    mapped.map_err(|error| error.raw_os_error().unwrap_or(EINVAL))
+}
+
+fn set_interrupts(
+    device: &mut dyn Device,
+    mut fields: Fields<'_>,
+    files: Vec<File>,
+) -> Result<(), i32> {
+    let (_argsz, flags) = (fields.u32(), fields.u32());
+    let change = InterruptChange {
+        index: fields.u32(),
+        flags,
+        start: fields.u32(),
+        count: fields.u32(),
+    };
+    if device.interrupt(change.index).is_none() {
+        return Err(EINVAL);
+    }
+    if flags & VFIO_IRQ_SET_DATA_BOOL != 0 {
+        return Err(ENOTSUP);
+    }
+    device.set_interrupts(&change, files);
+    Ok(())
+}
+
+/// A read or write of a region; the reply's parts.
+fn access(
+    device: &mut dyn Device,
+    header: &Header,
+    body: &[u8],
+) -> Result<Result<Vec<u8>, i32>, ProtocolError> {
+    let mut fields = Fields(body);
+    let (offset, region, count) = (fields.u64(), fields.u32(), fields.u32() as usize);
+    if device.region(region).is_none() || count > MAX_DATA_BYTES {
+        return Ok(Err(EINVAL));
+    }
+    let data = &body[ACCESS_BYTES..];
+    if header.command == command::REGION_WRITE {
+        let data = data.get(..count).ok_or_else(|| header.too_short())?;
+        device.region_write(region, offset, data);
+        return Ok(Ok(Vec::new()));
+    }
+    let mut data = vec![0; count];
+    device.region_read(region, offset, &mut data);
+    Ok(Ok(data))
+}
+
+/// A command after the version. The inner error is that of the reply.
+fn request(
+    device: &mut dyn Device,
+    header: &Header,
+    body: &[u8],
+    files: Vec<File>,
+    out: &mut Vec<u8>,
+) -> Result<Result<(), i32>, ProtocolError> {
+    let least = least_bytes(header.command);
     if body.len() < least {
         return Err(header.too_short());
     }
@@ -281,18 +345,8 @@ fn request(
     let mut reply = |parts: &[&[u8]]| header.append_reply(0, 0, parts, out);
     match header.command {
         command::DMA_MAP => {
-            let (_argsz, flags) = (fields.u32(), fields.u32());
-            let mapping = Mapping {
-                offset_bytes: fields.u64(),
-                address: fields.u64(),
-                len_bytes: fields.u64(),
-                writable: flags & MAP_WRITABLE != 0,
-            };
-            if files.len() > 1 {
-                return Ok(Err(EINVAL));
-            }
-            if let Err(error) = device.dma_map(&mapping, files.pop()) {
-                return Ok(Err(error.raw_os_error().unwrap_or(EINVAL)));
+            if let Err(error) = map(device, fields, files) {
+                return Ok(Err(error));
             }
             reply(&[]);
         }
@@ -325,38 +379,15 @@ fn request(
             reply(&[&numbers.concat()]);
         }
         command::DEVICE_SET_IRQS => {
-            let (_argsz, flags) = (fields.u32(), fields.u32());
-            let change = InterruptChange {
-                index: fields.u32(),
-                flags,
-                start: fields.u32(),
-                count: fields.u32(),
-            };
-            if device.interrupt(change.index).is_none() {
-                return Ok(Err(EINVAL));
+            if let Err(error) = set_interrupts(device, fields, files) {
+                return Ok(Err(error));
             }
-            if flags & VFIO_IRQ_SET_DATA_BOOL != 0 {
-                return Ok(Err(ENOTSUP));
-            }
-            device.set_interrupts(&change, files);
             reply(&[]);
         }
-        command::REGION_READ | command::REGION_WRITE => {
-            let (offset, region, count) = (fields.u64(), fields.u32(), fields.u32() as usize);
-            if device.region(region).is_none() || count > MAX_DATA_BYTES {
-                return Ok(Err(EINVAL));
-            }
-            let (access, data) = body.split_at(ACCESS_BYTES);
-            if header.command == command::REGION_WRITE {
-                let data = data.get(..count).ok_or_else(|| header.too_short())?;
-                device.region_write(region, offset, data);
-                reply(&[access]);
-            } else {
-                let mut data = vec![0; count];
-                device.region_read(region, offset, &mut data);
-                reply(&[access, &data]);
-            }
-        }
+        command::REGION_READ | command::REGION_WRITE => match access(device, header, body)? {
+            Ok(data) => reply(&[&body[..ACCESS_BYTES], &data]),
+            Err(error) => return Ok(Err(error)),
+        },
         command::DEVICE_RESET => {
             device.reset();
             reply(&[]);

@@ -90,11 +90,14 @@ impl Profile {
             page.is_power_of_two() && (512..=self.nand.page_bytes.value).contains(&page)
                 => "map_cache.page_bytes must be a power of two from 512 to nand.page_bytes";
             (page..=1 << 34).contains(&cache.capacity_bytes.value)
-                => "map_cache.capacity_bytes must hold at least one map_cache.page_bytes, at most 16 GiB";
+                => "map_cache.capacity_bytes must hold at least one \
+                    map_cache.page_bytes, at most 16 GiB";
             in_host == cache.host_access_ns.is_some()
-                => "map_cache.host_access_ns is required with place = \"host-memory\" and only allowed with it";
+                => "map_cache.host_access_ns is required with place = \"host-memory\" and only \
+                    allowed with it";
             !in_host || self.link.sata.is_none()
-                => "map_cache.place cannot be host-memory on SATA: the Host Memory Buffer is an NVMe feature";
+                => "map_cache.place cannot be host-memory on SATA: the Host Memory \
+                    Buffer is an NVMe feature";
             cache.read_ns.value > self.nand.partial_read_saving_ns.value
                 => "map_cache.read_ns must be above nand.partial_read_saving_ns";
         }

@@ -91,7 +91,8 @@ impl Profile {
             || self.slc.is_some();
         rules! {
             has_flash != self.in_place.is_some()
-                => "a drive has either [nand], [buffer] and [ftl] (optionally [slc] and [gc]) or [in_place]";
+                => "a drive has either [nand], [buffer] and [ftl] (optionally [slc] \
+                    and [gc]) or [in_place]";
         }
         if let Some(media) = &self.in_place {
             let (dies, stripe) = (media.dies.value, media.stripe_dies.value);
@@ -104,13 +105,15 @@ impl Profile {
             rules! {
                 (1..=64).contains(&channels) && (1..=4096).contains(&dies)
                     => "in_place.channels must be 1 to 64 and in_place.dies 1 to 4096";
-                stripe > 0 && dies.is_multiple_of(stripe) => "in_place.stripe_dies must divide in_place.dies";
+                stripe > 0 && dies.is_multiple_of(stripe)
+                    => "in_place.stripe_dies must divide in_place.dies";
                 stripe_channels > 0 && channels.is_multiple_of(stripe_channels)
                     => "in_place.stripe_channels must divide in_place.channels";
                 granule.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&granule)
                     => "in_place.granule_bytes must be a power of two from 512 to 4096";
                 rates.iter().all(|rate| (1_000_000..=1_000_000_000_000).contains(rate))
-                    => "in_place.write_bytes_per_second and channel_bytes_per_second must be 1 MB/s to 1 TB/s";
+                    => "in_place.write_bytes_per_second and channel_bytes_per_second must be 1 \
+                        MB/s to 1 TB/s";
             }
         }
         for retry in self.retries() {
@@ -119,7 +122,8 @@ impl Profile {
                 (1..=8).contains(&shares.len()) && times.len() == shares.len()
                     => "retry needs 1 to 8 levels, and as many extra_ns as probability_ppm";
                 times.is_sorted() && shares.iter().all(|&ppm| ppm <= 1_000_000)
-                    => "retry.extra_ns must not fall, and retry.probability_ppm must be at most 1000000";
+                    => "retry.extra_ns must not fall, and retry.probability_ppm must \
+                        be at most 1000000";
             }
         }
         if let Some(ageing) = &self.nand.ageing {
@@ -131,9 +135,11 @@ impl Profile {
         if let Some(sata) = &self.link.sata {
             let (link, queue_pairs) = (&self.link, self.identity.queue_pairs.value);
             rules! {
-                (1..=32).contains(&sata.queue_depth.value) => "link.sata.queue_depth must be 1 to 32";
+                (1..=32).contains(&sata.queue_depth.value)
+                    => "link.sata.queue_depth must be 1 to 32";
                 link.generation.value <= 3 && link.lanes.value == 1 && queue_pairs == 1
-                    => "a SATA drive has link.generation 1 to 3, link.lanes 1 and identity.queue_pairs 1";
+                    => "a SATA drive has link.generation 1 to 3, link.lanes 1 and \
+                        identity.queue_pairs 1";
             }
         }
         Ok(())

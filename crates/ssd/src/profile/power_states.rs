@@ -38,14 +38,18 @@ impl PowerStateTable {
         rules! {
             times.iter().all(|list| list.len() == states)
                 && [operational.len(), idle_mw.len()] == [states; 2] && states <= 32
-                => "power.states needs in every list one entry per state of identity.power_states_mw, at most 32";
-            operational.first() == Some(&true) => "power.states.operational must be true for state 0";
+                => "power.states needs in every list one entry per state of \
+                    identity.power_states_mw, at most 32";
+            operational.first() == Some(&true)
+                => "power.states.operational must be true for state 0";
             idle_mw.first() == Some(&power.idle_mw.value)
                 => "power.states.idle_mw must begin with the value of power.idle_mw";
             (1..states).all(|n| !operational[n] || idle_mw[n] < max_mw[n])
-                => "power.states.idle_mw must be below identity.power_states_mw in operational states";
+                => "power.states.idle_mw must be below identity.power_states_mw in \
+                    operational states";
             (0..states).all(|n| !operational[n] || idle_before_ns[n] == 0)
-                => "power.states.idle_before_ns must be 0 for operational states: only others are entered autonomously";
+                => "power.states.idle_before_ns must be 0 for operational states: only others are \
+                    entered autonomously";
             enter_ns.iter().chain(exit_ns).all(|&ns| ns <= LONGEST_LATENCY_NS)
                 && idle_before_ns.iter().all(|&ns| ns <= LONGEST_IDLE_NS)
                 => "power.states latencies must not exceed 100 s and idle_before_ns 10 days";

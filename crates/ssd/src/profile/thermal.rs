@@ -107,10 +107,12 @@ impl ThermalProfile {
         let sensors = self.sensor_offsets_k.value.len();
         rules! {
             controller.chain(sink).all(in_range)
-                => "resistances and heat capacities of thermal.controller and thermal.heat_sink must be 0.001 to 10000";
+                => "resistances and heat capacities of thermal.controller and thermal.heat_sink \
+                    must be 0.001 to 10000";
             self.controller.is_none() || in_range(&self.resistance_k_per_w)
                 => "thermal.resistance_k_per_w must be 0.001 to 10000 with thermal.controller";
-            self.controller.is_some() || self.heat_sink.is_none() => "thermal.heat_sink needs thermal.controller";
+            self.controller.is_some() || self.heat_sink.is_none()
+                => "thermal.heat_sink needs thermal.controller";
             absent_or(&self.sensor_nodes, |nodes| nodes.len() == sensors)
                 => "thermal.sensor_nodes needs as many entries as thermal.sensor_offsets_k";
         }

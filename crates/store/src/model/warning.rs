@@ -34,7 +34,8 @@ assay_units::constants! {
         SCALED = "scaled", "Durations were scaled.";
         SHRUNK = "shrunk", "A small copy of a simulated drive.";
         OTHER_USERS = "other-users", "Other programs used the drive during the measurement.";
-        HOST_STOPPED = "host-stopped", "The program did not run for a time, or had too little of it.";
+        HOST_STOPPED = "host-stopped",
+            "The program did not run for a time, or had too little of it.";
         VERIFY_FAILED = "verify-failed", "Verification found mismatched blocks.";
         VERIFY_NOT_JUDGED = "verify-not-judged", "Verification could not judge some blocks.";
         LINK_BELOW_CAPABILITY = "link-below-capability", "PCIe link below its capability.";
@@ -42,27 +43,35 @@ assay_units::constants! {
         IO_SCHEDULER = "io-scheduler", "A solid-state drive has an I/O scheduler.";
         WRITE_CACHE_OFF = "write-cache-off", "The volatile write cache is off.";
         FALLS_ASLEEP = "falls-asleep", "Autonomous power state transitions are enabled.";
-        CRITICAL_WARNING = "critical-warning", "Critical warnings in the health log before the run.";
-        CRITICAL_WARNING_RAISED = "critical-warning-raised", "Critical warnings raised during a cell.";
+        CRITICAL_WARNING = "critical-warning",
+            "Critical warnings in the health log before the run.";
+        CRITICAL_WARNING_RAISED = "critical-warning-raised",
+            "Critical warnings raised during a cell.";
         CACHE_NOT_DROPPED = "cache-not-dropped", "The page cache could not be dropped.";
         ENGINE_REPLACED = "engine-replaced", "Another engine measured than was asked for.";
         BUFFERED = "buffered", "I/O through the page cache.";
-        NOT_FROM_DRIVE = "not-from-drive", "Reads that no drive answered: holes, unwritten extents.";
+        NOT_FROM_DRIVE = "not-from-drive",
+            "Reads that no drive answered: holes, unwritten extents.";
         CLOCK_DRIFT = "clock-drift", "The fast clock drifts from the kernel's.";
         LATENCY_OVERFLOW = "latency-overflow", "Latencies beyond the histogram's range.";
         LATENCY_TARGET_MISSED = "latency-target-missed", "One I/O in flight is too slow.";
         RATE_NOT_REACHED = "rate-not-reached", "An open loop did not reach its offered rate.";
         NOT_STEADY = "not-steady", "Steady state was not reached.";
-        BLOCK_MIX_UNFIT = "block-mix-unfit", "A mix of block sizes that the drive's logical block does not allow.";
+        BLOCK_MIX_UNFIT = "block-mix-unfit",
+            "A mix of block sizes that the drive's logical block does not allow.";
         PURGE_INCOMPLETE = "purge-incomplete", "A purge that may be incomplete.";
-        PRECONDITIONED_AGAIN = "preconditioned-again", "Preconditioning was repeated after a resume.";
+        PRECONDITIONED_AGAIN = "preconditioned-again",
+            "Preconditioning was repeated after a resume.";
         PAUSED = "paused", "The run was paused before a cell, and the drive idled.";
-        START_NOT_REACHED = "start-not-reached", "A cell that did not begin in the state that it asks for.";
+        START_NOT_REACHED = "start-not-reached",
+            "A cell that did not begin in the state that it asks for.";
         TRACE_LATE = "trace-late", "Requests of a trace were submitted later than they were due.";
         TRACE_CHANGED = "trace-changed", "Requests of a trace were left out or shortened.";
         TRACE_DEVICES = "trace-devices", "Requests of several devices of a trace.";
-        AREA_NOT_COVERED = "area-not-covered", "A preconditioning that left blocks of its area unwritten.";
-        WRITES_CUT_UNITS = "writes-cut-units", "Random writes smaller than the drive's units, or across them.";
+        AREA_NOT_COVERED = "area-not-covered",
+            "A preconditioning that left blocks of its area unwritten.";
+        WRITES_CUT_UNITS = "writes-cut-units",
+            "Random writes smaller than the drive's units, or across them.";
         IMPORT_INCOMPLETE = "import-incomplete", "Figures that an imported file does not have.";
         IMPORT_UNFIT = "import-unfit", "Imported figures that are not compared with others.";
         STATE_IN_DOUBT = "state-in-doubt", "The state of a drive after a resume is unknown.";

@@ -3,68 +3,8 @@
 //!
 //! An address is that of the bank plus the register's offset. Registers are little-endian; those of
 //! 64 bits are read as two 32-bit halves, low half first. [`Registers`](super::Registers) holds
-//! those that act on a software stream or change while it runs.
-//!
-//! | offset | name | bits | content |
-//! |---|---|---|---|
-//! | 0x00 | `ID` | 32 | "ASAY" |
-//! | 0x04 | `VERSION` | 32 | version of this map |
-//! | 0x08 | `CONTROL` | 32 | [`ControlBits`]; write 1 to act |
-//! | 0x0c | `STATUS` | 32 | [`StatusBits`]; state of the stream |
-//! | 0x10 | `FIRST_ADDRESS` | 64 | byte address of the first chunk |
-//! | 0x18 | `LAST_ADDRESS` | 64 | byte address of the last chunk, inclusive |
-//! | 0x20 | `CHUNK_BYTES` | 32 | size of a chunk |
-//! | 0x28 | `LAST_ADDRESS_WRITTEN` | 64 | byte address of the last chunk of the contiguous run of completed chunks (read bank: delivered); valid with `LAST_VALID` |
-//! | 0x30 | `BYTES` | 64 | bytes of the stream in that run |
-//! | 0x38 | `BEATS` | 64 | the same in beats of 16 bytes, rounded up |
-//! | 0x40 | `STALLS` | 64 | number of times the stream had to wait for the drive; a replay always waits for its first chunk |
-//! | 0x48 | `STALL_TIME` | 64 | total duration of these, nanoseconds; a core counts whole microseconds |
-//! | 0x50 | `PATTERN_SEED` | 64 | first beat of the pattern generator or checker, bytes 0 to 7 |
-//! | 0x58 | `PACKET_BEATS` | 64 | beats per packet of the pattern, 0 for one packet of the whole stream |
-//! | 0x60 | `DURABLE_BYTES` | 64 | bytes of the stream covered by a completed flush (read bank: 0) |
-//! | 0x68 | `ERROR_BEAT` | 64 | number of the first beat that the pattern checker found wrong; valid with `PATTERN_ERROR` |
-//! | 0x70 | `DEVICE_STATUS` | 64 | the first failed command of the stream |
-//! | 0x78 | `FLUSH_CONTROL` | 32 | take beats of the stream and drop them; has nothing to do with an NVMe flush |
-//! | 0x7c | `FLUSH_STATUS` | 32 | state of `FLUSH_CONTROL` |
-//! | 0x80 | `DROPPED_BEATS` | 64 | beats of the stream that were taken and are on no drive: dropped by `FLUSH_CONTROL`, or of an open chunk given up by STOP |
-//! | 0x88 | `CYCLES` | 64 | clock cycles from START to the end, or until now |
-//! | 0x90 | `PATTERN_SEED_HIGH` | 64 | first beat of the pattern, bytes 8 to 15 |
-//! | 0x98 | `LENGTH` | 64 | bytes to deliver, 0 for the whole range |
-//! | 0xa0 | `POST_CHUNKS` | 32 | chunks of a ring that begin behind its trigger; 0 is 1 |
-//! | 0xa8 | `NEXT_ADDRESS` | 64 | byte address of the next chunk; with `WRAPPED` the oldest one |
-//! | 0xb0 | `INDEX_COUNT` | 32 | entries of the index since the reset, modulo 2^32 |
-//! | 0xb4 | `INDEX_SELECT` | 32 | number of the entry that INDEX_POSITION and INDEX_TIME show |
-//! | 0xb8 | `INDEX_POSITION` | 64 | what the entry is, and the place of its beat in bytes |
-//! | 0xc0 | `INDEX_TIME` | 64 | when, and how much of the beat |
-//! | 0xc8 | `TIME` | 64 | microseconds since the reset; 0 without an index |
-//!
-//! Bank `drive`:
-//!
-//! | offset | name | bits | content |
-//! |---|---|---|---|
-//! | 0x00 | `LINK` | 32 | PCIe link |
-//! | 0x04 | `SEQUENCER` | 32 | bring-up and shutdown |
-//! | 0x08 | `MEDIA_BYTES` | 64 | size of the namespace |
-//! | 0x10 | `BLOCK_BYTES` | 32 | size of a logical block |
-//! | 0x14 | `MAX_TRANSFER` | 32 | bytes per command by the drive's MDTS, 0 for no limit |
-//! | 0x18 | `CAP` | 64 | the controller's capabilities (NVMe register CAP) |
-//! | 0x20 | `COMMAND_TIMEOUT` | 32 | microseconds after which a command of this drive without completion is an error; 0 for no limit |
-//! | 0x24 | `OLDEST_COMMAND` | 32 | age of the oldest outstanding command, microseconds |
-//! | 0x28 | `COMMANDS` | 32 | I/O commands of the streams, modulo 2^32; retries are not counted |
-//! | 0x2c | `DOORBELLS` | 32 | doorbells written, modulo 2^32 |
-//! | 0x30 | `PROTOCOL_ERRORS` | 32 | events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none |
-//! | 0x34 | `CONTROL` | 32 | write 1 to act |
-//! | 0x38 | `LOST` | 32 | why the drive was lost while ready, until ACKNOWLEDGE; not 0: interrupt |
-//! | 0x40 | `PASS_DW0` | 32 | opcode and queue of a command of the software |
-//! | 0x44 | `PASS_DW1` | 32 | its namespace (NSID) |
-//! | 0x68 | `PASS_DW10` | 32 | its command dword 10 |
-//! | 0x6c | `PASS_DW11` | 32 | its command dword 11 |
-//! | 0x70 | `PASS_DW12` | 32 | its command dword 12 |
-//! | 0x74 | `PASS_DW13` | 32 | its command dword 13 |
-//! | 0x78 | `PASS_DW14` | 32 | its command dword 14 |
-//! | 0x7c | `PASS_DW15` | 32 | its command dword 15 |
-//! | 0x80 | `PASS_STATUS` | 32 | state of the command of the software |
-//! | 0x84 | `PASS_RESULT` | 32 | with DONE: dword 0 of its completion entry |
+//! those that act on a software stream or change while it runs. docs/hardware-core.md has all as a
+//! table.
 
 use super::{ControlBits, Register, RegisterField, StatusBits};
 
@@ -101,23 +41,28 @@ pub mod stream {
     pub const LAST_ADDRESS: Register = Register::new(0x18, 64);
     /// Size of a chunk; read only.
     pub const CHUNK_BYTES: Register = Register::new(0x20, 32);
-    /// Byte address of the last chunk of the contiguous run of completed chunks (read bank: delivered); valid with `LAST_VALID`; read only.
+    /// Byte address of the last chunk of the contiguous run of completed chunks (read bank:
+    /// delivered); valid with `LAST_VALID`; read only.
     pub const LAST_ADDRESS_WRITTEN: Register = Register::new(0x28, 64);
     /// Bytes of the stream in that run; read only.
     pub const BYTES: Register = Register::new(0x30, 64);
     /// The same in beats of 16 bytes, rounded up; read only.
     pub const BEATS: Register = Register::new(0x38, 64);
-    /// Number of times the stream had to wait for the drive; a replay always waits for its first chunk; read only.
+    /// Number of times the stream had to wait for the drive; a replay always waits for its first
+    /// chunk; read only.
     pub const STALLS: Register = Register::new(0x40, 64);
     /// Total duration of these, nanoseconds; a core counts whole microseconds; read only.
     pub const STALL_TIME: Register = Register::new(0x48, 64);
-    /// First beat of the pattern generator or checker, bytes 0 to 7; read and write, reset value 0.
+    /// First beat of the pattern generator or checker, bytes 0 to 7; read and write, reset value
+    /// 0.
     pub const PATTERN_SEED: Register = Register::new(0x50, 64);
-    /// Beats per packet of the pattern, 0 for one packet of the whole stream; read and write, reset value 0.
+    /// Beats per packet of the pattern, 0 for one packet of the whole stream; read and write,
+    /// reset value 0.
     pub const PACKET_BEATS: Register = Register::new(0x58, 64);
     /// Bytes of the stream covered by a completed flush (read bank: 0); read only.
     pub const DURABLE_BYTES: Register = Register::new(0x60, 64);
-    /// Number of the first beat that the pattern checker found wrong; valid with `PATTERN_ERROR`; read only.
+    /// Number of the first beat that the pattern checker found wrong; valid with `PATTERN_ERROR`;
+    /// read only.
     pub const ERROR_BEAT: Register = Register::new(0x68, 64);
     /// The first failed command of the stream; read only.
     pub const DEVICE_STATUS: Register = Register::new(0x70, 64);
@@ -143,7 +88,8 @@ pub mod stream {
     pub const FLUSH_STATUS_IN_PROGRESS: RegisterField = RegisterField::new(0, 0);
     /// `FLUSH_STATUS`, bit 1: it has ended.
     pub const FLUSH_STATUS_FINISHED: RegisterField = RegisterField::new(1, 1);
-    /// Beats of the stream that were taken and are on no drive: dropped by `FLUSH_CONTROL`, or of an open chunk given up by STOP; read only.
+    /// Beats of the stream that were taken and are on no drive: dropped by `FLUSH_CONTROL`, or of
+    /// an open chunk given up by STOP; read only.
     pub const DROPPED_BEATS: Register = Register::new(0x80, 64);
     /// Clock cycles from START to the end, or until now; read only.
     pub const CYCLES: Register = Register::new(0x88, 64);
@@ -217,7 +163,8 @@ pub mod drive {
     pub const MAX_TRANSFER: Register = Register::new(0x14, 32);
     /// The controller's capabilities (NVMe register CAP); read only.
     pub const CAP: Register = Register::new(0x18, 64);
-    /// Microseconds after which a command of this drive without completion is an error; 0 for no limit; read and write, reset value 10000000.
+    /// Microseconds after which a command of this drive without completion is an error; 0 for no
+    /// limit; read and write, reset value 10000000.
     pub const COMMAND_TIMEOUT: Register = Register::new(0x20, 32);
     /// Age of the oldest outstanding command, microseconds; read only.
     pub const OLDEST_COMMAND: Register = Register::new(0x24, 32);
@@ -225,7 +172,8 @@ pub mod drive {
     pub const COMMANDS: Register = Register::new(0x28, 32);
     /// Doorbells written, modulo 2^32; read only.
     pub const DOORBELLS: Register = Register::new(0x2c, 32);
-    /// Events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are none; read only.
+    /// Events of PROTOCOL_ERROR at this drive, modulo 2^32; completions while it is brought up are
+    /// none; read only.
     pub const PROTOCOL_ERRORS: Register = Register::new(0x30, 32);
     /// Write 1 to act; reads as 0.
     pub const CONTROL: Register = Register::new(0x34, 32);
@@ -333,13 +281,16 @@ impl StatusBits {
     pub const PATTERN_ERROR: StatusBits = StatusBits(1 << 10);
     /// The pattern checker found a packet of a length other than `PACKET_BEATS`.
     pub const LENGTH_ERROR: StatusBits = StatusBits(1 << 11);
-    /// A rule was broken. By the drive: wrong phase, unknown command, an access outside the core's addresses, a burst that is refused. By the memory: an error. By the stream: a partial beat inside a packet, a hole in the bytes kept.
+    /// A rule was broken. By the drive: wrong phase, unknown command, an access outside the core's
+    /// addresses, a burst that is refused. By the memory: an error. By the stream: a partial beat
+    /// inside a packet, a hole in the bytes kept.
     pub const PROTOCOL_ERROR: StatusBits = StatusBits(1 << 12);
     /// A ring recording has been round its range: its oldest chunk is at `NEXT_ADDRESS`.
     pub const WRAPPED: StatusBits = StatusBits(1 << 13);
     /// The trigger of a ring recording has come.
     pub const TRIGGERED: StatusBits = StatusBits(1 << 14);
-    /// A ring recording has ended with chunks that were begun and are not recorded: those from behind `LAST_ADDRESS_WRITTEN` to before `NEXT_ADDRESS` have unknown content.
+    /// A ring recording has ended with chunks that were begun and are not recorded: those from
+    /// behind `LAST_ADDRESS_WRITTEN` to before `NEXT_ADDRESS` have unknown content.
     pub const UNRECORDED: StatusBits = StatusBits(1 << 15);
 }
 

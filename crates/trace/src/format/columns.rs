@@ -13,9 +13,9 @@
 //! fiu          Time PID Process Address Size Op Major Minor MD5              ns; sectors
 //! ```
 //!
-//! Operations of libcachesim are SCSI operation codes; bit 0 of the flags of disksim is set of a read.
-//! A request of SYSTOR '17 without a type is one whose response was not recorded; it is left out
-//! and counted.
+//! Operations of libcachesim are SCSI operation codes; bit 0 of the flags of disksim is set of a
+//! read. A request of SYSTOR '17 without a type is one whose response was not recorded; it is left
+//! out and counted.
 
 use assay_units::text::{UCUM_MICROSECOND, did_you_mean};
 use assay_units::{Op, SECTOR_BYTES};

@@ -10,9 +10,9 @@
 //! Actions on files (add, open, close) are no requests. In version 2, time passes in `wait` only,
 //! each relative to the one before; waits below 100 microseconds are discarded, as HOWTO.rst says.
 //!
-//! Jobs of fio append to a log of their name, each with a first line of its own and times that begin
-//! anew. fio replays such a log in the order of its lines: a request whose time has passed is due at
-//! once. So here no time is before that of an earlier line.
+//! Jobs of fio append to a log of their name, each with a first line of its own and times that
+//! begin anew. fio replays such a log in the order of its lines: a request whose time has passed is
+//! due at once. So here no time is before that of an earlier line.
 
 use assay_units::Op;
 

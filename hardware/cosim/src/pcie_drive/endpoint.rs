@@ -300,15 +300,11 @@ impl Endpoint {
         let has_data = !data.is_empty();
         let is_first = pending.fault == Some(CompletionFault::BeforeData);
         if is_first {
-            let delay_cycles = 0;
-            self.posted.entry(
-                cycle,
-                PendingEntry {
-                    delay_cycles,
-                    ..pending
-                },
-                false,
-            );
+            let at_once = PendingEntry {
+                delay_cycles: 0,
+                ..pending
+            };
+            self.posted.entry(cycle, at_once, false);
         }
         for (address, bytes) in addresses.into_iter().zip(data) {
             self.posted.data(address, bytes);

@@ -48,11 +48,17 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
         || text(&collected, joined.as_ref()),
         || {
             let lake = joined.as_ref().map(|joined| {
-                json!({ "added": joined.added, "replaced": joined.replaced, "unchanged": joined.unchanged })
+                json!({
+                    "added": joined.added,
+                    "replaced": joined.replaced,
+                    "unchanged": joined.unchanged,
+                })
             });
             json!({
-                "folders": collected.folders, "fetched": collected.fetched, "complete": collected.complete,
-                "failed": collected.failed, "without_space": collected.without_space, "missing": collected.missing, "lake": lake,
+                "folders": collected.folders, "fetched": collected.fetched,
+                "complete": collected.complete,
+                "failed": collected.failed, "without_space": collected.without_space,
+                "missing": collected.missing, "lake": lake,
             })
         },
     )?;

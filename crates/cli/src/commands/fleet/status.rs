@@ -46,7 +46,7 @@ pub(super) fn show(
             json!({
                 "plan": now.plan,
                 "control": now.control,
-                "counts": DriveTaskState::ALL.map(counts).into_iter().collect::<serde_json::Map<_, _>>(),
+                "counts": serde_json::Map::from_iter(DriveTaskState::ALL.map(counts)),
                 "drives": now.drives,
             })
         },

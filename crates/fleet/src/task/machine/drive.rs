@@ -73,8 +73,8 @@ impl DriveEnd {
     }
 }
 
-/// After a signal 4 if not everything was shipped, else 130; else 75 where queueing the job again helps a drive; else what needs a person
-/// most.
+/// After a signal 4 if not everything was shipped, else 130; else 75 where queueing the job again
+/// helps a drive; else what needs a person most.
 pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
     const ORDER: [u8; 7] = [75, 3, 2, 4, 130, 1, 0];
     let statuses: Vec<u8> = ends.iter().map(|end| end.status()).collect();

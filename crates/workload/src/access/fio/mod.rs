@@ -3,9 +3,10 @@
 //!
 //! # Architecture
 //! [`FioAccess`] is what a job says, [`FioPart`] the area of one of its threads, [`FioAddresses`]
-//! the state of a thread. A pass is one call of fio's `do_io`: [`FioAddresses::next`] follows `io_u.c`
-//! (`fill_io_u`, `get_next_offset`, `get_next_buflen`, `get_rw_ddir`), `passes` follows
-//! `thread_main` and `keep_running` of `backend.c`. What looks arbitrary is fio's, and a job means it.
+//! the state of a thread. A pass is one call of fio's `do_io`: [`FioAddresses::next`] follows
+//! `io_u.c` (`fill_io_u`, `get_next_offset`, `get_next_buflen`, `get_rw_ddir`), `passes` follows
+//! `thread_main` and `keep_running` of `backend.c`. What looks arbitrary is fio's, and a job means
+//! it.
 //!
 //! # Non-goals
 //! No time but that of a rate; flushes, pauses and the page cache are the worker's.

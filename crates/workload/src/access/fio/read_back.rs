@@ -1,5 +1,5 @@
-//! What a pass has written, in the order in which fio 3.33 reads it back: that of the writes where a
-//! map or a sequential order lets none overlap another (`log_io_piece`).
+//! What a pass has written, in the order in which fio 3.33 reads it back: that of the writes where
+//! a map or a sequential order lets none overlap another (`log_io_piece`).
 
 use assay_units::{Nanos, Op};
 

@@ -105,7 +105,8 @@ impl Units for PreparedFit {
         let alike = |r: &&StartResult| r.cost <= best.cost * (1.0 + SAME_COST);
         let alike = results.iter().filter(alike).count();
         let mut shown = format!(
-            "Best: start {}, cost {:.4}; {alike} of {} starts end within 1 % of it.\n  start       cost\n",
+            "Best: start {}, cost {:.4}; {alike} of {} starts end within 1 % of it.\n  \
+             start       cost\n",
             best.start,
             best.cost,
             results.len()
@@ -118,7 +119,14 @@ impl Units for PreparedFit {
         }
         let (profile, table) = (output.display(), table.display());
         let _ = writeln!(shown, "Profile:   {profile}\nResiduals: {table}");
-        let row = |r: &StartResult| json!({ "start": r.start, "seed": r.seed, "cost": r.cost, "evaluations": r.evaluations });
+        let row = |r: &StartResult| {
+            json!({
+                "start": r.start,
+                "seed": r.seed,
+                "cost": r.cost,
+                "evaluations": r.evaluations,
+            })
+        };
         let starts: Vec<Value> = results.iter().map(row).collect();
         Ok((
             shown,
