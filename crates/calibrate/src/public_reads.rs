@@ -5,56 +5,35 @@
 use std::fmt::Write as _;
 
 use crate::CalibrateError;
+use crate::read_curve::kind::Kind;
 use crate::read_curve::{Cell, DriveReads, Rated};
 use crate::table::{CsvRow, CsvTable};
 
 const TEXT: &str = include_str!("../../../reference/public_reads.csv");
 const FILE: &str = "public_reads.csv";
-const HEADING: &str = "group,drive,cell_bits,rated_iops,rated_mb,is_of_family,in_flight,iops,\
-                       predicted,low,high,beside_cache,beside_cache_low,beside_cache_high";
+const HEADING: &str = "kind,is_by_host,drive,capacity_gb,rated_iops,rated_mb,is_of_family,\
+                       in_flight,iops,by_flash,by_flash_low,by_flash_high,predicted,low,high";
 pub const BLOCK_BYTES: u32 = 4096;
-
-/// What the rate of a figure is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    /// Flash with an SLC cache, behind NVMe.
-    Cached,
-    /// Other NVMe drives: two bits per cell, or 3D `XPoint`.
-    Uncached,
-    Sata,
-    /// One process of the host was the limit, or may have been.
-    Host,
-}
-
-impl Group {
-    pub const ALL: [Group; 4] = [Group::Cached, Group::Uncached, Group::Sata, Group::Host];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Group::Cached => "cached",
-            Group::Uncached => "uncached",
-            Group::Sata => "sata",
-            Group::Host => "host",
-        }
-    }
-}
 
 /// A row: the median of a drive's figures with so many I/Os in flight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublicRead {
-    pub group: Group,
+    pub kind: Kind,
+    /// One process of the host was the limit, or may have been.
+    pub is_by_host: bool,
     pub drive: String,
-    pub cell_bits: u32,
+    pub capacity_gb: Option<f64>,
     pub rated_iops: f64,
     pub rated_mb: f64,
     /// A rating is that of the fastest capacity.
     pub is_of_family: bool,
     pub in_flight: u32,
     pub iops: f64,
-    /// By the modelled drives alone: centre and ends of the interval of 90 %.
+    /// As of NVMe drives with two bits per cell, by the modelled drives alone: centre and ends of
+    /// the interval of 90 %.
+    pub by_flash: [f64; 3],
+    /// The same with what its kind is known for, and what other public drives of it say.
     pub predicted: [f64; 3],
-    /// The same with what the other public drives say of reads beside an SLC cache.
-    pub beside_cache: [f64; 3],
 }
 
 impl PublicRead {
@@ -65,19 +44,17 @@ impl PublicRead {
     /// Without any known cell, for a prediction from the ratings.
     pub fn unknown(&self) -> DriveReads {
         DriveReads {
-            rated: Some(Rated::in_use(
-                self.rated_iops,
-                self.rated_mb,
-                self.cell_bits,
-            )),
+            rated: Some(Rated {
+                capacity_gb: self.capacity_gb,
+                ..Rated::in_use(self.rated_iops, self.rated_mb, self.kind)
+            }),
             known: Vec::new(),
         }
     }
 
-    /// As a drive that teaches what is left of the rated reads beside an SLC cache; `None` of the
-    /// other groups.
-    pub fn beside_cache(&self) -> Option<DriveReads> {
-        (self.group == Group::Cached).then(|| DriveReads {
+    /// As a drive that teaches what is usual of its kind; `None` where the host was the limit.
+    pub fn teaches(&self) -> Option<DriveReads> {
+        (!self.is_by_host).then(|| DriveReads {
             known: vec![(self.cell(), self.iops)],
             ..self.unknown()
         })
@@ -90,23 +67,24 @@ pub fn embedded() -> Result<Vec<PublicRead>, CalibrateError> {
 }
 
 fn parse_row(row: &CsvRow) -> Result<PublicRead, CalibrateError> {
-    let group = row.text("group")?;
-    let group = Group::ALL.into_iter().find(|one| one.name() == group);
+    let kind = row.text("kind")?;
+    let kind = Kind::ALL.into_iter().find(|one| one.name() == kind);
     let numbers = |names: [&str; 3]| -> Result<[f64; 3], CalibrateError> {
         let [centre, low, high] = names.map(|name| row.figure(name));
         Ok([centre?, low?, high?])
     };
     Ok(PublicRead {
-        group: group.ok_or_else(|| row.error("group", "no such group"))?,
+        kind: kind.ok_or_else(|| row.error("kind", "no such kind of drive"))?,
+        is_by_host: row.text("is_by_host")? == "true",
         drive: row.text("drive")?.to_owned(),
-        cell_bits: row.number("cell_bits")?,
+        capacity_gb: row.optional("capacity_gb")?,
         rated_iops: row.figure("rated_iops")?,
         rated_mb: row.figure("rated_mb")?,
         is_of_family: row.text("is_of_family")? == "true",
         in_flight: row.number("in_flight")?,
         iops: row.figure("iops")?,
+        by_flash: numbers(["by_flash", "by_flash_low", "by_flash_high"])?,
         predicted: numbers(["predicted", "low", "high"])?,
-        beside_cache: numbers(["beside_cache", "beside_cache_low", "beside_cache_high"])?,
     })
 }
 
@@ -115,17 +93,18 @@ pub fn table(all: &[PublicRead]) -> String {
     for r in all {
         let _ = write!(
             out,
-            "{},{},{},{},{},{},{},{}",
-            r.group.name(),
+            "{},{},{},{},{},{},{},{},{}",
+            r.kind.name(),
+            r.is_by_host,
             r.drive,
-            r.cell_bits,
+            r.capacity_gb.map_or_else(String::new, |gb| gb.to_string()),
             r.rated_iops,
             r.rated_mb,
             r.is_of_family,
             r.in_flight,
             r.iops
         );
-        for value in r.predicted.iter().chain(&r.beside_cache) {
+        for value in r.by_flash.iter().chain(&r.predicted) {
             let _ = write!(out, ",{value:.0}");
         }
         out.push('\n');

@@ -26,16 +26,19 @@ use crate::inference::linear::{Matrix, cholesky, diagonal, dot, inverse, log_det
 use crate::published::published;
 
 mod beside_cache;
+pub mod kind;
 mod matrix;
 mod reads;
 
 use beside_cache::Share;
+use kind::Kind;
 pub use matrix::PredictedReads;
 pub use reads::{Cell, DriveReads, Rated};
 
 /// `t0` (s), `b1` (bytes/s), `I` over rated IOPS, `B` over rated bytes/s, `host` (s).
 const NUMBERS: usize = 5;
-/// Place of `I`.
+/// Places of `t0` and `I`.
+const LATENCY: usize = 0;
 const IOPS: usize = 2;
 type Theta = [f64; NUMBERS];
 const START: Theta = [1e-4, 1e9, 0.85, 0.75, 6e-6];
@@ -179,8 +182,14 @@ pub struct Population {
     drives: usize,
     /// The most that a drive gave of what its ratings allow, at least 1.
     exceeded: f64,
+    /// Degrees of freedom of the intervals.
+    freedom: f64,
+    /// The most I/Os that a drive takes at once.
+    queue: f64,
     /// Of reads beside an SLC cache; `None` where nothing is known of them.
     share: Option<Share>,
+    /// Of kinds of which these drives say nothing.
+    kinds: Vec<(Kind, Population)>,
 }
 
 fn logs(rated: &Rated) -> [f64; 2] {
@@ -206,21 +215,24 @@ impl Population {
             rated: [0, 1].map(of),
             drives: drives.len(),
             exceeded: drives.iter().map(exceeded).fold(1.0, f64::max),
+            freedom: drives.len().max(2) as f64 - 1.0,
+            queue: f64::INFINITY,
             share: None,
+            kinds: Vec::new(),
         }
     }
 
     /// The most reads per second that are expected of a drive with these ratings: as much of them
     /// as any known drive gave.
     pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
-        self.exceeded * rated.most(cell)
+        self.of_kind(rated.kind).exceeded * rated.most(cell)
     }
 
     /// The drives of this repository's published figures, and the public ones.
     pub fn of_all() -> Result<Population, CalibrateError> {
         let public = crate::public_reads::embedded()?;
-        let public: Vec<DriveReads> = public.iter().filter_map(|p| p.beside_cache()).collect();
-        Ok(Population::of_published()?.beside_cache(&public))
+        let public: Vec<DriveReads> = public.iter().filter_map(|p| p.teaches()).collect();
+        Ok(Population::of_published()?.with_kinds(&public))
     }
 
     /// The drives of this repository's published figures.
@@ -309,10 +321,8 @@ impl Population {
                 covariance[j][j] += self.rated[k].1;
             }
         }
-        let is_beside_cache = drive.rated.is_some_and(|rated| rated.is_beside_cache);
-        if let Some(share) = self.share.filter(|_| is_beside_cache) {
-            mean[IOPS] += share.mean;
-            covariance[IOPS][IOPS] += share.variance;
+        if let Some(share) = self.share.filter(|_| drive.kind() == Kind::Cached) {
+            share.apply(drive, &mut mean, &mut covariance);
         }
         (mean, covariance)
     }
@@ -321,14 +331,13 @@ impl Population {
     fn mode(&self, drive: &DriveReads) -> Mode {
         let (mean, prior) = self.prior(drive);
         let precision = inverse(&prior).expect("the widths make it positive definite");
-        let cells: Vec<Cell> = drive.known.iter().map(|(cell, _)| *cell).collect();
+        let known = drive.known.iter();
+        let cells: Vec<Cell> = known.map(|(cell, _)| self.queued(cell)).collect();
         let lack_factor = self.shape.lack_factor(&cells);
         let residuals = |theta: &Theta| -> Vec<f64> {
-            drive
-                .known
-                .iter()
-                .map(|(cell, rate)| rate.ln() - self.shape.log_rate(theta, cell))
-                .collect()
+            let rates = drive.known.iter().map(|(_, rate)| rate.ln());
+            let lack = |(rate, cell)| rate - self.shape.log_rate(theta, cell);
+            rates.zip(&cells).map(lack).collect()
         };
         let cost = |theta: &Theta| {
             let (r, away) = (residuals(theta), away(theta, &mean));
@@ -386,6 +395,14 @@ impl Population {
         }
     }
 
+    /// What a drive holds of the reads in flight; the others wait in the host.
+    fn queued(&self, cell: &Cell) -> Cell {
+        Cell {
+            in_flight: cell.in_flight.min(self.queue),
+            ..*cell
+        }
+    }
+
     fn information(&self, precision: &Matrix, jacobian: &Matrix, factor: &Matrix) -> Matrix {
         let columns: Vec<Vec<f64>> = (0..NUMBERS)
             .map(|j| jacobian.iter().map(|row| row[j]).collect())
@@ -406,11 +423,17 @@ impl Population {
 
     /// Predictions of cells of a drive, from its known cells and ratings, if any.
     pub fn predict(&self, drive: &DriveReads, cells: &[Cell]) -> Vec<LogRate> {
+        self.of_kind(drive.kind()).predict_own(drive, cells)
+    }
+
+    /// Of a drive of these drives' kind.
+    fn predict_own(&self, drive: &DriveReads, cells: &[Cell]) -> Vec<LogRate> {
+        let cells: Vec<Cell> = cells.iter().map(|cell| self.queued(cell)).collect();
         let mode = self.mode(drive);
         let known = self.shape.jacobian(&mode.theta, &mode.cells);
-        let asked = self.shape.jacobian(&mode.theta, cells);
-        let drives = self.drives.max(2) as f64;
-        let student = student::quantile(1.0 - TAIL, drives - 1.0).unwrap_or(f64::INFINITY);
+        let asked = self.shape.jacobian(&mode.theta, &cells);
+        let drives = self.freedom + 1.0;
+        let student = student::quantile(1.0 - TAIL, self.freedom).unwrap_or(f64::INFINITY);
         let n = mode.cells.len() as f64;
         let misfit = ((MISFIT_WEIGHT + mode.misfit) / (MISFIT_WEIGHT + n)).sqrt();
         let times = student * (1.0 + 1.0 / drives).sqrt() * misfit;

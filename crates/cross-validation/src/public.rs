@@ -1,8 +1,8 @@
 //! Public drives that no fit and no choice of the curve has seen: their 4 KiB random reads,
 //! predicted from their ratings alone (`reference/public/`), beside the measured ones.
 //!
-//! Each drive is predicted twice: by the modelled drives alone, and with what the other public
-//! drives say of reads beside an SLC cache, without this one and its model.
+//! Each drive is predicted twice: by the modelled drives alone, and as one of its kind, with what
+//! the other public drives say of it, without this one and its model.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,26 @@ use assay_analysis::rank::public::{PublicFigure, PublicTable};
 use assay_calibrate::CalibrateError;
 use assay_calibrate::hardware::{Hardware, Rating};
 use assay_calibrate::inference::posterior::quantile;
-use assay_calibrate::public_reads::{BLOCK_BYTES, Group, PublicRead};
-use assay_calibrate::read_curve::{DriveReads, Population, Rated};
+use assay_calibrate::public_reads::{BLOCK_BYTES, PublicRead};
+use assay_calibrate::read_curve::kind::Kind;
+use assay_calibrate::read_curve::{DriveReads, Population};
 use assay_calibrate::table::{CsvRow, CsvTable};
 use assay_sim_host::host::{SPREAD, YEAR_2025};
 use assay_units::median;
 
 const TEXT: &str = include_str!("../../../reference/public/ratings.csv");
 const FILE: &str = "public/ratings.csv";
+/// Figures of kinds of which the table of measurements has one drive each, from texts of reviews.
+const REVIEWS: &str = include_str!("../../../reference/public/reviews.csv");
+const REVIEWS_FILE: &str = "public/reviews.csv";
 /// The least number in flight of which `assay predict` says anything.
 const LEAST_IN_FLIGHT: u32 = 16;
-/// Bits per cell where the source of a modelled drive counts none, as of 3D XPoint.
-const FEWEST_CELL_BITS: u32 = 1;
-
 /// What data sheets say of a drive.
 struct Sheet {
     iops: f64,
     megabytes: f64,
-    cell_bits: u32,
+    /// Behind NVMe.
+    kind: Kind,
     is_of_family: bool,
 }
 
@@ -38,7 +40,8 @@ fn of_profile(hardware: &Hardware, name: &str) -> Option<Sheet> {
     Some(Sheet {
         iops: highest(Rating::RandomReadIops)?,
         megabytes: highest(Rating::SequentialReadMbS)?,
-        cell_bits: bits.map_or(FEWEST_CELL_BITS, |bits| bits.value.into()),
+        // Cells of 3D XPoint are not counted in bits.
+        kind: bits.map_or(Kind::XPoint, |bits| Kind::of_flash(bits.value.into())),
         is_of_family: false,
     })
 }
@@ -71,7 +74,7 @@ fn sheets() -> Result<BTreeMap<String, Sheet>, CalibrateError> {
             let sheet = Sheet {
                 iops,
                 megabytes,
-                cell_bits: bits?,
+                kind: Kind::of_flash(bits?),
                 is_of_family: of_reads
                     .any(|row| row.text("scope").is_ok_and(|scope| scope == "family")),
             };
@@ -90,49 +93,71 @@ fn in_flight(figure: &PublicFigure) -> Option<u32> {
     (is && all >= LEAST_IN_FLIGHT).then_some(all)
 }
 
-fn group(figure: &PublicFigure, link: &str, sheet: &Sheet) -> Group {
-    let is_host = ["yes", "maybe"]
+fn is_by_host(figure: &PublicFigure) -> bool {
+    let words = ["yes", "maybe"];
+    words
         .iter()
-        .any(|word| figure.host_limited.starts_with(word));
-    let rated = Rated::in_use(sheet.iops, sheet.megabytes, sheet.cell_bits);
-    match (is_host, link) {
-        (true, _) => Group::Host,
-        (_, "SATA") => Group::Sata,
-        _ if rated.is_beside_cache => Group::Cached,
-        _ => Group::Uncached,
-    }
+        .any(|word| figure.host_limited.starts_with(word))
+}
+
+/// Figures that are known from the text of a review.
+fn reviews() -> Result<Vec<PublicRead>, CalibrateError> {
+    let row = |row: &CsvRow| {
+        let kind = row.text("kind")?;
+        let kind = Kind::ALL.into_iter().find(|one| one.name() == kind);
+        Ok(PublicRead {
+            kind: kind.ok_or_else(|| row.error("kind", "no such kind of drive"))?,
+            is_by_host: false,
+            drive: row.text("drive")?.to_owned(),
+            capacity_gb: None,
+            rated_iops: row.figure("rated_iops")?,
+            rated_mb: row.figure("rated_mb")?,
+            is_of_family: false,
+            in_flight: row.number("in_flight")?,
+            iops: row.figure("iops")?,
+            by_flash: [0.0; 3],
+            predicted: [0.0; 3],
+        })
+    };
+    let table = CsvTable::parse(REVIEWS_FILE, REVIEWS)?;
+    table.rows.iter().map(row).collect()
 }
 
 /// Measured figures, medians of repeated ones, without predictions.
 fn measured() -> Result<Vec<PublicRead>, CalibrateError> {
     let (table, sheets) = (PublicTable::built_in(), sheets()?);
-    let mut found: BTreeMap<(Group, &str, u32), Vec<f64>> = BTreeMap::new();
+    let mut found: BTreeMap<(bool, Kind, &str, u32), Vec<f64>> = BTreeMap::new();
     for figure in &table.figures {
         let drive = &table.drives[figure.drive];
         if let (Some(sheet), Some(in_flight)) = (sheets.get(&drive.drive), in_flight(figure)) {
-            let group = group(figure, &drive.link, sheet);
-            let key = (group, drive.drive.as_str(), in_flight);
+            let is_sata = drive.link == "SATA";
+            let kind = if is_sata { Kind::Sata } else { sheet.kind };
+            let key = (is_by_host(figure), kind, drive.drive.as_str(), in_flight);
             found.entry(key).or_default().push(figure.value);
         }
     }
-    let row = |((group, drive, in_flight), values): ((Group, &str, u32), Vec<f64>)| {
+    let row = |((is_by_host, kind, drive, in_flight), values): (_, Vec<f64>)| {
         let sheet = &sheets[drive];
         Some(PublicRead {
-            group,
-            drive: drive.to_owned(),
-            cell_bits: sheet.cell_bits,
+            kind,
+            is_by_host,
+            drive: str::to_owned(drive),
+            capacity_gb: table.drives.iter().find(|d| d.drive == drive)?.capacity_gb,
             rated_iops: sheet.iops,
             rated_mb: sheet.megabytes,
             is_of_family: sheet.is_of_family,
             in_flight,
             iops: median(values)?,
+            by_flash: [0.0; 3],
             predicted: [0.0; 3],
-            beside_cache: [0.0; 3],
         })
     };
     let mut rows: Vec<PublicRead> = found.into_iter().filter_map(row).collect();
     // The figures of a drive err together: the one with the fewest in flight stands for it.
-    rows.dedup_by(|next, first| (next.group, &next.drive) == (first.group, &first.drive));
+    let of = |r: &PublicRead| (r.is_by_host, r.drive.clone());
+    rows.dedup_by(|next, first| of(next) == of(first));
+    rows.extend(reviews()?);
+    rows.sort_by_key(|r| (r.is_by_host, r.kind));
     Ok(rows)
 }
 
@@ -147,12 +172,12 @@ pub fn predictions() -> Result<Vec<PublicRead>, CalibrateError> {
     let all = measured()?;
     let with = |read: &PublicRead| {
         let others = all.iter().filter(|o| !is_same_model(&o.drive, &read.drive));
-        let others: Vec<DriveReads> = others.filter_map(PublicRead::beside_cache).collect();
-        let public = seven.clone().beside_cache(&others);
+        let others: Vec<DriveReads> = others.filter_map(PublicRead::teaches).collect();
+        let public = seven.clone().with_kinds(&others);
         let (cells, drive) = ([read.cell()], read.unknown());
         PublicRead {
-            predicted: seven.iops(&drive, &cells)[0],
-            beside_cache: public.iops(&drive, &cells)[0],
+            by_flash: seven.iops(&drive, &cells)[0],
+            predicted: public.iops(&drive, &cells)[0],
             ..read.clone()
         }
     };
@@ -188,8 +213,10 @@ pub fn host() -> [f64; 3] {
     [centre, centre / SPREAD, centre * SPREAD]
 }
 
-pub fn of_group(all: &[PublicRead], group: Group) -> Vec<&PublicRead> {
-    all.iter().filter(|r| r.group == group).collect()
+/// Of one kind where the drive was the limit; of any kind where the host was.
+pub fn of_kind(all: &[PublicRead], kind: Option<Kind>) -> Vec<&PublicRead> {
+    let is = |r: &&PublicRead| kind.map_or(r.is_by_host, |one| !r.is_by_host && r.kind == one);
+    all.iter().filter(is).collect()
 }
 
 #[cfg(test)]

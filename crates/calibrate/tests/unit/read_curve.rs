@@ -31,7 +31,8 @@ fn drive(factor: f64, rated: f64) -> DriveReads {
         rated: Some(Rated {
             random_iops: rated,
             sequential_bytes_per_s: 5e3 * rated,
-            is_beside_cache: false,
+            kind: Kind::Flash,
+            capacity_gb: None,
         }),
         known: known.into(),
     }
@@ -86,7 +87,8 @@ fn ratings_move_the_prediction_of_an_unseen_drive_and_their_absence_widens_it() 
         let rated = rated.map(|iops| Rated {
             random_iops: iops,
             sequential_bytes_per_s: 5e3 * iops,
-            is_beside_cache: false,
+            kind: Kind::Flash,
+            capacity_gb: None,
         });
         population.predict(
             &DriveReads {
@@ -142,7 +144,7 @@ fn the_shape_that_is_searched_has_no_less_evidence() {
 fn beside_cache(share: f64) -> DriveReads {
     let iops = 6e5 * share;
     DriveReads {
-        rated: Some(Rated::in_use(6e5, 3000.0, 3)),
+        rated: Some(Rated::in_use(6e5, 3000.0, Kind::Cached)),
         known: vec![(cell((64, 512)), iops)],
     }
 }
@@ -153,7 +155,7 @@ fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were
     let drives = [0.2, 0.25, 0.3, 0.35].map(beside_cache);
     let taught = plain.clone().beside_cache(&drives);
     let at = |population: &Population, bits: u32| {
-        let rated = Some(Rated::in_use(6e5, 3000.0, bits));
+        let rated = Some(Rated::in_use(6e5, 3000.0, Kind::of_flash(bits)));
         let drive = DriveReads {
             rated,
             known: Vec::new(),
@@ -165,6 +167,60 @@ fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were
     assert!((after.centre - truth).abs() < 0.15, "{after:?} {truth}");
     assert!(before.centre > truth + 0.3, "{before:?}");
     assert_eq!(at(&plain, 2), at(&taught, 2));
+    // Twice the capacity is twice the dies; as usual, it says what the rating says.
+    let of_capacity = |gb, mut drive: DriveReads| {
+        drive.rated.as_mut().unwrap().capacity_gb = Some(gb);
+        drive
+    };
+    let drives = drives.clone().map(|drive| of_capacity(512.0, drive));
+    let taught = plain.clone().beside_cache(&drives);
+    let unseen = |gb| of_capacity(gb, rated(6e5, 3000.0, Kind::Cached, Vec::new()));
+    let at_capacity = |gb| taught.predict(&unseen(gb), &[cell((64, 512))])[0];
+    let [half, usual, twice] = [256.0, 512.0, 1024.0].map(at_capacity);
+    assert!(half.centre + 0.2 < usual.centre && usual.centre + 0.1 < twice.centre);
+    assert!((usual.centre - truth).abs() < 0.2, "{usual:?} {truth}");
     assert_eq!(taught.teachers(&drives[0]), plain.teachers(&drives[0]) + 4);
     assert!(plain.clone().beside_cache(&drives[..1]).share.is_none());
+}
+
+fn rated(iops: f64, mb: f64, kind: Kind, known: Vec<(Cell, f64)>) -> DriveReads {
+    DriveReads {
+        rated: Some(Rated::in_use(iops, mb, kind)),
+        known,
+    }
+}
+
+#[test]
+fn kinds_of_which_the_drives_say_nothing_are_predicted_from_what_limits_them() {
+    let sata = |iops, share| {
+        let known = vec![(cell((32, 4096)), iops * share)];
+        rated(iops, 560.0, Kind::Sata, known)
+    };
+    let drives = [sata(98e3, 1.0), sata(82e3, 0.9)];
+    let plain = population();
+    let all = plain.clone().with_kinds(&drives);
+    // A SATA drive gives what it is rated for at any depth beyond its queue, the long reads what
+    // the link carries.
+    let unseen = rated(9e4, 540.0, Kind::Sata, Vec::new());
+    let cells = [(16, 4096), (64, 4096), (64, 262_144)].map(cell);
+    let [at_16, at_64, long] = [0, 1, 2].map(|n| all.iops(&unseen, &cells)[n]);
+    assert!(at_64[0] > 0.85 * 9e4 && at_64[2] <= 1.06 * 9e4, "{at_64:?}");
+    assert!(at_16[0] > 0.7 * 9e4, "{at_16:?}");
+    assert!(
+        (0.8..1.05).contains(&(long[0] * 262_144.0 / 540e6)),
+        "{long:?}"
+    );
+    // 3D XPoint of which no drive is known: saturated at 16 in flight, by bytes; as wide as its
+    // assumptions.
+    let unseen = rated(5.5e5, 2400.0, Kind::XPoint, Vec::new());
+    let [at_16, at_64, _] = [0, 1, 2].map(|n| all.iops(&unseen, &cells)[n]);
+    assert!(
+        at_16[0] > 4e5 && at_64[0] < 1.15 * at_16[0],
+        "{at_16:?} {at_64:?}"
+    );
+    assert!(at_64[1] < 0.75 * at_64[0] && at_64[2] <= 1.051 * 2400e6 / 4096.0);
+    assert_eq!((all.teachers(&drives[0]), all.teachers(&unseen)), (2, 0));
+    // The others stay what they were.
+    let flash = rated(4e5, 3000.0, Kind::Flash, Vec::new());
+    assert_eq!(all.iops(&flash, &cells), plain.iops(&flash, &cells));
 }

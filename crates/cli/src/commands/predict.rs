@@ -1,6 +1,7 @@
 //! `assay predict`: random reads of a drive without a profile, from its data sheet and cells.
 
 use assay_calibrate::hardware::Hardware;
+use assay_calibrate::read_curve::kind::{Kind, MOST_SATA_MB_S};
 use assay_calibrate::read_curve::{DriveReads, Population, PredictedReads, Rated};
 use assay_calibrate::run_folder;
 use assay_report::predicted::{self, PredictedMatrix, PredictedRate};
@@ -10,7 +11,7 @@ use assay_units::MIB;
 use serde_json::json;
 
 use super::fit::measured;
-use crate::args::predict::PredictArguments;
+use crate::args::predict::{Interface, Medium, PredictArguments};
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
@@ -22,8 +23,12 @@ const LEAST_CELLS: usize = 8;
 
 pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let rated = arguments.rated_iops.zip(arguments.rated_mb);
+    let (kind, assumed) = kind(arguments)?;
     let mut drive = DriveReads {
-        rated: rated.map(|(iops, mb_s)| Rated::in_use(iops, mb_s, arguments.cell_bits)),
+        rated: rated.map(|(iops, mb_s)| Rated {
+            capacity_gb: arguments.capacity.map(|bytes| bytes as f64 / 1e9),
+            ..Rated::in_use(iops, mb_s, kind)
+        }),
         known: Vec::new(),
     };
     if let Some(cells) = &arguments.cells {
@@ -37,11 +42,13 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
     let all = population.matrix(&drive);
     output.show(
         || {
-            let matrix = matrix(String::new(), &drive, &population, &all);
+            let matrix = matrix(String::new(), &drive, assumed, &population, &all);
             predicted::text(&matrix, output.columns(), output.style())
         },
         || {
             json!({
+                "kind": rated.map(|_| kind.name()),
+                "kind_assumed": assumed,
                 "drives": population.teachers(&drive),
                 "known_cells": drive.known.len(),
                 "level": PREDICTIVE_LEVEL,
@@ -49,6 +56,45 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
             })
         },
     )
+}
+
+/// Kind of the drive of the ratings, and why, where no option says so.
+fn kind(arguments: &PredictArguments) -> anyhow::Result<(Kind, Option<&'static str>)> {
+    let PredictArguments {
+        medium,
+        interface,
+        cell_bits,
+        ..
+    } = arguments;
+    let is_slow = arguments.rated_mb.is_some_and(|mb| mb <= MOST_SATA_MB_S);
+    if *medium == Some(Medium::XPoint) {
+        if cell_bits.is_some() {
+            bail_usage!("--cell-bits: 3D XPoint is not rated by bits per cell; leave it out");
+        }
+        if *interface == Some(Interface::Sata) {
+            bail_usage!(
+                "--medium 3d-xpoint --interface sata: no such drive was ever measured, so nothing \
+                 is predicted; --interface nvme, or --medium flash"
+            );
+        }
+        return Ok((Kind::XPoint, None));
+    }
+    match (interface, cell_bits) {
+        (Some(Interface::Sata), _) if arguments.rated_mb.is_some() && !is_slow => bail_usage!(
+            "--interface sata: SATA carries no more than {MOST_SATA_MB_S} MB/s, and --rated-mb is \
+             more; correct the rating, or --interface nvme"
+        ),
+        (Some(Interface::Sata), _) => Ok((Kind::Sata, None)),
+        (None, _) if is_slow => Ok((
+            Kind::Sata,
+            Some("SATA, since no NVMe drive is rated for 600 MB/s or less (--interface)"),
+        )),
+        (_, Some(bits)) => Ok((Kind::of_flash(*bits), None)),
+        (_, None) => Ok((
+            Kind::Cached,
+            Some("NVMe, three or more bits per cell (--cell-bits, --medium)"),
+        )),
+    }
 }
 
 fn mib_per_s(reads: &PredictedReads) -> [f64; 3] {
@@ -75,6 +121,7 @@ fn cell_json(reads: &PredictedReads) -> serde_json::Value {
 fn matrix(
     label: String,
     drive: &DriveReads,
+    assumed: Option<&str>,
     population: &Population,
     all: &[PredictedReads],
 ) -> PredictedMatrix {
@@ -83,7 +130,11 @@ fn matrix(
         1 => Some("a measured cell".to_owned()),
         known => Some(format!("{known} measured cells")),
     };
-    let sheet = drive.rated.map(|_| "the data sheet".to_owned());
+    let sheet = drive.rated.map(|_| {
+        assumed.map_or("the data sheet".to_owned(), |kind| {
+            format!("the data sheet (assumed: {kind})")
+        })
+    });
     let others = format!("{} other drives", population.teachers(drive));
     let basis: Vec<String> = sheet.into_iter().chain(known).chain([others]).collect();
     let rate = |reads: &PredictedReads| PredictedRate {
@@ -130,7 +181,7 @@ pub fn rest(runs: &[Run]) -> anyhow::Result<Vec<PredictedMatrix>> {
     let population = Population::of_published()?;
     let of_drive = |(label, drive)| {
         let all = population.matrix(&drive);
-        matrix(label, &drive, &population, &all)
+        matrix(label, &drive, None, &population, &all)
     };
     Ok(drives.into_iter().map(of_drive).collect())
 }

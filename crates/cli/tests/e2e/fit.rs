@@ -269,11 +269,26 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
         text.contains("16 threads") && text.contains("Not predicted"),
         "{text}"
     );
+    // The kind of drive is inferred from the rated bytes, and said; 3D XPoint is saturated at 16.
+    let sata = "predict --rated-iops 95k --rated-mb 560";
+    let text = fixture.ok(sata).stdout;
+    assert!(text.contains("assumed: SATA"), "{text}");
+    let [iops, _, high] = at(&fixture.json(sata), 4096).map(|mib| mib * 256.0);
+    assert!(iops > 0.8 * 95e3 && high < 1.1 * 95e3, "{iops} {high}");
+    let optane = fixture.json("predict --rated-iops 550k --rated-mb 2400 --medium 3d-xpoint");
+    let [iops, low, _] = at(&optane, 4096).map(|mib| mib * 256.0);
+    assert!(iops > 4.5e5 && low > 2e5, "{optane:#}");
     fixture.write("writes.csv", "rw,value\nrandwrite,100\n");
     for (words, expected) in [
         (
             "predict --rated-iops 0 --rated-mb 3200".to_owned(),
             "number from 1",
+        ),
+        (format!("{sheet} --interface sata"), "no more than 600 MB/s"),
+        (format!("{sheet} --medium 3d-xpoint"), "--cell-bits"),
+        (
+            format!("{sata} --medium 3d-xpoint --interface sata"),
+            "nothing",
         ),
         (format!("{sheet} --cells nowhere"), "measurements (.csv)"),
         (format!("{sheet} --cells writes.csv"), "random read"),

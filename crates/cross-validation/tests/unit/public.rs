@@ -46,25 +46,26 @@ fn every_fact_is_of_a_public_drive_has_a_source_and_stands_once() {
     assert!(modelled + drives.len() - of_profile >= 40);
 }
 
-fn read(group: Group, iops: f64, predicted: [f64; 3]) -> PublicRead {
+fn read(iops: f64, predicted: [f64; 3]) -> PublicRead {
     PublicRead {
-        group,
+        kind: Kind::Cached,
+        is_by_host: false,
         drive: "one".to_owned(),
-        cell_bits: 3,
+        capacity_gb: None,
         rated_iops: 3e5,
         rated_mb: 3000.0,
         is_of_family: false,
         in_flight: 64,
         iops,
+        by_flash: predicted,
         predicted,
-        beside_cache: predicted,
     }
 }
 
 #[test]
 fn errors_and_held_intervals_are_counted() {
-    let inside = read(Group::Cached, 100.0, [110.0, 90.0, 120.0]);
-    let outside = read(Group::Cached, 100.0, [150.0, 120.0, 180.0]);
+    let inside = read(100.0, [110.0, 90.0, 120.0]);
+    let outside = read(100.0, [150.0, 120.0, 180.0]);
     let Held { errors, inside, of } = held(&[&inside, &outside], |r| r.predicted).unwrap();
     assert!((errors[0] - 30.0).abs() < 1e-9 && (errors[2] - 50.0).abs() < 1e-9);
     assert_eq!((inside, of), (1, 2));
@@ -74,10 +75,11 @@ fn errors_and_held_intervals_are_counted() {
 #[test]
 fn figures_of_a_host_are_apart_and_drives_of_one_model_do_not_teach_each_other() {
     let all = measured().unwrap();
-    let host = of_group(&all, Group::Host);
+    let host = of_kind(&all, None);
     assert!(host.iter().any(|r| r.drive == "Samsung_SSD_990_EVO_1TB"));
-    let cached = of_group(&all, Group::Cached);
-    assert!(cached.iter().all(|r| r.cell_bits >= 3 && r.in_flight >= 16));
+    assert!(all.iter().all(|r| r.in_flight >= 16));
+    let number = |kind| of_kind(&all, Some(kind)).len();
+    assert!(number(Kind::Cached) >= 9 && number(Kind::Sata) >= 3 && number(Kind::XPoint) >= 2);
     let [small, large, other] = [
         "WDC_CL_SN720_SDAQNTW-256G-1020",
         "WDC_CL_SN720_SDAQNTW-512G-2000",
