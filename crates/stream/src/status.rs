@@ -1,3 +1,5 @@
+use std::fmt;
+
 use assay_io::Op;
 use serde::Serialize;
 
@@ -138,6 +140,32 @@ impl StreamStatus {
     }
 }
 
+/// What not every streamer can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamOption {
+    /// Recordings with an index: written, found, verified, replayed.
+    Index,
+    /// Wrapping around at the end of the range.
+    Ring,
+    DurableEvery,
+    /// A source of a fixed rate, and what it must buffer.
+    Rate,
+    /// The buffer needed per rate.
+    Plan,
+}
+
+impl fmt::Display for StreamOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StreamOption::Index => "a recording with an index (--index)",
+            StreamOption::Ring => "a ring (--ring)",
+            StreamOption::DurableEvery => "flushing at an interval (--durable-every)",
+            StreamOption::Rate => "a source of a fixed rate (--rate)",
+            StreamOption::Plan => "a plan of buffers (--plan)",
+        })
+    }
+}
+
 /// Why a stream could not run. Failed commands are in [`StreamStatus::failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
@@ -182,7 +210,7 @@ pub enum StreamError {
     #[error("{streamer}: {option} is not supported by this streamer")]
     Unsupported {
         streamer: String,
-        option: crate::streamer::StreamOption,
+        option: StreamOption,
     },
     #[error(
         "{drives}: not verified: the host's page cache holds the data and could not be dropped, so \

@@ -3,7 +3,6 @@
 //! them, and says what they are. Not every streamer can do everything: [`StreamOption`] names what
 //! is optional, and [`StreamError::Unsupported`] is the answer where it is missing.
 
-use std::fmt;
 use std::sync::Arc;
 
 use assay_device::identity::PcieLink;
@@ -18,32 +17,7 @@ use crate::registers::{Registers, StatusBits};
 use crate::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
 use crate::source::{StreamSink, StreamSource};
 use crate::status::StreamError;
-
-/// What not every streamer can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamOption {
-    /// Recordings with an index: written, found, verified, replayed.
-    Index,
-    /// Wrapping around at the end of the range.
-    Ring,
-    DurableEvery,
-    /// A source of a fixed rate, and what it must buffer.
-    Rate,
-    /// The buffer needed per rate.
-    Plan,
-}
-
-impl fmt::Display for StreamOption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            StreamOption::Index => "a recording with an index (--index)",
-            StreamOption::Ring => "a ring (--ring)",
-            StreamOption::DurableEvery => "flushing at an interval (--durable-every)",
-            StreamOption::Rate => "a source of a fixed rate (--rate)",
-            StreamOption::Plan => "a plan of buffers (--plan)",
-        })
-    }
-}
+pub use crate::status::StreamOption;
 
 impl RecordOptions {
     pub fn check_supported(

@@ -33,6 +33,7 @@ mod priorities;
 mod segmented;
 mod steady;
 mod traced;
+mod values;
 mod zones;
 
 use accesses::{access, own_direction};
@@ -47,6 +48,7 @@ use priorities::io_priority;
 use segmented::segments;
 pub use steady::SteadyState;
 use steady::steady_state;
+use values::*;
 
 pub const MAX_JOBS: u32 = 4096;
 /// A terabyte-per-second drive at 4 ms latency would need no more.
@@ -218,7 +220,7 @@ impl Workload {
     pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
         zones::refuse_traces(options, target)?;
         if options.trace.is_some() {
-            files::check_within_one(
+            check_within_one(
                 target,
                 Region {
                     offset_bytes: 0,

@@ -1,7 +1,7 @@
 use assay_device::session::TargetProperties;
 use assay_io::MAX_IO_BYTES;
 
-use super::checks::{aligned, invalid, not_a_choice, out_of_range, size, within};
+use super::values::{aligned, invalid, not_a_choice, out_of_range, size, within};
 use super::zones::strided;
 use super::{DEFAULT_BLOCK_BYTES, PlanError};
 use crate::access::{

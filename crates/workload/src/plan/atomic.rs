@@ -3,7 +3,7 @@
 
 use assay_device::session::TargetProperties;
 
-use super::checks::invalid;
+use super::values::invalid;
 use super::{Engine, PlanError, Workload};
 use crate::access::AddressPattern;
 

@@ -1,43 +1,21 @@
-use std::fmt::Display;
 use std::num::NonZeroU64;
 
 use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
 use assay_io::uring;
-use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
+use assay_units::{Nanos, SECTOR_BYTES, text};
 
 use super::accesses::Direction;
-use super::files::check_within_one;
+use super::values::{
+    aligned, duration, invalid, not_a_choice, out_of_range, percentage, size, within,
+};
 use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError};
 use crate::access::{AccessConfig, Region};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
+use assay_device::identity::JoinedPart;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
-
-pub(super) fn invalid(message: impl Into<String>) -> PlanError {
-    PlanError::Invalid(message.into())
-}
-
-pub(super) fn out_of_range(option: &str, given: impl Display, range: &str) -> PlanError {
-    invalid(format!("--{option} {given} is out of range: {range}"))
-}
-
-pub(super) fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanError {
-    let similar = text::did_you_mean(given, choices);
-    invalid(format!(
-        "--{option} {given:?} is not one of: {choices}{similar}"
-    ))
-}
-
-pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
-    parse_size(text).map_err(|source| PlanError::Text { option, source })
-}
-
-fn percentage(text: &str) -> Option<f64> {
-    let percent = text.trim().strip_suffix('%')?;
-    Some(percent.trim().parse().unwrap_or(f64::NAN))
-}
 
 /// A size, or a percentage of the thread's part: `200%` goes over it twice.
 fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
@@ -50,14 +28,6 @@ fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
         }
         Some(_) => Err(out_of_range(OPTION, text, RANGE)),
     }
-}
-
-pub(super) fn duration(
-    option: &'static str,
-    given: &Option<String>,
-) -> Result<Option<Nanos>, PlanError> {
-    let parsed = given.as_deref().map(parse_duration).transpose();
-    parsed.map_err(|source| PlanError::Text { option, source })
 }
 
 /// What sizes and offsets are multiples of.
@@ -134,18 +104,6 @@ fn not_bytes(option: &'static str, text: &str) -> Result<(), PlanError> {
     )))
 }
 
-pub(super) fn within(
-    option: &'static str,
-    value: u32,
-    range: std::ops::RangeInclusive<u32>,
-) -> Result<u32, PlanError> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    let range = format!("from {} to {}", range.start(), range.end());
-    Err(out_of_range(option, value, &range))
-}
-
 /// Threads, and the I/Os that each has in flight.
 pub(super) fn in_flight(options: &JobOptions) -> Result<(u32, u32), PlanError> {
     let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
@@ -217,22 +175,20 @@ pub(super) fn cpus_split(options: &JobOptions) -> Result<Option<u32>, PlanError>
     }
 }
 
-pub(super) fn aligned(
-    target: &TargetProperties,
-    option: &'static str,
-    bytes: u64,
-    unit: u32,
-) -> Result<(), PlanError> {
-    if bytes.is_multiple_of(u64::from(unit)) {
-        return Ok(());
+/// Another order than fio's knows no turns.
+pub(super) fn check_within_one(target: &TargetProperties, area: Region) -> Result<(), PlanError> {
+    let end_bytes = area.offset_bytes.saturating_add(area.size_bytes);
+    let holds = |file: &JoinedPart| {
+        let file_end = file.start_bytes + file.len_bytes;
+        file.start_bytes <= area.offset_bytes && end_bytes <= file_end
+    };
+    match target.files.is_empty() || target.files.iter().any(holds) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "{}: files take turns in a job of fio only: --order fio",
+            target.name
+        ))),
     }
-    Err(PlanError::Misaligned {
-        drive: target.name.clone(),
-        option,
-        given_bytes: bytes,
-        block_bytes: unit,
-        suggestion: bytes.next_multiple_of(u64::from(unit)),
-    })
 }
 
 /// An offset in percent of a small drive is rounded up to `block_bytes`, as fio rounds it to its

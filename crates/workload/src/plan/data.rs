@@ -3,7 +3,7 @@
 use assay_integrity::data::{DataPattern, RepeatedData};
 
 use super::PlanError;
-use super::checks::{invalid, out_of_range};
+use super::values::{invalid, out_of_range};
 use crate::access::fio::{FioAccess, FioPart};
 use crate::options::JobOptions;
 

@@ -4,9 +4,8 @@ use assay_device::identity::JoinedPart;
 use assay_device::session::TargetProperties;
 
 use super::PlanError;
-use super::checks::invalid;
 use super::ordered::{Order, area, check_offset, generator, law_of, part_of, seeds, sizes};
-use crate::access::Region;
+use super::values::invalid;
 use crate::access::fio::{
     Extent, FileSizes, FioAccess, FioArea, FioFile, FioFiles, Generator, Law, Service,
 };
@@ -141,22 +140,6 @@ pub(super) fn file_sizes(
         seeds: seeds(order)?,
         wide: generator(order)? == Generator::Tausworthe64,
     }))
-}
-
-/// Another order than fio's knows no turns.
-pub(super) fn check_within_one(target: &TargetProperties, area: Region) -> Result<(), PlanError> {
-    let end_bytes = area.offset_bytes.saturating_add(area.size_bytes);
-    let holds = |file: &JoinedPart| {
-        let file_end = file.start_bytes + file.len_bytes;
-        file.start_bytes <= area.offset_bytes && end_bytes <= file_end
-    };
-    match target.files.is_empty() || target.files.iter().any(holds) {
-        true => Ok(()),
-        false => Err(invalid(format!(
-            "{}: files take turns in a job of fio only: --order fio",
-            target.name
-        ))),
-    }
 }
 
 fn service(order: &Order<'_>) -> Result<(Service, Option<Law>, u64), PlanError> {

@@ -3,8 +3,8 @@
 use assay_device::session::{TargetKind, TargetProperties};
 
 use super::PlanError;
-use super::checks::{invalid, out_of_range, size};
 use super::ordered::Order;
+use super::values::{invalid, out_of_range, size};
 use super::zones::write_zones;
 use crate::access::fio::{FioAccess, MAX_OPEN_ZONES, ZoneJob};
 use crate::options::JobOptions;

@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use super::checks::{invalid, not_a_choice, out_of_range};
+use super::values::{invalid, not_a_choice, out_of_range};
 use super::{FlushEvery, PlanError, SynchronousWrites};
 use crate::options::JobOptions;
 

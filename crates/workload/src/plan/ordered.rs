@@ -7,11 +7,11 @@ use assay_device::session::TargetProperties;
 use assay_units::SECTOR_BYTES;
 
 use super::accesses::{block_sizes, direction};
-use super::checks::{aligned, invalid, not_a_choice, out_of_range, size};
 use super::data::check_verified;
 use super::files::{file_sizes, several_files, whole_area};
 use super::fio_zones::{check_access, without_zones, zone_job};
 use super::priorities::{check_engine, priorities};
+use super::values::{aligned, invalid, not_a_choice, out_of_range, size};
 use super::zones::{in_bytes, is_conventional, refused, write_zones};
 use super::{DEFAULT_BLOCK_BYTES, PlanError, Workload};
 use crate::access::fio::{

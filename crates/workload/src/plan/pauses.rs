@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use assay_units::Nanos;
 
-use super::checks::{duration, invalid, not_a_choice, out_of_range};
+use super::values::{duration, invalid, not_a_choice, out_of_range};
 use super::{PlanError, Think};
 use crate::exit::{Exit, ExitScope};
 use crate::flow::Flow;

@@ -4,7 +4,7 @@ use assay_device::session::TargetProperties;
 use assay_io::placement::PlacementIds;
 use assay_units::Rng;
 
-use super::checks::{invalid, not_a_choice};
+use super::values::{invalid, not_a_choice};
 use super::{Engine, PlanError, Workload};
 use crate::options::JobOptions;
 

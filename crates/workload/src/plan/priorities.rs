@@ -2,8 +2,8 @@
 
 use assay_io::priority::IoPriority;
 
-use super::checks::invalid;
 use super::ordered::Order;
+use super::values::invalid;
 use super::{Engine, PlanError, Workload};
 use crate::access::fio::{FioAccess, PerDirection, PriorityShare, priority_shares};
 use crate::options::JobOptions;

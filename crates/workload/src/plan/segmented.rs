@@ -1,7 +1,7 @@
 use assay_device::session::TargetProperties;
 
 use super::PlanError;
-use super::checks::{invalid, out_of_range};
+use super::values::{invalid, out_of_range};
 use crate::access::{AccessConfig, AccessStep, Region};
 use crate::options::JobOptions;
 use crate::segments::Segments;

@@ -2,7 +2,7 @@ use assay_stats::steady::{FioFigure, SteadyEvaluation, SteadyRule};
 use assay_units::Nanos;
 
 use super::PlanError;
-use super::checks::{duration, invalid, out_of_range};
+use super::values::{duration, invalid, out_of_range};
 use crate::options::JobOptions;
 
 /// A job ends when the rate of its intervals is steady (fio's `steadystate`, `steadystate.c`).

@@ -5,7 +5,8 @@ use std::num::NonZeroU64;
 
 use assay_device::session::{TargetKind, TargetProperties, WriteZones};
 
-use super::checks::{Places, out_of_range};
+use super::checks::Places;
+use super::values::out_of_range;
 use super::{Engine, PlanError, Workload};
 use crate::access::{AccessConfig, AddressPattern, StridedZones};
 use crate::options::JobOptions;
