@@ -41,6 +41,7 @@ pub mod observed;
 pub mod parameter;
 pub mod predictive;
 mod procedure;
+pub mod profile_text;
 pub mod public_reads;
 pub mod published;
 pub mod read_curve;

@@ -5,16 +5,14 @@
 //! by [`DEFAULT_SPAN`]. Numbers of a list vary together, by one factor, unless one is named:
 //! `nand.read_ns[1]`. Values are rounded to four significant digits and the profile's type.
 
-use std::collections::BTreeMap;
-
 use assay_ssd::{Profile, ProfileError, Provenance};
-use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
+use toml_edit::{DocumentMut, TomlError};
 
 use crate::CalibrateError;
+use crate::profile_text::{Numbers, entry, numbers_of, parse, replace, significant};
 
 /// A parameter without bounds varies between its value divided and multiplied by this factor.
 pub const DEFAULT_SPAN: f64 = 4.0;
-const DIGITS: i32 = 4;
 /// Suffixes of quantities, free by default when marked as fitted. Counts, sizes and switches are
 /// structure, which small steps cannot vary: they are free only when named.
 const QUANTITIES: [&str; 10] = [
@@ -125,95 +123,6 @@ pub fn free_by_default(text: &str) -> Result<Vec<FreeParameter>, ProfileError> {
     });
     let paths = numbers.into_iter().map(|number| number.path);
     Ok(paths.map(FreeParameter::whole).collect())
-}
-
-fn parse(text: &str) -> Result<DocumentMut, ProfileError> {
-    text.parse()
-        .map_err(|error: TomlError| ProfileError::Syntax(error.to_string()))
-}
-
-fn entry<'d>(document: &'d mut DocumentMut, path: &str) -> Option<&'d mut dyn TableLike> {
-    let mut keys = path.split('.');
-    let item = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key))?;
-    let entry = item.as_table_like_mut()?;
-    entry.contains_key("value").then_some(entry)
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Numbers {
-    values: Vec<f64>,
-    whole: bool,
-    list: bool,
-}
-
-fn numbers_of(entry: &dyn TableLike, key: &str) -> Option<Numbers> {
-    Numbers::of(entry.get(key)?.as_value()?)
-}
-
-impl Numbers {
-    /// `None` for an empty list or anything other than numbers; nested lists are flattened.
-    fn of(value: &Value) -> Option<Numbers> {
-        let one = |value, whole| Numbers {
-            values: vec![value],
-            whole,
-            list: false,
-        };
-        match value {
-            Value::Integer(n) => Some(one(*n.value() as f64, true)),
-            Value::Float(n) => Some(one(*n.value(), false)),
-            Value::Array(list) => {
-                let all: Vec<Numbers> = list.iter().map(Numbers::of).collect::<Option<_>>()?;
-                (!all.is_empty()).then(|| Numbers {
-                    whole: all.iter().all(|n| n.whole),
-                    values: all.into_iter().flat_map(|n| n.values).collect(),
-                    list: true,
-                })
-            }
-            _ => None,
-        }
-    }
-
-    fn text(&self) -> String {
-        let numbers: Vec<String> = self
-            .values
-            .iter()
-            .map(|&v| notation(v, self.whole))
-            .collect();
-        match self.list {
-            true => format!("[{}]", numbers.join(", ")),
-            false => numbers.concat(),
-        }
-    }
-}
-
-/// The profiles' notation: integers with an underscore per thousand, others with a point.
-fn notation(value: f64, whole: bool) -> String {
-    if !whole {
-        let point = if value.fract() == 0.0 { ".0" } else { "" };
-        return format!("{value}{point}");
-    }
-    let digits = format!("{:.0}", value.abs());
-    let mut out = String::from(if value < 0.0 { "-" } else { "" });
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            out.push('_');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-pub(crate) fn significant(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return 0.0;
-    }
-    let digits = DIGITS - 1 - value.abs().log10().floor() as i32;
-    let scale = 10_f64.powi(digits.abs());
-    if digits >= 0 {
-        (value * scale).round() / scale
-    } else {
-        (value / scale).round() * scale
-    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -408,117 +317,6 @@ impl ParameterSpace {
         }
         Ok(document.to_string())
     }
-}
-
-/// Replace a value and keep the space around it, or insert it.
-fn replace(entry: &mut dyn TableLike, key: &str, mut value: Value) {
-    match entry.get_mut(key).and_then(Item::as_value_mut) {
-        Some(old) => {
-            *value.decor_mut() = old.decor().clone();
-            *old = value;
-        }
-        None => {
-            entry.insert(key, Item::Value(value));
-        }
-    }
-}
-
-fn section<'d, 'p>(
-    document: &'d mut DocumentMut,
-    path: &'p str,
-) -> Option<(&'d mut dyn TableLike, &'p str)> {
-    let (section, key) = path.rsplit_once('.')?;
-    let mut keys = section.split('.');
-    let item = keys.try_fold(document.as_item_mut(), |at, key| at.get_mut(key))?;
-    Some((item.as_table_like_mut()?, key))
-}
-
-fn in_notation(path: &str, value: &toml::Value) -> Result<Value, CalibrateError> {
-    let parsed = |text: &str| {
-        let bad = |_| CalibrateError::parameter(path, "the value is not valid in a profile");
-        text.parse::<Value>().map_err(bad)
-    };
-    let value = parsed(&value.to_string())?;
-    match Numbers::of(&value) {
-        Some(numbers) => parsed(&numbers.text()),
-        None => Ok(value),
-    }
-}
-
-/// The removed numbers then have their defaults.
-pub fn without(text: &str, paths: &[&str]) -> Result<String, CalibrateError> {
-    let mut document = parse(text)?;
-    for path in paths {
-        if let Some((section, key)) = section(&mut document, path) {
-            section.remove(key);
-        }
-    }
-    Ok(document.to_string())
-}
-
-/// Set numbers, by path, and mark them `fitted` to `to`; missing ones are added to their section.
-/// [`CalibrateError::Parameter`] without such a section, or for an invalid value.
-pub fn with_fitted(
-    text: &str,
-    values: &BTreeMap<String, toml::Value>,
-    to: &str,
-) -> Result<String, CalibrateError> {
-    let mut document = parse(text)?;
-    for (path, value) in values {
-        let bad = |what: &str| CalibrateError::parameter(path, what);
-        let parsed = in_notation(path, value)?;
-        if entry(&mut document, path).is_none() {
-            let (section, key) = section(&mut document, path)
-                .ok_or_else(|| bad("the profile has no such section"))?;
-            let mut number = toml_edit::InlineTable::new();
-            number.insert("value", parsed.clone());
-            section.insert(key, Item::Value(number.into()));
-        }
-        let entry = entry(&mut document, path).ok_or_else(|| bad("is no number"))?;
-        replace(entry, "value", parsed);
-        entry.remove("published");
-        entry.remove("assumed");
-        replace(entry, "fitted", to.into());
-        entry.fmt();
-    }
-    Ok(document.to_string())
-}
-
-/// Add remarks behind the sources of fitted numbers, by path.
-pub fn remarked(text: &str, remarks: &BTreeMap<String, String>) -> Result<String, CalibrateError> {
-    let mut document = parse(text)?;
-    for (path, remark) in remarks {
-        if let Some(entry) = entry(&mut document, path)
-            && let Some(source) = entry.get("fitted").and_then(Item::as_str)
-        {
-            let source = format!("{source}; {remark}");
-            replace(entry, "fitted", source.into());
-        }
-    }
-    Ok(document.to_string())
-}
-
-pub fn renamed(text: &str, name: &str, title: &str) -> Result<String, CalibrateError> {
-    let mut document = parse(text)?;
-    document["name"] = toml_edit::value(name);
-    document["title"] = toml_edit::value(title);
-    Ok(document.to_string())
-}
-
-/// Set numbers, by path, without changing their sources. [`CalibrateError::Parameter`] when the
-/// profile has no such number, or the value has another type.
-pub fn with_values(
-    text: &str,
-    values: &BTreeMap<String, toml::Value>,
-) -> Result<String, CalibrateError> {
-    let mut document = parse(text)?;
-    for (path, value) in values {
-        let bad = |what: &str| CalibrateError::parameter(path, what);
-        let entry =
-            entry(&mut document, path).ok_or_else(|| bad("the profile has no such number"))?;
-        replace(entry, "value", in_notation(path, value)?);
-    }
-    Ok(document.to_string())
 }
 
 #[cfg(test)]

@@ -24,15 +24,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use assay_device::host::wall_clock;
 use assay_device::identity::{DriveInfo, DriveKind, SystemRoot, WriteTrace, write_trace_at};
 use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 
 mod in_progress;
+mod record;
 
 use in_progress::CellInProgress;
 pub use in_progress::InterruptedWrites;
+use record::{LoadOutcome, PurgeRecord, Recorded, StateRecord, load, parse, store};
 
 pub const VERSION: u32 = 1;
 /// Tolerance of the kernel's write count over assay's own, beside 0.1 %: failed writes count too.
@@ -75,71 +76,10 @@ pub struct PreconditioningRecord {
     pub bytes: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Recorded<T> {
-    what: T,
-    when: String,
-    written_since_bytes: u64,
-}
-
-impl<T> Recorded<T> {
-    fn now(what: T) -> Recorded<T> {
-        Recorded {
-            what,
-            when: wall_clock(),
-            written_since_bytes: 0,
-        }
-    }
-
-    fn valid(&self) -> StateValidity {
-        StateValidity::Valid {
-            since: self.when.clone(),
-            written_since_bytes: self.written_since_bytes,
-        }
-    }
-}
-
 impl PreconditioningRecord {
     fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.size_bytes)
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct PurgeRecord {
-    how: String,
-    complete: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct StateRecord {
-    serial: String,
-    model: Option<String>,
-    capacity_bytes: u64,
-    trace: WriteTrace,
-    purge: Option<Recorded<PurgeRecord>>,
-    #[serde(rename = "conditionings")]
-    preconditionings: Vec<Recorded<PreconditioningRecord>>,
-    /// Why earlier records were dropped.
-    #[serde(rename = "lost")]
-    invalidated: Option<String>,
-    #[serde(default, rename = "under_way", skip_serializing_if = "Option::is_none")]
-    in_progress: Option<CellInProgress>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Envelope {
-    version: u32,
-    /// CRC-32C of the record's serialisation.
-    check: u32,
-    record: StateRecord,
-}
-
-enum LoadOutcome {
-    Absent,
-    Damaged,
-    Newer,
-    Loaded(Box<StateRecord>),
 }
 
 #[derive(Clone, Debug)]
@@ -489,51 +429,6 @@ fn compare_traces(
         }
         _ => changed("another kind of drive is there now"),
     }
-}
-
-fn load(path: &Path) -> LoadOutcome {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return LoadOutcome::Absent,
-        Err(_) => return LoadOutcome::Damaged,
-    };
-    #[derive(Deserialize)]
-    struct VersionOnly {
-        version: u32,
-    }
-    match serde_json::from_slice::<VersionOnly>(&text) {
-        Ok(VersionOnly { version }) if version > VERSION => return LoadOutcome::Newer,
-        Ok(_) => {}
-        Err(_) => return LoadOutcome::Damaged,
-    }
-    match parse(&text) {
-        Some(record) => LoadOutcome::Loaded(Box::new(record)),
-        None => LoadOutcome::Damaged,
-    }
-}
-
-/// The record in a file of this version, if its checksum holds.
-fn parse(text: &[u8]) -> Option<StateRecord> {
-    let envelope = serde_json::from_slice::<Envelope>(text).ok()?;
-    let is_whole = check_of(&envelope.record).is_ok_and(|check| check == envelope.check);
-    (envelope.version == VERSION && is_whole).then_some(envelope.record)
-}
-
-fn check_of(record: &StateRecord) -> serde_json::Result<u32> {
-    Ok(crc32c::crc32c(&serde_json::to_vec(record)?))
-}
-
-fn store(path: &Path, record: StateRecord) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(dir)?;
-    let envelope = Envelope {
-        version: VERSION,
-        check: check_of(&record)?,
-        record,
-    };
-    let mut text = serde_json::to_vec_pretty(&envelope)?;
-    text.push(b'\n');
-    assay_output::replace(path, &text)
 }
 
 /// Delete the record of a drive whose writes cannot be traced.

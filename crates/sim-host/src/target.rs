@@ -3,6 +3,8 @@
 //! one job begins the next one warm. Host overhead ([`crate::processors`]) is part of every
 //! latency.
 
+mod slot;
+
 use std::sync::Arc;
 
 use crate::block_cache::cached::{CachedDisk, HostCompletion};
@@ -13,12 +15,13 @@ use assay_ssd::profile::LinkProfile;
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{Command, Drive, DriveOptions, Identity, Profile, Status};
 use assay_units::endurance::{CounterOrigin, CounterSource, EnduranceCounters, RatedEndurance};
-use assay_units::{DataClass, Nanos, Op};
+use assay_units::{Nanos, Op};
 
 use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
 use crate::host::HostCosts;
 use crate::processors::HostProcessors;
 use crate::shared_host::HostShare;
+use slot::Slot;
 
 /// As Linux maps NVMe status codes (`nvme_error_status`, then `blk_status_to_errno`).
 #[cold]
@@ -45,56 +48,6 @@ fn failure(name: &str, message: String) -> TargetError {
     TargetError::Simulation {
         drive: name.to_owned(),
         message,
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    thread: u32,
-    command: Command,
-    /// Reclaim unit handle of its write.
-    handle: u16,
-}
-
-impl Slot {
-    fn unused(slot: u32, depth: u32) -> Slot {
-        let thread = slot / depth;
-        Slot {
-            thread,
-            handle: 0,
-            command: Command {
-                tag: slot,
-                queue: thread as u16,
-                op: Op::Flush,
-                offset_bytes: 0,
-                len_bytes: 0,
-                data: DataClass::Zero,
-                fua: false,
-            },
-        }
-    }
-
-    /// Thread, tag and queue stay.
-    #[inline]
-    fn set(&mut self, io: &Io) {
-        let command = &mut self.command;
-        command.op = io.op;
-        command.offset_bytes = io.offset_bytes;
-        command.len_bytes = io.len_bytes;
-        command.data = io.data;
-        command.fua = io.fua;
-    }
-
-    #[inline]
-    fn start(&self, drive: &mut Drive, at: Nanos, buffers: Option<&mut Buffers>) {
-        drive.select_placement(self.handle);
-        match buffers {
-            Some(buffers) if self.command.op == Op::Write => {
-                let bytes = &buffers.slot(self.command.tag)[..self.command.len_bytes as usize];
-                drive.submit_write(at, self.command, bytes);
-            }
-            _ => drive.submit(at, self.command),
-        }
     }
 }
 

@@ -28,7 +28,7 @@ pub use shrink::MOST_SHRINK;
 pub use crate::ageing::FlashClass;
 pub use crate::coalescing::CoalescingProfile;
 use builtin::BUILTIN;
-pub use power_states::PowerStateTable;
+pub use power_states::{PowerProfile, PowerStateTable};
 pub use thermal::{
     ControllerNodeProfile, HeatSinkProfile, ThermalNode, ThermalProfile, ThrottleLevels,
 };
@@ -341,36 +341,6 @@ pub struct PrefetchProfile {
     pub streams: Sourced<u8>,
     /// Consecutive commands that make a stream.
     pub trigger_commands: Sourced<u32>,
-}
-
-/// Energy per operation, see [`crate::thermal`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PowerProfile {
-    /// Idle power in milliwatts.
-    pub idle_mw: Sourced<u32>,
-    /// Energy per command in nanojoules, beside that of the core's time.
-    pub command_nj: Sourced<u64>,
-    /// Power of a busy core at full clock rate, above idle, in milliwatts. Absent: 0.
-    pub core_mw: Option<Sourced<u32>>,
-    /// Energy per sense of a die in nanojoules, whatever the number of planes. Absent: 0.
-    pub sense_nj: Option<Sourced<u64>>,
-    /// Energy per NAND page read in nanojoules, beside `sense_nj`.
-    pub read_page_nj: Sourced<u64>,
-    /// Energy per NAND page programmed in nanojoules.
-    pub program_page_nj: Sourced<u64>,
-    /// Energy per block erased in nanojoules. Absent: 0.
-    pub erase_block_nj: Option<Sourced<u64>>,
-    /// Energy per KiB moved between host and drive in nanojoules: link and data path.
-    pub transfer_kib_nj: Sourced<u64>,
-    /// Energy per KiB moved between flash and controller, either way, in nanojoules; relocation
-    /// moves a page twice. Absent: 0, in `transfer_kib_nj` then.
-    pub flash_transfer_kib_nj: Option<Sourced<u64>>,
-    /// Energy per KiB read from flash in nanojoules for error correction: iterative decoding costs
-    /// far more than encoding. Absent: 0, in `transfer_kib_nj` then.
-    pub decode_kib_nj: Option<Sourced<u64>>,
-    /// Power state table. Absent: transitions take no time.
-    pub states: Option<PowerStateTable>,
 }
 
 /// The machine that measured the published results; applied by the caller, not by the drive.

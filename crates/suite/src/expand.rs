@@ -24,14 +24,15 @@ mod segments;
 mod shrunk;
 mod single;
 mod steady;
+mod words;
 
-use cell::describe;
 use matrix::{Combination, StepOnDrive};
 pub use parameters::ENGINE;
 pub use rounds::RoundCriterion;
 pub use segments::SEGMENT;
 pub use single::{PlannedJob, job_file, jobs_at_once, single_job};
 use steady::SteadyPhase;
+use words::describe;
 
 /// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;

@@ -11,6 +11,7 @@ use crate::SuiteError;
 mod jobs;
 mod procedure;
 mod step;
+mod step_keys;
 mod verdict;
 
 pub use jobs::MatrixOption;

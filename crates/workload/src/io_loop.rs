@@ -1,3 +1,5 @@
+mod errors;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +12,11 @@ use assay_units::Nanos;
 use crate::exit::EXIT_POLL;
 use crate::plan::{Engine, Workload};
 use crate::worker::{NextIssue, Worker};
+use errors::ErrorStreak;
+pub use errors::{GIVE_UP_AFTER, GIVE_UP_ERRORS, GIVE_UP_LEAST, GaveUp};
 
 /// After a stop; I/Os that take longer are counted as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
-
-/// Consecutive failed I/Os: a removed drive fails them in microseconds.
-pub const GIVE_UP_ERRORS: u64 = 100_000;
-/// Or when I/Os have only failed for so long, and at least [`GIVE_UP_LEAST`] did.
-pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
-/// A drive with timeouts of half a minute has a few tries.
-pub const GIVE_UP_LEAST: u64 = 8;
 
 pub trait IntervalSink {
     /// Returns storage for [`Recorder::recycle`], where there is any, cleared outside the loop.
@@ -75,51 +72,6 @@ impl LoopEnd {
             }),
             (mine, theirs) => mine.or(theirs),
         };
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GaveUp {
-    pub errors: u64,
-    pub span: Nanos,
-}
-
-/// I/Os that failed since the last one that succeeded.
-#[derive(Clone, Copy, Debug, Default)]
-struct ErrorStreak {
-    errors: u64,
-    since: Nanos,
-}
-
-impl ErrorStreak {
-    #[inline]
-    fn note(&mut self, moved: bool, now: Nanos) {
-        if moved {
-            self.errors = 0;
-        } else {
-            self.failed(now);
-        }
-    }
-
-    #[cold]
-    fn failed(&mut self, now: Nanos) {
-        if self.errors == 0 {
-            self.since = now;
-        }
-        self.errors += 1;
-    }
-
-    /// The reason to give up, if there is one by now.
-    #[inline]
-    fn gave_up(&self, now: Nanos) -> Option<GaveUp> {
-        if self.errors < GIVE_UP_LEAST {
-            return None;
-        }
-        let span = now - self.since;
-        (self.errors >= GIVE_UP_ERRORS || span >= GIVE_UP_AFTER).then_some(GaveUp {
-            errors: self.errors,
-            span,
-        })
     }
 }
 

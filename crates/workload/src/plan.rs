@@ -24,6 +24,7 @@ mod checks;
 mod data;
 mod error;
 mod files;
+mod fio_draws;
 mod fio_zones;
 mod flushes;
 mod ordered;

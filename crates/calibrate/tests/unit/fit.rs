@@ -49,6 +49,6 @@ fn a_number_known_of_the_drive_is_not_fitted() {
         "{message}"
     );
     assert!(stages(text, &[rate(100.0)], &settings("nand.read_ns")).is_ok());
-    let other = crate::parameter::renamed(text, "another", "Another").expect("a profile");
+    let other = crate::profile_text::renamed(text, "another", "Another").expect("a profile");
     assert!(stages(&other, &[rate(100.0)], &settings("nand.dies")).is_ok());
 }

@@ -1,6 +1,7 @@
 //! Free parameters: spelling, bounds, and the updated profile text.
 
 use super::*;
+use crate::profile_text::notation;
 
 /// A shipped profile with one fixed line, so that a new fit of it does not change the test.
 static TEXT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {

@@ -1,5 +1,6 @@
 use super::*;
-use crate::parameter::{ParameterSpace, with_values};
+use crate::parameter::ParameterSpace;
+use crate::profile_text::with_values;
 use assay_ssd::Profile;
 
 #[test]

@@ -1,9 +1,12 @@
 //! Twins: alternative structures, figures of the search, and a structure found again.
 
-use super::structure::{MECHANISMS, alternatives, core_limits};
+use toml::Value;
+
+use super::structure::{MECHANISMS, STRUCTURE, alternatives, core_limits};
 use super::*;
 use crate::measurement::{AccessPattern, ReferenceMetric, ReferenceWorkload};
-use crate::numbers::put;
+use crate::numbers::{get, put};
+use crate::simulate::{Effort, simulate};
 
 fn base(name: &str) -> ReferenceDrive {
     ReferenceDrive::new(name).unwrap()

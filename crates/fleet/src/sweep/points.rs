@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use assay_analysis::cohort::observe::{Origin, of_run};
-use assay_calibrate::parameter::with_values;
+use assay_calibrate::profile_text::with_values;
 use assay_sim_host::profile_file;
 use assay_ssd::{Profile, ProfileError};
 use assay_store::Run;

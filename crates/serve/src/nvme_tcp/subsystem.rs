@@ -8,11 +8,10 @@ use assay_io::clock::Clock;
 use assay_nvme_ctrl::{Controller, ControllerOptions, FabricsOptions};
 use assay_nvme_spec::fabrics::FatalError;
 use assay_nvme_spec::register::{CC, Configuration, cq_doorbell, sq_doorbell};
-use assay_nvme_spec::{CompletionEntry, StatusCode, SubmissionEntry};
+use assay_nvme_spec::{CompletionEntry, StatusCode};
 use assay_ssd::{Drive, StateDigest};
 use assay_units::{Nanos, limited_event};
 
-use super::discovery::Discovery;
 use super::memory::FabricMemory;
 use super::session::{Received, TcpSession};
 use super::{COMMAND_LIMIT, IN_CAPSULE_BYTES, MAX_ENTRIES, MAX_QUEUES};
@@ -20,9 +19,12 @@ use crate::front::{ConnectionId, Finished, Front, Step};
 use crate::paced_controller::PacedController;
 use crate::pacer::{Lateness, Pace, Wait};
 use crate::server::{ServeError, Server};
+pub use connection::HostConnection;
+use connection::{Queue, Role};
 
 mod commands;
 mod connect;
+mod connection;
 mod properties;
 
 /// How often commands are looked at for [`COMMAND_LIMIT`].
@@ -31,46 +33,6 @@ const SCAN_INTERVAL: Nanos = Nanos::from_millis(1000);
 const KEEP_ALIVE_UNIT_MS: u64 = 1000;
 
 pub type NvmeTcpServer = Server<Subsystem>;
-
-/// What a connection was connected to.
-#[derive(Clone, Debug)]
-enum Role {
-    /// No Connect was received.
-    New,
-    Discovery(Box<Discovery>),
-    Queue(u16),
-}
-
-/// State of one connection.
-#[derive(Debug)]
-pub struct HostConnection {
-    id: ConnectionId,
-    tcp: TcpSession,
-    /// Where the host reached this server.
-    address: Option<std::net::SocketAddr>,
-    role: Role,
-    /// Commands that wait for room, with their in-capsule data.
-    deferred: VecDeque<(SubmissionEntry, Vec<u8>)>,
-}
-
-/// A connected queue.
-#[derive(Debug)]
-struct Queue {
-    connection: ConnectionId,
-    /// Most commands of the host.
-    entries: u32,
-    /// Entries of the controller's rings: one is never used.
-    ring: u32,
-    tail: u32,
-    completion_head: u32,
-    /// Tail and head that the controller knows.
-    rung: (u32, u32),
-    outstanding: u32,
-    /// Buffer by command identifier, plus 1; 0 for none.
-    buffers: Vec<u16>,
-    /// SQHD; `None` where the host disabled flow control.
-    head: Option<u32>,
-}
 
 /// The host that is connected.
 #[derive(Clone, Debug)]

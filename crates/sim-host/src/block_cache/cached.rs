@@ -18,6 +18,8 @@
 //! A write counts as whole pages of [`PAGE_BYTES`]. Only time is modelled: a block that is read
 //! again on its way to the disk or into the cache is not held back.
 
+mod jobs;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use assay_ssd::{Command, Completion, Drive, Status};
@@ -25,87 +27,14 @@ use assay_units::{DataClass, Nanos, Op};
 
 use super::disk::{Disk, DiskCommand, DiskProfile};
 use super::lru::{Evicted, LruMap};
+pub use jobs::{CacheCounters, CacheMode};
+use jobs::{CacheJob, DiskJob, HostCommand, WriteBack};
 
 pub const DEFAULT_BLOCK_BYTES: u64 = 64 << 10;
 /// Unit of what is valid and dirty in a block, which has at most 64.
 pub const PAGE_BYTES: u64 = 4096;
 /// Idle time of the disk before dirty blocks are written to it.
 pub const CLEANING_DELAY: Nanos = Nanos::from_millis(100);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheMode {
-    /// A write completes when the cache has it.
-    WriteBack,
-    /// A write completes when the disk has it too.
-    WriteThrough,
-    /// Reads and writes are those of the disk.
-    None,
-}
-
-impl CacheMode {
-    /// With the names of bcache.
-    pub const ALL: [(CacheMode, &str); 3] = [
-        (CacheMode::WriteBack, "writeback"),
-        (CacheMode::WriteThrough, "writethrough"),
-        (CacheMode::None, "none"),
-    ];
-
-    pub fn name(self) -> &'static str {
-        let known = CacheMode::ALL.iter().find(|(mode, _)| *mode == self);
-        known.map_or("", |(_, name)| name)
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CacheCounters {
-    pub reads: u64,
-    /// Reads that needed nothing of the disk.
-    pub read_hits: u64,
-    pub writes: u64,
-    /// Blocks written into the cache after a read of the disk.
-    pub promotions: u64,
-    /// Blocks written to the disk because their slot was needed.
-    pub evictions_written: u64,
-    /// Blocks written to the disk while it was idle.
-    pub cleaned: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct HostCommand {
-    /// Parts that have not completed.
-    left: u32,
-    status: Status,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum CacheJob {
-    Host(u32),
-    Promote,
-    /// Dirty pages on their way to the disk: place there, bytes, and their write-back.
-    WriteBack {
-        offset_bytes: u64,
-        len_bytes: u64,
-        write_back: u64,
-    },
-}
-
-#[derive(Clone, Copy, Debug)]
-enum DiskJob {
-    /// The block is promoted afterwards.
-    HostRead(u32, u64),
-    /// A write in write-through mode, or any command without a cache.
-    Host(u32),
-    WriteBack(u64),
-}
-
-/// The dirty pages of a block on their way to the disk.
-#[derive(Clone, Copy, Debug)]
-struct WriteBack {
-    /// Runs of pages that the disk does not have yet.
-    left: u32,
-    /// The command of the cache device that waits for the slot.
-    waiting: Option<Command>,
-}
 
 /// The cache device belongs to the caller and is passed in.
 #[derive(Clone, Debug)]

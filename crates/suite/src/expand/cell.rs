@@ -1,13 +1,14 @@
 use assay_device::session::DriveSession;
 use assay_store::model::{
-    self, CellKind, CellPlan, CellView, JobPlan, OfferedLoad, PointPlan, SimulatedHost,
+    CellKind, CellPlan, CellView, JobPlan, OfferedLoad, PointPlan, SimulatedHost,
 };
-use assay_units::{Nanos, Rng, parse_duration, parse_size};
+use assay_units::{Rng, parse_duration, parse_size};
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{Pacing, PlanError, Workload};
+use assay_workload::plan::{PlanError, Workload};
 
 use super::matrix::{Combination, StepOnDrive};
 use super::parameters::ENGINE;
+use super::words::describe_in_step;
 use super::{Cell, PointRule, RoundCriterion, RunPlan, StartRule, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
 use crate::schema::{EndRule, NO_UPLINK, SoakEnd, StepWork, SuiteStep};
@@ -399,106 +400,6 @@ fn needs_own_seed(step: &SuiteStep, combination: &Combination) -> bool {
 fn is_mix_below_block(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
     let mix = options.bs.as_ref().is_some_and(|bs| bs.contains(':'));
     mix && size_bytes < u64::from(block_bytes)
-}
-
-fn describe_in_step(
-    workload: Option<&Workload>,
-    options: &JobOptions,
-    step: &SuiteStep,
-    combination: &Combination,
-    holds: &str,
-) -> model::WorkloadRecord {
-    let record = workload.map(|workload| describe(workload, options, step.kind(), holds));
-    let mut record = record.unwrap_or_default();
-    record.power_state = combination.power_state;
-    if combination.load_percent.is_some() {
-        record.rate_iops = 0.0;
-        let known = JobOptions {
-            rate: None,
-            ..options.clone()
-        };
-        record.options = known.command_line();
-    }
-    record
-}
-
-pub(super) fn describe(
-    w: &Workload,
-    options: &JobOptions,
-    kind: CellKind,
-    holds: &str,
-) -> model::WorkloadRecord {
-    let data = if kind == CellKind::Inspect || !w.writes() {
-        holds.to_owned()
-    } else if w.trims {
-        "none".to_owned()
-    } else {
-        w.data.to_string()
-    };
-    model::WorkloadRecord {
-        rw: match kind {
-            CellKind::Idle => "idle".to_owned(),
-            CellKind::Purge => "purge".to_owned(),
-            _ => w.rw.clone(),
-        },
-        bs_bytes: u64::from(w.access.max_bytes()),
-        iodepth: w.iodepth,
-        numjobs: w.numjobs,
-        engine: w.engine.name().to_owned(),
-        direct: w.direct,
-        span_bytes: w.area.size_bytes,
-        offset_bytes: w.area.offset_bytes,
-        data,
-        runtime_ns: w.runtime.unwrap_or(Nanos::ZERO).0,
-        ramp_ns: w.lead().0,
-        rate_iops: match w.pacing {
-            Pacing::Open { iops, .. } => iops.get() as f64,
-            Pacing::Closed | Pacing::Limited { .. } => 0.0,
-        },
-        rate_limit_iops: match w.pacing {
-            Pacing::Limited { rate } => Some(rate.per_second()),
-            Pacing::Closed | Pacing::Open { .. } => None,
-        },
-        rwmixread: (w.trace.is_some() || matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw"))
-            .then_some(w.read_percent),
-        power_state: None,
-        bursts: w.think.and_then(|think| {
-            Some(model::Bursts {
-                active_ns: think.active?.0,
-                idle_ns: think.pause.0,
-            })
-        }),
-        idle_before_io_ns: w.think.and_then(|think| {
-            let one = think.active.is_none() && think.ios.is_some_and(|ios| ios.get() == 1);
-            one.then_some(think.pause.0)
-        }),
-        durability: durability_text(w, options),
-        trace: w.trace.as_ref().map(|trace| {
-            let options = &trace.options;
-            let path = &options.source.path;
-            let file = path.file_name().unwrap_or(path.as_os_str());
-            format!("{}, {}", file.display(), options.timing.text())
-        }),
-        options: options.command_line(),
-    }
-}
-
-/// [`model::WorkloadRecord::durability`].
-fn durability_text(w: &Workload, options: &JobOptions) -> Option<String> {
-    let flushes = w.flush_every.map(|flush| match flush.writes.get() {
-        1 => "flush after each write".to_owned(),
-        writes => format!("flush after every {writes} writes"),
-    });
-    let synchronous = w.synchronous_writes.map(|writes| match writes.metadata {
-        true => "synchronous writes (sync)".to_owned(),
-        false => "synchronous writes (dsync)".to_owned(),
-    });
-    let atomic = w.features.atomic.then(|| "atomic writes".to_owned());
-    let placed = options.fdp.as_ref();
-    let placed = placed.map(|ids| format!("placement identifiers {ids}"));
-    let texts = [placed, atomic, synchronous, flushes].into_iter().flatten();
-    let texts: Vec<String> = texts.collect();
-    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// The view of a cell that replays a trace.

@@ -1,7 +1,7 @@
 use assay_store::model::CellView;
 use assay_workload::options::JobOption;
 
-use super::step::StepKeys;
+use super::step_keys::StepKeys;
 use super::{SUITE_OPTIONS, StepWork, SuiteStep};
 
 /// Of [`SUITE_OPTIONS`], what applies to the drive as a whole.

@@ -17,6 +17,7 @@
 mod block_sizes;
 mod error;
 pub mod fio;
+mod order;
 mod permutation;
 mod ranks;
 mod steady;
@@ -30,12 +31,10 @@ use assay_units::{Rng, SECTOR_BYTES, rng::mix};
 
 pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES};
 pub use error::AccessError;
+use order::{Order, RandomRun, SizedSlots, scatter};
 use permutation::Permutation;
 pub use ranks::RankLaw;
-use ranks::Ranks;
 pub use steady::AREA_PER_LEAD;
-use steady::SteadyOrder;
-use zoned::ZoneSampler;
 pub use zoned::ZoneShares;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,90 +151,6 @@ impl AccessConfig {
 }
 
 #[derive(Clone, Debug)]
-enum Order {
-    Stream {
-        position_bytes: u64,
-        /// Between two I/Os; negative: back. Zero in a contiguous stream.
-        gap_bytes: i64,
-    },
-    Uniform,
-    Cover {
-        permutation: Permutation,
-        next: u64,
-        /// Workers that share a pass: each takes every so many-th place of it.
-        stride: u64,
-    },
-    Steady(Box<SteadyOrder>),
-    Ranked {
-        ranks: Ranks,
-        scatter: Permutation,
-    },
-    Zoned(ZoneSampler),
-}
-
-#[derive(Clone, Debug)]
-struct SizedSlots {
-    sizes: BlockSizes,
-    /// Number of aligned offsets where an I/O of each size fits; same order as the sizes.
-    slots: Vec<u64>,
-    /// Size and slots of a single size: saves the hot loop two look-ups.
-    only: Option<(u32, u64)>,
-}
-
-impl SizedSlots {
-    fn new(sizes: &BlockSizes, area_bytes: u64, align_bytes: u64) -> SizedSlots {
-        let slots: Vec<u64> = (0..sizes.count())
-            .map(|i| (area_bytes - u64::from(sizes.at(i))) / align_bytes + 1)
-            .collect();
-        SizedSlots {
-            only: sizes.is_single().then(|| (sizes.max_bytes(), slots[0])),
-            sizes: sizes.clone(),
-            slots,
-        }
-    }
-
-    #[inline]
-    fn of<'a>(
-        reads: &'a SizedSlots,
-        writes: &'a Option<SizedSlots>,
-        write: bool,
-    ) -> &'a SizedSlots {
-        match writes {
-            Some(writes) if write => writes,
-            _ => reads,
-        }
-    }
-
-    #[inline]
-    fn draw(&self, rng: &mut Rng) -> (u32, u64) {
-        match self.only {
-            Some(only) => only,
-            None => {
-                let index = self.sizes.pick(rng);
-                (self.sizes.at(index), self.slots[index])
-            }
-        }
-    }
-
-    /// This size, or the largest that fits into what is left of the area; `None`: none does.
-    #[inline]
-    fn fitting(&self, len_bytes: u32, left_bytes: u64) -> Option<u32> {
-        match u64::from(len_bytes) <= left_bytes {
-            true => Some(len_bytes),
-            false => self.largest_fitting(left_bytes),
-        }
-    }
-
-    #[cold]
-    fn largest_fitting(&self, left_bytes: u64) -> Option<u32> {
-        let sizes = self.sizes.entries().map(|(size_bytes, _)| size_bytes);
-        sizes
-            .take_while(|&size_bytes| u64::from(size_bytes) <= left_bytes)
-            .last()
-    }
-}
-
-#[derive(Clone, Debug)]
 struct ZoneState {
     size_bytes: u64,
     stride_bytes: u64,
@@ -260,73 +175,6 @@ pub struct AddressGenerator {
     run: Option<RandomRun>,
     zones: Option<ZoneState>,
     region: Region,
-}
-
-/// A run of I/Os from one random offset on.
-#[derive(Clone, Debug)]
-struct RandomRun {
-    ios: u32,
-    /// I/Os of the run that are still to come, and where they go on.
-    left: u32,
-    position_bytes: u64,
-}
-
-impl Order {
-    fn new(
-        config: &AccessConfig,
-        area_bytes: u64,
-        slots: u64,
-        seed: u64,
-        rng: &mut Rng,
-    ) -> Result<Order, AccessError> {
-        Ok(match &config.pattern {
-            AddressPattern::Sequential => {
-                let gap_bytes = match config.step {
-                    AccessStep::Gap(gap_bytes) => gap_bytes,
-                    _ => 0,
-                };
-                let limit = (area_bytes - u64::from(config.max_bytes())) as i64;
-                let is_valid = gap_bytes.unsigned_abs().is_multiple_of(SECTOR_BYTES)
-                    && (-(area_bytes as i64)..=limit).contains(&gap_bytes);
-                if !is_valid {
-                    return Err(AccessError::BadGap {
-                        gap_bytes,
-                        area_bytes,
-                    });
-                }
-                Order::Stream {
-                    position_bytes: stream_start(area_bytes, gap_bytes),
-                    gap_bytes,
-                }
-            }
-            AddressPattern::Uniform => Order::Uniform,
-            AddressPattern::Cover | AddressPattern::Steady
-                if !config.block_sizes.is_single() || config.write_sizes.is_some() =>
-            {
-                let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
-                return Err(AccessError::CoverWithMix(sizes.join(",")));
-            }
-            AddressPattern::Cover => Order::Cover {
-                permutation: Permutation::new(slots, rng),
-                next: 0,
-                stride: 1,
-            },
-            AddressPattern::Steady => Order::Steady(Box::new(SteadyOrder::new(slots, seed))),
-            AddressPattern::Zoned(shares) => {
-                let align_bytes = u64::from(config.effective_align_bytes());
-                Order::Zoned(ZoneSampler::new(shares, area_bytes, align_bytes, slots)?)
-            }
-            &AddressPattern::Ranked(law) => Order::Ranked {
-                ranks: Ranks::new(law, slots)?,
-                // Keyed by the job's seed alone: the same blocks are hot for all workers.
-                scatter: scatter(slots, seed),
-            },
-        })
-    }
-}
-
-fn scatter(slots: u64, seed: u64) -> Permutation {
-    Permutation::new(slots, &mut Rng::stream(seed, "zipf scatter"))
 }
 
 impl AddressGenerator {

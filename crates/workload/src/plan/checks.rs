@@ -3,11 +3,12 @@ use std::num::NonZeroU64;
 use assay_io::MAX_SLOTS;
 use assay_io::cpus::CpuList;
 use assay_io::uring;
-use assay_units::{Nanos, SECTOR_BYTES, text};
+use assay_units::{Nanos, text};
 
 use super::accesses::Direction;
 use super::values::{
-    aligned, duration, invalid, not_a_choice, out_of_range, percentage, size, within,
+    ROUNDED_FROM_BYTES, aligned, duration, invalid, not_a_choice, out_of_range, percentage, size,
+    size_or_passes, size_or_share, within,
 };
 use super::{Engine, MAX_IN_FLIGHT, MAX_JOBS, Pacing, PlanError};
 use crate::access::{AccessConfig, Region};
@@ -16,58 +17,6 @@ use crate::options::JobOptions;
 use assay_device::identity::JoinedPart;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
-
-/// A size, or a percentage of the thread's part: `200%` goes over it twice.
-fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
-    const OPTION: &str = "io_size";
-    const RANGE: &str = "a percentage of the area is above 0% and at most 100000%";
-    match percentage(text) {
-        None => size(OPTION, text),
-        Some(passes) if passes > 0.0 && passes <= 100_000.0 => {
-            Ok((part_bytes as f64 * passes / 100.0) as u64)
-        }
-        Some(_) => Err(out_of_range(OPTION, text, RANGE)),
-    }
-}
-
-/// What sizes and offsets are multiples of.
-pub(super) fn unit_bytes(direct: bool, target: &TargetProperties) -> u32 {
-    match direct {
-        true => target.min_io_bytes,
-        false => SECTOR_BYTES as u32,
-    }
-}
-
-/// Shares of a drive of at least so many bytes are whole MiB.
-const ROUNDED_FROM_BYTES: u64 = 100 << 20;
-
-/// A percentage is rounded down to whole MiB (or blocks on a tiny drive).
-fn size_or_share(
-    option: &'static str,
-    text: &str,
-    target: &TargetProperties,
-) -> Result<u64, PlanError> {
-    let capacity_bytes = target.capacity_bytes;
-    let Some(share) = percentage(text) else {
-        return size(option, text);
-    };
-    if !(0.0..=100.0).contains(&share) {
-        return Err(out_of_range(
-            option,
-            text,
-            "a percentage is from 0% to 100%",
-        ));
-    }
-    let bytes = (capacity_bytes as f64 * share / 100.0) as u64;
-    let unit = match capacity_bytes >= ROUNDED_FROM_BYTES {
-        true => 1 << 20,
-        false => u64::from(target.min_io_bytes),
-    };
-    Ok(match share == 100.0 {
-        true => capacity_bytes,
-        false => bytes / unit * unit,
-    })
-}
 
 /// The option is per thread, as fio's rates are per job and `numjobs` clones the job.
 fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU64, PlanError> {

@@ -4,7 +4,8 @@ use assay_device::identity::JoinedPart;
 use assay_device::session::TargetProperties;
 
 use super::PlanError;
-use super::ordered::{Order, area, check_offset, generator, law_of, part_of, seeds, sizes};
+use super::fio_draws::{law_of, sizes};
+use super::ordered::{Order, area, check_offset, generator, part_of, seeds};
 use super::values::invalid;
 use crate::access::fio::{
     Extent, FileSizes, FioAccess, FioArea, FioFile, FioFiles, Generator, Law, Service,

@@ -9,8 +9,8 @@ use assay_trace::replay::{
 };
 use assay_trace::{TraceFormat, TraceSource};
 
-use super::checks::{area, unit_bytes};
-use super::values::invalid;
+use super::checks::area;
+use super::values::{invalid, unit_bytes};
 use super::{PlanError, Workload};
 use crate::options::{JOB_OPTIONS, JobOption, JobOptions};
 

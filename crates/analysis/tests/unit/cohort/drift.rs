@@ -1,7 +1,9 @@
 //! Soaks whose truth is known.
 
+use assay_stats::cohort::errors::AgainstLimit;
 use assay_units::Rng;
 
+use super::super::outliers::Separation;
 use super::super::{Cohort, CohortSettings, Observation, conclude as conclude_all};
 use super::*;
 

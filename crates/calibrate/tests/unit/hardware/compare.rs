@@ -1,5 +1,5 @@
 use super::*;
-use crate::parameter::with_values;
+use crate::profile_text::with_values;
 
 /// The contradictions of a profile with one number replaced.
 fn with(name: &str, path: &str, value: toml::Value) -> Vec<&'static str> {

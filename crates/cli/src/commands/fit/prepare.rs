@@ -2,9 +2,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use assay_calibrate::measurement::Measurement;
-use assay_calibrate::parameter::{
-    FreeParameter, HOST_COSTS, free_by_default, renamed, with_values,
-};
+use assay_calibrate::parameter::{FreeParameter, HOST_COSTS, free_by_default};
+use assay_calibrate::profile_text::{renamed, with_values};
 use assay_calibrate::run_folder::{self, FitTargets};
 use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
 use assay_calibrate::{FitSettings, Procedure, published, table};

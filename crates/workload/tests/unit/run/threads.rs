@@ -1,4 +1,5 @@
 use std::sync::mpsc;
+use std::time::Duration;
 
 use assay_device::session::{TargetKind, TargetProperties};
 use assay_stats::HostLoad;
