@@ -186,7 +186,7 @@ fn read(file: &Candidate, raw: &mut Vec<u8>, assumed: &Options, jobs: &Mutex<Log
         return rejected(reason);
     }
     let text = match decompressed(raw) {
-        Ok(text) => text,
+        Ok(text) => utf8(text),
         Err(reason) => return rejected(reason),
     };
     let Some(format) = Format::of(uncompressed_name(&file.name), &text) else {
@@ -267,6 +267,23 @@ fn decompressed(raw: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     read.map_err(|error| format!("it cannot be decompressed: {error}"))?;
     within_limit(&text)?;
     Ok(Cow::Owned(text))
+}
+
+/// Text with a byte order mark, which Windows' shells write, as UTF-8 without it.
+fn utf8(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let units = |of: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = text[2..]
+            .chunks_exact(2)
+            .map(|pair| of([pair[0], pair[1]]))
+            .collect();
+        Cow::Owned(String::from_utf16_lossy(&units).into_bytes())
+    };
+    match &*text {
+        [0xef, 0xbb, 0xbf, rest @ ..] => Cow::Owned(rest.to_vec()),
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        _ => text,
+    }
 }
 
 /// Without the end that names its compression.

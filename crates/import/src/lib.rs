@@ -153,6 +153,8 @@ pub enum Note {
     ImplausibleLatency,
     /// Percentiles that are the largest bucket of their program.
     BeyondHistogram,
+    /// Percentiles of completion where the submission took longer.
+    SubmissionBlocked,
     /// Reads and writes in one sum.
     OneSum,
     /// Printed with three to five digits.
@@ -181,6 +183,10 @@ impl Note {
                 "Percentiles in the program's largest bucket are left out: it stands for any \
                  longer time."
             }
+            Note::SubmissionBlocked => {
+                "The submission took longer than the completion, of which the percentiles in the \
+                 file are, so they are left out."
+            }
             Note::OneSum => "The file has one sum of reads and writes, which is shown as reads.",
             Note::Rounded => "Latencies are rounded by the program that printed them.",
             Note::BestOfSeveral => {
@@ -201,6 +207,7 @@ impl Note {
                 "Measure with the default clocksource, without disable_clat or gtod_reduce."
             }
             Note::BeyondHistogram => "Use the maximum, and json+ output.",
+            Note::SubmissionBlocked => "Measure with lat_percentiles.",
             Note::OneSum => "Measure without a common sum (of fio, without unified_rw_reporting).",
             Note::BestOfSeveral => "Measure once for a minute or longer.",
             Note::Rounded => "Use JSON output (--output-format=json+).",

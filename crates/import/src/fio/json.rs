@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::options::{Options, drive_of};
 use super::threads::{Figures, Threads};
-use super::{complete, major, set_percentile, tool};
+use super::{complete, count_failure, failure, major, set_percentile, tool};
 use crate::{Direction, Job, Note, Parsed, judge};
 
 mod number;
@@ -61,6 +61,9 @@ struct Entry<'a> {
     jobname: Cow<'a, str>,
     #[serde(default, deserialize_with = "count")]
     groupid: u64,
+    /// Error of the system with which it ended.
+    #[serde(default, deserialize_with = "count")]
+    error: u64,
     #[serde(default, deserialize_with = "count")]
     total_err: u64,
     /// Threads repeat them, so they are read when they differ.
@@ -159,11 +162,11 @@ fn documents(text: &str, assumed: &Options) -> (Parsed, Option<String>) {
     (parsed, problem)
 }
 
-/// Some versions print `nan` and `inf` as values, which are no JSON: 0 in their place; `None` where
-/// there are none.
+/// Some versions print `nan` and `inf` as values, and Python `NaN`, which are no JSON: 0 in their
+/// place; `None` where there are none.
 fn with_numbers(text: &str) -> Option<String> {
     let mut with = Cow::Borrowed(text);
-    for word in ["nan", "-nan", "inf", "-inf"] {
+    for word in ["nan", "-nan", "NaN", "Infinity", "-Infinity", "inf", "-inf"] {
         let value = format!(": {word}");
         if with.contains(&value) {
             let zero = format!(": 0{:1$}", "", word.len() - 1);
@@ -365,6 +368,15 @@ impl Entry<'_> {
         figures.busiest_thread_pct = Some(cpu).filter(|cpu| *cpu > 0.0 && workload.numjobs == 1);
         if let Some(most) = figures.directions.iter_mut().max_by_key(|d| d.summary.ios) {
             most.summary.errors = most.summary.errors.saturating_add(self.total_err);
+        }
+        if let Some(failure) = failure(self.error) {
+            count_failure(&mut figures.directions.each_mut());
+            figures.unfit.push(failure);
+        }
+        if separate.into_iter().flatten().any(Side::is_contradictory) {
+            figures
+                .unfit
+                .push("its rate is not that of its number of I/Os and its time".to_owned());
         }
         figures
     }

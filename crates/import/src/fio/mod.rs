@@ -36,6 +36,38 @@ pub(crate) fn set_percentile(latency: &mut LatencySummary, percent: f64, value_n
     false
 }
 
+/// Whole latency over completion latency from which on the submission waited for the drive.
+const BLOCKED: f64 = 2.0;
+
+/// Whether completion is less than half of the whole latency, so that its percentiles say little
+/// of the whole. Means, 0 where there is none.
+pub(crate) fn submission_blocked(whole_ns: f64, completion_ns: f64) -> bool {
+    completion_ns > 0.0 && whole_ns > BLOCKED * completion_ns
+}
+
+/// `EILSEQ` of Linux, with which fio ends where data are not those that were written.
+const VERIFY_FAILED: i32 = 84;
+
+/// Why a job that ended with this error of the system is not compared; `None` without one.
+pub(crate) fn failure(code: u64) -> Option<String> {
+    let code = i32::try_from(code).ok().filter(|code| *code != 0)?;
+    Some(match code {
+        VERIFY_FAILED => format!("it ended with error {code}: data that were read are not right"),
+        _ => format!(
+            "it ended early: {}",
+            std::io::Error::from_raw_os_error(code)
+        ),
+    })
+}
+
+/// At least one error, of the operation that the job did most of, where it ended with one.
+pub(crate) fn count_failure(directions: &mut [&mut Direction; 3]) {
+    let most = directions.iter_mut().max_by_key(|d| d.summary.ios);
+    if let Some(most) = most.filter(|most| most.summary.ios > 0) {
+        most.summary.errors = most.summary.errors.max(1);
+    }
+}
+
 /// A direction of these counts within this time, without latencies.
 pub(crate) fn rates(ios: u64, bytes: u64, elapsed: Nanos) -> Direction {
     let summary = OpSummary {
@@ -86,11 +118,14 @@ fn block_size_of_counts(job: &Job) -> u64 {
     }
 }
 
-/// Completes what the options did not say by what was counted.
+/// Completes and corrects what the options said by what was counted.
 fn complete(job: &mut Job) {
     // I/Os of a rounded rate are no exact number.
-    if job.workload.bs_bytes == 0 && !job.notes.contains(&Note::Rounded) {
-        job.workload.bs_bytes = block_size_of_counts(job);
+    if !job.notes.contains(&Note::Rounded) && job.workload.single_bs_bytes().is_some() {
+        let counted = block_size_of_counts(job);
+        if counted > 0 && counted != job.workload.bs_bytes {
+            options::set_block_size(&mut job.workload, counted);
+        }
     }
     let unified = job.notes.contains(&Note::OneSum);
     if job.workload.rw.is_empty() && !unified {

@@ -86,8 +86,12 @@ impl Options {
             Some("spdk" | "spdk_bdev" | "io_uring_cmd")
         );
         let buffered = self.is_on("buffered").map(|buffered| !buffered);
-        let stated = self.is_on("direct").or(buffered);
-        match stated {
+        let direct = self.is_on("direct");
+        // Of the two the last one counts, and a map has no order.
+        if direct.is_some() && buffered.is_some() && direct != buffered {
+            return None;
+        }
+        match direct.or(buffered) {
             Some(direct) => Some(direct || by_engine),
             None if self.is_whole() => Some(by_engine),
             None => None,
@@ -129,13 +133,19 @@ impl Options {
     /// The workload, with fio's defaults for options that are not there, if there are any options.
     pub fn workload(&self) -> WorkloadRecord {
         let known = |value: u64| if self.is_whole() { value } else { 0 };
-        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        let bs_bytes = self.bytes("bs").unwrap_or(known(4096));
+        // What cannot be read is not known, and is not fio's default.
+        let or_default = |name: &str, value: Option<u64>, default: u64| match self.text(name) {
+            Some(_) => value.unwrap_or(0),
+            None => known(default),
+        };
+        let number = |name: &str, default: u64| {
+            u32::try_from(or_default(name, self.count(name), default)).unwrap_or(0)
+        };
         let mut workload = WorkloadRecord {
             rw: self.rw().unwrap_or_default().to_owned(),
-            bs_bytes,
-            iodepth: narrow(self.count("iodepth").unwrap_or(known(1))),
-            numjobs: narrow(self.count("numjobs").unwrap_or(known(1))),
+            bs_bytes: or_default("bs", self.bytes("bs"), 4096),
+            iodepth: number("iodepth", 1),
+            numjobs: number("numjobs", 1),
             engine: self.text("ioengine").unwrap_or("unknown").to_owned(),
             // Where it is not known, `Job::knows_direct` says so.
             direct: self.direct().unwrap_or(true),
@@ -159,8 +169,38 @@ impl Options {
                 _ => workload.rwmixread = u8::try_from(share).ok(),
             }
         }
+        if let Some(largest) = self.text("bsrange").and_then(|range| self.largest(range)) {
+            workload.bs_bytes = largest;
+        }
         workload.options = self.job_line(&workload);
+        workload.rate_limit_iops = self.rate_limit_iops(&workload);
         workload
+    }
+
+    /// The largest size of `4k-16k,8k-64k`.
+    fn largest(&self, ranges: &str) -> Option<u64> {
+        let sizes = ranges.split([',', '-']);
+        let sizes = sizes.filter_map(|size| number::bytes(size.trim(), self.kb_base()));
+        sizes.max()
+    }
+
+    /// The limit of all threads together; of a limit in bytes only where there is one block size.
+    fn rate_limit_iops(&self, workload: &WorkloadRecord) -> Option<f64> {
+        let threads = f64::from(workload.numjobs.max(1));
+        let rw = workload.rw.trim_start_matches("rand");
+        let used = [rw != "write", matches!(rw, "write" | "rw")];
+        let limits = |name: &str| {
+            let values: Vec<&str> = self.text(name)?.split(',').collect();
+            // A single value is that of reads and of writes.
+            let of = |at: usize| values.get(at).or(values.first()).copied();
+            let of = |at: usize| number::bytes(of(at)?.trim(), self.kb_base());
+            let limits = [0, 1].into_iter().filter(|at| used[*at]).map(of);
+            let limits: Vec<u64> = limits.collect::<Option<_>>()?;
+            let all_limited = limits.iter().all(|limit| *limit > 0);
+            all_limited.then(|| limits.into_iter().map(|limit| limit as f64).sum::<f64>() * threads)
+        };
+        let bs_bytes = workload.single_bs_bytes().filter(|bytes| *bytes > 0);
+        limits("rate_iops").or_else(|| Some(limits("rate")? / bs_bytes? as f64))
     }
 
     /// Options of `assay job` that distinguish workloads (fio's names are the same).
@@ -203,6 +243,18 @@ impl Options {
         }
         words.join(" ")
     }
+}
+
+/// Another block size than that of the options.
+pub(super) fn set_block_size(workload: &mut WorkloadRecord, bytes: u64) {
+    workload.bs_bytes = bytes;
+    let words = workload.options.split_whitespace();
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    match words.iter().position(|word| word == "--bs") {
+        Some(at) if at + 1 < words.len() => words[at + 1] = compact_size(bytes),
+        _ => words.extend(["--bs".to_owned(), compact_size(bytes)]),
+    }
+    workload.options = words.join(" ");
 }
 
 /// The drive of a partition: nvme0n1 of nvme0n1p2, sda of sda3; others stay as they are.

@@ -5,7 +5,7 @@ use assay_units::Nanos;
 
 use super::options::Options;
 use super::threads::Threads;
-use super::{complete, rates, set_percentile, tool};
+use super::{complete, count_failure, failure, rates, set_percentile, submission_blocked, tool};
 use crate::{Direction, Job, Note, Parsed};
 
 /// Fields before the first direction: version, fio's version, job, group, error.
@@ -55,8 +55,10 @@ fn job(version: u32, fields: &[&str], assumed: &Options) -> Option<Job> {
     let length = if version >= 5 { 47 } else { 41 };
     let directions = if version >= 4 { 3 } else { 2 };
     let mut job = Job::of(fields.get(2)?, assumed);
-    job.note(Note::Rounded);
-    let (mut elapsed_ms, mut beyond) = (0, false);
+    let mut notes = vec![Note::Rounded];
+    let code = fields.get(4)?.trim().parse().unwrap_or(0);
+    job.unfit.extend(failure(code));
+    let mut elapsed_ms = 0;
     for (at, place) in job
         .directions_mut()
         .into_iter()
@@ -64,20 +66,20 @@ fn job(version: u32, fields: &[&str], assumed: &Options) -> Option<Job> {
         .take(directions)
     {
         let own = fields.get(LEADING + at * length..)?.get(..length)?;
-        let (direction, span_ms, largest) = direction(own)?;
+        let (direction, span_ms) = direction(own, &mut notes)?;
         *place = direction;
         elapsed_ms = elapsed_ms.max(span_ms);
-        beyond |= largest;
     }
-    if beyond {
-        job.note(Note::BeyondHistogram);
+    notes.into_iter().for_each(|note| job.note(note));
+    if code > 0 {
+        count_failure(&mut job.directions_mut());
     }
     job.elapsed = Nanos(elapsed_ms.saturating_mul(1_000_000));
     Some(job)
 }
 
-/// One direction, its span in milliseconds, and whether a percentile is of the largest bucket.
-fn direction(fields: &[&str]) -> Option<(Direction, u64, bool)> {
+/// One direction, and its span in milliseconds.
+fn direction(fields: &[&str], notes: &mut Vec<Note>) -> Option<(Direction, u64)> {
     let number = |at: usize| fields.get(at)?.trim().parse::<f64>().ok();
     let (kib, iops, span_ms) = (number(0)?, number(2)?, number(3)?);
     let ios = (iops * span_ms / 1e3).round().max(0.0) as u64;
@@ -98,14 +100,18 @@ fn direction(fields: &[&str]) -> Option<(Direction, u64, bool)> {
     latency.mean = of(2)?;
     latency.stddev = of(3)?;
     latency.samples = if latency.mean > 0.0 { ios } else { 0 };
-    let mut beyond = false;
+    if submission_blocked(latency.mean, number(clat + 2)? * 1e3) {
+        notes.push(Note::SubmissionBlocked);
+        return Some((direction, span_ms.max(0.0) as u64));
+    }
     for field in &fields[clat + 4..total] {
         if let Some((share, value)) = field.split_once("%=")
             && let (Ok(share), Ok(value)) = (share.parse::<f64>(), value.parse::<f64>())
             && share > 0.0
+            && set_percentile(latency, share, value * 1e3)
         {
-            beyond |= set_percentile(latency, share, value * 1e3);
+            notes.push(Note::BeyondHistogram);
         }
     }
-    Some((direction, span_ms.max(0.0) as u64, beyond))
+    Some((direction, span_ms.max(0.0) as u64))
 }

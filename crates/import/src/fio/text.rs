@@ -9,7 +9,9 @@ use assay_units::Nanos;
 
 use super::options::{Options, drive_of};
 use super::threads::Threads;
-use super::{complete, major, rates, set_percentile, tool};
+use super::{
+    complete, count_failure, failure, major, rates, set_percentile, submission_blocked, tool,
+};
 use crate::{Direction, Job, Note, Parsed};
 
 /// A job's text under construction.
@@ -17,10 +19,17 @@ struct Open {
     job: Job,
     /// The block size of reads, of writes and of deallocations; 0 of several.
     bs_bytes: [u64; 3],
+    /// It ended with an error.
+    failed: bool,
     /// Which direction the lines are about.
     at: Option<usize>,
-    /// Nanoseconds of the unit of the percentiles that follow.
-    percentiles_ns: f64,
+    /// Nanoseconds of the unit of the percentiles that follow; `None` of those of submissions and
+    /// syncs, which are not latencies of the direction.
+    percentiles_ns: Option<f64>,
+    /// Those that follow are of completion latency, not of the whole.
+    are_of_completion: bool,
+    /// Per direction: mean completion latency, nanoseconds; 0 where there is none.
+    completion_ns: [f64; 3],
     /// Per direction: span in milliseconds, and bytes as printed.
     printed: [(u64, f64); 3],
     ios: [u64; 3],
@@ -107,14 +116,16 @@ impl Reader<'_> {
         }
         job.workload.direct = self.assumed.direct().unwrap_or(true);
         job.note(Note::Rounded);
-        if let Some(errors) = after(rest, "err=").filter(|errors| *errors > 0.0) {
-            job.values.insert("fio_error".to_owned(), errors);
-        }
+        let code = after(rest, "err=").unwrap_or(0.0) as u64;
+        job.unfit.extend(failure(code));
         let open = Open {
             job,
             bs_bytes: known.bs_bytes,
+            failed: code > 0,
             at: None,
-            percentiles_ns: 1e3,
+            percentiles_ns: None,
+            are_of_completion: false,
+            completion_ns: [0.0; 3],
             printed: [(0, 0.0); 3],
             ios: [0; 3],
         };
@@ -219,8 +230,10 @@ impl Open {
             }
         } else if line.starts_with('|') {
             self.percentiles(line);
-        } else if line.starts_with("clat percentiles") || line.starts_with("lat percentiles") {
-            self.percentiles_ns = unit_ns(line).unwrap_or(1e3);
+        } else if let Some((kind, _)) = line.split_once(" percentiles (") {
+            let is_latency = matches!(kind, "clat" | "lat");
+            self.are_of_completion = kind == "clat";
+            self.percentiles_ns = is_latency.then(|| unit_ns(line).unwrap_or(1e3));
         } else if line.starts_with("clat (") || (line.starts_with("lat (") && line.contains("avg="))
         {
             self.times(line, version);
@@ -278,14 +291,21 @@ impl Open {
         latency.max = value("max=") as u64;
         latency.mean = value("avg=");
         latency.stddev = value("stdev=");
+        if line.starts_with("clat (") {
+            self.completion_ns[at] = value("avg=");
+        }
     }
 
     /// `|  1.00th=[  570],  5.00th=[  627], ...`.
     fn percentiles(&mut self, line: &str) {
-        let Some(at) = self.at else {
+        let (Some(at), Some(ns)) = (self.at, self.percentiles_ns) else {
             return;
         };
-        let ns = self.percentiles_ns;
+        let whole_ns = self.direction(at).summary.latency_ns.mean;
+        if self.are_of_completion && submission_blocked(whole_ns, self.completion_ns[at]) {
+            self.job.note(Note::SubmissionBlocked);
+            return;
+        }
         let mut beyond = false;
         for part in line.trim_start_matches('|').split("],") {
             let Some((share, value)) = part.split_once("th=[") else {
@@ -321,6 +341,9 @@ impl Open {
                 true => ios,
                 false => 0,
             };
+        }
+        if self.failed {
+            count_failure(&mut self.job.directions_mut());
         }
         self.job
     }

@@ -1,5 +1,7 @@
 //! Threads of one job to one workload.
 
+use std::collections::HashMap;
+
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{LatencySummary, OpSummary};
 use assay_units::Nanos;
@@ -16,6 +18,8 @@ const LEAST_SHARE: f64 = 0.95;
 #[derive(Default)]
 pub struct Threads {
     jobs: Vec<Joined>,
+    /// The last of the jobs with a key.
+    places: HashMap<String, usize>,
 }
 
 /// What was measured of a job, or of one of its threads.
@@ -27,6 +31,8 @@ pub struct Figures {
     pub directions: [Direction; 3],
     pub busiest_thread_pct: Option<f64>,
     pub notes: Vec<Note>,
+    /// Why they are not compared.
+    pub unfit: Vec<String>,
 }
 
 impl Figures {
@@ -37,6 +43,7 @@ impl Figures {
             directions: [job.read, job.write, job.discard],
             busiest_thread_pct: job.busiest_thread_pct,
             notes: job.notes,
+            unfit: job.unfit,
         }
     }
 
@@ -53,13 +60,12 @@ impl Figures {
             ..job
         };
         self.notes.into_iter().for_each(|note| job.note(note));
+        job.unfit.extend(self.unfit);
         job
     }
 }
 
 struct Joined {
-    /// Group and options by which threads are recognised.
-    key: String,
     job: Job,
     threads: u32,
     /// Time of the thread that ended first.
@@ -67,18 +73,17 @@ struct Joined {
 }
 
 impl Threads {
-    /// `key` is the same for threads of one job. `is_thread` is false of what stands for a whole
+    /// `key`, of group and options, is the same for threads of one job. `is_thread` is false of what stands for a whole
     /// group. Returns the job's place among all.
     pub fn add(&mut self, key: String, job: Job, is_thread: bool) -> usize {
-        let same = |joined: &Joined| is_thread && joined.key == key;
-        match self.jobs.iter().rposition(same) {
+        match self.places.get(&key).copied().filter(|_| is_thread) {
             Some(place) => {
                 self.join(place, Figures::of(job));
                 place
             }
             None => {
+                self.places.insert(key, self.jobs.len());
                 self.jobs.push(Joined {
-                    key,
                     shortest: job.elapsed,
                     job,
                     threads: 1,
@@ -138,6 +143,11 @@ fn join(whole: &mut Job, thread: Figures) {
     }
     for note in thread.notes {
         whole.note(note);
+    }
+    for reason in thread.unfit {
+        if !whole.unfit.contains(&reason) {
+            whole.unfit.push(reason);
+        }
     }
     if !merged {
         whole.note(Note::PercentilesOfThreads);

@@ -3,8 +3,8 @@ use assay_units::text::{format_size, parse_size};
 use super::WorkloadRecord;
 
 impl WorkloadRecord {
-    /// The sizes of a mix as `--bs` gives them, `4k/90:64k/10`, where reads and writes differ with
-    /// a comma between them; `None` of one size. Taken from the options, which every version of
+    /// The sizes of a mix as `--bs` gives them, `4k/90:64k/10`, or as a range of fio, `4k-64k`; where
+    /// reads and writes differ with a comma between them; `None` of one size. Taken from the options, which every version of
     /// the run folder has.
     pub fn block_size_mix(&self) -> Option<&str> {
         let mut words = self.options.split_whitespace();
@@ -16,7 +16,7 @@ impl WorkloadRecord {
             (Some((reads, writes)), _) if reads == writes => reads,
             _ => sizes,
         };
-        Some(used).filter(|sizes| sizes.contains(['/', ':', ',']))
+        Some(used).filter(|sizes| sizes.contains(['/', ':', ',', '-']))
     }
 
     /// The block size, nothing of a mix: the largest one times I/Os is not what was transferred.
@@ -57,9 +57,13 @@ pub fn rw_text(rw: &str) -> &str {
 
 /// The sizes of one direction; what is no size stays as it was given.
 fn sizes_text(sizes: &str) -> String {
+    let size_text = |size: &str| parse_size(size).map_or_else(|_| size.to_owned(), format_size);
     let one = |part: &str| {
         let (size, share) = part.split_once('/').unwrap_or((part, ""));
-        let size = parse_size(size).map_or_else(|_| size.to_owned(), format_size);
+        let size = match size.split_once('-') {
+            Some((least, most)) => format!("{} to {}", size_text(least), size_text(most)),
+            None => size_text(size),
+        };
         match share.trim_end_matches('%') {
             "" => size,
             share => format!("{size} {share} %"),

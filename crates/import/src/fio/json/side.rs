@@ -8,11 +8,14 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::Times;
 use super::number::{Percentiles, count, real};
-use crate::fio::rates;
+use crate::fio::{rates, submission_blocked};
 use crate::{Direction, Note, judge};
 
-/// Whole latency over completion latency from which on the submission waited for the drive.
-const BLOCKED: f64 = 2.0;
+/// Share of a rate by which it may differ from the number of I/Os over their time; versions before
+/// 3 print whole numbers.
+const SAME_RATE: f64 = 0.05;
+/// A shorter time is too few milliseconds to compare with.
+const SHORTEST_MS: u64 = 100;
 
 /// One direction.
 #[derive(Default)]
@@ -158,7 +161,8 @@ impl<'a> Side<'a> {
         };
         times.fill_moments(direction, ns);
         let mean_ns = times.mean * ns;
-        let completion = completion.filter(|(t, ns)| mean_ns <= BLOCKED * t.mean * ns);
+        let has_percentiles = completion.is_some();
+        let completion = completion.filter(|(t, ns)| !submission_blocked(mean_ns, t.mean * ns));
         for (times, ns) in [completion, whole].into_iter().flatten() {
             let percentiles = match reads_percentiles {
                 true => times.percentiles(),
@@ -166,8 +170,18 @@ impl<'a> Side<'a> {
             };
             if percentiles.has_any() || !times.bins.0.is_empty() {
                 times.fill(direction, ns, &percentiles, notes);
-                break;
+                return;
             }
         }
+        if has_percentiles && completion.is_none() && reads_percentiles {
+            notes.push(Note::SubmissionBlocked);
+        }
+    }
+
+    /// The file states another rate than that of its counts.
+    pub fn is_contradictory(&self) -> bool {
+        let counted = self.total_ios as f64 * 1e3 / self.runtime.max(1) as f64;
+        let tolerance = (counted * SAME_RATE).max(1.0);
+        self.iops > 0.0 && self.runtime >= SHORTEST_MS && (self.iops - counted).abs() > tolerance
     }
 }
