@@ -265,6 +265,16 @@ impl VerifyReport {
         }
     }
 
+    /// One block less for this reason: it can be judged now.
+    pub(crate) fn take_unjudged(&mut self, reason: Unjudged) {
+        if let Some(blocks) = self.unjudged.get_mut(&reason) {
+            *blocks -= 1;
+            if *blocks == 0 {
+                self.unjudged.remove(&reason);
+            }
+        }
+    }
+
     pub(crate) fn add_seed(&mut self, seed: u64) {
         if self.seeds.len() < VerifyReport::MOST_SEEDS {
             self.seeds.insert(seed);

@@ -6,6 +6,10 @@ use crate::finding::{Expected, Finding, FindingKind, Unjudged, VerifyReport};
 use assay_units::SECTOR_BYTES;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
+/// Blocks with a damaged header that are kept until an intact block says what they are.
+const MOST_UNKNOWN: usize = 16;
+/// As much of each is kept; a longer one is judged only behind an intact one.
+const UNKNOWN_BYTES: usize = 64 << 10;
 
 /// Checks blocks that other jobs wrote, each by its own header: any seed, pattern and length. What
 /// no verifying job wrote, and what was overwritten since, is not judged.
@@ -17,6 +21,9 @@ pub struct BlockReader {
     unit_bytes: u32,
     /// Of the last intact block: blocks with a damaged header are compared with it.
     last: Option<(u64, DataPattern, u32)>,
+    /// What begins as a block does and is none of what was known so far: offset and bytes. Counted
+    /// as not judged.
+    unknown: Vec<(u64, Vec<u8>)>,
 }
 
 impl BlockReader {
@@ -25,6 +32,7 @@ impl BlockReader {
             wanted_seed,
             unit_bytes,
             last: None,
+            unknown: Vec::new(),
         }
     }
 
@@ -76,6 +84,7 @@ impl BlockReader {
                 if self.last != Some(last) {
                     report.add_seed(seed);
                     self.last = Some(last);
+                    self.judge_unknown(report);
                 }
                 return true;
             }
@@ -104,8 +113,21 @@ impl BlockReader {
         true
     }
 
+    /// Judges blocks that could not be, now that there is an intact one to compare them with.
     #[cold]
-    fn check_without_header(&self, rest: &[u8], here: u64, report: &mut VerifyReport) -> usize {
+    fn judge_unknown(&mut self, report: &mut VerifyReport) {
+        let mut judged_to = 0;
+        for (here, bytes) in std::mem::take(&mut self.unknown) {
+            report.take_unjudged(Unjudged::OtherData);
+            // Otherwise it is a part of the block before it.
+            if here >= judged_to {
+                judged_to = here + self.check_without_header(&bytes, here, report) as u64;
+            }
+        }
+    }
+
+    #[cold]
+    fn check_without_header(&mut self, rest: &[u8], here: u64, report: &mut VerifyReport) -> usize {
         let unit = self.unit(rest, here);
         if rest[..unit].iter().all(|&byte| byte == 0) {
             report.add_unjudged(Unjudged::Zeroes, 1);
@@ -139,6 +161,11 @@ impl BlockReader {
             }
         }
         report.add_unjudged(Unjudged::OtherData, 1);
+        let begins_as_block = HeaderClaim::read(rest, MAX_COUNTED_FLIPS).is_some();
+        if begins_as_block && self.unknown.len() < MOST_UNKNOWN {
+            let kept = &rest[..rest.len().min(UNKNOWN_BYTES)];
+            self.unknown.push((here, kept.to_vec()));
+        }
         unit
     }
 

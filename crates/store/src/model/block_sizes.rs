@@ -3,9 +3,9 @@ use assay_units::text::{format_size, parse_size};
 use super::WorkloadRecord;
 
 impl WorkloadRecord {
-    /// The sizes of a mix as `--bs` gives them, `4k/90:64k/10`, or as a range of fio, `4k-64k`; where
-    /// reads and writes differ with a comma between them; `None` of one size. Taken from the options, which every version of
-    /// the run folder has.
+    /// The sizes of a mix as `--bs` gives them, `4k/90:64k/10`, or as a range of fio, `4k-64k`;
+    /// where reads and writes differ with a comma between them; `None` of one size. Taken from the
+    /// options, which every version of the run folder has.
     pub fn block_size_mix(&self) -> Option<&str> {
         let mut words = self.options.split_whitespace();
         words.find(|word| *word == "--bs")?;

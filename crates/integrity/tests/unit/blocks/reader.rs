@@ -5,6 +5,8 @@ use assay_units::Rng;
 use proptest::prelude::*;
 
 use super::*;
+use crate::blocks::HEADER_BYTES;
+use crate::mismatch::MismatchClass;
 
 const UNIT: u32 = 4096;
 const AREA: usize = 64 * 1024;
@@ -185,4 +187,32 @@ fn a_damaged_header_of_the_first_block_is_found() {
         assert_eq!(report_of(&bytes, None).findings(), 1, "{byte}");
         bytes[byte] ^= 1;
     }
+}
+
+/// A damaged header says nothing of its block before an intact one was read: it is judged then.
+#[test]
+fn a_damaged_header_before_all_intact_blocks_is_found() {
+    let sound = stamped(1, UNIT, 1);
+    for read_bytes in [UNIT as usize, AREA] {
+        for at in (0..HEADER_BYTES).chain([AREA - UNIT as usize + 20]) {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 0x10;
+            let (mut reader, mut report) = (BlockReader::new(None, UNIT), VerifyReport::default());
+            for (read, offset) in bytes.chunks(read_bytes).zip((START..).step_by(read_bytes)) {
+                reader.check(read, offset, &mut report);
+            }
+            assert_eq!(unjudged(&report), [], "byte {at}");
+            assert_eq!(report.count(MismatchClass::Corrupt), 1, "byte {at}");
+            let found = report.first_findings()[0];
+            assert_eq!(
+                found.offset_bytes,
+                START + (at / UNIT as usize * UNIT as usize) as u64
+            );
+            assert_eq!(report.intact_blocks, (AREA / UNIT as usize) as u64 - 1);
+        }
+    }
+    // Of an area without an intact block nothing is known.
+    let mut alone = sound[..UNIT as usize].to_vec();
+    alone[20] ^= 0x10;
+    assert_eq!(unjudged(&report_of(&alone, None)), [("other_data", 1)]);
 }
