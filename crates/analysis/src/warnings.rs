@@ -1,6 +1,8 @@
-//! Warnings of a run by their cause: those with the same words are one, whatever their figures.
+//! Warnings of a run by their cause: those with the same words are one, whatever their figures, and
+//! of programs that used the host, whatever the programs.
 
 use assay_store::model::Warning;
+use assay_store::model::warning::OTHER_PROGRAMS;
 use serde::Serialize;
 
 /// Warnings with one cause.
@@ -17,35 +19,79 @@ impl<'a> Cause<'a> {
 
     /// The message, its figures as ranges where they differ: `began at 53 to 72 degrees C`.
     pub fn message(&self) -> String {
-        let mut text = String::new();
-        let split: Vec<Vec<(bool, &str)>> =
-            self.warnings.iter().map(|w| parts(&w.1.message)).collect();
-        for (i, (is_figure, first)) in split[0].iter().enumerate() {
-            text.push_str(first);
-            let value = |parts: &Vec<(bool, &str)>| parts[i].1.replace(',', "").parse::<f64>().ok();
-            if !is_figure || split.iter().all(|parts| parts[i].1 == *first) {
-                continue;
-            }
-            let by_value = |a: &&Vec<_>, b: &&Vec<_>| {
-                let [a, b] = [a, b].map(|parts| value(parts).unwrap_or(0.0));
-                a.total_cmp(&b)
-            };
-            let ends = split
-                .iter()
-                .min_by(by_value)
-                .zip(split.iter().max_by(by_value));
-            if let Some((low, high)) = ends {
-                text.truncate(text.len() - first.len());
-                text.push_str(&format!("{} to {}", low[i].1, high[i].1));
-            }
+        let messages = self.warnings.iter().map(|w| w.1.message.as_str());
+        match messages
+            .clone()
+            .map(|text| text.strip_prefix(OTHER_PROGRAMS))
+            .collect()
+        {
+            Some(lists) => format!("{OTHER_PROGRAMS}{}", merged(lists)),
+            None => ranged(&messages.collect::<Vec<_>>()),
         }
-        text
     }
 
     /// The cells, in order.
     pub fn cells(&self) -> impl Iterator<Item = &'a str> {
         self.warnings.iter().filter_map(|w| w.1.cell.as_deref())
     }
+}
+
+/// Programs of a merged list that are named.
+const PROGRAMS: usize = 4;
+
+/// Lists of programs and their use as one, the most frequent first; this one is the last of each.
+fn merged(lists: Vec<&str>) -> String {
+    let mut named: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut own = Vec::new();
+    for list in lists {
+        let (others, this) = list.rsplit_once(", ").unwrap_or(("", list));
+        own.push(this);
+        for item in others.split(", ").filter(|item| !item.is_empty()) {
+            let words = words_of(item);
+            match named.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, items)) => items.push(item),
+                None => named.push((words, vec![item])),
+            }
+        }
+    }
+    named.sort_by_key(|(_, items)| std::cmp::Reverse(items.len()));
+    let rest = named.len().saturating_sub(PROGRAMS);
+    let mut texts: Vec<String> = named
+        .iter()
+        .take(PROGRAMS)
+        .map(|(_, i)| ranged(i))
+        .collect();
+    if rest > 0 {
+        texts.push(format!("{rest} more"));
+    }
+    texts.push(ranged(&own));
+    texts.join(", ")
+}
+
+/// Texts of the same words as one, their figures as ranges where they differ.
+fn ranged(texts: &[&str]) -> String {
+    let mut text = String::new();
+    let split: Vec<Vec<(bool, &str)>> = texts.iter().map(|text| parts(text)).collect();
+    for (i, (is_figure, first)) in split[0].iter().enumerate() {
+        text.push_str(first);
+        let value = |parts: &Vec<(bool, &str)>| parts[i].1.replace(',', "").parse::<f64>().ok();
+        if !is_figure || split.iter().all(|parts| parts[i].1 == *first) {
+            continue;
+        }
+        let by_value = |a: &&Vec<_>, b: &&Vec<_>| {
+            let [a, b] = [a, b].map(|parts| value(parts).unwrap_or(0.0));
+            a.total_cmp(&b)
+        };
+        let ends = split
+            .iter()
+            .min_by(by_value)
+            .zip(split.iter().max_by(by_value));
+        if let Some((low, high)) = ends {
+            text.truncate(text.len() - first.len());
+            text.push_str(&format!("{} to {}", low[i].1, high[i].1));
+        }
+    }
+    text
 }
 
 /// A message as words and figures, each of which begins and ends with a digit.
@@ -63,13 +109,19 @@ fn parts(message: &str) -> Vec<(bool, &str)> {
     parts
 }
 
-/// Code, message and advice without their figures.
+/// A text without its figures.
+fn words_of(text: &str) -> Vec<&str> {
+    let words = parts(text).into_iter().filter(|(is_figure, _)| !is_figure);
+    words.map(|(_, words)| words).collect()
+}
+
+/// Code, message and advice without their figures, and without the programs of a list.
 fn words(warning: &Warning) -> (&str, [Vec<&str>; 2]) {
-    let texts = [&warning.message, &warning.advice].map(|text| {
-        let words = parts(text).into_iter().filter(|(is_figure, _)| !is_figure);
-        words.map(|(_, words)| words).collect()
-    });
-    (&warning.code, texts)
+    let message = match warning.message.starts_with(OTHER_PROGRAMS) {
+        true => OTHER_PROGRAMS,
+        false => &warning.message,
+    };
+    (&warning.code, [message, &warning.advice].map(words_of))
 }
 
 /// Warnings of one cause as one, in the order of their first occurrence. Each comes with its run.
@@ -139,6 +191,21 @@ mod tests {
             message: message.to_owned(),
             advice: "use more threads".to_owned(),
         }
+    }
+
+    #[test]
+    fn programs_that_used_the_host_are_one_cause() {
+        let beside = |list: &str| warning(Some(list), &format!("{OTHER_PROGRAMS}{list}"), 0);
+        let all = [
+            beside("rustc 166 %, kworker 59 %, this program 14 %"),
+            beside("cc1 34 %, rustc 63 %, ld 5 %, this program 50 %"),
+            beside("rustc 100 %, a 3 %, b2 2 %, this program 14 %"),
+        ];
+        let causes = by_cause(all.iter().map(|w| (0, w)));
+        assert_eq!(causes.len(), 1);
+        let list =
+            "rustc 63 to 166 %, kworker 59 %, cc1 34 %, ld 5 %, 2 more, this program 14 to 50 %";
+        assert_eq!(causes[0].message(), format!("{OTHER_PROGRAMS}{list}"));
     }
 
     #[test]

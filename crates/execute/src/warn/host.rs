@@ -3,7 +3,7 @@
 use assay_device::load::OthersIo;
 use assay_stats::HostLoad;
 use assay_store::model::Warning;
-use assay_store::model::warning::{code, limit};
+use assay_store::model::warning::{OTHER_PROGRAMS, code, limit};
 use assay_units::Nanos;
 use assay_units::text::whole;
 
@@ -24,7 +24,7 @@ impl OtherPrograms<'_> {
         sum > self.own_pct
     }
 
-    /// `fio 150 %, cc1 90 % of one processor, this program 30 %`.
+    /// `fio 150 %, cc1 90 %, this program 30 %`.
     fn text(&self) -> String {
         const NAMED: usize = 3;
         let named = self.programs.iter().take(NAMED);
@@ -32,10 +32,7 @@ impl OtherPrograms<'_> {
             .map(|(name, pct)| format!("{name} {pct:.0} %"))
             .collect();
         let own = self.own_pct;
-        format!(
-            "{} of one processor, this program {own:.0} %",
-            named.join(", ")
-        )
+        format!("{}, this program {own:.0} %", named.join(", "))
     }
 }
 
@@ -51,10 +48,7 @@ pub(crate) fn host_limited(
     if is_busy && busiest_thread_pct < limit::BUSY_THREAD_PCT && others.used_most() {
         return warning(
             code::HOST_LIMITED,
-            format!(
-                "other programs used the host's processors: {}",
-                others.text()
-            ),
+            format!("{OTHER_PROGRAMS}{}", others.text()),
             "the rate is a lower bound for the drive, and latencies include waits for a \
              processor; stop these programs and measure again",
         );

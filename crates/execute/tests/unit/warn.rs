@@ -76,7 +76,7 @@ fn a_busy_host_sets_a_rate_only_where_none_was_reached() {
     let beside = host_limited(10.0, Some(0.4), false, &some);
     assert_eq!(
         beside.message,
-        "other programs used the host's processors: cc1 130 %, fio 60 % of one processor, this \
+        "other programs used the host's processors, % of one processor: cc1 130 %, fio 60 %, this \
          program 10 %"
     );
 }

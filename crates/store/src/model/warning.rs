@@ -78,6 +78,9 @@ assay_units::constants! {
     }
 }
 
+/// How a message begins that lists the programs that used the host, and this one as the last.
+pub const OTHER_PROGRAMS: &str = "other programs used the host's processors, % of one processor: ";
+
 /// Thresholds at which warnings are raised, and by which analysis recognises the same conditions.
 pub mod limit {
     /// Processor time of one thread from which on it, not the drive, sets the rate, percent.
