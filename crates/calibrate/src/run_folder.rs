@@ -167,7 +167,8 @@ fn workload(
 ) -> Result<ReferenceWorkload, String> {
     let (access, op) = ReferenceWorkload::parse_rw(&cell.rw)
         .ok_or_else(|| format!("{}: mixed reads and writes", cell.rw))?;
-    if cell.rate_iops > 0.0 || cell.options.contains("--rate") {
+    let is_limited = cell.rate_iops > 0.0 || cell.rate_limit_iops.is_some();
+    if is_limited || cell.options.contains("--rate") {
         return Err("rate-limited".to_owned());
     }
     if !cell.direct && cell.engine != "sim" {

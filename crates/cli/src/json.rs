@@ -203,7 +203,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         "iodepth": workload.iodepth,
         "numjobs": workload.numjobs,
         "engine": workload.engine,
-        "direct": workload.direct,
+        "direct": workload.known_direct(),
         "data": workload.data,
         "span_bytes": workload.span_bytes,
         "options": workload.options,

@@ -4,6 +4,8 @@
 //! section "JSON output"; `clat` is submission to completion, `lat` includes the time before the
 //! submission (here: from the intended start of an open-loop job).
 
+mod imported;
+mod options;
 mod output;
 mod terse;
 mod text;
@@ -12,6 +14,8 @@ pub use output::{FioGroup, FioOutput, FioRun, TERSE_VERSIONS, write_fio_output};
 
 use std::collections::BTreeMap;
 use std::io::Write;
+
+use options::options;
 
 use assay_stats::{Histogram, JobTotals, OpInterval};
 use assay_store::read::{CellDrive, CellRecord, Run};
@@ -241,7 +245,7 @@ pub(super) fn jobs(run: &Run) -> Result<Jobs, ExportError> {
         (at, job.complete(&run, number, cell, &cell.drives[at.1]))
     });
     let jobs = jobs.collect();
-    Ok((run, jobs))
+    Ok(imported::with_stated((run, jobs)))
 }
 
 pub(super) fn document(run: &Run, jobs: Vec<Job>) -> Document {
@@ -428,43 +432,6 @@ impl Job {
             ..self
         }
     }
-}
-
-fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str, String> {
-    let workload = &cell.plan.workload;
-    let ioengine = match workload.engine.as_str() {
-        "sync" => "psync",
-        "uring" => "io_uring",
-        other => other,
-    };
-    let sizes = match workload.block_size_mix() {
-        None => ("bs", workload.bs_bytes.to_string()),
-        Some(mix) if mix.contains('/') => ("bssplit", mix.to_owned()),
-        Some(mix) => ("bs", mix.to_owned()),
-    };
-    let mut options = vec![
-        ("name", cell.plan.id.clone()),
-        ("filename", filename.to_owned()),
-        ("ioengine", ioengine.to_owned()),
-        ("rw", workload.rw.clone()),
-        sizes,
-        ("iodepth", workload.iodepth.to_string()),
-        ("numjobs", workload.numjobs.to_string()),
-        ("direct", u8::from(workload.direct).to_string()),
-        ("size", workload.span_bytes.to_string()),
-        ("offset", workload.offset_bytes.to_string()),
-    ];
-    if workload.runtime_ns > 0 {
-        options.push(("runtime", format!("{}us", workload.runtime_ns / 1_000)));
-        options.push(("time_based", "1".to_owned()));
-    }
-    if workload.ramp_ns > 0 {
-        options.push(("ramp_time", format!("{}us", workload.ramp_ns / 1_000)));
-    }
-    if workload.rate_iops > 0.0 {
-        options.push(("rate_iops", format!("{:.0}", workload.rate_iops)));
-    }
-    Ordered(options)
 }
 
 fn zeroes(names: [&'static str; 7]) -> Ordered<&'static str, f64> {

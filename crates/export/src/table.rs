@@ -296,7 +296,7 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("iodepth", |r| r.workload().iodepth);
     c.add("numjobs", |r| r.workload().numjobs);
     c.add("engine", |r| r.workload().engine.as_str());
-    c.add("direct", |r| r.workload().direct);
+    c.add("direct", |r| r.workload().known_direct());
     c.add("span_bytes", |r| r.workload().span_bytes);
     c.add("offset_bytes", |r| r.workload().offset_bytes);
     c.add("data", |r| r.workload().data.as_str());

@@ -112,13 +112,14 @@ pub fn collect(paths: &[PathBuf], assumed: &Options) -> Result<Collection, Impor
         (false, _) => Ok(collection),
         (true, None) => Err(ImportError::Nothing(listed.join(", "))),
         (true, Some(rejected)) => {
-            let found = format!(
-                "{} ({}: {})",
-                listed.join(", "),
-                rejected.name,
-                rejected.reason
-            );
-            Err(ImportError::Nothing(found))
+            let first = match paths.iter().any(|path| path.is_dir()) {
+                true => format!("{}: {}", rejected.name, rejected.reason),
+                false => rejected.reason.clone(),
+            };
+            Err(ImportError::Nothing(format!(
+                "{} ({first})",
+                listed.join(", ")
+            )))
         }
     }
 }

@@ -34,6 +34,7 @@ pub fn judge(job: &mut Job) {
         job.note(Note::ImplausibleLatency);
         job.notes.retain(|note| *note != Note::BeyondHistogram);
     }
+    job.workload.cache_unknown = !job.knows_direct;
     let workload = &job.workload;
     let mut reasons = Vec::new();
     if job.knows_direct && !workload.direct {

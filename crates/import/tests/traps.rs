@@ -103,17 +103,29 @@ fn percentiles_of_a_smaller_part_are_left_out_with_the_reason() {
     assert_eq!(whole.notes, []);
 }
 
-/// fio ends a job at an I/O error or at data that fail verification, and prints what it did so far.
+/// fio ends a job at an error and prints what it did so far. Only errors of the drive are its own.
 #[test]
-fn a_job_that_ended_with_an_error_has_one() {
-    let of_json = job_of(&document(&json!({}), |entry| entry["error"] = json!(5)));
-    assert_eq!(of_json.read.summary.errors, 1);
-    let text = job_of(&SYNCS.replace("err= 0", "err=84 (file:io_u.c:1, func=f, error=E)"));
-    assert_eq!(text.write.summary.errors, 1);
-    let [of_json, text] = [of_json, text].map(|job| job.unfit.join("; "));
-    assert!(of_json.contains("Input/output error"), "{of_json}");
-    assert!(text.contains("not right"), "{text}");
-    assert_eq!(job_of(SYNCS).write.summary.errors, 0);
+fn a_job_that_ended_with_an_error_says_so() {
+    let of_json = |code: u32| job_of(&document(&json!({}), |entry| entry["error"] = json!(code)));
+    for (code, errors, reason) in [
+        (5, 1, "Input/output error"),
+        (28, 0, "No space left"),
+        (84, 0, "are not right"),
+    ] {
+        let job = of_json(code);
+        assert_eq!(job.read.summary.errors, errors);
+        let text = SYNCS.replace(
+            "err= 0",
+            &format!("err={code:2} (file:io_u.c:1, func=f, error=E)"),
+        );
+        let printed = job_of(&text);
+        assert_eq!(printed.write.summary.errors, errors);
+        for reasons in [job.unfit.join("; "), printed.unfit.join("; ")] {
+            assert!(reasons.contains(reason), "{reasons}");
+        }
+    }
+    let sound = [of_json(0), job_of(SYNCS)];
+    assert!(sound.iter().all(|job| job.unfit.is_empty()));
 }
 
 /// A rate that the counts contradict is of something else, or the file was changed.

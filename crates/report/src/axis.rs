@@ -151,6 +151,13 @@ impl Axis {
             Axis::ReadShare => read_share(w).map_or_else(none, |share| {
                 number(share.into(), format!("{share} % reads"))
             }),
+            // Imported results may not have either.
+            Axis::BlockSize if w.bs_bytes == 0 && plan.file.is_some() => {
+                number(-1.0, "unknown block size".to_owned())
+            }
+            Axis::Depth | Axis::TotalDepth if w.iodepth == 0 && plan.file.is_some() => {
+                number(-1.0, "unknown depth".to_owned())
+            }
             Axis::BlockSize => number(w.bs_bytes as f64, w.block_size_text()),
             Axis::Threads if plan.point.is_some() => {
                 number(-1.0, "threads of the operating point".to_owned())
@@ -180,12 +187,19 @@ impl Axis {
             }
             Axis::Data => text(&w.data),
             Axis::Durability => text(w.durability.as_deref().unwrap_or("")),
-            Axis::Direct => choose(w.direct, "direct", "buffered"),
+            Axis::Direct => text(match w.known_direct() {
+                Some(true) => "direct",
+                Some(false) => "buffered",
+                None => "page cache: unknown",
+            }),
             Axis::Rate if w.rate_iops > 0.0 => {
                 let label = format!("{} IOPS offered", figure(w.rate_iops));
                 number(w.rate_iops, label)
             }
-            Axis::Rate => number(0.0, "unlimited".to_owned()),
+            Axis::Rate => match w.rate_limit_iops {
+                Some(limit) => number(limit, format!("at most {} IOPS", figure(limit))),
+                None => number(0.0, "unlimited".to_owned()),
+            },
             Axis::Engine => text(&w.engine),
             Axis::Span => {
                 let stream = plan.view.is_some_and(CellView::is_stream);

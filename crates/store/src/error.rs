@@ -48,8 +48,8 @@ pub enum StoreError {
     NoManifest(PathBuf),
     /// An explicitly named folder already holds something.
     #[error(
-        "{path} already holds files; name a new or empty folder, or continue the run in it with \
-         --resume {path}",
+        "{path} already holds files; name a new or empty folder; `assay run --resume {path}` \
+         continues a measurement in it",
         path = .0.display()
     )]
     NotEmpty(PathBuf),

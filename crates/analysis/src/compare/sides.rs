@@ -112,8 +112,13 @@ fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
         }
         if identities(run) != identities(first) {
             let drives = |run: &Run| {
-                let labels: Vec<&str> = distinct(run).into_iter().map(label).collect();
-                labels.join(", ")
+                // Options tell simulated drives of one name apart.
+                let name = |drive: &DriveRecord| match drive.simulated {
+                    true => drive.spec.clone(),
+                    false => label(drive).to_owned(),
+                };
+                let names: Vec<String> = distinct(run).into_iter().map(name).collect();
+                names.join(", ")
             };
             return Err(SidesError::OtherDrives {
                 run: id(run),

@@ -80,15 +80,21 @@ fn drive_from(path: &Path) -> anyhow::Result<DriveRecord> {
     })
 }
 
+/// `1 file`, `10,000 files`.
+fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", group_digits(count as u64))
+}
+
 fn text(collection: &Collection, written: &Written) -> String {
     let mut text = String::new();
     let files = collection.imported.len();
     let _ = writeln!(
         text,
-        "{} workloads of {} from {} files, imported into {}",
-        group_digits(written.cells as u64),
+        "{} of {} from {}, imported into {}",
+        counted(written.cells, "workload"),
         written.drives.join(", "),
-        group_digits(files as u64),
+        counted(files, "file"),
         written.path.display()
     );
     for (reason, count) in written.unfit.iter().take(SHOWN) {
@@ -101,7 +107,7 @@ fn text(collection: &Collection, written: &Written) -> String {
     let more = [
         (
             collection.rejected.len().saturating_sub(SHOWN),
-            "further files were not read",
+            "further files were not read (--json names them)",
         ),
         (
             collection.duplicates,

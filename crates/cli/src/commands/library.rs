@@ -24,6 +24,7 @@ pub fn run(arguments: &LibraryArguments, output: Output) -> anyhow::Result<Comma
     check_site(site)?;
     let mut found: Vec<PathBuf> = Vec::new();
     for folder in &arguments.folders {
+        super::check_folder(folder)?;
         let mut visit = |at: &Path, is_run: bool| found.extend(is_run.then(|| at.to_owned()));
         folders(folder, MOST_LEVELS, &mut visit)
             .with_context(|| format!("{} cannot be searched for run folders", folder.display()))?;

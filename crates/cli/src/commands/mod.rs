@@ -434,6 +434,18 @@ pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
 }
 
+/// Names a folder that is not there, or is none.
+pub fn check_folder(folder: &Path) -> anyhow::Result<()> {
+    if !folder.is_dir() {
+        bail_usage!(
+            "{}: there is no such folder; name one with run folders, which `assay run` and \
+             `assay import` make",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
 /// The file is the one before or the new one, whole, even after a loss of power.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     replace_content(path, text.as_bytes()).with_context(|| {

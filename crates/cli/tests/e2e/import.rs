@@ -217,6 +217,46 @@ fn an_export_in_fios_layout_comes_back() {
     }
 }
 
+/// Exported again, imported results have the figures that their file states, with and without
+/// distributions, and say what the job was.
+#[test]
+fn an_export_of_imported_results_has_what_their_file_states() {
+    let fixture = Fixture::in_memory();
+    let bins = r#", "bins": {"60000": 900, "90000": 100}"#;
+    for (name, bins) in [("plain", ""), ("plus", bins)] {
+        let side = format!(
+            r#"{{"io_bytes": 4096000, "bw_bytes": 409600, "iops": 100.0, "runtime": 10000,
+                "total_ios": 1000,
+                "clat_ns": {{"min": 50000, "max": 99000, "mean": 65000.0, "stddev": 9.0, "N": 1000,
+                            "percentile": {{"50.000000": 61000, "99.000000": 98000}}{bins}}},
+                "lat_ns": {{"min": 51000, "max": 99500, "mean": 66000.0, "stddev": 9.5, "N": 1000}}}}"#
+        );
+        let options = r#"{"rw": "randrw", "rwmixread": "70", "bs": "4k", "iodepth": "8",
+            "direct": "1", "rate_iops": "100,90", "filename": "/dev/nvme1n1"}"#;
+        let document = format!(
+            r#"{{"fio version": "fio-3.36", "jobs": [
+                {{"jobname": "a", "job options": {options}, "read": {side}, "write": {side}}}]}}"#
+        );
+        fixture.write(&format!("{name}.json"), document);
+        fixture.ok(&format!("import {name}.json --out {name}"));
+        fixture.ok(&format!(
+            "export {name} --format fio-json -o {name}-back.json"
+        ));
+        fixture.ok(&format!("import {name}-back.json --out {name}-back"));
+        let [first, back] =
+            [name.to_owned(), format!("{name}-back")].map(|run| results(&fixture, &run));
+        let workload = |cells: &[Value], key: &str| cells[0]["workload"][key].clone();
+        for key in ["rw", "rwmixread", "iodepth", "rate_limit_iops", "options"] {
+            assert_eq!(workload(&back, key), workload(&first, key), "{name} {key}");
+        }
+        for side in ["read", "write"] {
+            let of = |cells: &[Value]| cells[0]["results"][0]["result"][side].clone();
+            assert_eq!(of(&back), of(&first), "{name} {side}");
+        }
+        assert_eq!(number(&first[0], "/workload/rate_limit_iops"), 190.0);
+    }
+}
+
 /// A profile is fitted to imported figures as to the run's own; what is not compared is not fitted.
 #[test]
 fn imported_figures_are_fitted_and_judged() {

@@ -370,7 +370,7 @@ impl Entry<'_> {
             most.summary.errors = most.summary.errors.saturating_add(self.total_err);
         }
         if let Some(failure) = failure(self.error) {
-            count_failure(&mut figures.directions.each_mut());
+            count_failure(self.error, &mut figures.directions.each_mut());
             figures.unfit.push(failure);
         }
         if separate.into_iter().flatten().any(Side::is_contradictory) {

@@ -60,8 +60,16 @@ pub(crate) fn failure(code: u64) -> Option<String> {
     })
 }
 
-/// At least one error, of the operation that the job did most of, where it ended with one.
-pub(crate) fn count_failure(directions: &mut [&mut Direction; 3]) {
+/// Errors with which the kernel fails I/Os of a drive: EIO, ENODATA, ETIMEDOUT, EREMOTEIO. A job
+/// ends with others because of its options, its file system, or data that nobody wrote.
+const OF_DRIVE: [u64; 4] = [5, 61, 110, 121];
+
+/// At least one failed I/O, of the operation that the job did most of, where it ended with an error
+/// of the drive.
+pub(crate) fn count_failure(code: u64, directions: &mut [&mut Direction; 3]) {
+    if !OF_DRIVE.contains(&code) {
+        return;
+    }
     let most = directions.iter_mut().max_by_key(|d| d.summary.ios);
     if let Some(most) = most.filter(|most| most.summary.ios > 0) {
         most.summary.errors = most.summary.errors.max(1);

@@ -71,9 +71,7 @@ fn job(version: u32, fields: &[&str], assumed: &Options) -> Option<Job> {
         elapsed_ms = elapsed_ms.max(span_ms);
     }
     notes.into_iter().for_each(|note| job.note(note));
-    if code > 0 {
-        count_failure(&mut job.directions_mut());
-    }
+    count_failure(code, &mut job.directions_mut());
     job.elapsed = Nanos(elapsed_ms.saturating_mul(1_000_000));
     Some(job)
 }

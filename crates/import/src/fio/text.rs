@@ -19,8 +19,8 @@ struct Open {
     job: Job,
     /// The block size of reads, of writes and of deallocations; 0 of several.
     bs_bytes: [u64; 3],
-    /// It ended with an error.
-    failed: bool,
+    /// Error of the system with which it ended; 0 without one.
+    error: u64,
     /// Which direction the lines are about.
     at: Option<usize>,
     /// Nanoseconds of the unit of the percentiles that follow; `None` of those of submissions and
@@ -121,7 +121,7 @@ impl Reader<'_> {
         let open = Open {
             job,
             bs_bytes: known.bs_bytes,
-            failed: code > 0,
+            error: code,
             at: None,
             percentiles_ns: None,
             are_of_completion: false,
@@ -342,9 +342,7 @@ impl Open {
                 false => 0,
             };
         }
-        if self.failed {
-            count_failure(&mut self.job.directions_mut());
-        }
+        count_failure(self.error, &mut self.job.directions_mut());
         self.job
     }
 }

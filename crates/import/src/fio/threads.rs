@@ -73,8 +73,8 @@ struct Joined {
 }
 
 impl Threads {
-    /// `key`, of group and options, is the same for threads of one job. `is_thread` is false of what
-    /// stands for a whole group. Returns the job's place among all.
+    /// `key`, of group and options, is the same for threads of one job. `is_thread` is false of
+    /// what stands for a whole group. Returns the job's place among all.
     pub fn add(&mut self, key: String, job: Job, is_thread: bool) -> usize {
         match self.places.get(&key).copied().filter(|_| is_thread) {
             Some(place) => {

@@ -80,6 +80,7 @@ impl HealthTables {
 /// Everything below the results.
 pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'_>]) -> Markup {
     let prepared = preparations(set);
+    let any_imported = set.runs.iter().any(|run| is_imported(run));
     let per_run = |content: fn(&Run) -> Markup| {
         html! {
             @for (i, run) in set.runs.iter().enumerate() {
@@ -106,20 +107,37 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
             div.warnings { @for cause in by_cause(set.warnings()) { (warning(set, &cause)) } }
             @if set.runs.iter().all(|r| r.warnings.is_empty()) {
                 p { "None: no condition was detected that limits the results." }
+                @if any_imported {
+                    p { "Of imported results only what their files say is checked, not the host, \
+                         other load or the state of the drive." }
+                }
             }
         }))
         (titled("environment", "Environment", &html! {
             details { summary { "Host, self-audit and parameters" } (per_run(environment)) }
         }))
         (titled("provenance", "Provenance", &html! {
-            p.how {
-                "Every figure above is computed from the raw histograms and intervals \
-                 in the run folder; run "
-                code { "sha256sum -c SHA256SUMS" } " there to verify that no file was changed."
+            @if !set.runs.iter().all(|run| is_imported(run)) {
+                p.how {
+                    "Every figure above is computed from the raw histograms and intervals \
+                     in the run folder; run "
+                    code { "sha256sum -c SHA256SUMS" } " there to verify that no file was changed."
+                }
+            }
+            @if any_imported {
+                p.how {
+                    "Imported figures are those that the files of the other program state, or \
+                     follow from their counts; " code { "manifest.json" } " in the run folder has \
+                     the SHA-256 of every file."
+                }
             }
             details { summary { "Runs, commands and suites" } (per_run(provenance)) }
         }))
     }
+}
+
+fn is_imported(run: &Run) -> bool {
+    run.manifest.imported.is_some()
 }
 
 /// Why the cells of a section were skipped, each reason once.
@@ -142,12 +160,18 @@ fn warning(set: &DriveSet<'_>, cause: &Cause<'_>) -> Markup {
 
 fn environment(run: &Run) -> Markup {
     let host = &run.manifest.host;
-    let own = [
-        ("processor", host.cpu_model.clone()),
-        ("logical processors", host.logical_cpus.to_string()),
-        ("memory", format_size(host.memory_bytes)),
-        ("kernel", host.kernel.clone()),
-    ];
+    let own = match is_imported(run) {
+        true => vec![(
+            "host",
+            "unknown: the files of the other program do not describe it".to_owned(),
+        )],
+        false => vec![
+            ("processor", host.cpu_model.clone()),
+            ("logical processors", host.logical_cpus.to_string()),
+            ("memory", format_size(host.memory_bytes)),
+            ("kernel", host.kernel.clone()),
+        ],
+    };
     let details = host.details.iter().map(|(k, v)| (k.as_str(), v.clone()));
     let parameters = run.manifest.parameters.iter();
     let parameters = parameters.map(|(k, v)| (k.as_str(), v.clone()));
@@ -170,6 +194,8 @@ fn environment(run: &Run) -> Markup {
                  warning marks them. Latency percentiles have three significant digits and are \
                  never understated."
             }
+        } @else if is_imported(run) {
+            p { "None: another program measured." }
         } @else {
             p { "The run ended before its self-audit." }
         }

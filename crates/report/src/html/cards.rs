@@ -67,7 +67,11 @@ fn card(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) -> Markup
             @if verdicts.is_empty() {
                 p class="verdict undecided" {
                     span aria-hidden="true" { "?" }
-                    " No verdict: the run ended before it, or its suite defines none."
+                    @if drive.info.kind == "imported" {
+                        " No verdict: another program measured; assay verdict judges the figures."
+                    } @else {
+                        " No verdict: the run ended before it, or its suite defines none."
+                    }
                 }
             }
             @for (suite, verdict) in &verdicts {

@@ -204,7 +204,12 @@ fn notes(section: &Section<'_>, whole: bool, rows: &[Row]) -> Vec<String> {
     let mut notes = section_remarks(section);
     let mut cells = rows.iter().flat_map(|r| &r.cells);
     if cells.any(|c| matches!(c, TableCell::Missing("\u{2013}", _))) {
-        notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
+        let is_imported = section.points.iter().any(|p| p.plan().file.is_some());
+        let why = match is_imported {
+            true => "not among the percentiles of the file that could be used",
+            false => "too few samples for this percentile",
+        };
+        notes.push(format!("\u{2013}: {why}; see max"));
     }
     if whole && has_host_power(section) {
         notes.push(

@@ -19,6 +19,11 @@ impl WorkloadRecord {
         Some(used).filter(|sizes| sizes.contains(['/', ':', ',', '-']))
     }
 
+    /// Whether it went past the page cache; `None` where that is not known.
+    pub fn known_direct(&self) -> Option<bool> {
+        (!self.cache_unknown).then_some(self.direct)
+    }
+
     /// The block size, nothing of a mix: the largest one times I/Os is not what was transferred.
     pub fn single_bs_bytes(&self) -> Option<u64> {
         self.block_size_mix().is_none().then_some(self.bs_bytes)

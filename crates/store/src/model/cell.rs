@@ -103,6 +103,9 @@ pub struct WorkloadRecord {
     pub engine: String,
     /// O_DIRECT, or through the page cache.
     pub direct: bool,
+    /// Which of both is not known of imported results; `direct` says nothing then.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub cache_unknown: bool,
     /// Length of the area.
     pub span_bytes: u64,
     /// Start of the area.

@@ -53,6 +53,7 @@ pub(super) fn describe(
         numjobs: w.numjobs,
         engine: w.engine.name().to_owned(),
         direct: w.direct,
+        cache_unknown: false,
         span_bytes: w.area.size_bytes,
         offset_bytes: w.area.offset_bytes,
         data,
@@ -62,10 +63,7 @@ pub(super) fn describe(
             Pacing::Open { iops, .. } => iops.get() as f64,
             Pacing::Closed | Pacing::Limited { .. } => 0.0,
         },
-        rate_limit_iops: match w.pacing {
-            Pacing::Limited { rate } => Some(rate.per_second()),
-            Pacing::Closed | Pacing::Open { .. } => None,
-        },
+        rate_limit_iops: limit_iops(w),
         rwmixread: (w.trace.is_some() || matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw"))
             .then_some(w.read_percent),
         power_state: None,
@@ -88,6 +86,27 @@ pub(super) fn describe(
         }),
         options: options.command_line(),
     }
+}
+
+/// [`model::WorkloadRecord::rate_limit_iops`]: that of a job, or those of fio's order, of which
+/// each thread has its own for every kind of operation.
+fn limit_iops(w: &Workload) -> Option<f64> {
+    if let Pacing::Limited { rate } = w.pacing {
+        return Some(rate.per_second());
+    }
+    let (access, _) = w.fio.as_ref()?;
+    let [reads, writes, trims] = access.rates;
+    let writes = if w.trims { trims } else { writes };
+    let sides = [
+        (w.read_percent > 0, reads, 100),
+        (w.read_percent < 100, writes, 0),
+    ];
+    let used = sides.into_iter().filter(|(is_used, ..)| *is_used);
+    let limits = used.map(|(_, bytes_per_s, read_percent)| {
+        (bytes_per_s > 0).then(|| bytes_per_s as f64 / w.access.mean_bytes(read_percent))
+    });
+    let sum = limits.sum::<Option<f64>>()?;
+    Some(sum * f64::from(w.numjobs))
 }
 
 /// [`model::WorkloadRecord::durability`].

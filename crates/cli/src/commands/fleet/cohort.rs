@@ -169,6 +169,7 @@ fn all_run_folders(
 ) -> anyhow::Result<(Vec<PathBuf>, Vec<MissingRun>)> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for folder in folders {
+        crate::commands::check_folder(folder)?;
         let before = found.len();
         let mut visit = |at: &Path, is_run: bool| {
             if let Some(claim) = claim_in(at) {
