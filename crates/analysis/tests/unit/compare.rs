@@ -223,7 +223,7 @@ fn sides_that_cannot_be_compared_are_refused_with_the_reason() {
     let other = run("sim:b", 90e3, 3);
     let text = error(&[a.clone(), other], 1);
     assert!(
-        text.contains("run run-3 measured b, run run-1 measured a"),
+        text.contains("run run-3 measured sim:b, run run-1 measured sim:a"),
         "{text}"
     );
     assert!(text.contains("`assay compare RUN...`"), "{text}");

@@ -246,7 +246,7 @@ fn an_export_of_imported_results_has_what_their_file_states() {
         let [first, back] =
             [name.to_owned(), format!("{name}-back")].map(|run| results(&fixture, &run));
         let workload = |cells: &[Value], key: &str| cells[0]["workload"][key].clone();
-        for key in ["rw", "rwmixread", "iodepth", "rate_limit_iops", "options"] {
+        for key in ["rw", "rwmixread", "iodepth", "rate_limit_iops"] {
             assert_eq!(workload(&back, key), workload(&first, key), "{name} {key}");
         }
         for side in ["read", "write"] {

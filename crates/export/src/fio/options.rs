@@ -26,18 +26,18 @@ pub(super) fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str
         sizes,
         ("iodepth", workload.iodepth.to_string()),
         ("numjobs", workload.numjobs.to_string()),
-        ("size", workload.span_bytes.to_string()),
-        ("offset", workload.offset_bytes.to_string()),
     ];
+    if let Some(direct) = workload.known_direct() {
+        options.push(("direct", u8::from(direct).to_string()));
+    }
+    options.push(("size", workload.span_bytes.to_string()));
+    options.push(("offset", workload.offset_bytes.to_string()));
     if workload.runtime_ns > 0 {
         options.push(("runtime", format!("{}us", workload.runtime_ns / 1_000)));
         options.push(("time_based", "1".to_owned()));
     }
     if workload.ramp_ns > 0 {
         options.push(("ramp_time", format!("{}us", workload.ramp_ns / 1_000)));
-    }
-    if let Some(direct) = workload.known_direct() {
-        options.push(("direct", u8::from(direct).to_string()));
     }
     if let Some(share) = workload.rwmixread {
         options.push(("rwmixread", share.to_string()));
