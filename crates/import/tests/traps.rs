@@ -214,6 +214,7 @@ fn texts_of_other_encodings() {
 
 /// The time grows with the number of jobs, not with its square.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "no drive takes part")]
 fn many_jobs_of_one_file() {
     let entry = |at: u32| {
         json!({ "jobname": format!("j{at}"), "groupid": at, "read": {

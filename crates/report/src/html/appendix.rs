@@ -80,7 +80,7 @@ impl HealthTables {
 /// Everything below the results.
 pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'_>]) -> Markup {
     let prepared = preparations(set);
-    let any_imported = set.runs.iter().any(|run| is_imported(run));
+    let any_imported = set.runs.iter().any(is_imported);
     let per_run = |content: fn(&Run) -> Markup| {
         html! {
             @for (i, run) in set.runs.iter().enumerate() {
@@ -117,7 +117,7 @@ pub fn appendix(set: &DriveSet<'_>, health: &HealthTables, left_out: &[Section<'
             details { summary { "Host, self-audit and parameters" } (per_run(environment)) }
         }))
         (titled("provenance", "Provenance", &html! {
-            @if !set.runs.iter().all(|run| is_imported(run)) {
+            @if !set.runs.iter().all(is_imported) {
                 p.how {
                     "Every figure above is computed from the raw histograms and intervals \
                      in the run folder; run "
