@@ -14,11 +14,14 @@ pub struct CoverageMap {
     block_bytes: u64,
     blocks: u64,
     words: Vec<AtomicU64>,
+    /// Workers on several threads write it.
+    concurrent: bool,
 }
 
 impl CoverageMap {
     /// `None` where a workload does not count it, and where there is no memory for it.
-    pub fn of(workload: &Workload) -> Option<Arc<CoverageMap>> {
+    /// `concurrent`: its workers run on several threads.
+    pub fn of(workload: &Workload, concurrent: bool) -> Option<Arc<CoverageMap>> {
         if !workload.counts_coverage || !workload.writes() || workload.trims {
             return None;
         }
@@ -31,10 +34,10 @@ impl CoverageMap {
         // Threads can leave gaps between their regions.
         let own_bytes = first.size_bytes * u64::from(workload.numjobs);
         let blocks = own_bytes.min(span.size_bytes) / block_bytes;
-        CoverageMap::new(span, block_bytes, blocks).map(Arc::new)
+        CoverageMap::new(span, block_bytes, blocks, concurrent).map(Arc::new)
     }
 
-    fn new(span: Region, block_bytes: u64, blocks: u64) -> Option<CoverageMap> {
+    fn new(span: Region, block_bytes: u64, blocks: u64, concurrent: bool) -> Option<CoverageMap> {
         let count = usize::try_from((span.size_bytes / block_bytes).div_ceil(64)).ok()?;
         let mut words = Vec::new();
         words.try_reserve_exact(count).ok()?;
@@ -44,6 +47,7 @@ impl CoverageMap {
             block_bytes,
             blocks,
             words,
+            concurrent,
         })
     }
 
@@ -53,8 +57,28 @@ impl CoverageMap {
         let start = offset_bytes - self.span.offset_bytes;
         let first = start / self.block_bytes;
         let end = (start + u64::from(len_bytes)) / self.block_bytes;
-        for block in first..end.min(self.words.len() as u64 * 64) {
-            self.words[(block / 64) as usize].fetch_or(1 << (block % 64), Ordering::Relaxed);
+        let end = end.min(self.words.len() as u64 * 64);
+        let mut block = first;
+        while block < end {
+            let word_end = end.min(block / 64 * 64 + 64);
+            let ones = u64::MAX >> (64 - (word_end - block));
+            self.set((block / 64) as usize, ones << (block % 64));
+            block = word_end;
+        }
+    }
+
+    /// An atomic operation waits for the word, which is rarely in a cache after random writes, and
+    /// so does all that follows it; a load and a store do not.
+    #[inline]
+    fn set(&self, index: usize, bits: u64) {
+        let word = &self.words[index];
+        let old = word.load(Ordering::Relaxed);
+        if old & bits == bits {
+            return;
+        }
+        match self.concurrent {
+            true => _ = word.fetch_or(bits, Ordering::Relaxed),
+            false => word.store(old | bits, Ordering::Relaxed),
         }
     }
 

@@ -258,7 +258,10 @@ fn run_drive(
     let start = target.now();
     let flows = FlowGroups::of(workloads.iter().copied());
     let exits = ExitGroups::of(workloads.iter().copied());
-    let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w)).collect();
+    let coverage: Vec<_> = workloads
+        .iter()
+        .map(|w| CoverageMap::of(w, false))
+        .collect();
     let zones = super::zones::tables(workloads.iter().map(|&workload| (0, workload, None)))?;
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {

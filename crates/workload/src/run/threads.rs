@@ -199,7 +199,9 @@ fn run_with(
         let open = job.handle.as_ref().map(|(open, _)| open);
         (job.outcome.drive, job.workload, open)
     });
-    let coverage = jobs.iter().map(|job| CoverageMap::of(job.workload));
+    let coverage = jobs
+        .iter()
+        .map(|job| CoverageMap::of(job.workload, job.workload.numjobs > 1));
     let shares: Vec<_> = coverage.zip(zones::tables(of_drives)?).collect();
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
