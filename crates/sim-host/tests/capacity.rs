@@ -81,9 +81,9 @@ fn a_p4510_of_1_tb_has_two_limits_of_reads() {
     within(4096, None, 472_000.0, 0.08);
     within(8192, None, 240_000.0, 0.08);
     // One, three and seven threads.
-    within(131_072, Some(1), 22_740.0, 0.15);
-    within(131_072, Some(3), 21_525.0, 0.2);
-    within(131_072, Some(7), 20_154.0, 0.3);
+    within(131_072, Some(1), 22_740.0, 0.06);
+    within(131_072, Some(3), 21_525.0, 0.06);
+    within(131_072, Some(7), 20_154.0, 0.1);
 }
 
 /// Twice the dies have up to twice the rate, and what the controller sets stays.
@@ -96,9 +96,11 @@ fn rates_follow_from_dies_until_the_controller_is_the_limit() {
         (0.95..1.05).contains(&(eight / two.max(eight))),
         "{random:?}"
     );
-    let streams = [1, 8].map(|terabytes| reads_per_s(&p4510(terabytes << 40), 131_072, Some(1)));
-    assert!(
-        (0.98..1.02).contains(&(streams[0] / streams[1])),
-        "{streams:?}"
-    );
+    // Four of the twelve channels have two of the sixteen dies of 1 TB, and are the limit: rated
+    // for 2,850 MB/s, the others for 3,200.
+    let capacities = [1_000_204_886_016, 2_000_398_934_016, 8 << 40];
+    let streams = capacities.map(|bytes| reads_per_s(&p4510(bytes), 131_072, Some(1)));
+    let [one, two] = [0, 1].map(|n| streams[n] / streams[2]);
+    assert!((0.84..0.92).contains(&one), "{streams:?}");
+    assert!((0.98..1.02).contains(&two), "{streams:?}");
 }
