@@ -31,7 +31,7 @@ mod matrix;
 mod reads;
 
 use beside_cache::Share;
-use kind::Kind;
+use kind::{Kind, share_given};
 pub use matrix::PredictedReads;
 pub use reads::{Cell, DriveReads, Rated};
 
@@ -180,7 +180,9 @@ pub struct Population {
     /// Mean and variances of the logarithms of ratings, for drives without.
     rated: [(f64, f64); 2],
     drives: usize,
-    /// The most that a drive gave of what its ratings allow, at least 1.
+    /// The most that a drive gave of what its ratings allow.
+    given: f64,
+    /// The same, at least 1.
     exceeded: f64,
     /// Degrees of freedom of the intervals.
     freedom: f64,
@@ -208,24 +210,20 @@ impl Population {
         let rated = drives.iter().filter_map(|d| d.rated.as_ref());
         let all: Vec<[f64; 2]> = rated.map(logs).collect();
         let of = |k: usize| mean_and_variance(&all.iter().map(|l| l[k]).collect::<Vec<_>>());
+        let given = drives.iter().map(share_given).fold(0.0, f64::max);
         Population {
             shape: SHAPE,
             mean: START.map(f64::ln),
             covariance: diagonal(&WIDTHS.map(|w| w * w)),
             rated: [0, 1].map(of),
             drives: drives.len(),
-            exceeded: drives.iter().map(exceeded).fold(1.0, f64::max),
+            given: if given > 0.0 { given } else { 1.0 },
+            exceeded: given.max(1.0),
             freedom: drives.len().max(2) as f64 - 1.0,
             queue: f64::INFINITY,
             share: None,
             kinds: Vec::new(),
         }
-    }
-
-    /// The most reads per second that are expected of a drive with these ratings: as much of them
-    /// as any known drive gave.
-    pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
-        self.of_kind(rated.kind).exceeded * rated.most(cell)
     }
 
     /// The drives of this repository's published figures, and the public ones.
@@ -423,7 +421,11 @@ impl Population {
 
     /// Predictions of cells of a drive, from its known cells and ratings, if any.
     pub fn predict(&self, drive: &DriveReads, cells: &[Cell]) -> Vec<LogRate> {
-        self.of_kind(drive.kind()).predict_own(drive, cells)
+        let mut rates = self.of_kind(drive.kind()).predict_own(drive, cells);
+        for (rate, cell) in rates.iter_mut().zip(cells) {
+            rate.centre = rate.centre.min(self.likeliest(drive, cell).ln());
+        }
+        rates
     }
 
     /// Of a drive of these drives' kind.
@@ -466,16 +468,6 @@ impl Population {
         };
         cells.iter().zip(&asked).map(one).collect()
     }
-}
-
-fn exceeded(drive: &DriveReads) -> f64 {
-    let known = drive
-        .rated
-        .iter()
-        .flat_map(|rated| drive.known.iter().map(move |k| (rated, k)));
-    known
-        .map(|(rated, (cell, rate))| rate / rated.most(cell))
-        .fold(0.0, f64::max)
 }
 
 fn away(theta: &Theta, mean: &Theta) -> Theta {

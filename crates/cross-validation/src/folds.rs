@@ -11,8 +11,9 @@
 //!
 //! In each fold curve ([`assay_calibrate::read_curve`]) and simulation ([`crate::simulation`]) know
 //! the other drives, and of this one only what the table says. The prediction is the mean of their
-//! logarithms, and its interval that of the curve, scaled by the errors of the other drives in the
-//! same fold. Of sequential reads the curve says nothing: their interval comes from these errors.
+//! logarithms, neither with more of its ratings than any known drive gave of its own; its interval
+//! is that of the curve, scaled by the errors of the other drives in the same fold. Of sequential
+//! reads the curve says nothing: their interval comes from these errors.
 
 use std::collections::BTreeMap;
 
@@ -182,7 +183,13 @@ impl Study {
             Some(in_mib_per_s(found[0], Cell::of(m)?))
         });
         let curve: Vec<Option<LogRate>> = curve.collect();
-        let simulated = self.simulate(name, population, known, asked);
+        let most = |m| {
+            let cell = Cell::of(m)?;
+            Some((population.likeliest(&own, &cell) * cell.block_bytes / MIB as f64).ln())
+        };
+        let simulated = self.simulate(name, population, known, asked).into_iter();
+        let rows = simulated.zip(asked);
+        let simulated = rows.map(|(log, m)| Some(log?.min(most(m).unwrap_or(f64::INFINITY))));
         let rows = asked.iter().zip(curve).zip(simulated);
         let row = |((m, curve), simulated): ((&Measurement, Option<LogRate>), Option<f64>)| {
             let logs = [simulated, curve.map(|c| c.centre)];

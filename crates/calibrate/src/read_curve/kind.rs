@@ -13,7 +13,7 @@
 //! that is left. Drives of these two kinds are few: what is usual of them begins with these facts
 //! and their widths, which count as [`WIDTHS_WEIGHT`] drives.
 
-use super::{DriveReads, Population, START, Theta, WIDTHS, WIDTHS_WEIGHT, diagonal};
+use super::{Cell, DriveReads, Population, Rated, START, Theta, WIDTHS, WIDTHS_WEIGHT, diagonal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -116,10 +116,35 @@ impl Population {
         own.map_or(self, |(_, population)| population)
     }
 
+    /// The most reads per second that are expected of a drive with these ratings: as much of them
+    /// as any known drive gave.
+    pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
+        self.of_kind(rated.kind).exceeded * rated.most(cell)
+    }
+
+    /// The most reads per second that are the likeliest: of its ratings as much as any known
+    /// drive gave, this one included.
+    pub fn likeliest(&self, drive: &DriveReads, cell: &Cell) -> f64 {
+        let given = self.of_kind(drive.kind()).given.max(share_given(drive));
+        let most = drive.rated.map(|rated| given * rated.most(cell));
+        most.unwrap_or(f64::INFINITY)
+    }
+
     /// The drives that teach what is predicted of this one.
     pub fn teachers(&self, drive: &DriveReads) -> usize {
         let kind = drive.kind();
         let share = self.share.filter(|_| kind == Kind::Cached);
         self.of_kind(kind).drives + share.map_or(0, |share| share.drives)
     }
+}
+
+/// The most that its known reads are of what its ratings allow.
+pub(super) fn share_given(drive: &DriveReads) -> f64 {
+    let known = drive
+        .rated
+        .iter()
+        .flat_map(|rated| drive.known.iter().map(move |k| (rated, k)));
+    known
+        .map(|(rated, (cell, rate))| rate / rated.most(cell))
+        .fold(0.0, f64::max)
 }
