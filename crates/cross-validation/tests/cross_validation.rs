@@ -16,7 +16,7 @@ const REACHED: [Reached; 8] = [
     (
         "threads=64",
         FigureKind::RandomRead,
-        [11.5, 30.0],
+        [11.5, 26.0],
         88.0,
         0.76,
     ),
@@ -30,7 +30,7 @@ const REACHED: [Reached; 8] = [
     (
         "long blocks",
         FigureKind::RandomRead,
-        [16.0, 33.0],
+        [16.0, 31.0],
         88.0,
         0.85,
     ),
@@ -40,7 +40,7 @@ const REACHED: [Reached; 8] = [
     (
         "drive",
         FigureKind::SequentialRead,
-        [90.0, 290.0],
+        [85.0, 290.0],
         88.0,
         3.50,
     ),
