@@ -32,14 +32,16 @@ fn permission(real: bool, refusal: Option<&Refusal>, serial: &str) -> String {
     }
 }
 
-/// The facts of known groups.
-fn controller_text(probe: Result<&Probe, &SessionError>, known: &dyn Fn(&str) -> bool) -> String {
+/// Whether a fact, by its group and name, is known.
+type Known<'k> = &'k dyn Fn(&str, &str) -> bool;
+
+fn controller_text(probe: Result<&Probe, &SessionError>, known: Known<'_>) -> String {
     let mut text = String::new();
     match probe {
         Ok(probe) => {
             let mut last = "";
             display::facts(probe, &mut |group, name, value| {
-                if !known(group) {
+                if !known(group, &name) {
                     return;
                 }
                 if group != last {
@@ -98,6 +100,18 @@ fn unopened(name: &str, error: anyhow::Error, output: Output) -> anyhow::Result<
 /// Groups of facts of a running controller, which only `assay probe` saves.
 const OF_A_RUNNING_ONE: [&str; 2] = ["registers", "queues and interrupts"];
 
+/// Facts of Identify Controller that smartctl takes from it.
+const OF_SMARTCTL: [&str; 8] = [
+    "NVMe version",
+    "model",
+    "serial",
+    "firmware",
+    "PCI vendor",
+    "total capacity",
+    "warning temperature",
+    "critical temperature",
+];
+
 /// What files say of a drive that is not here.
 fn saved(paths: &[PathBuf], output: Output) -> anyhow::Result<CommandOutcome> {
     let drive = saved::read(paths).map_err(|error| UsageError(error.to_string()))?;
@@ -116,9 +130,10 @@ fn saved(paths: &[PathBuf], output: Output) -> anyhow::Result<CommandOutcome> {
             .nvme
             .as_ref()
             .is_some_and(|of| of.queues_granted.is_some());
-        let known = |group: &str| match group {
+        let known = |group: &str, name: &str| match group {
             "health" => drive.has_health,
             "namespaces" => true,
+            _ if drive.is_extract => OF_SMARTCTL.contains(&name),
             group => drive.has_identity && (is_of_probe || !OF_A_RUNNING_ONE.contains(&group)),
         };
         let all = drive
@@ -177,7 +192,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
             &permission(real, refusal.as_ref(), &info.serial),
         );
         if let Some(probe) = probe {
-            text.push_str(&controller_text(probe, &|_| true));
+            text.push_str(&controller_text(probe, &|_, _| true));
         }
         if let Some(refusal) = &refusal {
             let _ = write!(text, "\n{refusal}\n");

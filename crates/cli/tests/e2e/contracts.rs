@@ -292,6 +292,21 @@ controller",
     let text = fixture.ok("probe --from smart.json").stdout;
     assert!(text.contains("life used") && text.contains("9 %"), "{text}");
     assert!(!text.contains("NVMe version"), "{text}");
+    // What smartctl does not take from the controller is not claimed to be none.
+    fixture.write(
+        "smartctl.json",
+        r#"{"smartctl": {}, "model_name": "M", "serial_number": "S", "firmware_version": "F",
+            "nvme_version": {"value": 66304}, "nvme_smart_health_information_log":
+            {"percentage_used": 9, "data_units_written": 2}}"#,
+    );
+    let text = fixture.ok("probe --from smartctl.json").stdout;
+    assert!(
+        text.contains("NVMe version") && text.contains("9 %"),
+        "{text}"
+    );
+    for unknown in ["admin commands", "sanitize", "largest command", "state 0"] {
+        assert!(!text.contains(unknown), "{text}");
+    }
     fixture.write("other.json", "{}");
     fixture
         .run("probe --from other.json")

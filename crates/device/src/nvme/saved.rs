@@ -56,6 +56,8 @@ pub struct SavedDrive {
     pub capacity_bytes: u64,
     /// Parts that no file has are as of a controller that reports nothing.
     pub nvme: Option<Probe>,
+    /// Of Identify Controller there is only what smartctl takes from it.
+    pub is_extract: bool,
     /// Whether a file has Identify Controller, and the health log.
     pub has_identity: bool,
     pub has_health: bool,
@@ -122,6 +124,11 @@ impl Saved {
         }
     }
 
+    fn set_controller(&mut self, controller: IdentifyController) {
+        self.controller = Some(controller);
+        self.drive.is_extract = false;
+    }
+
     fn add(&mut self, content: &[u8]) -> Result<(), String> {
         let start = content.iter().find(|byte| !byte.is_ascii_whitespace());
         match (start, content.len()) {
@@ -134,7 +141,7 @@ impl Saved {
                 let controller = IdentifyController::from_bytes(data);
                 let model = controller.model_number();
                 match model.iter().all(|byte| matches!(byte, b' '..=b'~')) {
-                    true => self.controller = Some(controller),
+                    true => self.set_controller(controller),
                     false => self.namespaces.push(IdentifyNamespace::from_bytes(data)),
                 }
                 Ok(())

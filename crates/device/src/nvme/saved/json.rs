@@ -20,7 +20,7 @@ pub(super) fn add(saved: &mut Saved, report: &Value) -> Result<(), String> {
     } else if report.get("drive").is_some() && report.get("nvme").is_some() {
         own(saved, report)?;
     } else if report.get("mn").is_some() {
-        saved.controller = Some(controller(report));
+        saved.set_controller(controller(report));
     } else if report.get("nsze").is_some() {
         saved.namespaces.push(namespace(report));
     } else if report.get("data_units_written").is_some() {
@@ -60,6 +60,7 @@ fn own(saved: &mut Saved, report: &Value) -> Result<(), String> {
         firmware: text("firmware"),
         capacity_bytes: report["drive"]["capacity_bytes"].as_u64().unwrap_or(0),
         nvme,
+        is_extract: false,
         has_identity: has_all,
         has_health: has_all,
     };
@@ -347,7 +348,11 @@ fn smartctl(saved: &mut Saved, report: &Value) {
         celsius.map_or(0, kelvin)
     }));
     saved.smart = Some(log);
-    saved.controller = Some(controller_of_smartctl(report, &saved.drive));
+    // All of Identify Controller, of another file, says more.
+    if saved.controller.is_none() {
+        saved.controller = Some(controller_of_smartctl(report, &saved.drive));
+        saved.drive.is_extract = true;
+    }
     for namespace in at("/nvme_namespaces")
         .and_then(Value::as_array)
         .into_iter()

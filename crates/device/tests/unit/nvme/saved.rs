@@ -173,6 +173,17 @@ fn smartctl_of_nvme_and_of_sata() {
     });
     let text = nvme.to_string();
     let found = read_files(&[("smartctl.json", text.as_bytes())]).unwrap();
+    // Identify Controller of another file says more, in either order.
+    assert!(found.is_extract);
+    let own = controller("S1");
+    for files in [
+        [("smartctl.json", text.as_bytes()), ("id", own.as_bytes())],
+        [("id", own.as_bytes()), ("smartctl.json", text.as_bytes())],
+    ] {
+        let both = read_files(&files).unwrap();
+        assert!(!both.is_extract && both.has_health);
+        assert!(both.nvme.unwrap().max_transfer_bytes.is_some());
+    }
     let probe = found.nvme.unwrap();
     assert_eq!(
         (probe.model.as_str(), probe.version.as_str()),
