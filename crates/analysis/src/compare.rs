@@ -26,7 +26,7 @@ pub use gate::{GateOutcome, SlowerBy};
 pub use sides::{SidesError, before_after};
 use sides::{groups, is_same_simulation};
 use values::{Side, most_frequent};
-use workload::{Key, label_workloads};
+use workload::{Key, label_workloads, nearest_difference};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
@@ -323,7 +323,19 @@ fn pair(
     }
     let unmatched = keys_of_a.len() + keys_of_b.len() - 2 * workloads.len();
     label_workloads(&mut workloads);
-    let notes = notes(runs, &groups[baseline], &groups[other], by, unmatched);
+    let mut notes = notes(runs, &groups[baseline], &groups[other], by);
+    if unmatched > 0 {
+        let alone_in_a = keys_of_a.iter().filter(|(key, _)| !b.has(key));
+        let alone_in_b = keys_of_b.iter().filter(|(key, _)| !a.has(key));
+        let alone_in_a: Vec<&CellPlan> = alone_in_a.map(|(_, plan)| *plan).collect();
+        let alone_in_b: Vec<&CellPlan> = alone_in_b.map(|(_, plan)| *plan).collect();
+        let nearest = nearest_difference(&alone_in_a, &alone_in_b);
+        let nearest = nearest.map(|what| format!("; the most alike differ by {what}"));
+        notes.push(format!(
+            "{unmatched} workloads were measured on one side only{}",
+            nearest.unwrap_or_default()
+        ));
+    }
     GroupComparison {
         baseline,
         other,
@@ -370,13 +382,7 @@ fn compared(
     })
 }
 
-fn notes(
-    runs: &[Run],
-    a: &DriveGroup,
-    b: &DriveGroup,
-    by: SideKind,
-    unmatched: usize,
-) -> Vec<String> {
+fn notes(runs: &[Run], a: &DriveGroup, b: &DriveGroup, by: SideKind) -> Vec<String> {
     let mut notes = Vec::new();
     if a.members.len() == 1 && b.members.len() == 1 {
         let unknown = match by {
@@ -420,11 +426,6 @@ fn notes(
         let note =
             "a simulated drive against a real one: the difference holds the model's errors too";
         notes.push(note.to_owned());
-    }
-    if unmatched > 0 {
-        notes.push(format!(
-            "{unmatched} workloads were measured on one side only"
-        ));
     }
     notes
 }

@@ -98,7 +98,7 @@ impl NoInterval {
             seconds => format!("{seconds:.0} s"),
         };
         match *self {
-            NoInterval::NoValues => "nothing was measured".to_owned(),
+            NoInterval::NoValues => "there is no course over time".to_owned(),
             NoInterval::TooShort { samples } => {
                 let of = match (step_s == 1.0, samples) {
                     (true, 1) => "second".to_owned(),

@@ -17,7 +17,7 @@ pub(super) struct Key {
     data: String,
     mix: Option<u8>,
     power_state: Option<u8>,
-    rate: [u64; 2],
+    rate: [u64; 3],
     /// Options without a field of their own.
     access: Vec<String>,
     length_bytes: u64,
@@ -38,7 +38,12 @@ impl Key {
             data: w.data.clone(),
             mix: w.rwmixread,
             power_state: w.power_state,
-            rate: [w.rate_iops, plan.load.as_ref().map_or(0.0, |l| l.percent)].map(f64::to_bits),
+            rate: [
+                w.rate_iops,
+                w.rate_limit_iops.unwrap_or(0.0),
+                plan.load.as_ref().map_or(0.0, |l| l.percent),
+            ]
+            .map(f64::to_bits),
             access: access(&w.options),
             length_bytes: length_bytes(plan),
             occurrence: 0,
@@ -47,11 +52,18 @@ impl Key {
 }
 
 /// Sizes and offsets are not among the options, because drives differ in size.
-const ACCESS: [&str; 17] = [
+const ACCESS: [&str; 23] = [
     "bs",
+    // Only with a number: so many I/Os in order after each other.
+    "rw",
+    "percentage_random",
+    "thinktime",
+    "latency_target",
+    "zonemode",
     "random_distribution",
     "blockalign",
     "split",
+    "rate",
     "rate_iops",
     "rate_bw",
     "fsync",
@@ -71,7 +83,11 @@ const ACCESS: [&str; 17] = [
 fn access(options: &str) -> Vec<String> {
     let is_access = |option: &&str| {
         let (name, value) = option.split_once(' ').unwrap_or((option, ""));
-        let is_figure = name == "bs" && !value.contains([':', '-', '/']);
+        let is_figure = match name {
+            "bs" => !value.contains([':', '-', '/']),
+            "rw" => !value.contains(':'),
+            _ => false,
+        };
         ACCESS.contains(&name) && !is_figure
     };
     let found = options.split("--").map(str::trim).filter(is_access);
@@ -159,6 +175,8 @@ fn labels(plan: &CellPlan) -> Vec<String> {
     let w = &plan.workload;
     let (load, rate, length) = (plan.load.as_ref(), w.rate_iops, length_bytes(plan));
     let threads = if w.numjobs == 1 { "thread" } else { "threads" };
+    // Where the options do not say it.
+    let limit = w.rate_limit_iops.filter(|_| !w.options.contains("--rate_"));
     let or_empty = Option::<String>::unwrap_or_default;
     vec![
         or_empty(plan.variant.clone()),
@@ -173,7 +191,46 @@ fn labels(plan: &CellPlan) -> Vec<String> {
         if w.direct { "direct" } else { "buffered" }.to_owned(),
         or_empty((rate > 0.0).then(|| format!("{rate} IOPS offered"))),
         or_empty((length > 0).then(|| format!("{} long", format_size(length)))),
+        or_empty(limit.map(|limit| format!("at most {limit} IOPS"))),
         access(&w.options).join(", "),
         or_empty((plan.drives.len() > 1).then(|| "all at once".to_owned())),
     ]
+}
+
+/// What tells the most alike of the workloads that only one side has apart, where it is little:
+/// `rate_iops 5000 against rate_iops 5500`.
+pub(super) fn nearest_difference(a: &[&CellPlan], b: &[&CellPlan]) -> Option<String> {
+    const MOST: usize = 2;
+    /// Of each side: all are compared with all.
+    const LOOKED_AT: usize = 64;
+    let of = |plans: &[&CellPlan]| {
+        let all = plans.iter().take(LOOKED_AT);
+        all.map(|plan| labels(plan)).collect::<Vec<_>>()
+    };
+    let (a, b) = (of(a), of(b));
+    let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
+    let differing = |(a, b): (&Vec<String>, &Vec<String>)| {
+        let both = a.iter().zip(b).filter(|(a, b)| a != b);
+        both.map(|(a, b)| [a, b].map(String::clone))
+            .collect::<Vec<_>>()
+    };
+    let nearest = pairs.map(differing).min_by_key(Vec::len)?;
+    let words = |[a, b]: [String; 2]| {
+        let [a, b] = [a, b].map(|label| {
+            if label.is_empty() {
+                "none".to_owned()
+            } else {
+                label
+            }
+        });
+        format!("{a} against {b}")
+    };
+    let is_near = (1..=MOST).contains(&nearest.len());
+    is_near.then(|| {
+        nearest
+            .into_iter()
+            .map(words)
+            .collect::<Vec<_>>()
+            .join(", ")
+    })
 }

@@ -268,21 +268,15 @@ fn causes(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
         found.rate_before_throttle_mib_per_s,
     );
     rows.add("rate_throttled", "MiB/s", found.rate_throttled_mib_per_s);
-    rows.add(
-        "host_limited_cells",
-        "",
-        f64::from(found.host_limited_cells),
-    );
+    // What limited imported results is in no file, but for a rate that the job limits.
+    let of_own = |cells: u32| run.manifest.imported.is_none().then(|| f64::from(cells));
+    rows.add("host_limited_cells", "", of_own(found.host_limited_cells));
     rows.add(
         "rate_limited_cells",
         "",
         f64::from(found.rate_limited_cells),
     );
-    rows.add(
-        "power_limited_cells",
-        "",
-        f64::from(found.power_limited_cells),
-    );
+    rows.add("power_limited_cells", "", of_own(found.power_limited_cells));
     rows.add("unexplained_cells", "", f64::from(found.unexplained_cells));
 }
 

@@ -443,3 +443,45 @@ fn short_runs_need_repeating() {
         [Difference::Faster]
     );
 }
+
+/// Workloads that differ by a limit or by an option are none in common, and the difference is named.
+#[test]
+fn what_tells_workloads_apart_that_one_side_has_alone_is_named() {
+    let with = |seed: u64, change: &dyn Fn(&mut assay_store::model::WorkloadRecord)| {
+        let mut run = run("sim:a", 100e3, seed);
+        run.cells.truncate(1);
+        change(&mut run.cells[0].plan.workload);
+        run
+    };
+    let limited = |seed, limit: f64| with(seed, &|workload| workload.rate_limit_iops = Some(limit));
+    let ordered =
+        |seed, options: &str| with(seed, &|workload| workload.options = options.to_owned());
+    for (a, b, expected) in [
+        (
+            limited(1, 5000.0),
+            limited(2, 5500.0),
+            "differ by at most 5000 IOPS against at most 5500 IOPS",
+        ),
+        (
+            ordered(1, "--rw randread:8 --bs 4k"),
+            ordered(2, "--rw randread --bs 4k"),
+            "differ by rw randread:8 against none",
+        ),
+        (
+            ordered(1, "--rw randread --bs 4k --thinktime 1ms"),
+            ordered(2, "--rw randread --bs 4k --thinktime 2ms"),
+            "differ by thinktime 1ms against thinktime 2ms",
+        ),
+    ] {
+        let all = compare_runs(&[a, b], ComparisonSettings::default());
+        let pair = &all.pairs[0];
+        assert_eq!(pair.workloads, []);
+        let notes = pair.notes.join("\n");
+        assert!(notes.contains(expected), "{notes}");
+    }
+    let all = compare_runs(
+        &[limited(1, 5e3), limited(2, 5e3)],
+        ComparisonSettings::default(),
+    );
+    assert_eq!(all.pairs[0].workloads.len(), 1);
+}
