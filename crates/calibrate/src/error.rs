@@ -95,6 +95,10 @@ impl Classified for CalibrateError {
     fn class(&self) -> ErrorClass {
         match self {
             CalibrateError::Run(error) => error.class(),
+            // Wrong content, no error of the system.
+            CalibrateError::File { source, .. } if source.raw_os_error().is_none() => {
+                ErrorClass::Usage
+            }
             CalibrateError::File { .. } => ErrorClass::Io,
             CalibrateError::Simulation { .. } => ErrorClass::DriveFailed,
             CalibrateError::Table { .. }

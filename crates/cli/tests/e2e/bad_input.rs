@@ -299,6 +299,7 @@ fn unusable_run_folders() {
     fixture.noise("disk", MIB);
     fs::create_dir(fixture.path("full")).unwrap();
     fixture.write("full/precious", "mine");
+    fixture.write("large", vec![b'x'; 17 * MIB]);
     all_refused(
         &fixture,
         &[
@@ -309,6 +310,12 @@ fn unusable_run_folders() {
                 &["full", "already holds files"],
             ),
             ("job disk --out disk", 4, &["disk"]),
+            ("library nowhere -o site", 2, &["nowhere", "assay import"]),
+            (
+                "predict --cells large",
+                2,
+                &["large", "table of measurements (.csv)"],
+            ),
             ("job disk --out disk/below", 4, &["disk/below"]),
             ("job disk --out /proc/nope", 4, &["/proc/nope"]),
         ],

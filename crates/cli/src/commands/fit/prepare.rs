@@ -129,8 +129,11 @@ pub(in crate::commands) fn measured(
         );
     }
     let name = path.file_name().unwrap_or_default();
+    let measurements = table::load(path).with_context(|| {
+        format!("{option} {what}: a table of measurements (.csv) or a run folder is needed")
+    })?;
     Ok(FitTargets {
-        measurements: table::load(path)?,
+        measurements,
         label: name.to_string_lossy().into_owned(),
         ..FitTargets::default()
     })
