@@ -234,3 +234,29 @@ fn many_jobs_of_one_file() {
         began.elapsed()
     );
 }
+
+/// A terse line is that of one thread, or of all with `group_reporting`: it does not say which.
+#[test]
+fn threads_of_terse_output_are_not_known() {
+    let direction = ["10000;1000;250;10000;1;9;5.0;1.0;10;90;40.0;5.0"];
+    let percentiles = ["50.000000%=40"; 20].join(";");
+    let side = format!(
+        "{};{percentiles};11;99;45.0;5.0;1;9;50.0%;500.0;1.0",
+        direction[0]
+    );
+    let line = format!("3;fio-3.33;a;0;0;{side};{side};1.0%;2.0%;3;0;4\n");
+    let parse = |text: &str, assumed: &[(&'static str, &'static str)]| {
+        let assumed = Options::of(assumed.iter().copied());
+        let mut jobs = Format::FioTerse
+            .parse(text.as_bytes(), &assumed)
+            .unwrap()
+            .jobs;
+        assert_eq!(jobs.len(), 1);
+        let job = jobs.remove(0);
+        (job.workload.numjobs, job.unfit.join("; "))
+    };
+    let (_, unfit) = parse(&line, &[]);
+    assert!(unfit.contains("number of threads"), "{unfit}");
+    assert_eq!(parse(&line, &[("numjobs", "1")]), (1, String::new()));
+    assert_eq!(parse(&line.repeat(3), &[]), (3, String::new()));
+}

@@ -45,6 +45,14 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
     parsed.jobs = threads.finish();
     parsed.jobs.retain(|job| job.ios() > 0);
     parsed.jobs.iter_mut().for_each(complete);
+    // One line is one thread, or all of a group (`group_reporting`).
+    let is_unknown = |job: &&mut Job| job.workload.numjobs == 1;
+    if assumed.text("numjobs").is_none() {
+        for job in parsed.jobs.iter_mut().filter(is_unknown) {
+            job.unfit
+                .push("the file does not have the number of threads".to_owned());
+        }
+    }
     match parsed.jobs.is_empty() {
         true => Err("no job has any results".to_owned()),
         false => Ok(parsed),
